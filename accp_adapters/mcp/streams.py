@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, Final, TypeAlias, TypeVar
 
-from accp_adapters.mcp.shim.protocol import JsonObject, is_longer_than
-from accp_adapters.serving.off_loop import LONG
+from accp_adapters.mcp.shim.protocol import JsonObject
+from accp_adapters.serving.off_loop import LONG, size_of
 
 __all__ = [
     "RewritingReadStream",
@@ -33,7 +33,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 async def run_large_in_thread(rewrite: Callable[[JsonObject], Result], message: JsonObject) -> Result:
     """Return `rewrite(message)`; a large message is rewritten in a thread."""
-    return await run_in_thread(rewrite, message) if is_longer_than(message, LONG) else rewrite(message)
+    return await run_in_thread(rewrite, message) if size_of(message) > LONG else rewrite(message)
 
 
 async def run_in_thread(work: Callable[[JsonObject], Result], message: JsonObject) -> Result:

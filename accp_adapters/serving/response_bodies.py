@@ -6,7 +6,7 @@ import zlib
 from collections.abc import AsyncIterator
 from typing import Final
 
-import httpx
+import httpx2
 
 from accp_adapters.serving.bodies import ByteLease
 from accp_core.error_codes import ErrorCode
@@ -19,12 +19,12 @@ _ANY_HEADER: Final = 32 + zlib.MAX_WBITS
 _PACKED: Final = frozenset({"gzip", "x-gzip", "deflate"})
 
 
-async def read_body_of(response: httpx.Response, lease: ByteLease, limit: int) -> bytes:
+async def read_body_of(response: httpx2.Response, lease: ByteLease, limit: int) -> bytes:
     """Return the body of a response, whose bytes `lease` holds.
 
     Raises:
         ProtocolError: E2003, it has more than `limit` bytes, or there is no memory for it; as `unpacked`.
-        httpx.HTTPError: It breaks off.
+        httpx2.HTTPError: It breaks off.
     """
     body = bytearray()
     async for piece in unpacked(response):
@@ -34,12 +34,12 @@ async def read_body_of(response: httpx.Response, lease: ByteLease, limit: int) -
     return bytes(body)
 
 
-async def unpacked(response: httpx.Response) -> AsyncIterator[bytes]:
+async def unpacked(response: httpx2.Response) -> AsyncIterator[bytes]:
     """Yield the body of a response in pieces; of one that is compressed, none is larger than 64 KiB.
 
     Raises:
         ProtocolError: E1001, it is compressed in a way that nobody asked for, or not as its header says.
-        httpx.HTTPError: It breaks off.
+        httpx2.HTTPError: It breaks off.
     """
     packing = response.headers.get("content-encoding", "").strip().lower()
     if packing in ("", "identity"):

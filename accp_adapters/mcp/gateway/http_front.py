@@ -22,7 +22,6 @@ from accp_adapters.mcp.proxy.callers import SESSION_HEADER
 from accp_adapters.mcp.proxy.exchange import ClientResponse
 from accp_adapters.mcp.proxy.lines import LinkedClient
 from accp_adapters.mcp.proxy.message import Message
-from accp_adapters.mcp.proxy.off_loop import read, relay_client
 from accp_adapters.mcp.proxy.relay import Relay
 from accp_adapters.mcp.shim.protocol import JsonObject, MessageId, message_id
 from accp_adapters.serving.bodies import BodyRefused, ByteBudget, Receive, Scope, Send, read_body, run_until_disconnect
@@ -217,7 +216,7 @@ class GatewayApp:
             except BodyRefused as refused:
                 await response.refuse(refused.status, str(refused))
                 return
-        received = await read(Message(body))
+        received = await Message(body).read()
         message = received.meaning
         if message is None:
             await response.refuse(HTTPStatus.BAD_REQUEST, "expected one JSON-RPC message")
@@ -226,7 +225,7 @@ class GatewayApp:
         session = await self._begin(response) if starts else await self._session(scope, response)
         if session is None:
             return
-        relayed = await relay_client(session.client.relay, received)
+        relayed = await session.client.relay.relay_client(received)
         if relayed.to_client:
             await response.send_message(relayed.message)
         elif "method" in message and message_id(message) is not None:

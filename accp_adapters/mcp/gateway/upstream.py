@@ -11,7 +11,6 @@ from typing import Any, Final
 from accp_adapters.mcp.gateway.names import Names
 from accp_adapters.mcp.links.link import Link
 from accp_adapters.mcp.proxy.message import Message
-from accp_adapters.mcp.proxy.off_loop import read
 from accp_adapters.mcp.shim.protocol import JsonObject
 
 __all__ = ["LIST_METHODS", "ServerEnded", "Upstream"]
@@ -179,7 +178,7 @@ class Upstream:
                 answer.set_exception(ServerEnded(f"the server {self.names.server!r} is not available: {self._reason}"))
 
     async def _deliver(self, received: Message) -> None:
-        message = (await read(received)).meaning
+        message = (await received.read()).meaning
         if message is None:
             if received.data.strip():
                 _LOG.warning("the server %r wrote a line that is no message", self.names.server)

@@ -12,13 +12,12 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-import httpx
+import httpx2
 
 from accp_adapters.mcp.links.link import Deliver, Ended
 from accp_adapters.mcp.proxy.callers import SESSION_HEADER
 from accp_adapters.mcp.proxy.endpoint_client import EndpointClient, connect
 from accp_adapters.mcp.proxy.message import Message, error_message
-from accp_adapters.mcp.proxy.off_loop import read
 from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES
 from accp_adapters.mcp.proxy.routing import header_arguments, routing_headers
 from accp_adapters.mcp.proxy.sse import EventSplitter, event_data, event_field
@@ -112,7 +111,7 @@ class UrlLink:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._session_id:
-            with suppress(httpx.HTTPError, TimeoutError):
+            with suppress(httpx2.HTTPError, TimeoutError):
                 async with asyncio.timeout(_DELETE_SECONDS), self._upstream.send("DELETE", self._headers({})):
                     pass
         await self._stack.aclose()
@@ -157,14 +156,14 @@ class UrlLink:
                 reason = await self._forward_response(response, position, message)
             if position.last_event_id and reason and await self._follow(position, message):
                 reason = ""
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             reason = self._upstream.explain(error)
         except ProtocolError as error:
             reason = str(error)
         if reason and "id" in message and "method" in message:
             await self._deliver(error_message(reason, sent))
 
-    async def _forward_response(self, response: httpx.Response, position: _StreamPosition, message: JsonObject) -> str:
+    async def _forward_response(self, response: httpx2.Response, position: _StreamPosition, message: JsonObject) -> str:
         """Send the client the server's response to `message`; return why there is none, empty if there is."""
         kind = _content_type(response)
         if kind == "text/event-stream":
@@ -172,7 +171,7 @@ class UrlLink:
             return "" if is_answered else "the server ended its stream without a response"
         with self._budget.lease() as lease:
             body = await read_body_of(response, lease, self._limit) if kind == _JSON else b""
-            answer = await read(Message(body))
+            answer = await Message(body).read()
             if "jsonrpc" not in (answer.meaning or {}):
                 return f"expected a JSON-RPC response, found {_describe(response)}"
             if answer.value is not None and answer.value.get("id") is None:
@@ -181,7 +180,7 @@ class UrlLink:
             await self._forward_message(answer, message)
         return ""
 
-    async def _forward_events(self, response: httpx.Response, position: _StreamPosition, message: JsonObject) -> bool:
+    async def _forward_events(self, response: httpx2.Response, position: _StreamPosition, message: JsonObject) -> bool:
         """Send the client the events of a stream; return whether the response to `message` was among them.
 
         Raises:
@@ -195,7 +194,7 @@ class UrlLink:
                     if is_complete and lease.resize(len(event) + splitter.waiting):
                         position.advance(event)
                         data = event_data(event)
-                        if data and await self._forward_message(await read(Message(data)), message):
+                        if data and await self._forward_message(await Message(data).read(), message):
                             return True
                     elif "id" in message:
                         raise too_long(self._limit)
@@ -230,7 +229,7 @@ class UrlLink:
             await asyncio.sleep(position.retry_seconds if position.last_event_id or failures else 0)
             headers = self._headers({}, **({"last_event_id": position.last_event_id} if position.last_event_id else {}))
             failures += 1
-            with suppress(httpx.HTTPError):
+            with suppress(httpx2.HTTPError):
                 async with self._upstream.send("GET", headers) as response:
                     if _content_type(response) != "text/event-stream" or not response.is_success:
                         return False
@@ -240,16 +239,16 @@ class UrlLink:
         return False
 
 
-def _describe(response: httpx.Response) -> str:
+def _describe(response: httpx2.Response) -> str:
     """Return the status of a response; of a redirect, the origin to which it leads and credentials must not follow."""
     described = f"HTTP {response.status_code} {response.reason_phrase}"
     if not response.has_redirect_location:
         return described
-    with suppress(httpx.InvalidURL):
+    with suppress(httpx2.InvalidURL):
         target = response.request.url.join(response.headers["location"])
         described += f" to {target.scheme}://{target.host}"
     return f"{described}, which is not followed: name the server there by --url"
 
 
-def _content_type(response: httpx.Response) -> str:
+def _content_type(response: httpx2.Response) -> str:
     return str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()

@@ -19,9 +19,10 @@ from typing import Any, Final
 
 from accp_adapters import fetching
 from accp_adapters.fetching import FetchRequest
-from accp_adapters.mcp.shim.protocol import JsonObject, is_longer_than, text_block, tool_result
+from accp_adapters.mcp.shim.protocol import JsonObject, text_block, tool_result
 from accp_adapters.mcp.shim.tools.tool_catalog import ToolCatalog, matches_any
 from accp_adapters.mcp.shim.tools.tool_index import INDEX_NAME, check_call, find_tool, read_arguments
+from accp_adapters.serving.off_loop import size_of
 from accp_core.documents.json_styles import read_styled_json
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
@@ -200,7 +201,7 @@ class CallList:
             self.failure = f"call {number}, {call.name}, needs more than a result: call it alone"
             return
         used = sum(map(len, self.results))
-        if is_longer_than(result, _MAX_CHARS - used):
+        if size_of(result, _MAX_CHARS - used) > _MAX_CHARS - used:
             limit = f"{ErrorCode.BUDGET_EXCEEDED}: expected results of at most {_MAX_CHARS:,} characters"
             self.failure = f"call {number}, {call.name}: {limit}"
             return

@@ -15,10 +15,9 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Final
 
-import httpx
+import httpx2
 
 from accp_adapters.mcp.proxy.message import Message
-from accp_adapters.mcp.proxy.off_loop import read
 from accp_adapters.mcp.proxy.routing import ROUTING_FIELD, routing_fields
 from accp_adapters.mcp.proxy.sse import EventSplitter, event_data
 from accp_adapters.mcp.shim.protocol import JsonObject, is_modern
@@ -37,7 +36,7 @@ class ClientRequest:
 
     method: str
     """GET, POST or DELETE."""
-    url: httpx.URL
+    url: httpx2.URL
     """Where it is sent."""
     headers: Headers
     """Its fields."""
@@ -68,11 +67,11 @@ def _meta(request: ClientRequest) -> JsonObject:
     return {"_meta": params["_meta"]} if isinstance(params, dict) and is_modern(params) else {}
 
 
-async def read_refusal(response: httpx.Response) -> JsonObject | None:
+async def read_refusal(response: httpx2.Response) -> JsonObject | None:
     """Return the JSON-RPC error by which the server refuses the check; None if it accepts the caller.
 
     Raises:
-        httpx.HTTPError: There is no answer in time, or none of a sensible size.
+        httpx2.HTTPError: There is no answer in time, or none of a sensible size.
     """
     error = (await read_answer(response)).get("error")
     if isinstance(error, dict) and error.get("code") != _METHOD_NOT_FOUND:
@@ -85,31 +84,31 @@ def answer_with(refusal: JsonObject, request: Message) -> Message:
     return Message.of({"jsonrpc": "2.0", "id": request.members.get("id"), "error": refusal})
 
 
-async def read_answer(response: httpx.Response, limit: int = _MAX_BYTES) -> JsonObject:
+async def read_answer(response: httpx2.Response, limit: int = _MAX_BYTES) -> JsonObject:
     """Return the JSON-RPC response of the server to a request of the proxy.
 
     Raises:
-        httpx.HTTPError: There is no answer in time, or none of at most `limit` bytes.
+        httpx2.HTTPError: There is no answer in time, or none of at most `limit` bytes.
     """
     try:
         async with asyncio.timeout(_SECONDS):
             return await _read_message(response, limit)
     except TimeoutError:
-        raise httpx.ReadTimeout("no answer in time") from None
+        raise httpx2.ReadTimeout("no answer in time") from None
 
 
-async def _read_message(response: httpx.Response, limit: int) -> JsonObject:
+async def _read_message(response: httpx2.Response, limit: int) -> JsonObject:
     is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
     splitter, document = EventSplitter(limit), bytearray()
     async for chunk in response.aiter_raw():
         for event, _ in splitter.feed(chunk) if is_stream else ():
-            members = (await read(Message(event_data(event)))).members
+            members = (await Message(event_data(event)).read()).members
             if "result" in members or "error" in members:
                 return members
         document += chunk
         if len(document) > limit:
             break
-    message = (await read(Message(bytes(document)))).value
+    message = (await Message(bytes(document)).read()).value
     if message is None:
-        raise httpx.RemoteProtocolError(f"expected a JSON-RPC response, found HTTP {HTTPStatus(response.status_code)}")
+        raise httpx2.RemoteProtocolError(f"expected a JSON-RPC response, found HTTP {HTTPStatus(response.status_code)}")
     return message

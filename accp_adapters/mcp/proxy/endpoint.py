@@ -14,7 +14,7 @@ from http import HTTPStatus
 from typing import Final
 from urllib.parse import unquote
 
-import httpx
+import httpx2
 
 from accp_adapters.serving.hosts import Headers
 
@@ -32,7 +32,7 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 class ServerUrl:
     """The address to which the proxy sends a client's requests."""
 
-    url: httpx.URL
+    url: httpx2.URL
     """The URL without user info and fragment."""
     credentials: Headers = ()
     """The `Authorization` field that the user info of the URL stands for."""
@@ -45,8 +45,8 @@ class ServerUrl:
             ValueError: `url` is no http or https URL; the message shows its scheme at most.
         """
         try:
-            parsed = httpx.URL(url)
-        except (httpx.InvalidURL, TypeError) as error:
+            parsed = httpx2.URL(url)
+        except (httpx2.InvalidURL, TypeError) as error:
             raise ValueError("expected a URL, found none") from error
         if parsed.scheme not in _DEFAULT_PORTS or not parsed.host:
             raise ValueError(f"expected an http or https URL with a host, found the scheme {parsed.scheme!r:.20}")
@@ -68,7 +68,7 @@ class ServerUrl:
         """Return whether `raw_path` is the endpoint's own path; a slash at the end makes no difference."""
         return raw_path.startswith(b"/") and raw_path.rstrip(b"/") == self.path.encode().rstrip(b"/")
 
-    def resolve(self, raw_path: bytes, query: bytes) -> httpx.URL | None:
+    def resolve(self, raw_path: bytes, query: bytes) -> httpx2.URL | None:
         """Return the URL of a request target; None if the target is not served.
 
         Args:
@@ -84,7 +84,7 @@ class ServerUrl:
             return self.url.copy_with(path=raw_path.decode(), query=query or None)
         return None
 
-    def follow(self, answer: httpx.Response) -> httpx.URL | None:
+    def follow(self, answer: httpx2.Response) -> httpx2.URL | None:
         """Return where a redirect of this endpoint leads; None if `answer` is none that may be followed.
 
         Only a redirect which keeps the method, to the same origin: credentials go nowhere else.
@@ -94,11 +94,11 @@ class ServerUrl:
             return None
         try:
             target = answer.request.url.join(location).copy_with(userinfo=b"", fragment=None)
-        except httpx.InvalidURL:
+        except httpx2.InvalidURL:
             return None
         return target if _origin(target) == _origin(self.url) else None
 
-    def moved(self, target: httpx.URL) -> ServerUrl:
+    def moved(self, target: httpx2.URL) -> ServerUrl:
         """Return the endpoint after a redirect to `target`: there, if only the slash at the end differs."""
         path = target.raw_path.partition(b"?")[0]
         return replace(self, url=self.url.copy_with(path=path.decode())) if self.is_endpoint(path) else self
@@ -118,5 +118,5 @@ def _basic(userinfo: bytes) -> Headers:
     return ((b"authorization", b"Basic " + token),)
 
 
-def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
+def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
     return url.scheme, url.host, url.port or _DEFAULT_PORTS.get(url.scheme)

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from typing import Final
 
-import httpx
+import httpx2
 
 from accp_adapters.mcp.proxy.endpoint import ServerUrl
 from accp_adapters.serving.hosts import Headers
@@ -57,11 +57,11 @@ def client_headers(headers: Headers, *, keep_length: bool = True) -> list[tuple[
 
 
 @asynccontextmanager
-async def connect() -> AsyncIterator[httpx.AsyncClient]:
+async def connect() -> AsyncIterator[httpx2.AsyncClient]:
     """Yield an HTTP client that limits neither connections nor response times: client and server set those limits."""
-    timeout = httpx.Timeout(None, connect=_CONNECT_SECONDS)
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
-    async with httpx.AsyncClient(timeout=timeout, limits=limits, trust_env=True) as client:
+    timeout = httpx2.Timeout(None, connect=_CONNECT_SECONDS)
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=100)
+    async with httpx2.AsyncClient(timeout=timeout, limits=limits, trust_env=True) as client:
         yield client
 
 
@@ -69,7 +69,7 @@ class EndpointClient:
     """A server at a URL, with the fields that the proxy adds to each request to its endpoint."""
 
     def __init__(
-        self, url: str, client: httpx.AsyncClient, extra: Headers = (), withheld: Collection[bytes] = ()
+        self, url: str, client: httpx2.AsyncClient, extra: Headers = (), withheld: Collection[bytes] = ()
     ) -> None:
         """Send requests by `client` to the endpoint at `url`.
 
@@ -91,8 +91,8 @@ class EndpointClient:
 
     @asynccontextmanager
     async def send(
-        self, method: str, headers: Headers, content: bytes = b"", url: httpx.URL | None = None
-    ) -> AsyncIterator[httpx.Response]:
+        self, method: str, headers: Headers, content: bytes = b"", url: httpx2.URL | None = None
+    ) -> AsyncIterator[httpx2.Response]:
         """Send a request to the endpoint and yield the response, whose body is read by the caller.
 
         Args:
@@ -102,11 +102,11 @@ class EndpointClient:
             url: A URL of `endpoint.resolve`; None: that of the endpoint.
 
         Raises:
-            httpx.HTTPError: The server cannot be reached, or redirects too often.
+            httpx2.HTTPError: The server cannot be reached, or redirects too often.
         """
         url = url or self.endpoint.url
         for _ in range(_MAX_REQUESTS):
-            request = httpx.Request(method, url, headers=self._fields(headers, self._extra), content=content)
+            request = httpx2.Request(method, url, headers=self._fields(headers, self._extra), content=content)
             response = await self._client.send(request, stream=True)
             target = self.endpoint.follow(response)
             if target is None:
@@ -114,7 +114,7 @@ class EndpointClient:
             await response.aclose()
             self.endpoint, url = self.endpoint.moved(target), target
         else:
-            raise httpx.TooManyRedirects("too many redirects")
+            raise httpx2.TooManyRedirects("too many redirects")
         try:
             yield response
         finally:
@@ -122,10 +122,10 @@ class EndpointClient:
 
     @asynccontextmanager
     async def fetch_document(
-        self, method: str, headers: Headers, content: bytes, url: httpx.URL
-    ) -> AsyncIterator[httpx.Response]:
+        self, method: str, headers: Headers, content: bytes, url: httpx2.URL
+    ) -> AsyncIterator[httpx2.Response]:
         """Send a request for a document about the server, without the credentials of the proxy itself."""
-        request = httpx.Request(method, url, headers=self._fields(headers), content=content)
+        request = httpx2.Request(method, url, headers=self._fields(headers), content=content)
         response = await self._client.send(request, stream=True)
         try:
             yield response
@@ -135,6 +135,6 @@ class EndpointClient:
     def _fields(self, headers: Headers, extra: Headers = ()) -> Headers:
         return server_headers([field for field in headers if field[0] not in self._withheld], extra)
 
-    def explain(self, error: httpx.HTTPError) -> str:
+    def explain(self, error: httpx2.HTTPError) -> str:
         """Return why there is no response; only the kind of the error, since its text may hold a header."""
         return f"the server at {self.endpoint.shown} cannot be reached: {type(error).__name__}"

@@ -6,11 +6,10 @@ from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import Final
 
-import httpx
+import httpx2
 
 from accp_adapters.mcp.proxy.endpoint_client import client_headers
 from accp_adapters.mcp.proxy.message import Message, error_message
-from accp_adapters.mcp.proxy.off_loop import read, relay_server
 from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES, Relay, Relayed
 from accp_adapters.mcp.proxy.sse import EventSplitter, event_data, event_field, with_data
 from accp_adapters.serving.bodies import ByteLease
@@ -93,14 +92,14 @@ class ServerResponses:
 
         Raises:
             ProtocolError: `sent` is a request of ours, and there is no response to it that can be read.
-            httpx.HTTPError: The response breaks off.
+            httpx2.HTTPError: The response breaks off.
         """
         is_first, self._is_first = self._is_first, False
         kind = _content_type(headers)
         fields = client_headers(headers, keep_length=False)
-        if sent.is_own and not httpx.codes.is_success(status):
+        if sent.is_own and not httpx2.codes.is_success(status):
             if not is_first:
-                raise _no_response(f"HTTP {status} {httpx.codes.get_reason_phrase(status)}")
+                raise _no_response(f"HTTP {status} {httpx2.codes.get_reason_phrase(status)}")
             await forward_unchanged(status, headers, chunks, self._response)
         elif header(headers, b"content-encoding") not in ("", "identity") and not sent.is_own:
             await forward_unchanged(status, headers, chunks, self._response)
@@ -117,7 +116,7 @@ class ServerResponses:
 
     async def fail(self, reason: str, request: Message) -> None:
         """Send the client what becomes of a request of ours to which there is no response."""
-        failed = await relay_server(self._relay, error_message(reason, request))
+        failed = await self._relay.relay_server(error_message(reason, request))
         await self._end(HTTPStatus.OK, failed.message)
 
     async def _forward_events(self, chunks: AsyncIterator[bytes], sent: Relayed) -> Relayed | None:
@@ -148,7 +147,7 @@ class ServerResponses:
         if not message.data:
             await self._response.write(event)
             return None
-        relayed = await relay_server(self._relay, message)
+        relayed = await self._relay.relay_server(message)
         if relayed.to_client:
             changed = event if relayed.message is message else with_data(event, relayed.message.data)
             await self._response.write(changed)
@@ -176,8 +175,8 @@ class ServerResponses:
         message = Message(bytes(body))
         body.clear()
         if sent.is_own:
-            message = _identified(await read(message), sent.message)
-        relayed = await relay_server(self._relay, message)
+            message = _identified(await message.read(), sent.message)
+        relayed = await self._relay.relay_server(message)
         if not relayed.to_client:
             self._lease.resize(0)
             return relayed

@@ -14,7 +14,7 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import Any, Final
 
-import httpx
+import httpx2
 
 from accp_adapters.mcp.proxy.access_check import (
     ClientRequest,
@@ -29,7 +29,6 @@ from accp_adapters.mcp.proxy.callers import SESSION_HEADER, Caller, CallerRelays
 from accp_adapters.mcp.proxy.endpoint_client import EndpointClient, connect, server_headers
 from accp_adapters.mcp.proxy.exchange import ClientResponse, ServerResponses, forward_unchanged
 from accp_adapters.mcp.proxy.message import Message, error_message
-from accp_adapters.mcp.proxy.off_loop import read, relay_client
 from accp_adapters.mcp.proxy.relay import Relay, Relayed
 from accp_adapters.mcp.proxy.routing import fits, header_arguments, reroute
 from accp_adapters.mcp.shim.protocol import cancellation
@@ -50,7 +49,7 @@ class HttpProxy:
         self,
         url: str,
         new_relay: Callable[[], Relay],
-        client: httpx.AsyncClient,
+        client: httpx2.AsyncClient,
         *,
         hosts: AllowedHosts | None = None,
         extra: Headers = (),
@@ -102,7 +101,7 @@ class HttpProxy:
             except BodyRefused as refused:
                 await response.refuse(refused.status, str(refused))
 
-    async def _serve(self, scope: Scope, url: httpx.URL, body: bytes, response: ClientResponse) -> None:
+    async def _serve(self, scope: Scope, url: httpx2.URL, body: bytes, response: ClientResponse) -> None:
         message = Message(body)
         request = ClientRequest(scope["method"], url, server_headers(scope["headers"]), message)
         try:
@@ -110,7 +109,7 @@ class HttpProxy:
                 await self._exchange(request, response)
             else:
                 await self._pass_document(request, response)
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             # A response that has started lacks its end: the client's connection is cut, as the server's was.
             if not response.started:
                 reason = self._upstream.explain(error)
@@ -126,9 +125,9 @@ class HttpProxy:
         relay = self._sessions.find(caller)
         relayed = Relayed(request.message, to_client=False)
         if request.method == "POST":
-            if relay.lacks_tools(await read(request.message)):
+            if relay.lacks_tools(await request.message.read()):
                 await self._list_tools(request, relay)
-            relayed = await relay_client(relay, request.message)
+            relayed = await relay.relay_client(request.message)
             # Headers that do not fit are for the server to refuse; it may not, and the call of a barred tool is none of
             # its business.
             if relayed.to_client and (not relay.passes_unread or fits(request.headers, request.message.members)):
@@ -156,7 +155,7 @@ class HttpProxy:
                         self._track(request, answer, caller, relay)
                         body = answer.aiter_raw()
                         following = await responses.forward(answer.status_code, self._headers(answer), body, sent)
-                except httpx.HTTPError as error:
+                except httpx2.HTTPError as error:
                     if sent is first:
                         raise
                     await responses.fail(self._upstream.explain(error), sent.message)
@@ -193,19 +192,19 @@ class HttpProxy:
             lease.hold(len(answer.data))
             await response.send_message(answer)
 
-    def _sent(self, request: ClientRequest) -> AbstractAsyncContextManager[httpx.Response]:
+    def _sent(self, request: ClientRequest) -> AbstractAsyncContextManager[httpx2.Response]:
         return self._upstream.send(request.method, request.headers, request.message.data, request.url)
 
-    async def _forward_unchanged(self, answer: httpx.Response, response: ClientResponse) -> None:
+    async def _forward_unchanged(self, answer: httpx2.Response, response: ClientResponse) -> None:
         await forward_unchanged(answer.status_code, self._headers(answer), answer.aiter_raw(), response)
 
-    def _headers(self, answer: httpx.Response) -> Headers:
+    def _headers(self, answer: httpx2.Response) -> Headers:
         """Return the fields of a response; a redirect within the server's origin becomes one within ours."""
         endpoint = self._upstream.endpoint
         fields = ((name.lower(), value) for name, value in answer.headers.raw)
         return [(name, endpoint.local_location(value) if name == b"location" else value) for name, value in fields]
 
-    def _track(self, request: ClientRequest, answer: httpx.Response, caller: Caller, relay: Relay | None) -> None:
+    def _track(self, request: ClientRequest, answer: httpx2.Response, caller: Caller, relay: Relay | None) -> None:
         """Remember a caller that the server accepts and a session that starts, drop a session that has ended."""
         is_gone = answer.status_code == HTTPStatus.NOT_FOUND or (request.method == "DELETE" and answer.is_success)
         if is_gone and caller.session_id:

@@ -12,7 +12,6 @@ from typing import Final
 
 from accp_adapters.mcp.links.link import Link
 from accp_adapters.mcp.proxy.message import Message, error_message
-from accp_adapters.mcp.proxy.off_loop import relay_client, relay_server
 from accp_adapters.mcp.proxy.pipes import LinePipe
 from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES, Relay, Relayed, read_lines
 
@@ -44,10 +43,10 @@ class LinkedClient:
 
     async def from_client(self, message: Message) -> None:
         """Pass on a message of the client."""
-        await self.route(await relay_client(self.relay, message))
+        await self.route(await self.relay.relay_client(message))
 
     async def _from_server(self, message: Message) -> None:
-        await self.route(await relay_server(self.relay, message))
+        await self.route(await self.relay.relay_server(message))
 
     async def route(self, relayed: Relayed) -> None:
         """Send a message where it belongs."""

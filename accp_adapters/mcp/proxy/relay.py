@@ -17,6 +17,7 @@ from accp_adapters.mcp.shim.encoder import Encoder
 from accp_adapters.mcp.shim.protocol import JsonObject, message_id, warn_once
 from accp_adapters.mcp.shim.router import Routed, Router
 from accp_adapters.mcp.shim.tools.tool_index import INDEX_NAME
+from accp_adapters.serving.off_loop import LONG, in_thread, off_loop
 
 __all__ = ["MAX_MESSAGE_BYTES", "Observe", "Relay", "Relayed", "encoder_relay", "read_lines", "refuse_unread"]
 
@@ -79,9 +80,19 @@ class Relay:
         """The server's tools, as far as the client has listed them."""
         return [] if self.encoder is None else list(self.encoder.session.catalog.tools.values())
 
-    def may_take_long(self, message: Message) -> bool:
-        """Return whether passing on `message` may take seconds, however short it is."""
-        return message.value is not None and self._router.may_take_long(message.value)
+    async def relay_client(self, message: Message) -> Relayed:
+        """Return `from_client(message)`, computed beside the event loop where it may take long."""
+        return await self._beside_loop(self.from_client, await message.read())
+
+    async def relay_server(self, message: Message) -> Relayed:
+        """Return `from_server(message)`, computed beside the event loop where it may take long."""
+        return await self._beside_loop(self.from_server, message)
+
+    async def _beside_loop(self, work: Callable[[Message], Relayed], message: Message) -> Relayed:
+        # A short message may be a query of megabytes; parsing a long one to learn that takes long itself.
+        if message.size <= LONG and message.value is not None and self._router.may_take_long(message.value):
+            return await in_thread(work, message)
+        return await off_loop(message.size, work, message)
 
     def from_client(self, message: Message) -> Relayed:
         """Return what becomes of a client's message."""

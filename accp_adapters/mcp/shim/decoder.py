@@ -12,12 +12,12 @@ from accp_adapters.mcp.shim.protocol import (
     MAX_RESULT_CHARS,
     REGISTRY_URI,
     JsonObject,
-    is_longer_than,
     unchanged_on_error,
 )  # fmt: skip
 from accp_adapters.mcp.shim.registry import merge_registry
 from accp_adapters.mcp.shim.results.frames import is_framed, restore_frame
 from accp_adapters.mcp.shim.results.views import ViewSettings, has_escapes, is_alone, is_view, restore_view, write_view
+from accp_adapters.serving.off_loop import size_of
 from accp_adapters.tokens import count_o200k
 from accp_core.accp import BUILT_IN, SchemaRegistry
 from accp_core.compression import ResultLimits
@@ -112,7 +112,7 @@ class Decoder:
 
     def _show_view(self, result: JsonObject) -> JsonObject:
         """Return the result of a tool as a model reads it; `structuredContent` stays for programs."""
-        if result.get("isError") or is_longer_than(result, MAX_RESULT_CHARS):
+        if result.get("isError") or size_of(result, MAX_RESULT_CHARS) > MAX_RESULT_CHARS:
             return result
         if result.get("resultType", "complete") != "complete":
             return result

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from accp_adapters.serving.off_loop import size_of
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.strict_json import compact_json
@@ -28,7 +27,6 @@ __all__ = [
     "MessageId",
     "cancellation",
     "check_names",
-    "is_longer_than",
     "is_modern",
     "is_same_result",
     "message_id",
@@ -105,11 +103,6 @@ def is_modern(params: object) -> bool:
 def without(members: JsonObject, *names: str) -> JsonObject:
     """Return a copy of `members` without `names`."""
     return {name: value for name, value in members.items() if name not in names}
-
-
-def is_longer_than(value: object, limit: int) -> bool:
-    """Return whether the characters, keys and members of `value` add up to more than `limit`; stops once they do."""
-    return size_of(value, limit) > limit
 
 
 def is_same_result(left: JsonObject, right: JsonObject) -> bool:

@@ -13,7 +13,7 @@ from accp_adapters.mcp.shim.meta import extend_metadata
 from accp_adapters.mcp.shim.negotiation import ClientSettings, ResultForms, announce_registry
 from accp_adapters.mcp.shim.options import EncoderOptions
 from accp_adapters.mcp.shim.pending import OpenRequest
-from accp_adapters.mcp.shim.protocol import JsonObject, is_longer_than, without
+from accp_adapters.mcp.shim.protocol import JsonObject, without
 from accp_adapters.mcp.shim.registry import REGISTRY_RESOURCE
 from accp_adapters.mcp.shim.results.frames import FrameSettings, write_frame
 from accp_adapters.mcp.shim.results.resources import write_contents
@@ -22,6 +22,7 @@ from accp_adapters.mcp.shim.session_state import SessionState
 from accp_adapters.mcp.shim.stored_results import FETCH_TOOL, list_stored
 from accp_adapters.mcp.shim.tools.levels import ListOptions, listed_tools
 from accp_adapters.mcp.shim.tools.tool_index import INDEX_NAME
+from accp_adapters.serving.off_loop import size_of
 from accp_core.accp import Envelope
 from accp_core.error_codes import ErrorCode
 from accp_core.ports import TokenCounter
@@ -109,7 +110,7 @@ class ResultRewriter:
         return [REGISTRY_RESOURCE, *references] if request.client_settings.listed else []
 
     def _rewrite_call(self, result: JsonObject, request: OpenRequest) -> JsonObject:
-        is_large = is_longer_than(result, self.options.max_chars)
+        is_large = size_of(result, self.options.max_chars) > self.options.max_chars
         if request.client_settings is not None and not is_large:
             code = error_frames.code_of_result(result, request, self.session.catalog)
             if code is not None:
@@ -126,10 +127,10 @@ class ResultRewriter:
         return error_frames.add_to_result(result, frame) if shown is None else extend_metadata(shown, {"frame": frame})
 
     def _is_short_error(self, result: JsonObject) -> bool:
-        return bool(result.get("isError")) and not is_longer_than(result, _MAX_SHORT_ERROR)
+        return bool(result.get("isError")) and size_of(result, _MAX_SHORT_ERROR) <= _MAX_SHORT_ERROR
 
     def _read_resource(self, result: JsonObject, request: OpenRequest) -> JsonObject:
-        if not self._shows_views(request) or is_longer_than(result, self.options.max_chars):
+        if not self._shows_views(request) or size_of(result, self.options.max_chars) > self.options.max_chars:
             return result
         return write_contents(result, self.options.counter, self.options.min_gain) or result
 

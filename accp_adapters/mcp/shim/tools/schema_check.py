@@ -7,7 +7,8 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from accp_adapters.mcp.shim.protocol import JsonObject, is_longer_than
+from accp_adapters.mcp.shim.protocol import JsonObject
+from accp_adapters.serving.off_loop import size_of
 
 __all__ = ["find_violation", "violates"]
 
@@ -43,7 +44,7 @@ def violates(schema: object, value: object) -> bool:
     The schema comes from a server, the value from a client or a server: neither must be able to use up our time, or
     make us fetch anything. So False also stands for what is not checked: see `_UNCHECKED` and `_MAX_STEPS`.
     """
-    if not isinstance(schema, dict) or is_longer_than([schema, value], _MAX_CHECKED):
+    if not isinstance(schema, dict) or size_of([schema, value], _MAX_CHECKED) > _MAX_CHECKED:
         return False
     try:
         return not _validator(schema, value).is_valid(value)

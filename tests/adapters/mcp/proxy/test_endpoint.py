@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import httpx
+import httpx2
 import pytest
 
 from accp_adapters.mcp.proxy.endpoint import ServerUrl
@@ -75,15 +75,15 @@ def test_the_root_may_be_the_endpoint() -> None:
     ],
 )
 def test_a_redirect_is_followed_to_the_same_origin_only(status: int, location: str, target: str | None) -> None:
-    request = httpx.Request("POST", ENDPOINT.url)
-    followed = ENDPOINT.follow(httpx.Response(status, headers={"location": location}, request=request))
+    request = httpx2.Request("POST", ENDPOINT.url)
+    followed = ENDPOINT.follow(httpx2.Response(status, headers={"location": location}, request=request))
     assert (followed and str(followed)) == target
 
 
 def test_only_a_slash_at_the_end_is_remembered() -> None:
-    moved = ENDPOINT.moved(httpx.URL("https://host.example:8443/a%20b/mcp/"))
+    moved = ENDPOINT.moved(httpx2.URL("https://host.example:8443/a%20b/mcp/"))
     assert str(moved.url) == "https://host.example:8443/a%20b/mcp/?key=1%2B2&x"
-    assert moved.moved(httpx.URL("https://host.example:8443/other")) is moved
+    assert moved.moved(httpx2.URL("https://host.example:8443/other")) is moved
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import pytest
 
 from accp_adapters.mcp import Encoder
 from accp_adapters.mcp.proxy.message import Message
-from accp_adapters.mcp.proxy.off_loop import relay_client, relay_server
 from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
 from tests.adapters.mcp.messages import call, request, response, rows, served
 
@@ -57,7 +56,7 @@ async def test_a_call_of_our_own_tools_runs_off_the_loop(name: str) -> None:
     arguments = {"ref": f"$cold.{key}", "query": "SELECT count(*) AS n FROM rows"} if "fetch" in name else {}
     arguments = arguments or {"describe": "orders"}
     line = json.dumps(call("NAME", arguments)).replace("NAME", name).encode()
-    assert (await relay_client(relay, Message(line))).to_client
+    assert (await relay.relay_client(Message(line))).to_client
     assert threads.off_loop
     assert all(threads.off_loop)
 
@@ -66,12 +65,12 @@ async def test_the_queries_of_a_list_of_calls_run_off_the_loop() -> None:
     relay = connected(threads := Threads())
     show = "SELECT count(*) AS n FROM items"
     calls = [{"call": "orders", "show": show}, {"call": "orders", "arguments": {"n": {"$from": 1, "query": show}}}]
-    asked = await relay_client(relay, Message(json.dumps(call("accp_tools", {"calls": calls})).encode()))
+    asked = await relay.relay_client(Message(json.dumps(call("accp_tools", {"calls": calls})).encode()))
     answer = response(served('{"items": [{"a": 1}, {"a": 2}]}'), asked.message.members["id"])
-    further = await relay_server(relay, Message(json.dumps(answer).encode()))
+    further = await relay.relay_server(Message(json.dumps(answer).encode()))
     assert not further.to_client
     assert further.message.members["params"]["arguments"] == {"n": 2}
     last = json.dumps(response(served('{"items": []}'), further.message.members["id"])).encode()
-    assert b"1 orders: n 2" in (await relay_server(relay, Message(last))).message.data
+    assert b"1 orders: n 2" in (await relay.relay_server(Message(last))).message.data
     assert threads.off_loop
     assert all(threads.off_loop)

@@ -1,4 +1,4 @@
-"""Sizes and equality of results."""
+"""The equality of results."""
 
 from __future__ import annotations
 
@@ -6,24 +6,8 @@ from typing import Any
 
 import pytest
 
-from accp_adapters.mcp.shim.protocol import is_longer_than, is_same_result
+from accp_adapters.mcp.shim.protocol import is_same_result
 from accp_core.errors import EncodeError
-
-
-@pytest.mark.parametrize(
-    ("value", "size"),
-    [("abc", 3), (None, 1), ([], 0), ({}, 0), ([1, "ab"], 5), ({"key": "value"}, 9), ({"k": [{"n": None}]}, 6)],
-)
-def test_the_size_of_a_value_is_its_characters_keys_and_members(value: object, size: int) -> None:
-    assert not is_longer_than(value, size)
-    assert is_longer_than(value, size - 1)
-
-
-def test_what_is_too_long_is_not_looked_at_to_its_end() -> None:
-    endless: list[Any] = [1]
-    endless.append(endless)
-    assert is_longer_than(endless, 1000)
-
 
 RESULT = {"content": [{"type": "text", "text": "x"}], "structuredContent": {"a": 1, "b": [1.0, True]}}
 

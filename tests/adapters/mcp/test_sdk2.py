@@ -164,15 +164,6 @@ async def test_a_model_reads_views_and_a_program_the_value(mode: Any) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_a_model_reads_frames_and_a_program_the_value(mode: Any) -> None:
-    async with Client(wrap_transport(connected(wrap_server(mcp_server())), view="frame"), mode=mode) as client:
-        await client.list_tools()
-        result = await client.call_tool("find", {})
-    assert result.content[0].resource.text.startswith("@mcp>done:tool{")
-    assert result.structured_content == {"result": ROWS}
-
-
-@pytest.mark.parametrize("mode", MODES)
 async def test_a_client_that_only_names_the_extension_is_sent_what_it_can_check(mode: Any) -> None:
     transport = connected(wrap_server(mcp_server()))
     async with Client(transport, mode=mode, extensions=[advertise(EXTENSION)]) as client:

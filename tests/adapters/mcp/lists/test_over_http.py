@@ -27,12 +27,6 @@ from tests.limits import PATIENCE
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 A, B = {"authorization": "Bearer alice"}, {"authorization": "Bearer bob"}
-CALLS = [
-    {"call": "orders", "show": ""},
-    {"call": "test_x_mcp_header", "arguments": {"region": " Zürich"}, "show": ""},
-    {"call": "test_simple_text", "show": ""},
-]
-SHOWN = ["2 test_x_mcp_header: ok", "3 test_simple_text: This is a simple text response for testing."]
 CANCELLED = b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}\n'
 
 
@@ -61,17 +55,6 @@ def started(talk: Talk, era: Era) -> Talk:
     return talk
 
 
-@pytest.mark.parametrize("era", ERAS)
-def test_a_list_over_standard_streams_runs_at_a_server_over_http(url: str, era: Era) -> None:
-    calls = CALLS if era == ERAS[1] else [CALLS[0], CALLS[2]]
-    with Talk(url, listing()) as talk:
-        answer = started(talk, era).call(said(era, "tools/call", 2, name="accp_tools", arguments={"calls": calls}))
-    assert not answer["result"].get("isError"), answer
-    assert texts(answer["result"])[0].startswith("1 orders: ")
-    assert len(texts(answer["result"])) == len(calls)
-    assert texts(answer["result"])[-1].endswith(SHOWN[1][2:])
-
-
 def test_the_server_asks_the_client_within_a_later_call(url: str) -> None:
     calls = [{"call": "test_simple_text"}, {"call": "test_sampling", "arguments": {"prompt": "Hello?"}}]
     with Talk(url, listing()) as talk:
@@ -82,19 +65,6 @@ def test_the_server_asks_the_client_within_a_later_call(url: str) -> None:
         talk.send(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}).encode() + b"\n")
         answer = talk.hear()
     assert (answer["id"], texts(answer["result"])) == (2, ["2 test_sampling: LLM response: Hi!"])
-
-
-@pytest.mark.parametrize("era", ERAS)
-async def test_a_client_of_the_sdk_gets_one_result_through_the_endpoint(url: str, era: Era) -> None:
-    calls = CALLS if era == ERAS[1] else [CALLS[0], CALLS[2]]
-    with proxying(url, listing) as proxy:
-        async with SdkClient(proxy, mode="legacy" if era == ERAS[0] else era) as client:
-            assert [tool.name for tool in (await client.list_tools()).tools] == ["accp_tools"]
-            result = await client.call_tool("accp_tools", {"calls": calls})
-    assert not result.is_error, result
-    shown = [block.text for block in result.content if isinstance(block, types.TextContent)]
-    assert shown[0].startswith("1 orders: ")
-    assert [each[2:] for each in shown[1:]] == [each[2:] for each in SHOWN[-len(calls) + 1 :]]
 
 
 async def test_the_endpoint_passes_questions_of_the_server_within_a_later_call(url: str) -> None:
@@ -260,20 +230,6 @@ def test_a_result_beyond_the_limit_of_a_message_ends_the_list(later: dict[str, A
     response = over_endpoint(Shop(text_result("a"), later), ERAS[0], limits=ProxyLimits(message_bytes=8_000))
     assert "call 2, get_2, failed: expected a response of at most 8000 bytes" in response.text
     assert "x" * 100 not in response.text
-
-
-@pytest.mark.parametrize("over", ["streams", "endpoint"])
-def test_a_list_is_bounded_in_time(over: str) -> None:
-    moments = iter([0.0, 61.0, 61.0])
-    shop, relay = Shop(text_result("a")), listing(now=lambda: next(moments))
-    if over == "streams":
-        shown = texts(over_streams(shop, ERAS[0], relay)["result"])
-    else:
-        with serving(shop) as origin, proxying(f"{origin}/mcp", lambda: relay) as proxy:
-            client = Client(proxy, {"mcp-session-id": "s"})
-            shown = texts(client.ask("tools/call", name="accp_tools", arguments=THREE)["result"])
-    assert shown[-1].startswith("call 2, get_2, was not made: E3001: expected at most 60 s")
-    assert len(shop.calls) == 1
 
 
 def test_a_cancelled_list_of_the_new_era_ends_the_exchange_of_its_call() -> None:

@@ -141,14 +141,6 @@ def test_marked_arguments_stand_in_headers(url: str, region: str) -> None:
     assert answer["result"]["content"] == [{"type": "text", "text": "ok"}]
 
 
-def test_a_host_that_wants_views_gets_them(url: str) -> None:
-    with Talk(url, encoder_relay(Encoder(policy="always"))) as talk:
-        shown = talk.call(modern("tools/call", 1, name="orders", arguments={}))
-    with Talk(url) as talk:
-        plain = talk.call(modern("tools/call", 1, name="orders", arguments={}))
-    assert len(shown["result"]["content"][0]["text"]) < len(plain["result"]["content"][0]["text"]) / 2
-
-
 async def answer_as_told(scope: Any, body: bytes, say: Saying) -> None:
     """Answer with what the params of the request say."""
     told = json.loads(body)["params"] if body else {}

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accp_adapters.mcp import Decoder, Encoder
-from accp_adapters.mcp.shim.hosts import HOSTS, ShownForm, client_name, host_named, is_gain, shown_text
+from accp_adapters.mcp.shim.hosts import HOSTS, ShownForm, client_name, host_named, shown_text
 from accp_adapters.mcp.shim.results.views import restore_view
 from accp_adapters.tokens import count_o200k
 from accp_core.view import read
-from tests.adapters.mcp.messages import ERAS, Era, Json, Wire, call, request, response, rows, served, start
+from tests.adapters.mcp.messages import ERAS, Era, Json, Wire, call, request, rows, served
 from tests.adapters.mcp.shim.results.test_frames import results
 
 FORMS: tuple[ShownForm, ...] = get_args(ShownForm)
@@ -46,12 +46,6 @@ def test_a_host_that_may_show_texts_only_is_not_sent_the_other_form_as_a_text(ho
     assert shown_by(host, APART, structured="drop") == APART
 
 
-def test_a_host_that_shows_texts_keeps_what_its_programs_read() -> None:
-    seen = shown_by("claude-desktop", served(rows()))
-    assert read(seen["content"][0]["text"]) == rows()
-    assert seen["structuredContent"] == rows()
-
-
 @pytest.mark.parametrize("host", ["claude-code", "copilot-cli", "structured"])
 @pytest.mark.parametrize("plain", [served(rows()), APART], ids=["the same value", "prose beside it"])
 def test_a_host_that_would_show_json_is_sent_a_view_of_it(host: str, plain: Json) -> None:
@@ -79,13 +73,6 @@ def test_a_host_is_known_by_the_name_that_its_client_gives(era: Era) -> None:
     assert "structuredContent" not in wire.ask(asked, served(rows()))["result"]
 
 
-def test_a_host_that_is_named_is_not_asked_for_its_name() -> None:
-    encoder = Encoder(policy="always", host="text")
-    encoder.from_client({**start(), "params": {"clientInfo": {"name": "claude-code"}}})
-    encoder.from_client(call())
-    assert encoder.from_server(response(served(rows())))["result"]["structuredContent"] == rows()
-
-
 @pytest.mark.parametrize("params", [None, [], {}, {"clientInfo": 5}, {"clientInfo": {"name": 5}}, {"_meta": 5}])
 def test_a_client_without_a_name_may_be_any_host(params: object) -> None:
     assert client_name(params) == ""
@@ -103,12 +90,6 @@ def test_every_host_that_is_named_has_a_source_and_no_two_have_one_client() -> N
 def test_an_unknown_host_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match=r"expected 'host' to be one of 'auto', .*found 'emacs'"):
         Encoder(host="emacs")
-
-
-@pytest.mark.parametrize(("least", "is_sent"), [(1, False), (0, False), (-40, True)])
-def test_a_negative_gain_allows_as_many_more_tokens_in_each_form(least: int, is_sent: bool) -> None:
-    before, after = {"content": [{"type": "text", "text": "a"}]}, {"content": [{"type": "text", "text": "a b c d"}]}
-    assert is_gain(before, after, HOSTS["unknown"], count_o200k, least) == is_sent
 
 
 def test_prose_that_stands_twice_is_sent_once_to_a_client_that_restores_it() -> None:

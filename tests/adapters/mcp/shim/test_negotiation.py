@@ -8,7 +8,7 @@ import pytest
 
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
 from accp_core import parse_frame
-from accp_core.accp import BUILT_IN, Schema, SchemaRegistry
+from accp_core.accp import BUILT_IN, Schema
 from tests.adapters.mcp.messages import CAPABILITIES, ERAS, Era, Wire, block_of, request, rows, served, start, started
 
 
@@ -45,14 +45,6 @@ def test_an_unaware_server_is_asked_the_same_and_answers_the_same(era: Era) -> N
     wire = Wire(encoder=None, era=era)
     assert wire.begin()["result"] == started(era)
     assert wire.call(served(rows())) == served(rows())
-
-
-@pytest.mark.parametrize("era", ERAS)
-def test_each_era_declares_where_that_era_looks(era: Era) -> None:
-    params = Decoder().from_client(start(era))["params"]
-    modern = era == "2026-07-28"
-    holder = params["_meta"][CAPABILITIES]["extensions"] if modern else params["capabilities"]["experimental"]
-    assert holder[EXTENSION]["version"] == 1
 
 
 @pytest.mark.parametrize(
@@ -112,19 +104,6 @@ def test_the_whole_registry_is_a_resource(era: Era) -> None:
     assert ("ttlMs" in reply["result"]) == (era == "2026-07-28")
 
 
-def test_every_other_resource_is_the_servers() -> None:
-    encoder = Encoder()
-    assert encoder.answer_own(request("resources/read", {"uri": "file:///x"})) is None
-    assert encoder.answer_own(request("tools/list")) is None
-    assert encoder.answer_own({"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": []}) is None
-
-
-def test_the_registry_that_is_read_is_the_registry() -> None:
-    from_wire = Wire().ask(request("resources/read", {"uri": "accp://registry"}), {})["result"]["contents"][0]["text"]
-    params = parse_frame(from_wire).params
-    assert SchemaRegistry.from_json({"schemas": params["schemas"]}).hash == BUILT_IN.hash
-
-
 @pytest.mark.parametrize("era", ERAS)
 def test_two_registries_become_one_when_the_resource_is_read(era: Era) -> None:
     richer = BUILT_IN.register(Schema(name="order", code="OR", version=1, fields=("sku",)))
@@ -144,13 +123,6 @@ def test_a_registry_that_is_none_teaches_nothing(text: str) -> None:
     read = {"jsonrpc": "2.0", "id": 1, "result": {"contents": [{"uri": "accp://registry", "text": text}]}}
     assert decoder.from_server(read) is read
     assert decoder.registry is BUILT_IN
-
-
-def test_registries_agree_at_once_where_they_are_the_same() -> None:
-    wire = Wire()
-    wire.begin()
-    assert wire.decoder is not None
-    assert wire.decoder.agrees
 
 
 def test_instructions_that_are_no_text_stay() -> None:

@@ -67,16 +67,6 @@ def test_a_text_without_structured_content_is_framed_too(indent: int | None) -> 
     assert "_meta" in wire.between[-1]["result"]
 
 
-def test_a_list_of_one_block_an_item_is_one_frame() -> None:
-    items = rows()["items"]
-    blocks = [{"type": "text", "text": json.dumps(item, indent=2)} for item in items]
-    for plain in ({"content": blocks}, {"content": blocks, "structuredContent": {"result": items}}):
-        wire = Wire()
-        wire.begin()
-        assert wire.call(plain) == plain
-        assert len(wire.between[-1]["result"]["content"]) == 1
-
-
 @pytest.mark.parametrize(
     "plain",
     [
@@ -94,18 +84,6 @@ def test_what_a_frame_does_not_make_smaller_or_is_not_ours_passes_as_it_came(pla
     encoder.from_client(Decoder().from_client(call(era="2026-07-28")))
     answer = response(plain)
     assert encoder.from_server(answer) is answer
-
-
-def test_other_blocks_annotations_and_meta_stay() -> None:
-    image = {"type": "image", "data": "aGk=", "mimeType": "image/png", "annotations": {"audience": ["user"]}}
-    plain = served(rows(), _meta={"com.example/trace": "x"})
-    plain["content"] = [image, *plain["content"], image]
-    wire = Wire()
-    wire.begin()
-    assert wire.call(plain) == plain
-    travelled = wire.between[-1]["result"]
-    assert travelled["content"][0] == travelled["content"][2] == image
-    assert travelled["_meta"]["com.example/trace"] == "x"
 
 
 def test_a_result_is_rewritten_for_the_request_that_asked_for_it_only() -> None:

@@ -159,7 +159,7 @@ class GatewayApp:
         Args:
             servers: The servers, started anew for each client.
             new_relay: Returns the relay of a new session.
-            is_bare: Whether names stay as the one server gives them.
+            is_bare: Whether names have no prefix, since there is one server.
             hosts: The names by which clients may reach the endpoint; None: the loopback names.
             limits: The limits of memory and time; None: the defaults.
             max_sessions: Clients at once; beyond, an idle one is ended, or the new one refused.

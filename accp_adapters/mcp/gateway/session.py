@@ -38,6 +38,8 @@ _DRAIN_SECONDS: Final = 2.0
 """How long pending calls are awaited after the client has closed."""
 _PATIENCE_ALONE: Final = 30.0
 """The same for a single server, which keeps no other one waiting."""
+_MAX_TASKS: Final = 1_000
+"""Answers of the gateway itself that servers have not read; beyond, a server that asks gets none."""
 _INVALID_REQUEST: Final = -32600
 _METHOD_NOT_FOUND: Final = -32601
 _INVALID_PARAMS: Final = -32602
@@ -59,17 +61,13 @@ class GatewaySession:
     """The servers of one client."""
 
     def __init__(
-        self,
-        servers: Sequence[ServerSettings],
-        *,
-        is_bare: bool = False,
-        patience: float | None = None,
+        self, servers: Sequence[ServerSettings], *, is_bare: bool = False, patience: float | None = None
     ) -> None:
         """Prepare to serve a client.
 
         Args:
             servers: The servers, which are started by the client's handshake.
-            is_bare: Whether names stay as the one server gives them.
+            is_bare: Whether names have no prefix, since there is one server.
             patience: Seconds that the handshake and a list wait for servers; None: the default.
         """
         self._upstreams: Final = {
@@ -289,14 +287,12 @@ class GatewaySession:
             await self._tell_client(upstream, message)
 
     async def _ask_client(self, upstream: Upstream, message: JsonObject) -> None:
-        response = {"jsonrpc": "2.0", "id": message["id"]}
-        if message["method"] == "ping":
-            self._run(upstream.respond({**response, "result": {}}))
-        elif message["method"] not in _SERVER_REQUESTS:
-            error = {"code": _METHOD_NOT_FOUND, "message": f"a gateway does not pass on {message['method']!r}"}
-            self._run(upstream.respond({**response, "error": error}))
-        else:
+        if message["method"] in _SERVER_REQUESTS:
             await self._questions.ask(upstream, message)
+        elif len(self._tasks) - len(self._calls) < _MAX_TASKS:
+            refusal = {"code": _METHOD_NOT_FOUND, "message": f"a gateway does not pass on {message['method']!r}"}
+            answer = {"result": {}} if message["method"] == "ping" else {"error": refusal}
+            self._run(upstream.respond({"jsonrpc": "2.0", "id": message["id"], **answer}))
 
     async def _tell_client(self, upstream: Upstream, message: JsonObject) -> None:
         method, params = message["method"], message.get("params")

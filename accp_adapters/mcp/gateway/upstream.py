@@ -53,7 +53,6 @@ class Upstream:
         self._pending: Final[dict[int, asyncio.Future[JsonObject]]] = {}
         self._reason = ""
         self._lists: Final[dict[str, list[Any]]] = {}
-        self._listing: Final = asyncio.Lock()
         self._is_started: Final = asyncio.Event()
 
     def has(self, capability: str) -> bool:
@@ -124,12 +123,12 @@ class Upstream:
     async def read(self, method: str) -> None:
         """Ask the server for a list, unless it was read and no change was announced."""
         capability, member, _ = LIST_METHODS[method]
-        async with self._listing:
-            if method not in self._lists and self.has(capability):
-                try:
-                    self._lists[method] = await self._pages(method, member)
-                except ServerEnded:
-                    _LOG.warning("the server %r ended before it listed its %s", self.names.server, member)
+        if method in self._lists or not self.has(capability):
+            return
+        try:
+            self._lists[method] = await self._pages(method, member)
+        except ServerEnded:
+            _LOG.warning("the server %r ended before it listed its %s", self.names.server, member)
 
     def listed(self, method: str) -> list[Any]:
         """Return what was read of a list, under the names outside; the same until the server announces a change.

@@ -81,14 +81,21 @@ async def serve_lines(
         limit: Bytes of a line; a longer one is refused.
     """
     client = LinePipe(target)
-    linked = LinkedClient(relay, link, lambda message: client.write(message.line + b"\n"))
+
+    def write(message: Message) -> None:
+        try:
+            client.write(message.line + b"\n")
+        except BrokenPipeError:
+            reading.cancel()  # The client reads no more.
+
+    linked = LinkedClient(relay, link, write)
     await linked.start()
     reading = asyncio.create_task(_read(source, linked, limit))
     for number in ended_by:
         with suppress(NotImplementedError, ValueError, RuntimeError):
             asyncio.get_running_loop().add_signal_handler(number, reading.cancel)
     try:
-        with suppress(asyncio.CancelledError, BrokenPipeError):
+        with suppress(asyncio.CancelledError):
             await reading
         await linked.close(drain=not reading.cancelled())
     finally:

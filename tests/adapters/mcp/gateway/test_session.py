@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -279,3 +281,21 @@ async def test_a_server_of_the_sdk_asks_logs_and_reports_through_a_gateway() -> 
         assert [(each["progressToken"], each["progress"]) for each in progress] == [(7, 0), (7, 50), (7, 100)]
         embedded = await client.call("sdk__test_embedded_resource")
         assert embedded["content"][0]["resource"]["uri"] == "accp://server/sdk/test://embedded-resource"
+
+
+PINGING = """if True:
+    import json, sys
+    asked = json.loads(sys.stdin.readline())
+    shown = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {}}
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": shown}), flush=True)
+    for number in range(5_000):
+        print(json.dumps({"jsonrpc": "2.0", "id": f"{number}" + "x" * 300, "method": "ping"}), flush=True)
+    open(sys.argv[1], "w").close()
+    sys.stdin.readline()"""
+
+
+async def test_a_server_that_asks_and_reads_no_answers_takes_bounded_memory(tmp_path: Path) -> None:
+    pinging = ServerSettings("pinging", [sys.executable, "-c", PINGING, str(asked := tmp_path / "asked")])
+    async with connected(pinging):
+        await async_wait_until(asked.exists)
+        assert len(asyncio.all_tasks()) < 1_500

@@ -131,7 +131,7 @@ class _Session:
             self._calls[key].put(message)
 
     def _stream_for(self, message: JsonObject) -> _Stream:
-        """Return the stream of a request or notification: that of its call, any call for a request, or the GET's."""
+        """Return the stream of a notification or request: of its call, of any call for a request, or of the GET."""
         params = message.get("params")
         token = params.get("progressToken") if isinstance(params, dict) else None
         calls = list(self._calls.values())
@@ -204,7 +204,7 @@ class GatewayApp:
             status = HTTPStatus.NOT_FOUND if identity else HTTPStatus.BAD_REQUEST
             await response.refuse(status, f"expected the {SESSION_HEADER} of a session, found {identity[:40]!r}")
             return None
-        # The session that was silent for longest stands first.
+        # The session that was silent for longest is the first one.
         self._sessions[identity] = self._sessions.pop(identity)
         return session
 

@@ -1,4 +1,4 @@
-"""What servers ask the client and tell it: held until the client is ready, and each answer back to who asked."""
+"""What servers ask the client and tell it, once the client is ready; each answer goes to the server that asked."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Questions:
         self._numbers = itertools.count(1)
 
     async def open(self) -> None:
-        """Send what was held: the client is ready."""
+        """Send the messages that waited: the client is ready."""
         self._is_open = True
         while self._held:
             await self._deliver(self._held.popleft())

@@ -168,8 +168,8 @@ class GatewaySession:
         own = {"name": "accp-mcp-gateway", "version": metadata.version("accp-middleware")}
         result = {"protocolVersion": version, "capabilities": self._capabilities(), "serverInfo": own}
         self._has_shaken_hands.set()
-        said = self._instructions()
-        return {"result": {**result, "instructions": said} if said else result}
+        instructions = self._instructions()
+        return {"result": {**result, "instructions": instructions} if instructions else result}
 
     async def _start(self, upstream: Upstream, params: JsonObject) -> None:
         try:
@@ -190,8 +190,8 @@ class GatewaySession:
         return found | {kind: {} for kind in ("logging", "completions") if have(kind)}
 
     def _instructions(self) -> str:
-        said = {name: (each.handshake or {}).get("instructions") for name, each in self._upstreams.items()}
-        texts = {name: text for name, text in said.items() if isinstance(text, str) and text}
+        members = {name: (each.handshake or {}).get("instructions") for name, each in self._upstreams.items()}
+        texts = {name: text for name, text in members.items() if isinstance(text, str) and text}
         return "\n\n".join(text if self._bare else f"{name}: {text}" for name, text in texts.items())
 
     def _announce(self, *notifications: str) -> None:

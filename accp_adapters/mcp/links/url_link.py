@@ -41,7 +41,7 @@ _RETRY_SECONDS: Final = 1.0
 _MAX_RETRY_SECONDS: Final = 60.0
 _MAX_RETRY_DIGITS: Final = 10
 _AT_ONCE: Final = 4
-"""Responses of the greatest length that are held at once."""
+"""Responses of the greatest length that are in memory at once."""
 
 
 @dataclass(slots=True)

@@ -89,12 +89,12 @@ class CallLists:
         with self._lock:
             if params is not None and not running.is_cancelled:
                 running.call_id = type(call_id), call_id
-                # The rest of the params, such as `_meta`, is that of the client's request.
+                # The rest of the params, such as `_meta`, comes from the client's request.
                 sent = {**request, "id": call_id, "params": {**request["params"], **params}}
                 return Routed(sent, to_client=False, is_own=True)
             self._running.pop((type(request["id"]), request["id"]), None)
         if running.is_cancelled:
-            # The server answered all the same; its result must not be taken for that of the list.
+            # The server answered all the same; its result is not the result of the list.
             return _response(request, tool_result([text_block("the list of calls was cancelled")], is_error=True))
         return _response(request, running.calls.result())
 
@@ -105,7 +105,7 @@ class CallLists:
             return next((each for each in self._running.values() if each.call_id == key), None) if key else None
 
     def _cancel(self, message: JsonObject) -> JsonObject:
-        """Return a client's cancellation of a list as that of the call which the server has."""
+        """Return a client's cancellation of a list as a cancellation of the call that the server has."""
         params = message.get("params")
         key = message_id({"id": params.get("requestId")}) if isinstance(params, dict) else None
         with self._lock:

@@ -50,7 +50,7 @@ class Admission:
     """The ASGI application in front of another one."""
 
     def __init__(self, app: _Application, admit: Admit) -> None:
-        """Let in to `app` whom `admit` lets in."""
+        """Pass requests to `app` that `admit` does not refuse."""
         self._app: Final = app
         self._admit: Final = admit
 

@@ -35,7 +35,7 @@ class ServerUrl:
     url: httpx2.URL
     """The URL without user info and fragment."""
     credentials: Headers = ()
-    """The `Authorization` field that the user info of the URL stands for."""
+    """The `Authorization` field with the user info of the URL."""
 
     @classmethod
     def parse(cls, url: str) -> ServerUrl:

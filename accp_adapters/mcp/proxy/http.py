@@ -110,7 +110,7 @@ class HttpProxy:
             else:
                 await self._pass_document(request, response)
         except httpx2.HTTPError as error:
-            # A response that has started lacks its end: the client's connection is cut, as the server's was.
+            # A response that has started cannot be completed: the client's connection is cut, as the server's was.
             if not response.started:
                 reason = self._upstream.explain(error)
                 await response.send_message(error_message(reason, message), HTTPStatus.BAD_GATEWAY)
@@ -137,8 +137,9 @@ class HttpProxy:
         try:
             await self._converse(request, relayed, caller, relay, response)
         except BaseException:
-            # The client has gone, or gets no response: nothing is kept for its request.
-            relay.from_client(Message.of(cancellation(request.message.members.get("id"))))
+            if relayed.is_own:
+                # The client has gone, or gets no response: no further request follows.
+                relay.from_client(Message.of(cancellation(request.message.members.get("id"))))
             raise
         self._sessions.count(caller)
 

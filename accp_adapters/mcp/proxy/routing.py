@@ -66,7 +66,7 @@ def routing_headers(message: JsonObject, marked: HeaderArguments) -> dict[str, s
 
 
 def routing_fields(message: JsonObject, marked: HeaderArguments) -> list[tuple[bytes, bytes]]:
-    """Return the headers of `message` that `ROUTING_FIELD` names; the version is that of the client."""
+    """Return the headers of `message` that `ROUTING_FIELD` names; the client itself writes the version."""
     named = ((name.lower().encode(), value.encode()) for name, value in routing_headers(message, marked).items())
     return [(name, value) for name, value in named if ROUTING_FIELD.fullmatch(name)]
 

@@ -76,7 +76,7 @@ HOSTS: Final[Mapping[str, Host]] = MappingProxyType(
         "unknown": _UNKNOWN,
     }
 )
-"""The hosts by the name of the option; the last four stand for any host of that kind."""
+"""The hosts by the name of the option; the last four are any host of that kind."""
 _BY_CLIENT: Final = MappingProxyType({name: host for host in HOSTS.values() for name in host.client_names})
 
 

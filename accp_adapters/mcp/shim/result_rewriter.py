@@ -57,7 +57,7 @@ class ResultRewriter:
         if isinstance(error, dict):
             return self._rewrite_error(message, error, request)
         rewrite = _REWRITES.get(request.method)
-        # An interim result, or that of a task or an extension, has a shape that is not known here.
+        # An interim result, and the result of a task or an extension, have shapes that are not known here.
         if rewrite is None or not isinstance(result, dict) or result.get("resultType", "complete") != "complete":
             return message
         written = rewrite(self, result, request)

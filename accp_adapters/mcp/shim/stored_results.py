@@ -61,7 +61,7 @@ class SessionTexts:
         self.granted[stored.key] = len(stored.text)
 
     def open(self, reference: str) -> str:
-        """Return the text behind `reference`: "$cold.…", a bare key or "accp://cold/…".
+        """Return the text that `reference` names: "$cold.…", a bare key or "accp://cold/…".
 
         Raises:
             ProtocolError: E5002, it was not granted in this session; E2001, the store no longer has the text.

@@ -47,7 +47,7 @@ class DuplicateContent:
     style: str | None
     """The code of the JSON style (see `json_styles`); None: the blocks hold strings without quotes."""
     key: str | None = None
-    """The only key of `structuredContent`, where the value stands under one; None: `structuredContent` is the value."""
+    """The only key of `structuredContent`, where the value is under one; None: `structuredContent` is the value."""
     structured: bool = True
     """Whether the result has `structuredContent`, with the value."""
 

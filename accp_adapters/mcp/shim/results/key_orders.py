@@ -14,7 +14,7 @@ __all__ = ["key_orders", "with_key_orders"]
 
 
 def key_orders(value: object) -> list[list[str]]:
-    """Return the keys of each shape whose order is not that of their UTF-8 bytes.
+    """Return the keys of each shape whose order differs from the order of their UTF-8 bytes.
 
     Raises:
         ValueError: The same keys have two orders, or a number has a spelling that a frame does not keep.

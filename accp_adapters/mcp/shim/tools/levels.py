@@ -48,7 +48,7 @@ LEVELS: Final[tuple[Level, ...]] = ("full", "signatures", "names", "lazy")
 _MAX_LINES: Final = 400
 """Tools that a list names; the others are found by `search`."""
 _MAX_TOPICS: Final = 24
-"""Words that stand for the tools in lazy mode."""
+"""Words that describe the tools in lazy mode."""
 _CALL: Final = 12
 """Tokens of a call that describes a tool, without the tool's name."""
 

@@ -54,5 +54,5 @@ class ToolCatalog:
 
 
 def matches_any(name: str, patterns: Sequence[str]) -> bool:
-    """Return whether a tool's name matches one of `patterns`, in which `*` and `?` stand for other characters."""
+    """Return whether a tool's name matches one of `patterns`, in which `*` and `?` match other characters."""
     return any(fnmatchcase(name, pattern) for pattern in patterns)

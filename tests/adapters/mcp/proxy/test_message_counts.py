@@ -19,11 +19,13 @@ from accp_adapters.mcp import Encoder
 from accp_adapters.mcp.gateway.configuration import ServerSettings
 from accp_adapters.mcp.gateway.http_front import PATH, GatewayApp
 from accp_adapters.mcp.gateway.session import GatewaySession
+from accp_adapters.mcp.links.link import Link
 from accp_adapters.mcp.links.url_link import UrlLink
 from accp_adapters.mcp.proxy import message
 from accp_adapters.mcp.proxy.lines import serve_lines
 from accp_adapters.mcp.proxy.pipes import run_stdio
 from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
+from tests.adapters.mcp.proxy.rows_server import answer
 from tests.adapters.mcp.proxy.tenants import Client
 from tests.adapters.mcp.proxy.upstream import Saying, Upstream
 from tests.adapters.mcp.serving import proxying, serving
@@ -66,7 +68,6 @@ def new_relay() -> Relay:
 @contextmanager
 def remote() -> Iterator[str]:
     """Yield the URL of a server that answers as the command does."""
-    from tests.adapters.mcp.proxy.rows_server import answer  # noqa: PLC0415  a program, too
 
     async def answering(scope: Any, body: bytes, say: Saying) -> None:
         said = answer(json.loads(body)) if body else None
@@ -104,85 +105,72 @@ def over_lines(stack: ExitStack, run: Callable[[int, int], None]) -> Callable[..
     return client.ask
 
 
-def command_on_pipes(stack: ExitStack) -> Callable[..., Any]:
-    # The thread of the test stands for the process: signals are not its business.
-    return over_lines(stack, lambda source, target: piped(source, target))
-
-
 def piped(source: int, target: int) -> None:
+    # This thread is not the main one, which alone receives signals.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("signal.signal", lambda number, handler: None)
         run_stdio(COMMAND, new_relay(), source=source, target=target)
 
 
-def url_on_pipes(stack: ExitStack) -> Callable[..., Any]:
-    url = stack.enter_context(remote())
-    return over_lines(stack, lambda source, target: asyncio.run(served(UrlLink(url), source, target)))
+def lines_before(link: Link) -> Callable[[int, int], None]:
+    return lambda source, target: asyncio.run(serve_lines(link, new_relay(), source=source, target=target))
 
 
-def many_on_pipes(settings: Callable[[ExitStack], ServerSettings]) -> Callable[[ExitStack], Callable[..., Any]]:
-    def opened(stack: ExitStack) -> Callable[..., Any]:
-        servers = [settings(stack)]
-        return over_lines(stack, lambda source, target: asyncio.run(served(GatewaySession(servers), source, target)))
-
-    return opened
-
-
-async def served(link: Any, source: int, target: int) -> None:
-    await serve_lines(link, new_relay(), source=source, target=target)
-
-
-def url_over_http(stack: ExitStack) -> Callable[..., Any]:
-    url = stack.enter_context(remote())
-    return Client(stack.enter_context(proxying(url, new_relay))).ask
-
-
-def many_over_http(settings: Callable[[ExitStack], ServerSettings]) -> Callable[[ExitStack], Callable[..., Any]]:
-    def opened(stack: ExitStack) -> Callable[..., Any]:
-        app = GatewayApp([settings(stack)], new_relay)
-
-        async def serve(scope: Any, receive: Any, send: Any) -> None:
-            if scope["type"] == "http":
-                await app(scope, receive, send)
-                return
-            await receive()
-            await send({"type": "lifespan.startup.complete"})
-            await receive()
-            await app.close()
-            await send({"type": "lifespan.shutdown.complete"})
-
-        return Client(stack.enter_context(serving(serve, lifespan="on")) + PATH).start().ask
-
-    return opened
-
-
-def command(stack: ExitStack) -> ServerSettings:
-    return ServerSettings("shop", COMMAND)
-
-
-def url(stack: ExitStack) -> ServerSettings:
+def settings(stack: ExitStack, way: str) -> ServerSettings:
+    if "commands" in way:
+        return ServerSettings("shop", COMMAND)
     return ServerSettings("shop", url=stack.enter_context(remote()))
 
 
-WAYS: Final[dict[str, Callable[[ExitStack], Callable[..., Any]]]] = {
-    "a command on pipes": command_on_pipes,
-    "a URL on pipes": url_on_pipes,
-    "a URL over HTTP": url_over_http,
-    "commands on pipes": many_on_pipes(command),
-    "commands over HTTP": many_over_http(command),
-    "URLs on pipes": many_on_pipes(url),
-    "URLs over HTTP": many_over_http(url),
-}
+class Endpoint:
+    """A gateway as an application that ends with its server."""
+
+    def __init__(self, server: ServerSettings) -> None:
+        self.app = GatewayApp([server], new_relay)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            await self.app(scope, receive, send)
+            return
+        await receive()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await self.app.close()
+        await send({"type": "lifespan.shutdown.complete"})
+
+
+def client_by(way: str, stack: ExitStack) -> Callable[..., Any]:
+    """Return what asks by one of `WAYS`."""
+    if way == "a command on pipes":
+        return over_lines(stack, piped)
+    if way == "a URL on pipes":
+        return over_lines(stack, lines_before(UrlLink(stack.enter_context(remote()))))
+    if way == "a URL over HTTP":
+        return Client(stack.enter_context(proxying(stack.enter_context(remote()), new_relay))).ask
+    if "pipes" in way:
+        return over_lines(stack, lines_before(GatewaySession([settings(stack, way)])))
+    return Client(stack.enter_context(serving(Endpoint(settings(stack, way)), lifespan="on")) + PATH).start().ask
+
+
+WAYS: Final = (
+    "a command on pipes",
+    "a URL on pipes",
+    "a URL over HTTP",
+    "commands on pipes",
+    "commands over HTTP",
+    "many URLs on pipes",
+    "many URLs over HTTP",
+)
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_call_and_its_result_are_read_once_and_written_at_most_once(way: str, counts: Counts) -> None:
     with ExitStack() as stack:
-        ask = WAYS[way](stack)
+        ask = client_by(way, stack)
         if "pipes" in way:
             ask("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={})
         counts.clear()
-        name = "shop__rows" if way.startswith(("commands", "URLs")) else "rows"
+        name = "shop__rows" if way.startswith(("commands", "many")) else "rows"
         result = ask("tools/call", name=name, arguments={})["result"]
         assert result["content"][0]["text"].startswith("[30] id name")
         counted = dict(counts)

@@ -10,15 +10,13 @@ import logging
 from typing import Any, Final
 
 from accp_adapters.mcp.shim.protocol import JsonObject
-from accp_adapters.serving.off_loop import off_loop, size_of
+from accp_adapters.serving.off_loop import VERY_LONG, off_loop, size_of
 from accp_core.strict_json import compact_json, exact_float, read_json, strict_decoder
 
 __all__ = ["Message", "error_message", "read_message", "write_message"]
 
 _LOG: Final = logging.getLogger(__name__)
 _INTERNAL_ERROR: Final = -32603
-_MEASURED: Final = 100_000
-"""Characters up to which an unwritten message is measured."""
 _UNREAD: Final[Any] = object()
 
 _read_exact: Final = strict_decoder(read_float=exact_float)
@@ -110,7 +108,7 @@ class Message:
     @property
     def size(self) -> int:
         """The bytes to read, or about as many to write, of a very long message fewer."""
-        return len(self._data) if self._data is not None else size_of(self._value, _MEASURED)
+        return len(self._data) if self._data is not None else size_of(self._value, VERY_LONG)
 
     async def read(self) -> Message:
         """Return this message after it is parsed, beside the event loop where it is long."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from math import inf
 from typing import Final, NamedTuple, TypeAlias
 
 from accp_adapters.mcp.lists.call_lists import router_of
@@ -17,7 +18,7 @@ from accp_adapters.mcp.shim.encoder import Encoder
 from accp_adapters.mcp.shim.protocol import JsonObject, message_id, warn_once
 from accp_adapters.mcp.shim.router import Routed, Router
 from accp_adapters.mcp.shim.tools.tool_index import INDEX_NAME
-from accp_adapters.serving.off_loop import LONG, in_thread, off_loop
+from accp_adapters.serving.off_loop import LONG, off_loop
 
 __all__ = ["MAX_MESSAGE_BYTES", "Observe", "Relay", "Relayed", "encoder_relay", "read_lines", "refuse_unread"]
 
@@ -90,9 +91,9 @@ class Relay:
 
     async def _beside_loop(self, work: Callable[[Message], Relayed], message: Message) -> Relayed:
         # A short message may be a query of megabytes; parsing a long one to learn that takes long itself.
-        if message.size <= LONG and message.value is not None and self._router.may_take_long(message.value):
-            return await in_thread(work, message)
-        return await off_loop(message.size, work, message)
+        is_short = message.size <= LONG and message.value is not None
+        takes_long = is_short and self._router.may_take_long(message.members)
+        return await off_loop(inf if takes_long else message.size, work, message)
 
     def from_client(self, message: Message) -> Relayed:
         """Return what becomes of a client's message."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeGuard, TypeVar
 
 __all__ = ["LONG", "VERY_LONG", "ThreadPool", "in_thread", "off_loop", "size_of"]
 
@@ -43,6 +43,8 @@ class ThreadPool:
         return await asyncio.get_running_loop().run_in_executor(self._executor, call)
 
 
+_PLAIN: Final = frozenset({str, int, float, bool, type(None), list})
+"""The types of most parts of a JSON value, which are no maps."""
 _LONG_WORK: Final = ThreadPool(4, "accp-long")
 _VERY_LONG_WORK: Final = ThreadPool(2, "accp-very-long")
 _WAITING: Final = ThreadPool(8, "accp-waiting")
@@ -66,12 +68,17 @@ async def in_thread(work: Callable[..., T], *arguments: Any) -> T:
     return await _WAITING.run(work, *arguments)
 
 
+def _is_other_map(part: object) -> TypeGuard[Mapping[str, Any]]:
+    # The check for any mapping is written in Python: a million numbers must not pay for it.
+    return part.__class__ not in _PLAIN and isinstance(part, Mapping)
+
+
 def size_of(value: object, limit: int = LONG) -> int:
     """Return the characters, keys and members of a JSON value; what is over `limit` is not measured further."""
     size, level = 0, [value]
     while level and size <= limit:
         texts = [part for part in level if isinstance(part, str)]
-        maps = [part for part in level if isinstance(part, Mapping)]
+        maps = [part for part in level if isinstance(part, dict) or _is_other_map(part)]
         lists = [part for part in level if isinstance(part, list | tuple)]
         size += len(level) - len(texts) - len(maps) - len(lists)
         size += sum(map(len, texts)) + sum(map(len, maps)) + sum(map(len, lists))

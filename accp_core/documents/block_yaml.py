@@ -204,7 +204,7 @@ def _text(written: str) -> object:
     return float(written) if number[2] else int(written)
 
 
-def describe(text: str, value: object, cut: int | None = None) -> str:
+def describe(text: str, value: object) -> str:
     """Return nothing: what is read is what is written."""
     return ""
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from accp_core.documents import json_document
-from accp_core.documents.json_styles import find_style
 
 __all__ = ["MIN_CUT_CHARS", "CutJson", "end_of_json", "read_cut_json"]
 
@@ -100,8 +99,7 @@ def _closed_at(beginning: str, closing: str) -> CutJson | None:
         value = json_document.read(written)
     except ValueError:
         return None
-    is_styled = find_style(written, value, len(beginning)) is not None
-    return CutJson(value, written, len(beginning)) if is_styled else None
+    return CutJson(value, written, len(beginning))
 
 
 def _open_at(text: str, start: int, end: int) -> tuple[list[_Container], int]:

@@ -33,10 +33,10 @@ class Form(Protocol):
             ValueError: it is not written so.
         """
 
-    def describe(self, text: str, value: object, cut: int | None = None) -> str | None:
+    def describe(self, text: str, value: object) -> str | None:
         """Return how `text` writes `value`: what `write` needs beside the value; None where it cannot be written again.
 
-        It has no blank, no `:` and no `<`. With `cut` only so many characters must be written as they are.
+        It has no blank, no `:` and no `<`.
         """
 
     def write(self, value: object, how: str, expansion: Expansion) -> str:
@@ -87,7 +87,7 @@ class Value:
     @functools.cached_property
     def how(self) -> str | None:
         """What `form.write` needs beside the value; None: it cannot be written again, so it has tables and no view."""
-        return self.form.describe(self.written, self.value, self.cut)
+        return self.form.describe(self.written, self.value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from typing import Final
 from accp_core.documents import json_document, json_lines
 from accp_core.documents.cut_json import end_of_json, read_cut_json
 from accp_core.documents.document import Value
-from accp_core.documents.json_styles import LINE_STYLES
 
 __all__ = ["values_inside"]
 
@@ -90,7 +89,7 @@ def _is_next_line(source: str, before: Value, document: Value) -> bool:
 
 
 def _is_line(source: str, document: Value) -> bool:
-    return document.how in LINE_STYLES and (document.start == 0 or source[document.start - 1] == "\n")
+    return "\n" not in document.written and (document.start == 0 or source[document.start - 1] == "\n")
 
 
 def _merged(source: str, documents: list[Value]) -> list[Value]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from accp_core.documents.json_styles import STYLES, find_style, write_styled_json, written_size
+from accp_core.documents.document import BYTE_ORDER_MARK
+from accp_core.documents.json_layout import describe_json, write_json
 from accp_core.packing.expansion import Expansion
 from accp_core.packing.number import read_float, spelling_decoder
 
 __all__ = ["CODE", "IS_SEVERAL", "describe", "read", "recognise", "write"]
 
-CODE: Final = "j"
+CODE: Final = "o"
 IS_SEVERAL: Final = False
 
 _FIRST: Final = frozenset('[{"-0123456789tfnNI')
@@ -27,8 +28,8 @@ _decode: Final = spelling_decoder(read_float=_number_or_digits, read_constant=st
 
 
 def recognise(text: str) -> bool:
-    """Return whether `text` begins like JSON."""
-    return text[:1] in _FIRST
+    """Return whether `text` begins like JSON, perhaps after a byte order mark."""
+    return text.removeprefix(BYTE_ORDER_MARK)[:1] in _FIRST
 
 
 def read(text: str) -> Any:
@@ -38,19 +39,16 @@ def read(text: str) -> Any:
     not read.
     """
     try:
-        return _decode(text)
+        return _decode(text.removeprefix(BYTE_ORDER_MARK))
     except RecursionError as error:
         raise ValueError("expected fewer levels of arrays and maps") from error
 
 
-def describe(text: str, value: object, cut: int | None = None) -> str | None:
-    """Return the code of the style."""
-    return find_style(text, value, cut)
+def describe(text: str, value: object) -> str | None:
+    """Return the layout (see `json_layout`)."""
+    return describe_json(text, [value])
 
 
 def write(value: object, how: str, expansion: Expansion) -> str:
-    """Return the document in a style."""
-    if how not in STYLES:
-        raise ValueError(f"expected the code of a style of JSON, found {how!r}")
-    expansion.add(written_size(value, how), "this part")
-    return write_styled_json(value, how)
+    """Return the document in a layout."""
+    return write_json([value], how, expansion)

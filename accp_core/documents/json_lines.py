@@ -6,18 +6,18 @@ from typing import Final
 
 from accp_core.documents import json_document
 from accp_core.documents.document import BYTE_ORDER_MARK
-from accp_core.documents.json_styles import LINE_STYLES, find_style, write_styled_json
+from accp_core.documents.json_layout import describe_json, write_json
 from accp_core.packing.expansion import Expansion
 
-__all__ = ["CODE", "IS_SEVERAL", "common_style", "describe", "read", "recognise", "write"]
+__all__ = ["CODE", "IS_SEVERAL", "describe", "read", "recognise", "write"]
 
-CODE: Final = "l"
+CODE: Final = "n"
 IS_SEVERAL: Final = True
 
 
 def recognise(text: str) -> bool:
     """Return whether `text` begins like JSON and has a second line."""
-    return text.startswith(("{", "[")) and "\n" in text
+    return text.removeprefix(BYTE_ORDER_MARK).startswith(("{", "[")) and "\n" in text
 
 
 def read(text: str) -> list[object]:
@@ -30,40 +30,14 @@ def read(text: str) -> list[object]:
     return values
 
 
-def describe(text: str, value: object, cut: int | None = None) -> str | None:
-    """Return the code of the style that all lines have."""
-    lines = text.split("\n")
-    values = _members(value)
-    if len(lines) != len(values):
-        return None
-    styles = []
-    for line, member in zip(lines, values, strict=True):
-        style = find_style(line, member)
-        if style is None:
-            return None
-        styles.append(style)
-    return common_style(lines, values, styles)
-
-
-def common_style(lines: list[str], values: list[object], styles: list[str]) -> str | None:
-    """Return the one style in which each line writes its value, None where there is none; `styles` are their own.
-
-    An ASCII line is the same in both styles of its kind, a line such as `[1]` in all; one line may have characters that
-    the style escapes, and another the raw Unicode.
-    """
-    raw = [f"{style}u" for style in styles if f"{style}u" in LINE_STYLES]
-    for style in dict.fromkeys([*styles, *raw]):
-        if all(
-            own == style or write_styled_json(value, style) == line
-            for value, own, line in zip(values, styles, lines, strict=True)
-        ):
-            return style
-    return None
+def describe(text: str, value: object) -> str | None:
+    """Return the layout of all lines (see `json_layout`)."""
+    return describe_json(text, _members(value))
 
 
 def write(value: object, how: str, expansion: Expansion) -> str:
-    """Return the lines in a style."""
-    return "\n".join([json_document.write(member, how, expansion) for member in _members(value)])
+    """Return the lines in a layout."""
+    return write_json(_members(value), how, expansion)
 
 
 def _members(value: object) -> list[object]:

@@ -210,21 +210,14 @@ def read_styled_json(text: str) -> StyledJson | None:
     return None if style is None else (value, style)
 
 
-def find_style(text: str, value: object, cut: int | None = None) -> str | None:
-    """Return the code of the style in which `text` writes `value`; None: no style writes the same characters.
-
-    Args:
-        text: A JSON document.
-        value: Its value.
-        cut: Characters that must be the same; None: all, and no more.
-    """
+def find_style(text: str, value: object) -> str | None:
+    """Return the code of the style in which `text` writes `value`; None: no style writes the same characters."""
     if "\\u0000" in text and _PLACEHOLDER.search(text):
         # A string that looks like a placeholder would be written as a number.
         return None
     try:
         for style in _likely_styles(text):
-            written = write_styled_json(value, style)
-            if written == text if cut is None else written.startswith(text[:cut]):
+            if write_styled_json(value, style) == text:
                 return style
     except (ValueError, RecursionError):
         pass

@@ -58,7 +58,7 @@ def _json_token(token: re.Match[str]) -> str:
     return f'"{escaped}"'
 
 
-def describe(text: str, value: object, cut: int | None = None) -> str:
+def describe(text: str, value: object) -> str:
     """Return nothing: what is read is what `repr` writes."""
     return ""
 

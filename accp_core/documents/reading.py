@@ -18,12 +18,14 @@ def read(source: str) -> Document:
 
 
 def _values(source: str, *, with_literals: bool) -> Iterable[Value | Literal]:
-    start = len(source) - len(source.lstrip().removeprefix(BYTE_ORDER_MARK).lstrip())
+    start = len(source) - len(source.lstrip())
     end = len(source.rstrip())
     body = source[start:end]
     if not body:
         return []
     if (whole := _read_whole(body, start)) is not None:
+        return [whole]
+    if body.startswith(BYTE_ORDER_MARK) and (whole := _read_whole(body[1:], start + 1)) is not None:
         return [whole]
     if all(sign not in body for sign in "{[\\"):
         return []

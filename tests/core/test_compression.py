@@ -220,7 +220,7 @@ def test_a_counter_that_counts_nothing_ends_in_a_preview() -> None:
 
 def test_a_text_that_is_not_the_view_of_its_layout_is_refused() -> None:
     with pytest.raises(DecodeError) as refusal:
-        Compressed(text="a 1", layout="j:9", stored=None, tokens_before=9, tokens_after=3).restore()
+        Compressed(text="a 1", layout="o:9", stored=None, tokens_before=9, tokens_after=3).restore()
     assert (refusal.value.code, refusal.value.position) == ("E1001", 0)
 
 

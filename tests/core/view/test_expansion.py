@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accp_core import DecodeError, View, read, render, render_text
+from accp_core.documents.json_layout import describe_json
 from accp_core.packing.expansion import DEFAULT_EXPANSION, ExpansionLimits, size_of
 from accp_core.view.layout import restore
 from accp_core.view.notation import AS_IS, NOTATION
@@ -49,19 +50,22 @@ def test_the_position_is_that_of_what_repeats(name: str, sign: str) -> None:
 
 
 @bomb
-@pytest.mark.parametrize("layout", ["j{}", "j4u{}", "l0{}", "p{}"])
+@pytest.mark.parametrize("layout", ["o{}", "on1+4s;1.0{}", "n{}", "p{}"])
 def test_no_layout_makes_a_source_of_such_a_text(text: str, layout: str) -> None:
     with pytest.raises(DecodeError) as refusal:
         restore(text, f"{NOTATION} {layout.format(f':{len(text)}')}")
     assert refusal.value.code == "E2003"
 
 
+DEEP = json.loads("[" * 150 + "1, " * 2000 + "1" + "]" * 150)
+INDENTED = describe_json(json.dumps(DEEP, indent=4), [DEEP])
+INDENTED_LINES = describe_json(f"{json.dumps(DEEP, indent=4)}\n1", [DEEP, 1])
 SOURCES = {
-    "an indentation of many levels": ("[" * 150 + "1, " * 2000 + "1" + "]" * 150, "j4:{}"),
-    "escapes of letters": (f"a {'é' * 1000}", "j:{}"),
+    "an indentation of many levels": ("[" * 150 + "1, " * 2000 + "1" + "]" * 150, f"o{INDENTED}:{{}}"),
+    "escapes of letters": (f"a {'é' * 1000}", "o!ffff;u;0.0:{}"),
     "escapes in a literal": (f'"""\n{chr(1) * 1000}\n"""', "q( t:1000 )"),
     "escapes in Python": (f"a {chr(0x202E) * 1000}", "p:{}"),
-    "lines of JSON": ("[2]:\n" + "[" * 150 + "1, " * 2000 + "1" + "]" * 150 + "\n1", "l4:{}"),
+    "lines of JSON": ("[2]:\n" + "[" * 150 + "1, " * 2000 + "1" + "]" * 150 + "\n1", f"n{INDENTED_LINES}:{{}}"),
 }
 
 
@@ -94,7 +98,7 @@ def test_all_parts_of_a_text_have_one_limit() -> None:
     text, words = "", [NOTATION]
     for _ in range(10):
         part = f"a {'é' * 100}"
-        text, words = text + part, [*words, f"j:{len(part)}"]
+        text, words = text + part, [*words, f"o!ffff;u;0.0:{len(part)}"]
     source = restore(text, " ".join(words))
     assert len(restore(text, " ".join(words), limits=ExpansionLimits(size=len(source)))) == len(source)
     with pytest.raises(DecodeError) as refusal:
@@ -157,9 +161,9 @@ def test_a_value_of_many_repetitions_is_written_less_densely_and_not_as_json(nam
 def test_lines_of_json_are_measured_with_the_breaks_between_them() -> None:
     text = "[20] a\n" + "\n".join(["1"] * 20)
     source = "\n".join(['{"a":1}'] * 20)
-    assert restore(text, f"{NOTATION} l0:{len(text)}") == source
-    with pytest.raises(DecodeError, match="adds 7 to at most 6,"):
-        restore(text, f"{NOTATION} l0:{len(text)}", limits=ExpansionLimits(size=90))
+    assert restore(text, f"{NOTATION} nn1;5.0:{len(text)}") == source
+    with pytest.raises(DecodeError, match="adds 140 to at most 90,"):
+        restore(text, f"{NOTATION} nn1;5.0:{len(text)}", limits=ExpansionLimits(size=90))
 
 
 def test_an_indentation_that_the_limits_do_not_restore_is_left_alone() -> None:

@@ -11,8 +11,8 @@ from accp_core.view.notation import AS_IS, NOTATION
 
 def test_a_layout_names_each_part_and_its_length() -> None:
     literal = LiteralSegment([Segment("t", "x\ny")])
-    segments = [Segment("t", "Result: "), Segment("j2u", "a 1"), literal, Segment("t", "\n")]
-    assert write_layout(segments) == "v3 t:8 j2u:3 q( t:3 ) t:1"
+    segments = [Segment("t", "Result: "), Segment("on1+2s,s1,n1+0s;1.0,1.1,0.2", "a 1"), literal, Segment("t", "\n")]
+    assert write_layout(segments) == "v3 t:8 on1+2s,s1,n1+0s;1.0,1.1,0.2:3 q( t:3 ) t:1"
     text = "".join(segment.text for segment in segments)
     assert restore(text, write_layout(segments)) == 'Result: {\n  "a": 1\n}' + repr("x\ny") + "\n"
 
@@ -21,26 +21,26 @@ def test_a_layout_names_each_part_and_its_length() -> None:
     ("text", "layout", "source"),
     [
         ("", "t:0", ""),
-        ("a b", "j:3", '{"a": "b"}'),
-        ("a b", "j0:3", '{"a":"b"}'),
-        ("a é", "j0:3", '{"a":"\\u00e9"}'),
-        ("a é", "j0u:3", '{"a":"é"}'),
-        ("a b", "jt:3", '{\n\t"a": "b"\n}'),
-        ("[2] a\n1\n2", "l0:9", '{"a":1}\n{"a":2}'),
+        ("a b", "os1;3.0:3", '{"a": "b"}'),
+        ("a b", "o:3", '{"a":"b"}'),
+        ("a é", "o!ffff;u;0.0:3", '{"a":"\\u00e9"}'),
+        ("a é", "o:3", '{"a":"é"}'),
+        ("a b", "on1+1t,s1,n1+0s;1.0,1.1,0.2:3", '{\n\t"a": "b"\n}'),
+        ("[2] a\n1\n2", "nn1;5.0:9", '{"a":1}\n{"a":2}'),
         ("a b", "p:3", "{'a': 'b'}"),
         ("a [b, {c 1}]", "y:12", "a:\n- b\n- c: 1"),
-        ('"""\na b\n"""', "q( j:3 )", repr('{"a": "b"}')),
+        ('"""\na b\n"""', "q( os1;3.0:3 )", repr('{"a": "b"}')),
         ('"""\nit\'s\n"""', "q( t:4 )", '"it\'s"'),
         ('"""\n\n"""', "q( )", "''"),
-        ('"""\nx\na b\n', "q( t:2 j:3 t:1 )'", '\'x\\n{"a": "b"}\\n'),
+        ('"""\nx\na b\n', "q( t:2 os1;3.0:3 t:1 )'", '\'x\\n{"a": "b"}\\n'),
         ('"""\nit\'s', 'q( t:4 )"', "\"it's"),
         ('"""\nit\'s', "q( t:4 )'", "'it\\'s"),
         ('"""\na\n"""b', "q( t:1 ) t:1", "'a'b"),
-        (f'"""\n[1]{CUT_LINE}', f"q( j:{3 + len(CUT_LINE)}<2 )'", "'[1"),
-        ("x[]y", "t:1 j:2 t:1", "x[]y"),
+        (f'"""\n[1]{CUT_LINE}', f"q( o:{3 + len(CUT_LINE)}<2 )'", "'[1"),
+        ("x[]y", "t:1 o:2 t:1", "x[]y"),
         (f"prose{CUT_LINE}", f"t:{5 + len(CUT_LINE)}", f"prose{CUT_LINE}"),
-        (f"a b{CUT_LINE}, more", f"j:{3 + len(CUT_LINE)}<9 t:6", '{"a": "b", more'),
-        (f"[1, 2]{CUT_LINE}", f"l0:{6 + len(CUT_LINE)}<0", ""),
+        (f"a b{CUT_LINE}, more", f"os1;3.0:{3 + len(CUT_LINE)}<9 t:6", '{"a": "b", more'),
+        (f"[1, 2]{CUT_LINE}", f"nn1;1.0:{6 + len(CUT_LINE)}<0", ""),
     ],
 )
 def test_a_text_and_its_layout_give_the_source(text: str, layout: str, source: str) -> None:
@@ -63,41 +63,50 @@ def test_a_view_in_another_notation_is_refused_by_its_version(layout: str) -> No
     ("text", "layout", "position"),
     [
         ("[1]", "", 0),
-        ("[1]", "j:3 ", 3),
-        ("[1]", "j", 0),
-        ("[1]", "j3", 0),
+        ("[1]", "o:3 ", 3),
+        ("[1]", "o", 0),
+        ("[1]", "o3", 0),
         ("[1]", "x:3", 0),
-        ("[1]", "j9:3", 0),
-        ("[1]", "ju2:3", 0),
+        ("[1]", "o9:3", 0),
+        ("[1]", "os1;9.0:3", 0),
+        ("[1]", "os1;0.1:3", 0),
+        ("[1]", "os1;x:3", 0),
+        ("[1]", "on1+1:3", 0),
+        ("[1]", "o!2f;x;0.0:3", 0),
+        ("[1]", "o!2f;u;0.0:3", 0),
+        ("[1]", "o!zz;:3", 0),
+        ("[1]", "j:3", 0),
+        ("[1]", "j2u:3", 0),
+        ("[1]", "ou2:3", 0),
         ("[1]", "q:3", 0),
-        ("[1]", "j:4", 0),
-        ("[1]", "t:1 j:3", 1),
-        ("[1]", "j:2", None),
+        ("[1]", "o:4", 0),
+        ("[1]", "t:1 o:3", 1),
+        ("[1]", "o:2", None),
         ("[1]", "t:2", 2),
         ("[1]", f"t:{'9' * 5000}", 0),
         ("[1]", "t:\u0663", 0),
         ("[1]", "t:-3", 0),
-        ("[1]x", "j:3", 3),
-        ("a", "j:1", 0),
-        ("[1", "j:2", 2),
-        ('{"a":1}', "l:7", 0),
-        ("1", "l0:1", 0),
+        ("[1]x", "o:3", 3),
+        ("a", "o:1", 0),
+        ("[1", "o:2", 2),
+        ('{"a":1}', "n:7", 0),
+        ("1", "n:1", 0),
         ("xxxxxxxxx", "q( t:9 )", 0),
-        ("xxx", "q( j:3 )", 0),
+        ("xxx", "q( o:3 )", 0),
         ('"""\nx\n""" ', "q( t:1 )", 9),
-        ('"""\na\n"""', "q( j:1 )", 0),
+        ('"""\na\n"""', "q( o:1 )", 0),
         ('"""\na\n"""', "q( t:1", 5),
         ('"""\na', "q( t:1 )", 5),
         ('"""\na', "q( t:1 )x", 5),
         ("a", ")", 0),
         ('"""\n"""\n\n"""\n"""', "q( q( ) )", 4),
         ('"""\na\n"""', "qt:9", 0),
-        ("[1]", "j:3<3", 0),
+        ("[1]", "o:3<3", 0),
         ("1", "y:1", 0),
-        (f"[1]{CUT_LINE}", f"j:{3 + len(CUT_LINE)}<4", 0),
+        (f"[1]{CUT_LINE}", f"o:{3 + len(CUT_LINE)}<4", 0),
         (f"[1]{CUT_LINE}", f"t:{3 + len(CUT_LINE)}<2", 0),
-        (f"[1]{CUT_LINE}", f"j:{3 + len(CUT_LINE)}<2<2", 0),
-        (f"[1]{CUT_LINE}", f"j:{3 + len(CUT_LINE)}<", 0),
+        (f"[1]{CUT_LINE}", f"o:{3 + len(CUT_LINE)}<2<2", 0),
+        (f"[1]{CUT_LINE}", f"o:{3 + len(CUT_LINE)}<", 0),
     ],
 )
 def test_what_does_not_belong_together_is_refused(text: str, layout: str, position: int | None) -> None:
@@ -111,11 +120,11 @@ def test_what_does_not_belong_together_is_refused(text: str, layout: str, positi
 @pytest.mark.parametrize(
     ("text", "layout"),
     [
-        (f"a\n[1{CUT_LINE}b", f"t:2 j:{2 + len(CUT_LINE)}<2 t:1"),
-        (f'"""\na\n"""[1{CUT_LINE}', f"q( t:1 ) j:{2 + len(CUT_LINE)}<2"),
-        (f'"""\na[1{CUT_LINE}', f"q( t:1 )' j:{2 + len(CUT_LINE)}<2"),
-        (f'"""\n"""\na[1{CUT_LINE}\n"""', f"q( q( t:1 )' j:{2 + len(CUT_LINE)}<2 )"),
-        (f"[1{CUT_LINE}[2{CUT_LINE}", f"j:{2 + len(CUT_LINE)}<2 j:{2 + len(CUT_LINE)}<2"),
+        (f"a\n[1{CUT_LINE}b", f"t:2 o:{2 + len(CUT_LINE)}<2 t:1"),
+        (f'"""\na\n"""[1{CUT_LINE}', f"q( t:1 ) o:{2 + len(CUT_LINE)}<2"),
+        (f'"""\na[1{CUT_LINE}', f"q( t:1 )' o:{2 + len(CUT_LINE)}<2"),
+        (f'"""\n"""\na[1{CUT_LINE}\n"""', f"q( q( t:1 )' o:{2 + len(CUT_LINE)}<2 )"),
+        (f"[1{CUT_LINE}[2{CUT_LINE}", f"o:{2 + len(CUT_LINE)}<2 o:{2 + len(CUT_LINE)}<2"),
     ],
 )
 def test_the_lines_about_a_cut_are_found_by_the_layout(text: str, layout: str) -> None:
@@ -124,5 +133,5 @@ def test_the_lines_about_a_cut_are_found_by_the_layout(text: str, layout: str) -
 
 def test_a_line_of_the_source_that_looks_like_one_about_a_cut_stays() -> None:
     text = f"a{CUT_LINE}[1{CUT_LINE}"
-    layout = f"t:{1 + len(CUT_LINE)} j:{2 + len(CUT_LINE)}<2"
+    layout = f"t:{1 + len(CUT_LINE)} o:{2 + len(CUT_LINE)}<2"
     assert replace_cut_lines(text, f"{NOTATION} {layout}", "[gone]") == f"a{CUT_LINE}[1\n[gone]"

@@ -104,11 +104,11 @@ def test_no_line_is_behind_the_last_one_whose_beginning_is_named() -> None:
 LAYOUTS = [
     ("[1]", "x:3", 0, "expected a part of a layout, found 'x:3'"),
     (CUT, f"t:{len(CUT)}<2", 0, f"expected a part of a layout, found 't:{len(CUT)}<2'"),
-    ("[1]", "j:4", 0, "expected 4 characters for 'j:4', found 3"),
-    ("[1]x", "j:3", 3, "expected a text of 3 characters for the layout, found 4"),
-    ("[1]", "j:3<2", 0, f"expected {CUT_LINE!r} behind 'j:3<2', found '[1]'"),
-    (CUT, f"j:{len(CUT)}<4", 0, "expected at least 4 characters before the cut, found 3"),
-    ("x7", "t:1 l0:1", 1, "expected an array for JSON Lines, found 'int'"),
+    ("[1]", "o:4", 0, "expected 4 characters for 'o:4', found 3"),
+    ("[1]x", "o:3", 3, "expected a text of 3 characters for the layout, found 4"),
+    ("[1]", "o:3<2", 0, f"expected {CUT_LINE!r} behind 'o:3<2', found '[1]'"),
+    (CUT, f"o:{len(CUT)}<4", 0, "expected at least 4 characters before the cut, found 3"),
+    ("x7", "t:1 n:1", 1, "expected an array for JSON Lines, found 'int'"),
     ("xxx", "q( t:3 )", 0, "expected '\"\"\"\\n', found 'xxx'"),
     ('"""\na\n"""', "q( t:1", 5, "expected ')' behind the parts of a literal, found the end of the layout"),
 ]
@@ -146,9 +146,9 @@ def test_a_view_that_expands_too_much_is_told_what_expands(
 
 
 PARTS = [
-    (f"a {'é' * 100}", "j:102", 0, 609, 102),
+    (f"a {'é' * 100}", "o!ffff;u;0.0:102", 0, 108, 102),
     (f'"""\n{chr(1) * 100}\n"""', "q( t:100 )", 108, 402, 108),
-    (f"x{'y' * 40}\na é", "t:42 j0:3", 42, 14, 3),
+    (f"x{'y' * 40}\na é", "t:42 o:3", 42, 9, 3),
     (f'"""\nit\'s {chr(1) * 9}\n"""z', "q( t:14 ) t:1", 22, 43, 23),
 ]
 

@@ -117,7 +117,7 @@ def test_a_frame_that_cannot_be_read_passes_as_it_came(frame: Any, note: Json) -
 
 
 VIEW_NOTES: list[tuple[str, Json]] = [
-    (BOMBS["a repeated string"], {"texts": {"0": [f"j:{len(BOMBS['a repeated string'])}", None]}}),
+    (BOMBS["a repeated string"], {"texts": {"0": [f"o:{len(BOMBS['a repeated string'])}", None]}}),
     (BOMBS["constant columns"], {"merged": {"at": 0, "style": "4"}}),
     (BOMBS["a document that is repeated"], {"added": None}),
     (f"{'[' * 150}1{', 1' * 2000}{']' * 150}", {"merged": {"at": 0, "style": "4"}}),

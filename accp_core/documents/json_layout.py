@@ -1,0 +1,399 @@
+"""How JSON was laid out: the blanks between its tokens and the escapes in its strings, whatever program wrote it.
+
+A layout is what differs from compact JSON in raw Unicode, told as far as it cannot be foretold. The blank of a gap is
+foretold from the last one in a gap like it: after a comma, at that depth, in an array that began in the same way. So a
+style that a program keeps to takes a few characters, however long the document, and a line that a person broke takes
+two or three more.
+
+    s1;2.0,1.0        blanks: the symbol 0 is one space; it is told after 2 gaps that were foretold, and 1 gap later
+    n1+2s             a line feed, and two spaces more than the line, or with `^` the column, of the open bracket
+    ;2f;u;0.0         escapes: `/`, hexadecimal 2f; in the form `u`, of the first one on
+
+Symbols stand before the gaps that use them; `3.1*40` is the same 40 times.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs miss it
+from json.encoder import encode_basestring
+from typing import Final, TypeAlias
+
+from accp_core.documents.json_styles import write_styled_json
+from accp_core.packing.expansion import Expansion
+from accp_core.strict_json import has_surrogate_pair
+
+__all__ = ["describe_json", "write_json"]
+
+_MIN_CHARS: Final = 120
+_MAX_SHARE: Final = 1 / 8
+"""A layout of more characters, and of a larger share of the text, is none: the text stays."""
+
+_STRING: Final = r'"(?:[^"\\]|\\.)*+"'
+_TOKEN: Final = re.compile(rf'([ \t\r\n\ufeff]*+)([\[\]{{}},:]|{_STRING}|[^\s"\[\]{{}},:]++)', re.DOTALL)
+_OPEN: Final = frozenset("[{")
+_CLOSE: Final = frozenset("]}")
+_LETTERS: Final = {" ": "s", "\t": "t", "\n": "n", "\r": "r", "\ufeff": "b"}
+_BLANKS: Final = {letter: blank for blank, letter in _LETTERS.items()}
+_RUN: Final = re.compile(r"(.)\1*", re.DOTALL)
+_SYMBOL: Final = re.compile(r"((?:[stnrb][0-9]{1,6})*+)(?:([+-][0-9]{1,6})([st]))?")
+_CODED: Final = re.compile(r"([stnrb])([0-9]{1,6})")
+_EVENT: Final = re.compile(r"([0-9]{1,12})\.([0-9]{1,6})(?:\*([0-9]{1,12}))?")
+
+_Key: TypeAlias = tuple[object, ...]
+_Choose: TypeAlias = "Callable[[_Key, _Key, int], tuple[_Symbol, str]]"
+
+
+@dataclass(frozen=True, slots=True)
+class _Symbol:
+    """A blank as it is told: `before`, then spaces or tabs up to a place that depends on the open bracket."""
+
+    before: str
+    delta: int | None = None
+    """How many more characters than the bracket's line or column has; None: nothing follows `before`."""
+    sign: str = " "
+
+    def blank(self, base: int, expansion: Expansion | None = None) -> str:
+        """Return the blank in a container whose place is `base`."""
+        size = 0 if self.delta is None else max(base + self.delta, 0)
+        if expansion is not None:
+            expansion.add(len(self.before) + size, "this part")
+        return self.before + self.sign * size if size else self.before
+
+    def __str__(self) -> str:
+        coded = "".join(f"{_LETTERS[run[1]]}{len(run[0])}" for run in _RUN.finditer(self.before))
+        return coded if self.delta is None else f"{coded}{self.delta:+}{_LETTERS[self.sign]}"
+
+    @classmethod
+    def of_text(cls, text: str) -> _Symbol:
+        found = _SYMBOL.fullmatch(text)
+        if found is None:
+            raise ValueError(f"expected a blank of a layout, found {text!r}")
+        before = "".join(_BLANKS[letter] * int(count) for letter, count in _CODED.findall(found[1]))
+        return cls(before, int(found[2]), _BLANKS[found[3]]) if found[2] else cls(before)
+
+    @classmethod
+    def of_blank(cls, blank: str, base: int) -> _Symbol:
+        before, line_feed, indent = blank.rpartition("\n")
+        sign = indent[:1] or " "
+        if not line_feed or indent.strip(sign):
+            return cls(blank)
+        return cls(before + line_feed, len(indent) - base, sign)
+
+
+_NONE: Final = _Symbol("")
+
+
+@dataclass(slots=True)
+class _Container:
+    """An array or a map that is open."""
+
+    bracket: str
+    base: int
+    """The characters before the line's text, or before the bracket, from which indentations are counted."""
+    begins: _Symbol = _NONE
+    """The blank before its first member."""
+
+
+def _gaps(
+    tokens: Sequence[str], choose: Callable[[_Key, _Key, int], tuple[_Symbol, str]], *, by_column: bool
+) -> list[str]:
+    """Return the blanks before the tokens of compact JSON documents.
+
+    Args:
+        tokens: The tokens.
+        choose: Returns the blank of a gap, told its exact kind, its rough kind and the place of the open bracket.
+        by_column: Whether indentations are counted from the column of a bracket, not from its line.
+    """
+    outside = _Container("", 0)
+    open_ones = [outside]
+    blanks: list[str] = []
+    before = ""
+    indent = column = 0
+    for token in tokens:
+        inner = open_ones[-1]
+        exact, rough = _kind_of_gap(before, token, inner, len(open_ones))
+        symbol, blank = choose(exact, rough, inner.base)
+        blanks.append(blank)
+        if before in _OPEN:
+            inner.begins = symbol
+        if "\n" in blank:
+            indent = column = len(blank) - blank.rfind("\n") - 1
+        else:
+            column += len(blank)
+        if token in _OPEN:
+            open_ones.append(_Container(token, column if by_column else indent))
+        elif token in _CLOSE:
+            open_ones.pop()
+        column += len(token)
+        before = token
+    return blanks
+
+
+def _kind_of_gap(before: str, token: str, inner: _Container, depth: int) -> tuple[_Key, _Key]:
+    kind = token if token in _OPEN else ""
+    bracket, begins = inner.bracket, inner.begins
+    if before == ",":
+        return ("after", bracket, begins, depth, kind), ("after", begins)
+    if token == ":":
+        return ("colon",), ("colon",)
+    if before == ":":
+        return ("value", kind), ("value",)
+    if token == ",":
+        return ("comma", bracket, begins, depth), ("comma", begins)
+    if before in _OPEN and before:
+        return (
+            (("empty", bracket), ("empty",))
+            if token in _CLOSE
+            else (("first", bracket, kind, depth), ("first", bracket, kind))
+        )
+    if token in _CLOSE:
+        return ("end", bracket, begins, depth), ("end", begins)
+    return ("document", not before), ("document",)
+
+
+class _Telling:
+    """Foretells what comes next of each kind and notes what was not foretold."""
+
+    def __init__(self) -> None:
+        self._last: dict[_Key, object] = {}
+        self._ids: dict[object, int] = {}
+        self._events: list[list[int]] = []
+        """How many were foretold, then the number of the symbol that was not, and how often both come in succession."""
+        self._run = 0
+
+    def foretold(self, exact: _Key, rough: _Key, default: object) -> object:
+        last = self._last.get(exact)
+        return self._last.get(rough, default) if last is None else last
+
+    def tell(self, exact: _Key, rough: _Key, symbol: object, *, is_foretold: bool) -> None:
+        self._last[exact] = self._last[rough] = symbol
+        if is_foretold:
+            self._run += 1
+            return
+        event = [self._run, self._ids.setdefault(symbol, len(self._ids)), 1]
+        if self._events and self._events[-1][:2] == event[:2]:
+            self._events[-1][2] += 1
+        else:
+            self._events.append(event)
+        self._run = 0
+
+    def to_text(self, symbol_text: Callable[[object], str]) -> str:
+        events = (f"{run}.{number}" if times == 1 else f"{run}.{number}*{times}" for run, number, times in self._events)
+        return f"{','.join(map(symbol_text, self._ids))};{','.join(events)}" if self._events else ""
+
+
+class _Hearing:
+    """Foretells in the same way, but for what was noted."""
+
+    def __init__(self, text: str, read_symbol: Callable[[str], object]) -> None:
+        named, _, events = text.partition(";")
+        symbols = list(map(read_symbol, named.split(","))) if text else []
+        self._last: dict[_Key, object] = {}
+        self._events = _events(events, symbols) if text else iter(())
+        self._left, self._symbol = next(self._events, _NO_EVENT)
+
+    def next(self, exact: _Key, rough: _Key, default: object) -> object:
+        if self._left:
+            last = self._last.get(exact)
+            symbol = self._last.get(rough, default) if last is None else last
+            self._left -= 1
+        else:
+            symbol = self._symbol
+            self._left, self._symbol = next(self._events, _NO_EVENT)
+        self._last[exact] = self._last[rough] = symbol
+        return symbol
+
+    def end(self) -> None:
+        """Refuse what is noted for more than there is."""
+        if self._left >= 0:
+            raise ValueError("expected a layout of as many tokens as the value has")
+
+
+_NO_EVENT: Final[tuple[int, object]] = (-1, None)
+
+
+def _events(text: str, symbols: Sequence[object]) -> Iterator[tuple[int, object]]:
+    for event in text.split(","):
+        found = _EVENT.fullmatch(event)
+        if found is None or int(found[2]) >= len(symbols):
+            raise ValueError(f"expected what a layout tells of a gap, found {event!r}")
+        for _ in range(int(found[3] or 1)):
+            yield int(found[1]), symbols[int(found[2])]
+
+
+def _escape(char: str, form: str) -> str:
+    """Return a character of a string in a form: `c` as in compact JSON, `u` or `U` hexadecimal, or `/` behind `\\`."""
+    if form == "c":
+        return encode_basestring(char)[1:-1]
+    if form == "/":
+        return f"\\{char}"
+    digits = "{:04x}" if form == "u" else "{:04X}"
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{digits.format(int.from_bytes(units[at : at + 2]))}" for at in range(0, len(units), 2))
+
+
+_PLANE_0: Final = "\uffff"
+_BEYOND: Final = "\U0010ffff"
+_RANGES: Final = {_PLANE_0: "\x80-\uffff", _BEYOND: "\U00010000-\U0010ffff"}
+
+
+def _class_of(char: str) -> str:
+    """Return what stands for a character among those with other escapes: itself, or all that are not ASCII alike."""
+    if char < "\x80" or char in "\u2028\u2029":
+        return char
+    return _PLANE_0 if char < "\U00010000" else _BEYOND
+
+
+_IN_SOURCE: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.")
+_FORMS: Final = ("c", "u", "U", "/")
+
+
+def _read_escape(item: str) -> str:
+    """Return the character that an escape, or a character itself, stands for."""
+    return str(scanstring(f'"{item}"', 1)[0]) if item[0] == "\\" else item
+
+
+def _items_of(classes: str) -> re.Pattern[str]:
+    """Return the pattern of an escape of compact JSON, or of a raw character of some classes."""
+    raw = "".join(_RANGES.get(each) or re.escape(each) for each in classes if each not in '"\\')
+    return re.compile(r"\\u[0-9a-f]{4}|\\." + (f"|[{raw}]" if raw else ""))
+
+
+def _tell_escapes(sources: Sequence[str], compact: Sequence[str]) -> str:
+    """Return which escapes the strings have that compact JSON has not; ValueError: they differ in other ways."""
+    found = dict.fromkeys(escape for text in sources if "\\" in text for escape in _IN_SOURCE.findall(text))
+    read = ((escape, _read_escape(escape)) for escape in found)
+    classes = "".join(dict.fromkeys(_class_of(char) for escape, char in read if escape != _escape(char, "c")))
+    items, telling = _items_of(classes), _Telling()
+    for source, text in zip(sources, compact, strict=True):
+        at = last = 0
+        for item in items.finditer(text):
+            start = at + item.start() - last
+            char = _read_escape(item[0])
+            key = (_class_of(char),)
+            foretold = str(telling.foretold(key, key, "c"))
+            form = _form_at(source, start, char, foretold)
+            telling.tell(key, key, form, is_foretold=form == foretold)
+            _expect_same(source[at:start], text[last : item.start()])
+            at, last = start + len(_escape(char, form)), item.end()
+        _expect_same(source[at:], text[last:])
+    return f"{','.join(f'{ord(each):x}' for each in classes)};{telling.to_text(str)}"
+
+
+def _form_at(source: str, start: int, char: str, foretold: str) -> str:
+    for form in (foretold, *_FORMS):
+        if source.startswith(_escape(char, form), start):
+            return form
+    raise ValueError("expected the same characters")
+
+
+def _expect_same(source: str, text: str) -> None:
+    if source != text:
+        raise ValueError("expected the same characters")
+
+
+def _hear_escapes(told: str, compact: Sequence[str], expansion: Expansion) -> Iterator[str]:
+    named, _, events = told.partition(";")
+    classes = "".join(chr(int(each, 16)) for each in named.split(",") if each)
+    items, hearing = _items_of(classes), _Hearing(events, _form_of)
+
+    def escape(item: re.Match[str]) -> str:
+        char = _read_escape(item[0])
+        key = (_class_of(char),)
+        written = _escape(char, str(hearing.next(key, key, "c")))
+        expansion.add(len(written) - len(item[0]), "this part")
+        return written
+
+    for text in compact:
+        yield items.sub(escape, text)
+    hearing.end()
+
+
+def _form_of(text: str) -> str:
+    if text not in _FORMS:
+        raise ValueError(f"expected the form of an escape, found {text!r}")
+    return text
+
+
+def describe_json(text: str, values: Sequence[object]) -> str | None:
+    """Return the layout of a text that is one JSON document after the other; None where it would be too long.
+
+    Args:
+        text: The text.
+        values: The values of its documents, whose numbers keep their spelling.
+    """
+    if "\\u0000" in text:
+        # A string that looks like a placeholder would be written as a number.
+        return None
+    found = _TOKEN.findall(text)
+    blanks, tokens = [blank for blank, _ in found], [token for _, token in found]
+    try:
+        compact = _compact_tokens(values)
+        if has_surrogate_pair("".join(compact)):
+            # Of two halves that were written in different ways, a view makes one character.
+            return None
+        escapes = "" if tokens == compact else f"!{_describe_escapes(tokens, compact)}"
+        layouts = (
+            f"{sign}{_tell_blanks(blanks, compact, by_column=by_column)}{escapes}"
+            for sign, by_column in (("", False), ("^", True))
+        )
+        for layout in layouts:
+            is_short = len(layout) <= max(_MIN_CHARS, len(text) * _MAX_SHARE)
+            if is_short and write_json(values, layout, Expansion(len(text))) == text:
+                return layout
+    except (ValueError, RecursionError):
+        pass
+    return None
+
+
+def _describe_escapes(tokens: Sequence[str], compact: Sequence[str]) -> str:
+    strings = [(token, text) for token, text in zip(tokens, compact, strict=True) if token != text or token[0] == '"']
+    return _tell_escapes([token for token, _ in strings], [text for _, text in strings])
+
+
+def _compact_tokens(values: Sequence[object]) -> list[str]:
+    return [token for value in values for _, token in _TOKEN.findall(write_styled_json(value, "0u"))]
+
+
+def _tell_blanks(blanks: Sequence[str], tokens: Sequence[str], *, by_column: bool) -> str:
+    telling, left = _Telling(), iter(blanks)
+
+    def choose(exact: _Key, rough: _Key, base: int) -> tuple[_Symbol, str]:
+        blank, foretold = next(left), telling.foretold(exact, rough, _NONE)
+        assert isinstance(foretold, _Symbol)
+        is_foretold = foretold.blank(base) == blank
+        symbol = foretold if is_foretold else _Symbol.of_blank(blank, base)
+        telling.tell(exact, rough, symbol, is_foretold=is_foretold)
+        return symbol, blank
+
+    _gaps(tokens, choose, by_column=by_column)
+    return telling.to_text(str)
+
+
+def write_json(values: Sequence[object], layout: str, expansion: Expansion) -> str:
+    """Return JSON documents one after the other in a layout; its characters are counted before they are built.
+
+    Raises:
+        ValueError: the layout does not fit the values; ExpansionError: the text is longer than allowed.
+    """
+    blanks, _, escapes = layout.partition("!")
+    tokens = _compact_tokens(values)
+    expansion.add(sum(map(len, tokens)), "this part")
+    hearing = _Hearing(blanks.removeprefix("^"), _Symbol.of_text)
+
+    def choose(exact: _Key, rough: _Key, base: int) -> tuple[_Symbol, str]:
+        symbol = hearing.next(exact, rough, _NONE)
+        assert isinstance(symbol, _Symbol)
+        return symbol, symbol.blank(base, expansion)
+
+    before = _gaps(tokens, choose, by_column=blanks.startswith("^"))
+    hearing.end()
+    if escapes:
+        strings = _hear_escapes(escapes, [token for token in tokens if token[0] == '"'], expansion)
+        tokens = [next(strings) if token[0] == '"' else token for token in tokens]
+        next(strings, None)
+    return "".join(chain.from_iterable(zip(before, tokens, strict=True)))

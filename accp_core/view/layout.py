@@ -21,7 +21,7 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
 from accp_core.markers import MarkerStart, escape_markers
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, ExpansionError, ExpansionLimits
-from accp_core.view.notation import AS_IS, NOTATION, TEXT_BLOCK
+from accp_core.view.notation import AS_IS, FENCE, NOTATION, TEXT_BLOCK, fence_of
 from accp_core.view.read_value import read
 
 __all__ = [
@@ -33,7 +33,6 @@ CUT_LINE: Final = f"\n{MarkerStart.CUT} in the source]"
 
 _MAX_SHOWN: Final = 40
 """Characters of a text that an error message shows."""
-_FENCE: Final = f"{TEXT_BLOCK}\n"
 _SEGMENT: Final = re.compile(rf"([t{''.join(FORMS)}])([^: ]*+):([0-9]{{1,18}})(?:<([0-9]{{1,18}}))?")
 _OPENING: Final = "q("
 _CLOSING: Final = {")": "", ")'": "'", ')"': '"'}
@@ -57,7 +56,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class LiteralSegment:
-    """A string literal in a view: on lines of its own, between triple quotes."""
+    """A string literal in a view: on lines of its own, between fences as those of a text block."""
 
     parts: Sequence[Segment | LiteralSegment]
     """The parts of its text."""
@@ -67,7 +66,9 @@ class LiteralSegment:
     @property
     def text(self) -> str:
         """The characters of the view."""
-        return f"{_FENCE}{''.join([part.text for part in self.parts])}{'' if self.open_quote else _FENCE[::-1]}"
+        inside = "".join([part.text for part in self.parts])
+        fence = fence_of(inside)
+        return f"{fence}\n{inside}" + ("" if self.open_quote else f"\n{fence}")
 
     def to_word(self) -> str:
         """Return the words of a layout that describe this part."""
@@ -98,10 +99,16 @@ def _split(text: str, layout: str) -> list[str]:
     """Return what stands between the lines that we wrote behind documents that were cut off."""
     if "<" not in layout:
         return [text]
-    parts, start, at = [], 0, 0
+    parts, fences, start, at = [], [], 0, 0
     for word in layout.split(" ")[1:]:
         segment = _SEGMENT.fullmatch(word)
-        at += int(segment[3]) if segment else 0 if _CLOSING.get(word) else len(_FENCE)
+        if segment:
+            at += int(segment[3])
+        elif word == _OPENING:
+            fences.append(1 + len(_fence_at(text, at)))
+            at += fences[-1]
+        else:
+            at += 0 if _CLOSING.get(word) else fences.pop()
         if segment and segment[4]:
             parts.append(text[start : at - len(CUT_LINE)])
             start = at
@@ -133,6 +140,12 @@ def restore(text: str, layout: str, *, limits: ExpansionLimits = DEFAULT_EXPANSI
     return "".join(sources)
 
 
+def _fence_at(text: str, at: int) -> str:
+    """Return the fence at a position; the shortest one where there is none."""
+    fence = FENCE.match(text, at)
+    return fence[0] if fence else TEXT_BLOCK
+
+
 class _Restoring:
     """One walk through the parts of a view."""
 
@@ -149,7 +162,8 @@ class _Restoring:
 
     def restore_literal(self, words: Iterator[str]) -> str:
         """Return the source of a literal, whose parts the next words of a layout describe."""
-        self._expect(_FENCE)
+        fence = _fence_at(self.text, self.at)
+        self._expect(f"{fence}\n")
         left, parts = self.expansion.left, []
         for word in words:
             if word in _CLOSING:
@@ -158,7 +172,7 @@ class _Restoring:
         else:
             self.fail("expected ')' behind the parts of a literal, found the end of the layout")
         if word == ")":
-            self._expect(_FENCE[::-1])
+            self._expect(f"\n{fence}")
         text = "".join(parts)
         # The characters of the parts are part of the literal.
         self.expansion.left = left

@@ -32,6 +32,7 @@ def test_a_layout_names_each_part_and_its_length() -> None:
         ('"""\na b\n"""', "q( os1;3.0:3 )", repr('{"a": "b"}')),
         ('"""\nit\'s\n"""', "q( t:4 )", '"it\'s"'),
         ('"""\n\n"""', "q( )", "''"),
+        ('""""\na = """\n"""\nb\n"""" ', "q( t:13 ) t:1", repr('a = """\n"""\nb') + " "),
         ('"""\nx\na b\n', "q( t:2 os1;3.0:3 t:1 )'", '\'x\\n{"a": "b"}\\n'),
         ('"""\nit\'s', 'q( t:4 )"', "\"it's"),
         ('"""\nit\'s', "q( t:4 )'", "'it\\'s"),
@@ -124,6 +125,7 @@ def test_what_does_not_belong_together_is_refused(text: str, layout: str, positi
         (f'"""\na\n"""[1{CUT_LINE}', f"q( t:1 ) o:{2 + len(CUT_LINE)}<2"),
         (f'"""\na[1{CUT_LINE}', f"q( t:1 )' o:{2 + len(CUT_LINE)}<2"),
         (f'"""\n"""\na[1{CUT_LINE}\n"""', f"q( q( t:1 )' o:{2 + len(CUT_LINE)}<2 )"),
+        (f'""""\n"""\n""""[1{CUT_LINE}', f"q( t:3 ) o:{2 + len(CUT_LINE)}<2"),
         (f"[1{CUT_LINE}[2{CUT_LINE}", f"o:{2 + len(CUT_LINE)}<2 o:{2 + len(CUT_LINE)}<2"),
     ],
 )

@@ -457,3 +457,11 @@ def test_block_yaml_in_a_repr_is_rendered() -> None:
     view = viewed(result("success: true\ntools:\n" + "".join(rows)))
     assert "success true\ntools [4] (server=files) tool (args={path a path})\nread\n" in view.text
     assert view.layout.startswith("v3 t:49 q( y:")
+
+
+def test_a_text_with_triple_quotes_in_a_repr_stands_in_a_longer_fence() -> None:
+    code = 'def f():\n    """Return."""\n    return 1\n'
+    source = f"meta=None content=[TextContent(type='text', text={code!r})]"
+    view = viewed(source)
+    assert f'text=""""\n{code}\n"""")]' in view.text
+    assert view.restore() == source

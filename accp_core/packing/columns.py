@@ -232,9 +232,17 @@ def _pack_values(values: list[object]) -> Column:
 
 
 def _pack_maps(values: list[object]) -> Table | None:
-    """Return maps within rows as a table, in brackets where a key may be absent: the row may have such a key, too."""
+    """Return maps within rows as a table; None if they do not make one.
+
+    It is in brackets where it is Sparse, because the row may have such a key, too, or begins or ends with an absent
+    cell, which would stand next to those of the row.
+    """
     table = pack_table(values)
-    if table and table.slots is None and Sparse in set(map(type, table.columns.values())):
+    if table is None or table.slots is not None:
+        return table
+    columns = [column for column in table.columns.values() if type(column) is not Constant]
+    ends = (column if type(column) is list else getattr(column, "slots", None) for column in (columns[0], columns[-1]))
+    if Sparse in set(map(type, columns)) or any(ABSENT in cells for cells in ends if cells):
         table.slots = [NEXT_ROW] * table.rows
     return table
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from typing import Any
@@ -71,6 +72,26 @@ def test_addresses_that_contain_other_values_are_read_back(value: Any, chosen: O
     notation = render_tree(value, compact_json(value), counter=len, options=chosen)
     assert notation is not None
     assert exactly(read(notation)) == exactly(value)
+
+
+_names = st.sampled_from("abcdefghij")
+_inner = st.dictionaries(_names, st.integers(0, 9), min_size=1, max_size=6).map(lambda row: dict(sorted(row.items())))
+_wide = st.dictionaries(_names, st.integers(0, 9) | _inner, min_size=1).map(lambda row: dict(sorted(row.items())))
+
+
+@bounded
+@given(st.lists(_wide, min_size=2, max_size=8))
+@example(
+    [
+        {"a": n, "b": {"a": 1, "b": 2, "c": 3} if n % 2 else {"b": 1}, **({"c": 1, "d": 2} if n % 2 else {}), "e": 5}
+        for n in range(6)
+    ]
+)
+def test_no_row_has_more_than_three_absent_cells_in_succession(rows: list[Any]) -> None:
+    notation = render_tree(rows, compact_json(rows), counter=len, options=Options())
+    assert notation is not None
+    assert re.search(r"(?:^|[ \[{;])-(?:,? -){3}", notation, re.MULTILINE) is None
+    assert exactly(read(notation)) == exactly(rows)
 
 
 @pytest.mark.slow

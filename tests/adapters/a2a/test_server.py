@@ -207,7 +207,7 @@ async def test_metadata_like_ours_pass_between_peers_that_exchange_frames(served
         assert served.agent.seen[-1].metadata == asked.message.metadata
 
 
-@pytest.mark.parametrize("payload", [{"view": BOMB}, {"view": BOMB, "layout": f"on1+4s;1.0:{len(BOMB)}"}])
+@pytest.mark.parametrize("payload", [{"view": BOMB}, {"view": BOMB, "layout": f"v3 on1+4s;1.0:{len(BOMB)}"}])
 async def test_a_view_that_expands_is_refused_before_it_does(served: Served, payload: dict[str, str]) -> None:
     asked = request("bomb")
     part, location = next(iter(located_parts(asked.message)))

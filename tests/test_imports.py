@@ -44,6 +44,7 @@ COMPANIONS = {
     "bindings": {"tiktoken", "sqlite3", "rich"},
     "gateway": {"httpx", "uvicorn", "websockets", "tiktoken", "sqlite3", "rich"},
     "instructions": {"httpx", "httpx2", "websockets", "rich"},
+    "evaluation": {"tiktoken", "sqlite3"},
     "messages": {"tiktoken", "sqlite3"},
     "policy": {"tiktoken", "sqlite3"},
     "remote": {"tiktoken", "sqlite3"},

@@ -90,16 +90,6 @@ async def test_reading_is_no_repetition(served: Served) -> None:
         assert frames.history == task.history[-1:]
 
 
-async def test_a_task_that_goes_on_is_resumed(served: Served) -> None:
-    async with await connect(served.card) as client:
-        task = await task_of(client, "tck-input-required-1")
-        assert task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED
-        more = request("tck-input-required-2", new_text_part("Q3"), task_id=task.id, context_id=task.context_id)
-        (response,) = [each async for each in client.send_message(more)]
-    assert response.task.status.state == TaskState.TASK_STATE_COMPLETED
-    assert response.task.status.message.parts[0].text == "Thank you: Q3"
-
-
 async def test_a_task_can_be_cancelled(served: Served) -> None:
     async with await connect(served.card) as client:
         asked = request("gate-cancel")

@@ -16,7 +16,7 @@ from accp_adapters.a2a.wire.child_process import Job, NoProcess
 from accp_adapters.a2a.wire.envelope_flag import is_flagged
 from accp_adapters.a2a.wire.events import AnyEvent
 from accp_adapters.a2a.wire.part_locations import located_parts
-from accp_adapters.serving.off_loop import ThreadPool, off_loop
+from accp_adapters.serving.off_loop import LONG, ThreadPool, off_loop
 
 __all__ = ["decode_aside", "encode_aside"]
 
@@ -43,13 +43,20 @@ async def decode_aside(event: AnyEvent, first_index: int = 0) -> AnyEvent:
 
 
 async def _aside(event: AnyEvent, job: Job) -> AnyEvent:
-    # Files are not encoded.
-    size = sum(
-        2 + part.ByteSize() for part, _ in located_parts(event) if part.WhichOneof("content") in {"text", "data"}
-    )
+    size = _size(event)
     if size <= MAX_THREAD_BYTES:
         return await off_loop(size, job.do, event)
     return await _WAITING.run(_in_process, event, job)
+
+
+def _size(event: AnyEvent) -> int:
+    """Return the bytes of what is encoded: not of files; where it is more than `LONG`, of the whole object."""
+    size = 0
+    for part, _ in located_parts(event):
+        size += 2 + (part.ByteSize() if part.WhichOneof("content") in {"text", "data"} else 0)
+        if size > LONG:
+            return max(size, event.ByteSize())
+    return size
 
 
 def _in_process(event: AnyEvent, job: Job) -> AnyEvent:

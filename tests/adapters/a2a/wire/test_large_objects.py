@@ -69,6 +69,22 @@ async def test_what_is_long_is_encoded_in_another_thread(
     assert set(threads) == {threading.get_ident()} if is_in_loop else threading.get_ident() not in threads
 
 
+async def test_the_event_loop_looks_at_few_of_many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = 0
+
+    def located(event: Any) -> Iterator[Any]:
+        nonlocal seen
+        for each in events.located_parts(event):
+            seen += 1
+            yield each
+
+    monkeypatch.setattr(large_objects, "located_parts", located)
+    message = Message(message_id="m", parts=[Part(raw=b"")] * 50_000)
+    message.metadata["accp"] = True
+    assert await decode_aside(message) is message
+    assert seen <= 4_096
+
+
 async def _check_results() -> None:
     plain = a_task(new_data_part(ROWS), new_text_part("x"))
     framed = await encode_aside(plain)

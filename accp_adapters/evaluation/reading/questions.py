@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
@@ -144,14 +145,6 @@ def _reverse(value: Any, chance: random.Random) -> _Made | None:
     return text, _asks(table, where={column: row[column]}), row[table.key]
 
 
-def _count(value: Any, chance: random.Random) -> _Made | None:
-    return _counting(value, chance, conditions=1)
-
-
-def _count_two(value: Any, chance: random.Random) -> _Made | None:
-    return _counting(value, chance, conditions=2)
-
-
 def _counting(value: Any, chance: random.Random, *, conditions: int) -> _Made | None:
     table = _pick(chance, find_tables(value))
     row = _pick(chance, table.rows if table else [])
@@ -261,8 +254,8 @@ QUESTION_KINDS: Final[Mapping[str, Callable[[Any, random.Random], _Made | None]]
         "wide lookup": _wide_lookup,
         "repeated lookup": _repeated_lookup,
         "reverse lookup": _reverse,
-        "count": _count,
-        "count by two": _count_two,
+        "count": partial(_counting, conditions=1),
+        "count by two": partial(_counting, conditions=2),
         "maximum": _maximum,
         "filter": _filter,
         "null or absent": _absent,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from accp_adapters.replay.formats.findings import Findings
@@ -52,7 +52,8 @@ def read_trajectory(document: Any, findings: Findings) -> Iterator[Run]:
     line = require_mapping(document, "a trajectory")
     findings.fields(line, _LINE, "a trajectory")
     messages = tuple(_message(message, findings) for message in line["messages"])
-    calls = _recorded_calls(line, _positions(line["messages"]))
+    positions = {message["seq"]: position for position, message in enumerate(line["messages"])}
+    calls = _recorded_calls(line, positions)
     yield Run(
         name=line["trajectory_id"],
         source=findings.path,
@@ -82,10 +83,6 @@ def _text(recorded: Mapping[str, Any]) -> str:
     if "raw" in recorded:
         return str(recorded["raw"])
     return content if isinstance(content, str) else write_value(content, recorded["fmt"])
-
-
-def _positions(messages: Sequence[Mapping[str, Any]]) -> dict[int, int]:
-    return {message["seq"]: position for position, message in enumerate(messages)}
 
 
 def _recorded_calls(document: Mapping[str, Any], position: Mapping[int, int]) -> tuple[RecordedCall, ...]:

@@ -124,15 +124,11 @@ def _result_block(block: Mapping[str, Any], findings: Findings) -> Iterator[Part
     yield from (part for part in read_block(block, findings) if part.kind is Kind.TEXT)
 
 
-def _system(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...]:
-    return instructions(result_text(body.get("system"), read_block, findings))
-
-
 LAYOUT: Final = ChatLayout(
     owner="Anthropic",
     fields=frozenset({"system", "tools", "mcp_servers", "output_format", "container"}),
     read_message=read_message,
     read_response=read_response,
-    read_instructions=_system,
+    read_instructions=lambda body, findings: instructions(result_text(body.get("system"), read_block, findings)),
     read_tools=lambda body: definitions(body.get("tools"), body.get("output_format")),
 )

@@ -71,11 +71,8 @@ def _turn(row: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
     calls = [_call(row, findings) for row in unflatten(message, "tool_calls")]
     if name := message.get("function_call_name"):
         calls.append(call(name, message.get("function_call_arguments_json")))
-    yield Turn(role=role, parts=(*([text(words)] if words else []), *calls), agent=_name(message, role))
-
-
-def _name(message: Mapping[str, Any], role: Role) -> str:
-    return str(message.get("name") or "") if role is Role.AGENT else ""
+    agent = str(message.get("name") or "") if role is Role.AGENT else ""
+    yield Turn(role=role, parts=(*([text(words)] if words else []), *calls), agent=agent)
 
 
 def _contents(message: Mapping[str, Any], findings: Findings) -> Iterator[str]:

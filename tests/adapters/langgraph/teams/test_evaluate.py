@@ -100,3 +100,8 @@ async def test_a_reporter_reads_what_an_agent_left_unsaid(asynchronous: bool, sa
     assert read_results(state) == {"Part of crm": "6 of 40"}
     assert (len(agent.received), len(reporter.received)) == (1, 1)
     assert read_interaction(state).results.usage["crm"].calls == 2
+
+
+def test_there_is_no_other_mode() -> None:
+    with pytest.raises(ValueError, match="parallel"):
+        team(subtask("a"), agents={"a": says("fine 1")}, mode="parallel")

@@ -385,6 +385,14 @@ async def test_a_reporter_reads_the_result_from_the_transcript(asynchronous: boo
     assert reporter.tool_names == []
 
 
+def test_a_reporter_is_asked_only_where_words_are_missing() -> None:
+    reporter = ScriptedModel(script=["done: never asked"])
+    agent, _, _ = mailer("done: sent to Ana")
+    graph = master_graph({"mail": agent}, plan=[step("mail", "Write to Ana")], reporter=reporter).compile()
+    assert read_results(graph.invoke({})) == {"Write to Ana": "sent to Ana"}
+    assert reporter.received == []
+
+
 def breaks(_: Any) -> AIMessage:
     raise ConnectionError("no model")
 

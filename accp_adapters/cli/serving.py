@@ -76,7 +76,7 @@ def admission(token_env: str | None, host: str, option: str) -> Authenticate | N
 def tokens_of(token_env: str) -> dict[str, Principal]:
     """Return the tokens in an environment variable, each with whom it is of: TOKEN, or AGENT:TOKEN.
 
-    Commas or white space stand between them.
+    Commas or white space separate them.
 
     Raises:
         ValueError: The name of an agent has another form, or a token comes twice; the message shows no token.
@@ -96,7 +96,7 @@ def tokens_of(token_env: str) -> dict[str, Principal]:
 
 
 def imported(place: str, kind: str) -> Any:
-    """Return what stands at MODULE:NAME, from the working directory too; `kind` is what it is to be, for a refusal."""
+    """Return the object at MODULE:NAME, from the working directory too; `kind` is what it is to be, for a refusal."""
     module, _, name = place.partition(":")
     if not module or not name:
         form = f"a module and a {kind} with a colon between them, as in agents.crm:{kind.lower()}"

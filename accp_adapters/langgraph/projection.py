@@ -50,7 +50,7 @@ class MessageProjector:
 
         Args:
             messages: The conversation from its first message on, as a request holds it.
-            state: The messages of the state, which alone can open a reference: a text that stands in none of them is
+            state: The messages of the state, which alone can open a reference: a text that is in none of them is
                 shown as a view at most. None: they are `messages`.
             agent: The name of the agent, None where it has none.
             handed_over: The keys of texts that another agent handed over to it.

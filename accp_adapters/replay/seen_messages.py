@@ -92,7 +92,7 @@ class SeenMessages:
 
 
 def _number(place: TextPath) -> int:
-    """Return which text of a message stands at a place: its content is one text, or a list of them."""
+    """Return which text of a message is at a place: its content is one text, or a list of them."""
     number = place[2] if len(place) > 2 else 0
     assert isinstance(number, int)
     return number

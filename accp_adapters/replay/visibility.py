@@ -32,7 +32,7 @@ class Fetched:
     answer: str
     """What the model reads."""
     found: bool
-    """Whether the value stands in it."""
+    """Whether the value is in it."""
 
 
 class OneFetch:
@@ -74,11 +74,11 @@ class NeededValue:
     value: WantedValue
     """The value."""
     visible: bool
-    """Whether it stands in the prompt that was sent."""
+    """Whether it is in the prompt that was sent."""
     fetched: Fetched | None = None
     """What one fetch that asks for it brings; None: it is visible, or no reference leads to a text that holds it."""
     in_parts: bool = False
-    """Whether it stands in a view, but in parts: an address with the name of another (`${url}/issues`)."""
+    """Whether it is in a view, but in parts: an address with the name of another (`${url}/issues`)."""
 
     @property
     def reachable(self) -> bool:

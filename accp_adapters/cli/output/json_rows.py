@@ -14,7 +14,7 @@ __all__ = ["json_pieces", "json_rows"]
 _NO_RUNS: Final = '"runs": []'
 """Where the rows of a policy belong; no string of the document holds it, because its quotes would be escaped."""
 _INDENT: Final = "\n" + 4 * " "
-"""What stands before a run: the fourth level of the document."""
+"""The line end and the indentation before a run: the fourth level of the document."""
 
 
 def json_rows() -> RunRows:

@@ -1,4 +1,4 @@
-"""The rows of many runs, in temporary files until what stands before them is known: memory does not grow with them."""
+"""The rows of many runs, in temporary files until the text before them is known: memory does not grow with them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RunRows:
 
         Args:
             to_text: Returns the row of a run under the policy of that name.
-            between: What stands between two rows of a policy.
+            between: The text between two rows of a policy.
         """
         self._to_text = to_text
         self._between = between

@@ -24,11 +24,11 @@ class Document:
     kind: str
     """What it is an example of, such as "wide table"; "file" for a user's."""
     value: Any
-    """The JSON value. Of a document that was cut off, what stands before the cut."""
+    """The JSON value. Of a document that was cut off, the part before the cut."""
     source: str
     """Its text: JSON, compact or cut off, or the lines of a file."""
     earlier: str = ""
-    """A text that stands above it in the prompt, whose lines it repeats; "": none."""
+    """A text above it in the prompt, whose lines it repeats; "": none."""
 
     @classmethod
     def of(cls, name: str, kind: str, value: Any) -> Document:

@@ -28,7 +28,7 @@ class Grade:
     right: bool
     """Whether it is what the data say."""
     error: str | None = None
-    """"format" (no answer found), "repeated value" (a sign such as `*1` instead of its value), "row" (the value of
+    """"format" (no answer found), "repeated value" (a mark such as `*1` instead of its value), "row" (the value of
     another entry), "column" (another value of the entry), "other"; None where it is right."""
 
 

@@ -197,7 +197,7 @@ def _cut_off(chance: random.Random, size: int) -> _Made:
 
 
 def _read_again(chance: random.Random, size: int) -> _Made:
-    """A file that is read a second time after an edit: the view names the lines that stand above."""
+    """A file that is read a second time after an edit: the view names the lines above."""
     names = [f"{first}_{second}" for first in _WORDS for second in _WORDS[:8]][: 20 + size]
     before = {name: chance.randrange(10_000) for name in names}
     after = before | {name: chance.randrange(10_000) for name in chance.sample(names, 3)}

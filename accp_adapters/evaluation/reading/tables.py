@@ -36,7 +36,7 @@ class DocumentTable:
     """A list of objects."""
 
     path: Path
-    """Where it stands."""
+    """Its place in the document."""
     rows: list[dict[str, Scalar]]
     """The scalar members of each object, those of nested objects as `customer.name`."""
 
@@ -75,7 +75,7 @@ def find_tables(value: Any) -> list[DocumentTable]:
 
 
 def scalars_by_path(value: Any, path: Path = ()) -> Iterator[tuple[Path, Scalar]]:
-    """Yield each short scalar of a value that stands outside of lists, with its path."""
+    """Yield each short scalar outside of the lists of a value, with its path."""
     if isinstance(value, dict):
         for name, member in _plain_members(value):
             yield from scalars_by_path(member, (*path, name))

@@ -111,7 +111,7 @@ def _next_speakers(messages: Sequence[RecordedMessage], *, across: bool) -> list
 
     Args:
         messages: The messages of a run.
-        across: Whether words of a person may stand between.
+        across: Whether words of a person may come between.
     """
     speakers = [""] * len(messages)
     speaker = ""

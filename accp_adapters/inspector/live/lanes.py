@@ -20,7 +20,7 @@ _NARROW: Final = 36
 _MAX_WIDE: Final = 4
 _LABEL: Final = 9
 _NARROW_LABEL: Final = 16
-"""Characters of a name above its lane; above a narrow one it stands upright."""
+"""Characters of a name above its lane; above a narrow one it is upright."""
 _MAX_LANES: Final = 10
 _OTHERS: Final = "others"
 _MAX_NAME: Final = 40

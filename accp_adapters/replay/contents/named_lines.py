@@ -1,4 +1,4 @@
-"""Where the text stands that a repeat marker names: in a message above, or above in the same one."""
+"""Where the text is that a repeat marker names: in a message above, or above in the same one."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def _found(text: str, redaction: Redaction) -> Iterator[str]:
     for document in _documents(text):
         for secret in _json_secrets(document, redaction):
             yield secret
-            # As it stands in JSON, and in JSON within JSON.
+            # As JSON writes it, and JSON within JSON.
             yield json.dumps(secret, ensure_ascii=False)[1:-1]
             yield json.dumps(secret)[1:-1]
 

@@ -297,7 +297,7 @@ class _Growing:
             self._tools.append((position, tools))
 
     def _tools_at(self, position: int) -> str:
-        """Return the definitions that the call was sent whose answer stands at `position`."""
+        """Return the definitions in the prompt of the call whose answer is at `position`."""
         return self._tools[bisect_right(self._tools, position, key=itemgetter(0)) - 1][1]
 
     def _joined(self, step: Step, messages: Sequence[RecordedMessage]) -> int | None:

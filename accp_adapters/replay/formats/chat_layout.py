@@ -84,7 +84,7 @@ class ChatLayout:
             yield from (Step(turn=turn) for turn in self.read_message(document, findings))
 
     def _is_request(self, body: Mapping[str, Any]) -> bool:
-        """Return whether an object with messages has a request's settings; the model may stand in the URL."""
+        """Return whether an object with messages has a request's settings; the model may be in the URL."""
         return self.requests_only or not body.keys().isdisjoint(_STEERING | self.fields)
 
     def _read_exchange(

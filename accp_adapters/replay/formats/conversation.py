@@ -114,7 +114,7 @@ class Step:
     turn: Turn | None = None
     """The turn; None: the record says something else."""
     group: str = ""
-    """What the turns of one conversation have in common; empty: they stand in one file."""
+    """What the turns of one conversation have in common; empty: they are in one file."""
     response: str = ""
     """The id of the model call that produced the turn; empty: not recorded."""
     joined: bool = False

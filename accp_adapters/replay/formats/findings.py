@@ -40,7 +40,7 @@ class Finding:
 
 
 class Findings:
-    """Collects the findings of some files; a reader says before each record where it stands."""
+    """Collects the findings of some files; a reader says before each record where it is."""
 
     def __init__(self) -> None:
         """Start with none."""

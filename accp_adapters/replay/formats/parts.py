@@ -160,7 +160,7 @@ def result_text(content: object, read_block: ReadBlock, findings: Findings) -> s
 
 
 def instructions(words: str) -> tuple[Turn, ...]:
-    """Return the turn of instructions that stand beside the messages; none where there are no words."""
+    """Return the turn of instructions outside of the messages; none where there are no words."""
     return (Turn(role=Role.INSTRUCTIONS, parts=(text(words),)),) if words else ()
 
 

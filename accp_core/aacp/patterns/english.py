@@ -11,7 +11,7 @@ __all__ = ["BETWEEN", "CHOICES", "ENDS", "ENGLISH_GRAMMAR", "GUARDS", "NO_NAMES"
 BETWEEN: Final = frozenset({",", ";", ":", ".", "!", "?", "(", ")", "-", "\u2013", "\u2014", "and", "this", "our"})
 """Words and marks between phrases."""
 ENDS: Final = frozenset({".", "!", "?", ",", ":", ";"})
-"""Marks after which a polite beginning or ending may stand."""
+"""Marks after which a polite beginning or ending may come."""
 REQUESTS: Final = (
     "(could|can|would|will) you [be able to]|would you mind|(can|could|may|might) (we|i)|is it possible to|"
     "(could|can) (somebody|someone)"

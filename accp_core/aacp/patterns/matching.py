@@ -117,7 +117,7 @@ class PatternBook:
                 yield state.captures
 
     def _next(self, saying: Saying, sentence: Sentence, state: _State) -> Iterator[_State]:
-        """Yield what may stand at a place: nothing of the saying, or a phrase of a group that has not been used."""
+        """Yield what may come at a place: nothing of the saying, or a phrase of a group that has not been used."""
         for end in between(sentence, state.at):
             yield replace(state, at=end)
         if state.spare and self._is_spare(sentence.tokens[state.at]):
@@ -165,5 +165,5 @@ def between(sentence: Sentence, at: int) -> Iterator[int]:
 
 
 def begins(sentence: Sentence, at: int) -> bool:
-    """Return whether a polite phrase may stand at the token `at`: at the beginning, after a mark, at the end."""
+    """Return whether a polite phrase may come at the token `at`: at the beginning, after a mark, at the end."""
     return at == 0 or sentence.word(at - 1) in ENDS or sentence.word(at).startswith("thank")

@@ -1,4 +1,4 @@
-"""The notation of phrases, and the places of a text where a phrase stands.
+"""The notation of phrases, and the places of a text where a phrase is.
 
     <fetch> (salary|pay) records [for {period}]
 
@@ -66,7 +66,7 @@ class Phrase:
     """The arguments of all slots in it."""
 
     def find(self, sentence: Sentence, at: int) -> Iterator[tuple[int, Captures]]:
-        """Yield each way in which the phrase stands at the token `at`: where it ends, what its slots have read."""
+        """Yield each way to read the phrase at the token `at`: where it ends, what its slots have read."""
         if at < len(sentence.tokens) and (ANYTHING in self.first or sentence.tokens[at].word in self.first):
             yield from _follow(self.nodes, sentence, at, {})
 
@@ -74,7 +74,7 @@ class Phrase:
 def _follow(
     nodes: tuple[_Node, ...], sentence: Sentence, at: int, captures: Captures
 ) -> Iterator[tuple[int, Captures]]:
-    """Yield each way in which `nodes` stand one after the other from the token `at`."""
+    """Yield each way to read `nodes` one after the other from the token `at`."""
     if not nodes:
         yield at, captures
         return

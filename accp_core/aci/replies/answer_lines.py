@@ -1,4 +1,4 @@
-"""Where in an agent's text the answer to each item stands, by the line that names the item.
+"""Where in an agent's text the answer to each item is, by the line that names the item.
 
 A line is an answer where it names an item and goes on with `done:` or `not done:`: `1: done: six`, `- 1. done: six`,
 `Count them: done: six`. All such lines begin alike, as far as the item: one with another indent or bullet belongs to a
@@ -20,7 +20,7 @@ __all__ = ["AnswerLines", "find_answers"]
 
 _PREFIX: Final = r"(?P<heading>#{1,6}[ \t]+)?[ \t*_`•+-]{0,20}(?:(?:item|step|task)[ \t]*)?[#\[(]?"
 _BETWEEN: Final = r"(?(heading)[\s:.)\]*_`\u2013\u2014-]{1,12}|[ \t:.)\]*_`\u2013\u2014-]{1,12})"
-"""What stands between an item and its answer: blanks, a colon, a dot, a dash; after a heading, line ends, too."""
+"""What may separate an item and its answer: blanks, a colon, a dot, a dash; after a heading, line ends, too."""
 _MAX_NAME_CHARS: Final = 200
 """Characters of a description by which a line may name its item."""
 

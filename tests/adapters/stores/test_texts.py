@@ -60,7 +60,17 @@ def test_an_item_holds_any_text(text: str) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [None, "text", [], {}, {"text": 1}, {"text": "no JSON"}, {"text": "[]"}, {"text": '"a"', "version": "2"}],
+    [
+        None,
+        "text",
+        [],
+        {},
+        {"text": 1},
+        {"text": "no JSON"},
+        {"text": "[]"},
+        {"text": '"a"', "version": "2"},
+        {"text": '"a"', "version": 2},
+    ],
     ids=repr,
 )
 def test_another_item_is_refused(value: object) -> None:

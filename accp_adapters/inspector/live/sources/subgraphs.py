@@ -44,7 +44,7 @@ def _corrected(call: RecordedCall, prompts: Mapping[int, tuple[int, ...]]) -> Re
 def _placed(
     messages: Sequence[RecordedMessage], positions: Iterable[int], places: Mapping[_Key, list[int]], end: int
 ) -> tuple[int, ...] | None:
-    """Return where messages stand in the graph, each the last time before `end`; None where one does not."""
+    """Return the positions of messages in the graph, each the last time before `end`; None where one does not."""
     found = []
     for position in positions:
         before = [place for place in places.get(_key(messages[position]), ()) if place < end]

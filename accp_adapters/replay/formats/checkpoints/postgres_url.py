@@ -21,7 +21,7 @@ _LAST: Final = """
     FROM checkpoints ORDER BY thread_id, checkpoint_ns, checkpoint_id DESC
 """
 _STATE: Final = "SELECT count(*), max(checkpoint_id) FROM checkpoints"
-# Values that are plain stand in the checkpoint, all others in the other table.
+# Plain values are in the checkpoint, all others in the other table.
 _BLOBS: Final = """
     SELECT channel, type, blob FROM checkpoint_blobs
     JOIN jsonb_each_text(%s) AS version ON channel = version.key AND checkpoint_blobs.version = version.value

@@ -69,7 +69,7 @@ _ADDITIONAL: Final = frozenset(
     ]
 )
 _COPIES: Final = ("tool_use", "tool_call", "function_call", "tool_call_chunk", "input_json_delta", "custom_tool_call")
-"""Blocks that repeat what stands in `tool_calls`."""
+"""Blocks that repeat `tool_calls`."""
 _THOUGHTS: Final = ("thinking", "redacted_thinking", "reasoning", "reasoning_content")
 _STATE: Final = frozenset(
     [
@@ -173,7 +173,7 @@ def _kind_of(dump: Mapping[str, Any]) -> str:
 
 
 def _words(fields: Mapping[str, Any], call_ids: set[str], findings: Findings) -> list[Part]:
-    """Return the words of a message, joined as a provider joins them, and calls that stand in its content only."""
+    """Return the words of a message, joined as a provider joins them, and calls that are in its content only."""
     additional = fields.get("additional_kwargs") or {}
     if additional.get("reasoning_content") or additional.get("reasoning"):
         findings.thoughts("reasoning_content", _OWNER)

@@ -21,7 +21,7 @@ def breaks_off(events: list[StreamEvent], kind: str) -> bool:
 
 
 def first_stream(events: list[StreamEvent], kind: str, findings: Findings) -> list[StreamEvent]:
-    """Return the events of the first stream of a response; others, behind it or mixed with it, are named."""
+    """Return the events of the first stream of a response; others, after it or mixed with it, are named."""
     if kind == "OpenAI chat":
         events = _of_first_id(events, kind, findings)
     position = _SECOND[kind](events)

@@ -35,7 +35,7 @@ def read_payload(document: Mapping[str, Any], findings: Findings) -> Iterator[Re
     messages = payload["messages"]
     prompt, tools = read_prompt({"messages": messages} if isinstance(messages, list) else messages, findings, _OWNER)
     response = payload.get("response")
-    # The messages of a call of OpenAI Responses are its input; the instructions stand in the response only.
+    # The messages of a call of OpenAI Responses are its input; the instructions are in the response only.
     given = response.get("instructions") if isinstance(response, Mapping) else None
     yield Request(
         prompt=(*instructions(given if isinstance(given, str) else ""), *prompt),

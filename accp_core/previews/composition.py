@@ -106,6 +106,9 @@ def preview(
         if whole == view.text or counter(whole) <= limit:
             return whole
     found, has_cut = subject.find_tables()
+    if is_part and has_cut:
+        # What is counted in a beginning is not what the whole holds.
+        found = source
     if isinstance(found, str):
         body = subject.preview_text(found, view, limit, counter, options, is_part=is_part)
     else:

@@ -3,7 +3,7 @@
 `read(text)` returns a `Document`, whose parts cover the text from left to right. Views render its values and keep all
 else; previews, tables, queries and repeats use the same values.
 
-A form is one way in which a whole text writes a value (one JSON document, lines of JSON, a Python literal, block YAML).
+A form is one way in which a whole text writes a value (one JSON document, lines of JSON, a Python literal, YAML).
 To add one (CSV, another YAML, a box of psql):
 
 1. Write a module with `CODE`, a letter that no other form has, `IS_SEVERAL`, and the four functions of

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import httpx2
 
+from accp_adapters.backoff import Backoff
 from accp_adapters.bindings.acp.http_sse.stream import STREAM_READY
 from accp_adapters.bindings.acp.sessions.channel import ChannelClosed
 from accp_adapters.bindings.acp.sessions.session import AcpSession
@@ -27,6 +28,7 @@ _SECONDS: Final = httpx2.Timeout(30.0, read=60.0)
 """The stream says something every 20 seconds, see `AcpLimits.keepalive_seconds`."""
 _BUFFERED: Final = 64
 _ATTEMPTS: Final = 5
+_BACKOFF: Final = Backoff(first=0.25)
 _PATHS: Final[Mapping[str, str]] = {
     "acp.message": "/message:send",
     "acp.reply": "/reply",
@@ -129,12 +131,12 @@ class _Channel:
         path = _PATHS.get(data["type"])
         if path is None:
             return  # our card: this binding has nowhere to put it
-        for attempt in range(_ATTEMPTS):
+        for attempt in range(1, _ATTEMPTS + 1):
             status, answer = await self._client.call("POST", path, text)
             if status < 500 and status != 408:
                 self._delivered(data, status, answer)
                 return
-            await asyncio.sleep(2.0**attempt / 4)
+            await asyncio.sleep(_BACKOFF.delay(attempt))
         raise ChannelClosed(f"the server answers with {status}: {answer.get('error', '')!s:.200}")
 
     async def receive(self) -> str:

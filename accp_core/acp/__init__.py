@@ -26,8 +26,6 @@ from accp_core.acp.events import (
 )
 from accp_core.acp.framing import (
     ByteLineReader,
-    SseEvent,
-    SseReader,
     error_body,
     read_request,
 )
@@ -61,8 +59,6 @@ __all__ = [
     "ReplyMissed",
     "ReplyReceived",
     "SendResult",
-    "SseEvent",
-    "SseReader",
     "TextPart",
     "UnknownMessage",
     "UnknownReceived",

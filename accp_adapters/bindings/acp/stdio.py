@@ -5,24 +5,25 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import anyio
 from anyio.abc import ByteStream, Process
+from anyio.streams.stapled import StapledByteStream
 
 from accp_adapters.bindings.acp.lines import LineChannel
 from accp_adapters.bindings.acp.sessions.channel import ChannelClosed
 from accp_adapters.bindings.acp.sessions.host import AcpAgent, AcpHost, host_of
 from accp_adapters.bindings.acp.sessions.limits import DEFAULT_ACP_LIMITS, AcpLimits
 from accp_adapters.bindings.identity import ANONYMOUS, loopback_only
+from accp_adapters.serving.processes import end_process
 from accp_core.acp import Binding
 
 __all__ = ["open_process", "serve_stdio"]
 
 _CHUNK: Final = 65_536
-_GRACE_SECONDS: Final = 2.0
-"""For a process to end by itself once its input has ended, and again once it was told to."""
 
 
 async def serve_stdio(agent: AcpAgent | AcpHost, *, limits: AcpLimits = DEFAULT_ACP_LIMITS) -> ChannelClosed:
@@ -38,23 +39,21 @@ async def serve_stdio(agent: AcpAgent | AcpHost, *, limits: AcpLimits = DEFAULT_
     return await host.serve(channel, ANONYMOUS)
 
 
-async def open_process(
-    command: Sequence[str], *, environment: Mapping[str, str] | None = None, limit: int
-) -> LineChannel:
+async def open_process(command: Sequence[str], *, limit: int) -> LineChannel:
     """Return a connection to a new process that runs `command`; its standard error is ours.
 
     Args:
         command: The program and its arguments; no shell reads them.
-        environment: Its environment; None: ours.
         limit: Bytes of a line.
 
     Raises:
         OSError: It cannot be started.
     """
-    process = await anyio.open_process(
-        list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=None, env=environment
-    )
-    return LineChannel(_ProcessStream(process), binding=Binding.STDIO, limit=limit)
+    process = await anyio.open_process(list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=None)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    stream = _ProcessStream(process.stdin, process.stdout, process)
+    return LineChannel(stream, binding=Binding.STDIO, limit=limit)
 
 
 class _StandardStreams(ByteStream):
@@ -90,32 +89,15 @@ class _StandardStreams(ByteStream):
             item = item[os.write(self._output, item) :]
 
 
-class _ProcessStream(ByteStream):
+@dataclass(eq=False)
+class _ProcessStream(StapledByteStream):
     """The standard streams of a process of ours, which ends with them."""
 
-    def __init__(self, process: Process) -> None:
-        self._process = process
-
-    async def receive(self, max_bytes: int = _CHUNK) -> bytes:
-        assert self._process.stdout is not None
-        return await self._process.stdout.receive(max_bytes)
-
-    async def send(self, item: bytes) -> None:
-        assert self._process.stdin is not None
-        await self._process.stdin.send(item)
-
-    async def send_eof(self) -> None:
-        assert self._process.stdin is not None
-        await self._process.stdin.aclose()
+    process: Process
 
     async def aclose(self) -> None:
         """Close the input of the process, and end it if it does not end by itself."""
         with anyio.CancelScope(shield=True):
             await self.send_eof()
-            for stop in (self._process.terminate, self._process.kill):
-                with anyio.move_on_after(_GRACE_SECONDS):
-                    await self._process.wait()
-                    break
-                stop()
-            await self._process.wait()
-            await self._process.aclose()
+            await end_process(self.process)
+            await self.process.aclose()

@@ -15,7 +15,7 @@ from anyio.abc import ByteStream, SocketAttribute
 from anyio.streams.tls import TLSAttribute, TLSListener, TLSStream
 
 from accp_adapters.bindings.acp.lines import TOKEN, LineChannel
-from accp_adapters.bindings.acp.sessions.channel import UNTRUSTED, ChannelClosed
+from accp_adapters.bindings.acp.sessions.channel import TOKEN_REFUSED, UNTRUSTED, ChannelClosed
 from accp_adapters.bindings.acp.sessions.host import AcpAgent, AcpHost, host_of
 from accp_adapters.bindings.acp.sessions.limits import DEFAULT_ACP_LIMITS, AcpLimits
 from accp_adapters.bindings.identity import AccessDenied, Authenticate, Principal, loopback_only, with_bearer_token
@@ -25,7 +25,6 @@ from accp_core.errors import DecodeError, LocalProtocolError
 __all__ = ["open_tcp", "serve_tcp"]
 
 _LOGGER: Final = logging.getLogger("accp.acp")
-INVALID_TOKEN: Final = "invalid_token"
 _UNANSWERED_MILLISECONDS: Final = 30_000
 """Until a peer that does not acknowledge what TCP sends counts as gone."""
 
@@ -110,7 +109,7 @@ async def _serve_one(server: AcpHost, stream: ByteStream) -> None:
             principal, first = await _admit(server, channel, _scope(stream))
             await server.serve(channel, principal, first)
     except AccessDenied:
-        await channel.aclose(INVALID_TOKEN)
+        await channel.aclose(TOKEN_REFUSED)
     except TimeoutError:
         await channel.aclose(AcpError.TIMEOUT)
     except (LocalProtocolError, DecodeError, ChannelClosed) as error:

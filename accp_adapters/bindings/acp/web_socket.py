@@ -12,7 +12,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
-from accp_adapters.bindings.acp.sessions.channel import REPLACED, UNTRUSTED, ChannelClosed
+from accp_adapters.bindings.acp.sessions.channel import REPLACED, TOKEN_REFUSED, UNTRUSTED, ChannelClosed
 from accp_adapters.bindings.acp.sessions.host import DUPLICATE, AcpHost
 from accp_adapters.bindings.client_logs import WEBSOCKET_LOG
 from accp_adapters.bindings.identity import AccessDenied, Principal, with_bearer_token
@@ -21,9 +21,8 @@ from accp_core.acp.card import ACP_VERSION
 from accp_core.acp.handshake import CLOSE_INVALID_TOKEN, TOKEN_HEADER
 from accp_core.errors import DecodeError, LocalProtocolError
 
-__all__ = ["TOKEN_REFUSED", "open_web_socket", "serve_web_socket"]
+__all__ = ["open_web_socket", "serve_web_socket"]
 
-TOKEN_REFUSED: Final = "invalid_token"
 CLOSE_CODES: Final[Mapping[str, int]] = {
     "": 1000,
     REPLACED: 1000,

@@ -13,11 +13,9 @@ from typing import Final
 from accp_adapters.mcp.links.link import Deliver, Ended
 from accp_adapters.mcp.proxy.message import Message
 from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES
+from accp_adapters.serving.processes import end_process
 
 __all__ = ["ProcessLink"]
-
-_CLOSE_SECONDS: Final = 2.0
-"""How long a process may take to end by itself, and then after a signal."""
 
 
 class ProcessLink:
@@ -69,13 +67,7 @@ class ProcessLink:
         if process is None or process.stdin is None:
             return
         process.stdin.close()
-        for end in (process.terminate, process.kill):
-            with suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), _CLOSE_SECONDS)
-                break
-            with suppress(ProcessLookupError):
-                end()
-        await process.wait()
+        await end_process(process)
         if self._reading:
             await self._reading
 

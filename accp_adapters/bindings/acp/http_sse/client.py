@@ -12,7 +12,7 @@ import httpx2
 
 from accp_adapters.backoff import Backoff
 from accp_adapters.bindings.acp.http_sse.stream import STREAM_READY
-from accp_adapters.bindings.acp.sessions.channel import ChannelClosed
+from accp_adapters.bindings.acp.sessions.channel import TOKEN_REFUSED, ChannelClosed
 from accp_adapters.bindings.acp.sessions.session import AcpSession
 from accp_adapters.bindings.acp.sessions.signal import Signal
 from accp_adapters.bindings.client_logs import hide_tokens
@@ -65,7 +65,7 @@ class HttpClient:
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise ChannelClosed(f"no answer: {type(error).__name__} {error}") from None
         if response.status_code in (401, 403):
-            raise ChannelClosed(f"the server refuses the token: {response.status_code}", code="invalid_token")
+            raise ChannelClosed(f"the server refuses the token: {response.status_code}", code=TOKEN_REFUSED)
         try:
             return response.status_code, read_object(data.decode(), limit=4 * self._limit)
         except (DecodeError, UnicodeDecodeError):
@@ -80,7 +80,7 @@ class HttpClient:
             raise ChannelClosed(f"no answer: {type(error).__name__} {error}") from None
         if response.status_code != 200:
             await response.aclose()
-            code = "invalid_token" if response.status_code in (401, 403) else ""
+            code = TOKEN_REFUSED if response.status_code in (401, 403) else ""
             raise ChannelClosed(f"the server refuses the stream: {response.status_code}", code=code)
         return response
 

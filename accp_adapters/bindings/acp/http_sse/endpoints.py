@@ -120,19 +120,19 @@ class HttpEndpoints:
     async def _send(self, request: Request) -> Response:
         session = await self._gate.session(request)
         message, body = await self._message(request, session)
-        peer = message.extra.get("peer_id", message.to_peer)
-        own = {name: value for name, value in message.extra.items() if name not in _CONTROLS}
-        message = replace(message, extra=own, to_peer=None)
+        peer, message = body.get("peer_id", message.to_peer), replace(message, to_peer=None)
         if peer is not None and peer != session.name:
             return await self._pass_on(session.principal, str(peer), message)
         return await self._to_agent(session, message, is_sync=body.get("sync") is True, seconds=body.get("timeout"))
 
     async def _message(self, request: Request, session: AcpSession) -> tuple[AcpMessage, dict[str, Any]]:
+        """Return the message of a request, and the members that are about the request among others."""
         text = await self._gate.body(request, session)
         limit = self._gate.host.limits.message_bytes
         message = read_request(text, require_role=self._require_role, limit=limit)
         known = message.message_id or f"msg_{secrets.token_hex(6)}"
-        return replace(message, message_id=known), dict(message.extra)
+        own = {name: value for name, value in message.extra.items() if name not in _CONTROLS}
+        return replace(message, message_id=known, extra=own), dict(message.extra)
 
     async def _to_agent(self, session: AcpSession, message: AcpMessage, *, is_sync: bool, seconds: Any) -> Response:
         known = str(message.message_id)
@@ -206,8 +206,7 @@ class HttpEndpoints:
         session = await self._gate.session(request)
         self._find(session.principal, request.path_params["id"])
         message, _ = await self._message(request, session)
-        own = {name: value for name, value in message.extra.items() if name not in _CONTROLS}
-        return await self._pass_on(session.principal, request.path_params["id"], replace(message, extra=own))
+        return await self._pass_on(session.principal, request.path_params["id"], message)
 
     async def _pass_on(self, principal: Principal, name: str, message: AcpMessage) -> Response:
         """Send a message to another peer in the agent's name; one that is offline gets it later (503)."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from accp_adapters.bindings.acp.http_sse.requests import refuse
 from accp_adapters.bindings.acp.sessions.host import AcpHost, seconds_left
 from accp_adapters.bindings.acp.sessions.session import AcpSession
 from accp_adapters.serving.bodies import Receive, Scope, Send, run_until_disconnect
@@ -57,7 +58,7 @@ class EventStream(Response):
         except TimeoutError:
             return  # the server closes a response that is not complete
         except LocalProtocolError as error:
-            await _refused(error)(scope, receive, send)
+            await refuse(AcpError(error.code), error.reason)(scope, receive, send)
 
     async def _send_all(self, send: Send) -> None:
         headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
@@ -84,8 +85,3 @@ class EventStream(Response):
         """Write to the client; one that takes nothing for too long is left (TimeoutError)."""
         async with asyncio.timeout(self._session.limits.write_seconds):
             await send({"type": "http.response.body", "body": data, "more_body": True})
-
-
-def _refused(error: LocalProtocolError) -> Any:
-    body = compact_json({"ok": False, "error_code": error.code, "error": error.reason, "message": error.reason})
-    return Response(body, AcpError(error.code).status, {"retry-after": "1"}, media_type="application/json")

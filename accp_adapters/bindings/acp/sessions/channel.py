@@ -6,11 +6,15 @@ from typing import Final, Protocol
 
 from accp_core.acp import Binding
 
-__all__ = ["REPLACED", "UNTRUSTED", "Channel", "ChannelClosed", "EndOfInput"]
+__all__ = ["REPLACED", "TOKEN_REFUSED", "UNTRUSTED", "Channel", "ChannelClosed", "EndOfInput"]
 
 
 REPLACED: Final = "replaced"
 """The code for `Channel.aclose` where a newer connection of the same peer takes over."""
+
+
+TOKEN_REFUSED: Final = "invalid_token"
+"""The code of a server that does not know us, or not any more."""
 
 
 UNTRUSTED: Final = "untrusted_certificate"

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final, Protocol
 
-from accp_adapters.bindings.acp.sessions.channel import Channel, ChannelClosed
+from accp_adapters.bindings.acp.sessions.channel import TOKEN_REFUSED, Channel, ChannelClosed
 from accp_adapters.bindings.acp.sessions.content import Content
 from accp_adapters.bindings.acp.sessions.limits import DEFAULT_ACP_LIMITS, AcpLimits
 from accp_adapters.bindings.acp.sessions.session import AcpSession
@@ -140,7 +140,7 @@ class AcpHost:
             async with asyncio.timeout(seconds_left(principal)):
                 return await session.run(channel, first)
         except TimeoutError:
-            return ChannelClosed("the right of the peer has ended", code="invalid_token")
+            return ChannelClosed("the right of the peer has ended", code=TOKEN_REFUSED)
 
     def end(self) -> None:
         """End all sessions."""

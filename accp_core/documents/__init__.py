@@ -3,17 +3,19 @@
 `read(text)` returns a `Document`, whose parts cover the text from left to right. Views render its values and keep all
 else; previews, tables, queries and repeats use the same values.
 
-A form is one way in which a whole text writes a value (one JSON document, lines of JSON, a Python literal, YAML).
-To add one (CSV, another YAML, a box of psql):
+A form is one way of writing a value: as a whole text (one JSON document, lines of JSON, a Python literal, block YAML),
+or as a grid of lines, alone or between others (`grids`: CSV, Markdown, psql, …). To add one:
 
-1. Write a module with `CODE`, a letter that no other form has, `IS_SEVERAL`, and the four functions of
-   `document.Form`: `recognise` (a glance at the text, no more than its first lines), `read` (the value, ValueError
+1. Write a module with `CODE`, a letter that no other form has, `IS_SEVERAL`, and the functions of
+   `document.WholeForm`: `recognise` (a glance at the text, no more than its first lines), `read` (the value, ValueError
    where it is not written so), `describe` (what is needed besides the value to write the same characters: widths, line
    ends; None where the text cannot be written again, which leaves it tables and queries without a view) and `write`.
-2. Add it to `forms.FORMS` at the place where it is to be tried: the first form that reads the text has it.
-3. A grid is the value of a form as well: an array of maps, one for each row, with distinct names in the order of the
-   columns; numbers that must keep their spelling are `packing.number.SpelledFloat`.
-4. For such a value inside other text (a table between two sentences), let `inside.values_inside` find it.
+   A grid has `read_lines` in place of the first two.
+2. Add it to `forms.WHOLE_FORMS` or `grids.GRIDS` at the place where it is to be tried: the first form that reads the
+   text has it.
+3. The value of a grid is an array of maps, one for each row, with distinct names in the order of the columns; numbers
+   that must keep their spelling are `packing.number.SpelledFloat`.
+4. A value of another form inside other text is found by `inside.values_inside`.
 """
 
 from accp_core.documents.document import BYTE_ORDER_MARK, Document, Literal, Part, Prose, Value

@@ -3,37 +3,25 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, Protocol, TypeAlias
+from typing import Any, ClassVar, Final, Protocol, TypeAlias
 
 from accp_core.packing.expansion import Expansion
 
-__all__ = ["BYTE_ORDER_MARK", "Document", "Form", "Literal", "Part", "Prose", "Value"]
+__all__ = ["BYTE_ORDER_MARK", "Document", "Form", "GridForm", "Literal", "Part", "Prose", "Value", "WholeForm"]
 
-_MAX_REST: Final = 300
-"""Characters behind a value that was cut off: what could not be read, and what a tool says of the cut."""
 BYTE_ORDER_MARK: Final = "\ufeff"
 """Programs of Windows write it before a text; it is no part of a value after it."""
 
 
 class Form(Protocol):
-    """One way of writing a value: a module of this package (see the package's docstring)."""
+    """One way of writing a value: a module (see the package's docstring)."""
 
     CODE: str
     """The letter of the form in a layout."""
     IS_SEVERAL: bool
     """Whether the value is the array of several documents, such as lines of JSON."""
-
-    def recognise(self, text: str) -> bool:
-        """Return at a glance whether `text`, which begins and ends with no blank, may be written so."""
-
-    def read(self, text: str) -> object:
-        """Return the value of all of `text`.
-
-        Raises:
-            ValueError: it is not written so.
-        """
 
     def describe(self, text: str, value: object) -> str | None:
         """Return how `text` writes `value`: what `write` needs beside the value; None where it cannot be written again.
@@ -46,6 +34,30 @@ class Form(Protocol):
 
         Raises:
             ValueError: `value` or `how` does not fit the form; ExpansionError: the text is longer than allowed.
+        """
+
+
+class WholeForm(Form, Protocol):
+    """A form of a whole text."""
+
+    def recognise(self, text: str) -> bool:
+        """Return at a glance whether `text`, which begins and ends with no blank, may be written so."""
+
+    def read(self, text: str) -> object:
+        """Return the value of all of `text`.
+
+        Raises:
+            ValueError: it is not written so.
+        """
+
+
+class GridForm(Form, Protocol):
+    """A form of rows of cells, alone or between other lines."""
+
+    def read_lines(self, lines: Sequence[str], at: int) -> tuple[list[dict[str, Any]], int] | None:
+        """Return a map for each row of the grid that begins with a line, and the number of the line behind it.
+
+        None where none does, which is found out at a glance. `lines` may end with carriage returns.
         """
 
 
@@ -133,14 +145,6 @@ class Document:
     def values(self) -> Iterator[Value | Literal]:
         """Yield the parts that are no prose."""
         return (part for part in self.parts if not isinstance(part, Prose))
-
-    @property
-    def beginning(self) -> Value | None:
-        """The value with which the text begins, where hardly more is behind it than what was cut off of it."""
-        first = next(self.values(), None)
-        if not isinstance(first, Value) or not first.is_cut or len(self.source) - first.end > _MAX_REST:
-            return None
-        return None if self.source[: first.start].strip() else first
 
     @functools.cached_property
     def whole(self) -> Value | None:

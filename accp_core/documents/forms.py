@@ -1,15 +1,16 @@
-"""The forms in which a whole text may write a value."""
+"""The forms in which a whole text, or a grid in one, may write a value."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from accp_core.documents import json_document, json_lines, python_literal, yaml
-from accp_core.documents.document import Form
+from accp_core.documents import block_yaml, json_document, json_lines, python_literal
+from accp_core.documents.document import Form, WholeForm
+from accp_core.documents.grids import GRIDS
 
-__all__ = ["FORMS"]
+__all__ = ["FORMS", "WHOLE_FORMS"]
 
-_IN_ORDER: Final[tuple[Form, ...]] = (json_document, json_lines, python_literal, yaml.DOCUMENT, yaml.DOCUMENTS)
-"""The forms in the order in which they are tried."""
-FORMS: Final[dict[str, Form]] = {form.CODE: form for form in _IN_ORDER}
-"""The same by their letters in a layout."""
+WHOLE_FORMS: Final[tuple[WholeForm, ...]] = (json_document, json_lines, python_literal, block_yaml)
+"""The forms of a whole text in the order in which they are tried."""
+FORMS: Final[dict[str, Form]] = {form.CODE: form for form in (*WHOLE_FORMS, *GRIDS)}
+"""All forms by their letters in a layout."""

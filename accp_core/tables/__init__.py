@@ -9,6 +9,8 @@ Where the tables of a JSON value come from and what they are called:
                                     more than 16 arrays, with `key` and the columns of their items
     {"total": 2, "page": {"n": 1}}  the other values outside arrays are the one row of the table `root`
     [{…}] [{…}], or {…} {…}         the records of several documents, or lines, of a text are one table, too: `rows`
+    id,name …, | id | name | …      each grid of a text (CSV, Markdown, psql, …) is a table, `rows`, `rows_2`,
+                                    JSON beside them the next one; the table `lines` has all lines
     any other text                  the table `lines(n, text)`; n is the number of the line for `grep -n`, from 1;
                                     beside it an array of that name is the table `lines_2`
 
@@ -17,7 +19,14 @@ Where the tables of a JSON value come from and what they are called:
     {"items": [{…}]}                in a row of `orders`: the child table `orders.items` (of `rows`: `items`)
     {"tags": ["a", "b"]}            in a row: one cell, the array; so are maps in more than 12 levels
     [1, 2], [{…}, 1]                items that are no maps are the cells of a column `value`
-    [["a", 1], ["b", 2]]            an array of arrays only: the columns `c0`, `c1`, …
+    [["a", 1], ["b", 2]]            an array of arrays only: the columns `c0`, `c1`, …; in a row, where all
+                                    have one length of two or more, the child table is the same
+    {"columns": ["id", …], "rows": [[1, …], …]}
+                                    beside the names of its columns, the table of the rows has them; so has it for the
+                                    `name`s of maps, whatever the two keys are
+    {"time": [0, …], "load": [0.5, …]}
+                                    arrays of scalars, all of one length of four or more: one table, named by the path
+                                    of the map, with the keys as columns
 
 A map in a row is a child table, too, where its names are keys: more than 16 maps of like shape, or more than 64 names
 of which few rows have each. A child table begins with the key of its parent: `orders_id` where the column `id`

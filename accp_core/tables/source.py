@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
-from accp_core.documents import BYTE_ORDER_MARK, Document, json_document, read
+from accp_core.documents import BYTE_ORDER_MARK, Document, Value, json_document, read
+from accp_core.documents.grids import GRIDS
 from accp_core.tables.build import tables_of
 from accp_core.tables.table import LINES, Table
 from accp_core.tables.text_lines import table_of_lines
@@ -48,15 +49,18 @@ class OpenedText:
     """Whether the value is the list of the values of several documents; each line of JSON Lines is one."""
     is_cut: bool = False
     """Whether the tool that returned the text cut it off, so that there may be more rows and lines than these."""
+    grids: tuple[Any, ...] = ()
+    """Where a text has grids: each of them, and all other values as one, since they are tables of their own."""
 
     def tables(self) -> tuple[Table, ...]:
         """Return the tables of the value, then `lines` where there is other text around it."""
         if isinstance(self.value, str):
             return tables_of(self.value)
-        value = records_of(self.value) if self.is_several else self.value
-        if self.prose is None:
-            return tables_of(value)
-        return (*tables_of(value, taken=(LINES,)), table_of_lines(self.prose))
+        found: list[Table] = []
+        taken = [LINES] * (self.prose is not None)
+        for value in self.grids or [records_of(self.value) if self.is_several else self.value]:
+            found += tables_of(value, taken=[*taken, *(table.name for table in found)])
+        return (*found, *([table_of_lines(self.prose)] if self.prose is not None else ()))
 
 
 def open_text(text: str) -> OpenedText:
@@ -71,29 +75,35 @@ def open_document(document: Document) -> OpenedText:
     other text. Numbers keep the spelling of the source (SpelledFloat); one that no float
     holds, NaN among them, is text.
     """
-    is_cut = False
     for _ in range(_MAX_NESTED):
-        whole = document.whole or document.beginning
-        if whole is None:
-            return _opened(document, is_cut=is_cut)
-        is_cut |= whole.is_cut or (whole.end < len(document.source) and omits_text(document.source[whole.end :]))
+        whole = document.whole
+        if whole is None or whole.is_cut or whole.form in GRIDS:
+            return _opened(document)
         value = unwrap(whole.value)
         if not isinstance(value, str):
-            return OpenedText(value=value, is_several=whole.is_several, is_cut=is_cut)
+            return OpenedText(value=value, is_several=whole.form.IS_SEVERAL)
         document = read(value)
-    return OpenedText(value=document.source, prose=document.source, is_cut=is_cut)
+    return OpenedText(value=document.source, prose=document.source)
 
 
-def _opened(document: Document, *, is_cut: bool) -> OpenedText:
+def _opened(document: Document) -> OpenedText:
     text = document.source
     values = list(document.values())
-    is_cut |= any(part.is_cut for part in values) or omits_text(text)
+    is_cut = any(part.is_cut for part in values) or omits_text(text)
     parts: list[Any] = [part for part in values if isinstance(part.value, (dict, list))]
     if not parts:
         return OpenedText(value=text, prose=text, is_cut=is_cut)
     found: list[Any] = list(chain.from_iterable(part.value if part.is_several else [part.value] for part in parts))
-    value = found[0] if len(found) == 1 else found
-    return OpenedText(value=value, prose=text, is_several=len(found) > 1, is_cut=is_cut)
+    grids = [part.value for part in parts if isinstance(part, Value) and part.form in GRIDS]
+    ids = set(map(id, grids))
+    rest = [value for value in found if id(value) not in ids]
+    return OpenedText(
+        value=found[0] if len(found) == 1 else found,
+        prose=None if document.whole is not None and not grids else text,
+        is_several=len(found) > 1,
+        is_cut=is_cut,
+        grids=(*grids, records_of(rest)) if grids and rest else tuple(grids),
+    )
 
 
 def omits_text(text: str) -> bool:

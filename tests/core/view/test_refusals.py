@@ -102,7 +102,7 @@ def test_no_line_is_behind_the_last_one_whose_beginning_is_named() -> None:
 
 
 LAYOUTS = [
-    ("[1]", "x:3", 0, "expected a part of a layout, found 'x:3'"),
+    ("[1]", "?:3", 0, "expected a part of a layout, found '?:3'"),
     (CUT, f"t:{len(CUT)}<2", 0, f"expected a part of a layout, found 't:{len(CUT)}<2'"),
     ("[1]", "o:4", 0, "expected 4 characters for 'o:4', found 3"),
     ("[1]x", "o:3", 3, "expected a text of 3 characters for the layout, found 4"),

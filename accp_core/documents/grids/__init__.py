@@ -1,0 +1,14 @@
+"""Grids in a text: rows of cells that programs write for people, alone or between other lines.
+
+    delimited    id,name            CSV, TSV, `;`
+    ruled        | id | name |      Markdown, psql, MySQL, boxes
+    records      -[ RECORD 1 ]-     psql's expanded display
+    columns      ID    NAME         columns under the words of a header
+
+Each module is a form (`document.GridForm`). What it takes for the beginning of a grid is strict: prose, code, logs and
+lists have the signs of grids, too.
+"""
+
+from accp_core.documents.grids.finding import GRIDS, grids_in
+
+__all__ = ["GRIDS", "grids_in"]

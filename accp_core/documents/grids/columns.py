@@ -1,0 +1,188 @@
+"""A form: columns under the words of a header, as kubectl, docker, ps and df print them.
+
+    NAME     READY   STATUS         Package    Version
+    web-1    1/1     Running        ---------- -------
+    web-2    0/1     Error          requests   2.32.3
+
+A column is where the header has a word and every line has a blank before it, or where a rule of dashes says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
+from typing import Final
+
+from accp_core.documents.grids.cells import (
+    LINE_ENDS,
+    Rows,
+    distinct_names,
+    grid_of,
+    is_written,
+    join,
+    line_at,
+    read_counts,
+    rows_of,
+    spell,
+    spelled_header,
+    write_counts,
+    write_header,
+)
+from accp_core.packing.expansion import Expansion
+
+__all__ = ["CODE", "IS_SEVERAL", "describe", "read_lines", "write"]
+
+CODE: Final = "w"
+IS_SEVERAL: Final = False
+
+_MAX_HEADER: Final = 2_000
+_MIN_COLUMNS: Final = 3
+_FOOTER: Final = 2
+"""Lines at the end of a paragraph that may say how many rows there are."""
+_NAME: Final = r"[A-Z%#][A-Z0-9%#_()/.:+-]*+"
+# Words in capitals, several of them apart by more than a blank; df has others.
+_HEADER: Final = re.compile(rf" *{_NAME}(?: +{_NAME})*+ *|Filesystem +.*Mounted on")
+_APART: Final = re.compile(r"\S {2,}\S")
+_RULE: Final = re.compile(r" *-{2,}(?: +-+)+ *")
+_WORD: Final = re.compile(r"\S+")
+_HOW: Final = re.compile(r"([nr])([012])([nt]);([0-9,*]++);([lr]++);([0-9,*]*+);([0-9.,]*+)")
+_BLANK: Final = frozenset(("", " "))
+
+
+def _is_header(lines: Sequence[str], at: int) -> bool:
+    header = line_at(lines, at)
+    if len(header) > _MAX_HEADER:
+        return False
+    if lines[at + 1][:2] in ("--", " -"):
+        return _RULE.fullmatch(line_at(lines, at + 1)) is not None
+    return "  " in header and _HEADER.fullmatch(header) is not None and _APART.search(header) is not None
+
+
+def read_lines(lines: Sequence[str], at: int) -> tuple[Rows, int] | None:
+    """Return the rows below a header, and the number of the line behind them; None: there are none."""
+    grid = _parse(lines, at)
+    if grid is None:
+        return None
+    return rows_of(distinct_names(grid.header, len(grid.header)), grid.rows), grid.end
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """A grid as it stands in a text."""
+
+    header: list[str]
+    rows: list[list[str]]
+    spans: list[tuple[int, int]]
+    """Where the word of each column, or its part of the rule, begins and ends."""
+    sides: str
+    """Whether the cells of a column begin where its word does (l), or end there (r)."""
+    is_ruled: bool
+    end: int = 0
+    """The number of the line behind it."""
+
+
+def _parse(lines: Sequence[str], at: int) -> _Columns | None:
+    if at + 1 >= len(lines) or not _is_header(lines, at):
+        return None
+    header, rule = line_at(lines, at), line_at(lines, at + 1)
+    is_ruled = _RULE.fullmatch(rule) is not None
+    body: list[str] = []
+    start = end = at + 1 + is_ruled
+    while end < len(lines) and (line := line_at(lines, end)) and not line.isspace():
+        body.append(line)
+        end += 1
+    words = [word.span() for word in _WORD.finditer(rule if is_ruled else header)]
+    for size in range(len(body), max(len(body) - _FOOTER, 1) - 1, -1):
+        found = _columns(header, body[:size], words, is_ruled=is_ruled)
+        if found is not None:
+            return replace(found, end=start + size)
+    return None
+
+
+def _columns(header: str, body: list[str], words: list[tuple[int, int]], *, is_ruled: bool) -> _Columns | None:
+    cuts, spans = [0], words[:1]
+    for start, end in words[1:]:
+        cut = _blank_between(spans[-1][1], start, [header, *body])
+        is_one_name = not is_ruled and start == spans[-1][1] + 1 and not any(line[start:end].strip() for line in body)
+        if cut is not None and not is_one_name:
+            cuts.append(cut)
+            spans.append((start, end))
+        elif is_ruled or start > spans[-1][1] + 1:
+            return None
+        else:
+            spans[-1] = spans[-1][0], end
+    parts = [[line[start:end] for line in (header, *body)] for start, end in pairwise([*cuts, None])]
+    sides = "".join(
+        _side(column, start - cut, end - cut) for column, cut, (start, end) in zip(parts, cuts, spans, strict=True)
+    )
+    if len(sides) < len(spans) or len(spans) < (2 if is_ruled else _MIN_COLUMNS):
+        return None
+    cells = zip(*([part.strip(" ") for part in column] for column in parts), strict=True)
+    top, *rows = map(list, cells)
+    return _Columns(top, rows, spans, sides, is_ruled)
+
+
+def _blank_between(start: int, end: int, lines: list[str]) -> int | None:
+    """Return the last place between two words that is blank in all lines."""
+    return next(
+        (at for at in range(end - 1, start - 1, -1) if all(line[at : at + 1] in _BLANK for line in lines)), None
+    )
+
+
+def _side(column: list[str], start: int, end: int) -> str:
+    """Return whether all cells begin at `start` (l) or end at `end` (r); "" where neither is so."""
+    there = [part for part in column if part and not part.isspace()]
+    if all(len(part) - len(part.lstrip(" ")) == start for part in there):
+        return "l"
+    return "r" if all(len(part.rstrip(" ")) == end for part in there) else ""
+
+
+def describe(text: str, value: object) -> str | None:
+    """Return where each column begins or ends, and whether lines end with blanks."""
+    lines = text.split("\n")
+    grid = _parse(lines, 0)
+    assert grid is not None  # it was read
+    spelled, end = spelled_header(grid.header, grid_of(value)[0]), "r" if lines[0].endswith("\r") else "n"
+    places = write_counts(
+        start if side == "l" else end for (start, end), side in zip(grid.spans, grid.sides, strict=True)
+    )
+    dashes = write_counts(end - start for start, end in grid.spans) if grid.is_ruled else ""
+    for truths, trail in product("012", "nt"):
+        how = f"{end}{truths}{trail};{places};{grid.sides};{dashes};{spelled}"
+        if is_written(_parts(value, how), text):
+            return how
+    return None
+
+
+def write(value: object, how: str, expansion: Expansion) -> str:
+    """Return the lines."""
+    return join(_parts(value, how), expansion)
+
+
+def _parts(value: object, how: str) -> Iterator[str]:
+    found = _HOW.fullmatch(how)
+    if found is None:
+        raise ValueError(f"expected where columns stand, found {how!r}")
+    end, truths, trail, places, sides, dashes, spelled = found.groups()
+    ends, rule = read_counts(places), read_counts(dashes)
+    names, rows = grid_of(value)
+    if len(ends) != len(sides) or max(ends) > _MAX_HEADER or len(rule) not in (0, len(ends)):
+        raise ValueError(f"expected a place for each column, found {how!r}")
+    size = max(ends) if trail == "t" else 0
+    lines = [write_header(names, spelled)] + [["-" * width for width in rule]] * bool(rule)
+    lines += [[spell(cell, truths=int(truths)) for cell in row.values()] for row in rows]
+    for number, cells in enumerate(lines):
+        yield (LINE_ENDS[end] if number else "") + _placed(cells, ends, sides).ljust(size)
+
+
+def _placed(cells: Sequence[str], ends: Sequence[int], sides: str) -> str:
+    line = ""
+    for cell, at, side in zip(cells, ends, sides, strict=True):
+        if cell:
+            start = at if side == "l" else at - len(cell)
+            if start < len(line):
+                raise ValueError(f"expected {cell!r} behind the column before it")
+            line += " " * (start - len(line)) + cell
+    return line

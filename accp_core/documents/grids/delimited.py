@@ -1,0 +1,191 @@
+"""A form: CSV, TSV and lines of cells between semicolons, as RFC 4180 quotes them.
+
+A first row of names is the header; without one the columns are `c0`, `c1`, …
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Final
+
+from accp_core.documents.grids.cells import (
+    LINE_ENDS,
+    Rows,
+    distinct_names,
+    grid_of,
+    is_number,
+    is_written,
+    join,
+    rows_of,
+    spell,
+    spelled_header,
+    write_header,
+)
+from accp_core.packing.expansion import Expansion
+
+__all__ = ["CODE", "IS_SEVERAL", "describe", "read_lines", "write"]
+
+CODE: Final = "c"
+IS_SEVERAL: Final = False
+
+_DELIMITERS: Final = {"t": "\t", "s": ";", "c": ","}
+_MAX_LINE: Final = 65_536
+"""Characters of a header."""
+_MAX_NAME: Final = 64
+_MAX_WORDS: Final = 6
+"""Words of a name; more are a sentence."""
+_MIN_CELLS: Final = 6
+"""Cells beside the first column that make rows of texts a grid; a column of numbers shows it, too."""
+_FEW: Final = 8
+"""Of so many rows one may have more or fewer cells than the header, or begin a cell with a blank."""
+_LOOKED_AT: Final = 500
+"""Rows that show what the cells are."""
+_CODE: Final = re.compile(r"[{}=<>\\]|::|\([^)]*$|^[^(]*\)|\s\S*[.:]$|^\s")
+"""What a cell of code or a sentence has and a name has not."""
+_DATA: Final = re.compile(r"[-+]?[0-9][0-9.,:/ -]*[A-Za-z%]{0,3}")
+"""A number, a date, a time: no name."""
+_QUOTING: Final = "maste"
+"""Which cells stand in quotes: those that must (m), all (a), all texts (s); t, e: the same as s, m, and empty ones."""
+_HOW: Final = re.compile(rf"([tsc])([{_QUOTING}])([nr])([012])([0-9]{{1,5}});([0-9.,]*+)")
+
+
+def _delimiter(lines: Sequence[str], at: int = 0) -> str:
+    if at + 1 >= len(lines) or len(lines[at]) > _MAX_LINE:
+        return ""
+    first, second = lines[at], lines[at + 1]
+    for sign in _DELIMITERS.values():
+        if sign in first and (sign in second or '"' in second) and (sign == "\t" or f"{sign} " not in first):
+            return sign
+    return ""
+
+
+def read_lines(lines: Sequence[str], at: int) -> tuple[Rows, int] | None:
+    """Return the rows that begin with a line, and the number of the line behind them; None: there are none."""
+    parsed = _parse(lines, at)
+    if parsed is None:
+        return None
+    header, rows, end = parsed
+    return rows_of(distinct_names(header, max(map(len, rows))), rows), end
+
+
+def _parse(lines: Sequence[str], at: int) -> tuple[list[str], list[list[str]], int] | None:
+    """Return the header (empty: there is none), the cells, and the number of the line behind them."""
+    sign = _delimiter(lines, at)
+    if not sign:
+        return None
+    rows, ends = _split(lines, at, sign)
+    while rows and len(rows[-1]) != len(rows[0]):
+        del rows[-1], ends[-1]
+    if len(rows) < 2 or not _is_even(rows, sign):
+        return None
+    header = rows.pop(0) if _is_header(rows) else []
+    return (header, rows, ends[-1]) if _is_data(header, rows) else None
+
+
+def _split(lines: Sequence[str], at: int, sign: str) -> tuple[list[list[str]], list[int]]:
+    """Return the rows from a line on, up to one that has no two cells, with the number of the line behind each."""
+    reader = csv.reader(_with_ends(lines, at), delimiter=sign, strict=True)
+    rows, ends = [], []
+    try:
+        for row in reader:
+            if len(row) < 2:
+                break
+            rows.append(row)
+            ends.append(at + reader.line_num)
+    except csv.Error:
+        pass
+    return rows, ends
+
+
+def _with_ends(lines: Sequence[str], at: int) -> Iterator[str]:
+    return (f"{lines[number]}\n" for number in range(at, len(lines)))
+
+
+def _is_even(rows: list[list[str]], sign: str) -> bool:
+    """Return whether nearly all rows have as many cells as the first one, and few cells begin with a blank."""
+    size = len(rows[0])
+    uneven = sum(len(row) != size for row in rows)
+    blank = 0 if sign == "\t" else sum(any(cell[:1] == " " for cell in row) for row in rows[:_LOOKED_AT])
+    return (uneven == 0 or size > 2) and uneven * _FEW <= len(rows) and blank * _FEW <= len(rows)
+
+
+def _is_header(rows: list[list[str]]) -> bool:
+    first = rows[0]
+    named = [cell for cell in first if cell]
+    return (
+        len(named) >= 2
+        and len(first) - len(named) <= len(first) // 3
+        and all(map(_is_name, named))
+        and (_has_numbers(rows[1:]) or not any(cell in below for cell, *below in zip(*rows, strict=False) if cell))
+    )
+
+
+def _is_name(cell: str) -> bool:
+    is_short = len(cell) <= _MAX_NAME and len(cell.split()) <= _MAX_WORDS
+    return is_short and _CODE.search(cell) is None and _DATA.fullmatch(cell) is None
+
+
+def _is_data(header: list[str], rows: list[list[str]]) -> bool:
+    """Return whether rows are more than a few sentences with commas: they have a column of numbers, or many cells."""
+    size = min(map(len, rows))
+    if header:
+        return _has_numbers(rows) or len(rows) * (len(header) - 1) >= _MIN_CELLS
+    is_even = all(len(row) == size for row in rows)
+    return size > 2 and is_even and _has_numbers(rows) and not any(_CODE.search(cell) for cell in rows[0])
+
+
+def _has_numbers(rows: list[list[str]]) -> bool:
+    columns = zip(*rows[:_LOOKED_AT], strict=False)
+    return any(any(column) and all(is_number(cell) for cell in column if cell) for column in columns)
+
+
+def describe(text: str, value: object) -> str | None:
+    """Return the sign, the quotes, the line ends, the spelling of booleans and the header."""
+    lines = text.split("\n")
+    parsed = _parse(lines, 0)
+    assert parsed is not None  # it was read
+    sign = next(code for code, sign in _DELIMITERS.items() if sign == _delimiter(lines))
+    end = "r" if lines[0].endswith("\r") else "n"
+    header = f"{len(parsed[0])};{spelled_header(parsed[0], grid_of(value)[0])}"
+    for quoting in _QUOTING if '"' in text else "m":
+        for truths in range(3):
+            how = f"{sign}{quoting}{end}{truths}{header}"
+            if is_written(_parts(value, how), text):
+                return how
+    return None
+
+
+def write(value: object, how: str, expansion: Expansion) -> str:
+    """Return the lines."""
+    return join(_parts(value, how), expansion)
+
+
+def _parts(value: object, how: str) -> Iterator[str]:
+    found = _HOW.fullmatch(how)
+    if found is None:
+        raise ValueError(f"expected how cells are delimited, found {how!r}")
+    sign, quoting, end, truths, size, spelled = found.groups()
+    names, rows = grid_of(value)
+    written = partial(_row, sign=_DELIMITERS[sign], quoting=quoting, truths=int(truths))
+    header = write_header(names[: int(size)], spelled)
+    if header:
+        yield written(header)
+    for number, row in enumerate(rows):
+        yield (LINE_ENDS[end] if header or number else "") + written(row.values())
+
+
+def _row(cells: Iterable[object], *, sign: str, quoting: str, truths: int) -> str:
+    return sign.join([_cell(cell, sign, quoting, truths) for cell in cells])
+
+
+def _cell(value: object, sign: str, quoting: str, truths: int) -> str:
+    text = spell(value, truths=truths)
+    is_text = type(value) is str
+    must = is_text and (sign in text or '"' in text or "\n" in text or "\r" in text)
+    if must or quoting == "a" or (is_text and quoting in "st") or (value is None and quoting in "et"):
+        escaped = text.replace('"', '""')
+        return f'"{escaped}"'
+    return text

@@ -1,0 +1,53 @@
+"""Finds the grids in a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Final
+
+from accp_core.documents.document import BYTE_ORDER_MARK, GridForm, Value
+from accp_core.documents.grids import columns, delimited, records, ruled
+
+__all__ = ["GRIDS", "grids_in"]
+
+GRIDS: Final[tuple[GridForm, ...]] = (ruled, records, delimited, columns)
+"""The forms of grids."""
+_ANYWHERE: Final = (ruled, records)
+_AT_STARTS: Final = (delimited, columns)
+"""Those that begin a paragraph, but for one line before them: a title, a command."""
+_SIGNS: Final = frozenset("-|:─+┌╭┏╔╒")
+"""How one of the first two lines of the others begins."""
+
+
+def grids_in(source: str) -> list[Value]:
+    """Return the grids in a text, each with the lines that it takes; no line is read more than a few times."""
+    return list(_find(source)) if "\n" in source else []
+
+
+def _find(source: str) -> Iterator[Value]:
+    lines = source.split("\n")
+    first = len(BYTE_ORDER_MARK) if source.startswith(BYTE_ORDER_MARK) else 0
+    lines[0] = lines[0][first:]
+    starts: list[int] = []
+    at = paragraph = 0
+    while at < len(lines) - 1:
+        line = lines[at]
+        if not line or line.isspace():
+            at += 1
+            paragraph = at
+            continue
+        if at - paragraph > 1 and line[0] not in _SIGNS and lines[at + 1][:1] not in _SIGNS:
+            at += 1
+            continue
+        for form in (*_ANYWHERE, *_AT_STARTS) if at - paragraph < 2 else _ANYWHERE:
+            found = form.read_lines(lines, at)
+            if found is not None:
+                rows, end = found
+                starts = starts or list(accumulate((len(line) + 1 for line in lines), initial=first))
+                last = starts[end] - 1 - lines[end - 1].endswith("\r")
+                yield Value(starts[at], last, rows, form, source[starts[at] : last])
+                at = paragraph = end
+                break
+        else:
+            at += 1

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from accp_core.documents import Document, read
+from accp_core.documents import Document, Prose, read
 from accp_core.ports import TokenCounter
 from accp_core.previews.candidates import places_of_words
 from accp_core.previews.example import query_lines
@@ -31,6 +31,7 @@ from accp_core.previews.table_preview import TablePreview
 from accp_core.previews.words import requested_words
 from accp_core.tables import (
     MAX_WHOLE,
+    OpenedText,
     SampledTables,
     count_lines,
     ends_within_json,
@@ -105,11 +106,10 @@ def preview(
         whole = escape_view(view.text, view.layout)
         if whole == view.text or counter(whole) <= limit:
             return whole
-    found, has_cut = subject.find_tables()
-    if is_part and has_cut:
-        # What is counted in a beginning is not what the whole holds.
-        found = source
-    if isinstance(found, str):
+    found, has_cut = subject.find_tables(is_part=is_part)
+    if isinstance(found, OpenedText):
+        body = subject.preview_grids(found, counter)
+    elif isinstance(found, str):
         body = subject.preview_text(found, view, limit, counter, options, is_part=is_part)
     else:
         body = subject.preview_tables(found, counter)
@@ -183,16 +183,19 @@ class _Subject:
             self._document = read(self.source)
         return self._document
 
-    def find_tables(self) -> tuple[SampledTables | str, bool]:
+    def find_tables(self, *, is_part: bool) -> tuple[SampledTables | OpenedText | str, bool]:
         """Return the tables of a JSON value, of a very long one those of a sample; else the text that a query reads.
 
-        With it whether the source was cut off.
+        A text with grids is returned opened; of a part of one no rows are counted. With it whether the source was cut
+        off.
         """
         if len(self.source) > MAX_WHOLE:
             places = partial(places_of_words, requested=self.requested)
             found = self._starts_like_json() and sample_tables(self.source, places)
             return found or self.source, not found and ends_within_json(self.source)
         opened = open_document(self.document)
+        if opened.grids and not is_part:
+            return opened, opened.is_cut
         tables = SampledTables(tables=opened.tables(), totals={}) if opened.prose is None else opened.prose
         return tables, opened.is_cut
 
@@ -201,6 +204,26 @@ class _Subject:
         marks = Marks.for_tables(self.source, found.tables)
         tables = TablePreview(found.tables, totals=found.totals, requested=self.requested, marks=marks, counter=counter)
         return _Body("", lambda room: marks.show(tables.write(room)), tables.enough, tables.example)
+
+    def preview_grids(self, opened: OpenedText, counter: TokenCounter) -> _Body:
+        """Return the preview of a text with grids: its tables, then of its other lines those with the most worth."""
+        tables = opened.tables()[:-1]
+        marks = max(Marks.for_text(self.source), Marks.for_tables(self.source, tables), key=lambda each: each.length)
+        shown = TablePreview(tables, requested=self.requested, marks=marks, counter=counter)
+        prose = [(part.start, part.end) for part in self.document.parts if isinstance(part, Prose)]
+        spans = [span for span in prose if self.source[slice(*span)].strip()]
+        text = self.source.rstrip()
+        excerpt = Excerpt(text, requested=self.requested, marks=marks, spans=spans) if spans else None
+        chars = sum(end - start for start, end in spans)
+
+        def write(room: float) -> str:
+            parts = [shown.write(max(room - chars, min(shown.enough, room / 2)))]
+            if excerpt is not None and room > len(parts[0]):
+                parts.append(excerpt.write(room - len(parts[0])))
+            return marks.show("\n".join(parts))
+
+        lines = count_lines(self.source)
+        return _Body(f" of {lines:,} lines", write, shown.enough + chars, shown.example)
 
     def _starts_like_json(self) -> bool:
         return _JSON_START.match(self.source) is not None

@@ -5,7 +5,7 @@ Of several marks for lines only the first one says so, the others are `[…112-1
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -36,6 +36,7 @@ class Excerpt:
         in_line: bool = False,
         max_rated: int = MAX_RATED,
         known: Mapping[str, int] | None = None,
+        spans: Sequence[tuple[int, int]] | None = None,
     ) -> None:
         """Rate the pieces of `text`; of a text that is no view and too long for that, only parts of it.
 
@@ -50,6 +51,7 @@ class Excerpt:
             in_line: Whether the excerpt stands in a cell, so that all gaps are counted in characters.
             max_rated: Characters of a text that is rated whole, and of the parts of a longer one, about.
             known: As in `rate`.
+            spans: The parts (start, end) of a text that may be shown, no view; None: all.
         """
         self._text = text
         self._marks = marks
@@ -61,7 +63,7 @@ class Excerpt:
         pieces = (
             cut_view(text, max_piece)
             if is_view
-            else cut_lines(text, candidate_spans(text, requested, max_rated), max_piece)
+            else cut_lines(text, _spans(text, spans, requested, max_rated), max_piece)
         )
         self._pieces = list(pieces)
         rate(self._pieces, requested, known)
@@ -144,3 +146,13 @@ class Excerpt:
             return self._marks.gap(f"line {first}")
         word, self._says_lines = "lines " * self._says_lines, False
         return self._marks.gap(f"{word}{first}-{last}")
+
+
+def _spans(
+    text: str, spans: Sequence[tuple[int, int]] | None, requested: Iterable[str], most: int
+) -> Iterator[tuple[int, int]]:
+    """Yield the spans that are rated: those of `candidate_spans`, within `spans` where they are given."""
+    for low, high in [(0, len(text))] if spans is None else spans:
+        part = text if spans is None else text[low:high]
+        share = most * len(part) // max(len(text), 1) if spans else most
+        yield from ((low + start, low + end) for start, end in candidate_spans(part, requested, share))

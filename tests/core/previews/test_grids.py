@@ -1,0 +1,55 @@
+"""Previews of texts with grids: the tables as those of JSON, and the lines around them."""
+
+from accp_core.previews import preview
+from accp_core.tables import MAX_WHOLE
+
+OPENING = "accp_fetch $cold.1f2e3d4c"
+ROWS = "\n".join(f"{number},{'late' if number == 77 else 'paid'},{number * 3}.50" for number in range(200))
+CSV = f"id,status,total\n{ROWS}\n"
+
+
+def shown(source: str, limit: int = 500, request: str = "", *, is_part: bool = False) -> str:
+    text = preview(source, limit=limit, opening=OPENING, counter=len, request=request, is_part=is_part, is_queried=True)
+    assert len(text) <= limit
+    return text
+
+
+def test_the_preview_of_a_grid_is_that_of_a_table() -> None:
+    text = shown(CSV, 900, "which is late")
+    assert text.startswith(f"[preview of 201 lines; the whole is intact: {OPENING}; e.g. query: select ")
+    assert 'from "rows" group by "status"]\nrows: 200 rows, ' in text
+    assert "; id: 0 to 199; status: paid (199), late (1); total: 0.50 to 597.50\nstatus=late: 1 row" in text
+    assert "\n77 late 231.50" in text
+    assert "[…" not in text
+
+
+def test_the_lines_around_a_grid_are_shown_with_their_numbers() -> None:
+    source = f"# Payments\n\nThose of May are not booked yet.\n\n{CSV}\n200 rows\n"
+    text = shown(source)
+    assert "\nrows: 200 rows, " in text
+    assert text.endswith("\n# Payments\n\nThose of May are not booked yet.\n[…lines 4-206]\n200 rows")
+
+
+def test_long_prose_leaves_room_for_the_tables_and_they_for_it() -> None:
+    prose = "\n".join(f"Sentence {number} of the page says nothing of worth." for number in range(300))
+    text = shown(f"{prose}\n\n{CSV}", 900)
+    assert "\nrows: 200 rows, " in text
+    assert "\nSentence 0 of the page says nothing of worth." in text
+
+
+def test_two_grids_are_two_tables() -> None:
+    text = shown(f"{CSV}\n| a | b |\n|---|---|\n| x | 1 |\n| y | 2 |\n")
+    assert "\nrows: 200 rows, " in text
+    assert "\nrows_2: 2 rows" in text
+
+
+def test_of_a_part_of_a_grid_no_rows_are_counted() -> None:
+    text = shown(CSV, is_part=True)
+    assert text.startswith("[preview of the first 201 lines; ")
+    assert "200 rows" not in text
+
+
+def test_of_a_very_long_grid_lines_are_shown() -> None:
+    text = shown("id,status,total\n" + f"{ROWS}\n" * (MAX_WHOLE // len(ROWS) + 1), 900)
+    assert "\nid,status,total\n" in text
+    assert "from lines where n between" in text

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Final, overload
 
+from accp_core.tables.json_grids import is_matrix
 from accp_core.tables.names import DistinctNames
 from accp_core.tables.table import Row
 
@@ -43,7 +44,8 @@ def _is_flat(value: dict[str, Any]) -> bool:
     if _CONTAINERS.isdisjoint(map(type, value.values())):
         return True
     return not any(
-        (type(member) is dict and member) or (type(member) is list and dict in set(map(type, member)))
+        (type(member) is dict and member)
+        or (type(member) is list and (dict in set(map(type, member)) or is_matrix(member)))
         for member in value.values()
     )
 

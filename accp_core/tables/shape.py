@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final
 
+from accp_core.tables.json_grids import is_matrix
+
 __all__ = ["MAX_DEPTH", "Shape", "are_like", "is_keyed_map", "measure"]
 
 MAX_DEPTH: Final = 12
@@ -28,7 +30,7 @@ class Shape:
         self.names: dict[str, Shape] = {}
         """Each name that a map has in this place, with the shape of the maps that it leads to."""
         self.holds_rows = False
-        """Whether an array of maps is here in any row."""
+        """Whether an array of maps, or of arrays of one length, is here in any row."""
         self._holds_lists = False
         self._holds_values = False
         self._maps = 0
@@ -45,7 +47,7 @@ class Shape:
                 shape = self.names[name] = Shape()
             if type(member) is list:
                 shape._holds_lists = True
-                shape.holds_rows = shape.holds_rows or dict in set(map(type, member))
+                shape.holds_rows = shape.holds_rows or dict in set(map(type, member)) or is_matrix(member)
             elif type(member) is not dict or not member:
                 shape._holds_values = True
             if type(member) is not dict:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from accp_adapters.fetching.page import line_page, may_fit, row_page, view_of
@@ -36,6 +37,12 @@ _FENCE: Final = re.compile(r"\A```(?:sql)?\s*(.*?)\s*```\Z", re.DOTALL | re.IGNO
 _PREFIX: Final = re.compile(r"\A(?:(?:sql|query)\s*:|where\b)\s*", re.IGNORECASE)
 # Not a path through a key of that name, such as `select.from`, `with[0]` or `select`.
 _SELECT: Final = re.compile(r"""\(*\s*(?:select|with)\b(?!\s*(?:\.|\[\s*[0-9"']|$))""", re.IGNORECASE)
+_WRITES: Final = re.compile(
+    r"(?:attach\s+database|pragma\s+\w+\s*[(=]|delete\s+from|(?:insert|vacuum)\s+into|drop\s+table)\b",
+    re.IGNORECASE,
+)
+_INDEX: Final = re.compile(r"\S+?(?:\.[0-9]+(?:\.\S*)?|\[[0-9]+\]\S*)")
+_ROWS: Final = re.compile(r"(?:\$\.)?rows(?=[.\[])")
 _MAX_SHOWN: Final = 100
 _MAX_QUOTED: Final = 1_000
 """Characters of a text that may need quotes."""
@@ -124,8 +131,8 @@ def value_at(text: str, query: str, *, databases: DatabaseCache = _DATABASES) ->
         cells = [cell for row in rows for cell in row.values()]
         one_column = all(len(row) == 1 for row in rows)
         return (cells[0] if len(cells) == 1 else cells) if one_column else rows
-    value = _open(text).value
-    found = follow(value, query.strip()) if not isinstance(value, str) or not query.strip() else NO_VALUE
+    opened = _open(text)
+    found = _follow(opened, query.strip()) if query.strip() else opened.value
     if found is NO_VALUE:
         reason = f"expected a path to a value, or a SELECT, found {query[:_MAX_SHOWN]!r}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
@@ -203,9 +210,10 @@ def _other(
     before = _before(opened)
     if found is not NO_VALUE and not isinstance(found, dict | list):
         return _page(found, query, request, limit, counter)
-    limit = _room(limit, before, counter)
     if found is not NO_VALUE:
-        return before + _page(found, query, request, limit, counter)
+        before += _place(query, opened)
+        return before + _page(found, query, request, _room(limit, before, counter), counter)
+    limit = _room(limit, before, counter)
     is_text = all(isinstance(each.value, str) for each in opened)
     if is_text and has_phrase(query, opened):
         return before + (answer_words(query, opened, request, limit, counter) or "")
@@ -215,17 +223,29 @@ def _other(
         # Words may look like a condition that is none: "what is late".
         if refusal.code != ErrorCode.INVALID_TYPE or refusal.reason.startswith("expected an offset"):
             raise
-        if looks_like_condition(query) and not has_phrase(query, opened):
+        if (looks_like_condition(query) or _WRITES.match(query)) and not has_phrase(query, opened):
             raise
     found_rows = answer_words(query, opened, request, limit, counter)
     if found_rows is None:
-        tables = _catalog(texts, databases).describe()
-        what = (
-            "words that occur" if not before else "words that occur in what the source returned before it was cut off"
-        )
-        reason = f"expected {what}, or columns, of {tables}; found {query[:_MAX_SHOWN]!r}"
-        raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
+        return before + _nothing(query, opened, partial(_catalog, texts, databases))
     return before + found_rows
+
+
+def _nothing(query: str, opened: Sequence[OpenedText], catalog: Callable[[], Catalog]) -> str:
+    """Return the answer to words that occur nowhere: how many rows there are, and the tables for another query.
+
+    Raises:
+        ProtocolError: E1004, the query is a path.
+    """
+    tables = [table for each in opened for table in each.tables()]
+    rows = [table for table in tables if not table.holds_lines]
+    if not rows:
+        return f"0 of {sum(len(table.rows) for table in tables):,} lines"
+    described = catalog().describe()
+    if _INDEX.fullmatch(query):
+        reason = f"expected a path that leads to a value, or words, of {described}; found {query[:_MAX_SHOWN]!r}"
+        raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
+    return f"0 of {sum(len(table.rows) for table in rows):,} rows; tables: {escape_markers(described)}"
 
 
 def _open(text: str) -> OpenedText:
@@ -234,5 +254,23 @@ def _open(text: str) -> OpenedText:
 
 
 def _at_path(query: str, opened: list[OpenedText]) -> object:
-    values = [follow(each.value, query) for each in opened if not isinstance(each.value, str)]
+    values = (_follow(each, query) for each in opened)
     return next((value for value in values if value is not NO_VALUE), NO_VALUE)
+
+
+def _place(query: str, opened: Sequence[OpenedText]) -> str:
+    """Return the line that says that a number alone was taken for the place of a row; "" for any other path."""
+    if not query.isdecimal() or not isinstance(opened[0].value, list):
+        return ""
+    return f"row {int(query)} of {len(opened[0].value):,}, counted from 0 (no value of a cell):\n"
+
+
+def _follow(opened: OpenedText, path: str) -> Any:
+    """Return what is at a path, which may begin with the name of the table that a list is: `rows[0].title`."""
+    if isinstance(opened.value, str):
+        return NO_VALUE
+    found = follow(opened.value, path)
+    in_rows = _ROWS.match(path)
+    if found is not NO_VALUE or in_rows is None or not isinstance(opened.value, list):
+        return found
+    return follow(opened.records, path[in_rows.end() :])

@@ -20,14 +20,18 @@ from accp_core.tables import FIRST_LINE, lines_of
 from accp_core.view import render_text
 
 __all__ = [
-    "cut_row", "find_largest", "largest_page", "line_page", "may_fit", "next_offset", "note_part", "remaining_rows",
-    "row_page", "split_page", "text_page", "view_of",
+    "cut_row", "find_largest", "largest_page", "line_page", "may_fit", "next_offset", "note_few", "note_part",
+    "remaining_rows", "row_page", "split_page", "text_page", "view_of",
 ]  # fmt: skip
 
 _NOTE: Final = re.compile(r"(?:\A|\n)…(?:[^\n]*\boffset=(?P<next>\d+))?[^\n]*\s*\Z")
 """The last line of an answer, where it is a note."""
 _TOKEN_CHARS: Final = 100
 """Characters that a token stands for at most in a text that is not made of blanks."""
+_FEW: Final = 10
+"""Rows or lines of a page that says that nearly all of them were found."""
+_NEARLY_ALL: Final = 0.9
+"""Share of the rows or lines that are nearly all."""
 _PART_CHARS: Final = 400
 """Characters of a part of a text with a line that no page has room for, such as minified HTML."""
 
@@ -82,15 +86,26 @@ def text_page(unit: str, lines: Sequence[str], request: FetchRequest, limit: int
     return largest_page(page, remaining, limit, counter) or page(min(remaining, 1))
 
 
-def largest_page(page: Callable[[int], str], highest: int, limit: int, counter: TokenCounter) -> str:
-    """Return the page of the most rows or lines, up to `highest`, that fits; an empty text where none does."""
+def largest_page(page: Callable[[int], str], highest: int, limit: int, counter: TokenCounter, *, few: str = "") -> str:
+    """Return the page of the most rows or lines, up to `highest`, that fits; an empty text where none does.
+
+    Where not all fit, `few` says that the page has few of them: the result of `note_few`.
+    """
 
     def fits(count: int) -> bool:
         text = page(count)
         return bool(text) and len(text) <= _TOKEN_CHARS * limit and counter(text) <= limit
 
     count = find_largest(highest, fits)
+    if few and count < highest:
+        count = min(count, _FEW)
     return page(count) if count else ""
+
+
+def note_few(request: FetchRequest, found: int, total: int) -> str:
+    """Return what a page says behind its part where nearly all of `total` rows were found; "": it shows what fits."""
+    is_asked = bool(request.offset) or request.limit is not None
+    return "" if is_asked or not _NEARLY_ALL * total <= found <= total else f"; nearly all of {total:,} match"
 
 
 def remaining_rows(unit: str, request: FetchRequest, total: int) -> int:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain, islice
 from typing import Any, Final, NamedTuple
 
 from accp_adapters.fetching.deadline import Deadline
-from accp_adapters.fetching.page import cut_row, largest_page, note_part, remaining_rows, text_page, view_of
+from accp_adapters.fetching.page import cut_row, largest_page, note_few, note_part, remaining_rows, view_of
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
 from accp_core.documents.json_styles import write_styled_json
@@ -21,15 +24,19 @@ __all__ = ["answer_words", "has_phrase"]
 _MAX_COLUMNS: Final = 30
 """Columns of a row that is shown whole; of a wider row only the cells that contain the words are."""
 _MAX_LINE: Final = 400
-"""Characters of a line that is shown whole."""
+"""Characters of a line or a cell that is shown whole."""
 _BEFORE: Final = 100
-"""Characters of a long line that are shown before the words."""
+"""Characters of a longer one that are shown before each of the words."""
+_BEHIND: Final = 200
+"""Characters that are shown from the beginning of each of the words on."""
+_MAX_PLACES: Final = 20
+"""Places of the words in one line or cell that are shown."""
+_NEIGHBOURS: Final = ((5, 2), (20, 1))
+"""So many lines are shown before and behind each of so many lines with the words; of more, none."""
 _MAX_WORDS: Final = 100
 """Words that each row is searched for."""
 _MAX_SECONDS: Final = 10.0
 """Time of a search; a row of a table takes longer than in a query, since all of its cells are looked through."""
-
-_Matches = Callable[[str], bool]
 
 
 class _Hits(NamedTuple):
@@ -39,117 +46,212 @@ class _Hits(NamedTuple):
     numbers: Sequence[int]
 
 
+class _Search:
+    """A search for the rows that have the most of some words, those before all others that have them as they stand."""
+
+    def __init__(self, words: str) -> None:
+        reason = f"expected a search of at most {_MAX_SECONDS:g} seconds, it was stopped; use SELECT"
+        self._deadline = Deadline(_MAX_SECONDS, reason)
+        self.phrase: Final = words.strip("\"'").casefold()
+        self.words: Final = list(dict.fromkeys(word.strip("\"'").casefold() for word in words.split()))
+        self._looked_for = self.words if 1 < len(self.words) <= _MAX_WORDS else []
+        self.rows_with: Final = (Counter[str](), Counter[str]())
+        """How many rows of tables, and how many lines, have each word."""
+        self.searched: Final = [0, 0]
+        """How many rows of tables, and how many lines, were searched."""
+        self.most = 0
+        """How many of the words the rows that were found have; one more where they have them as they stand."""
+        self.found: Final[list[_Hits]] = []
+
+    @property
+    def has_phrase(self) -> bool:
+        """Whether the rows that were found have the words as they stand."""
+        return self.most > len(self.words)
+
+    @property
+    def of_lines(self) -> bool:
+        """Whether all that was found is lines."""
+        return all(hits.table.holds_lines for hits in self.found)
+
+    def words_in(self, text: str) -> list[str]:
+        """Return those of the words that a text has; all and one more where it has them as they stand."""
+        self._deadline.check()
+        folded = self._deadline.in_pieces(str.casefold, text)
+        if self.phrase in folded:
+            return [*self.words, self.phrase]
+        return [word for word in self._looked_for if word in folded]
+
+    def look_through(self, opened: Sequence[OpenedText]) -> None:
+        """Find the rows; the lines around a JSON document only where they have more of the words than its tables."""
+        for each in opened:
+            has_rows = False
+            for table in each.tables():
+                has_rows = self._add(table, is_beside=table.holds_lines and has_rows) or has_rows
+
+    def _add(self, table: Table, *, is_beside: bool) -> bool:
+        """Add the rows of a table that have the most of the words; return whether there are any."""
+        kind = int(table.holds_lines)
+        self.searched[kind] += len(table.rows)
+        numbers: list[int] = []
+        least = max(self.most + is_beside, 1)
+        for number, text in enumerate(_texts(table)):
+            words = self.words_in(text)
+            self.rows_with[kind].update(words)
+            if len(words) > self.most and len(words) >= least:
+                self.most = least = len(words)
+                self.found.clear()
+                numbers.clear()
+            if len(words) == least:
+                numbers.append(number)
+        if numbers:
+            self.found.append(_Hits(table, numbers))
+        return bool(numbers)
+
+    def shown(self, cell: Any) -> Any:
+        """Return a cell as it is shown: of one with a long text what is around the words, or its beginning."""
+        text = _text(cell)
+        return cell if len(text) <= _MAX_LINE else self._around(text)
+
+    def _around(self, text: str) -> str:
+        at = _positions(text, [self.phrase] if self.has_phrase else self.words)
+        spans: list[tuple[int, int]] = []
+        for place in sorted(at[:_MAX_PLACES]) or [0]:
+            start, end = max(0, place - _BEFORE), place + _BEHIND
+            if spans and start <= spans[-1][1]:
+                start, _ = spans.pop()
+            spans.append((start, end))
+        parts = "…".join(text[start:end] for start, end in spans)
+        more = f" [{len(at) - _MAX_PLACES} more]" if len(at) > _MAX_PLACES else ""
+        return f"{'…' * (spans[0][0] > 0)}{parts}{'…' * (spans[-1][1] < len(text))}{more}"
+
+
 def has_phrase(words: str, opened: Sequence[OpenedText]) -> bool:
     """Return whether a line or a cell contains `words` as they stand, without regard to case."""
-    matches = _phrase(words, _deadline())
-    return any(next(_matching(table, matches), None) is not None for each in opened for table in each.tables())
+    search = _Search(words)
+    whole = len(search.words) + 1
+    return any(
+        len(search.words_in(text)) == whole for each in opened for table in each.tables() for text in _texts(table)
+    )
 
 
 def answer_words(
     words: str, opened: Sequence[OpenedText], request: FetchRequest, limit: int, counter: TokenCounter
 ) -> str | None:
-    """Return the rows and lines that contain `words` as they stand, else those that contain each of them.
+    """Return the rows and lines that contain `words` as they stand, else those that contain the most of them.
 
-    None: no row or line does.
+    None: no row or line contains any.
 
     Raises:
         ProtocolError: E1004, the offset is behind the last one; E2003, there are too many words, or it takes too long.
     """
-    deadline = _deadline()
-    for search in (_phrase, *((_each_of,) if len(words.split()) > 1 else ())):
-        matches = search(words, deadline)
-        found = list(_find(opened, matches))
-        if found and all(hits.table.holds_lines for hits in found):
-            lines = [_line(hits.table.rows[number], words) for hits in found for number in hits.numbers]
-            return text_page("rows", lines, request, limit, counter)
-        if found:
-            return _page(found, matches, request, limit, counter)
-    return None
+    search = _Search(words)
+    search.look_through(opened)
+    if not search.has_phrase and len(search.words) > _MAX_WORDS:
+        reason = f"expected words that stand together, or at most {_MAX_WORDS} words, found {len(search.words)}"
+        raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
+    if not search.found:
+        return None
+    before = "" if search.most >= len(search.words) else _missing(search)
+    room = max(1, limit - counter(before)) if before else limit
+    return before + (_line_page if search.of_lines else _row_page)(search, request, room, counter)
 
 
-def _find(opened: Sequence[OpenedText], matches: _Matches) -> Iterator[_Hits]:
-    """Yield the rows that match; the lines around a JSON document only where its tables have none."""
-    for each in opened:
-        found = False
-        for table in each.tables():
-            numbers = [] if found and table.holds_lines else list(_matching(table, matches))
-            if numbers:
-                found = True
-                yield _Hits(table, numbers)
+def _missing(search: _Search) -> str:
+    """Return the line that says that no row has all of the words, and how many have each."""
+    unit, rows_with = ("lines" if search.of_lines else "rows"), search.rows_with[search.of_lines]
+    each = ", ".join(f"{word} {rows_with[word]:,}" for word in search.words)
+    total = f"0 of {search.searched[search.of_lines]:,} {unit} have all {len(search.words)} words"
+    return f"{total} ({unit} with each: {each}); with {search.most}:\n"
 
 
-def _matching(table: Table, matches: _Matches) -> Iterator[int]:
-    """Yield the numbers of the rows that match, a line by its text alone."""
-    if table.holds_lines:
-        return (number for number, row in enumerate(table.rows) if matches(row["text"]))
-    return (number for number, row in enumerate(table.rows) if matches("\n".join(map(_text, row.values()))))
+def _hits(search: _Search) -> list[tuple[Table, int]]:
+    return [(hits.table, number) for hits in search.found for number in hits.numbers]
 
 
-def _page(found: Sequence[_Hits], matches: _Matches, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
-    total = sum(len(hits.numbers) for hits in found)
+def _row_page(search: _Search, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
+    hits = _hits(search)
+    few = note_few(request, len(hits), search.searched[search.of_lines])
 
     def shown(count: int) -> Iterator[tuple[str, dict[str, Any]]]:
-        rows = ((hits.table.name, hits.table.rows[number]) for hits in found for number in hits.numbers)
-        for name, row in islice(rows, request.offset, request.offset + count):
-            yield name, _shown(row, matches)
+        for table, number in islice(hits, request.offset, request.offset + count):
+            yield table.name, _shown(table.rows[number], search)
 
     def page(count: int) -> str:
         by_table: dict[str, list[Any]] = {}
         for name, row in shown(count):
             by_table.setdefault(name, []).append(row)
         text = view_of(by_table, limit, counter)
-        return text and shown_source(text, note_part("rows", request.offset, count, total))
+        return text and shown_source(text, _note(request, count, len(hits), few))
 
-    remaining = remaining_rows("rows", request, total)
-    largest = largest_page(page, remaining, limit, counter)
+    remaining = remaining_rows("rows", request, len(hits))
+    largest = largest_page(page, remaining, limit, counter, few=few)
     if largest:
         return largest
-    note = note_part("rows", request.offset, 1, total) or "\n… row 0 of 1"
+    note = note_part("rows", request.offset, 1, len(hits)) or "\n… row 0 of 1"
     ((_, row),) = shown(1)
     return cut_row(row, f"{note}; this row is cut: use SELECT with fewer columns", limit, counter)
 
 
-def _shown(row: Row, matches: _Matches) -> dict[str, Any]:
-    if len(row) <= _MAX_COLUMNS:
-        return dict(row)
-    return {name: cell for name, cell in row.items() if matches(_text(cell))} or dict(row)
+def _line_page(search: _Search, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
+    """Return a page of lines with the words, few of them with their neighbours."""
+    hits = _hits(search)
+    around = next((lines for most, lines in _NEIGHBOURS if len(hits) <= most), 0)
+    few = note_few(request, len(hits), search.searched[search.of_lines])
+
+    def page(count: int) -> str:
+        text = "".join(_lines(hits[request.offset : request.offset + count], around, search))
+        return shown_source(text, _note(request, count, len(hits), few, text))
+
+    remaining = remaining_rows("rows", request, len(hits))
+    return largest_page(page, remaining, limit, counter, few=few) or page(min(remaining, 1))
+
+
+def _note(request: FetchRequest, count: int, total: int, few: str, shown: str = "") -> str:
+    part = note_part("rows", request.offset, count, total, shown)
+    return part and part + few
+
+
+def _lines(hits: Sequence[tuple[Table, int]], around: int, search: _Search) -> Iterator[str]:
+    """Yield the lines with their numbers, as `grep -n -C` does: `52: ` before a hit, `53- ` before a neighbour."""
+    by_table: dict[int, tuple[Table, set[int]]] = {}
+    for table, number in hits:
+        by_table.setdefault(id(table), (table, set()))[1].add(number)
+    for table, numbers in by_table.values():
+        near = {each for number in numbers for each in range(number - around, number + around + 1)}
+        for number in sorted(each for each in near if 0 <= each < len(table.rows)):
+            row = table.rows[number]
+            if number in numbers:
+                yield f"{row['n']}: {search.shown(row['text'])}\n"
+            else:
+                yield f"{row['n']}- {row['text'][:_BEFORE]}{'…' * (len(row['text']) > _BEFORE)}\n"
+
+
+def _shown(row: Row, search: _Search) -> dict[str, Any]:
+    cells = row.items()
+    if len(row) > _MAX_COLUMNS:
+        cells = {name: cell for name, cell in cells if search.words_in(_text(cell))}.items() or cells
+    return {name: search.shown(cell) for name, cell in cells}
+
+
+def _texts(table: Table) -> Iterator[str]:
+    """Yield the text of each row, of a line without its number."""
+    if table.holds_lines:
+        return (row["text"] for row in table.rows)
+    return ("\n".join(map(_text, row.values())) for row in table.rows)
 
 
 def _text(cell: Any) -> str:
     return cell if isinstance(cell, str) else write_styled_json(cell, "0u")
 
 
-def _deadline() -> Deadline:
-    return Deadline(_MAX_SECONDS, f"expected a search of at most {_MAX_SECONDS:g} seconds, it was stopped; use SELECT")
-
-
-def _phrase(words: str, deadline: Deadline) -> _Matches:
-    return _all_in([words.strip("\"'").casefold()], deadline)
-
-
-def _each_of(words: str, deadline: Deadline) -> _Matches:
-    wanted = list(dict.fromkeys(word.strip("\"'").casefold() for word in words.split()))
-    if len(wanted) > _MAX_WORDS:
-        reason = f"expected words that stand together, or at most {_MAX_WORDS} words, found {len(wanted)}"
-        raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
-    return _all_in(wanted, deadline)
-
-
-def _all_in(wanted: Sequence[str], deadline: Deadline) -> _Matches:
-    def matches(text: str) -> bool:
-        deadline.check()
-        folded = deadline.in_pieces(str.casefold, text)
-        return all(word in folded for word in wanted)
-
-    return matches
-
-
-def _line(row: Row, words: str) -> str:
-    """Return a line with its number, of a long line the part around the words."""
-    number, line = row["n"], row["text"]
-    if len(line) <= _MAX_LINE:
-        return f"{number}: {line}\n"
-    at = max(0, line.casefold().find(words.casefold()))
-    start = max(0, at - _BEFORE)
-    end = start + _MAX_LINE - _BEFORE
-    return f"{number}: {'…' * (start > 0)}{line[start:end]}{'…' * (end < len(line))}\n"
+def _positions(text: str, words: Sequence[str]) -> list[int]:
+    """Return where folded words are in a text, those of the rarest word first."""
+    folded = text.casefold()
+    by_word = [[found.start() for found in re.finditer(re.escape(word), folded)] for word in words]
+    by_word.sort(key=len)
+    at = list(chain.from_iterable(by_word))
+    if len(folded) == len(text):
+        return at
+    # Folding makes several letters of some, such as ß.
+    ends = list(accumulate(len(letter.casefold()) for letter in text))
+    return [bisect_left(ends, place + 1) for place in at]

@@ -58,9 +58,14 @@ class OpenedText:
             return tables_of(self.value)
         found: list[Table] = []
         taken = [LINES] * (self.prose is not None)
-        for value in self.grids or [records_of(self.value) if self.is_several else self.value]:
+        for value in self.grids or [self.records]:
             found += tables_of(value, taken=[*taken, *(table.name for table in found)])
         return (*found, *([table_of_lines(self.prose)] if self.prose is not None else ()))
+
+    @property
+    def records(self) -> Any:
+        """The value; of several documents the list of the rows in them."""
+        return records_of(self.value) if self.is_several else self.value
 
 
 def open_text(text: str) -> OpenedText:

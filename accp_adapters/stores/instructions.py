@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, Self
 
+from accp_adapters.backoff import Backoff
 from accp_adapters.stores.formats import check_format
 from accp_adapters.stores.private_files import make_private
 from accp_core.aacp.registry import RegistryEntry
@@ -26,6 +27,9 @@ from accp_core.aacp.registry import RegistryEntry
 __all__ = ["SqliteInstructionRegistry"]
 
 MEMORY: Final = ":memory:"
+_BACKOFF: Final = Backoff(first=0.01, longest=0.1)
+_WAL_ATTEMPTS: Final = 8
+_WAL_BACKOFF: Final = Backoff(first=0.02, longest=1.0)
 
 _CREATE: Final = """
 CREATE TABLE IF NOT EXISTS instructions (
@@ -117,14 +121,14 @@ class SqliteInstructionRegistry:
         claim = shape or pattern
         with self._single_flight(claim):
             deadline = time.monotonic() + self._wait
-            pause = 0.005
+            failures = 0
             while not (entry := self.find(pattern, shape)):
                 if entry := self._claim_and_make(claim, pattern, make):
                     return entry
                 if time.monotonic() > deadline:
                     raise TimeoutError(f"expected the entry of {pattern!r} within {self._wait} seconds, found none")
-                time.sleep(pause)
-                pause = min(pause * 1.5, 0.1)
+                failures += 1
+                time.sleep(_BACKOFF.delay(failures))
             return entry
 
     def add(self, entries: Iterable[RegistryEntry], /) -> int:
@@ -252,11 +256,11 @@ class _Flight:
 
 def _switch_to_wal(connection: sqlite3.Connection) -> None:
     """Switch to WAL mode; repeated, because processes that open a new file at once refuse each other for a moment."""
-    for pause in (0.01, 0.05, 0.1, 0.2, 0.5, 1.0):
+    for attempt in range(1, _WAL_ATTEMPTS):
         with contextlib.suppress(sqlite3.OperationalError):
             connection.execute("PRAGMA journal_mode=WAL")
             return
-        time.sleep(pause)
+        time.sleep(_WAL_BACKOFF.delay(attempt))
     connection.execute("PRAGMA journal_mode=WAL")
 
 

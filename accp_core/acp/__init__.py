@@ -1,6 +1,5 @@
 """ACP transport 0.3 without sockets: one envelope for five bindings, and the framing of each binding."""
 
-from accp_core.acp.attempts import Attempt, next_attempt, next_delay, retry_delay
 from accp_core.acp.card import AgentCard
 from accp_core.acp.envelope import (
     AcpEnvelope,
@@ -27,16 +26,12 @@ from accp_core.acp.events import (
 )
 from accp_core.acp.framing import (
     ByteLineReader,
-    SseEvent,
-    SseReader,
     error_body,
     read_request,
 )
-from accp_core.acp.handshake import Connection, SendResult, is_admitted
-from accp_core.acp.link import Binding, Link, parse_link
+from accp_core.acp.handshake import Connection, SendResult
+from accp_core.acp.link import Binding, Link, next_link, parse_link
 from accp_core.acp.parts import DataPart, FilePart, OpaquePart, Part, TextPart
-from accp_core.acp.peers import Peers
-from accp_core.acp.sent_log import SentLog
 
 __all__ = [
     "Acknowledged",
@@ -47,7 +42,6 @@ __all__ = [
     "AcpMessageReceived",
     "AcpReply",
     "AgentCard",
-    "Attempt",
     "Binding",
     "ByteLineReader",
     "CardMessage",
@@ -61,24 +55,17 @@ __all__ = [
     "Link",
     "OpaquePart",
     "Part",
-    "Peers",
     "Refused",
     "ReplyMissed",
     "ReplyReceived",
     "SendResult",
-    "SentLog",
-    "SseEvent",
-    "SseReader",
     "TextPart",
     "UnknownMessage",
     "UnknownReceived",
     "error_body",
-    "is_admitted",
-    "next_attempt",
-    "next_delay",
+    "next_link",
     "parse_envelope",
     "parse_link",
     "read_request",
-    "retry_delay",
     "serialize_envelope",
 ]

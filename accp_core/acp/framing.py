@@ -1,15 +1,14 @@
 """The framing of messages in byte streams and requests, for each binding (ACP transport 0.3, sections 4.2 to 7.2).
 
 WebSocket      one text frame is one message; no framing needed
-stdio, TCP     one JSON object per line, UTF-8, ended by LF            LineReader
-HTTP/SSE       data: {json} LF LF; comments keep the stream alive      SseReader, KEEPALIVE
+stdio, TCP     one JSON object per line, UTF-8, ended by LF            ByteLineReader
+HTTP/SSE       data: {json} LF LF; comments keep the stream alive      KEEPALIVE
                POST /message:send {json}                               read_request, error_body
 HTTP relay     the envelope is the body; the relay sets id, seq, ts    RELAY_FIELDS, SENT_AT
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from accp_core.acp.document import MAX_ACP_BYTES, read_object, refusal, write_object
@@ -20,17 +19,12 @@ from accp_core.errors import DecodeError
 __all__ = [
     "KEEPALIVE",
     "ByteLineReader",
-    "SseEvent",
-    "SseReader",
     "error_body",
     "read_request",
 ]
 
 KEEPALIVE: Final = b": keepalive\n\n"
 """A comment that keeps an event stream open while there are no events."""
-
-EVENT_OVERHEAD: Final = 256
-"""Bytes of an event besides its data: the names of its fields, its name and its id."""
 
 SENT_AT: Final = "sent_at"
 """The field for the sender's `ts` on a relay, which overwrites `ts`."""
@@ -41,10 +35,9 @@ RELAY_FIELDS: Final = frozenset({"id", "seq", "ts", SENT_AT})
 class ByteLineReader:
     """Splits a byte stream into lines of bounded size, at LF only (sections 4.2 and 7.2)."""
 
-    def __init__(self, limit: int = MAX_ACP_BYTES, *, keep_empty: bool = False) -> None:
-        """Read lines of at most `limit` bytes; blank lines are skipped, unless `keep_empty`."""
+    def __init__(self, limit: int = MAX_ACP_BYTES) -> None:
+        """Read lines of at most `limit` bytes; blank lines are skipped."""
         self._limit = limit
-        self._keep_empty = keep_empty
         self._pieces: list[bytes] = []
         self._size = 0
 
@@ -63,7 +56,7 @@ class ByteLineReader:
             self._take(piece)
             lines.append(self._line())
         self._take(rest)
-        return [line for line in lines if self._keep_empty or line.strip()]
+        return [line for line in lines if line.strip()]
 
     # "if the process dies, the session ends" (section 4.4)
     def end(self) -> None:
@@ -91,55 +84,6 @@ class ByteLineReader:
     def _refuse(self, reason: str, code: AcpError) -> DecodeError:
         self._pieces, self._size = [], 0
         return DecodeError(reason, code=code, text="", position=0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SseEvent:
-    """One event of a stream (Server-Sent Events, WHATWG HTML section 9.2)."""
-
-    data: str
-    """Its data lines, joined by LF."""
-    event: str = "message"
-    """Its name; "message" where the stream gives none."""
-    id: str = ""
-    """Its id, which a client sends to continue after it."""
-
-
-class SseReader:
-    """Reads events from a byte stream and skips comments, which keep it open."""
-
-    def __init__(self, limit: int = MAX_ACP_BYTES) -> None:
-        """Read events of at most `limit` bytes of data."""
-        self._limit = limit
-        self._lines = ByteLineReader(limit + EVENT_OVERHEAD, keep_empty=True)
-        self._fields: dict[str, list[str]] = {}
-        self._size = 0
-
-    def feed(self, data: bytes) -> list[SseEvent]:
-        """Return the events that are complete after `data`; events without data are skipped.
-
-        Raises:
-            DecodeError: As `ByteLineReader.feed`.
-        """
-        events = []
-        for line in self._lines.feed(data):
-            if line:
-                self._field(line)
-                continue
-            fields, self._fields, self._size = self._fields, {}, 0
-            if "data" in fields:
-                names = {name: fields[name][-1] for name in ("event", "id") if name in fields}
-                events.append(SseEvent(data="\n".join(fields["data"]), **names))
-        return events
-
-    def _field(self, line: str) -> None:
-        name, _, value = line.partition(":")
-        self._size += len(line)
-        if self._size > self._limit + EVENT_OVERHEAD:
-            reason = f"expected an event of at most {self._limit} bytes, found more"
-            raise DecodeError(reason, code=AcpError.TOO_LARGE, text="", position=0)
-        if name:
-            self._fields.setdefault(name, []).append(value.removeprefix(" "))
 
 
 def read_request(body: str, *, require_role: bool = False, limit: int = MAX_ACP_BYTES) -> AcpMessage:

@@ -1,6 +1,6 @@
 """Two agents over one connection: cards, messages, replies, reconnection (ACP transport 0.3, section 3.3).
 
-    opened ──► our card, then the queued texts     closed ──► `next_attempt`: 2 s, 4 s, then the relay
+    opened ──► our card, then the queued texts     closed ──► `next_link`: three attempts, then the relay
     receive(text) ──► one event                    send(message, now) ──► a text, or it waits for the next connection
 
 The card says which message was received last, and of which log. A peer that reads that sends the ones after it again,
@@ -42,18 +42,15 @@ from accp_core.acp.events import (
     ReplyReceived,
     UnknownReceived,
 )
-from accp_core.acp.link import same_token
 from accp_core.acp.outgoing import Outgoing
 from accp_core.acp.parts import Part
 from accp_core.bounded import BoundedDict
 from accp_core.errors import DecodeError, LocalProtocolError
 
-__all__ = ["CLOSE_INVALID_TOKEN", "INVALID_TOKEN", "Connection", "SendResult", "is_admitted"]
+__all__ = ["CLOSE_INVALID_TOKEN", "Connection", "SendResult"]
 
-INVALID_TOKEN: Final = write_object({"type": "error", "code": "invalid_token"})
-"""The text for a guest with a wrong token, before the connection is closed."""
 CLOSE_INVALID_TOKEN: Final = 4401
-"""The WebSocket close code after it."""
+"""The WebSocket close code for a guest with a wrong token."""
 
 MEAN_CHARACTERS: Final = 4_096
 """Characters of a text that is kept, on average at most; one may have the whole limit."""
@@ -64,20 +61,6 @@ RESUME: Final = "resume"
 """Our other field there: `log`, the sender's log; `peer_log`, the log that the number is of; `window`, its length."""
 ACK: Final = "acp.ack"
 """The type of an acknowledgement: CURSOR and `log`, both of the log that it is about."""
-
-
-# "X-ACP-Token  Guest → Host  Alternative to token-in-URL; some reverse proxies strip path segments" (section 3.6)
-def is_admitted(token: str, path: str, headers: Mapping[str, str]) -> bool:
-    """Return whether the request of a guest has the token.
-
-    Args:
-        token: The token of the session.
-        path: The path of the request, which may end with the token.
-        headers: The headers of the request, with names in lower case.
-    """
-    by_path = same_token(token, path.partition("?")[0].rpartition("/")[2])
-    by_header = same_token(token, headers.get(TOKEN_HEADER, ""))
-    return by_path or by_header
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,6 @@ acp+ws://<relay-host>/acp/<token>      the same without TLS, which the guest of 
 
 from __future__ import annotations
 
-import hmac
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -17,9 +16,10 @@ from accp_core.acp.document import refusal
 from accp_core.acp.error_codes import AcpError
 from accp_core.errors import EncodeError
 
-__all__ = ["Binding", "Link", "parse_link", "same_token"]
+__all__ = ["Binding", "Link", "next_link", "parse_link"]
 
 DEFAULT_PORT: Final = 7801
+_DIRECT_ATTEMPTS: Final = 3
 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{6,64}")
 _HOST: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\]")
@@ -115,9 +115,19 @@ def parse_link(text: str) -> Link:
         raise refusal(error.reason, text) from None
 
 
-def same_token(one: str, other: str) -> bool:
-    """Return whether two tokens are equal, in a time that does not depend on where they differ."""
-    return hmac.compare_digest(one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass"))
+# "The reference relay auto-falls back to Binding C after 3 failed P2P attempts." (section 5.1)
+def next_link(link: Link, failures: int, relay: Link | None = None) -> Link:
+    """Return where to connect after `failures` attempts in a row have failed.
+
+    Args:
+        link: The link of the peer.
+        failures: How many attempts have failed since the last connection.
+        relay: A link on the relay to use after three failures; its token is replaced by that of `link`. None: `link`
+            is tried on and on.
+    """
+    if failures < _DIRECT_ATTEMPTS or relay is None or link.binding is not Binding.WS_P2P:
+        return link
+    return link.by_relay(relay.host, relay.port, tls=relay.tls)
 
 
 def invalid_link(reason: str) -> EncodeError:

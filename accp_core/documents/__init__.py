@@ -3,7 +3,7 @@
 `read(text)` returns a `Document`, whose parts cover the text from left to right. Views render its values and keep all
 else; previews, tables, queries and repeats use the same values.
 
-A form is one way of writing a value: as a whole text (one JSON document, lines of JSON, a Python literal, block YAML),
+A form is one way of writing a value: as a whole text (one JSON document, lines of JSON, a Python literal, YAML),
 or as a grid of lines, alone or between others (`grids`: CSV, Markdown, psql, …). To add one:
 
 1. Write a module with `CODE`, a letter that no other form has, `IS_SEVERAL`, and the functions of

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs miss it
 from typing import Final
 
 from accp_core.documents import json_document
@@ -28,6 +29,9 @@ _MAX_TOKEN: Final = 16
 _DECODER: Final = json.JSONDecoder()
 _TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+("?)|[\[\]{},:]', re.DOTALL)
 _STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+')
+_CHARACTER: Final = re.compile(
+    r"[^\\]|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL
+)
 _CLOSING: Final = {"[": "]", "{": "}"}
 
 
@@ -74,18 +78,19 @@ def end_of_json(text: str, start: int) -> tuple[int, bool]:
         size *= 4
 
 
-def read_cut_json(text: str, start: int, end: int) -> CutJson | None:
+def read_cut_json(text: str, start: int, end: int, *, is_exact: bool = False) -> CutJson | None:
     """Return the document at `start` up to its cut; None if hardly anything could be read or no style writes it.
 
     Args:
         text: A text.
         start: The position of the first bracket.
         end: The position up to which the document can be read (`end_of_json`).
+        is_exact: Whether the text ends at such a cut, so that a number at its end is whole.
     """
     if end - start < MIN_CUT_CHARS and not text.startswith('"', end):
         return None
     containers, string = _open_at(text, start, end)
-    for cut, closing in _cuts(text, start, containers, string, end):
+    for cut, closing in _cuts(text, start, containers, string, end, is_exact=is_exact):
         if cut - start >= MIN_CUT_CHARS:
             found = _closed_at(text[start:cut], closing)
             if found is not None:
@@ -126,15 +131,19 @@ def _is_value_next(before: str, innermost: list[_Container]) -> bool:
     return bool(innermost) and before in (":" if innermost[0].bracket == "{" else "[,") and before != ""
 
 
-def _cuts(text: str, start: int, containers: list[_Container], string: int, end: int) -> Iterator[tuple[int, str]]:
+def _cuts(
+    text: str, start: int, containers: list[_Container], string: int, end: int, *, is_exact: bool
+) -> Iterator[tuple[int, str]]:
     """Yield the positions at which the document may be closed, each with what closes it, the last one first."""
     closing = "".join(_CLOSING[container.bracket] for container in reversed(containers))
     innermost = containers[-1]
     if string >= 0 and (innermost.bracket == "[" or innermost.has_name):
         part = _STRING.match(text, string)
+        if part is not None and (chars := _chars_before_inner_cut(part[0], is_exact=is_exact)):
+            yield string + chars, '"' + closing
         if part is not None and len(part[0]) > _MIN_STRING_CHARS:
             yield part.end(), '"' + closing
-    elif string < 0 and _is_behind_value(text[start:end], innermost):
+    elif string < 0 and _is_behind_value(text[start:end], innermost, is_exact=is_exact):
         yield start + len(text[start:end].rstrip()), closing
     for level in range(len(containers) - 1, -1, -1):
         if (comma := containers[level].comma) >= 0:
@@ -142,8 +151,23 @@ def _cuts(text: str, start: int, containers: list[_Container], string: int, end:
             return
 
 
-def _is_behind_value(body: str, innermost: _Container) -> bool:
+def _chars_before_inner_cut(string: str, *, is_exact: bool) -> int:
+    """Return up to which character of a string that was cut off the document in it can be read; 0: it holds none."""
+    inner = scanstring(f'{string}"', 1)[0]
+    if not inner.startswith(("[", "{")):
+        return 0
+    end, is_whole = end_of_json(inner, 0)
+    found = None if is_whole else read_cut_json(inner, 0, end, is_exact=is_exact)
+    if found is None:
+        return 0
+    at = 1
+    for _ in range(found.chars):
+        at = _CHARACTER.match(string, at).end()  # type: ignore[union-attr]  # the string was read
+    return at
+
+
+def _is_behind_value(body: str, innermost: _Container, *, is_exact: bool) -> bool:
     """Return whether the document is whole up to the end of `body` but for what closes it; a number may be cut."""
     last = body.rstrip()[-1:]
-    is_number = last.isdigit() and body[-1:] == last
+    is_number = not is_exact and last.isdigit() and body[-1:] == last
     return last not in "[{,:" and not is_number and (innermost.bracket == "[" or innermost.has_name)

@@ -11,6 +11,8 @@ from accp_core.packing.expansion import Expansion
 
 __all__ = ["BYTE_ORDER_MARK", "Document", "Form", "GridForm", "Literal", "Part", "Prose", "Value", "WholeForm"]
 
+_MAX_REST: Final = 300
+"""Characters behind a value that was cut off: what could not be read, and what a tool says of the cut."""
 BYTE_ORDER_MARK: Final = "\ufeff"
 """Programs of Windows write it before a text; it is no part of a value after it."""
 
@@ -145,6 +147,14 @@ class Document:
     def values(self) -> Iterator[Value | Literal]:
         """Yield the parts that are no prose."""
         return (part for part in self.parts if not isinstance(part, Prose))
+
+    @property
+    def beginning(self) -> Value | None:
+        """The value with which the text begins, where hardly more is behind it than what was cut off of it."""
+        first = next(self.values(), None)
+        if not isinstance(first, Value) or not first.is_cut or len(self.source) - first.end > _MAX_REST:
+            return None
+        return None if self.source[: first.start].strip() else first
 
     @functools.cached_property
     def whole(self) -> Value | None:

@@ -22,6 +22,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs m
 from json.encoder import encode_basestring
 from typing import Final, TypeAlias
 
+from accp_core.documents.foretelling import Hearing, Key, Telling
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.packing.expansion import Expansion
 from accp_core.strict_json import has_surrogate_pair
@@ -41,10 +42,8 @@ _BLANKS: Final = {letter: blank for blank, letter in _LETTERS.items()}
 _RUN: Final = re.compile(r"(.)\1*", re.DOTALL)
 _SYMBOL: Final = re.compile(r"((?:[stnrb][0-9]{1,6})*+)(?:([+-][0-9]{1,6})([st]))?")
 _CODED: Final = re.compile(r"([stnrb])([0-9]{1,6})")
-_EVENT: Final = re.compile(r"([0-9]{1,12})\.([0-9]{1,6})(?:\*([0-9]{1,12}))?")
 
-_Key: TypeAlias = tuple[object, ...]
-_Choose: TypeAlias = "Callable[[_Key, _Key, int], tuple[_Symbol, str]]"
+_Choose: TypeAlias = "Callable[[Key, Key, int], tuple[_Symbol, str]]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ class _Container:
 
 
 def _gaps(
-    tokens: Sequence[str], choose: Callable[[_Key, _Key, int], tuple[_Symbol, str]], *, by_column: bool
+    tokens: Sequence[str], choose: Callable[[Key, Key, int], tuple[_Symbol, str]], *, by_column: bool
 ) -> list[str]:
     """Return the blanks before the tokens of compact JSON documents.
 
@@ -133,7 +132,7 @@ def _gaps(
     return blanks
 
 
-def _kind_of_gap(before: str, token: str, inner: _Container, depth: int) -> tuple[_Key, _Key]:
+def _kind_of_gap(before: str, token: str, inner: _Container, depth: int) -> tuple[Key, Key]:
     kind = token if token in _OPEN else ""
     bracket, begins = inner.bracket, inner.begins
     if before == ",":
@@ -153,76 +152,6 @@ def _kind_of_gap(before: str, token: str, inner: _Container, depth: int) -> tupl
     if token in _CLOSE:
         return ("end", bracket, begins, depth), ("end", begins)
     return ("document", not before), ("document",)
-
-
-class _Telling:
-    """Foretells what comes next of each kind and notes what was not foretold."""
-
-    def __init__(self) -> None:
-        self._last: dict[_Key, object] = {}
-        self._ids: dict[object, int] = {}
-        self._events: list[list[int]] = []
-        """How many were foretold, then the number of the symbol that was not, and how often both come in succession."""
-        self._run = 0
-
-    def foretold(self, exact: _Key, rough: _Key, default: object) -> object:
-        last = self._last.get(exact)
-        return self._last.get(rough, default) if last is None else last
-
-    def tell(self, exact: _Key, rough: _Key, symbol: object, *, is_foretold: bool) -> None:
-        self._last[exact] = self._last[rough] = symbol
-        if is_foretold:
-            self._run += 1
-            return
-        event = [self._run, self._ids.setdefault(symbol, len(self._ids)), 1]
-        if self._events and self._events[-1][:2] == event[:2]:
-            self._events[-1][2] += 1
-        else:
-            self._events.append(event)
-        self._run = 0
-
-    def to_text(self, symbol_text: Callable[[object], str]) -> str:
-        events = (f"{run}.{number}" if times == 1 else f"{run}.{number}*{times}" for run, number, times in self._events)
-        return f"{','.join(map(symbol_text, self._ids))};{','.join(events)}" if self._events else ""
-
-
-class _Hearing:
-    """Foretells in the same way, but for what was noted."""
-
-    def __init__(self, text: str, read_symbol: Callable[[str], object]) -> None:
-        named, _, events = text.partition(";")
-        symbols = list(map(read_symbol, named.split(","))) if text else []
-        self._last: dict[_Key, object] = {}
-        self._events = _events(events, symbols) if text else iter(())
-        self._left, self._symbol = next(self._events, _NO_EVENT)
-
-    def next(self, exact: _Key, rough: _Key, default: object) -> object:
-        if self._left:
-            last = self._last.get(exact)
-            symbol = self._last.get(rough, default) if last is None else last
-            self._left -= 1
-        else:
-            symbol = self._symbol
-            self._left, self._symbol = next(self._events, _NO_EVENT)
-        self._last[exact] = self._last[rough] = symbol
-        return symbol
-
-    def end(self) -> None:
-        """Refuse what is noted for more than there is."""
-        if self._left >= 0:
-            raise ValueError("expected a layout of as many tokens as the value has")
-
-
-_NO_EVENT: Final[tuple[int, object]] = (-1, None)
-
-
-def _events(text: str, symbols: Sequence[object]) -> Iterator[tuple[int, object]]:
-    for event in text.split(","):
-        found = _EVENT.fullmatch(event)
-        if found is None or int(found[2]) >= len(symbols):
-            raise ValueError(f"expected what a layout tells of a gap, found {event!r}")
-        for _ in range(int(found[3] or 1)):
-            yield int(found[1]), symbols[int(found[2])]
 
 
 def _escape(char: str, form: str) -> str:
@@ -268,7 +197,7 @@ def _tell_escapes(sources: Sequence[str], compact: Sequence[str]) -> str:
     found = dict.fromkeys(escape for text in sources if "\\" in text for escape in _IN_SOURCE.findall(text))
     read = ((escape, _read_escape(escape)) for escape in found)
     classes = "".join(dict.fromkeys(_class_of(char) for escape, char in read if escape != _escape(char, "c")))
-    items, telling = _items_of(classes), _Telling()
+    items, telling = _items_of(classes), Telling()
     for source, text in zip(sources, compact, strict=True):
         at = last = 0
         for item in items.finditer(text):
@@ -299,7 +228,7 @@ def _expect_same(source: str, text: str) -> None:
 def _hear_escapes(told: str, compact: Sequence[str], expansion: Expansion) -> Iterator[str]:
     named, _, events = told.partition(";")
     classes = "".join(chr(int(each, 16)) for each in named.split(",") if each)
-    items, hearing = _items_of(classes), _Hearing(events, _form_of)
+    items, hearing = _items_of(classes), Hearing(events, _form_of)
 
     def escape(item: re.Match[str]) -> str:
         char = _read_escape(item[0])
@@ -360,9 +289,9 @@ def _compact_tokens(values: Sequence[object]) -> list[str]:
 
 
 def _tell_blanks(blanks: Sequence[str], tokens: Sequence[str], *, by_column: bool) -> str:
-    telling, left = _Telling(), iter(blanks)
+    telling, left = Telling(), iter(blanks)
 
-    def choose(exact: _Key, rough: _Key, base: int) -> tuple[_Symbol, str]:
+    def choose(exact: Key, rough: Key, base: int) -> tuple[_Symbol, str]:
         blank, foretold = next(left), telling.foretold(exact, rough, _NONE)
         assert isinstance(foretold, _Symbol)
         is_foretold = foretold.blank(base) == blank
@@ -383,9 +312,9 @@ def write_json(values: Sequence[object], layout: str, expansion: Expansion) -> s
     blanks, _, escapes = layout.partition("!")
     tokens = _compact_tokens(values)
     expansion.add(sum(map(len, tokens)), "this part")
-    hearing = _Hearing(blanks.removeprefix("^"), _Symbol.of_text)
+    hearing = Hearing(blanks.removeprefix("^"), _Symbol.of_text)
 
-    def choose(exact: _Key, rough: _Key, base: int) -> tuple[_Symbol, str]:
+    def choose(exact: Key, rough: Key, base: int) -> tuple[_Symbol, str]:
         symbol = hearing.next(exact, rough, _NONE)
         assert isinstance(symbol, _Symbol)
         return symbol, symbol.blank(base, expansion)

@@ -14,14 +14,13 @@ from collections.abc import Callable
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any, Final, TypeAlias
 
-from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion
 from accp_core.packing.number import SpelledFloat, read_float, read_int
-from accp_core.packing.tree import EmbeddedJson, map_members
+from accp_core.packing.tree import EmbeddedJson
 from accp_core.strict_json import refuse_constant
 
 __all__ = [
-    "LINE_STYLES", "STYLES", "STYLE_CODE", "find_style", "pack_embedded_json", "python_size",
-    "read_styled_json", "unpack_embedded_json", "write_styled_json", "written_size",
+    "LINE_STYLES", "STYLES", "STYLE_CODE", "find_style", "python_size",
+    "read_styled_json", "write_styled_json", "written_size",
 ]  # fmt: skip
 
 StyledJson: TypeAlias = tuple[object, str]
@@ -245,59 +244,6 @@ def _holds_spelled(value: object) -> bool:
         containers = [member for member in level if type(member) is dict or type(member) is list]
         level = [member for owner in containers for member in (owner.values() if type(owner) is dict else owner)]
     return False
-
-
-def pack_embedded_json(value: object) -> object:
-    """Return `value` with EmbeddedJson for each string that is a JSON array or object with members."""
-    if type(value) is str:
-        return _pack_string(value)
-    if type(value) is dict or type(value) is list:
-        return map_members(value, pack_embedded_json, _PACKED)
-    return value
-
-
-def unpack_embedded_json(value: object, expansion: Expansion | None = None) -> object:
-    """Return `value` with each EmbeddedJson written back as a string.
-
-    Args:
-        value: A tree that `pack_embedded_json` returned.
-        expansion: What the strings may add; None: the default size. Each document within a document doubles the escapes
-            of the inner one, so a short text could ask for more memory than there is.
-
-    Raises:
-        ExpansionError: the strings would have more characters than `expansion` has left.
-    """
-    return _Unpacking(expansion or Expansion(DEFAULT_EXPANSION.size)).unpack(value)
-
-
-class _Unpacking:
-    """One walk through a tree, which writes inner documents before outer ones."""
-
-    def __init__(self, expansion: Expansion) -> None:
-        self.expansion = expansion
-
-    def unpack(self, value: object) -> object:
-        """Return `value` with a string for each EmbeddedJson."""
-        if type(value) is EmbeddedJson:
-            left = self.expansion.left
-            inner = self.unpack(value.value)
-            # The characters of the inner strings are part of this one.
-            self.expansion.left = left
-            self.expansion.add(written_size(inner, value.style), "!json")
-            return write_styled_json(inner, value.style)
-        if type(value) is dict or type(value) is list:
-            return map_members(value, self.unpack, _UNPACKED)
-        return value
-
-
-def _pack_string(text: str) -> object:
-    if len(text) < 3 or text[0] not in "[{" or text[-1] not in "]}":
-        return text
-    document = read_styled_json(text)
-    if document is None or not document[0]:
-        return text
-    value, style = document
-    return EmbeddedJson(pack_embedded_json(value), style)
 
 
 def _likely_styles(text: str) -> tuple[str, ...]:

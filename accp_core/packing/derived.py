@@ -201,8 +201,6 @@ def unpack_derived(value: object, expansion: Expansion) -> None:
                 unpack_derived(member, expansion)
     elif type(value) is list:
         for member in value:
-            if type(member) is Derived:
-                raise ValueError(f"expected a value that contains ${{{member.name}}} in a map, found it in a list")
             unpack_derived(member, expansion)
 
 

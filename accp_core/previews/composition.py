@@ -107,6 +107,9 @@ def preview(
         if whole == view.text or counter(whole) <= limit:
             return whole
     found, has_cut = subject.find_tables(is_part=is_part)
+    if is_part and has_cut:
+        # What is counted in a beginning is not what the whole holds.
+        found = source
     if isinstance(found, OpenedText):
         body = subject.preview_grids(found, counter)
     elif isinstance(found, str):

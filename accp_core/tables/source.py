@@ -80,21 +80,23 @@ def open_document(document: Document) -> OpenedText:
     other text. Numbers keep the spelling of the source (SpelledFloat); one that no float
     holds, NaN among them, is text.
     """
+    is_cut = False
     for _ in range(_MAX_NESTED):
-        whole = document.whole
-        if whole is None or whole.is_cut or whole.form in GRIDS:
-            return _opened(document)
+        whole = document.whole or document.beginning
+        if whole is None or whole.form in GRIDS:
+            return _opened(document, is_cut=is_cut)
+        is_cut |= whole.is_cut or (whole.end < len(document.source) and omits_text(document.source[whole.end :]))
         value = unwrap(whole.value)
         if not isinstance(value, str):
-            return OpenedText(value=value, is_several=whole.form.IS_SEVERAL)
+            return OpenedText(value=value, is_several=whole.is_several, is_cut=is_cut)
         document = read(value)
-    return OpenedText(value=document.source, prose=document.source)
+    return OpenedText(value=document.source, prose=document.source, is_cut=is_cut)
 
 
-def _opened(document: Document) -> OpenedText:
+def _opened(document: Document, *, is_cut: bool) -> OpenedText:
     text = document.source
     values = list(document.values())
-    is_cut = any(part.is_cut for part in values) or omits_text(text)
+    is_cut |= any(part.is_cut for part in values) or omits_text(text)
     parts: list[Any] = [part for part in values if isinstance(part.value, (dict, list))]
     if not parts:
         return OpenedText(value=text, prose=text, is_cut=is_cut)
@@ -104,7 +106,7 @@ def _opened(document: Document) -> OpenedText:
     rest = [value for value in found if id(value) not in ids]
     return OpenedText(
         value=found[0] if len(found) == 1 else found,
-        prose=None if document.whole is not None and not grids else text,
+        prose=text,
         is_several=len(found) > 1,
         is_cut=is_cut,
         grids=(*grids, records_of(rest)) if grids and rest else tuple(grids),

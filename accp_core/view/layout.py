@@ -47,10 +47,14 @@ class Segment:
     text: str
     cut: int | None = None
     """As in `Value`."""
+    layouts: Sequence[str] = ()
+    """The layouts of the JSON in strings, in the order of the value."""
 
     def to_word(self) -> str:
         """Return the word of a layout that describes this part."""
-        word = f"{self.form}:{len(self.text)}"
+        named = ((None, *self.layouts)[:-1], self.layouts)
+        inner = "".join(["&=" if each == before else f"&{each}" for before, each in zip(*named, strict=True)])
+        word = f"{self.form}{inner}:{len(self.text)}"
         return word if self.cut is None else f"{word}<{self.cut}"
 
 
@@ -197,7 +201,7 @@ class _Restoring:
         if cut and inner == part:
             self.fail(f"expected {CUT_LINE!r} behind {word!r}, found {part[-_MAX_SHOWN:]!r}")
         try:
-            source = inner if form == "t" else self._write(read(inner, limits=self.limits), form, style)
+            source = inner if form == "t" else self._write(inner, form, *_layouts_of(style))
             source = source if cut is None else self._cut(source, int(cut))
             self._count(len(source))
         except DecodeError:
@@ -221,6 +225,16 @@ class _Restoring:
             self.fail(f"expected at least {chars} characters before the cut, found {len(source)}")
         return source[:chars]
 
-    def _write(self, value: object, form: str, how: str) -> str:
+    def _write(self, view: str, form: str, how: str, layouts: Sequence[str]) -> str:
+        value = read(view, limits=self.limits, layouts=layouts)
         # The text is counted after it is written, in the form in which it is returned.
         return FORMS[form].write(value, how, Expansion(self.expansion.left))
+
+
+def _layouts_of(how: str) -> tuple[str, list[str]]:
+    """Return how a value is written, and how each JSON document in its strings is."""
+    how, *inner = how.split("&")
+    layouts: list[str] = []
+    for each in inner:
+        layouts.append(layouts[-1] if each == "=" and layouts else each)
+    return how, layouts

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs miss it
 from typing import Final, TypeAlias
 
-from accp_core.documents.json_styles import STYLE_CODE, STYLES, unpack_embedded_json
+from accp_core.documents.embedded_json import unpack_embedded_json
+from accp_core.documents.json_styles import STYLE_CODE, STYLES
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
 from accp_core.packing.columns import unpack_column
@@ -87,7 +88,7 @@ _REPEATED: Final = re.compile("[&*][0-9]")
 _EMBEDDED_JSON: Final = re.compile(rf"!json({STYLE_CODE}) ")
 
 
-def read(text: str, *, limits: ExpansionLimits = DEFAULT_EXPANSION) -> object:
+def read(text: str, *, limits: ExpansionLimits = DEFAULT_EXPANSION, layouts: Sequence[str] | None = None) -> object:
     """Return the JSON value whose view is `text`: `read(render(value)) == value`, with types and order of keys.
 
     A number in another spelling than Python's (`12.50`, `1E5`) becomes a float whose `repr` is that spelling.
@@ -95,6 +96,7 @@ def read(text: str, *, limits: ExpansionLimits = DEFAULT_EXPANSION) -> object:
     Args:
         text: A view, or JSON.
         limits: How large the value may be, because tables, repeated values and JSON in strings expand.
+        layouts: The layouts of the JSON in strings, of a view that keeps them beside it; None: it names their styles.
 
     Raises:
         DecodeError: E1001, `text` is not a view; E2003, its value would pass `limits`. No part of it is returned.
@@ -105,7 +107,7 @@ def read(text: str, *, limits: ExpansionLimits = DEFAULT_EXPANSION) -> object:
         except ValueError:
             pass
     try:
-        return _read_view(text, Expansion(limits.of(len(text)) - len(text)))
+        return _read_view(text, Expansion(limits.of(len(text)) - len(text)), layouts)
     except DecodeError:
         raise
     except ExpansionError as error:
@@ -115,14 +117,16 @@ def read(text: str, *, limits: ExpansionLimits = DEFAULT_EXPANSION) -> object:
         raise DecodeError(str(error), code=ErrorCode.PARSE_ERROR, text=text, position=len(text)) from error
 
 
-def _read_view(text: str, expansion: Expansion) -> object:
+def _read_view(text: str, expansion: Expansion, layouts: Sequence[str] | None) -> object:
     reader = _ViewReader(text, expansion)
     tree = reader.read_document()
     if ("&" in text or "*" in text) and _REPEATED.search(text):
         tree = unpack_repeated_values(tree, expansion)
     if reader.has_derived:
         unpack_derived(tree, expansion)
-    return unpack_embedded_json(tree, expansion) if "!json" in text else tree
+    if "!json" not in text:
+        return tree
+    return unpack_embedded_json(tree, expansion, None if layouts is None else iter(layouts))
 
 
 class _ViewReader:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from accp_core.documents.json_styles import pack_embedded_json
+from accp_core.documents.embedded_json import pack_embedded_json
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, EncodeError
 from accp_core.packing.derived import pack_derived
@@ -81,12 +81,14 @@ def render_known(
     limits: ExpansionLimits = DEFAULT_EXPANSION,
     tokens: int | None = None,
     levels: int | None = None,
+    layouts: list[str] | None = None,
 ) -> str:
     """Return the view of a JSON value that was checked before.
 
     `compact` is its compact JSON, `tokens` the tokens of that and `levels` those of the value where they are known.
+    `layouts` takes the layouts of the JSON in strings, which the view does not name then.
     """
-    view = render_tree(value, compact, counter=counter, options=options, limits=limits, levels=levels)
+    view = render_tree(value, compact, counter=counter, options=options, limits=limits, levels=levels, layouts=layouts)
     if view is None:
         return compact
     is_shorter = is_longer(compact, view, counter=counter) if tokens is None else counter(view) < tokens
@@ -101,13 +103,15 @@ def render_tree(
     options: Options,
     limits: ExpansionLimits = DEFAULT_EXPANSION,
     levels: int | None = None,
+    layouts: list[str] | None = None,
 ) -> str | None:
     """Return a JSON value in the notation, however many tokens it has; None if `read` would refuse it within `limits`.
 
-    `compact` is the compact JSON of the value, `levels` its levels where they are known.
+    `compact` is the compact JSON of the value, `levels` its levels where they are known; `layouts` is as in
+    `render_known`.
     """
     if options.embedded_json and ('"[' in compact or '"{' in compact):
-        value, levels = pack_embedded_json(value), None
+        value, levels = pack_embedded_json(value, layouts), None
     if levels is None:
         # Brackets are cheaper to count than levels. A document in a string adds a level without a bracket.
         may_be_deep = 2 * (compact.count("[") + compact.count("{")) > MAX_DEPTH
@@ -119,10 +123,10 @@ def render_tree(
     if options.repeated_values and not options.readable:
         for max_uses in _MAX_USES:
             packed = _with_repeated_values(value, counter, options, max_uses)
-            if _is_readable(view := write_view(packed), compact, limits):
+            if _is_readable(view := write_view(packed), compact, limits, layouts):
                 return view
     view = write_view(value, readable=options.readable)
-    return view if _is_readable(view, compact, limits) else None
+    return view if _is_readable(view, compact, limits, layouts) else None
 
 
 def _with_repeated_values(value: object, counter: TokenCounter, options: Options, max_uses: int | None) -> object:
@@ -134,14 +138,14 @@ def _with_repeated_values(value: object, counter: TokenCounter, options: Options
     return pack_repeated_values(value, saves_tokens, max_uses=max_uses)
 
 
-def _is_readable(view: str, compact: str, limits: ExpansionLimits) -> bool:
+def _is_readable(view: str, compact: str, limits: ExpansionLimits, layouts: list[str] | None) -> bool:
     """Return whether `read` accepts a view within `limits`."""
     # What reading adds is less than twice the value: the keys and constants of a table, and strings that hold JSON once
     # more for the document in them.
-    if 2 * len(compact) <= limits.of(len(view)) - len(view):
+    if not layouts and 2 * len(compact) <= limits.of(len(view)) - len(view):
         return True
     try:
-        read(view, limits=limits)
+        read(view, limits=limits, layouts=layouts)
     except DecodeError:
         return False
     return True

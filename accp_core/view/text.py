@@ -110,11 +110,13 @@ def _segment(
 ) -> Segment | LiteralSegment:
     if isinstance(part, Literal):
         return LiteralSegment(_segments(part.document, counter, options, limits), part.open_quote)
-    return Segment(f"{part.form.CODE}{part.how}", _view(part, counter, options, limits), part.cut)
+    layouts: list[str] = []
+    view = _view(part, counter, options, limits, layouts)
+    return Segment(f"{part.form.CODE}{part.how}", view, part.cut, layouts)
 
 
-def _view(part: Value, counter: TokenCounter, options: Options, limits: ExpansionLimits) -> str:
-    """Return the view of a value."""
+def _view(part: Value, counter: TokenCounter, options: Options, limits: ExpansionLimits, layouts: list[str]) -> str:
+    """Return the view of a value; `layouts` takes the layouts of the JSON in its strings."""
     compact = write_styled_json(part.value, "0u")
     if not is_utf8(compact):
         compact = write_styled_json(part.value, "0")
@@ -123,5 +125,7 @@ def _view(part: Value, counter: TokenCounter, options: Options, limits: Expansio
     tighter = replace(limits, times=limits.times * len(compact) // max(chars, len(compact)))
     # The source is counted in any case, and `counter` remembers it.
     tokens = counter(compact) if compact == part.written else None
-    view = render_known(part.value, compact, counter=counter, options=options, limits=tighter, tokens=tokens)
+    view = render_known(
+        part.value, compact, counter=counter, options=options, limits=tighter, tokens=tokens, layouts=layouts
+    )
     return view if part.cut is None else view + CUT_LINE

@@ -69,6 +69,7 @@ SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingP
         "latency": with_data("latency"),
         "mcp_results": with_data("mcp_results"),
         "mcp_tools": with_data("mcp_tools"),
+        "requests": with_data("answered_requests"),
     }
 )
 

@@ -9,6 +9,10 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
+from accp_core import Compressed
+from accp_core.references import StoredText
+from tests.bench.answered_requests import is_answered, wrong_statements
+
 HERE: Final = Path(__file__).parent / "requests"
 KINDS: Final = {"look-up", "two conditions", "superlative", "absence", "threshold", "count"}
 
@@ -110,3 +114,25 @@ def test_answers_are_found_again_in_source_files() -> None:
     assert answer_to("Which of the check and count functions") == {
         name for name in bare if name.startswith(("check", "count"))
     }
+
+
+def shown(text: str, *, is_preview: bool = True) -> Compressed:
+    stored = StoredText.of(text) if is_preview else None
+    return Compressed(text=f"[preview]\n{text}", layout=None, stored=stored, tokens_before=9, tokens_after=9)
+
+
+def test_an_answer_is_whole_and_stands_beside_the_words_of_its_request() -> None:
+    late = {"kind": "absence", "request": "Which orders have no courier?", "answer": ["O-12345", "O-22345"]}
+    assert is_answered(late, shown("[…lines 3-9]", is_preview=False))
+    assert not is_answered(late, shown("orders: 90 rows, 2 shown\nO-12345\nO-22345"))
+    assert is_answered(late, shown("orders: 90 rows, 2 shown\ncourier is empty: 2 rows, all shown\nO-12345\nO-22345"))
+    many = {"kind": "count", "request": "How many are late?", "answer": ["9"], "counted": ["a"]}
+    assert is_answered(many, shown("status: paid (12), late (9)"))
+    assert not is_answered(many, shown("status: paid (9)\nlate"))
+
+
+def test_a_wrong_count_is_a_wrong_statement() -> None:
+    rows = json.dumps([{"id": number, "by": None if number % 2 else "ann"} for number in range(9)])
+    right = "id>3: 5 rows, all shown\nby=ann: 5 rows\nby is empty, id≤3: 2 rows; id: 1 to 3"
+    assert wrong_statements(right, rows) == []
+    assert wrong_statements(f"{right}\nby=ann, id<2: 3 rows; id: 1", rows) == ["by=ann, id<2: 3 rows;"]

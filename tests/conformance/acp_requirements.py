@@ -33,7 +33,7 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{ABORTS}[A]",
             f"{SECURITY}::test_a_frame_that_is_too_large_or_no_text_ends_a_connection",
         ),
-        "acp:3.6-1": (f"{HANDSHAKE}::test_a_guest_needs_the_token_in_its_path_or_header",),
+        "acp:3.6-1": (f"{SECURITY}::test_a_wrong_token_gets_an_error_frame_and_4401",),
         "acp:4.2-1": (
             f"{FRAMING}::test_lines_come_back_however_the_stream_is_cut",
             f"{FRAMING}::test_only_a_line_feed_ends_a_line",
@@ -45,10 +45,7 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         ),
         "acp:4.4-1": (f"{STDIO}::test_each_request_gets_its_reply_once_and_in_order_though_the_process_is_killed",),
         "acp:5.1-1": ("core/acp/test_link.py::test_a_relay_has_the_same_token",),
-        "acp:5.1-2": (
-            f"{HANDSHAKE}::test_a_guest_tries_three_times_and_then_a_relay",
-            "core/acp/test_attempts.py::test_three_failures_lead_to_the_relay_with_the_same_token",
-        ),
+        "acp:5.1-2": ("core/acp/test_attempts.py::test_three_failures_lead_to_the_relay_with_the_same_token",),
         "acp:5.3-1": (
             f"{BINDINGS}::test_a_relay_answers_as_its_specification_says",
             f"{ABORTS}[C]",

@@ -8,7 +8,7 @@ from accp_core import read, render
 from accp_core.accp import Codec, Message
 from accp_core.accp.frame import Intent
 from accp_core.compression import ResultLimits, compress
-from accp_core.documents import block_yaml
+from accp_core.documents import yaml
 from accp_core.packing.delta import apply, diff
 from accp_core.packing.expansion import Expansion
 from accp_core.strict_json import compact_json
@@ -53,9 +53,9 @@ def check_text(value: Any, choice: int) -> None:
 
 
 def as_yaml(value: Any) -> str:
-    """Return a value as block YAML, where that can hold it."""
+    """Return a value as YAML, where that can hold it."""
     try:
-        return block_yaml.write(value, "", Expansion(1_000_000))
+        return yaml.DOCUMENT.write(value, "", Expansion(1_000_000))
     except ValueError:
         return repr(value)
 

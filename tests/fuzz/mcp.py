@@ -7,9 +7,9 @@ from typing import Any, Final
 from accp_adapters.mcp import Decoder, Encoder
 from accp_adapters.mcp.proxy.message import Message, read_message
 from accp_adapters.mcp.proxy.relay import Relay, encoder_relay, read_lines
-from accp_adapters.mcp.proxy.sse import EventSplitter, event_data, with_data
 from accp_adapters.mcp.shim.protocol import is_same_result
 from accp_adapters.mcp.shim.router import ShimRouter
+from accp_adapters.serving.sse import EventSplitter, event_data, with_data
 from tests.fuzz.view import count
 
 __all__ = ["check"]
@@ -86,6 +86,6 @@ def check_events(data: bytes) -> None:
         splitter = EventSplitter(limit=256)
         pieces = [each for chunk in (data[:middle], data[middle:]) for each in splitter.feed(chunk)]
         assert b"".join([piece for piece, _ in pieces] + [splitter.close()]) == data
-    for event, is_complete in EventSplitter().feed(data):
+    for event, is_complete in EventSplitter(limit=1 << 20).feed(data):
         if is_complete and event_data(event):
             assert event_data(with_data(event, b"new")) == b"new"

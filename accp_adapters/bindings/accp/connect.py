@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
+from accp_adapters.backoff import Backoff
 from accp_adapters.bindings.accp.addresses import Address, TokenSource, parse_address
-from accp_adapters.bindings.accp.backoff import Backoff
 from accp_adapters.bindings.accp.client_errors import ConnectionRefused
 from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_adapters.bindings.accp.http_carrier import HttpCarrier

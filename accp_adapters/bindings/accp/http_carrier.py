@@ -10,8 +10,8 @@ from typing import Final
 
 import httpx2
 
+from accp_adapters.backoff import Backoff
 from accp_adapters.bindings.accp.addresses import Address, TokenSource, token_fields
-from accp_adapters.bindings.accp.backoff import Backoff
 from accp_adapters.bindings.accp.client_errors import ConnectionRefused
 from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_core.accp.head import frame_head

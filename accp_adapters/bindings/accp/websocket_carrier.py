@@ -11,8 +11,8 @@ from typing import Any, Final
 import websockets
 from websockets.asyncio.client import ClientConnection
 
+from accp_adapters.backoff import Backoff
 from accp_adapters.bindings.accp.addresses import Address, TokenSource, token_fields
-from accp_adapters.bindings.accp.backoff import Backoff
 from accp_adapters.bindings.accp.client_errors import ConnectionRefused, SessionLost
 from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_adapters.bindings.client_logs import WEBSOCKET_LOG

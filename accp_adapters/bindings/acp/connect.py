@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
+from accp_adapters.backoff import Backoff
 from accp_adapters.bindings.acp.http_sse.client import open_http
 from accp_adapters.bindings.acp.relay.client import Position, open_relay
 from accp_adapters.bindings.acp.sessions.channel import UNTRUSTED, Channel, ChannelClosed
@@ -20,7 +21,7 @@ from accp_adapters.bindings.acp.sessions.session import FATAL_CODES, AcpSession
 from accp_adapters.bindings.acp.stdio import open_process
 from accp_adapters.bindings.acp.tcp import open_tcp
 from accp_adapters.bindings.acp.web_socket import open_web_socket
-from accp_core.acp import AcpError, AgentCard, Binding, Link, next_attempt, next_delay, parse_link
+from accp_core.acp import AcpError, AgentCard, Binding, Link, next_link, parse_link
 from accp_core.errors import EncodeError, ProtocolError, RemoteProtocolError
 
 __all__ = ["acp_connect"]
@@ -29,6 +30,9 @@ _HOPELESS: Final = (FATAL_CODES | {UNTRUSTED}) - {DUPLICATE}
 """Codes after which another attempt would end the same way."""
 _AT_ONCE_SECONDS: Final = 0.1
 """At most, before the first attempt after a connection that worked."""
+_BACKOFF: Final = Backoff(first=2.0, longest=60.0)
+_DIRECT_DELAYS: Final = 2
+"""Delays of the direct attempts; those of a relay begin anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +54,9 @@ class _Target:
 
     def wait(self, failures: int) -> float:
         """Return the seconds before the next attempt, after `failures` in a row."""
-        return next_delay(failures, chance=random.random) if failures else random.random() * _AT_ONCE_SECONDS
+        if not failures:
+            return random.random() * _AT_ONCE_SECONDS
+        return _BACKOFF.delay(failures - _DIRECT_DELAYS if failures > _DIRECT_DELAYS else failures)
 
     async def open(self, session: AcpSession, failures: int) -> Channel:
         """Return a new connection, after `failures` attempts in a row have failed.
@@ -60,9 +66,7 @@ class _Target:
         """
         link, limit = self.link, session.limits.message_bytes
         if link is not None:
-            if failures:
-                link = next_attempt(link, failures, chance=random.random, relay=self.relay).link
-            return await self._open_link(link, session)
+            return await self._open_link(next_link(link, failures, self.relay), session)
         if not isinstance(self.address, str):
             return await open_process(self.address, limit=limit)
         url = urlsplit(self.address)

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final, TypeVar
 
+from accp_adapters.backoff import Backoff
 from accp_adapters.bindings.hosts.names import owner_of
 from accp_adapters.bindings.hosts.options import HostLimits
 from accp_adapters.bindings.hosts.replica import Replica, SessionKind
@@ -30,8 +31,7 @@ T = TypeVar("T")
 
 _LOG: Final = logging.getLogger(__name__)
 
-_FIRST_PAUSE: Final = 0.001
-_LONGEST_PAUSE: Final = 0.05
+_BACKOFF: Final = Backoff(first=0.002, longest=0.1)
 _ATTEMPTS: Final = 3
 
 
@@ -306,12 +306,12 @@ class Journal:
         return replica
 
     async def _lease(self, name: str) -> Fence:
-        pause, clock = _FIRST_PAUSE, asyncio.get_running_loop().time
+        failures, clock = 0, asyncio.get_running_loop().time
         until = clock() + self._limits.lease_wait
         while (fence := await self._log.lease(name, self._worker, self._limits.lease)) is None:
             if clock() > until:
                 reason = f"expected the session within {self._limits.lease_wait} seconds, another worker holds it"
                 raise ProtocolError(reason, code=ErrorCode.TIMEOUT)
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
+            failures += 1
+            await asyncio.sleep(_BACKOFF.delay(failures))
         return fence

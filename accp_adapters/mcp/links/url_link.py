@@ -20,11 +20,11 @@ from accp_adapters.mcp.proxy.endpoint_client import EndpointClient, connect
 from accp_adapters.mcp.proxy.message import Message, error_message
 from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES
 from accp_adapters.mcp.proxy.routing import header_arguments, routing_headers
-from accp_adapters.mcp.proxy.sse import EventSplitter, event_data, event_field
 from accp_adapters.mcp.shim.protocol import JsonObject, is_modern
 from accp_adapters.serving.bodies import ByteBudget
 from accp_adapters.serving.hosts import Headers
 from accp_adapters.serving.response_bodies import read_body_of, too_long, unpacked
+from accp_adapters.serving.sse import EventSplitter, event_data, event_field
 from accp_core.errors import ProtocolError
 
 __all__ = ["UrlLink"]

@@ -19,9 +19,9 @@ import httpx2
 
 from accp_adapters.mcp.proxy.message import Message
 from accp_adapters.mcp.proxy.routing import ROUTING_FIELD, routing_fields
-from accp_adapters.mcp.proxy.sse import EventSplitter, event_data
 from accp_adapters.mcp.shim.protocol import JsonObject, is_modern
 from accp_adapters.serving.hosts import Headers
+from accp_adapters.serving.sse import EventSplitter, event_data
 
 __all__ = ["ClientRequest", "access_check", "answer_with", "list_request", "read_answer", "read_refusal"]
 

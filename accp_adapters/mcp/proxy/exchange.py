@@ -11,11 +11,11 @@ import httpx2
 from accp_adapters.mcp.proxy.endpoint_client import client_headers
 from accp_adapters.mcp.proxy.message import Message, error_message
 from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES, Relay, Relayed
-from accp_adapters.mcp.proxy.sse import EventSplitter, event_data, event_field, with_data
 from accp_adapters.serving.bodies import ByteLease
 from accp_adapters.serving.hosts import Headers, header
 from accp_adapters.serving.response_bodies import too_long
 from accp_adapters.serving.responses import ResponseWriter
+from accp_adapters.serving.sse import EventSplitter, event_data, event_field, with_data
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 

@@ -15,7 +15,6 @@ from accp_core.acp import (
     ErrorReceived,
     TextPart,
     UnknownReceived,
-    next_delay,
 )
 from accp_core.acp.outgoing import Outgoing
 from accp_core.errors import LocalProtocolError
@@ -160,9 +159,16 @@ def test_a_restart_counts_what_is_lost() -> None:
     assert outgoing.waiting() == [(2, "b"), (3, "c")]
 
 
-def test_delays_grow_to_a_minute() -> None:
-    assert [next_delay(failures, chance=lambda: 1) for failures in (1, 2, 3, 4, 99)] == [2, 4, 2, 4, 60]
-    assert next_delay(1, chance=lambda: 0) == 1
+def test_the_last_texts_are_kept_within_their_bounds() -> None:
+    outgoing = Outgoing(window=3, characters=10)
+    assert (outgoing.last, outgoing.after(0)) == (0, [])
+    for text in ("a", "b", "c", "d"):
+        outgoing.append(text)
+    assert outgoing.after(0) == [(2, "b"), (3, "c"), (4, "d")]
+    assert outgoing.after(3) == [(4, "d")]
+    assert outgoing.after(9) == []
+    outgoing.append("x" * 9)
+    assert outgoing.after(0) == [(4, "d"), (5, "x" * 9)]
 
 
 def test_two_connections_have_different_logs() -> None:

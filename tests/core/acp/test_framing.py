@@ -12,15 +12,12 @@ from accp_core.acp import (
     AcpError,
     AcpMessage,
     ByteLineReader,
-    SseEvent,
-    SseReader,
     TextPart,
     error_body,
     parse_envelope,
     read_request,
     serialize_envelope,
 )
-from accp_core.acp.framing import KEEPALIVE
 from accp_core.errors import DecodeError
 from tests.core.acp.test_envelope import MESSAGES
 
@@ -43,17 +40,6 @@ def test_lines_come_back_however_the_stream_is_cut(messages: list[AcpMessage], c
     reader.end()
 
 
-@pytest.mark.slow
-@given(st.lists(MESSAGES, max_size=4), CUTS)
-def test_events_come_back_however_the_stream_is_cut(messages: list[AcpMessage], cuts: list[int]) -> None:
-    reader = SseReader()
-    stream = KEEPALIVE + b"".join(
-        f"data: {serialize_envelope(message)}\n\n".encode() + KEEPALIVE for message in messages
-    )
-    events = [event for piece in pieces(stream, cuts) for event in reader.feed(piece)]
-    assert [parse_envelope(event.data) for event in events] == messages
-
-
 def test_only_a_line_feed_ends_a_line() -> None:
     reader = ByteLineReader()
     assert reader.feed("a\u2028b\x0bc\r\n\n  \nd".encode()) == ["a\u2028b\x0bc"]
@@ -74,18 +60,6 @@ def test_a_line_is_bounded_before_it_ends(stream: list[bytes]) -> None:
 def test_a_line_of_another_encoding_is_refused() -> None:
     with pytest.raises(DecodeError, match="expected UTF-8"):
         ByteLineReader().feed(b"\xff\n")
-
-
-def test_an_event_has_a_name_an_id_and_several_lines() -> None:
-    reader = SseReader()
-    stream = b": hello\nevent: acp.ready\nid: 7\nretry: 3\nnothing\ndata: a\r\ndata:b\n\nevent: empty\n\ndata\n\n"
-    assert reader.feed(stream) == [SseEvent(data="a\nb", event="acp.ready", id="7"), SseEvent(data="")]
-
-
-def test_an_event_is_bounded() -> None:
-    reader = SseReader(limit=100)
-    with pytest.raises(DecodeError, match="expected an event of at most 100 bytes"):
-        reader.feed(b"data: " + b"x" * 80 + (b"\ndata: " + b"x" * 80) * 10)
 
 
 def test_a_request_says_a_message_without_type() -> None:

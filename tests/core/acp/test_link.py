@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_core.acp import AcpError, Binding, Link, parse_link
-from accp_core.acp.link import same_token
 from accp_core.errors import DecodeError, EncodeError
 
 TOKEN = "tok_ba366fcab78d4d61"
@@ -38,12 +37,6 @@ def test_what_no_link_has_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(EncodeError) as refusal:
         Link(**{"binding": Binding.WS_P2P, "host": "h", "port": 1, "token": TOKEN, **changes})
     assert refusal.value.code == "ERR_INVALID_REQUEST"
-
-
-@given(st.text(), st.text())
-def test_only_equal_tokens_are_the_same(one: str, other: str) -> None:
-    assert same_token(one, one)
-    assert same_token(one, other) == (one == other)
 
 
 @given(st.text() | st.from_regex(r"acp(\+wss)?://[a-z.:\[\]@/]{0,12}/(acp/)?[a-z_/]{0,12}", fullmatch=True))

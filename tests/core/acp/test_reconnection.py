@@ -7,15 +7,11 @@ import pytest
 from accp_core.acp import (
     AcpMessageReceived,
     CardReceived,
-    Connection,
-    Peers,
     ReplyMissed,
     ReplyReceived,
-    SentLog,
     TextPart,
     UnknownReceived,
 )
-from accp_core.errors import LocalProtocolError
 from tests.core.acp.test_handshake import NOW, agent, connected, hello
 
 
@@ -130,41 +126,3 @@ def test_a_reply_survives_the_connection() -> None:
     guest.receive(card)
     (again,) = guest.texts_to_send()
     assert isinstance(host.receive(again), ReplyReceived)
-
-
-def test_a_log_keeps_the_last_texts_within_its_bounds() -> None:
-    log = SentLog(entries=3, characters=10)
-    assert (log.oldest, log.after(0), len(log)) == (1, [], 0)
-    for text in ("a", "b", "c", "d"):
-        log.append(text)
-    assert log.after(0) == [(2, "b"), (3, "c"), (4, "d")]
-    assert log.after(3) == [(4, "d")]
-    assert log.after(9) == []
-    log.append("x" * 9)
-    assert log.after(0) == [(4, "d"), (5, "x" * 9)]
-
-
-def test_each_peer_has_its_own_token_and_connection() -> None:
-    peers = Peers(lambda: agent("Host"), max_peers=2)
-    with pytest.raises(LocalProtocolError, match="ERR_NOT_CONNECTED: expected the name of one of 0 peers"):
-        peers.get()
-    one = peers.add("ann", "tok_aaaaaa")
-    assert isinstance(one, Connection)
-    assert peers.get() is peers.get("ann") is one
-    assert peers.add("bob", "tok_bbbbbb") is not one
-    assert (peers.admit("/tok_bbbbbb", {}), peers.admit("/", {"x-acp-token": "tok_aaaaaa"})) == ("bob", "ann")
-    assert peers.admit("/tok_cccccc", {}) is None
-    assert (list(peers), len(peers)) == (["ann", "bob"], 2)
-    for name, code in ((None, "ERR_AMBIGUOUS_PEER"), ("eve", "ERR_NOT_FOUND: expected a known peer, found 'eve'")):
-        with pytest.raises(LocalProtocolError, match=code):
-            peers.get(name)
-    for name, token, code in (
-        ("ann", "tok_cccccc", "ERR_INVALID_REQUEST"),
-        ("eve", "tok_aaaaaa", "ERR_INVALID_REQUEST"),
-        ("eve", "tok_cccccc", "ERR_NOT_CONNECTED"),
-    ):
-        with pytest.raises(LocalProtocolError, match=code):
-            peers.add(name, token)
-    peers.remove("ann")
-    peers.remove("ann")
-    assert peers.admit("/tok_aaaaaa", {}) is None

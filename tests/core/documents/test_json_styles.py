@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from accp_core.documents.embedded_json import pack_embedded_json, unpack_embedded_json
 from accp_core.documents.json_styles import (
     STYLE_CODE,
     STYLES,
-    pack_embedded_json,
     python_size,
     read_styled_json,
-    unpack_embedded_json,
     write_styled_json,
     written_size,
 )

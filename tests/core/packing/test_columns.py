@@ -12,7 +12,17 @@ from accp_core.packing.columns import (
     unpack_column,
     unpack_table,
 )
-from accp_core.packing.tree import ABSENT, NEXT_ROW, Constant, KeyColumn, PooledLists, RepeatedValue, Repetition, Table
+from accp_core.packing.tree import (
+    ABSENT,
+    NEXT_ROW,
+    Constant,
+    KeyColumn,
+    PooledLists,
+    RepeatedValue,
+    Repetition,
+    Sparse,
+    Table,
+)
 from tests.core.exactly import exactly
 
 TABLES = {
@@ -243,3 +253,48 @@ def test_rows_keep_a_cell_besides_their_key() -> None:
     assert table is not None
     assert table.columns == {"name": NAMES, "id": Constant(7)}
     assert pack_keyed_rows({name: [name] for name in NAMES}) is None
+
+
+KEPT = {f"k{number}": number for number in range(6)}
+EIGHT = dict.fromkeys("pqxyzwrs", 1)
+GAPS = {
+    "in one row": ([EIGHT | KEPT] * 4 + [dict.fromkeys("pqrs", 1) | KEPT], "xyzw"),
+    "in another row once the keys of the first are named": (
+        [EIGHT | KEPT] * 8 + [dict.fromkeys("pqrs", 1) | KEPT] + [dict.fromkeys("xyzw", 1) | KEPT],
+        "pqxyzwrs",
+    ),
+    "of three": ([dict.fromkeys("pqxr", 1) | KEPT] * 4 + [{"r": 1} | KEPT], ""),
+}
+
+
+@pytest.mark.parametrize(("rows", "named"), GAPS.values(), ids=GAPS)
+def test_keys_are_named_of_which_a_row_would_lack_more_than_three_in_succession(
+    rows: list[dict[str, int]], named: str
+) -> None:
+    items: list[object] = [dict(row, n=number) for number, row in enumerate(rows)]
+    table = pack_table(items)
+    assert table is not None
+    assert {name for name, column in table.columns.items() if type(column) is Sparse} == set(named)
+    assert unpack_table(table) == items
+
+
+@pytest.mark.parametrize(
+    ("maps", "in_brackets"),
+    [
+        ([{"a": n, "b": 2, "c": -n} for n in range(10)], False),
+        ([{"a": n, **({"b": 2} if n % 2 else {}), "c": -n} for n in range(10)], False),
+        ([{"a": n, "b": 2, **({"c": 3} if n % 2 else {})} for n in range(10)], True),
+        ([{**({"a": n} if n % 2 else {}), "b": -n} for n in range(10)], True),
+        ([{"a": n, "b": -n, **({"c": 3} if n == 4 else {}), "d": n} for n in range(10)], True),
+    ],
+)
+def test_a_map_in_a_row_is_in_brackets_where_its_absent_cells_or_keys_could_be_taken_for_those_of_the_row(
+    maps: list[object], in_brackets: bool
+) -> None:
+    items: list[object] = [{"id": number, "m": inner} for number, inner in enumerate(maps)]
+    table = pack_table(items)
+    assert table is not None
+    inner = table.columns["m"]
+    assert type(inner) is Table
+    assert inner.slots == ([NEXT_ROW] * len(maps) if in_brackets else None)
+    assert unpack_table(table) == items

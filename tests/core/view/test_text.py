@@ -385,7 +385,7 @@ def test_lines_of_json_inside_other_text_are_one_table() -> None:
     assert view.text.endswith("\n(20 lines)\n")
 
 
-def test_block_yaml_is_rendered() -> None:
+def test_yaml_is_rendered() -> None:
     rows = [
         {"server_name": "files", "tool_name": name, "args": {"path": "a path"}} for name in ("read", "write", "list")
     ]
@@ -401,6 +401,14 @@ def test_block_yaml_is_rendered() -> None:
     assert view.layout.startswith("v3 y:")
     assert view.text.startswith("success true\n")
     assert view.tokens_after < 0.7 * view.tokens_before
+
+
+def test_documents_of_yaml_with_block_texts_are_rendered() -> None:
+    document = 'kind: Job\nmetadata:\n  name: job-{0}\n  created: "2026-01-0{0}"\nrun: |\n  set -e\n  run {0}\n'
+    documents = [document.format(number) for number in range(1, 5)]
+    view = viewed("---\n".join(documents))
+    assert " Y" in view.layout
+    assert view.tokens_after < 0.65 * view.tokens_before
 
 
 def test_text_around_a_view_is_not_read_as_a_part_of_its_last_value() -> None:
@@ -450,7 +458,7 @@ def test_a_repr_that_was_cut_off_is_read_up_to_the_cut() -> None:
     assert view.tokens_after < 0.5 * view.tokens_before
 
 
-def test_block_yaml_in_a_repr_is_rendered() -> None:
+def test_yaml_in_a_repr_is_rendered() -> None:
     rows = [
         f"- server: files\n  tool: {name}\n  args:\n    path: a path\n" for name in ("read", "write", "list", "find")
     ]

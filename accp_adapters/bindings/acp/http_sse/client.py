@@ -10,13 +10,15 @@ from typing import Any, Final
 
 import httpx2
 
+from accp_adapters.backoff import Backoff
 from accp_adapters.bindings.acp.http_sse.stream import STREAM_READY
 from accp_adapters.bindings.acp.sessions.channel import TOKEN_REFUSED, ChannelClosed
 from accp_adapters.bindings.acp.sessions.session import AcpSession
 from accp_adapters.bindings.acp.sessions.signal import Signal
 from accp_adapters.bindings.client_logs import hide_tokens
-from accp_core.acp import Binding, SseReader
-from accp_core.acp.document import read_object
+from accp_adapters.serving.sse import EventSplitter, event_data, event_field
+from accp_core.acp import AcpError, Binding
+from accp_core.acp.document import read_object, refusal
 from accp_core.acp.handshake import ACK, CURSOR, RESUME
 from accp_core.errors import DecodeError
 from accp_core.strict_json import compact_json
@@ -26,7 +28,10 @@ __all__ = ["HttpClient", "open_http"]
 _SECONDS: Final = httpx2.Timeout(30.0, read=60.0)
 """The stream says something every 20 seconds, see `AcpLimits.keepalive_seconds`."""
 _BUFFERED: Final = 64
+_EVENT_OVERHEAD: Final = 256
+"""Bytes of an event besides its data: the names of its fields, its name and its id."""
 _ATTEMPTS: Final = 5
+_BACKOFF: Final = Backoff(first=0.25)
 _PATHS: Final[Mapping[str, str]] = {
     "acp.message": "/message:send",
     "acp.reply": "/reply",
@@ -118,7 +123,7 @@ class _Channel:
     def __init__(self, client: HttpClient, stream: httpx2.Response, card: dict[str, Any], session: AcpSession) -> None:
         self._client, self._stream, self._card = client, stream, card
         self._connection = session.connection
-        self._reader = SseReader(session.limits.message_bytes)
+        self._events = EventSplitter(session.limits.message_bytes + _EVENT_OVERHEAD)
         self._texts: deque[str] = deque()
         self._changed = Signal()
         self._ended: ChannelClosed | DecodeError | None = None
@@ -129,12 +134,12 @@ class _Channel:
         path = _PATHS.get(data["type"])
         if path is None:
             return  # our card: this binding has nowhere to put it
-        for attempt in range(_ATTEMPTS):
+        for attempt in range(1, _ATTEMPTS + 1):
             status, answer = await self._client.call("POST", path, text)
             if status < 500 and status != 408:
                 self._delivered(data, status, answer)
                 return
-            await asyncio.sleep(2.0**attempt / 4)
+            await asyncio.sleep(_BACKOFF.delay(attempt))
         raise ChannelClosed(f"the server answers with {status}: {answer.get('error', '')!s:.200}")
 
     async def receive(self) -> str:
@@ -167,11 +172,22 @@ class _Channel:
         self._texts.append(text)
         self._changed.notify()
 
+    def _take(self, event: bytes, *, is_complete: bool) -> None:
+        """Take what an event says; a comment says nothing."""
+        if not is_complete:
+            raise DecodeError("expected a shorter event", code=AcpError.TOO_LARGE, text="", position=0)
+        try:
+            text = event_data(event).decode()
+        except UnicodeDecodeError as error:
+            raise refusal(f"expected UTF-8: {error.reason}", "") from None
+        if text:
+            self._put(self._card_of(text) if event_field(event, b"event") == STREAM_READY.encode() else text)
+
     async def _read(self) -> None:
         try:
             async for data in self._stream.aiter_bytes():
-                for event in self._reader.feed(data):
-                    self._put(self._card_of(event.data) if event.event == STREAM_READY else event.data)
+                for event, is_complete in self._events.feed(data):
+                    self._take(event, is_complete=is_complete)
                 while len(self._texts) > _BUFFERED:
                     await self._changed.wait()
             self._ended = ChannelClosed("the stream has ended")

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
 
+from accp_adapters.backoff import Backoff
 from accp_adapters.bindings.acp.http_sse.client import HttpClient
 from accp_adapters.bindings.acp.sessions.channel import REPLACED, ChannelClosed
 from accp_adapters.bindings.acp.sessions.host import AcpAgent, AcpHost, host_of
@@ -41,7 +42,8 @@ _FOREIGN_POLL_SECONDS: Final = 1.0
 _LATE_SECONDS: Final = 30.0
 """Without a poll, after which the relay may have forgotten messages."""
 _JOINED: Final = "acp.agent_joined"
-_RETRY_SECONDS: Final = (0.05, 0.5, 2.0)
+_ATTEMPTS: Final = 5
+_BACKOFF: Final = Backoff(first=0.1)
 
 
 @dataclass(slots=True)
@@ -111,7 +113,7 @@ async def serve_relay(
                 await channel.aclose()
                 raise
             await host.serve(channel, principal, first)
-        await asyncio.sleep(_RETRY_SECONDS[0])
+        await asyncio.sleep(_BACKOFF.delay(1))
 
 
 async def _principal_of(host: AcpHost, token: str) -> Principal:
@@ -198,7 +200,7 @@ class RelayChannel:
 
     async def _call(self, method: str, action: str, body: str | None = None) -> tuple[int, dict[str, Any]]:
         """Ask the relay, again where it does not answer: it knows a message that it got before."""
-        for seconds in _RETRY_SECONDS:
+        for attempt in range(1, _ATTEMPTS + 1):
             try:
                 status, answer = await self._client.call(method, f"/acp/{self._token}/{action}", body)
             except ChannelClosed as closed:
@@ -207,7 +209,7 @@ class RelayChannel:
             else:
                 if status < 500 and status != 429:
                     return status, answer
-            await asyncio.sleep(seconds)
+            await asyncio.sleep(_BACKOFF.delay(attempt))
         raise ChannelClosed("the relay does not answer")
 
     async def _take(self, entry: Mapping[str, Any]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from accp_adapters.bindings.accp.backoff import Backoff
+from accp_adapters.backoff import Backoff
 from accp_adapters.bindings.accp.connect import ClientOptions
 from accp_adapters.bindings.agents import AccpWire, GrantedReferences, RemoteAgent, serve_contexts
 from accp_core.accp import Codec

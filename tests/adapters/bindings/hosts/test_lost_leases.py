@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from accp_adapters.backoff import Backoff
 from accp_adapters.bindings.accp.app import accp_app
-from accp_adapters.bindings.accp.backoff import Backoff
 from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_adapters.bindings.accp.connect import ClientOptions, connect
 from accp_adapters.bindings.hosts import HostLimits, SessionHost

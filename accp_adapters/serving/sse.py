@@ -10,8 +10,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES
-
 __all__ = ["EventSplitter", "event_data", "event_field", "with_data"]
 
 # CR LF is one end of line, never two; this spelling searches five times as fast as an atomic group.
@@ -24,7 +22,7 @@ _MAX_END: Final = 4
 class EventSplitter:
     """A stream that is split after each event; the pieces add up to the stream, byte for byte."""
 
-    def __init__(self, limit: int = MAX_MESSAGE_BYTES) -> None:
+    def __init__(self, limit: int) -> None:
         """Start a stream.
 
         Args:

@@ -1,8 +1,9 @@
-"""How long to wait before the next attempt, so that clients that were cut off together do not come back together."""
+"""How long to wait before the next attempt, so that those that were cut off together do not come back together."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 
 __all__ = ["Backoff"]
@@ -18,8 +19,10 @@ class Backoff:
     """Seconds after the first failure, at most."""
     longest: float = 30.0
     """Seconds after any failure, at most."""
+    chance: Callable[[], float] = random.random
+    """Returns a random number from 0 to 1."""
 
     def delay(self, failures: int, at_least: float = 0.0) -> float:
         """Return the seconds to wait after `failures` in a row, and at least what the server asked for."""
         longest = min(self.longest, self.first * 2.0 ** min(failures - 1, _MAX_DOUBLINGS))
-        return max(longest * random.uniform(0.5, 1.0), min(at_least, self.longest))
+        return max(longest * (0.5 + self.chance() / 2), min(at_least, self.longest))

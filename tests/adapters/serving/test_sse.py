@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accp_adapters.mcp.proxy.sse import EventSplitter, event_data, event_field, with_data
+from accp_adapters.serving.sse import EventSplitter, event_data, event_field, with_data
 
 streams = st.lists(
     st.sampled_from([b"data: {}", b"data:x", b"id: 7", b": ping", b"retry: 100", b"\n", b"\r\n", b"\r", b"\n\n"])

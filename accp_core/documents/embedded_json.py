@@ -1,0 +1,132 @@
+"""JSON documents inside strings, replaced by their values where the same bytes can be written again.
+
+Tool results hold JSON in JSON strings (an MCP text block, a LangChain message), and the escapes alone cost 12 to 15 %
+of their tokens. `pack_embedded_json` and `unpack_embedded_json` are inverse.
+
+The view of a text keeps the layouts of these documents beside it, so that they may be laid out in any way, or be cut
+off. The view of a value stands alone: only the documents of a few styles, whose codes it shows, are opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from accp_core.documents import json_document
+from accp_core.documents.cut_json import end_of_json, read_cut_json
+from accp_core.documents.json_layout import describe_json, write_json
+from accp_core.documents.json_styles import read_styled_json, write_styled_json, written_size
+from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion
+from accp_core.packing.tree import EmbeddedJson, map_members
+
+__all__ = ["pack_embedded_json", "unpack_embedded_json"]
+
+_PACKED: Final = frozenset((str, dict, list))
+_UNPACKED: Final = frozenset((EmbeddedJson, dict, list))
+
+
+def pack_embedded_json(value: object, layouts: list[str] | None = None) -> object:
+    """Return `value` with EmbeddedJson for each string that is a JSON array or object with members.
+
+    Args:
+        value: A JSON value.
+        layouts: The list to which the layouts are added, in the order of the value, each outer document before those in
+            it; None: documents are opened whose style has a code.
+    """
+    return _Packing(layouts).pack(value)
+
+
+class _Packing:
+    """One walk through a value, outer documents before inner ones."""
+
+    def __init__(self, layouts: list[str] | None) -> None:
+        self.layouts = layouts
+
+    def pack(self, value: object) -> object:
+        if type(value) is str:
+            return self._pack_string(value)
+        if type(value) is dict or type(value) is list:
+            return map_members(value, self.pack, _PACKED)
+        return value
+
+    def _pack_string(self, text: str) -> object:
+        if len(text) < 3 or text[0] not in "[{":
+            return text
+        if self.layouts is not None:
+            found = _read_laid_out(text)
+            if found is None:
+                return text
+            self.layouts.append(found[1])
+            return EmbeddedJson(self.pack(found[0]), "")
+        document = read_styled_json(text) if text[-1] in "]}" else None
+        if document is None or not document[0]:
+            return text
+        return EmbeddedJson(self.pack(document[0]), document[1])
+
+
+def _read_laid_out(text: str) -> tuple[object, str] | None:
+    """Return the value of a document and its layout, with `<` and its characters where it was cut off."""
+    try:
+        value, written, cut = json_document.read(text), text, ""
+    except ValueError:
+        try:
+            end, is_whole = end_of_json(text, 0)
+        except RecursionError:
+            return None
+        found = None if is_whole else read_cut_json(text, 0, end, is_exact=True)
+        if found is None or found.chars < len(text):
+            return None
+        value, written, cut = found.value, found.written, f"<{found.chars}"
+    layout = describe_json(written, [value]) if value else None
+    return None if layout is None else (value, layout + cut)
+
+
+def unpack_embedded_json(
+    value: object, expansion: Expansion | None = None, layouts: Iterator[str] | None = None
+) -> object:
+    """Return `value` with each EmbeddedJson written back as a string.
+
+    Args:
+        value: A tree that `pack_embedded_json` returned.
+        expansion: What the strings may add; None: the default size. Each document within a document doubles the escapes
+            of the inner one, so a short text could ask for more memory than there is.
+        layouts: The layouts in the order of `pack_embedded_json`; None: each document names its style.
+
+    Raises:
+        ExpansionError: the strings would have more characters than `expansion` has left.
+        ValueError: the layouts do not fit the value.
+    """
+    return _Unpacking(expansion or Expansion(DEFAULT_EXPANSION.size), layouts).unpack(value)
+
+
+class _Unpacking:
+    """One walk through a tree, which writes inner documents before outer ones."""
+
+    def __init__(self, expansion: Expansion, layouts: Iterator[str] | None) -> None:
+        self.expansion = expansion
+        self.layouts = layouts
+
+    def unpack(self, value: object) -> object:
+        """Return `value` with a string for each EmbeddedJson."""
+        if type(value) is EmbeddedJson:
+            layout = None if self.layouts is None else next(self.layouts, None)
+            left = self.expansion.left
+            inner = self.unpack(value.value)
+            # The characters of the inner strings are part of this one.
+            self.expansion.left = left
+            return self._write(inner, value.style, layout)
+        if type(value) is dict or type(value) is list:
+            return map_members(value, self.unpack, _UNPACKED)
+        return value
+
+    def _write(self, value: object, style: str, layout: str | None) -> str:
+        if self.layouts is None:
+            self.expansion.add(written_size(value, style), "!json")
+            return write_styled_json(value, style)
+        if layout is None:
+            raise ValueError("expected a layout for each document in a string, found fewer")
+        layout, _, chars = layout.partition("<")
+        text = write_json([value], layout, self.expansion)
+        if chars and (not chars.isdecimal() or int(chars) > len(text)):
+            raise ValueError(f"expected at most {len(text)} characters before a cut, found {chars!r}")
+        return text[: int(chars)] if chars else text

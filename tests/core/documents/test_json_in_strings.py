@@ -1,0 +1,106 @@
+"""JSON in a string in JSON, in any layout and at any depth, also where the tool cut all of it off."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accp_adapters.tokens import o200k_base
+from accp_core import DecodeError, ResultLimits, compress, render_text
+from accp_core.tables import open_text
+from accp_core.view.layout import restore
+
+COUNT = o200k_base()
+ROWS = [{"id": n, "name": f'host "é" {n}', "tags": ["eu", "prod"], "at": {"rack": n % 7}} for n in range(200)]
+INDENTED = json.dumps(ROWS, indent=2, ensure_ascii=False)
+PRETTIER = INDENTED.replace('[\n      "eu",\n      "prod"\n    ]', '["eu", "prod"]')
+WRITERS: dict[str, str] = {
+    "compact": json.dumps({"items": ROWS}, separators=(",", ":")),
+    "indented": json.dumps({"items": ROWS}, indent=2),
+    "prettier": f'{{\n  "items": {PRETTIER}\n}}',
+    "CRLF": json.dumps({"items": ROWS}, indent=4).replace("\n", "\r\n"),
+}
+WRAPPINGS: dict[str, Callable[[str], str]] = {
+    "a list of blocks": lambda text: json.dumps([{"type": "text", "text": text}]),
+    "a block": lambda text: json.dumps({"type": "text", "text": text}, ensure_ascii=False, indent=1),
+    "a result": lambda text: json.dumps({"content": [{"type": "text", "text": text}]}),
+}
+EACH = [(writer, wrapping) for writer in WRITERS for wrapping in WRAPPINGS]
+each = pytest.mark.parametrize(("writer", "wrapping"), EACH)
+ENDS = ["", "... [truncated]", "\n\n[20000 characters omitted]\n"]
+
+
+def cut(writer: str, wrapping: str, end: str = "") -> str:
+    return WRAPPINGS[wrapping](WRITERS[writer])[:9_000] + end
+
+
+@each
+def test_a_document_in_a_string_is_read_in_any_layout(writer: str, wrapping: str) -> None:
+    source = WRAPPINGS[wrapping](WRITERS[writer])
+    view = render_text(source, counter=COUNT)
+    assert view.restore() == source
+    assert view.tokens_after <= 1.05 * render_text(WRITERS[writer], counter=COUNT).tokens_after
+    assert open_text(source).value == {"items": ROWS}
+
+
+def test_documents_in_strings_of_several_layouts_come_back_in_their_order() -> None:
+    texts = [json.dumps({"n": n, "rows": ROWS[:3]}, indent=[None, 2, 2, "\t"][n % 4]) for n in range(12)]
+    source = json.dumps([{"message": n, "result": text} for n, text in enumerate([*texts, *texts])])
+    view = render_text(source, counter=COUNT)
+    assert view.restore() == source
+    assert view.tokens_after < view.tokens_before / 3
+
+
+@pytest.mark.parametrize("end", ENDS)
+@each
+def test_a_document_that_was_cut_off_in_a_string_is_read_to_the_cut(writer: str, wrapping: str, end: str) -> None:
+    source = cut(writer, wrapping, end)
+    view = render_text(source, counter=COUNT)
+    assert view.restore() == source
+    assert view.tokens_after < 0.5 * view.tokens_before
+    assert "[cut off here in the source]" in view.text
+
+
+@pytest.mark.parametrize("end", ENDS)
+@each
+def test_what_was_cut_off_in_a_string_has_tables_that_are_said_to_be_cut(writer: str, wrapping: str, end: str) -> None:
+    opened = open_text(cut(writer, wrapping, end))
+    (table,) = opened.tables()
+    assert (table.name, opened.is_cut) == ("items", True)
+    assert 20 < len(table.rows) < len(ROWS)
+    limits = ResultLimits(inline=300, preview=300)
+    first = compress(cut(writer, wrapping, end), limits=limits, counter=COUNT, open_with="accp_fetch").text.split("\n")
+    assert "the source was cut off" in first[0]
+    assert first[1].startswith(f"items: {len(table.rows)} rows")
+
+
+@given(
+    st.sampled_from(EACH),
+    st.integers(200, 9_000),
+    st.sampled_from(ENDS),
+    st.sampled_from([lambda text: text, json.dumps]),
+)
+def test_wherever_it_was_cut_off_the_source_comes_back(
+    names: tuple[str, str], chars: int, end: str, quote: Callable[[str], str]
+) -> None:
+    source = WRAPPINGS[names[1]](quote(WRITERS[names[0]]))[:chars] + end
+    assert render_text(source, counter=len).restore() == source
+
+
+@pytest.mark.parametrize(
+    ("layout", "reason"),
+    [
+        ("v3 o:16", "a layout for each document"),
+        ("v3 o&<9999:16", "characters before a cut"),
+        ("v3 o&<x:16", "characters before a cut"),
+    ],
+)
+def test_layouts_that_do_not_fit_the_documents_in_strings_are_refused(layout: str, reason: str) -> None:
+    text = "a !json {b [1, 2]}"
+    with pytest.raises(DecodeError, match=reason) as refusal:
+        restore(text, layout.replace("16", str(len(text))))
+    assert refusal.value.code == "E1001"

@@ -1,0 +1,477 @@
+"""YAML is read as people and programs write it, and written again where its layout can be told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accp_core.documents import read
+from accp_core.documents.yaml import DOCUMENT, DOCUMENTS
+from accp_core.documents.yaml.reader import read_documents
+from accp_core.documents.yaml.scalars import plain_value
+from accp_core.documents.yaml.writer import describe_documents, write_documents
+from accp_core.packing.expansion import Expansion, ExpansionError
+from accp_core.tables.source import open_text
+from tests.core.exactly import exactly
+from tests.work import grows_in_proportion
+
+yaml: Any = pytest.importorskip("yaml")
+
+WORDS = "some words that go on and on, until they are longer than a line of eighty columns may be, and then some more"
+VALUE = {
+    "ok": True,
+    "none": None,
+    "items": [{"id": 1, "name": "Ana's", "tags": []}, {"id": -2, "name": "1.5", "tags": ["a", "b c"], "more": {}}],
+    "nested": {"list": [["x", ["y"]], "z"], "map": {"price": 12.5}},
+    "long": WORDS,
+    "quoted": f"{WORDS}: {WORDS}",
+    "lines": f"one\n\n{WORDS}: x\nthree\n",
+    "double": f'\n  "{WORDS}"\t\\{WORDS}\x1b\x07\x85\u2028 \x01',
+    "yes": "no",
+    "1": "2026-01-01",
+    "é": "中",
+    "empty": "",
+}
+
+KUBECTL = """\
+apiVersion: v1
+items:
+- apiVersion: apps/v1
+  kind: Deployment
+  metadata:
+    annotations:
+      note: 'x: y'
+      script: |
+        set -e
+          run --all
+
+        exit 0
+      text: |2-
+         leads
+        with a blank
+      tail: |+
+        keeps its end
+
+    creationTimestamp: "2026-02-16T02:18:08Z"
+    name: web
+  spec:
+    args:
+    - -c
+    - "8080"
+    - '*'
+    - é
+    - "\\x01"
+    replicas: 2
+    strategy: {}
+- apiVersion: apps/v1
+  kind: Deployment
+  metadata:
+    creationTimestamp: null
+    name: worker
+  spec:
+    args: []
+    replicas: 0
+    strategy: {}
+kind: List"""
+KUBECTL_VALUE = {
+    "apiVersion": "v1",
+    "items": [
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {
+                "annotations": {
+                    "note": "x: y",
+                    "script": "set -e\n  run --all\n\nexit 0\n",
+                    "text": " leads\nwith a blank",
+                    "tail": "keeps its end\n\n",
+                },
+                "creationTimestamp": "2026-02-16T02:18:08Z",
+                "name": "web",
+            },
+            "spec": {"args": ["-c", "8080", "*", "é", "\x01"], "replicas": 2, "strategy": {}},
+        },
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"creationTimestamp": None, "name": "worker"},
+            "spec": {"args": [], "replicas": 0, "strategy": {}},
+        },
+    ],
+    "kind": "List",
+}
+JS_YAML = """\
+services:
+  - name: web
+    note: >-
+      some words that go on and on, until they are longer than a line of eighty
+      columns may be
+
+      and more words behind an empty line
+        an indented line
+      the end
+    ports: []
+    is_open: true
+  - name: '2026'
+    note: |-
+
+      🎉 a line
+    mood: "🎉 \\a"
+    ports:
+      - 80
+      - - 1
+        - 2"""
+COMPOSE = """\
+---
+on: [push, pull_request]
+name: CI
+
+
+jobs:
+  test:
+    strategy:
+      matrix: { os: [ linux, mac ], python: [ "3.11", '3.12' ] }
+    empty:
+    other: ~
+    yes: Null
+    flags:
+    -   True
+    -   FALSE
+    -
+    env: {A: 1, b: {}, 'c d': [], e: null}
+..."""
+
+
+def dump(value: object, **options: Any) -> str:
+    """Return what PyYAML writes, without the line break at the end."""
+    return str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True, **options)).removesuffix("\n")
+
+
+def layout_of(text: str) -> str | None:
+    """Return the layout of a text, from which the same text is written."""
+    values, _ = read_documents(text)
+    layout = describe_documents(text, values)
+    if layout is not None:
+        assert write_documents(values, layout, Expansion(len(text) * 2)) == text
+        assert set(layout).isdisjoint(" :<")
+    return layout
+
+
+def is_data(text: str) -> bool:
+    whole = read(text).whole
+    return whole is not None and whole.form in (DOCUMENT, DOCUMENTS)
+
+
+def value_of(text: str) -> object:
+    (value,), _ = read_documents(text)
+    return value
+
+
+@pytest.mark.parametrize("options", [{}, {"width": 10**6}, {"indent": 4}, {"allow_unicode": False}])
+def test_what_pyyaml_writes_is_read_and_written_again(options: dict[str, Any]) -> None:
+    text = str(yaml.safe_dump(VALUE, sort_keys=False, **{"allow_unicode": True, **options})).removesuffix("\n")
+    assert exactly(value_of(text)) == exactly(VALUE)
+    assert layout_of(text) is not None
+    rows = dump([VALUE, {"a": 1}])
+    assert exactly(value_of(rows)) == exactly([VALUE, {"a": 1}])
+    assert layout_of(rows) is not None
+
+
+def test_what_is_usual_needs_no_layout() -> None:
+    text = dump({"rows": [{"id": 1, "name": "Ana", "tags": ["a", "0x1f"]}, {"id": 2, "name": "Ben", "tags": []}]})
+    assert layout_of(text) == ""
+    assert DOCUMENT.write(value_of(text), "", Expansion(len(text))) == text
+    with pytest.raises(ExpansionError):
+        DOCUMENT.write(value_of(text), "", Expansion(len(text) - 1))
+
+
+def test_what_kubectl_writes_is_read_and_written_again() -> None:
+    assert exactly(value_of(KUBECTL)) == exactly(KUBECTL_VALUE)
+    layout = layout_of(KUBECTL)
+    assert layout is not None
+    assert len(layout) < 40
+    crlf = KUBECTL.replace("\n", "\r\n")
+    assert exactly(value_of(crlf)) == exactly(KUBECTL_VALUE)
+    assert layout_of(crlf) == f"!{layout}"
+    assert layout_of(crlf.replace("\r\n", "\n", 1)) is None
+
+
+def test_what_js_yaml_writes_is_read_and_written_again() -> None:
+    value: Any = value_of(JS_YAML)
+    assert value["services"][0]["note"] == (
+        "some words that go on and on, until they are longer than a line of eighty columns may be\n"
+        "and more words behind an empty line\n  an indented line\nthe end"
+    )
+    assert value["services"][1] == {
+        "name": "2026", "note": "\n🎉 a line", "mood": "🎉 \a", "ports": [80, [1, 2]]
+    }  # fmt: skip
+    assert layout_of(JS_YAML) is not None
+
+
+def test_what_people_write_is_read_and_written_again() -> None:
+    assert value_of(COMPOSE) == {
+        "on": ["push", "pull_request"],
+        "name": "CI",
+        "jobs": {
+            "test": {
+                "strategy": {"matrix": {"os": ["linux", "mac"], "python": ["3.11", "3.12"]}},
+                "empty": None,
+                "other": None,
+                "yes": None,
+                "flags": [True, False, None],
+                "env": {"A": 1, "b": {}, "c d": [], "e": None},
+            }
+        },
+    }
+    assert layout_of(COMPOSE) is not None
+
+
+def test_several_documents_are_rows() -> None:
+    text = "kind: A\nspec:\n  size: 1\n---\nkind: B\nspec:\n  size: 2\n\n---\n\nkind: C\nspec: {}\n---"
+    whole = read(text).whole
+    assert whole is not None
+    assert whole.form is DOCUMENTS
+    assert whole.value == [
+        {"kind": "A", "spec": {"size": 1}},
+        {"kind": "B", "spec": {"size": 2}},
+        {"kind": "C", "spec": {}},
+    ]
+    assert whole.how is not None
+    assert DOCUMENTS.write(whole.value, whole.how, Expansion(1_000)) == text
+    assert [table.columns for table in open_text(text).tables()] == [("kind", "spec.size", "spec")]
+    for value in ({"a": 1}, [{"a": 1}], [{"a": 1}, 5]):
+        with pytest.raises(ValueError, match="expected"):
+            DOCUMENTS.write(value, "", Expansion(1_000))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a: 1 # one\n# two\nb: # three\n  - x # four\n  # five\n  - 'y' # six", {"a": 1, "b": ["x", "y"]}),
+        ("a: &x {b: 1}\nc: *x", {"a": {"b": 1}, "c": {"b": 1}}),
+        ("a: &x\n  b: 1\n  c: 2\nd:\n  <<: *x\n  c: 3", {"a": {"b": 1, "c": 2}, "d": {"c": 3, "b": 1}}),
+        ("a: &x\n  b: 1\nd:\n  <<: [{c: 2}]\n  e: 3", {"a": {"b": 1}, "d": {"e": 3, "c": 2}}),
+        ("- &x a\n- *x # again", ["a", "a"]),
+        ("a: [1,\n  2, # two\n\n  x y ]\nb: 1", {"a": [1, 2, "x y"], "b": 1}),
+        ('a: {b, "c": 2, d:, e: http://x/y}', {"a": {"b": None, "c": 2, "d": None, "e": "http://x/y"}}),
+        ("a: [[], {x: [y]}]  # more", {"a": [[], {"x": ["y"]}]}),
+        ("a:\n  some words\n  and more\nb: 1", {"a": "some words and more", "b": 1}),
+        ("a: some words\n  and\n\n  more", {"a": "some words and\nmore"}),
+        ("a: 'some\n  words\n\n  ''and'' more'", {"a": "some words\n'and' more"}),
+        ('a: "some \\\n  \\ words\\\n\n  more"', {"a": "some  words\nmore"}),
+        ("a: >\n  one\n  two\n\n  three\n   four\n  five\n\nb: >+\n  x\n\nc: 1", {
+            "a": "one two\nthree\n four\nfive\n", "b": "x\n\n", "c": 1,
+        }),
+        ("a: |-\n\n\n  x\nb: >\n\n  y\nc: |\nd: |+\n\ne: 1", {"a": "\n\nx", "b": "\ny\n", "c": "", "d": "\n", "e": 1}),
+        ("a: |1-\n  x\nb: 1", {"a": " x", "b": 1}),
+        ("a: |\n  x\n      \n  y", {"a": "x\n    \ny\n"}),
+        ("-\n  a: 1\n-\n  - b\n-", [{"a": 1}, ["b"], None]),
+        ("'a b' : 1\n\"c\\n\": 2\nd e: 3", {"a b": 1, "c\n": 2, "d e": 3}),
+    ],
+)  # fmt: skip
+def test_other_yaml_is_read_as_pyyaml_reads_it(text: str, value: object) -> None:
+    assert exactly(value_of(text)) == exactly(value)
+    assert yaml.safe_load(text + "\n") == value
+    layout_of(text)
+
+
+def test_a_scalar_is_more_than_text_where_all_versions_of_yaml_agree() -> None:
+    words = {"": None, "~": None, "NULL": None, "True": True, "false": False, "-5": -5, "12.50": 12.5, "1.0e+3": 1000.0}
+    assert {text: plain_value(text) for text in words} == words
+    for text in ("yes", "off", "0755", "0x1f", "1_000", "1e3", "12:30", "2026-01-01", ".5", "+1", ".inf", "nULL", "-"):
+        assert plain_value(text) == text
+    assert repr(plain_value("12.50")) == "12.50"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: 1\nb",
+        "a: 1\na: 2",
+        "a: 1\n  b: 2",
+        "a: 'x",
+        "a: 'x' y",
+        'a: "\\q"',
+        'a: "\\ud83d\\ude00"',
+        'a: "\\U00110000"',
+        'a: "\\',
+        "a: b: c",
+        "a: !tag x",
+        "a: *x",
+        "a: @x",
+        "a: - b",
+        "a: |x",
+        "a:\n\t- b",
+        "? a\n: 1",
+        "--- a: 1",
+        "a:\n- b\n c: 1",
+        "a: b\n  # comment\n  c",
+        "a: [1, 2",
+        "a: [1 2] x",
+        "a: [1]x",
+        "a: [,]",
+        "a: [1: 2]",
+        "a: {1 2 }x",
+        "a: {[1]: 2}",
+        "a: {b: 1, b: 2}",
+        "a: {'b' 'c'}",
+        "a: ['b' 'c']",
+        "a: [&x 1]",
+        "a: " + "[" * 40 + "]" * 40,
+        "<<: 1",
+        "a\u2028: 1",
+        "text",
+        "\n".join(f"{'  ' * depth}a:" for depth in range(70)) + " 1",
+        f"{'k' * 300}: 1",
+    ],
+)
+def test_what_is_no_yaml_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        read_documents(text)
+
+
+def test_aliases_add_no_more_than_the_text_has() -> None:
+    lines = ["a0: &a0 [x, y]"] + [f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40)]
+    blocks = ["a0: &a0\n  - x"] + [f"a{n}: &a{n}\n  - *a{n - 1}\n  - *a{n - 1}" for n in range(1, 40)]
+    for text in ("\n".join(lines), "\n".join(blocks)):
+        with pytest.raises(ValueError, match="expected"):
+            read_documents(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hello, world",
+        "Error: File not found",
+        "INFO: started\nWARNING: slow\nERROR: stopped",
+        "---\ntitle: A page\ndate: 2026-01-01\n---\n# A heading\n\nAnd text.",
+        "---\ntitle: A page\ndate: 2026-01-01\n---\n\n- a list\n- of words",
+        "class A:\n  x: int\n  y: int",
+        "Next steps:\n  owner: Ana\n  due: Friday",
+        "Notes:\n- why: The disk is full.\n  fix: Delete the old logs.",
+        "User: hi\n---\nAssistant: hello",
+        "- a: 1\n- a: 2",
+        'first: {"a":1,"b":2345}',
+        'The rows: [\n  {"a": 1, "b": 2},\n  {"a": 3, "b": 4}\n]',
+    ],
+)
+def test_prose_is_no_yaml(text: str) -> None:
+    assert not is_data(text)
+
+
+def test_a_map_of_rows_is_data() -> None:
+    assert is_data("# made by hand\n\n---\nrows:\n- a: 1\n  b: 2")
+    assert is_data("- - a: 1\n    b: 2")
+    assert not is_data("")
+
+
+@pytest.mark.parametrize(
+    "layout",
+    ["x", "p;0", "p;0.1", "p;0.0*x", "p p;0.0", "l1001;4.0", "p9999;1.0", "9;0.0", "p;0.0,900.0", "2;900.0", "e;1.0"],
+)
+def test_a_layout_that_does_not_fit_is_refused(layout: str) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        DOCUMENT.write({"a": "x", "b": [1]}, layout, Expansion(10_000))
+
+
+def test_a_layout_that_writes_much_is_bounded() -> None:
+    with pytest.raises(ExpansionError):
+        DOCUMENT.write({"a": {"b": 1}}, "1000;4.0", Expansion(100))
+
+
+@pytest.mark.parametrize("value", [5, "text", [], {}, None])
+def test_what_is_no_document_is_refused(value: object) -> None:
+    with pytest.raises(ValueError, match="expected a map or a list with members"):
+        DOCUMENT.write(value, "", Expansion(1_000))
+
+
+def test_a_text_that_differs_at_each_value_has_tables_and_no_view() -> None:
+    styles = ("'{}'", '"{}"', "{}")
+    lines = [
+        f"- a: {styles[number * number % 3].format('x')}\n  b: {styles[number % 2].format('y')}" for number in range(99)
+    ]
+    text = "\n".join(lines)
+    assert len(value_of(text)) == 99
+    assert layout_of(text) is None
+
+
+@pytest.mark.parametrize(
+    ("start", "again", "end"),
+    [
+        ("rows:\n", "- a: 1\n  b: 'x'\n", "- c"),
+        ("", "- ", "a"),
+        ("a: [", "[", ""),
+        ("a: [", "x, ", "]"),
+        ("a: 'x", "\n", "'"),
+        ('a: "', "x \\\n", '"'),
+        ("a: |\n", " x\n\n", "b: 1"),
+        ("a: ", "# x\n", "b"),
+        ("a: b", ":c #d", ""),
+        ("a:\n", "\n  # x\n", "  b: 1"),
+        ("a: &x {b: 1}\nc:\n", "- *x\n", "d: 1"),
+    ],
+)
+def test_a_text_is_read_in_one_pass(start: str, again: str, end: str) -> None:
+    def run(size: int) -> None:
+        text = f"{start}{again * size}{end}"
+        for form in (DOCUMENT, DOCUMENTS):
+            form.recognise(text)
+        try:
+            layout_of(text)
+        except ValueError:
+            return
+
+    assert grows_in_proportion(run, 200)
+
+
+PIECES = [
+    "word ",
+    " ",
+    "a",
+    "b: ",
+    "'",
+    '"',
+    "- ",
+    "\n",
+    " #",
+    "1",
+    "é",
+    "\t",
+    "longerword ",
+    "yes",
+    "\\",
+    "\x07",
+    "🎉",
+    WORDS,
+]
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
+SCALARS = (
+    TEXTS | st.none() | st.booleans() | st.integers(-(10**17), 10**17) | st.sampled_from([1.5, -0.25, "1:30", "~"])
+)
+KEYS = st.sampled_from(["a", "b c", "key", "é", "x-y", "yes", "1", "q:r", "it's", "- a", "a: b", "c #d"])
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4), max_leaves=12
+)
+
+
+@given(st.dictionaries(KEYS, VALUES, min_size=1, max_size=4), st.sampled_from([80, 10**6]))
+def test_whatever_pyyaml_writes_comes_back(value: object, width: int) -> None:
+    text = dump(value, width=width)
+    assert exactly(value_of(text)) == exactly(value)
+    layout_of(text)
+
+
+@given(
+    st.lists(st.sampled_from([*PIECES, "a: ", "\nb: ", "\n- c: ", "\n  ", "d:\n", "[", "]", "{", "}", "|", ">"])).map(
+        "".join
+    )
+)
+def test_any_text_is_written_again_or_has_no_layout(text: str) -> None:
+    try:
+        read_documents(text)
+    except ValueError:
+        return
+    layout_of(text)

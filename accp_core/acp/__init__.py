@@ -20,7 +20,6 @@ from accp_core.acp.events import (
     DuplicateDropped,
     ErrorReceived,
     Refused,
-    ReplyMissed,
     ReplyReceived,
     UnknownReceived,
 )
@@ -56,7 +55,6 @@ __all__ = [
     "OpaquePart",
     "Part",
     "Refused",
-    "ReplyMissed",
     "ReplyReceived",
     "SendResult",
     "TextPart",

@@ -16,7 +16,6 @@ __all__ = [
     "DuplicateDropped",
     "ErrorReceived",
     "Refused",
-    "ReplyMissed",
     "ReplyReceived",
     "UnknownReceived",
 ]
@@ -50,14 +49,6 @@ class ReplyReceived:
 
     reply: AcpReply
     """The reply."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplyMissed:
-    """No reply to a message of ours came in time (ERR_TIMEOUT)."""
-
-    message_id: str
-    """The id of our message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +100,6 @@ class Refused:
 
 
 AcpEvent: TypeAlias = (
-    "CardReceived | AcpMessageReceived | ReplyReceived | ReplyMissed | DuplicateDropped | Acknowledged"
+    "CardReceived | AcpMessageReceived | ReplyReceived | DuplicateDropped | Acknowledged"
     " | ErrorReceived | UnknownReceived | Refused"
 )

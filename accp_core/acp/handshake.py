@@ -1,7 +1,7 @@
 """Two agents over one connection: cards, messages, replies, reconnection (ACP transport 0.3, section 3.3).
 
-    opened ──► our card, then the queued texts     closed ──► `next_link`: three attempts, then the relay
-    receive(text) ──► one event                    send(message, now) ──► a text, or it waits for the next connection
+    opened ──► our card; waiting ──► texts         closed ──► `next_link`: three attempts, then the relay
+    receive(text) ──► one event                    send(message, now) ──► it waits for who takes the texts that wait
 
 The card says which message was received last, and of which log. A peer that reads that sends the ones after it again,
 so that none is lost with a connection; to a peer that says nothing of it, only what waited is sent. Between two peers
@@ -38,7 +38,6 @@ from accp_core.acp.events import (
     DuplicateDropped,
     ErrorReceived,
     Refused,
-    ReplyMissed,
     ReplyReceived,
     UnknownReceived,
 )
@@ -71,8 +70,6 @@ class SendResult:
     """The id of the message."""
     server_seq: int
     """Its number among the messages of this connection."""
-    text: str | None
-    """The text to write now; None: it is queued for the next connection, or was sent before."""
 
 
 class Connection:
@@ -86,8 +83,6 @@ class Connection:
         max_ids: int = 10_000,
         max_waiting: int = 1_000,
         limit: int = MAX_ACP_BYTES,
-        reply_timeout: float = 30.0,
-        pulls: bool = False,
     ) -> None:
         """Exchange messages for the agent of `card`.
 
@@ -97,19 +92,14 @@ class Connection:
             max_ids: Message ids that are remembered in each direction.
             max_waiting: Texts that wait while there is no connection, and that are kept to be sent again.
             limit: Bytes of a message in UTF-8.
-            reply_timeout: Seconds that a message waits for its reply.
-            pulls: Whether the owner takes all texts from `waiting` and reports those that it wrote to `mark_written`;
-                `send` and `opened` then return no message to write.
         """
         self._card = card
         self._new_id = new_id
         self._limit = limit
         self._max_waiting = max_waiting
-        self._pulls = pulls
         self._received: BoundedDict[str, int] = BoundedDict(max_ids)
         self._sent: BoundedDict[str, int] = BoundedDict(max_ids)
-        self._awaited: BoundedDict[str, tuple[float, int]] = BoundedDict(max_ids)
-        self._reply_timeout = reply_timeout
+        self._awaited: BoundedDict[str, int] = BoundedDict(max_ids)
         self._log = Outgoing(window=max_waiting, characters=max_waiting * MEAN_CHARACTERS + limit)
         self._count_received = self._ack_every = self._acknowledged = 0
         self._is_resuming = False
@@ -125,8 +115,8 @@ class Connection:
         self.connected = False
         """Whether there is a connection."""
 
-    def opened(self, now: float) -> list[str]:
-        """Report a new connection; return the texts to write first: our card, then the texts that wait, in order.
+    def opened(self, now: float) -> str:
+        """Report a new connection; return the text to write first: our card.
 
         On another connection than the first one, texts wait for the peer's card, which says what it has received.
         """
@@ -141,23 +131,17 @@ class Connection:
                 RESUME: {"log": self.log_id, "peer_log": self.peer_log, "window": self._max_waiting},
             },
         )
-        text = serialize_envelope(card, limit=self._limit)
-        return [text] if self._pulls else [text, *self.texts_to_send()]
+        return serialize_envelope(card, limit=self._limit)
 
     def closed(self) -> None:
         """Report the loss of the connection; texts wait from now on."""
         self.connected = False
 
-    def texts_to_send(self) -> list[str]:
-        """Return the texts to write now, such as those to send again after `CardReceived`; none without connection."""
-        waiting = self.waiting()
-        self.mark_written(waiting[-1][0] if waiting else 0)
-        acknowledgement = self.acknowledgement()
-        texts = [text for _, text in waiting]
-        return texts if acknowledgement is None else [acknowledgement, *texts]
-
     def waiting(self, limit: int | None = None) -> list[tuple[int, str]]:
-        """Return the messages to write now with their numbers, oldest first; none without connection."""
+        """Return the messages to write now with their numbers, oldest first; none without connection.
+
+        The owner reports those that it has written to `mark_written`.
+        """
         return [] if not self.connected or self._is_resuming else self._log.waiting(limit)
 
     def mark_written(self, number: int) -> None:
@@ -205,7 +189,7 @@ class Connection:
         return self._log.after(cursor, limit)
 
     def send(self, message: AcpMessage, now: float, *, awaits_reply: bool = False) -> SendResult:
-        """Return the text to write for a message, completed by id, time, sender and server_seq.
+        """Keep the text of a message, completed by id, time, sender and server_seq, to be written; see `waiting`.
 
         Args:
             message: The message; one whose id was sent before is not sent again.
@@ -218,7 +202,7 @@ class Connection:
         """
         message_id = message.message_id or f"msg_{self._new_id()}"
         if (first := self._sent.get(message_id)) is not None:
-            return SendResult(message_id=message_id, server_seq=first, text=None)
+            return SendResult(message_id=message_id, server_seq=first)
         number = self._log.last + 1
         filled = replace(
             message,
@@ -228,14 +212,14 @@ class Connection:
             sender=message.sender or self._card.name,
             correlation_id=message_id if awaits_reply else message.correlation_id,
         )
-        text = self._send_or_queue(serialize_envelope(filled, limit=self._limit))
+        self._keep(serialize_envelope(filled, limit=self._limit))
         self._sent.put(message_id, number)
         if awaits_reply:
-            self._awaited.put(message_id, (now + self._reply_timeout, number))
-        return SendResult(message_id=message_id, server_seq=number, text=text)
+            self._awaited.put(message_id, number)
+        return SendResult(message_id=message_id, server_seq=number)
 
-    def reply(self, message: AcpMessage, parts: tuple[Part, ...]) -> str | None:
-        """Return the text of the reply to a message that awaits one, None where it is queued.
+    def reply(self, message: AcpMessage, parts: tuple[Part, ...]) -> None:
+        """Keep the reply to a message that awaits one, to be written.
 
         Raises:
             LocalProtocolError: ERR_INVALID_REQUEST, the message awaits no reply; as `send`.
@@ -251,14 +235,14 @@ class Connection:
             message_id=f"msg_{self._new_id()}",
             extra={"server_seq": self._log.last + 1},
         )
-        return self._send_or_queue(serialize_envelope(answer, limit=self._limit))
+        self._keep(serialize_envelope(answer, limit=self._limit))
 
-    def fail(self, message: AcpMessage, code: str, reason: str) -> str | None:
-        """Return the error for a message that cannot be handled, None where it is queued; raises as `send`."""
+    def fail(self, message: AcpMessage, code: str, reason: str) -> None:
+        """Keep the error for a message that cannot be handled, to be written; raises as `send`."""
         extra: dict[str, Json] = {"error": reason, "server_seq": self._log.last + 1}
         if message.message_id is not None:
             extra["correlation_id"] = message.message_id
-        return self._send_or_queue(serialize_envelope(ErrorMessage(code=code, extra=extra), limit=self._limit))
+        self._keep(serialize_envelope(ErrorMessage(code=code, extra=extra), limit=self._limit))
 
     def receive(self, text: str) -> AcpEvent:
         """Return the event of a text of the peer; raises for no text."""
@@ -283,16 +267,9 @@ class Connection:
                 return UnknownReceived(message=envelope)
         return self._acknowledge(envelope)
 
-    def get_timer(self) -> float | None:
-        """Return when to call `handle_timer`, in seconds of the Unix epoch; None: no reply is awaited."""
-        return min((deadline for deadline, _ in self._awaited.values()), default=None)
-
-    def handle_timer(self, now: float) -> list[AcpEvent]:
-        """Return the messages whose reply is overdue; a later reply to them is not awaited any more."""
-        overdue = [message_id for message_id, (deadline, _) in self._awaited.items() if deadline <= now]
-        for message_id in overdue:
-            del self._awaited[message_id]
-        return [ReplyMissed(message_id=message_id) for message_id in overdue]
+    def forget(self, message_id: str) -> None:
+        """Await no reply to a message any more; a later one is reported as unknown."""
+        self._awaited.pop(message_id, None)
 
     def _take_card(self, envelope: CardMessage) -> CardReceived:
         """Take the peer's card, and send again from the message after the last one that it has received."""
@@ -301,7 +278,7 @@ class Connection:
         knows_us = self._take_resume(resume) if isinstance(resume, dict) else True
         lost = 0
         if self._is_resuming and not knows_us:
-            lost = self._log.restart([number for _, number in self._awaited.values()])
+            lost = self._log.restart(self._awaited.values())
         elif type(cursor) is int and 0 <= cursor <= self._log.last and (self._is_resuming or self._ack_every):
             lost = self._log.resume_after(cursor) if self._is_resuming else 0
             if self._ack_every and knows_us:
@@ -353,14 +330,10 @@ class Connection:
         awaits = message.correlation_id is not None and message.correlation_id == message.message_id
         return AcpMessageReceived(message=message, awaits_reply=awaits, number=self._count_received)
 
-    def _send_or_queue(self, text: str) -> str | None:
-        """Number a text; return it where it may be written now, None where it waits."""
+    def _keep(self, text: str) -> None:
+        """Number a text that is to be written."""
         if not self._log.has_room(len(text)):
             raise LocalProtocolError(
                 f"expected at most {self._max_waiting} messages that wait, found more", code=AcpError.NOT_CONNECTED
             )
-        number = self._log.append(text)
-        if self._pulls or not self.connected or self._is_resuming:
-            return None
-        self._log.mark_written(number)
-        return text
+        self._log.append(text)

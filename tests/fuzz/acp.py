@@ -32,7 +32,6 @@ def check(data: bytes) -> None:
             case _:
                 assert connection.receive(line) is not None
                 check_request(line)
-        connection.handle_timer(now)
         check_connection(connection)
 
 

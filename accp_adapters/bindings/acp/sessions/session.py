@@ -85,8 +85,6 @@ class AcpSession:
             new_id=lambda: secrets.token_hex(6),
             max_waiting=limits.window,
             limit=limits.message_bytes,
-            reply_timeout=limits.reply_seconds,
-            pulls=True,
         )
         self.changed = Signal()
         """Notified when there is something to write, room to send, or another connection."""
@@ -147,7 +145,7 @@ class AcpSession:
             raise RemoteProtocolError(reason, code=AcpError.TIMEOUT, reply=None) from None
         finally:
             self._replies.pop(message_id, None)
-            self.connection.handle_timer(self._clock())
+            self.connection.forget(message_id)
 
     async def messages(self) -> AsyncIterator[AcpMessage]:
         """Yield the messages of the peer in order, each once; end when the session ends."""
@@ -266,10 +264,9 @@ class AcpSession:
         await channel.aclose()
 
     async def _write(self, channel: Channel) -> ChannelClosed:
-        texts = self.connection.opened(self._clock())
+        card = self.connection.opened(self._clock())
         try:
-            for text in texts:
-                await self._put(channel, text)
+            await self._put(channel, card)
             while self._channel is channel:
                 if not await self._write_waiting(channel) and not await self.changed.wait(
                     self.limits.keepalive_seconds

@@ -101,7 +101,7 @@ def answer(
         return _whole(texts, request, limit, counter)
     try:
         if _SELECT.match(query):
-            catalog = _catalog(texts, databases)
+            catalog = _catalog(texts, databases, request)
             before = _before(catalog.databases)
             return before + answer_select(query, catalog, request, _room(limit, before, counter), counter)
         return _other(query, texts, request, limit, counter, databases)
@@ -148,8 +148,9 @@ def _room(limit: int, before: str, counter: TokenCounter) -> int:
     return max(1, limit - counter(before)) if before else limit
 
 
-def _catalog(texts: Mapping[str, str], databases: DatabaseCache) -> Catalog:
-    return Catalog([databases.get(text) for text in texts.values()], list(texts))
+def _catalog(texts: Mapping[str, str], databases: DatabaseCache, request: FetchRequest | None = None) -> Catalog:
+    named = 0 if request is None else request.named
+    return Catalog([databases.get(text) for text in texts.values()], list(texts), named)
 
 
 def _whole(texts: Mapping[str, str], request: FetchRequest, limit: int, counter: TokenCounter) -> str:
@@ -218,7 +219,7 @@ def _other(
     if is_text and has_phrase(query, opened):
         return before + (answer_words(query, opened, request, limit, counter) or "")
     try:
-        return before + answer_condition(query, _catalog(texts, databases), request, limit, counter)
+        return before + answer_condition(query, _catalog(texts, databases, request), request, limit, counter)
     except ProtocolError as refusal:
         # Words may look like a condition that is none: "what is late".
         if refusal.code != ErrorCode.INVALID_TYPE or refusal.reason.startswith("expected an offset"):

@@ -34,6 +34,15 @@ class FetchRequest:
     """Rows (or lines) to return at most; None: as many as fit."""
 
     @property
+    def named(self) -> int:
+        """How many of `references` the argument `ref` names: the first ones."""
+        return len(set(self._in_ref))
+
+    @property
+    def _in_ref(self) -> tuple[str, ...]:
+        return _references_in(self.ref)
+
+    @property
     def references(self) -> tuple[str, ...]:
         """The references that `ref` and `query` name, each once; what surrounds them (`accp_fetch`, marks) is left out.
 
@@ -43,7 +52,7 @@ class FetchRequest:
             ProtocolError: E1004, they are more than MAX_REFERENCES.
         """
         in_query = tuple(map(reference_to, find_references(_STRING.sub("", self.query))))
-        named = _references_in(self.ref) or ((self.ref,) if self.ref or not in_query else ())
+        named = self._in_ref or ((self.ref,) if self.ref or not in_query else ())
         found = tuple(dict.fromkeys((*named, *in_query)))
         if len(found) > MAX_REFERENCES:
             reason = f"expected at most {MAX_REFERENCES} references, found {len(found)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ _ANY_TABLE: Final = frozenset(("rows", "data", "table", "result", "results", "re
 _OTHER: Final = re.compile(r"[\W_]+")
 _NEEDS_NO_QUOTES: Final = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 _MAX_NAMES: Final = 12
+"""Tables that a refusal names, and columns of a table that the query does not name."""
+_MAX_COLUMNS: Final = 40
+"""Columns of a table that the query names; of more, those that are most like what was asked for."""
 _MAX_NAME_CHARS: Final = 60
 
 
@@ -81,8 +85,10 @@ def quoted_name(name: str) -> str:
 class Catalog:
     """The tables of the texts that a query names."""
 
-    def __init__(self, databases: Sequence[Database], keys: Sequence[str]) -> None:
+    def __init__(self, databases: Sequence[Database], keys: Sequence[str], named: int = 0) -> None:
+        """Begin with texts and their keys; the first `named` of them are meant where several have a name."""
         self.databases: Final = databases
+        self._named: Final = named
         self._keys = keys
         self.tables: Final = [
             NamedTable(number, table) for number, database in enumerate(databases) for table in database.tables
@@ -91,6 +97,8 @@ class Catalog:
     def main(self, key: str | None = None) -> NamedTable | None:
         """Return the table that is meant where none is named; None where there are several texts or no table."""
         numbers = [number for number in range(len(self.databases)) if key is None or self._keys[number] == key]
+        if key is None and self._named == 1:
+            numbers = numbers[:1]
         if len(numbers) != 1:
             return None
         table = self.databases[numbers[0]].main
@@ -111,6 +119,8 @@ class Catalog:
         found = [table for table in tables if table.name in meant]
         if not found and written.casefold() in _ANY_TABLE | {""} and (main := self.main(key)):
             found = [main]
+        if key is None and len(found) > 1:
+            found = [table for table in found if table.number < self._named] or found
         if len(found) != 1:
             raise self._unknown(written or "no table", tables, found)
         return self._checked(found[0])
@@ -123,7 +133,23 @@ class Catalog:
             return refuse(f"expected {names}, found {written!r}, which both have")
         if not tables:
             return refuse(f"expected one of the references, found {written!r}")
-        return refuse(f"expected a table of {self.describe(found or tables)}; found {written[:_MAX_NAME_CHARS]!r}")
+        described = self.describe(found or tables, near=written)
+        return refuse(f"expected a table of {described}; found {written[:_MAX_NAME_CHARS]!r}")
+
+    def unknown_column(self, written: str, named: Sequence[NamedTable], what: str = "a column") -> Exception:
+        """Return the refusal of a column that the tables named by a query do not have; it names the others, too."""
+        known = {(table.number, table.name) for table in named}
+        others = [table for table in self.tables if (table.number, table.name) not in known]
+        called = find_name(written, [table.name for table in others])
+        others.sort(key=lambda table: table.name not in called)
+        expected = self.describe(named, near=written, most=_MAX_COLUMNS) if named else self.describe(near=written)
+        also = f"; other tables: {self.describe(others, near=written)}" if named and others else ""
+        return refuse(f"expected {what} of {expected}; found {written[:_MAX_NAME_CHARS]!r}{also}")
+
+    def has_child(self, table: NamedTable, name: str) -> bool:
+        """Return whether a child table of `table` is called exactly `name` within its rows."""
+        children = (child.stored.source.path for child in self.children(table))
+        return any(path and path[-1].casefold() == name.casefold() for path in children)
 
     def _checked(self, table: NamedTable) -> NamedTable:
         if table.columns:
@@ -138,9 +164,16 @@ class Catalog:
         """Return the key of the text that a table belongs to."""
         return self._keys[table.number]
 
-    def describe(self, tables: Sequence[NamedTable] | None = None) -> str:
-        """Return the tables with their columns in one line: `orders(id, status, …), orders.items(orders_id, sku)`."""
-        return _listed([_described(table) for table in (self.tables if tables is None else tables)])
+    def describe(self, tables: Sequence[NamedTable] | None = None, *, near: str = "", most: int = _MAX_NAMES) -> str:
+        """Return the tables with their columns in one line: `orders(id, status), items(orders_id = orders.id, sku)`.
+
+        Args:
+            tables: The tables; None: all.
+            near: A name that was asked for; of more than `most` columns those that are most like it are named.
+            most: Columns of each table that are named.
+        """
+        shown = self.tables if tables is None else tables
+        return _listed([_described(table, near, most) for table in shown], _MAX_NAMES)
 
     def children(self, table: NamedTable) -> list[NamedTable]:
         """Return the child tables of a table."""
@@ -148,9 +181,29 @@ class Catalog:
         return [each for each in of_text if each.stored.source.parent and each.stored.source.parent.table == table.name]
 
 
-def _described(table: NamedTable) -> str:
-    return f"{quoted_name(table.name)}({_listed(list(map(quoted_name, table.stored.source.columns)))})"
+def _described(table: NamedTable, near: str, most: int) -> str:
+    source = table.stored.source
+    columns = {name: quoted_name(name) for name in _nearest(near, source.columns, most)}
+    if source.parent is not None and source.parent.column in columns:
+        link = source.parent
+        columns[link.column] += f" = {quoted_name(link.table)}.{quoted_name(link.key)}"
+    left = len(source.columns) - len(columns)
+    return f"{quoted_name(table.name)}({', '.join([*columns.values(), *([f'… {left} more'] if left else [])])})"
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join([*names[:_MAX_NAMES], *(["…"] if len(names) > _MAX_NAMES else [])])
+def _nearest(near: str, names: Sequence[str], most: int) -> Sequence[str]:
+    """Return `most` of the names: the first, which is the key, and those most like `near`; all where they are fewer."""
+    if len(names) <= most or not near:
+        return names[:most]
+    folded = near.casefold()
+    alike = difflib.SequenceMatcher(b=folded)
+
+    def rank(name: str) -> tuple[bool, float]:
+        alike.set_seq1(name.casefold()[:_MAX_NAME_CHARS])
+        return folded not in name.casefold(), -alike.ratio()
+
+    return [names[0], *sorted(names[1:], key=rank)[: most - 1]]
+
+
+def _listed(names: Sequence[str], most: int) -> str:
+    return ", ".join([*names[:most], *(["…"] if len(names) > most else [])])

@@ -296,11 +296,11 @@ class Resolver:
         return qualifier.casefold() in derived and (folded in derived or folded in columns)
 
     def _similar_column(self, at: int, end: int, qualifier: str, column: str) -> bool:
-        if not qualifier and self._is_value(at):
+        sources = self._sources(qualifier, at)
+        is_table = any(self._catalog.has_child(source.table, column) for source in sources)
+        if is_table or (not qualifier and self._is_value(at)):
             return False
-        alike = [
-            (each, name) for each in self._sources(qualifier, at) for name in find_name(column, each.table.columns)
-        ]
+        alike = [(each, name) for each in sources for name in find_name(column, each.table.columns)]
         # Those of the innermost SELECT come first.
         found = [(each, name) for each, name in alike if each.start == alike[0][0].start]
         if len(found) > 1:
@@ -372,8 +372,7 @@ class Resolver:
         return previous in ("THEN", "ELSE", "||") or following == "||" or (in_call and "," in (previous, following))
 
     def _unknown(self, name: str) -> Exception:
-        tables = [source.table for source in self._scope.sources] or None
-        return refuse(f"expected a column of {self._catalog.describe(tables)}; found {name[:60]!r}")
+        return self._catalog.unknown_column(name, [source.table for source in self._scope.sources])
 
 
 def _only_named(name: str, sources: list[FromTable]) -> list[FromTable]:

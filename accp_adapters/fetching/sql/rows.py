@@ -75,6 +75,9 @@ def _resolve_parts(parts: Sequence[str], catalog: Catalog) -> ResolvedQuery:
     first = [table for table in tables if main is not None and table == main]
     refusal: ProtocolError | None = None
     found: list[ResolvedQuery] = []
+    called = [table for table in tables if parts == [table.name]]
+    if called and not (main is not None and parts[0] in main.columns):
+        first = called[:1] if len(called) == 1 else first
     for table in (*first, *(table for table in tables if table not in first)):
         try:
             resolved = _resolve_in(parts, table, catalog)
@@ -104,7 +107,7 @@ def _resolve_in(parts: Sequence[str], table: NamedTable, catalog: Catalog) -> Re
         elif looks_like_condition(part):
             conditions.append(part if len(parts) == 1 else f"({part})")
         else:
-            raise refuse(f"expected a column or a condition of {catalog.describe([table])}; found {part!r}")
+            raise catalog.unknown_column(part, [table], "a column or a condition")
     return resolve_condition(" AND ".join(conditions), table, catalog, columns)
 
 

@@ -90,3 +90,44 @@ def test_each_call_sees_only_the_texts_it_was_given() -> None:
     assert ask("SELECT count(*) AS n FROM orders", ORDER_REF) == "n 2"
     with pytest.raises(ProtocolError, match="E1004"):
         ask("SELECT * FROM r1.rows", ORDER_REF)
+
+
+def test_ref_decides_a_name_that_two_texts_have() -> None:
+    query = f"SELECT name FROM rows WHERE id IN (SELECT id FROM {CITY_REF}.rows)"
+    assert ask(query, USER_REF).endswith("name Ann")
+    assert ask(f"SELECT city FROM rows WHERE id IN (SELECT id FROM {USER_REF})", CITY_REF).endswith("city Oslo")
+
+
+ISSUES = json.dumps(
+    [
+        {"number": n, "title": f"t{n}", **{f"url{at}": "u" for at in range(60)}, "assigned.labels_url": "u",
+         "milestone": {"labels": n}, "labels": [{"name": "bug", "color": "red"}, {"name": "p1", "color": "blue"}]}
+        for n in range(30)
+    ]
+)  # fmt: skip
+
+
+def of_issues(query: str) -> str:
+    return answer({"k": ISSUES}, read_request({"query": query}), limit=400, counter=count_o200k)
+
+
+@pytest.mark.parametrize("query", ["SELECT labels FROM rows", "SELECT number FROM rows WHERE rows.labels LIKE '%bug%'"])
+def test_a_refused_column_names_the_table_of_that_name_and_how_to_join_it(query: str) -> None:
+    with pytest.raises(ProtocolError) as refusal:
+        of_issues(query)
+    expected = (
+        r"E1004: expected a column of rows\(number, .*milestone\.labels, .*… \d+ more\); found '(rows\.)?labels'; "
+    )
+    assert re.match(
+        rf"{expected}other tables: labels\(rows_number = rows\.number, name, color\)\. ", str(refusal.value)
+    )
+
+
+def test_a_refused_column_names_the_nearest_of_many() -> None:
+    with pytest.raises(ProtocolError, match=r"of rows\(number, title, ") as refusal:
+        of_issues("SELECT titel FROM rows")
+    assert str(refusal.value).count("url") < 45
+
+
+def test_a_table_of_exactly_a_name_is_meant_by_it() -> None:
+    assert of_issues("labels").startswith("[60] rows_number name color")

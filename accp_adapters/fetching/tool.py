@@ -12,7 +12,10 @@ FETCH_NAME: Final = "accp_fetch"
 """The tool's name; its results are never compressed again."""
 
 # The legend stands here and not in a system prompt, whose change would break the provider's cache.
-FETCH_DESCRIPTION: Final = "Queries $cold refs by SELECT, condition (total > 9), path (a.0.b) or words. " + LEGEND
+FETCH_DESCRIPTION: Final = (
+    "Queries $cold refs by SQLite SELECT (json_each; a text is lines(n, text); several refs join), "
+    "condition (total > 9), path (a.0.b) or words; default: the rows that fit. " + LEGEND
+)
 """What a model reads about the tool."""
 
 # Written by hand: a schema made from a signature holds every default and costs half as many tokens again.

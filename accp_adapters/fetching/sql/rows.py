@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from accp_adapters.fetching.page import cut_row, largest_page, next_offset, remaining_rows, view_of
+from accp_adapters.fetching.page import cut_row, largest_page, next_offset, note_few, remaining_rows, view_of
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
 from accp_adapters.fetching.sql.catalog import Catalog, NamedTable, find_name, quoted_name
@@ -24,6 +24,8 @@ _MAX_ROWS: Final = 4_000
 """Rows of one answer; a row takes at least a token or two."""
 _MAX_NOTES: Final = 3
 """Columns of which an answer says how many rows hold no number."""
+_GROUPS: Final = re.compile(r"\b(?:GROUP\s+BY|DISTINCT|LIMIT)\b", re.IGNORECASE)
+_WILDCARD: Final = re.compile(r"\bLIKE\s*'[^']*_", re.IGNORECASE)
 _OPERATOR: Final = re.compile(
     r"[=<>]"
     r"|\bi?like\s*(?:['\"]|[^\s'\"]*%)|\bin\s*\(|\bbetween\s+\S+\s+and\b"
@@ -127,7 +129,16 @@ def _answer(query: ResolvedQuery, catalog: Catalog, request: FetchRequest, limit
         return "; ".join(filter(None, (f"0{of} rows", hint, *numeric)))
     numeric = [f"… {note}" for note in _numeric_notes(query)]
     notes = [note for note in (hint and f"… {hint}", *numeric, _children_note(query, catalog)) if note]
-    return _page(result, "".join(f"\n{note}" for note in notes), request, limit, counter)
+    few = _few(query, result, request)
+    return _page(result, "".join(f"\n{note}" for note in notes), request, limit, counter, few=few)
+
+
+def _few(query: ResolvedQuery, result: QueryResult, request: FetchRequest) -> str:
+    """Return what an answer says whose condition nearly all rows of a table meet, with the usual cause."""
+    if len(query.tables) != 1 or not query.comparisons or _GROUPS.search(query.sql):
+        return ""
+    few = note_few(request, result.total, query.tables[0].stored.row_count)
+    return f"{few} (in LIKE, _ is any character)" if few and _WILDCARD.search(query.sql) else few
 
 
 def _is_nothing(result: QueryResult) -> bool:
@@ -159,16 +170,19 @@ def _children_note(query: ResolvedQuery, catalog: Catalog) -> str:
     return escape_markers(f"… each row has more in {', '.join(dict.fromkeys(links))}") if links else ""
 
 
-def _page(result: QueryResult, notes: str, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
+def _page(
+    result: QueryResult, notes: str, request: FetchRequest, limit: int, counter: TokenCounter, *, few: str
+) -> str:
     rows = result.rows
 
     def page(count: int) -> str:
         value: Any = rows[0] if result.total == 1 else rows[:count]
         text = view_of(value, limit, counter)
-        return text and shown_source(text, _part(request.offset, count, result) + notes)
+        part = _part(request.offset, count, result)
+        return text and shown_source(text, part + (part and few) + notes)
 
     remaining = min(remaining_rows("rows", request, result.total), len(rows))
-    shown = largest_page(page, remaining, limit, counter)
+    shown = largest_page(page, remaining, limit, counter, few=few)
     if shown:
         return shown
     cut = "; this row is cut: select fewer columns, or substr(column, 1, 1000)"

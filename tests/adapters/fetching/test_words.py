@@ -150,3 +150,14 @@ def test_where_nearly_all_match_few_are_shown_and_it_is_said(kind: str) -> None:
     assert "nearly" not in fetch(source, "took", limit=30)
     few = source.replace("took", "lasted", 100)
     assert "nearly" not in fetch(few, "took")
+
+
+@pytest.mark.parametrize("query", ["SELECT n, text FROM lines WHERE text LIKE '%_ms%'", "text LIKE '%_ms%'"])
+def test_a_condition_that_nearly_all_rows_meet_shows_few_and_says_why(query: str) -> None:
+    text = "".join(f"request {n} took {n} ms\n" for n in range(200)) + "the end\n"
+    found = fetch(text, query)
+    part = "… rows 0-9 of 200; next: offset=10; nearly all of 201 match (in LIKE, _ is any character)"
+    assert found.endswith(f"\n{part}")
+    assert found.count(" took ") == 10
+    assert "nearly" not in fetch(text, query, offset=10)
+    assert "nearly" not in fetch(text, "SELECT * FROM lines")

@@ -8,9 +8,11 @@ note: texts of 12 to 480 characters, absent (40)
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final
 
 from accp_core.documents.json_styles import write_styled_json
@@ -34,6 +36,7 @@ _MAX_RARE_ROWS: Final = 5
 _LISTED: Final = (1, 2, 4)
 """Values that the facts list on each side, the most frequent and the rarest ones, by detail."""
 
+_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 _SAMPLE: Final = 64
 """Numbers of which more than a few are different in a column that is given as a range."""
 
@@ -145,7 +148,8 @@ def _texts(cells: _Cells, marks: Marks) -> _Facts:
     shaped = _Cells(cells.numbers, list(map(shape.__getitem__, cells.values)))
     shapes = Counter(shaped.values)
     if len(shapes) == 1:
-        return _Facts([f"{_value(min(counts), marks)} to {_value(max(counts), marks)}"], {})
+        key = Decimal if all(map(_NUMBER.fullmatch, counts)) else None
+        return _Facts([f"{_value(min(counts, key=key), marks)} to {_value(max(counts, key=key), marks)}"], {})
     if _few(shapes, cells):
         return _counted(shapes, shaped, marks)
     first = _value(cells.values[0], marks)

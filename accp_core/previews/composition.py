@@ -27,8 +27,8 @@ from accp_core.previews.example import query_lines
 from accp_core.previews.excerpt import Excerpt
 from accp_core.previews.fit import fill
 from accp_core.previews.marks import Marks
+from accp_core.previews.request import Request
 from accp_core.previews.table_preview import TablePreview
-from accp_core.previews.words import requested_words
 from accp_core.tables import (
     MAX_WHOLE,
     OpenedText,
@@ -99,7 +99,7 @@ def preview(
     Raises:
         ValueError: `limit` has no room for the reference.
     """
-    subject = _Subject(source, requested_words(request), document)
+    subject = _Subject(source, Request(request), document)
     if view is None and is_rendered(source, limit):
         view = render_document(subject.document, counter=counter, options=options)
     if view is not None and view.tokens_after <= limit and not is_part:
@@ -174,9 +174,9 @@ class _Body:
 class _Subject:
     """What is previewed, and for whom."""
 
-    def __init__(self, source: str, requested: frozenset[str], document: Document | None) -> None:
+    def __init__(self, source: str, request: Request, document: Document | None) -> None:
         self.source = source
-        self.requested = requested
+        self.request = request
         self._document = document
 
     @property
@@ -193,7 +193,7 @@ class _Subject:
         off.
         """
         if len(self.source) > MAX_WHOLE:
-            places = partial(places_of_words, requested=self.requested)
+            places = partial(places_of_words, requested=self.request.words)
             found = self._starts_like_json() and sample_tables(self.source, places)
             return found or self.source, not found and ends_within_json(self.source)
         opened = open_document(self.document)
@@ -205,18 +205,18 @@ class _Subject:
     def preview_tables(self, found: SampledTables, counter: TokenCounter) -> _Body:
         """Return the preview of a JSON value."""
         marks = Marks.for_tables(self.source, found.tables)
-        tables = TablePreview(found.tables, totals=found.totals, requested=self.requested, marks=marks, counter=counter)
+        tables = TablePreview(found.tables, totals=found.totals, request=self.request, marks=marks, counter=counter)
         return _Body("", lambda room: marks.show(tables.write(room)), tables.enough, tables.example)
 
     def preview_grids(self, opened: OpenedText, counter: TokenCounter) -> _Body:
         """Return the preview of a text with grids: its tables, then of its other lines those with the most worth."""
         tables = opened.tables()[:-1]
         marks = max(Marks.for_text(self.source), Marks.for_tables(self.source, tables), key=lambda each: each.length)
-        shown = TablePreview(tables, requested=self.requested, marks=marks, counter=counter)
+        shown = TablePreview(tables, request=self.request, marks=marks, counter=counter)
         prose = [(part.start, part.end) for part in self.document.parts if isinstance(part, Prose)]
         spans = [span for span in prose if self.source[slice(*span)].strip()]
         text = self.source.rstrip()
-        excerpt = Excerpt(text, requested=self.requested, marks=marks, spans=spans) if spans else None
+        excerpt = Excerpt(text, requested=self.request.words, marks=marks, spans=spans) if spans else None
         chars = sum(end - start for start, end in spans)
 
         def write(room: float) -> str:
@@ -255,7 +255,7 @@ class _Subject:
         text = marks.size_blobs(marks.keep_cuts(shown.text, shown.layout))
         excerpt = Excerpt(
             text,
-            requested=self.requested,
+            requested=self.request.words,
             marks=marks,
             max_piece=limit // _MIN_PIECES,
             is_view=is_view,

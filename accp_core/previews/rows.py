@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -11,6 +12,7 @@ from accp_core.previews.column_facts import ColumnFacts
 from accp_core.previews.excerpt import Excerpt
 from accp_core.previews.marks import Marks
 from accp_core.previews.named_rows import NamedRows
+from accp_core.previews.request import Request
 from accp_core.previews.share import share
 from accp_core.previews.words import find_words
 from accp_core.strict_json import compact_json
@@ -39,7 +41,11 @@ _COUNTED: Final = 2_000
 _CHUNK: Final = 500
 """Rows in which the words of the request are searched for at once."""
 _MAX_NAMED: Final = 3_000
-"""Characters of the rows that a request names up to which all of them come first; of more, the ends of their ranges."""
+"""Characters of rows that a request asks for which are enough."""
+_MAX_NAMED_ROWS: Final = 60
+"""Rows that a request asks for up to which all of them come first; of more, the ends of their ranges."""
+_DULL: Final = re.compile(r"(?i)(?:url|uri|href|avatar|gravatar|node_?id|_links|etag|hash|checksum)")
+"""Columns that few requests need."""
 _NAMED: Final = 100.0
 _NAMED_END: Final = 4.0
 _MIN_ROOM: Final = 60
@@ -54,19 +60,21 @@ class RankedRows:
         table: Table,
         facts: Sequence[ColumnFacts],
         *,
-        requested: frozenset[str],
+        request: Request,
         marks: Marks,
         named: Sequence[NamedRows] = (),
     ) -> None:
         """Rank the rows of `table`; `named` are those whose values the request names."""
         self._table = table
-        self._requested = requested
+        self._request = request
         self._marks = marks
-        numbers = frozenset[int]().union(*(each.numbers for each in named))
-        named_size = _sizes([table.rows[number] for number in numbers])[0] if named else 0
-        self.named_size = named_size if named_size <= _MAX_NAMED else 0
-        """Characters of the named rows, about, where they come first."""
-        self._ranked = _rank(table, facts, requested, _worths(named, are_first=self.named_size > 0))
+        self._first = _rows_that_come_first(named)
+        self._sought = frozenset[str]().union(*(each.columns for each in named))
+        self.named_size = (
+            min(_sizes([table.rows[number] for number in self._first])[0], _MAX_NAMED) if self._first else 0
+        )
+        """Characters of the named rows that come first, about."""
+        self._ranked = _rank(table, facts, request.words, self._first)
         self._sized: dict[int, Mapping[str, Any]] = {}
         self._excerpts: dict[tuple[int, str], Excerpt] = {}
         self._known: dict[str, Mapping[str, int]] = {}
@@ -115,18 +123,25 @@ class RankedRows:
         """Return the columns that are shown: all, or as many as let several rows fit."""
         columns = self._table.columns
         sample = [self._row(number) for number in self._ranked[:_SAMPLE]]
+        rows = max(_MIN_ROWS, len(self._first))
         sizes = {
-            name: len(name) + 1 + sum(_size(row[name]) for row in sample if name in row) * _MIN_ROWS / len(sample)
+            name: len(name) + 1 + sum(_size(row[name]) for row in sample if name in row) * rows / len(sample)
             for name in columns
         }
         if sum(sizes.values()) <= room:
             return columns
         shown, left = set(), room
-        for name in sorted(columns, key=lambda name: name != columns[0] and not _names(name, self._requested)):
+        for name in sorted(columns, key=self._rank_of_column):
             if sizes[name] <= left:
                 shown.add(name)
                 left -= sizes[name]
         return [name for name in columns if name in shown]
+
+    def _rank_of_column(self, name: str) -> int:
+        """Return how late a column is shown where not all are."""
+        if name == self._table.columns[0] or name in self._sought or self._request.names(name):
+            return 0
+        return 2 if _DULL.search(name) else 1
 
     def _is_long(self, number: int, column: str) -> bool:
         cell = self._row(number).get(column)
@@ -159,7 +174,7 @@ class RankedRows:
         if place not in self._excerpts:
             self._excerpts[place] = Excerpt(
                 cell,
-                requested=self._requested,
+                requested=self._request.words,
                 marks=self._marks,
                 max_piece=_MIN_EXCERPT // 2,
                 in_line=True,
@@ -169,10 +184,16 @@ class RankedRows:
         return self._excerpts[place]
 
 
-def _worths(named: Sequence[NamedRows], *, are_first: bool) -> dict[int, float]:
-    """Return what the rows are worth that a request names."""
-    first = {number: _NAMED for each in named for number in each.numbers} if are_first else {}
-    return first | {number: first.get(number, 0.0) + _NAMED_END for each in named for number in each.ends}
+def _rows_that_come_first(named: Sequence[NamedRows]) -> dict[int, float]:
+    """Return what the rows are worth that a request asks for: all of them where they are few, else the ends."""
+    worths: dict[int, float] = {}
+    for each in named:
+        first = dict.fromkeys(each.first, _NAMED) or dict.fromkeys(each.ends, _NAMED_END)
+        if len(each.numbers) <= _MAX_NAMED_ROWS:
+            first = dict.fromkeys(each.numbers, _NAMED) | {number: first[number] + _NAMED for number in first}
+        for number, worth in first.items():
+            worths[number] = worths.get(number, 0.0) + worth
+    return worths
 
 
 def _rank(
@@ -225,10 +246,6 @@ def _sizes(rows: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
             else:
                 size += len(repr(cell)) + 1
     return size * step, long_size * step
-
-
-def _names(column: str, requested: frozenset[str]) -> bool:
-    return not requested.isdisjoint(find_words(column.casefold().replace("_", " ").replace(".", " ")))
 
 
 def _size(cell: Any) -> int:

@@ -22,6 +22,7 @@ from accp_core.previews.column_facts import facts_of
 from accp_core.previews.example import query_table
 from accp_core.previews.marks import Marks
 from accp_core.previews.named_rows import find_named_rows
+from accp_core.previews.request import Request
 from accp_core.previews.rows import RankedRows
 from accp_core.previews.share import share
 from accp_core.tables import Table
@@ -54,7 +55,7 @@ class TablePreview:
         self,
         tables: Sequence[Table],
         *,
-        requested: frozenset[str],
+        request: Request,
         marks: Marks,
         counter: TokenCounter,
         totals: Mapping[str, int | None] = MappingProxyType({}),
@@ -64,7 +65,7 @@ class TablePreview:
         described = filled[:_MAX_TABLES]
         self._left_out = len(filled) - len(described)
         self._marks = marks
-        self._tables = [_DescribedTable(table, requested, marks, counter, totals) for table in described]
+        self._tables = [_DescribedTable(table, request, marks, counter, totals) for table in described]
 
     @property
     def enough(self) -> float:
@@ -93,7 +94,7 @@ class _DescribedTable:
     def __init__(
         self,
         table: Table,
-        requested: frozenset[str],
+        request: Request,
         marks: Marks,
         counter: TokenCounter,
         totals: Mapping[str, int | None],
@@ -104,8 +105,8 @@ class _DescribedTable:
         self._counter = marks.counting(counter)
         self._facts = [facts_of(table, name, marks) for name in table.columns[:_MAX_COLUMNS]]
         # Of a sample nothing can be counted.
-        self._named = () if table.name in totals else find_named_rows(self._table, self._facts, requested)
-        self._rows = RankedRows(self._table, self._facts, requested=requested, marks=marks, named=self._named)
+        self._named = () if table.name in totals else find_named_rows(self._table, request)
+        self._rows = RankedRows(self._table, self._facts, request=request, marks=marks, named=self._named)
         self.size = self._rows.size + _TITLE_CHARS
         """Characters of the whole table, about."""
 

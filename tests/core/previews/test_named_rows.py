@@ -10,10 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accp_core.previews import preview
-from accp_core.previews.column_facts import facts_of
-from accp_core.previews.marks import Marks
 from accp_core.previews.named_rows import NamedRows, find_named_rows
-from accp_core.previews.words import requested_words
+from accp_core.previews.request import Request
 from accp_core.tables import tables_of
 
 STATUSES = ("paid", "sent", "late", "rolled back")
@@ -37,8 +35,7 @@ def words(char_count: str) -> int:
 
 def named(rows: list[dict[str, Any]], request: str) -> tuple[NamedRows, ...]:
     (table,) = tables_of(rows)
-    facts = [facts_of(table, column, Marks()) for column in table.columns]
-    return find_named_rows(table, facts, requested_words(request))
+    return find_named_rows(table, Request(request))
 
 
 def one_named(rows: list[dict[str, Any]], request: str) -> NamedRows | None:
@@ -73,10 +70,10 @@ def test_the_rows_are_counted_summed_and_all_shown() -> None:
     assert [row["id"] for row in late if row["id"] not in text] == []
 
 
-def test_too_many_rows_are_counted_and_their_ends_shown() -> None:
-    text = shown("What is the greatest total of a paid or sent order?", 300)
-    assert "\nstatus=paid|sent: 60 rows; total: 0.0 to 146.25, sum 4387.5; items:" in text
-    assert "O-117 " in text
+def test_too_many_rows_are_counted_and_their_first_ones_shown() -> None:
+    text = shown("What is the greatest total of a paid, sent or late order?", 300)
+    assert "\nstatus=paid|sent|late: 90 rows; greatest total: 147.5, 146.25, 145.0; total: 0.0 to 147.5, sum " in text
+    assert "O-118 " in text
 
 
 def test_a_value_of_several_words_is_named_by_all_of_them() -> None:
@@ -92,9 +89,9 @@ def test_a_request_that_names_no_value_or_all_adds_nothing(request_text: str) ->
     assert found is None or "north" in found.conditions
 
 
-def test_no_row_has_all_named_values() -> None:
+def test_values_that_no_row_has_together_are_readings_of_their_own() -> None:
     rows = [{"id": n, "a": "left" if n % 2 else "right", "b": "lower" if n % 2 else "upper"} for n in range(40)]
-    assert one_named(rows, "left upper") is None
+    assert [each.conditions for each in named(rows, "left upper")] == ["a=left: 20 rows", "b=upper: 20 rows"]
 
 
 def test_one_row_has_its_numbers_and_ids_have_no_range() -> None:
@@ -193,3 +190,61 @@ def test_what_all_long_cells_say_gives_way_to_what_one_says() -> None:
     rows = [{"id": n, "text": common + f"I live in house {n} of the street. " + common} for n in range(60)]
     rows[31]["text"] = common + "A courier smelled of diesel and sang. " + common
     assert "diesel" in shown("Which customer writes that the courier smelled of diesel?", 900, rows)
+
+
+PODS: list[dict[str, Any]] = [
+    {
+        "name": f"pod-{number:02}",
+        "nodeName": None if number % 10 == 3 else f"node-{number % 4}",
+        "restartCount": number * 7 % 60,
+        "memory": str(number * 100_000_000),
+        "startedAt": f"2026-02-{number % 27 + 1:02}T{number % 24:02}:30:00Z",
+        "day": f"2026-02-{number % 27 + 1:02}",
+        "isReady": number % 5 > 0,
+        "labels": ["batch", "spot"] if number % 6 == 0 else [],
+    }
+    for number in range(60)
+]
+
+
+@pytest.mark.parametrize(
+    ("request_text", "line"),
+    [
+        ("Which pods have no node yet?", "nodeName is empty: 6 rows"),
+        ("Spot pods that are not ready?", "isReady=false, labels=spot: 2 rows"),
+        ("Which unready pods are of node-0?", "nodeName=node-0, isReady=false: 3 rows"),
+        ("pods with more than 5 GB of memory", "memory>5000000000: 9 rows"),
+        ("restarts of 50 or more", "restartCount≥50: 10 rows"),
+        ("restarted fewer than three times", "restartCount<3: 3 rows"),
+        ("started before 6 in the morning", "time of startedAt<06:00: 18 rows"),
+        ("never over 99 restarts, but a spot pod", "labels=spot: 10 rows"),
+        ("pods without a nodename that started before a holiday", "nodeName is empty: 6 rows"),
+        ("which unnamed nodes", "nodeName is empty: 6 rows"),
+        ("Of which day before 22:15 is the unready pod-08?", "isReady=false: 12 rows"),
+        ("started after 22:15", "time of startedAt>22:15: 4 rows"),
+        ("started since 2026-02-20", "startedAt≥2026-02-20: 16 rows"),
+    ],
+)
+def test_conditions_are_read_from_general_words(request_text: str, line: str) -> None:
+    conditions = [each.conditions for each in named(PODS, request_text)]
+    assert line in conditions
+
+
+@pytest.mark.parametrize(
+    ("request_text", "facts", "first"),
+    [
+        ("Which pod restarted most often?", "greatest restartCount: 59, 58, 57", {17, 34, 51}),
+        ("Which one restarted least?", "least restartCount: 0, 1, 2", {0, 43, 26}),
+        ("What was the latest to start?", "greatest startedAt: ", {53, 26, 52}),
+    ],
+)
+def test_the_first_rows_of_an_order_are_named(request_text: str, facts: str, first: set[int]) -> None:
+    (found,) = named(PODS, request_text)
+    assert found.describe(are_shown=True).startswith(facts)
+    assert found.first >= first
+
+
+def test_an_order_stands_behind_the_conditions() -> None:
+    (found,) = named(PODS, "Of the spot pods, which has the largest memory?")
+    assert found.conditions == "labels=spot: 10 rows"
+    assert found.facts.startswith("; greatest memory: 5400000000, 4800000000, 4200000000")

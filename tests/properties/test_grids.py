@@ -83,6 +83,12 @@ def test_padded_tables_come_back(table: list[list[str]]) -> None:
 
 
 @bounded
+@given(st.text("[(1.e+-0,) 'ax\\ud8NoneDecimal()datetime.", max_size=30).map(lambda text: f"[({text})]"))
+def test_what_looks_like_tuples_comes_back(source: str) -> None:
+    check(source)
+
+
+@bounded
 @given(st.sampled_from([form.CODE for form in GRIDS]), st.text("mpbenrwtlc0129;,*.|+-yx", max_size=30))
 @example("r", "mn0nn;yyy;3*99999;n;l;l;")
 @example("r", "pn0nn;|-+;99999*9999;;l;l;")

@@ -120,20 +120,19 @@ OPTIONAL: Final = ("message_id", "task_id", "context_id", "correlation_id", "to_
 MESSAGE_FIELDS: Final = frozenset({*OPTIONAL, "type", "server_seq", "ts", "from", "role", "parts", "identity"})
 
 
-def parse_envelope(text: str, *, limit: int = MAX_ACP_BYTES, require_role: bool = False) -> AcpEnvelope:
+def parse_envelope(text: str, *, limit: int = MAX_ACP_BYTES) -> AcpEnvelope:
     """Return the envelope of a text.
 
     Args:
         text: The text of a peer.
         limit: Bytes of the text in UTF-8.
-        require_role: Whether to refuse a message without a role; otherwise its role is "user".
 
     Raises:
         DecodeError: ERR_INVALID_REQUEST, it is no envelope; ERR_MSG_TOO_LARGE, it has more than `limit` bytes.
     """
     data = read_object(text, limit=limit)
     try:
-        return envelope_from_json(data, require_role=require_role)
+        return envelope_from_json(data)
     except ValueError as error:
         raise refusal(str(error), text) from None
 
@@ -181,7 +180,7 @@ def timestamp(now: float) -> str:
     return datetime.fromtimestamp(int(now), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def envelope_from_json(data: Mapping[str, Any], *, require_role: bool = False) -> AcpEnvelope:
+def envelope_from_json(data: Mapping[str, Any]) -> AcpEnvelope:
     """Return the envelope of a JSON object.
 
     Raises:
@@ -192,7 +191,7 @@ def envelope_from_json(data: Mapping[str, Any], *, require_role: bool = False) -
     message_id = None if given is None else expect_text(given, "message_id")
     match kind:
         case "acp.message":
-            return message_from_json(data, require_role=require_role)
+            return message_from_json(data)
         case "acp.reply":
             correlation_id = expect_text(data.get("correlation_id"), "correlation_id")
             extra = _others(data, "correlation_id", "parts", *(() if "parts" in data else ("text", "content")))

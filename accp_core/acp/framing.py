@@ -58,16 +58,6 @@ class ByteLineReader:
         self._take(rest)
         return [line for line in lines if line.strip()]
 
-    # "if the process dies, the session ends" (section 4.4)
-    def end(self) -> None:
-        """Report the end of the stream.
-
-        Raises:
-            DecodeError: ERR_INVALID_REQUEST, it ends within a line, so a message was cut short.
-        """
-        if self._size:
-            raise self._refuse("expected a line end, found the end of the stream", AcpError.INVALID_REQUEST)
-
     def _take(self, piece: bytes) -> None:
         self._size += len(piece)
         if self._size > self._limit:

@@ -177,17 +177,14 @@ class Pages:
         return references_of(thread, cited, self._store)
 
     def _projection(self, thread: Thread, number: int, wanted: Mapping[str, str]) -> ShownProjection:
-        """Return the projection of a run; without the LangGraph adapter that is what was recorded."""
+        """Return the projection of a run."""
         run = thread.runs[number]
         policy = next((each for each in _POLICIES if each == wanted.get("policy")), self._policy)
         key = id(run), number, policy.value
         kept = self._projections.get(key)
         if kept is not None and kept[0] is run:
             return kept[1]
-        try:
-            projection = ShownProjection(run, policy)
-        except ImportError:
-            projection = ShownProjection(run, StrategyName.AS_RECORDED)
+        projection = ShownProjection(run, policy)
         self._projections.put(key, (run, projection))
         return projection
 

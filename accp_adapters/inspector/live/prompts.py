@@ -9,7 +9,7 @@ from typing import Final
 
 from accp_adapters.inspector.page.bars import SEGMENT_KINDS, Bar, make_bar
 from accp_adapters.inspector.page.plain_text import shorten
-from accp_adapters.replay import AS_RECORDED, RecordedCall, RecordedMessage, Run, SentMessage, Strategy, StrategyName
+from accp_adapters.replay import RecordedCall, RecordedMessage, Run, SentMessage, StrategyName
 from accp_adapters.replay.contents.kinds import Contents, contents_of, kind_of
 from accp_adapters.replay.contents.largest_texts import beginning_of
 from accp_adapters.replay.contents.secrets import secrets_in
@@ -79,8 +79,7 @@ class ShownProjection:
         self.run: Final = run
         self.policy: Final = policy
         self._calls: Final = run.calls[:MAX_CALLS]
-        strategy: Strategy = AS_RECORDED if policy is StrategyName.AS_RECORDED else to_strategy(policy)
-        builder = PromptBuilder(run, strategy)
+        builder = PromptBuilder(run, to_strategy(policy))
         self._sent: Final = [builder.build(call) for call in self._calls]
 
     @property

@@ -76,11 +76,8 @@ def test_any_text_is_an_envelope_or_refused(text: str) -> None:
         assert 0 <= error.position <= len(text)
 
 
-def test_a_role_can_be_required() -> None:
-    text = '{"type":"acp.message","text":"a"}'
-    assert parse_envelope(text) == AcpMessage(parts=(TextPart(content="a"),))
-    with pytest.raises(DecodeError, match="role: expected user or agent, found None"):
-        parse_envelope(text, require_role=True)
+def test_a_message_without_a_role_is_a_users() -> None:
+    assert parse_envelope('{"type":"acp.message","text":"a"}') == AcpMessage(parts=(TextPart(content="a"),))
 
 
 def test_a_message_is_bounded_in_bytes_in_both_directions() -> None:

@@ -35,7 +35,7 @@ PAUSE = 0.02
 BETWEEN_KILLS = 0.5
 KEPT = 100
 """Answers of a session that are asked for again at the end; a host keeps 128."""
-HEADERS = {"content-type": "application/accp"}
+HEADERS = {"content-type": "application/accp", "accp-resume": "1"}
 
 
 @dataclass

@@ -70,7 +70,12 @@ ENVELOPE: Final = (
         "msg_id mid string(12) MUST Unique message identifier (hex, 12 chars)",
         "Read is any msg_id of up to 64 characters: the draft's own frames have `abc` and `m1`.",
     ),
-    _must("3.5-3", 1, "sequence seq integer MUST Monotonically increasing per session"),
+    _must(
+        "3.5-3",
+        1,
+        "sequence seq integer MUST Monotonically increasing per session",
+        "One count for both ends, as in the draft's examples, or one an end: as the peer's first numbers show.",
+    ),
     _must(
         "3.5-4",
         1,
@@ -102,8 +107,8 @@ DELIVERY: Final = (
         1,
         'Frames with a previously seen "msg_id" MUST be rejected with error E3002 DUPLICATE.',
         (
-            "By `Session`. What is served gives the identical frame its first answer again, over HTTP, and none over "
-            "WebSocket, because a lost answer is asked for so; another frame with its msg_id gets E3002."
+            "Our own client asks for the recorded answer to a frame whose answer was lost: by a field of HTTP "
+            "(`accp-resume`) and by `ping:resume`. For it alone a repeated frame is no error."
         ),
     ),
     _must("3.7-3", 1, 'Ordering: Frames MUST be processed in ascending "seq" order.'),

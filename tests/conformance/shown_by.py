@@ -106,7 +106,7 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         ),
         "3.7-2": (
             f"{DELIVERY}::test_an_id_that_was_seen_is_refused_with_e3002_even_with_a_new_number",
-            f"{SERVED}::test_a_served_session_answers_the_identical_frame_as_before",
+            f"{SERVED}::test_a_served_session_refuses_a_repeated_id",
             f"{STORIES}::test_a_session_reports_and_answers_this_at_each_step[3.7-delivery*",
         ),
         "3.7-3": (

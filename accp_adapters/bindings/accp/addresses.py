@@ -9,11 +9,13 @@ from urllib.parse import urlsplit, urlunsplit
 
 from accp_adapters.bindings.identity import is_loopback
 
-__all__ = ["FRAMES_PATH", "WEBSOCKET_PATH", "Address", "TokenSource", "parse_address"]
+__all__ = ["FRAMES_PATH", "RESUME_FIELD", "WEBSOCKET_PATH", "Address", "TokenSource", "parse_address"]
 
 # "Method: POST /accp/v1/frames" (section 11.1); the draft gives the WebSocket no path.
 FRAMES_PATH: Final = "/accp/v1/frames"
 WEBSOCKET_PATH: Final = "/accp/v1/ws"
+RESUME_FIELD: Final = "accp-resume"
+"""Our header field, of requests and answers: this end counts from 1, and knows a frame that comes again."""
 _PATHS: Final = {"http": FRAMES_PATH, "https": FRAMES_PATH, "ws": WEBSOCKET_PATH, "wss": WEBSOCKET_PATH}
 
 TokenSource: TypeAlias = str | Callable[[], str] | None

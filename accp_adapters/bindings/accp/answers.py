@@ -13,6 +13,7 @@ from accp_core.accp.profiles import read_error, reply_correlation
 from accp_core.accp.session.events import (
     Event,
     ExchangeClosed,
+    FrameRefused,
     MessageReceived,
     StreamChunkReceived,
     StreamEnded,
@@ -55,6 +56,8 @@ class Answers:
     def __init__(self) -> None:
         """Start without requests."""
         self._pending: dict[str, PendingAnswer] = {}
+        self.may_go_on = True
+        """Whether a request goes on after E3002 and E3003, because what is missing is sent again."""
 
     def __len__(self) -> int:
         """Return the number of requests."""
@@ -85,6 +88,8 @@ class Answers:
     def _take(self, event: Event) -> bool:
         if isinstance(event, MessageReceived):
             return self._take_message(event.message)
+        if isinstance(event, FrameRefused):
+            return self._take_refused(event)
         if not isinstance(event, StreamChunkReceived | StreamEnded | ExchangeClosed):
             return False
         pending = self._pending.get(event.chain)
@@ -98,12 +103,21 @@ class Answers:
             pending.closed = event
         return True
 
+    # Nothing is sent again to us, or by us: without this the request would wait until its time is over.
+    def _take_refused(self, event: FrameRefused) -> bool:
+        if self.may_go_on or event.code not in _STILL_OPEN:
+            return False
+        chain = event.frame.envelope.correlation_id if event.frame else None
+        for each in [chain] if chain in self._pending else list(self._pending):
+            self._end(f"{each}", RequestFailed(event.reason, code=event.code))
+        return True
+
     def _take_message(self, message: Message) -> bool:
         chain = reply_correlation(message.envelope) or ""
         pending, error = self._pending.get(chain), read_error(message)
         if pending is None:
             return False
-        if error is not None and error.code in _STILL_OPEN:
+        if self.may_go_on and error is not None and error.code in _STILL_OPEN:
             return True
         if message.intent is Intent.FAILURE:
             code, reason = (error.code, error.message) if error else (ErrorCode.INTERNAL_ERROR, "the request failed")

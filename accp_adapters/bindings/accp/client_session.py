@@ -28,6 +28,7 @@ from accp_core.accp.session.events import (
     ResumeImpossible,
     Writable,
 )
+from accp_core.accp.session.options import SessionOptions
 from accp_core.accp.session.session import Session
 from accp_core.accp.vocabulary import Intent
 from accp_core.bounded import BoundedDict
@@ -50,11 +51,24 @@ class ClientSession:
     every method raises `SessionLost`, with the code E3003 where the server does not keep what is missing.
     """
 
-    def __init__(self, session: Session, store: ColdStore, *, clock: Callable[[], float] | None = None) -> None:
-        """Start without a connection; `connect` does that. Without a `clock` it is a `SteadyClock`."""
+    def __init__(
+        self, session: Session, store: ColdStore, resuming: SessionOptions, *, clock: Callable[[], float] | None = None
+    ) -> None:
+        """Start without a connection; `connect` does that.
+
+        Args:
+            session: The session, which behaves as with a server that does not resume.
+            store: Where cold texts are.
+            resuming: How it behaves with a server that does.
+            clock: The time; None: a `SteadyClock`.
+        """
         self._session: Final = session
+        self._resuming: Final = resuming
+        self.resumes: bool | None = None
+        """Whether the server resumes sessions; None before its first answer."""
         self._store: Final = store
         self._clock: Final = clock or SteadyClock()
+        self._is_open = False
         self._answers: Final = Answers()
         self._messages: Final[asyncio.Queue[Message | None]] = asyncio.Queue(_MAX_MESSAGES + 1)
         self._lost: ProtocolError | None = None
@@ -157,10 +171,15 @@ class ClientSession:
         return opened
 
     async def _room(self) -> None:
-        while self.max_outgoing is not None and len(self._outgoing) >= self.max_outgoing:
+        while self._is_crowded():
             self._writable.clear()
             await self._writable.wait()
             self.check()
+
+    def _is_crowded(self) -> bool:
+        """Return whether a message has to wait: for its turn, where both ends share a count, or for room."""
+        is_full = self.max_outgoing is not None and len(self._outgoing) >= self.max_outgoing
+        return is_full or (self._session.is_shared and len(self._answers) + len(self._outgoing) > 0)
 
     async def _cancel(self, chain: str) -> None:
         message = Message(sender="", intent=Intent.CANCEL, operation="request", envelope=Envelope(correlation_id=chain))
@@ -175,11 +194,33 @@ class ClientSession:
 
     # What follows is for the carrier of the frames.
 
+    async def open(self) -> None:
+        """Announce the registry, where no connection does that."""
+        async with self._turn:
+            self._open()
+
+    def _open(self) -> None:
+        if not self._is_open:
+            self._is_open = True
+            self._queue(self._session.open(self._clock()))
+
+    def meet(self, resumes: bool) -> None:
+        """Take from the server's first answer whether it resumes sessions."""
+        if self.resumes is None:
+            self.resumes = self._answers.may_go_on = resumes
+            if resumes:
+                self._session.expect_numbers(self._resuming)
+
     async def connected(self) -> None:
         """Take a new connection: what the server misses is sent again."""
         async with self._turn:
+            if self._session.is_shared and self.resumes is not None:
+                reason = "expected the connection to last: with one count for both ends no session goes on"
+                self.lose(SessionLost(reason, code=ErrorCode.SEQUENCE_GAP))
+                return
             self._outgoing.clear()
             self._queue(self._session.connected(self._clock()))
+            self._open()
 
     async def disconnected(self) -> None:
         """Take the loss of the connection: frames wait for the next one."""
@@ -201,7 +242,7 @@ class ClientSession:
         if self._seen.get(mid) == text:
             return
         expected = self._session.received + 1
-        if 0 < number < expected:
+        if self.resumes and 0 < number < expected:
             reason = f"expected frame {expected} of a session that goes on, found {number} of a new one"
             self.lose(SessionLost(reason, code=ErrorCode.SEQUENCE_GAP))
             return
@@ -254,6 +295,7 @@ class ClientSession:
         self._queue(self._session.frames_to_send())
         for message in self._answers.take(taken):
             self._deliver(message)
+        self._writable.set()
         for event in taken:
             self._note(event)
 

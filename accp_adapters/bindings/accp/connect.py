@@ -7,7 +7,7 @@ import secrets
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from accp_adapters.backoff import Backoff
@@ -19,6 +19,7 @@ from accp_adapters.bindings.accp.websocket_carrier import WebSocketCarrier
 from accp_adapters.stores import embedded_store
 from accp_adapters.tokens import o200k_base
 from accp_core.accp.codec import Codec
+from accp_core.accp.session.delivery import SequenceScope
 from accp_core.accp.session.options import SessionOptions
 from accp_core.accp.session.session import Session
 from accp_core.error_codes import ErrorCode
@@ -48,6 +49,9 @@ class ClientOptions:
     """How long the next part of an HTTP response may take."""
     frame_bytes: int = 1 << 20
     """Bytes of a received frame."""
+    sequence: SequenceScope | str = SequenceScope.RECOGNIZED
+    """How a server counts that has not said that it resumes: "received", one count an end; "shared", one count a
+    session, so that one request is sent after the other; "recognized", as its first number shows."""
     allow_plain_text: bool = False
     """Whether a token may be sent to another machine without TLS, as where something else encrypts."""
 
@@ -94,7 +98,7 @@ async def connect(
         new_id=lambda: secrets.token_hex(6),
         options=_session_options(address, chosen),
     )
-    session = ClientSession(made, store or embedded_store())
+    session = ClientSession(made, store or embedded_store(), _resuming_options(address, chosen))
     carrier = _carrier(session, address, token, tls, chosen)
     ready = asyncio.Event()
     tasks = [asyncio.ensure_future(carrier.run(ready)), asyncio.ensure_future(_tick(session))]
@@ -110,18 +114,20 @@ async def connect(
 
 
 def _session_options(address: Address, chosen: ClientOptions) -> SessionOptions:
-    """Return the options of a session; over HTTP the answers of parallel requests overtake each other."""
-    reorder = 0 if address.is_websocket else 256
+    """Return the options of a session with a server of which nothing is known."""
     return SessionOptions(
-        first=1,
-        reorder=reorder,
-        gap_delay=0 if address.is_websocket else int(chosen.answer_time),
+        scope=SequenceScope(chosen.sequence),
         checkpoints=frozenset(),
         name_session=True,
         timeout=chosen.timeout,
         heartbeat=_HEARTBEAT if address.is_websocket else None,
-        registry_first=True,
     )
+
+
+def _resuming_options(address: Address, chosen: ClientOptions) -> SessionOptions:
+    """Return the options with a server that resumes; over HTTP the answers of parallel requests overtake each other."""
+    options = replace(_session_options(address, chosen), scope=SequenceScope.RECEIVED, first=1, registry_first=True)
+    return options if address.is_websocket else replace(options, reorder=256, gap_delay=int(chosen.answer_time))
 
 
 def _carrier(

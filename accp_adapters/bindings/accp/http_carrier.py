@@ -11,7 +11,7 @@ from typing import Final
 import httpx2
 
 from accp_adapters.backoff import Backoff
-from accp_adapters.bindings.accp.addresses import Address, TokenSource, token_fields
+from accp_adapters.bindings.accp.addresses import RESUME_FIELD, Address, TokenSource, token_fields
 from accp_adapters.bindings.accp.client_errors import ConnectionRefused
 from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_core.accp.head import frame_head
@@ -56,8 +56,8 @@ class HttpCarrier:
         session.max_outgoing = _MAX_WAITING
 
     async def run(self, ready: asyncio.Event) -> None:
-        """Carry until cancelled; `ready` is set at once, as there is no connection to wait for."""
-        ready.set()
+        """Carry until cancelled; `ready` is set once the server has answered the registry."""
+        await self._session.open()
         try:
             while not self._session.is_lost:
                 await self._session.has_outgoing.wait()
@@ -66,6 +66,9 @@ class HttpCarrier:
                     post = asyncio.ensure_future(self._post(frame))
                     self._posts.add(post)
                     post.add_done_callback(self._posts.discard)
+                    if not ready.is_set():
+                        await asyncio.wait([post])
+                ready.set()
         finally:
             for post in self._posts:
                 post.cancel()
@@ -103,12 +106,19 @@ class HttpCarrier:
             ConnectionRefused: The server refuses this client, or what it sends.
             httpx2.TransportError: The answer is not whole: the same frame again gets it.
         """
-        fields = {"content-type": MEDIA_TYPE, "accept-encoding": "identity", **token_fields(self._token)}
+        fields = {
+            "content-type": MEDIA_TYPE,
+            "accept-encoding": "identity",
+            RESUME_FIELD: "1",
+            **token_fields(self._token),
+        }
         url, body = self._address.url, frame.encode()
         async with self._client.stream("POST", url, content=body, headers=fields) as response:
             status = response.status_code
             if status in _ANSWERED and response.headers.get("content-type", "").startswith(MEDIA_TYPE):
-                return 0.0 if await self._take(response, frame) else None
+                self._session.meet(RESUME_FIELD in response.headers)
+                is_early = await self._take(response, frame) and self._session.resumes
+                return 0.0 if is_early else None
             if status in _AGAIN:
                 wait = response.headers.get("retry-after", "")
                 return float(wait) if wait.isdecimal() and len(wait) < 6 else 0.0
@@ -133,7 +143,8 @@ class HttpCarrier:
 
     async def _take_frame(self, text: str) -> None:
         with suppress(DecodeError):
-            if frame_head(text).envelope.sequence == 0:
+            head = frame_head(text)
+            if head.envelope.sequence == 0 and head.intent is Intent.FAILURE:
                 raise ConnectionRefused(f"the server refuses a frame: {text:.200}")
         await self._session.receive(text)
 

@@ -1,8 +1,9 @@
 """ACCP over HTTP, the server's end (ACCP section 11.1).
 
 A request brings one frame. Its response is the frames that answer it, each with a line feed after it, and each sent as
-soon as it exists ("one ST-schema frame per chunk"). The same frame again, as after a lost response, gets the same
-answer, and nothing is done twice.
+soon as it exists ("one ST-schema frame per chunk"). A client that sends the field `accp-resume` counts from 1, and its
+frames may overtake each other; the same frame again, as after a lost response, gets the same answer. Nothing is done
+twice for anybody: without the field a repeated frame is refused with E3002.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from contextlib import aclosing
 from http import HTTPStatus
 from typing import Final, cast
 
+from accp_adapters.bindings.accp.addresses import RESUME_FIELD
 from accp_adapters.bindings.hosts import SessionHost
 from accp_adapters.serving.admission import Gate, refusal_of
 from accp_adapters.serving.bodies import BodyRefused, Receive, Scope, Send, run_until_disconnect
@@ -24,7 +26,11 @@ from accp_core.errors import DecodeError
 
 __all__ = ["HttpEndpoint"]
 
-_FIELDS: Final = ((b"content-type", b"application/accp; charset=utf-8"), (b"cache-control", b"no-store"))
+_FIELDS: Final = (
+    (b"content-type", b"application/accp; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (RESUME_FIELD.encode(), b"1"),
+)
 
 
 class HttpEndpoint:
@@ -42,7 +48,7 @@ class HttpEndpoint:
                 self._gate.rate.check(principal.name)
                 # "Content-Type: application/accp", "Body: One ACCP frame string per request (UTF-8)" (section 11.1)
                 body = await self._gate.body(scope, receive, lease, MEDIA_TYPE)
-                await run_until_disconnect(receive, self._answer(principal, _decode(body), response))
+                await run_until_disconnect(receive, self._answer(principal, _decode(body), response, _resumes(scope)))
         except Exception as error:  # every failure has an answer; none ends the server
             # A response that has started lacks its end: the connection is cut, and the client asks again.
             if response.started:
@@ -51,9 +57,9 @@ class HttpEndpoint:
             frame = self._host.refusal(refusal.error)
             await response.refuse(refusal.status, [*refusal.headers, (b"connection", b"close")], frame)
 
-    async def _answer(self, principal: Principal, text: str, response: _Response) -> None:
+    async def _answer(self, principal: Principal, text: str, response: _Response, resumes: bool) -> None:
         try:
-            answer = cast("AsyncGenerator[str, None]", self._host.stream(principal, text))
+            answer = cast("AsyncGenerator[str, None]", self._host.stream(principal, text, resumes=resumes))
             async with aclosing(answer) as frames:
                 await _send_frames(frames, response)
         except Exception as error:
@@ -61,6 +67,10 @@ class HttpEndpoint:
                 raise
             refusal = refusal_of(error)
             await response.refuse(refusal.status, refusal.headers, self._host.refusal(refusal.error, text))
+
+
+def _resumes(scope: Scope) -> bool:
+    return any(name == RESUME_FIELD.encode() for name, _ in scope["headers"])
 
 
 def _decode(body: bytes) -> str:

@@ -18,6 +18,7 @@ from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_adapters.bindings.client_logs import WEBSOCKET_LOG
 from accp_core.accp.head import frame_head
 from accp_core.accp.session.delivery import FrameText
+from accp_core.accp.vocabulary import ACKNOWLEDGED, Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
 
@@ -25,6 +26,8 @@ __all__ = ["WebSocketCarrier"]
 
 _LOG: Final = logging.getLogger(__name__)
 
+_REGISTRY_TIME: Final = 1.0
+"""Seconds for the server's registry, before the first message is sent."""
 _AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 _FINAL_CODES: Final = {
     1009: "a frame is longer than the server takes",
@@ -63,7 +66,7 @@ class WebSocketCarrier:
             self._socket.transport.abort()
 
     async def run(self, ready: asyncio.Event) -> None:
-        """Carry until cancelled or lost; `ready` is set at the first connection."""
+        """Carry until cancelled or lost; `ready` is set once the server has answered the registry."""
         failures = 0
         while not self._session.is_lost:
             self._was_heard = False
@@ -98,10 +101,11 @@ class WebSocketCarrier:
         self._socket = socket
         self.connections += 1
         await self._session.connected()
-        ready.set()
+        # "At session start, agents MUST exchange registry versions" (section 6.4); one that does not is waited for.
+        asyncio.get_running_loop().call_later(_REGISTRY_TIME, ready.set)
         writing = asyncio.ensure_future(self._write(socket))
         try:
-            await self._read(socket)
+            await self._read(socket, ready)
             await socket.close()
         finally:
             socket.transport.abort()
@@ -110,23 +114,26 @@ class WebSocketCarrier:
             writing.cancel()
             await asyncio.gather(writing, return_exceptions=True)
 
-    async def _read(self, socket: ClientConnection) -> None:
+    async def _read(self, socket: ClientConnection, ready: asyncio.Event) -> None:
         try:
             async for text in socket:
-                await self._take(text if isinstance(text, str) else text.decode("utf-8", "replace"))
+                await self._take(text if isinstance(text, str) else text.decode("utf-8", "replace"), ready)
         except websockets.ConnectionClosed:
             pass
         if socket.close_code in _FINAL_CODES:
             code = ErrorCode.BUDGET_EXCEEDED if socket.close_code == 1009 else ErrorCode.POLICY_DENIED
             raise ConnectionRefused(_FINAL_CODES[socket.close_code], code=code)
 
-    async def _take(self, text: str) -> None:
+    async def _take(self, text: str, ready: asyncio.Event) -> None:
         with suppress(DecodeError):
-            if frame_head(text).envelope.sequence == 0:
+            head = frame_head(text)
+            if head.envelope.sequence == 0 and head.intent is Intent.FAILURE:
                 self._take_refusal(text)
                 return
+            self._session.meet(ACKNOWLEDGED in head.envelope.extra)
         self._was_heard = True
         await self._session.receive(text)
+        ready.set()
 
     def _take_refusal(self, text: str) -> None:
         """Handle a frame with the sequence number 0: the server refuses this connection, or a frame that came by it."""

@@ -19,7 +19,7 @@ from accp_adapters.serving.admission import Gate, Refusal, refusal_of
 from accp_adapters.serving.bodies import BodyRefused, Receive, Scope, Send
 from accp_adapters.serving.principals import AccessDenied, Principal
 from accp_core.accp.frame import Frame
-from accp_core.accp.vocabulary import MEDIA_TYPE, RESUME_OPERATION, Intent
+from accp_core.accp.vocabulary import ACKNOWLEDGED, MEDIA_TYPE, RESUME_OPERATION, Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
 
@@ -70,7 +70,8 @@ class _Connection:
         check_first(head)
         # Without a session id, the session is this connection's, and ends with it.
         session_id, number = head.envelope.session_id, head.envelope.sequence or 0
-        async with self._host.attached(self._principal, session_id, number=number) as attachment:
+        resumes = ACKNOWLEDGED in head.envelope.extra
+        async with self._host.attached(self._principal, session_id, number=number, resumes=resumes) as attachment:
             await self._serve(attachment, first)
 
     async def _serve(self, attachment: Attachment, first: str) -> None:

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.bindings.hosts.agreement import Agreement
@@ -29,8 +29,8 @@ from accp_adapters.bindings.hosts.names import (
     sender_name,
     session_name,
 )
-from accp_adapters.bindings.hosts.options import HOST_SESSION, HostLimits
-from accp_adapters.bindings.hosts.replica import Replica, SessionKind, digest_of
+from accp_adapters.bindings.hosts.options import HOST_SESSION, HostLimits, SessionKind
+from accp_adapters.bindings.hosts.replica import Replica, digest_of
 from accp_adapters.bindings.hosts.requests import Handler
 from accp_adapters.bindings.hosts.steps import SessionStep, StepKind
 from accp_adapters.bindings.hosts.workers import Worker, end_task
@@ -42,6 +42,7 @@ from accp_core.accp.codec import Codec
 from accp_core.accp.frame import Envelope, Frame
 from accp_core.accp.head import frame_head
 from accp_core.accp.profiles import error_message
+from accp_core.accp.session.delivery import SequenceScope
 from accp_core.accp.session.options import SessionOptions, whole_seconds
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
@@ -67,6 +68,7 @@ class SessionHost:
         log: FrameLog | None = None,
         codec: Codec | None = None,
         options: SessionOptions = HOST_SESSION,
+        sequence: SequenceScope | str = SequenceScope.RECOGNIZED,
         limits: HostLimits | None = None,
         store: ColdStore | None = None,
         secret: bytes = b"accp",
@@ -80,6 +82,8 @@ class SessionHost:
             log: Where sessions are kept; None: in the memory of this process.
             codec: Encodes and decodes; None: one that counts with `o200k_base` and keeps to the limits of Table 3.
             options: Limits and times of a session.
+            sequence: How peers count that have not said that they resume: "received", one count an end; "shared", one
+                count a session; "recognized", as their first numbers show.
             limits: Limits and times of the host.
             store: Where the cold texts of the sessions are; all workers need the same one. None: in this process.
             secret: The key of the msg_ids that the host gives; the same in all workers.
@@ -101,6 +105,7 @@ class SessionHost:
             answers=self.limits.answers,
             answer_characters=self.limits.answer_characters,
             store=store or embedded_store(),
+            sequence=SequenceScope(sequence),
         )
         self._worker: Final = Worker(self._log, self.limits.lease)
         self._agreement: Final = Agreement(
@@ -132,10 +137,14 @@ class SessionHost:
         await self._journal.aclose()
         await self._worker.stop()
 
-    async def frames(self, principal: Principal, text: str) -> list[str]:
+    async def frames(self, principal: Principal, text: str, *, resumes: bool = True) -> list[str]:
         """Take one frame; return the frames that answer it, all of them where it is a request (section 11.1).
 
-        The same text again gets the same frames, and nothing is done again.
+        Args:
+            principal: Whose frame it is.
+            text: The frame. The same text again gets the same frames, and nothing is done again.
+            resumes: Whether the peer has asked for that, and begins to count with 1. Else the first number may be any,
+                and the same text again gets E3002, as section 3.7 has it.
 
         Raises:
             DecodeError: E1001, E1002 or E1004, the head of the frame cannot be read; no session is involved.
@@ -143,9 +152,9 @@ class SessionHost:
                 principal's; E3001, there is no answer in time, the store is unreachable, or another worker holds the
                 session: send the same text again.
         """
-        return [frame async for frame in self.stream(principal, text)]
+        return [frame async for frame in self.stream(principal, text, resumes=resumes)]
 
-    async def stream(self, principal: Principal, text: str) -> AsyncIterator[str]:
+    async def stream(self, principal: Principal, text: str, *, resumes: bool = True) -> AsyncIterator[str]:
         """Yield the frames of `frames`, each as soon as it is recorded (section 10.4).
 
         Raises:
@@ -155,8 +164,15 @@ class SessionHost:
         head = self.head(principal, text)
         place = self._place(principal, head)
         msg_id = head.envelope.msg_id or ""
-        answered = await self._journal.commit(place, partial(self._received, principal, msg_id, text), size=len(text))
-        if _is_known(place.replica or await self._journal.refresh(place), msg_id, text):
+        repeated = False
+
+        def received(replica: Replica) -> SessionStep | None:
+            nonlocal repeated
+            repeated = not resumes and _is_known(replica, msg_id, text)
+            return self._received(principal, msg_id, text, not resumes, replica)
+
+        answered = await self._journal.commit(place, received, size=len(text))
+        if not repeated and _is_known(place.replica or await self._journal.refresh(place), msg_id, text):
             async for frame in self._follow(place, msg_id):
                 yield frame
         else:
@@ -165,7 +181,7 @@ class SessionHost:
 
     @asynccontextmanager
     async def attached(
-        self, principal: Principal, session_id: str | None, *, number: int = 0
+        self, principal: Principal, session_id: str | None, *, number: int = 0, resumes: bool = True
     ) -> AsyncIterator[Attachment]:
         """Attach a connection to a session: it yields the frames to send on it (section 11.2).
 
@@ -176,6 +192,7 @@ class SessionHost:
             session_id: The session of this principal; None: one of this connection, whose frames do not name it.
             number: The sequence number of its first frame. A worker that was stopped for a while takes up connections
                 that their client has given up; they have lower numbers than that which is open, and do not end it.
+            resumes: As `frames`.
 
         Raises:
             ProtocolError: as `frames`.
@@ -187,11 +204,12 @@ class SessionHost:
             connection_name(principal, name) if session_id is None else session_name(principal, session_id),
             name if session_id is None else session_id,
         )
-        attachment = Attachment(name, partial(self._take, principal, place))
+        attachment = Attachment(name, partial(self._take, principal, place, not resumes))
         place.listeners.add(attachment.listen)
         watch = asyncio.ensure_future(self._watch(place))
         try:
-            if await self._journal.commit(place, partial(self._connected, principal, attachment.name)) is None:
+            connected = partial(self._connected, principal, attachment.name, not resumes)
+            if await self._journal.commit(place, connected) is None:
                 attachment.end(is_replaced=True)
             yield attachment
         finally:
@@ -263,17 +281,19 @@ class SessionHost:
             return self._journal.place(session_name(principal, session_id), session_id)
         return self._journal.place(sender_name(principal, head.sender), head.sender)
 
-    def _received(self, principal: Principal, msg_id: str, text: str, replica: Replica) -> SessionStep | None:
-        """Return the step that takes a frame, None for one that was taken."""
-        if _is_known(replica, msg_id, text):
+    def _received(
+        self, principal: Principal, msg_id: str, text: str, literal: bool, replica: Replica
+    ) -> SessionStep | None:
+        """Return the step that takes a frame, None for one that was taken and whose peer resumes."""
+        if not literal and _is_known(replica, msg_id, text):
             return None
-        return self._step(replica, StepKind.RECEIVE, principal, name=msg_id, text=text)
+        return self._step(replica, StepKind.RECEIVE, principal, name=msg_id, text=text, literal=literal)
 
-    def _connected(self, principal: Principal, name: str, replica: Replica) -> SessionStep | None:
+    def _connected(self, principal: Principal, name: str, literal: bool, replica: Replica) -> SessionStep | None:
         """Return the step that takes a connection, None for one that is older than that of the session."""
         if is_older(name, replica.connection):
             return None
-        return self._step(replica, StepKind.CONNECT, principal, name=name)
+        return self._step(replica, StepKind.CONNECT, principal, name=name, literal=literal)
 
     def _disconnected(self, name: str, replica: Replica) -> SessionStep | None:
         return self._step(replica, StepKind.DISCONNECT, name=name) if replica.connection == name else None
@@ -284,24 +304,23 @@ class SessionHost:
         return None if timer is None or timer > replica.time(self._clock()) else self._step(replica, StepKind.TIMER)
 
     def _step(
-        self, replica: Replica, kind: StepKind, principal: Principal | None = None, *, text: str = "", name: str = ""
+        self, replica: Replica, kind: StepKind, principal: Principal | None = None, **details: Any
     ) -> SessionStep:
         return SessionStep(
             kind=kind,
             now=whole_seconds(replica.time(self._clock())),
             worker=self._worker.name,
-            text=text,
-            name=name,
             principal=principal.name if principal else "",
             agents=tuple(sorted(principal.agents)) if principal and principal.agents is not None else None,
+            **details,
         )
 
-    async def _take(self, principal: Principal, place: SessionPlace, text: str) -> None:
+    async def _take(self, principal: Principal, place: SessionPlace, literal: bool, text: str) -> None:
         """Take a frame of a connection."""
         head = self.head(principal, text)
         if head.envelope.session_id not in (None, place.session_id):
             raise foreign_session()
-        decide = partial(self._received, principal, head.envelope.msg_id or "", text)
+        decide = partial(self._received, principal, head.envelope.msg_id or "", text, literal)
         await self._journal.commit(place, decide, size=len(text))
         if place.replica is not None and place.replica.is_lost:
             raise ProtocolError("expected a session that can be resumed", code=ErrorCode.SEQUENCE_GAP)

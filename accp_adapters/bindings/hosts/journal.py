@@ -14,8 +14,8 @@ from typing import Any, Final, TypeVar
 
 from accp_adapters.backoff import Backoff
 from accp_adapters.bindings.hosts.names import owner_of
-from accp_adapters.bindings.hosts.options import HostLimits
-from accp_adapters.bindings.hosts.replica import Replica, SessionKind
+from accp_adapters.bindings.hosts.options import HostLimits, SessionKind
+from accp_adapters.bindings.hosts.replica import Replica
 from accp_adapters.bindings.hosts.steps import SessionStep
 from accp_adapters.bindings.hosts.workers import end_task
 from accp_adapters.bindings.logs import Fence, Fenced, FrameLog

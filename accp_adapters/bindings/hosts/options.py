@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from accp_core.accp.codec import Codec
+from accp_core.accp.session.delivery import SequenceScope
 from accp_core.accp.session.options import SessionOptions
+from accp_core.ports import ColdStore
 
-__all__ = ["HOST_SESSION", "HostLimits"]
+__all__ = ["HOST_SESSION", "HostLimits", "SessionKind"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,3 +59,25 @@ HOST_SESSION: Final = SessionOptions(
     timeout=None,
 )
 """The options of a host's sessions: frames that overtake each other in parallel HTTP requests are put in order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionKind:
+    """What the sessions of a host have in common."""
+
+    agent: str
+    """The agent at our end."""
+    codec: Codec
+    """Encodes and decodes at the start of a session."""
+    options: SessionOptions
+    """Limits and times."""
+    secret: bytes
+    """The key of the msg_ids."""
+    answers: int
+    """Received frames whose answers are kept."""
+    answer_characters: int
+    """Characters of these answers."""
+    store: ColdStore
+    """Where cold texts are."""
+    sequence: SequenceScope = SequenceScope.RECOGNIZED
+    """How peers count that have said nothing of resuming."""

@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 
 from accp_adapters.bindings.hosts.cold_texts import in_store
 from accp_adapters.bindings.hosts.names import is_named
+from accp_adapters.bindings.hosts.options import SessionKind
 from accp_adapters.bindings.hosts.steps import SessionStep, StepKind
 from accp_adapters.serving.off_loop import off_loop
 from accp_core.accp.budget import FrameLimits
@@ -29,43 +30,21 @@ from accp_core.accp.session.events import (
     RefsNeeded,
     ResumeImpossible,
 )
-from accp_core.accp.session.options import SessionOptions
 from accp_core.accp.session.parts import Peer
 from accp_core.accp.session.session import Session
 from accp_core.accp.vocabulary import Intent
 from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
-from accp_core.ports import ColdStore
 from accp_core.strict_json import compact_json, read_json
 
-__all__ = ["Incoming", "Replica", "SessionKind", "digest_of"]
+__all__ = ["Incoming", "Replica", "digest_of"]
 
 _LARGE: Final = 1 << 40
 _REQUESTS: Final = frozenset({Intent.REQUEST, Intent.QUERY})
 _ID_BYTES: Final = 6
 _VERSION: Final = 1
 _UNLIMITED: Final = FrameLimits(body_hard=_LARGE, total_hard=_LARGE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionKind:
-    """What the sessions of a host have in common."""
-
-    agent: str
-    """The agent at our end."""
-    codec: Codec
-    """Encodes and decodes at the start of a session."""
-    options: SessionOptions
-    """Limits and times."""
-    secret: bytes
-    """The key of the msg_ids."""
-    answers: int
-    """Received frames whose answers are kept."""
-    answer_characters: int
-    """Characters of these answers."""
-    store: ColdStore
-    """Where cold texts are."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -112,7 +91,7 @@ class Replica:
         """The name of its log, and the namespace of its texts in the cold store."""
         self._kind: Final = kind
         # What a frame does not say is not said in the answer.
-        self._options: Final = kind.options if is_named(name) else replace(kind.options, name_session=False)
+        self._options = kind.options if is_named(name) else replace(kind.options, name_session=False)
         self.number = 0
         """The number of the last step."""
         self.now = 0
@@ -124,6 +103,8 @@ class Replica:
         """The connection that its frames are pushed to; "" where there is none."""
         self.is_lost = False
         """Whether the peer misses a frame that is not kept any more, or we miss one of the peer's."""
+        self.is_literal = False
+        """Whether the peer has said nothing of resuming."""
         self.open: dict[str, Incoming] = {}
         """The msg_ids of the received frames that are not answered yet; the options bound their number."""
         self._answered: Final[BoundedDict[str, Incoming]] = BoundedDict(kind.answers)
@@ -175,6 +156,8 @@ class Replica:
             ProtocolError: as `Session.send`; nothing has changed then, and the step must not be logged.
         """
         self._ids = 0
+        if self.number == 0 and step.literal:
+            self._expect_literal()
         if step.kind is StepKind.RECEIVE:
             frames = await self._receive(step, size)
         else:
@@ -185,6 +168,13 @@ class Replica:
         self.principal = self.principal or step.principal
         self._close()
         return frames
+
+    # "A gap in sequence numbers MUST trigger error E3003" (section 3.7): at once, and the first number may be any.
+    def _expect_literal(self) -> None:
+        """Expect a peer that counts as the draft alone has it."""
+        self.is_literal = True
+        self._options = replace(self._options, scope=self._kind.sequence, first=None, reorder=0, gap_delay=0)
+        self.session.expect_numbers(self._options)
 
     def snapshot(self) -> str:
         """Return everything as one text, which stands for all steps until now.
@@ -201,6 +191,7 @@ class Replica:
                 "principal": self.principal,
                 "connection": self.connection,
                 "is_lost": self.is_lost,
+                "is_literal": self.is_literal,
                 "entries": [[mid, *self._write_entry(entry)] for mid, entry in entries],
                 "session": self.session.snapshot().decode(),
             }
@@ -212,6 +203,8 @@ class Replica:
             found = read_json(text)
             if found["version"] != _VERSION:
                 raise ValueError(f"expected version {_VERSION}, found {found['version']!r}")
+            if found.get("is_literal"):
+                self._expect_literal()
             self.session = Session.restore(
                 found["session"].encode(), codec=kind.codec, new_id=self._new_id, options=self._options
             )
@@ -340,12 +333,13 @@ class Replica:
 
     def _connect(self, step: SessionStep) -> list[str]:
         self.connection = step.name
-        return list(self.session.connected(step.now))
+        return [] if self.is_literal else list(self.session.connected(step.now))
 
     def _disconnect(self, step: SessionStep) -> list[str]:
         if self.connection == step.name:
             self.connection = ""
-            self.session.disconnected(step.now)
+            if not self.is_literal:
+                self.session.disconnected(step.now)
         return []
 
     def _handle_timer(self, step: SessionStep) -> list[str]:

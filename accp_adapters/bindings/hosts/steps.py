@@ -56,6 +56,8 @@ class SessionStep:
     """Whom the frame or the connection is of."""
     agents: tuple[str, ...] | None = None
     """The agents in whose names it may send; None: any."""
+    literal: bool = False
+    """Whether the peer has said nothing of resuming: it counts and repeats as the draft alone has it."""
 
     message: Message | None = field(default=None, compare=False)
     """The message of `text`, where it need not be read; it is not logged."""
@@ -90,5 +92,6 @@ _FIELDS: Final = {
     "name": "n",
     "principal": "p",
     "agents": "a",
+    "literal": "l",
 }
 """Attribute to its name in the log."""

@@ -81,16 +81,16 @@ class SessionParts:
 
     def __post_init__(self) -> None:
         options = self.options
-        self.inbox = Inbox(
-            options.scope,
-            remembered=options.remembered,
-            reorder=options.reorder,
-            senders=options.senders,
-            first=options.first,
-        )
+        self.inbox = _new_inbox(options)
         self.outbox = Outbox(frames=options.sent_frames, characters=options.sent_characters)
         self.chains = RequestChains(options)
         self.negotiation = Negotiation(self.codec.registry)
+
+    def expect_numbers(self, options: SessionOptions) -> None:
+        """Take other options, where no frame was received."""
+        self.options, sent = options, self.inbox.sent
+        self.inbox = _new_inbox(options)
+        self.inbox.sent = sent
 
     def use_registry(self, registry: SchemaRegistry) -> None:
         """Encode and decode with another registry from now on."""
@@ -139,3 +139,14 @@ class SessionParts:
             tokens = None if text is None else self.codec.counter(text)
             seen = FrameSeen(direction=direction, session_id=self.session_id, frame=frame, tokens=tokens, **details)
             self.observe(replace(seen, registry=self.codec.registry))
+
+
+def _new_inbox(options: SessionOptions) -> Inbox[Arrival]:
+    """Return an inbox without frames, as the options say."""
+    return Inbox(
+        options.scope,
+        remembered=options.remembered,
+        reorder=options.reorder,
+        senders=options.senders,
+        first=options.first,
+    )

@@ -37,8 +37,8 @@ class Resumption:
             ValueError: the senders have counts of their own, so that one number does not say what was processed.
         """
         parts, link = self._parts, self._parts.link
-        if parts.options.scope is not SequenceScope.RECEIVED:
-            raise ValueError(f"expected the scope 'received' to resume, found {parts.options.scope.value!r}")
+        if parts.options.scope is SequenceScope.SENDER:
+            raise ValueError(f"expected another scope than {parts.options.scope.value!r} to resume")
         parts.outbox.reserve(parts.options.sent_frames + SPARE_FRAMES)
         is_first = self._sender.last == 0 and parts.inbox.expected("") in (None, parts.options.first)
         link.move(LinkMove.OPENED if is_first else LinkMove.CONNECTED)

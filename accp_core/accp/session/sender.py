@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from accp_core.accp.budget import TokenBudget
 from accp_core.accp.codec import Encoded
 from accp_core.accp.debug import Direction
 from accp_core.accp.frame import Envelope, Frame
@@ -93,6 +94,18 @@ class Sender:
             reason = f"expected an acknowledgement first: {len(parts.outbox)} frames wait for one"
             raise WindowFull(reason, code=ErrorCode.BUDGET_EXCEEDED)
         parts.outbox.make_room(len(frames))
+
+    def budget(self) -> TokenBudget:
+        """Return the tokens that the session has used."""
+        state = self._parts.context.state
+        return TokenBudget(
+            hot_used=state.hot_tokens,
+            hot_limit=state.limits.hot,
+            warm_used=state.warm_tokens,
+            warm_limit=state.limits.warm_entry,
+            frames=self.frames,
+            tokens=self.tokens,
+        )
 
     def retry(self) -> Effects:
         """Send again the requests that are due, and give up those without retries."""

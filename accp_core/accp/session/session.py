@@ -131,7 +131,6 @@ class Session:
             observe=observe,
         )
         found.fill(session, reading)
-        session._parts.use_registry(session._parts.negotiation.registry)
         return session
 
     def snapshot(self) -> bytes:
@@ -142,7 +141,7 @@ class Session:
         Raises:
             EncodeError: E1004, a value of its state is no JSON value; E2003, it would be too large.
         """
-        return write_snapshot(self.session_id, self.agent_id, self._parts.options.scope, self)
+        return write_snapshot(self.session_id, self.agent_id, self._parts.inbox.scope, self)
 
     @property
     def session_id(self) -> str:
@@ -168,6 +167,15 @@ class Session:
     def received(self) -> int:
         """The sequence number of the received frame that was processed last; 0 before the first one."""
         return (self._parts.inbox.expected("") or 1) - 1
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether sent and received frames are known to share one count of sequence numbers."""
+        return self._parts.inbox.is_shared
+
+    def expect_numbers(self, options: SessionOptions) -> None:
+        """Behave by other options from now on: before the first received frame, the peer has said how it counts."""
+        self._parts.expect_numbers(options)
 
     def exchange(self, correlation_id: str) -> Exchange:
         """Return the exchange of a request; an unknown one is idle."""
@@ -220,14 +228,7 @@ class Session:
     # "GetBudget(session) -> TokenBudget  Get current token budget usage" (section 7.1)
     def get_budget(self) -> TokenBudget:
         """Return the tokens that the session has used."""
-        return TokenBudget(
-            hot_used=self.state.hot_tokens,
-            hot_limit=self.state.limits.hot,
-            warm_used=self.state.warm_tokens,
-            warm_limit=self.state.limits.warm_entry,
-            frames=self._sender.frames,
-            tokens=self._sender.tokens,
-        )
+        return self._sender.budget()
 
     # "RegisterSchema(name, schema)  Register a custom schema" (section 7.1)
     def register_schema(self, name: str, schema: Schema | Mapping[str, Any]) -> None:

@@ -23,6 +23,8 @@ from accp_adapters.cli.commands.serve.options import (
     Preset,
     PresetOption,
     RelayAddress,
+    Sequence,
+    SequenceOption,
     Served,
     Stdio,
     Target,
@@ -47,6 +49,7 @@ def serve(
     key: KeyFile = None,
     agent_id: AgentId = "agent",
     log: Log = "memory",
+    sequence: SequenceOption = Sequence.RECOGNIZED,
     tcp: Tcp = None,
     relay: RelayAddress = None,
     stdio: Stdio = False,
@@ -76,7 +79,7 @@ def serve(
         served = served or _kind_of(found)
         check_options(given, served)
         if served is Served.HANDLER:
-            start = prepare_handler(found, entrance, agent_id=agent_id, log=log)
+            start = prepare_handler(found, entrance, agent_id=agent_id, log=log, sequence=sequence.value)
         elif served is Served.AGENT:
             start = prepare_agent(found, entrance, given, relay=relay, token_env=token_env, stdio=stdio)
         else:

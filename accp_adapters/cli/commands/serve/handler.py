@@ -22,11 +22,11 @@ _HEARTBEAT = 30
 
 
 def prepare_handler(
-    handler: Handler, entrance: Entrance, *, agent_id: str, log: str
+    handler: Handler, entrance: Entrance, *, agent_id: str, log: str, sequence: str
 ) -> Callable[[], Coroutine[Any, Any, None]]:
     """Return what serves a handler at the place of `--http`, with its sessions in `log`."""
     place = entrance.http
-    return partial(_serve, handler, _open_log(log), entrance, place, agent_id=agent_id)
+    return partial(_serve, handler, _open_log(log), entrance, place, agent_id=agent_id, sequence=sequence)
 
 
 def _open_log(address: str) -> FrameLog:
@@ -38,7 +38,9 @@ def _open_log(address: str) -> FrameLog:
         raise typer.BadParameter(str(error), param_hint="--log") from error
 
 
-async def _serve(handler: Handler, log: FrameLog, entrance: Entrance, place: tuple[str, int], *, agent_id: str) -> None:
+async def _serve(
+    handler: Handler, log: FrameLog, entrance: Entrance, place: tuple[str, int], *, agent_id: str, sequence: str
+) -> None:
     from dataclasses import replace
 
     from accp_adapters.bindings.accp.app import accp_app
@@ -50,7 +52,7 @@ async def _serve(handler: Handler, log: FrameLog, entrance: Entrance, place: tup
     limits, options = ServerLimits(), replace(HOST_SESSION, heartbeat=_HEARTBEAT)
     try:
         with listen_at(*place) as listening:
-            async with SessionHost(handler, agent_id=agent_id, log=log, options=options) as host:
+            async with SessionHost(handler, agent_id=agent_id, log=log, options=options, sequence=sequence) as host:
                 app = accp_app(host, authenticate=entrance.authenticate, limits=limits, hosts=entrance.hosts)
                 server = http_server(
                     app,

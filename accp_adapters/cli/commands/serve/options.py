@@ -21,6 +21,8 @@ __all__ = [
     "Preset",
     "PresetOption",
     "RelayAddress",
+    "Sequence",
+    "SequenceOption",
     "ServeCommand",
     "Served",
     "Stdio",
@@ -47,6 +49,14 @@ class Preset(StrEnum):
     TIGHT = "tight"
 
 
+class Sequence(StrEnum):
+    """How peers number their frames."""
+
+    RECOGNIZED = "recognized"
+    RECEIVED = "received"
+    SHARED = "shared"
+
+
 BELONGS_TO: Final[Mapping[str, Served | None]] = MappingProxyType(
     {
         "--http": None,
@@ -56,6 +66,7 @@ BELONGS_TO: Final[Mapping[str, Served | None]] = MappingProxyType(
         "--key": None,
         "--agent-id": Served.HANDLER,
         "--log": Served.HANDLER,
+        "--sequence": Served.HANDLER,
         "--tcp": Served.AGENT,
         "--relay": Served.AGENT,
         "--stdio": Served.AGENT,
@@ -92,6 +103,10 @@ Http: TypeAlias = Annotated[
 AgentId: TypeAlias = Annotated[str, typer.Option(help="The agent that the handler is.")]
 Log: TypeAlias = Annotated[
     str, typer.Option(help="Where sessions are kept: memory, sqlite:PATH, redis://HOST or nats://HOST.")
+]
+SequenceOption: TypeAlias = Annotated[
+    Sequence,
+    typer.Option(help="How peers count: received: each end for itself; shared: both ends; recognized: as they begin."),
 ]
 Tcp: TypeAlias = Annotated[str | None, typer.Option(metavar="HOST:PORT", help="Serve TCP (E) there.")]
 RelayAddress: TypeAlias = Annotated[

@@ -24,6 +24,8 @@ class SequenceScope(StrEnum):
     """The frames of each sender: for senders that do not receive each other's frames."""
     SHARED = "shared"
     """All sent and received frames, as in the examples of section 10.5: for agents that take turns."""
+    RECOGNIZED = "recognized"
+    """RECEIVED or SHARED, as the peer's first numbers show; until then our own numbers fit both."""
 
 
 # "Frames received after their TTL has elapsed MUST be rejected silently" (section 3.7, item 5)
@@ -85,12 +87,15 @@ class Inbox(Generic[F]):
             senders: Number of senders that may have a count of their own.
             first: The number of the first frame; None: that of the frame that comes first.
         """
-        self._scope = scope
+        self.scope = scope
+        """Which frames share a count, as far as that is known."""
         self._before_first = None if first is None else first - 1
         self._reorder = reorder
         self._max_senders = senders
         self._seen: BoundedDict[str, tuple[str, int]] = BoundedDict(remembered)
         self._counts: dict[str, SequenceCount[F]] = {}
+        self.sent = 0
+        """The number of the last sent frame."""
 
     def __len__(self) -> int:
         """Return the number of ids, held frames and counts that are kept."""
@@ -112,6 +117,7 @@ class Inbox(Generic[F]):
         """
         count, mid, number = self._count_of(frame.sender), *_identity(frame)
         self._check(count, mid, number)
+        self._recognize(count, number)
         if count.last is not None and number != count.last + 1:
             count.held[number] = frame
             return None
@@ -124,8 +130,9 @@ class Inbox(Generic[F]):
             count, mid, number = self._count_of(frame.sender), *_identity(frame)
         except ProtocolError:
             return ()
-        if mid in self._seen or count.last not in (None, number - 1):
+        if mid in self._seen or not (count.last is None or self._is_turn(count, number)):
             return ()
+        self._recognize(count, number)
         return tuple(self._release(count, frame))[1:]
 
     def first_held(self) -> list[F]:
@@ -141,16 +148,37 @@ class Inbox(Generic[F]):
 
     def last_shared(self) -> int:
         """Return the number that a sent frame must exceed: 0 where sent frames have a count of their own."""
-        return (self._count_of("").last or 0) if self._scope is SequenceScope.SHARED else 0
+        may_share = self.is_shared or self.scope is SequenceScope.RECOGNIZED
+        return (self._count_of("").last or 0) if may_share else 0
 
     def count_sent(self, number: int) -> None:
         """Count a sent frame, where sent and received frames share a count."""
-        if self._scope is SequenceScope.SHARED:
+        self.sent = number
+        if self.is_shared:
             count = self._count_of("")
             count.last = number if count.last is None else max(count.last, number)
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether sent and received frames are known to share a count."""
+        return self.scope is SequenceScope.SHARED
+
+    def _is_turn(self, count: SequenceCount[F], number: int) -> bool:
+        """Return whether a number is the next one of a count that has begun."""
+        may_share = self.scope is SequenceScope.RECOGNIZED and self.sent > 0
+        return number == (count.last or 0) + 1 or (may_share and number == self.sent + 1)
+
+    def _recognize(self, count: SequenceCount[F], number: int) -> None:
+        """Take from the first number after one of ours how the peer counts."""
+        if self.scope is not SequenceScope.RECOGNIZED or not self.sent:
+            return
+        if number == self.sent + 1:
+            self.scope, count.last = SequenceScope.SHARED, self.sent
+        else:
+            self.scope = SequenceScope.RECEIVED
+
     def _count_of(self, sender: str) -> SequenceCount[F]:
-        name = sender if self._scope is SequenceScope.SENDER else ""
+        name = sender if self.scope is SequenceScope.SENDER else ""
         known = self._counts.get(name)
         if known is None:
             if len(self._counts) >= self._max_senders:
@@ -162,7 +190,7 @@ class Inbox(Generic[F]):
     def _check(self, count: SequenceCount[F], mid: str, number: int) -> None:
         if mid in self._seen or (count.held and any(_identity(held)[0] == mid for held in count.held.values())):
             raise ProtocolError("this msg_id was seen before", code=ErrorCode.DUPLICATE)
-        if count.last is None or number == count.last + 1:
+        if count.last is None or self._is_turn(count, number):
             return
         # Its id is forgotten, but its number shows that it was received.
         if number <= count.forgotten:

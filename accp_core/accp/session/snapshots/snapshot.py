@@ -43,7 +43,7 @@ class Snapshot:
     scope: SequenceScope
     state: Any
 
-    def fill(self, session: object, reading: Reading) -> None:
+    def fill(self, session: Any, reading: Reading) -> None:
         """Put the state into a fresh session.
 
         Raises:
@@ -51,10 +51,14 @@ class Snapshot:
         """
         found = reading.options.scope
         try:
-            expect(found is self.scope, f"options with the scope {self.scope.value!r}", found.value)
+            is_recognized = found is SequenceScope.RECOGNIZED and self.scope is not SequenceScope.SENDER
+            expect(is_recognized or found is self.scope, f"options with the scope {self.scope.value!r}", found.value)
             _SESSION.read(self.state, session, reading)
         except RecursionError:
             raise ValueError("expected fewer levels in the snapshot of a session") from None
+        parts = session._parts
+        parts.inbox.scope, parts.inbox.sent = self.scope, session._sender.last
+        parts.use_registry(parts.negotiation.registry)
 
 
 _SESSION: Final = attributes(

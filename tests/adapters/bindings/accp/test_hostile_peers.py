@@ -44,7 +44,7 @@ async def test_a_token_that_was_taken_from_elsewhere_lets_nobody_in(claims: dict
 
 
 async def test_a_frame_that_was_taken_from_elsewhere_does_nothing() -> None:
-    """ACCP 3.7 and 9: its sender is no agent of whoever replays it; the sender's own replay gets the same answer."""
+    """ACCP 3.7 and 9: its sender is no agent of whoever replays it; the sender's replay gets the same answer."""
     runs = list[str]()
 
     async def handle(request: Any) -> dict[str, Any]:
@@ -57,7 +57,7 @@ async def test_a_frame_that_was_taken_from_elsewhere_does_nothing() -> None:
 
     frame = Client().ask("pay")
     async with serving(handle, authenticate=whoever) as address:
-        answers = [await post(address, frame, authorization=name) for name in ("ann", "eve", "ann")]
+        answers = [await post(address, frame, authorization=name, accp_resume="1") for name in ("ann", "eve", "ann")]
     assert [answer.status_code for answer in answers] == [200, 403, 200]
     assert (code_of(answers[1]), answers[0].text, runs) == ("E5001", answers[2].text, ["ann"])
 

@@ -55,12 +55,14 @@ async def test_a_frame_is_answered_by_frames() -> None:
     assert (message.intent, message.payload) == (Intent.COMPLETE, {"n": 7})
 
 
-async def test_the_same_frame_again_has_the_same_answer() -> None:
+async def test_the_same_frame_again_has_the_same_answer_for_who_resumes() -> None:
     client = Client()
     frame = client.ask("add", n=7)
     async with serving() as address:
-        answers = [(await post(address, frame)).text for _ in range(3)]
+        answers = [(await post(address, frame, accp_resume="1")).text for _ in range(3)]
+        refused = await post(address, frame)
     assert len(set(answers)) == 1
+    assert (refused.status_code, code_of(refused)) == (400, "E3002")
 
 
 # "Accumulated hot state exceeds 400 tokens" (section 5.2)
@@ -157,7 +159,7 @@ async def test_the_same_session_id_of_somebody_else_is_another_session() -> None
         for token, frame in (("ann", client.ask("add", n=1)), ("bob", Client().ask("add", n=1))):
             response = await post(address, frame, authorization=f"Bearer token-of-{token}")
             statuses.append((response.status_code, parse_frame(response.text.removesuffix("\n")).envelope.sequence))
-    assert statuses == [(200, 1), (200, 1)]
+    assert statuses == [(200, 2), (200, 2)]
 
 
 @pytest.mark.parametrize(
@@ -223,11 +225,11 @@ async def test_a_client_that_leaves_finds_its_answer_when_it_comes_back() -> Non
     client = Client()
     frame = client.ask("add", n=7)
     async with serving(slow) as address:
-        leaving = asyncio.ensure_future(post(address, frame))
+        leaving = asyncio.ensure_future(post(address, frame, accp_resume="1"))
         await began.wait()
         leaving.cancel()
         go_on.set()
-        (message,) = client.messages((await post(address, frame)).text.splitlines())
+        (message,) = client.messages((await post(address, frame, accp_resume="1")).text.splitlines())
     assert (message.payload, runs) == ({"n": 7}, ["ann1"])
 
 

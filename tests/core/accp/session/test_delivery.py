@@ -109,6 +109,30 @@ def test_each_sender_has_its_own_numbers_in_that_scope() -> None:
     assert box.skip(frame("c1", 1, "c")) == ()
 
 
+@pytest.mark.parametrize(
+    ("received", "answered", "following", "scope"),
+    [(1, 2, 3, "shared"), (1, 2, 2, "received"), (7, 8, 8, "received")],
+)
+def test_the_number_after_ours_says_how_the_peer_counts(
+    received: int, answered: int, following: int, scope: str
+) -> None:
+    box = inbox("recognized")
+    assert box.admit(frame("m1", received)) and box.last_shared() == received
+    box.count_sent(answered)
+    refused("E3003", box, frame("m9", 19))
+    assert box.scope == "recognized"
+    assert box.admit(frame("m2", following))
+    assert (box.scope, box.last_shared()) == (scope, following if scope == "shared" else 0)
+
+
+@pytest.mark.parametrize(("sent", "first", "scope"), [(2, 3, "shared"), (2, 1, "received"), (2, 100, "received")])
+def test_the_first_answer_says_how_the_peer_counts(sent: int, first: int, scope: str) -> None:
+    box = inbox("recognized")
+    box.count_sent(sent)
+    assert box.skip(frame("m1", first)) == () and box.scope == scope
+    assert box.expected("") == first + 1
+
+
 def test_ids_of_each_sender_are_forgotten_by_its_own_numbers() -> None:
     box = inbox("sender", remembered=2)
     for sender, number in (("a", 50), ("b", 1), ("a", 51), ("b", 2)):

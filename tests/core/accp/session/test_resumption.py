@@ -383,7 +383,7 @@ def test_a_first_greeting_names_the_first_frame_so_that_a_lost_one_is_noticed() 
 
 def test_senders_with_counts_of_their_own_cannot_resume() -> None:
     one = end("one", scope=SequenceScope.SENDER)
-    with pytest.raises(ValueError, match="expected the scope 'received' to resume, found 'sender'"):
+    with pytest.raises(ValueError, match="expected another scope than 'sender' to resume"):
         one.connected(NOW)
 
 

@@ -166,6 +166,16 @@ def test_a_snapshot_of_other_options_is_refused() -> None:
     )
 
 
+def test_how_the_peer_counts_is_restored() -> None:
+    before = end("one", scope=SequenceScope.RECOGNIZED)
+    before.receive("@two>ack:a{}[mid:m1,seq:1]", NOW)
+    before.send(Message(sender="", intent=Intent.ACKNOWLEDGE, operation="a"), NOW)
+    for number in (3, 4):
+        before = restore(before.snapshot(), scope=SequenceScope.RECOGNIZED)
+        before.receive(f"@two>ack:a{{}}[mid:m{number},seq:{number}]", NOW)
+        assert (before.is_shared, before.received) == (True, number)
+
+
 def test_levels_without_end_are_refused_in_both_directions() -> None:
     deep: dict[str, Any] = {}
     for _ in range(150):

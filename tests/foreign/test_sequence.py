@@ -1,0 +1,126 @@
+"""Sequence numbers as the draft's examples have them, and as peers may read the draft (sections 3.5, 3.7 and 10)."""
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.foreign.served import ask, serving
+from tests.foreign.wire import Frame, Server, open_web_socket, post
+
+NOW = 1714000000
+# The draft's folded lines are joined, and "..." has a value.
+CHAT = "@user>req:chat{content:What_are_Q3_findings?|role:user|turn:1|schema:CH}[mid:c1,seq:1]"
+TOOL = "@orchestrator>req:tool{tool:web_search|args:{q:ACCP,max:5}|schema:TC}[mid:m1,seq:1]"
+PAY = "@payments>req:transaction{txn:txn_001|amt:142.5|acc:acct_9876|schema:TX}[mid:p1,seq:5]"
+PLAN = "@planner>req:schedule{asgn:@dev|task:impl_auth|dead:sprint_14|pri:high|schema:TA}[mid:t1,seq:8]"
+META = "@planner>req:schedule{task:a}[mid:49679033e07c,seq:3,ts:1714000000,cid:corr123,sid:abc-session]"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
+    with serving(tmp_path_factory.mktemp("served")) as address:
+        yield address
+
+
+@pytest.mark.parametrize(("frame", "answered"), [(CHAT, 2), (TOOL, 2), (PAY, 6), (PLAN, 9), (META, 4)])
+def test_the_examples_get_the_number_that_the_draft_gives_their_answer(
+    server: tuple[str, int], frame: str, answered: int
+) -> None:
+    status, (answer,) = post(server, frame)
+    assert (status, answer.intent, answer.seq) == (200, "done", answered)
+
+
+@pytest.mark.parametrize("numbers", [[(1, 2), (3, 4), (5, 6)], [(1, 2), (2, 3), (3, 4)], [(7, 8), (8, 9), (9, 10)]])
+def test_a_peer_may_count_for_both_ends_or_for_itself(
+    server: tuple[str, int], numbers: list[tuple[int, int]], request: pytest.FixtureRequest
+) -> None:
+    sid = f"s{abs(hash(request.node.name))}"
+    for number, answered in numbers:
+        frame = f"@ann>req:add{{n:{number}}}[mid:a{number},seq:{number},ts:{NOW},sid:{sid}]"
+        status, (answer,) = post(server, frame)
+        assert (status, answer.intent, answer.seq) == (200, "done", answered)
+
+
+def test_another_number_is_refused_at_once_with_what_was_expected(server: tuple[str, int]) -> None:
+    post(server, f"@eve>req:add{{n:1}}[mid:e1,seq:1,ts:{NOW},sid:gap]")
+    status, (answer,) = post(server, f"@eve>req:add{{n:2}}[mid:e9,seq:9,ts:{NOW},sid:gap]")
+    assert (status, answer.intent, answer.meta["cid"]) == (400, "fail", "e9")
+    assert "code:E3003" in answer.body and "expected_sequence_2" in answer.body
+
+
+@pytest.mark.parametrize("first", [0, 1, 100])
+def test_over_a_web_socket_any_first_number_is_taken(server: tuple[str, int], first: int) -> None:
+    with open_web_socket(server) as socket:
+        socket.send(f"@ben>sync:registry{{v:3|hash:a7f2c1}}[mid:b0,seq:{first},ts:{NOW}]")
+        number = _after_registry(socket.frame, first)
+        socket.send(f"@ben>req:add{{n:1}}[mid:b1,seq:{number + 1},ts:{NOW}]")
+        answer = socket.frame()
+        while answer.meta.get("cid") != "b1":
+            answer = socket.frame()
+        assert answer.intent == "done"
+        socket.send(f"@ben>req:add{{n:2}}[mid:b2,seq:{answer.seq + 7},ts:{NOW}]")
+        refused = socket.frame()
+    assert (refused.intent, refused.meta["cid"]) == ("fail", "b2")
+    assert "code:E3003" in refused.body and "expected" in refused.body
+
+
+def _after_registry(receive: Callable[[], Frame], first: int) -> int:
+    """Return the number of the last frame of the server's registry, which counts on from ours."""
+    numbers = [receive().seq for _ in range(_PIECES)]
+    assert numbers == [*range(first + 1, first + 1 + _PIECES)]
+    return numbers[-1]
+
+
+_PIECES = 5
+"""Frames in which the registry comes to a peer that has another one."""
+
+
+class Peer:
+    """Answers requests; numbers by one of the readings."""
+
+    def __init__(self, reading: str, *, says_registry: bool) -> None:
+        self.reading, self.says_registry = reading, says_registry
+        self.sent = {"own": 0, "from 100": 99}.get(reading, 0)
+
+    def answer(self, frame: Frame) -> list[str]:
+        if frame.intent == "sync" and self.says_registry:
+            return [f"@peer>sync:registry{{{frame.body}}}[{self.meta(frame)}]"]
+        return [f"@peer>done:tool{{res:ok}}[{self.meta(frame)}]"] if frame.intent == "req" else []
+
+    def meta(self, frame: Frame) -> str:
+        self.sent = frame.seq + 1 if self.reading == "shared" else self.sent + (5 if self.reading == "leaps" else 1)
+        return f"mid:x{self.sent},seq:{self.sent},ts:{NOW},cid:{frame.meta['mid']}"
+
+
+@pytest.mark.parametrize("scheme", ["http", "ws"])
+@pytest.mark.parametrize("says_registry", [True, False])
+@pytest.mark.parametrize("reading", ["shared", "own", "from 100"])
+def test_our_client_understands_a_server_that_counts(reading: str, says_registry: bool, scheme: str) -> None:
+    server = Server(Peer(reading, says_registry=says_registry).answer)
+    assert ask(f"{scheme}://127.0.0.1:{server.port}", 3) == ["done {'res': 'ok'}"] * 3
+    numbers = [frame.seq for frame in server.received if frame.intent in ("sync", "req")]
+    steps = {later - earlier for earlier, later in pairwise(numbers[1:])}
+    assert steps == {2 if reading == "shared" else 1}
+    server.close()
+
+
+@pytest.mark.parametrize("scheme", ["http", "ws"])
+def test_our_client_says_at_once_which_number_it_expected(scheme: str) -> None:
+    server = Server(Peer("leaps", says_registry=False).answer)
+    first, second = ask(f"{scheme}://127.0.0.1:{server.port}", 2)
+    assert first == "done {'res': 'ok'}"
+    assert second.startswith("E3003") and "expected sequence 6, found 10" in second
+    refusals = [frame for frame in server.received if frame.intent == "fail"]
+    assert refusals and "code:E3003" in refusals[0].body
+    server.close()
+
+
+def test_a_count_can_be_chosen_at_both_ends(tmp_path: Path) -> None:
+    with serving(tmp_path, "--sequence", "received") as address:
+        answers = [post(address, f"@ann>req:add{{n:1}}[mid:a{n},seq:{n},ts:{NOW}]")[1][0].seq for n in (4, 5)]
+    assert answers == [1, 2]
+    server = Server(Peer("shared", says_registry=True).answer)
+    assert ask(f"http://127.0.0.1:{server.port}", 2, "shared") == ["done {'res': 'ok'}"] * 2
+    server.close()

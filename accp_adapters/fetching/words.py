@@ -44,6 +44,8 @@ class _Hits(NamedTuple):
 
     table: Table
     numbers: Sequence[int]
+    parent: Table | None
+    """The table whose rows hold these."""
 
 
 class _Search:
@@ -85,10 +87,12 @@ class _Search:
         """Find the rows; the lines around a JSON document only where they have more of the words than its tables."""
         for each in opened:
             has_rows = False
-            for table in each.tables():
-                has_rows = self._add(table, is_beside=table.holds_lines and has_rows) or has_rows
+            tables = {table.name: table for table in each.tables()}
+            for table in tables.values():
+                parent = tables[table.parent.table] if table.parent else None
+                has_rows = self._add(table, parent, is_beside=table.holds_lines and has_rows) or has_rows
 
-    def _add(self, table: Table, *, is_beside: bool) -> bool:
+    def _add(self, table: Table, parent: Table | None, *, is_beside: bool) -> bool:
         """Add the rows of a table that have the most of the words; return whether there are any."""
         kind = int(table.holds_lines)
         self.searched[kind] += len(table.rows)
@@ -104,7 +108,7 @@ class _Search:
             if len(words) == least:
                 numbers.append(number)
         if numbers:
-            self.found.append(_Hits(table, numbers))
+            self.found.append(_Hits(table, numbers, parent))
         return bool(numbers)
 
     def shown(self, cell: Any) -> Any:
@@ -171,10 +175,13 @@ def _hits(search: _Search) -> list[tuple[Table, int]]:
 def _row_page(search: _Search, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
     hits = _hits(search)
     few = note_few(request, len(hits), search.searched[search.of_lines])
+    parents = {hits.table.name: _parents(hits) for hits in search.found}
 
     def shown(count: int) -> Iterator[tuple[str, dict[str, Any]]]:
         for table, number in islice(hits, request.offset, request.offset + count):
-            yield table.name, _shown(table.rows[number], search)
+            row = table.rows[number]
+            above = parents[table.name].get(row[table.parent.column], {}) if table.parent else {}
+            yield table.name, _shown(row, search) | above
 
     def page(count: int) -> str:
         by_table: dict[str, list[Any]] = {}
@@ -224,6 +231,15 @@ def _lines(hits: Sequence[tuple[Table, int]], around: int, search: _Search) -> I
                 yield f"{row['n']}: {search.shown(row['text'])}\n"
             else:
                 yield f"{row['n']}- {row['text'][:_BEFORE]}{'…' * (len(row['text']) > _BEFORE)}\n"
+
+
+def _parents(hits: _Hits) -> dict[Any, dict[str, Any]]:
+    """Return by its key what names each row that holds rows of a child table: `{7: {"orders.title": "Lamp"}}`."""
+    link, parent = hits.table.parent, hits.parent
+    if link is None or parent is None:
+        return {}
+    names = parent.naming(link.key)
+    return {row[link.key]: {f"{parent.name}.{name}": row[name] for name in names if name in row} for row in parent.rows}
 
 
 def _shown(row: Row, search: _Search) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -13,6 +14,10 @@ MAX_COLUMNS: Final = 2_000
 
 LINES: Final = "lines"
 """The name of the table of the lines of a text; an array of that name in the text is `lines_2`."""
+
+_NAME: Final = re.compile(r"(?i:(?:^|[._])(?:name|title|key|number|code|sku))$")
+_MAX_NAMING: Final = 2
+"""Columns that name a row for the rows of its child tables."""
 
 Cell: TypeAlias = Any
 """A scalar of JSON, or an array or map that has no columns of its own."""
@@ -54,6 +59,11 @@ class Table:
     def holds_lines(self) -> bool:
         """Whether its rows are the lines of a text, not those of an array of that name."""
         return self.name == LINES and not self.path
+
+    def naming(self, key: str) -> tuple[str, ...]:
+        """Return the columns that say which row one is, beside the column `key`: its name, its number."""
+        names = (name for name in self.columns if name != key and _NAME.search(name))
+        return tuple(sorted(names, key=lambda name: name.count("."))[:_MAX_NAMING])
 
     def cells(self, column: str) -> Iterator[Cell]:
         """Yield the cells of a column from the first row to the last, without those that are absent."""

@@ -75,10 +75,22 @@ def resolve_condition(
     resolver = Resolver(condition, tokens, scope, catalog, is_condition=True)
     resolver.resolve()
     numeric = compare_by_value(tokens, resolver, scope, ())
-    shown = ", ".join(map(quote, columns)) or "*"
+    shown = ", ".join(map(quote, columns)) or ", ".join(("*", *_of_parent(table, catalog)))
     where = f" WHERE {_write(condition, tokens)}" if tokens else ""
     sql = f"SELECT {shown} FROM r{table.number}.{quote(table.name)}{where}"
     return ResolvedQuery(sql, [table], resolver.comparisons, numeric, shows_rows=not columns)
+
+
+def _of_parent(table: NamedTable, catalog: Catalog) -> list[str]:
+    """Return the columns that name the row which holds each row of a child table."""
+    link = table.stored.source.parent
+    if link is None:
+        return []
+    parent = catalog.find(link.table, catalog.key_of(table))
+    source = f"FROM r{parent.number}.{quote(parent.name)} AS accp_parent"
+    is_it = f"accp_parent.{quote(link.key)} = r{table.number}.{quote(table.name)}.{quote(link.column)}"
+    names = parent.stored.source.naming(link.key)
+    return [f"(SELECT {quote(name)} {source} WHERE {is_it}) AS {quote(f'{parent.name}.{name}')}" for name in names]
 
 
 def _add_main(tokens: list[SqlToken], scope: SqlScope, catalog: Catalog) -> None:

@@ -12,6 +12,7 @@ from accp_adapters.fetching.answers import answer, value_at
 from accp_adapters.fetching.request import read_request
 from accp_adapters.tokens import count_o200k
 from accp_core.errors import ProtocolError
+from accp_core.view import read
 from tests.work import count_calls
 
 LINES = {"lines": [{"sku": f"part {n}", "price": n} for n in range(5)], "notes": [{"by": "Ann"}]}
@@ -161,3 +162,16 @@ def test_a_condition_that_nearly_all_rows_meet_shows_few_and_says_why(query: str
     assert found.count(" took ") == 10
     assert "nearly" not in fetch(text, query, offset=10)
     assert "nearly" not in fetch(text, "SELECT * FROM lines")
+
+
+def test_rows_of_a_child_table_say_which_row_holds_them() -> None:
+    orders = [
+        {"id": n, "title": f"t{n}", "customer": {"name": f"c{n}"}, "items": [{"sku": f"s{n}-{at}"} for at in (1, 2)]}
+        for n in range(40)
+    ]
+    source = json.dumps(orders)
+    assert fetch(source, "s7-2") == "items [{sku s7-2, rows_id 7, rows.title t7, rows.customer.name c7}]"
+    expected = [{"rows_id": 7, "sku": "s7-2", "rows.title": "t7", "rows.customer.name": "c7"}]
+    found = read(fetch(source, "sku = s7-2"))
+    assert (found if isinstance(found, list) else [found]) == expected
+    assert fetch(source, "sku = s7-2, sku") == "sku s7-2"

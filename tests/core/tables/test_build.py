@@ -219,3 +219,10 @@ def test_every_scalar_is_in_a_cell_and_every_name_is_safe(value: Any) -> None:
             assert len(keys) == keys.total() == len(parent.rows)
             assert {str(row[each.parent.column]) for row in each.rows} <= set(keys)
     assert scalars(value) <= found
+
+
+def test_what_names_a_row_is_its_name_title_or_number() -> None:
+    assert table(ORDERS, "rows").naming("order_no") == ("customer.name",)
+    rows = [{"id": 1, "title": "a", "user": {"name": "b"}, "number": 3, "tags": [{"x": 1}]}]
+    assert table(rows, "rows").naming("id") == ("title", "number")
+    assert table(rows, "tags").naming("x") == ()

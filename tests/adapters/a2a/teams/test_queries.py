@@ -65,7 +65,7 @@ async def test_where_the_master_knows_no_queries_the_agent_runs_them(monkeypatch
 
 @pytest.mark.parametrize(
     ("query", "code"),
-    [("SELECT nothing FROM rows", "E1004"), (f"SELECT * FROM {NAMES.reference}", "E5002"), ("nowhere at all", "E1004")],
+    [("SELECT nothing FROM rows", "E1004"), (f"SELECT * FROM {NAMES.reference}", "E5002"), ("rows.900.id", "E1004")],
 )
 async def test_what_is_wrong_with_a_query_is_told_the_agent(query: str, code: str) -> None:
     refusals = []

@@ -33,7 +33,7 @@ def test_without_a_query_the_whole_is_shown_within_the_tokens() -> None:
 
 
 def test_words_are_found_in_a_text() -> None:
-    assert runner.invoke(app, ["query", "-", "disk"], input="all is well\nno disk\n").stdout == "2: no disk\n"
+    assert runner.invoke(app, ["query", "-", "disk"], input="well\nno disk\n").stdout == "1- well\n2: no disk\n"
 
 
 def test_a_query_that_is_not_understood_is_refused_with_its_code(file: str) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -27,6 +27,7 @@ from accp_core.previews.example import query_lines
 from accp_core.previews.excerpt import Excerpt
 from accp_core.previews.fit import fill
 from accp_core.previews.marks import Marks
+from accp_core.previews.named_lines import RequestedLines, find_named_lines
 from accp_core.previews.request import Request
 from accp_core.previews.table_preview import TablePreview
 from accp_core.tables import (
@@ -51,6 +52,8 @@ _MIN_RENDERED: Final = 32_000
 """Characters of a text that is always rendered."""
 _EXAMPLE_ROOM: Final = 4
 """A preview that has room for so many first lines shows an example of a query."""
+_TOLD_SHARE: Final = 0.2
+"""The share of a preview that what it says of lines may take."""
 _MIN_PIECES: Final = 2
 """Pieces of a text that a preview has room for at least."""
 _LONGEST_SHOWN: Final = 128
@@ -253,16 +256,27 @@ class _Subject:
             shown = render_document(self.document, counter=counter, options=plain)
         marks = Marks.for_text(shown.text)
         text = marks.size_blobs(marks.keep_cuts(shown.text, shown.layout))
+        named = () if is_view or is_part else find_named_lines(self.source, self.request)
         excerpt = Excerpt(
             text,
             requested=self.request.words,
             marks=marks,
             max_piece=limit // _MIN_PIECES,
             is_view=is_view,
+            first=next((frozenset(each.lines) for each in named if each.come_first), frozenset()),
         )
         lines = count_lines(prose)
         title = f" of {'the first ' if is_part else ''}{lines:,} line{'s'[: lines != 1]}"
         # The whole may be JSON that has tables, but perhaps no table of lines.
         is_open = (is_part or len(self.source) > MAX_WHOLE) and self._starts_like_json()
         example = "" if is_open else query_lines(prose)
-        return _Body(title, lambda room: marks.show(excerpt.write(room)), example=example)
+        return _Body(title, lambda room: marks.show(_with_named(excerpt, named, room)), example=example)
+
+
+def _with_named(excerpt: Excerpt, named: Sequence[RequestedLines], room: float) -> str:
+    """Return an excerpt below what is said of the lines that a request asks for, where there is room for both."""
+    told = "; ".join(each.describe("") for each in named)
+    if not told or len(told) > room * _TOLD_SHARE:
+        return excerpt.write(room)
+    body = excerpt.write(room - len(told))
+    return f"{'; '.join(each.describe(body) for each in named)}\n{body}"

@@ -5,7 +5,7 @@ Of several marks for lines only the first one says so, the others are `[…112-1
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -18,6 +18,8 @@ __all__ = ["Excerpt"]
 
 _GAP_CHARS: Final = 3
 """Characters that a mark for a gap is counted as; of more, pieces beside shown ones would displace facts elsewhere."""
+_FIRST: Final = 100.0
+"""What a piece is worth that comes before all others."""
 _MIN_GAP: Final = 16
 """Characters of a gap from which a mark takes no more tokens than its text; a shorter one is shown."""
 
@@ -37,6 +39,7 @@ class Excerpt:
         max_rated: int = MAX_RATED,
         known: Mapping[str, int] | None = None,
         spans: Sequence[tuple[int, int]] | None = None,
+        first: Container[str] = (),
     ) -> None:
         """Rate the pieces of `text`; of a text that is no view and too long for that, only parts of it.
 
@@ -52,6 +55,7 @@ class Excerpt:
             max_rated: Characters of a text that is rated whole, and of the parts of a longer one, about.
             known: As in `rate`.
             spans: The parts (start, end) of a text that may be shown, no view; None: all.
+            first: Lines that come before all others.
         """
         self._text = text
         self._marks = marks
@@ -67,6 +71,8 @@ class Excerpt:
         )
         self._pieces = list(pieces)
         rate(self._pieces, requested, known)
+        for piece in self._pieces:
+            piece.score += _FIRST * (piece.text in first)
         self._blank = {number for number, piece in enumerate(self._pieces) if not piece.text.strip()}
         numbers = (number for number in range(len(self._pieces)) if number not in self._blank)
         self._ranked = sorted(numbers, key=lambda number: (-self._pieces[number].score, number))

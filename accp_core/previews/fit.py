@@ -1,13 +1,13 @@
-"""The fullest text within a limit of tokens, found in a few tries."""
+"""How a preview fills its room: the fullest text within a limit of tokens, and how parts share room."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from accp_core.ports import TokenCounter
 
-__all__ = ["fill"]
+__all__ = ["fill", "share"]
 
 _TRIES: Final = 5
 """How often a text is written and counted; the number of characters in a token depends on the text."""
@@ -38,3 +38,13 @@ def fill(write: Callable[[float], str], *, limit: int, token_chars: float, count
         # Texts grow in steps: a little less room may give the same text again.
         room *= change if tokens <= limit else min(change, _MAX_SHRINK)
     return fullest
+
+
+def share(sizes: Sequence[float], total: float) -> list[float]:
+    """Return parts of `total`: the smallest sizes are met first, what they leave goes to the larger ones equally."""
+    parts = [0.0] * len(sizes)
+    left = total
+    for rank, index in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__)):
+        parts[index] = left / (len(sizes) - rank)
+        left -= min(parts[index], sizes[index])
+    return parts

@@ -100,7 +100,8 @@ class Request:
         codes = (word.casefold() for word in find_words(text) if len(word) == 2 and _is_code(word))
         parts = {part for word in find_words(text) for part in words_of_name(word) if len(part) >= _CODE}
         self._named: Final = self.words | frozenset(codes) | parts | {word.replace("-", "") for word in self.words}
-        self._alike: Final = functools.cache(self._find_alike)
+        self._ordered: Final = sorted(self._named)
+        self.match: Final = functools.cache(self._match)
         self.bounds: Final = tuple(_bounds(text))
         """What it bounds."""
         self.is_negative: Final = _ABSENT.search(text) is not None
@@ -114,7 +115,7 @@ class Request:
 
     def has(self, word: str) -> bool:
         """Return whether a word stands in the request, perhaps with another ending."""
-        return word in self._named or self._alike(word)
+        return self.match(word) is not None
 
     def has_all(self, text: str) -> bool:
         """Return whether all words of a value stand in the request."""
@@ -144,10 +145,14 @@ class Request:
             return None
         if self.has(word[0]):
             return not self.is_negative
-        return self.is_negative if any(opposite + word[0] in self._named for opposite in _OPPOSITES) else None
+        stem = word[0].removeprefix("en")
+        return self.is_negative if any(opposite + stem in self._named for opposite in _OPPOSITES) else None
 
-    def _find_alike(self, word: str) -> bool:
-        return any(_are_alike(word, other) for other in self._named)
+    def _match(self, word: str) -> str | None:
+        """Return the word of the request that `word` is, perhaps with another ending; None: it has none."""
+        if word in self._named:
+            return word
+        return next((other for other in self._ordered if _are_alike(word, other)), None)
 
 
 def _is_code(word: str) -> bool:

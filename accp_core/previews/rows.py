@@ -10,10 +10,10 @@ from typing import Any, Final
 from accp_core.previews.candidates import MAX_RATED
 from accp_core.previews.column_facts import ColumnFacts
 from accp_core.previews.excerpt import Excerpt
+from accp_core.previews.fit import share
 from accp_core.previews.marks import Marks
 from accp_core.previews.named_rows import NamedRows
 from accp_core.previews.request import Request
-from accp_core.previews.share import share
 from accp_core.previews.words import find_words
 from accp_core.strict_json import compact_json
 from accp_core.tables import Table

@@ -20,11 +20,11 @@ from typing import Final
 from accp_core.ports import TokenCounter
 from accp_core.previews.column_facts import facts_of
 from accp_core.previews.example import query_table
+from accp_core.previews.fit import share
 from accp_core.previews.marks import Marks
 from accp_core.previews.named_rows import find_named_rows
 from accp_core.previews.request import Request
 from accp_core.previews.rows import RankedRows
-from accp_core.previews.share import share
 from accp_core.tables import Table
 from accp_core.view.notation import write_name
 from accp_core.view.render_value import Options, render
@@ -33,6 +33,8 @@ __all__ = ["TablePreview"]
 
 _FACTS_SHARE: Final = 0.5
 """The share of a table's room that the facts of its columns may take."""
+_FACTS_BESIDE_NAMED: Final = 0.3
+"""The same where the request asks for some of the rows."""
 _NAMES_SHARE: Final = 0.65
 """The share that they may take with the names of the other columns."""
 _NAMED_SHARE: Final = 0.5
@@ -107,6 +109,7 @@ class _DescribedTable:
         # Of a sample nothing can be counted.
         self._named = () if table.name in totals else find_named_rows(self._table, request)
         self._rows = RankedRows(self._table, self._facts, request=request, marks=marks, named=self._named)
+        self._facts_share = _FACTS_BESIDE_NAMED if self._named else _FACTS_SHARE
         self.size = self._rows.size + _TITLE_CHARS
         """Characters of the whole table, about."""
 
@@ -164,7 +167,7 @@ class _DescribedTable:
         further = self._table.columns[len(self._facts) :]
         for detail in (2, 1, 0)[bool(self._named) :] if not further else ():
             text = "".join(f"; {write_name(column.name)}: {column.texts[detail]}" for column in self._facts)
-            if len(text) <= room * _FACTS_SHARE:
+            if len(text) <= room * self._facts_share:
                 return text
         return self._abbreviate(further, room)
 
@@ -174,7 +177,7 @@ class _DescribedTable:
         texts = [*facts, *((f"; {write_name(name)}", "") for name in further)]
         text = ""
         for number, (name, fact) in enumerate(texts):
-            added = name + fact if len(text) + len(name + fact) <= room * _FACTS_SHARE else name
+            added = name + fact if len(text) + len(name + fact) <= room * self._facts_share else name
             if len(text) + len(added) > room * _NAMES_SHARE:
                 return f"{text}; {self._marks.gap(f'{len(texts) - number:,} columns')}"
             text += added

@@ -149,7 +149,9 @@ def _count(table: Table, conditions: list[re.Match[str]]) -> int:
 
 def _meets(cell: Any, condition: re.Match[str]) -> bool:
     if condition["op"].endswith("empty"):
-        return (cell is None or cell in ("", [], {}, "-")) != ("not" in condition["op"])
+        return (cell is None or cell in ("", [], {}, "-", "n/a")) != ("not" in condition["op"])
+    if condition["op"] == "=" and type(cell) is list:
+        return any(value in cell for value in _values(condition["value"]))
     if condition["op"] == "=":
         return any(value == cell or value == f"{cell}".casefold() for value in _values(condition["value"]))
     bound: Any = _number(condition["value"])
@@ -160,7 +162,7 @@ def _meets(cell: Any, condition: re.Match[str]) -> bool:
 
 
 def _values(text: str) -> Iterator[str]:
-    return (value.strip('"') for value in text.split("|"))
+    return (value.strip('"').replace("\\n", "\n") for value in text.split("|"))
 
 
 def _number(value: object) -> Decimal | None:

@@ -244,6 +244,17 @@ def test_the_first_rows_of_an_order_are_named(request_text: str, facts: str, fir
     assert found.first >= first
 
 
+def test_rows_that_are_asked_for_have_more_room_than_facts() -> None:
+    rows = [{**order, **{f"measure{n}": f"{order['id']} {n} of 12" for n in range(12)}} for order in ORDERS]
+    facts = shown("Which orders are late?", 400, rows).split("\n")[1]
+    assert len(facts) < len(shown("", 400, rows).split("\n")[1])
+
+
+def test_what_is_disabled_is_not_enabled() -> None:
+    rows = [{"id": n, "accountEnabled": n % 9 > 0} for n in range(45)]
+    assert [each.conditions for each in named(rows, "disabled ones")] == ["accountEnabled=false: 5 rows"]
+
+
 def test_an_order_stands_behind_the_conditions() -> None:
     (found,) = named(PODS, "Of the spot pods, which has the largest memory?")
     assert found.conditions == "labels=spot: 10 rows"

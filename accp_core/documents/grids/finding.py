@@ -6,23 +6,23 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Final
 
-from accp_core.documents.document import BYTE_ORDER_MARK, GridForm, Value
-from accp_core.documents.grids import columns, delimited, records, ruled
+from accp_core.documents.document import BYTE_ORDER_MARK, Form, GridForm, Value
+from accp_core.documents.grids import access_log, columns, delimited, html_tables, logfmt, records, ruled
 
 __all__ = ["GRIDS", "grids_in"]
 
-GRIDS: Final[tuple[GridForm, ...]] = (ruled, records, delimited, columns)
-"""The forms of grids."""
-_ANYWHERE: Final = (ruled, records)
-_AT_STARTS: Final = (delimited, columns)
+_ANYWHERE: Final[tuple[GridForm, ...]] = (ruled, records, logfmt, access_log)
+_AT_STARTS: Final[tuple[GridForm, ...]] = (delimited, columns)
 """Those that begin a paragraph, but for one line before them: a title, a command."""
+GRIDS: Final[tuple[Form, ...]] = (*_ANYWHERE, *_AT_STARTS, html_tables)
+"""The forms of grids."""
 _SIGNS: Final = frozenset("-|:─+┌╭┏╔╒")
 """How one of the first two lines of the others begins."""
 
 
 def grids_in(source: str) -> list[Value]:
     """Return the grids in a text, each with the lines that it takes; no line is read more than a few times."""
-    return list(_find(source)) if "\n" in source else []
+    return html_tables.read_tables(source) or (list(_find(source)) if "\n" in source else [])
 
 
 def _find(source: str) -> Iterator[Value]:

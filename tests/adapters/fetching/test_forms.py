@@ -54,6 +54,26 @@ name: >-
 status: paid
 total: 3
 """,
+    "a table of a web page": """\
+<html><body><h1>Orders</h1>
+<table><tr><th>id</th><th>name</th><th>status</th><th>total</th></tr>
+<tr><td>7</td><td>Ana, <b>the</b> first</td><td>paid</td><td>12.5</td></tr>
+<tr><td>8</td><td>Ben</td><td>late</td><td>100</td></tr>
+<tr><td>9</td><td>Cho: a "name" &amp; more</td><td>paid</td><td>3</td></tr></table></body></html>
+""",
+    "XML": """\
+<?xml version="1.0"?>
+<result>
+  <rows id="7"><name>Ana, the first</name><status>paid</status><total>12.5</total></rows>
+  <rows id="8"><name>Ben</name><status>late</status><total>100</total></rows>
+  <rows id="9"><name>Cho: a "name" &amp; more</name><status>paid</status><total>3</total></rows>
+</result>
+""",
+    "logfmt": """\
+id=7 name="Ana, the first" status=paid total=12.5
+id=8 name=Ben status=late total=100
+id=9 name="Cho: a \\"name\\" & more" status=paid total=3
+""",
 }
 
 

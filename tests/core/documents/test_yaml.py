@@ -165,7 +165,7 @@ def is_data(text: str) -> bool:
     return whole is not None and whole.form in (DOCUMENT, DOCUMENTS)
 
 
-def value_of(text: str) -> object:
+def value_of(text: str) -> Any:
     (value,), _ = read_documents(text)
     return value
 

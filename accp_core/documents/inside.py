@@ -1,4 +1,4 @@
-"""The JSON documents inside other text, whole or cut off."""
+"""The JSON documents inside other text, whole or cut off, and the Python literals."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from accp_core.documents import json_document, json_lines
+from accp_core.documents import json_document, json_lines, python_literal
 from accp_core.documents.cut_json import end_of_json, read_cut_json
 from accp_core.documents.document import Value
 
@@ -19,7 +19,7 @@ _MAX_READS: Final = 10
 _CUT_READS: Final = 4
 """How many times the characters of a document are read to find out where it was cut off."""
 # A document inside other text begins a line or follows a colon; code and quotations are left as they are.
-_START: Final = re.compile(r'(?:^\ufeff?[ \t]*|(?<=: ))([\[{])(?=\s*["\[{])', re.MULTILINE)
+_START: Final = re.compile(r'(?:^\ufeff?[ \t]*|(?<=: ))([\[{])(?=\s*["\[{\'(])', re.MULTILINE)
 _END: Final = re.compile(r"[ \t]*\r?$", re.MULTILINE)
 _CUT_LINE: Final = re.compile(r'\n[\[{]["\[{][^\n]*+\Z')
 
@@ -44,6 +44,10 @@ def _documents(source: str) -> Iterator[Value]:
         else:
             budget -= _CUT_READS * (end - at)
             found = _cut_at(source, at, end)
+            if found is None:
+                end, is_closed = python_literal.end_of(source, at)
+                budget -= _CUT_READS * (end - at)
+                found = _python_at(source, at, end) if is_closed else None
         if found is not None:
             yield found
         at = found.end if found else end if is_whole else start.end()
@@ -58,6 +62,17 @@ def _whole_at(source: str, start: int, end: int) -> Value | None:
     except ValueError:
         return None
     return None if found.how is None else found
+
+
+def _python_at(source: str, start: int, end: int) -> Value | None:
+    written = source[start:end]
+    is_long = len(written) >= _MIN_CHARS and ("{" in written or "(" in written)
+    if not is_long or not python_literal.recognise(written) or _END.match(source, end) is None:
+        return None
+    try:
+        return Value(start, end, python_literal.read(written), python_literal, written)
+    except ValueError:
+        return None
 
 
 def _cut_at(source: str, start: int, end: int) -> Value | None:

@@ -27,7 +27,7 @@ from accp_core.documents.json_styles import write_styled_json
 from accp_core.packing.expansion import Expansion
 from accp_core.strict_json import has_surrogate_pair
 
-__all__ = ["describe_json", "write_json"]
+__all__ = ["describe_blanks", "describe_json", "write_blanks", "write_json"]
 
 _MIN_CHARS: Final = 120
 _MAX_SHARE: Final = 1 / 8
@@ -35,8 +35,8 @@ _MAX_SHARE: Final = 1 / 8
 
 _STRING: Final = r'"(?:[^"\\]|\\.)*+"'
 _TOKEN: Final = re.compile(rf'([ \t\r\n\ufeff]*+)([\[\]{{}},:]|{_STRING}|[^\s"\[\]{{}},:]++)', re.DOTALL)
-_OPEN: Final = frozenset("[{")
-_CLOSE: Final = frozenset("]}")
+_OPEN: Final = frozenset("[{(")
+_CLOSE: Final = frozenset("]})")
 _LETTERS: Final = {" ": "s", "\t": "t", "\n": "n", "\r": "r", "\ufeff": "b"}
 _BLANKS: Final = {letter: blank for blank, letter in _LETTERS.items()}
 _RUN: Final = re.compile(r"(.)\1*", re.DOTALL)
@@ -259,21 +259,17 @@ def describe_json(text: str, values: Sequence[object]) -> str | None:
         # A string that looks like a placeholder would be written as a number.
         return None
     found = _TOKEN.findall(text)
-    blanks, tokens = [blank for blank, _ in found], [token for _, token in found]
+    tokens = [token for _, token in found]
     try:
         compact = _compact_tokens(values)
         if has_surrogate_pair("".join(compact)):
             # Of two halves that were written in different ways, a view makes one character.
             return None
+        blanks = describe_blanks(found, compact, len(text))
         escapes = "" if tokens == compact else f"!{_describe_escapes(tokens, compact)}"
-        layouts = (
-            f"{sign}{_tell_blanks(blanks, compact, by_column=by_column)}{escapes}"
-            for sign, by_column in (("", False), ("^", True))
-        )
-        for layout in layouts:
-            is_short = len(layout) <= max(_MIN_CHARS, len(text) * _MAX_SHARE)
-            if is_short and write_json(values, layout, Expansion(len(text))) == text:
-                return layout
+        is_short = blanks is not None and _is_short(escapes, len(text))
+        if is_short and write_json(values, layout := f"{blanks}{escapes}", Expansion(len(text))) == text:
+            return layout
     except (ValueError, RecursionError):
         pass
     return None
@@ -286,6 +282,28 @@ def _describe_escapes(tokens: Sequence[str], compact: Sequence[str]) -> str:
 
 def _compact_tokens(values: Sequence[object]) -> list[str]:
     return [token for value in values for _, token in _TOKEN.findall(write_styled_json(value, "0u"))]
+
+
+def describe_blanks(found: Sequence[tuple[str, str]], tokens: Sequence[str], chars: int) -> str | None:
+    """Return the blanks before the tokens of a text; None where it has other tokens, or they would take too long.
+
+    Args:
+        found: The blank before each token of the text, and the token; an escape may be written in another way.
+        tokens: The tokens as compact text has them.
+        chars: Characters of the text.
+    """
+    if len(found) != len(tokens) or sum(len(blank) + len(token) for blank, token in found) != chars:
+        return None
+    blanks = [blank for blank, _ in found]
+    for sign, by_column in (("", False), ("^", True)):
+        told = f"{sign}{_tell_blanks(blanks, tokens, by_column=by_column)}"
+        if _is_short(told, chars):
+            return told
+    return None
+
+
+def _is_short(told: str, chars: int) -> bool:
+    return len(told) <= max(_MIN_CHARS, chars * _MAX_SHARE)
 
 
 def _tell_blanks(blanks: Sequence[str], tokens: Sequence[str], *, by_column: bool) -> str:
@@ -310,19 +328,24 @@ def write_json(values: Sequence[object], layout: str, expansion: Expansion) -> s
         ValueError: the layout does not fit the values; ExpansionError: the text is longer than allowed.
     """
     blanks, _, escapes = layout.partition("!")
-    tokens = _compact_tokens(values)
-    expansion.add(sum(map(len, tokens)), "this part")
-    hearing = Hearing(blanks.removeprefix("^"), _Symbol.of_text)
+    return write_blanks(_compact_tokens(values), blanks, expansion, escapes)
+
+
+def write_blanks(compact: Sequence[str], layout: str, expansion: Expansion, escapes: str = "") -> str:
+    """Return tokens with the blanks of a layout, and with its escapes; see `write_json`."""
+    expansion.add(sum(map(len, compact)), "this part")
+    hearing = Hearing(layout.removeprefix("^"), _Symbol.of_text)
 
     def choose(exact: Key, rough: Key, base: int) -> tuple[_Symbol, str]:
         symbol = hearing.next(exact, rough, _NONE)
         assert isinstance(symbol, _Symbol)
         return symbol, symbol.blank(base, expansion)
 
-    before = _gaps(tokens, choose, by_column=blanks.startswith("^"))
+    before = _gaps(compact, choose, by_column=layout.startswith("^"))
     hearing.end()
+    tokens = list(compact)
     if escapes:
-        strings = _hear_escapes(escapes, [token for token in tokens if token[0] == '"'], expansion)
-        tokens = [next(strings) if token[0] == '"' else token for token in tokens]
+        strings = _hear_escapes(escapes, [token for token in compact if token[0] == '"'], expansion)
+        tokens = [next(strings) if token[0] == '"' else token for token in compact]
         next(strings, None)
     return "".join(chain.from_iterable(zip(before, tokens, strict=True)))

@@ -142,8 +142,9 @@ def test_lines_before_one_that_was_cut_off_are_all_that_is_read_of_them() -> Non
 def test_characters_are_read_ten_times_on_average(whole: str, left: int) -> None:
     openings = ["[\n"] * 20
     begin = "".join(openings) + whole + "\n"
-    # Each opening is read up to the line behind the list, and to find its cut four times more.
-    read = len(whole) + 5 * sum(len(begin) - 2 * number for number in range(len(openings)))
+    # Each opening is read up to the line behind the list, and to find its cut four times more; its bracket is looked at
+    # as one of Python, too, whose lines would begin with a blank.
+    read = len(whole) + 5 * sum(len(begin) - 2 * number for number in range(len(openings))) + 4 * len(openings)
     source = f"{begin}x: {COMPACT}\n".ljust((read + left) // 10, "-")
     assert 10 * len(source) - read == left
     assert len(values_of(source)) == left

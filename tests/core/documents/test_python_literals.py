@@ -1,0 +1,108 @@
+"""What `repr` and `pprint` write of lists, tuples and dicts, alone and inside other text."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import decimal
+import uuid
+from pprint import pformat
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accp_adapters.tokens import o200k_base
+from accp_core import DecodeError, render, render_text
+from accp_core.documents import python_literal, read
+from accp_core.packing.expansion import Expansion
+from accp_core.tables import open_text
+from accp_core.view.layout import restore
+from tests.properties.json_values import values
+
+COUNT = o200k_base()
+ROWS: list[dict[str, Any]] = [
+    {"id": n, "name": f'AC/DC\'s "é" {n}', "ok": n % 2 == 0, "at": None, "tags": ["a", "b"]} for n in range(30)
+]
+LIFE = [(n, f"AC/DC {n}", n * 1.5) for n in range(30)]
+TEXTS = {
+    "repr": str(ROWS),
+    "pprint": pformat(ROWS),
+    "pprint, wide": pformat(ROWS, width=400),
+    "after a word": f"Result: {ROWS}",
+    "between lines": f"Found:\n{ROWS}\nThat is all.\n",
+    "pprint between lines": f"Found:\n{pformat(ROWS)}\nThat is all.\n",
+}
+
+
+@pytest.mark.parametrize("source", TEXTS.values(), ids=TEXTS)
+def test_a_literal_is_read_alone_and_inside_other_text(source: str) -> None:
+    view = render_text(source, counter=COUNT)
+    assert view.restore() == source
+    assert view.tokens_after <= COUNT(render(ROWS, counter=COUNT)) + 16
+    assert open_text(source).value == ROWS
+    assert len(next(table for table in open_text(source).tables() if table.name == "rows").rows) == len(ROWS)
+
+
+@pytest.mark.parametrize("source", [str(LIFE), f"Rows: {LIFE}", pformat(LIFE), str([(1,), (2,)] * 40)])
+def test_rows_that_are_tuples_come_back(source: str) -> None:
+    view = render_text(source, counter=COUNT)
+    assert (view.restore(), view.tokens_after < view.tokens_before) == (source, True)
+    (rows, *_) = open_text(source).tables()
+    assert rows.columns[0] == "c0"
+
+
+def test_what_json_has_not_is_read_for_tables() -> None:
+    key = uuid.UUID(int=7)
+    row = (decimal.Decimal("12.50"), datetime.date(2024, 1, 2), datetime.datetime(2024, 1, 2, 3, 4, 5, 6), key)
+    early = (decimal.Decimal("-1"), datetime.date(2024, 1, 2), datetime.datetime(2024, 1, 2, 3, 4), key)
+    source = str([row, early])
+    first, second = open_text(source).value
+    assert [repr(first[0]), *first[1:]] == ["12.50", "2024-01-02", "2024-01-02T03:04:05.000006", str(key)]
+    assert second[2] == "2024-01-02T03:04:00"
+    assert render_text(source, counter=len).text == source
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{'a': 1, 'a': 2}",
+        "{1: 'a'}",
+        "['a' 'b', {'c': 1}]",
+        "('one of several words')",
+        "()",
+        "[('one'), ('two')]",
+        "['\\ud83d', {'a': 1}]",
+        "x: ['a', 'b', 'c', 'd', 'e']\n",
+        "x: [('a', 'b', 'c', 'd', 'e']\n",
+        "x: [('a', 'b', 'c', 'd',\ny",
+        "x: [('a', 'b', 'c', 'd')] and more\n",
+        "x: [{'a': {'b'}, 'c': {'d'}}]\n",
+    ],
+)
+def test_what_is_no_literal_of_values_stays_text(source: str) -> None:
+    assert render_text(source, counter=len).text == source
+    assert isinstance(open_text(source).value, str)
+
+
+def test_openings_without_end_are_left_in_time_that_grows_with_their_length() -> None:
+    assert list(read("x: [('\n" * 20_000).values()) == []
+
+
+@pytest.mark.parametrize("layout", ["px:3", "pt/x:3", "pt:5", "p/s1;9.0:3"])
+def test_a_layout_that_does_not_fit_is_refused(layout: str) -> None:
+    text = "a b" if layout.endswith("5") else "[1]"
+    with pytest.raises(DecodeError) as refusal:
+        restore(text, f"v3 {layout[:-1]}{len(text)}")
+    assert refusal.value.code == "E1001"
+
+
+@given(values, st.integers(10, 120))
+def test_whatever_python_writes_comes_back_or_is_left(value: Any, width: int) -> None:
+    for source in (repr([value, "x"]), pformat([value, "x"], width=width), f"a: {[(value, 'x')]!r}\n"):
+        assert render_text(source, counter=len).restore() == source
+        with contextlib.suppress(ValueError):
+            found = python_literal.read(source)
+            if (how := python_literal.describe(source, found)) is not None:
+                assert python_literal.write(found, how, Expansion(100_000)) == source

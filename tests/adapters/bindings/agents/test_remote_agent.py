@@ -14,7 +14,7 @@ from accp_adapters.bindings.agents import GrantedReferences
 from accp_adapters.bindings.agents.context_messages import TextAnswer, ask_message
 from accp_adapters.bindings.identity import BearerTokens, Principal
 from accp_adapters.langgraph import isolate
-from accp_adapters.langgraph.references.grants import TEXTS_KEY
+from accp_adapters.langgraph.references.grants import HANDED_TEXTS_KEY
 from accp_adapters.remote import ReferenceRequest
 from accp_adapters.stores import SqliteColdStore
 from accp_core.accp import PRACTICAL_LIMITS, Codec, Intent, Message
@@ -293,7 +293,7 @@ class _State(MessagesState):
 
 async def test_a_graph_answers_behind_a_server() -> None:
     def answer(state: _State) -> dict[str, Any]:
-        (text,) = state[TEXTS_KEY].values()  # type: ignore[literal-required]  # the key of the class
+        (text,) = state[HANDED_TEXTS_KEY].values()  # type: ignore[literal-required]  # the key of the class
         asked = str(state["messages"][0].content)
         return {"messages": [AIMessage(f"1: {len(text)} characters\n2: {'Sum them up' in asked}")]}
 

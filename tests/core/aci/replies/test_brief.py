@@ -35,7 +35,7 @@ def test_a_model_reads_steps_context_and_references_and_no_ids_of_agents() -> No
         "3 Hold best option",
         "}",
         '"Book flight" arrives 11:40',
-        "refs [$cold.c9523506b4bd]",
+        'refs ["$cold.c9523506b4bd"]',
         HOW_TO_ANSWER,
     ]
 
@@ -44,7 +44,7 @@ def test_it_takes_less_than_half_of_the_compact_json_and_how_to_answer_22_tokens
     counter = o200k_base()
     compact = counter(json.dumps(HOTEL.to_json(), separators=(",", ":")))
     text = brief(HOTEL, counter=counter)
-    assert (counter(text), counter(text.removesuffix(HOW_TO_ANSWER)), compact) == (70, 48, 112)
+    assert (counter(text), counter(text.removesuffix(HOW_TO_ANSWER)), compact) == (71, 49, 112)
 
 
 def test_one_item_is_said_in_one_line() -> None:
@@ -80,7 +80,7 @@ def test_maps_of_context_that_would_share_a_key_stand_apart(clash: dict[str, str
 
 def test_a_reference_that_a_result_names_is_not_said_twice() -> None:
     context = replace(ONE, context=({"Search": "rows in $cold.a"},), context_uri=("$cold.a", "$cold.b"))
-    assert brief(context, counter=len).splitlines()[2:-1] == ["Search rows in $cold.a", "refs [$cold.b]"]
+    assert brief(context, counter=len).splitlines()[2:-1] == ["Search rows in $cold.a", 'refs ["$cold.b"]']
 
 
 def test_what_looks_like_our_marker_in_the_result_of_another_agent_says_that_it_is_source_text() -> None:

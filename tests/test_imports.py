@@ -15,6 +15,7 @@ import accp_core
 CORE = sorted(["accp_core", *(module.name for module in pkgutil.walk_packages(accp_core.__path__, "accp_core."))])
 ADAPTERS = sorted(module.name for module in pkgutil.iter_modules(accp_adapters.__path__, "accp_adapters."))
 FRAMEWORKS = {
+    "backoff": set(),
     "langgraph": {"langgraph", "langchain", "langchain_core", "langsmith"},
     "langchain": {"langchain_core", "langsmith"},
     "mcp": {"mcp"},

@@ -11,7 +11,7 @@ from accp_core.documents.grids import GRIDS, xml_records
 __all__ = ["FORMS", "WHOLE_FORMS"]
 
 WHOLE_FORMS: Final[tuple[WholeForm, ...]] = (
-    json_document, json_lines, python_literal, python_rows, yaml.DOCUMENT, yaml.DOCUMENTS, xml_records,
+    json_document, json_lines, python_rows, python_literal, yaml.DOCUMENT, yaml.DOCUMENTS, xml_records,
 )  # fmt: skip
 """The forms of a whole text in the order in which they are tried."""
 FORMS: Final[dict[str, Form]] = {form.CODE: form for form in (*WHOLE_FORMS, *GRIDS)}

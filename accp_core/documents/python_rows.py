@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from accp_core.documents.grids.cells import grid_of, is_written, join, rows_of
 from accp_core.documents.python_literal import STRING
+from accp_core.lazy_patterns import lazy_pattern
 from accp_core.packing.expansion import Expansion
 from accp_core.strict_json import is_utf8
 
@@ -31,7 +32,7 @@ _VALUE: Final = re.compile(
     rf"{STRING}|None|True|False|-?[0-9][0-9.]*+(?:e[+-][0-9]++)?|Decimal\('[^'\\\n]*+'\)"
     r"|datetime\.(?:datetime|date)\([0-9, ]++\)"
 )
-_ROW: Final = re.compile(rf"\((?:{_VALUE.pattern})(?:, (?:{_VALUE.pattern}))*+,?\)")
+_ROW: Final = lazy_pattern(rf"\((?:{_VALUE.pattern})(?:,|(?:, (?:{_VALUE.pattern}))++)\)")
 _WORDS: Final = {"None": None, "True": True, "False": False}
 
 

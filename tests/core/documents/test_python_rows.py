@@ -61,11 +61,13 @@ def test_columns_of_several_kinds_have_tables_and_no_view() -> None:
         f"[(datetime.date({'9' * 30}, 1, 1), 2)]",
         r"[('\ud83d\ude00', 2)]",
         "[()]",
+        "[(1), (2)]",
         "[(1, 'a'),  (2, 'b')]",
     ],
 )
-def test_other_tuples_are_text(source: str) -> None:
-    assert not list(read(source).values())
+def test_other_tuples_are_no_rows(source: str) -> None:
+    with pytest.raises(ValueError, match=r"^expected|^day is out of range"):
+        python_rows.read(source)
 
 
 @pytest.mark.parametrize("how", ["p", "ppp", "px", "tp", "dp"])

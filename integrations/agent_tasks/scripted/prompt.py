@@ -93,7 +93,7 @@ class Prompt:
         shown = self.text(tool, **arguments)
         if not (reference := self._reference(shown)):
             return [line for line in self._whole(shown).splitlines() if words in line]
-        visible = [line for line in shown.splitlines()[1:] if words in line]
+        visible = [line for line in _shown_lines(shown) if words in line]
         if visible and not all_of_them:
             return visible
         return [str(row[0]) for row in self.fetched(reference, f"SELECT text FROM lines WHERE text LIKE '%{words}%'")]
@@ -106,7 +106,7 @@ class Prompt:
         """
         shown = self.text(tool, **arguments)
         reference = self._reference(shown)
-        lines = shown.splitlines()[1:] if reference else self._whole(shown).splitlines()
+        lines = _shown_lines(shown) if reference else self._whole(shown).splitlines()
         starts = [number for number, line in enumerate(lines) if words in line]
         found = lines[starts[0] : starts[0] + count] if starts else []
         if not reference or (found and not any(line.startswith("[…") for line in found)):
@@ -243,3 +243,8 @@ def _as_rows(value: Any) -> Rows:
     if isinstance(value, list):
         return [tuple(each.values()) if isinstance(each, dict) else (each,) for each in value]
     return [tuple(value.values())] if isinstance(value, dict) else [(value,)]
+
+
+def _shown_lines(preview: str) -> list[str]:
+    """Return the lines of the text that a preview shows, without what it says of them."""
+    return [line for line in preview.splitlines()[1:] if not line.startswith('"')]

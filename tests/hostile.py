@@ -124,7 +124,7 @@ ATTACKS: Final = (
     attack("9,999 references", "read", payload(f"[{','.join(f'$k{n}' for n in range(9_998))}]"), decode),
     # A view may stand for 250,000 values, however short it is.
     *[
-        attack(f"a view that expands: {name}", "E2003", partial(str, text), read, memory=2_000_000)
+        attack(f"a view that expands: {name}", "E2003", partial(str, text), read, memory=2_500_000)
         for name, text in BOMBS.items()
     ],
     attack(

@@ -38,10 +38,7 @@ def read(text: str) -> Any:
     Its numbers keep their spelling; one that no float holds, NaN among them, becomes text. A map that repeats a key is
     not read.
     """
-    try:
-        return _decode(text.removeprefix(BYTE_ORDER_MARK))
-    except RecursionError as error:
-        raise ValueError("expected fewer levels of arrays and maps") from error
+    return _decode(text.removeprefix(BYTE_ORDER_MARK))
 
 
 def describe(text: str, value: object) -> str | None:

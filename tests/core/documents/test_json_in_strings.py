@@ -104,3 +104,11 @@ def test_layouts_that_do_not_fit_the_documents_in_strings_are_refused(layout: st
     with pytest.raises(DecodeError, match=reason) as refusal:
         restore(text, layout.replace("16", str(len(text))))
     assert refusal.value.code == "E1001"
+
+
+@pytest.mark.parametrize("levels", ["[" * 100_000, '{"a":' * 100_000])
+def test_a_document_of_too_many_levels_in_a_string_stays_text(levels: str) -> None:
+    source = json.dumps({"a": levels, "b": 1})
+    view = render_text(source, counter=len)
+    assert view.restore() == source
+    assert "!json" not in view.text

@@ -12,6 +12,7 @@ from accp_core.documents.embedded_json import pack_embedded_json, unpack_embedde
 from accp_core.documents.json_styles import (
     STYLE_CODE,
     STYLES,
+    find_style,
     python_size,
     read_styled_json,
     write_styled_json,
@@ -222,3 +223,11 @@ def test_what_is_written_has_the_size_that_was_told_before(value: object) -> Non
         assert written_size(value, style) == len(write_styled_json(value, style))
     assert python_size(value) == len(repr(value))
     assert size_of(value) <= 1 + written_size(value, "0u")
+
+
+def test_what_no_style_can_write_has_none() -> None:
+    value: object = 1
+    for _ in range(5_000):
+        value = [value]
+    assert find_style("[1]", value) is None, "too many levels"
+    assert find_style(r'["\u00001.5\u0000"]', ["\0001.5\000"]) is None, "a string that looks like a placeholder"

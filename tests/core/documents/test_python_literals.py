@@ -106,3 +106,9 @@ def test_whatever_python_writes_comes_back_or_is_left(value: Any, width: int) ->
             found = python_literal.read(source)
             if (how := python_literal.describe(source, found)) is not None:
                 assert python_literal.write(found, how, Expansion(100_000)) == source
+
+
+@pytest.mark.parametrize(("text", "reason"), [("[]", "with members"), (r"['\U00110000']", "that can be read")])
+def test_what_is_no_value_of_python_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        python_literal.read(text)

@@ -511,3 +511,14 @@ def test_after_thousands_of_frames_a_session_keeps_no_more_than_its_options_say(
             end.handle_timer(NOW)
         sizes.append(max(one.size(), other.size()))
     assert max(sizes[:500]) == max(sizes) < 50 + 3 * 20 + 20 + 10 + 4 + 64 + 10
+
+
+def test_before_the_first_frame_a_session_may_take_another_count() -> None:
+    one, other = session("one"), session("other", scope=SequenceScope.SHARED)
+    one.send(message(), NOW)
+    one.expect_numbers(SessionOptions(scope=SequenceScope.SHARED))
+    (text,) = other.send(message(cid="c1"), NOW)
+    number = parse_frame(text).envelope.sequence
+    assert number == 1
+    assert only(hand_over([text.replace("seq:1", "seq:2")], one), MessageReceived)
+    assert one.is_shared

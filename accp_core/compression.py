@@ -116,7 +116,7 @@ def compress(
 
 
 class Source:
-    """A text on its way to a model: read once, rendered once and counted once, whatever is then shown of it."""
+    """A text for a model, which is read, rendered and counted once for its view and its preview."""
 
     def __init__(self, text: str, *, counter: TokenCounter, open_with: str = "") -> None:
         """Read nothing yet.

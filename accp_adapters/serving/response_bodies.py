@@ -1,4 +1,4 @@
-"""The body of a server's response: decompressed in small pieces and within a bound, whatever its header says."""
+"""Reads the body of a server's response: decompresses it in small pieces and refuses more than a limit."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from accp_core.packing.expansion import Expansion
 __all__ = ["BYTE_ORDER_MARK", "Document", "Form", "GridForm", "Literal", "Part", "Prose", "Value", "WholeForm"]
 
 _MAX_REST: Final = 300
-"""Characters behind a value that was cut off: what could not be read, and what a tool says of the cut."""
+"""Maximum characters after a value that was cut off: its unread rest and the tool's note about the cut."""
 BYTE_ORDER_MARK: Final = "\ufeff"
 """Programs of Windows write it before a text; it is no part of a value after it."""
 

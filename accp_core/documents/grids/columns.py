@@ -70,7 +70,7 @@ def read_lines(lines: Sequence[str], at: int) -> tuple[Rows, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """A grid as it stands in a text."""
+    """The cells of a grid and the layout of its text."""
 
     header: list[str]
     rows: list[list[str]]

@@ -48,7 +48,7 @@ _CODE: Final = re.compile(r"[{}=<>\\]|::|\([^)]*$|^[^(]*\)|\s\S*[.:]$|^\s")
 _DATA: Final = re.compile(r"[-+]?[0-9][0-9.,:/ -]*[A-Za-z%]{0,3}")
 """A number, a date, a time: no name."""
 _QUOTING: Final = "maste"
-"""Which cells stand in quotes: those that must (m), all (a), all texts (s); t, e: the same as s, m, and empty ones."""
+"""Which cells have quotes: those that need them (m), all (a), all texts (s); t and e: as s and m, and empty cells."""
 _HOW: Final = re.compile(rf"([tsc])([{_QUOTING}])([nr])([012])([0-9]{{1,5}});([0-9.,]*+)")
 
 

@@ -159,7 +159,7 @@ def _text(markup: str) -> str:
 
 
 def _take_from_above(texts: list[str], below: dict[int, tuple[int, str]]) -> None:
-    """Add the cells of rows above that stand in this one, too."""
+    """Add the cells of earlier rows that span this row."""
     while len(texts) in below:
         rows, text = below.pop(len(texts))
         if rows > 1:

@@ -72,7 +72,7 @@ def _text(written: str) -> str:
 
 
 def describe(text: str, value: object) -> str | None:
-    """Return the ends of the lines, and the numbers of the keys whose texts all stand in quotes."""
+    """Return the line ends, and the indices of the keys whose texts are all in quotes."""
     rows = _rows_of(value)
     quotes: dict[str, set[bool]] = {}
     for line in text.split("\n"):

@@ -63,7 +63,7 @@ _SIDED: Final = 200
 
 @dataclass(slots=True)
 class _Ruled:
-    """A table as it stands in a text."""
+    """The cells of a table and the layout of its text."""
 
     kind: str
     """m: Markdown, p: psql, b: with borders, where null is NULL as MySQL writes it, e: the same, where it is empty."""

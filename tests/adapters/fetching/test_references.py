@@ -107,8 +107,8 @@ ISSUES = json.dumps(
 )  # fmt: skip
 
 
-def of_issues(query: str) -> str:
-    return answer({"k": ISSUES}, read_request({"query": query}), limit=400, counter=count_o200k)
+def of_issues(query: str, limit: int = 400) -> str:
+    return answer({"k": ISSUES}, read_request({"query": query}), limit=limit, counter=count_o200k)
 
 
 @pytest.mark.parametrize("query", ["SELECT labels FROM rows", "SELECT number FROM rows WHERE rows.labels LIKE '%bug%'"])
@@ -130,4 +130,4 @@ def test_a_refused_column_names_the_nearest_of_many() -> None:
 
 
 def test_a_table_of_exactly_a_name_is_meant_by_it() -> None:
-    assert of_issues("labels").startswith("[60] rows_number name color")
+    assert of_issues("labels", limit=800).startswith("[60] rows_number name color")

@@ -11,7 +11,6 @@ from accp_core import Envelope, parse_frame
 from accp_core.accp import Intent, Ref
 from accp_core.accp.budget import PRACTICAL_LIMITS
 from accp_core.accp.codec import Codec, NeedsRefs
-from accp_core.accp.codec.chunking import swap_delimiters
 from accp_core.accp.keys import KeyTable
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import BUILT_IN, FIELD_KINDS, PINNED
@@ -158,11 +157,6 @@ def test_any_text_is_decoded_or_refused_with_a_code(text: str) -> None:
         wide().decode(text)
     except ProtocolError as refusal:
         assert refusal.code in {"E1001", "E1002", "E1003", "E1004"}
-
-
-@given(st.text())
-def test_swapping_is_its_own_inverse(text: str) -> None:
-    assert swap_delimiters(swap_delimiters(text)) == text
 
 
 aliases = st.dictionaries(names("abd_x").filter(lambda short: "_" not in short), keys, max_size=4)

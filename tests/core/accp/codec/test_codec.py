@@ -233,7 +233,7 @@ def piece(data: Any, sender: str = "a") -> Message:
         [piece(1)],
         [piece("&a<req=op()"), piece(None)],
         [piece("&a<req=op()", sender="b")],
-        [piece("&a<stream=frame()")],
+        [piece("@a>stream:frame{}")],
         [piece("no frame")],
     ],
 )
@@ -242,7 +242,7 @@ def test_pieces_that_make_no_frame_are_refused_e1001(pieces: list[Message]) -> N
 
 
 def test_an_empty_frame_can_be_joined() -> None:
-    joined = CODEC.join([piece("&a<req=op()")])
+    joined = CODEC.join([piece("@a>req:op{}")])
     assert isinstance(joined, Message)
     assert joined == message({})
 

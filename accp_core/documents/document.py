@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Protocol, TypeAlias
+from typing import ClassVar, Final, Protocol, TypeAlias
 
 from accp_core.packing.expansion import Expansion
 
-__all__ = ["BYTE_ORDER_MARK", "Document", "Form", "GridForm", "Literal", "Part", "Prose", "Value", "WholeForm"]
+__all__ = ["BYTE_ORDER_MARK", "Document", "Form", "Literal", "Part", "Prose", "Value", "WholeForm"]
 
 _MAX_REST: Final = 300
 """Maximum characters after a value that was cut off: its unread rest and the tool's note about the cut."""
@@ -50,16 +50,6 @@ class WholeForm(Form, Protocol):
 
         Raises:
             ValueError: it is not written so.
-        """
-
-
-class GridForm(Form, Protocol):
-    """A form of rows of cells, alone or between other lines."""
-
-    def read_lines(self, lines: Sequence[str], at: int) -> tuple[list[dict[str, Any]], int] | None:
-        """Return a map for each row of the grid that begins with a line, and the number of the line behind it.
-
-        None where none does, which is found out at a glance. `lines` may end with carriage returns.
         """
 
 

@@ -27,7 +27,7 @@ from accp_core.documents.json_styles import write_styled_json
 from accp_core.packing.expansion import Expansion
 from accp_core.strict_json import has_surrogate_pair
 
-__all__ = ["describe_blanks", "describe_json", "write_blanks", "write_json"]
+__all__ = ["describe_blanks", "describe_json", "is_short", "write_blanks", "write_json"]
 
 _MIN_CHARS: Final = 120
 _MAX_SHARE: Final = 1 / 8
@@ -36,7 +36,7 @@ _MAX_SHARE: Final = 1 / 8
 _STRING: Final = r'"(?:[^"\\]|\\.)*+"'
 _TOKEN: Final = re.compile(rf'([ \t\r\n\ufeff]*+)([\[\]{{}},:]|{_STRING}|[^\s"\[\]{{}},:]++)', re.DOTALL)
 _OPEN: Final = frozenset("[{(")
-_CLOSE: Final = frozenset("]})")
+_CLOSE: Final = frozenset(("]", "}", ")", ",)"))
 _LETTERS: Final = {" ": "s", "\t": "t", "\n": "n", "\r": "r", "\ufeff": "b"}
 _BLANKS: Final = {letter: blank for blank, letter in _LETTERS.items()}
 _RUN: Final = re.compile(r"(.)\1*", re.DOTALL)
@@ -267,8 +267,8 @@ def describe_json(text: str, values: Sequence[object]) -> str | None:
             return None
         blanks = describe_blanks(found, compact, len(text))
         escapes = "" if tokens == compact else f"!{_describe_escapes(tokens, compact)}"
-        is_short = blanks is not None and _is_short(escapes, len(text))
-        if is_short and write_json(values, layout := f"{blanks}{escapes}", Expansion(len(text))) == text:
+        is_told = blanks is not None and is_short(escapes, len(text))
+        if is_told and write_json(values, layout := f"{blanks}{escapes}", Expansion(len(text))) == text:
             return layout
     except (ValueError, RecursionError):
         pass
@@ -297,12 +297,13 @@ def describe_blanks(found: Sequence[tuple[str, str]], tokens: Sequence[str], cha
     blanks = [blank for blank, _ in found]
     for sign, by_column in (("", False), ("^", True)):
         told = f"{sign}{_tell_blanks(blanks, tokens, by_column=by_column)}"
-        if _is_short(told, chars):
+        if is_short(told, chars):
             return told
     return None
 
 
-def _is_short(told: str, chars: int) -> bool:
+def is_short(told: str, chars: int) -> bool:
+    """Return whether a layout is short enough for a text of so many characters."""
     return len(told) <= max(_MIN_CHARS, chars * _MAX_SHARE)
 
 

@@ -1,19 +1,27 @@
 """A form: the `repr` or `pprint` of lists, tuples and dicts, which many tools print instead of JSON.
 
-A `Decimal` is read as its number, dates and times as texts of ISO 8601, a `UUID` as its text: such a text has tables
-and queries, and no view.
+    [(1, 'AC/DC', Decimal('9.90'), datetime.date(2026, 2, 22)), (2, 'Accept', None, None)]
+
+A tuple is read as an array, a `Decimal` as its number, dates and times as texts of ISO 8601, a `UUID` as its text;
+tuples of one length, such as the rows of a database, as maps with the keys `c0`, `c1`, and so on.
+
+A layout begins with `r` where the text is such rows. The rest of it is empty for what `repr` writes of JSON values.
+Else it tells which values are written in another form, foretold to be that of the value before in the same column or
+under the same key; then the blanks between the tokens.
 """
 
 from __future__ import annotations
 
 import ast
+import datetime
 import json
 import re
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from accp_core.documents import json_document
-from accp_core.documents.json_layout import describe_blanks, write_blanks
-from accp_core.documents.json_styles import python_size
+from accp_core.documents.foretelling import Hearing, Key, Telling
+from accp_core.documents.json_layout import describe_blanks, is_short, write_blanks
 from accp_core.packing.expansion import Expansion
 
 __all__ = ["CODE", "DOUBLE", "IS_SEVERAL", "SINGLE", "STRING", "describe", "end_of", "read", "recognise", "write"]
@@ -30,18 +38,24 @@ DOUBLE: Final = rf'"(?:[^"\\\n]|{_ESCAPE})*+'
 STRING: Final = rf"""{SINGLE}'|{DOUBLE}\""""
 _NUMBER: Final = r"-?[0-9][0-9.]*+(?:e[+-][0-9]+)?"
 _CALL: Final = (
-    r"Decimal\('(?P<decimal>-?[0-9]{1,40}(?:\.[0-9]{1,40})?)'\)|UUID\('(?P<uuid>[0-9a-f-]{36})'\)"
-    r"|datetime\.date(?:time)?\((?P<date>[0-9]{1,4}(?:, [0-9]{1,6}){2,6})\)"
+    r"Decimal\('[-+0-9.A-Za-z]{1,80}'\)|UUID\('[0-9a-f-]{36}'\)"
+    r"|datetime\.date(?:time)?\([0-9]{1,4}(?:, [0-9]{1,6}){2,6}\)"
 )
 _PYTHON: Final = re.compile(rf"(?:[\[\]{{}}()]|[,:]|\s|True|False|None|{_NUMBER}|{STRING}|{_CALL})*+")
-_TOKEN: Final = re.compile(rf"(?P<string>{STRING})|True|False|None|{_CALL}|,?\)|\(")
+_TOKEN: Final = re.compile(rf"(?P<string>{STRING})|True|False|None|(?P<call>{_CALL})|,?\)|\(")
 _BRACKETS: Final = re.compile(rf"{STRING}|[\[({{]|(?P<close>[\])}}])|\n\S")
-_GAP: Final = re.compile(rf"(\s*+)({STRING}|[\[\]{{}}(),:]|[^\s\[\]{{}}(),:]++)")
-_NO_TUPLE: Final = re.compile(rf"(?P<string>{STRING})|(?<![a-zA-Z])\((?:{STRING}|[^(),'\"])*+\)")
+_GAP: Final = re.compile(rf"(\s*+)({STRING}|{_CALL}|,\)|[\[\]{{}}(),:]|[^\s\[\]{{}}(),:]++)")
+_NO_TUPLE: Final = re.compile(rf"(?P<string>{STRING})|(?<![a-zA-Z])\((?:{STRING}|[^(),'\"])++\)")
+_JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
 _WORDS: Final = {"True": "true", "False": "false", "None": "null", "(": "[", ")": "]", ",)": "]"}
 _ESCAPED_HALF: Final = re.compile(r"\\ud[89a-f]")
-_ROWS: Final = "t"
-"""What a layout begins with where the items of the list are tuples."""
+_TUPLE, _DECIMAL, _UUID, _DATE, _TIME = "TDUdt"
+"""The letters of the forms that values have beside those of JSON."""
+_ROWS: Final = "r"
+_MAX_COLUMN: Final = 1_000
+"""Columns of a row whose forms are told apart."""
+_CLOSING: Final = {"[": "]", "{": "}", "(": ")"}
+_Choose = Callable[[Key, Key, int], str]
 
 
 def recognise(text: str) -> bool:
@@ -77,11 +91,14 @@ def read(text: str) -> Any:
     try:
         # As JSON it is read many times faster than by `ast`.
         value = json_document.read(_TOKEN.sub(_json_token, text))
-    except SyntaxError as error:
+    except (SyntaxError, TypeError, OverflowError) as error:  # a character beyond all, a date of too many numbers
         raise ValueError("expected a repr that can be read") from error
     if not value or not isinstance(value, (list, dict)):
         raise ValueError("expected a value with members")
-    return value
+    is_rows = text.startswith("[(") and all(type(row) is list and row for row in value)
+    if not is_rows or len(set(map(len, value))) > 1:
+        return value
+    return [{f"c{number}": cell for number, cell in enumerate(row)} for row in value]
 
 
 def _json_token(token: re.Match[str]) -> str:
@@ -89,54 +106,105 @@ def _json_token(token: re.Match[str]) -> str:
     written = token[0]
     if written in _WORDS:
         return _WORDS[written]
-    if token["decimal"]:
-        return token["decimal"]
-    if token["uuid"]:
-        return f'"{token["uuid"]}"'
-    if token["date"]:
-        return f'"{_iso(list(map(int, token["date"].split(", "))), is_time="datetime(" in written)}"'
+    if token["call"]:
+        name, _, inside = written[:-1].partition("(")
+        if name in _DATES:
+            return f'"{_DATES[name](*map(int, inside.split(", "))).isoformat()}"'
+        is_number = name == "Decimal" and _JSON_NUMBER.fullmatch(inside[1:-1])
+        return inside[1:-1] if is_number else f'"{inside[1:-1]}"'
     if "\\" in written:
         return json.dumps(ast.literal_eval(written))
     escaped = written[1:-1].replace('"', '\\"')
     return f'"{escaped}"'
 
 
-def _iso(numbers: list[int], *, is_time: bool) -> str:
-    year, month, day, *time = numbers
-    date = f"{year:04}-{month:02}-{day:02}"
-    if not is_time:
-        return date
-    hour, minute, second, micro = (*time, 0, 0, 0, 0)[:4]
-    return f"{date}T{hour:02}:{minute:02}:{second:02}{f'.{micro:06}' if micro else ''}"
+_DATES: Final[dict[str, Any]] = {"datetime.date": datetime.date, "datetime.datetime": datetime.datetime}
+_NAMES: Final = {"(": _TUPLE, "Decimal": _DECIMAL, "UUID": _UUID, "datetime.date": _DATE, "datetime.datetime": _TIME}
 
 
 def describe(text: str, value: object) -> str | None:
-    """Return nothing for what `repr` writes, `t` where the items of the list are tuples, and the blanks of `pprint`."""
-    for rows in ("", _ROWS) if isinstance(value, list) else ("",):
-        written = _written(value, rows)
-        if written == text:
-            return rows
-        blanks = describe_blanks(_GAP.findall(text), [token for _, token in _GAP.findall(written)], len(text))
-        if blanks is not None and write(value, f"{rows}/{blanks}", Expansion(len(text))) == text:
-            return f"{rows}/{blanks}"
-    return None
+    """Return the layout (see above)."""
+    rows = _ROWS * (text.startswith("[(") and type(value) is list and type(value[0]) is dict)
+    written = _repr(value, rows)
+    if written == text:
+        return ""
+    found, telling = _GAP.findall(text), Telling()
+
+    def tell(exact: Key, rough: Key, number: int) -> str:
+        token = found[number][1]
+        form = _NAMES.get(token if token == "(" else token.partition("(")[0] * token.endswith(")"), "")
+        telling.tell(exact, rough, form, is_foretold=telling.foretold(exact, rough, "") == form)
+        return form
+
+    tokens = _with_forms([token for _, token in _GAP.findall(written)], tell)
+    forms, blanks = telling.to_text(), describe_blanks(found, tokens, len(text))
+    is_whole = blanks is not None and is_short(forms, len(text)) and tokens == [token for _, token in found]
+    return f"{rows}{forms}/{blanks}" if is_whole else None
 
 
-def _written(value: object, rows: str) -> str:
+def _repr(value: object, rows: str) -> str:
     if not rows:
         return repr(value)
-    if not isinstance(value, list):
-        raise ValueError(f"expected an array for tuples, found {type(value).__name__!r}")
-    return repr([tuple(item) if isinstance(item, list) else item for item in value])
+    if type(value) is not list or not all(type(row) is dict for row in value):
+        raise ValueError("expected an array of maps for tuples")
+    return repr([list(row.values()) for row in value])
+
+
+def _with_forms(compact: Sequence[str], choose: _Choose) -> list[str]:
+    """Return the tokens of a repr of JSON values, each in the form that is chosen for its depth, place and kind."""
+    tokens: list[str] = []
+    open_ones: list[tuple[str, str | int]] = []
+    place: str | int = 0
+    """The index in an array, the key in a map; "" where a key is next."""
+    for number, token in enumerate(compact):
+        written = token
+        if token in ("]", "}"):
+            is_single = place == 0 and compact[number - 1] != "["
+            written, place = open_ones.pop()
+            written = "," * (written == ")" and is_single) + written
+        elif token == ",":
+            place = "" if isinstance(place, str) else min(place + 1, _MAX_COLUMN)
+        elif token == ":":
+            place = compact[number - 1]
+        elif place != "":
+            around, rough = open_ones[-1][1] if open_ones else "", (len(open_ones), token[0])
+            written = _written(token, choose((*rough, around, place), rough, number))
+            if token in ("[", "{"):
+                open_ones.append((_CLOSING[written], place))
+                place = 0 if token == "[" else ""
+        tokens.append(written)
+    return tokens
+
+
+def _written(token: str, form: str) -> str:
+    """Return a token of a repr in a form."""
+    text = token.strip("'\"")
+    if form == _TUPLE and token == "[":
+        return "("
+    if form == _DECIMAL:
+        return f"Decimal('{text}')"
+    if form == _UUID:
+        return f"UUID('{text}')"
+    if form in (_DATE, _TIME):
+        return repr((datetime.date if form == _DATE else datetime.datetime).fromisoformat(text))
+    if form:
+        raise ValueError(f"expected a form of {token!r}, found {form!r}")
+    return token
 
 
 def write(value: object, how: str, expansion: Expansion) -> str:
-    """Return the `repr`, or with other blanks."""
-    rows, slash, blanks = how.partition("/")
-    if rows not in ("", _ROWS):
-        raise ValueError(f"expected how a repr is written, found {how!r}")
+    """Return the `repr`, or in other forms with other blanks."""
+    rows = _ROWS * how.startswith(_ROWS)
+    written = _repr(value, rows)
+    if not how:
+        expansion.add(len(written), "this part")
+        return written
+    forms, slash, blanks = how.removeprefix(_ROWS).partition("/")
     if not slash:
-        expansion.add(python_size(value) + rows.count(_ROWS), "this part")
-        return _written(value, rows)
-    tokens = [token for _, token in _GAP.findall(_written(value, rows))]
+        raise ValueError(f"expected the forms of a repr and its blanks, found {how!r}")
+    hearing = Hearing(forms, str)
+    tokens = _with_forms(
+        [token for _, token in _GAP.findall(written)], lambda exact, rough, number: str(hearing.next(exact, rough, ""))
+    )
+    hearing.end()
     return write_blanks(tokens, blanks, expansion)

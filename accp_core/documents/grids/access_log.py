@@ -6,16 +6,13 @@ A cell that is `-` is null. A request that is not a method, a path and a protoco
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final
 
-from accp_core.documents.grids.cells import LINE_ENDS, Rows, is_written, join, line_at, spell
-from accp_core.packing.expansion import Expansion
+from accp_core.documents.grids.cells import Rows, spell
+from accp_core.documents.grids.frame import LineForm, Lines
 
-__all__ = ["CODE", "IS_SEVERAL", "describe", "read_lines", "write"]
-
-CODE: Final = "g"
-IS_SEVERAL: Final = False
+__all__ = ["ACCESS_LOG"]
 
 _MIN_LINES: Final = 2
 _TEXT: Final = r'(?:[^"\\]|\\.)*+'
@@ -34,10 +31,10 @@ _COLUMNS: Final = {(*_START, *request, *_SIZE, *end) for request in (_REQUEST, (
 """The names of the cells of a line."""
 
 
-def read_lines(lines: Sequence[str], at: int) -> tuple[Rows, int] | None:
+def _read(lines: Lines, at: int) -> tuple[Rows, int] | None:
     """Return a row for each line, and the number of the line behind them; None: there are none."""
     end, rows = at, []
-    while found := _LINE.fullmatch(line_at(lines, end)):
+    while found := _LINE.fullmatch(lines[end]):
         rows.append({name: _value(name, cell) for name, cell in found.groupdict().items() if cell is not None})
         end += 1
     return (rows, end) if len(rows) >= _MIN_LINES else None
@@ -47,24 +44,13 @@ def _value(name: str, cell: str) -> Any:
     return None if cell == "-" else int(cell) if name in _NUMBERS else cell
 
 
-def describe(text: str, value: object) -> str | None:
-    """Return the ends of the lines."""
-    how = "r" if text.partition("\n")[0].endswith("\r") else "n"
-    return how if is_written(_parts(value, how), text) else None
-
-
-def write(value: object, how: str, expansion: Expansion) -> str:
-    """Return the lines."""
-    return join(_parts(value, how), expansion)
-
-
-def _parts(value: object, how: str) -> Iterator[str]:
-    if how not in LINE_ENDS or type(value) is not list:
+def _lines(value: object, how: str) -> Iterator[str]:
+    if how or type(value) is not list:
         raise ValueError(f"expected the lines of an access log, found {how!r}")
-    for number, row in enumerate(value):
+    for row in value:
         if type(row) is not dict or tuple(row) not in _COLUMNS:
             raise ValueError(f"expected the cells of an access log, found {row!r}")
-        yield (LINE_ENDS[how] if number else "") + _line({name: spell(cell, "-") for name, cell in row.items()})
+        yield _line({name: spell(cell, "-") for name, cell in row.items()})
 
 
 def _line(cells: dict[str, str]) -> str:
@@ -72,3 +58,6 @@ def _line(cells: dict[str, str]) -> str:
     request = " ".join([cells[name] for name in (_REQUEST if "method" in cells else ("request",))])
     end = "".join([f' "{cells[name]}"' for name in _END if name in cells])
     return f'{start} "{request}" {cells["status"]} {cells["bytes"]}{end}'
+
+
+ACCESS_LOG: Final = LineForm("g", _read, lambda text, value: ("",), _lines)

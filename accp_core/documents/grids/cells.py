@@ -11,19 +11,16 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby, islice, zip_longest
 from typing import Any, Final, TypeAlias
 
-from accp_core.packing.expansion import Expansion
 from accp_core.packing.number import read_float, read_int
 
 __all__ = [
-    "LINE_ENDS", "Rows", "distinct_names", "grid_of", "is_number", "is_written", "join", "line_at", "read_counts",
-    "rows_of", "spell", "spelled_header", "write_counts", "write_header",
+    "Rows", "distinct_names", "grid_of", "is_number", "read_counts", "rows_of", "spell", "spelled_header",
+    "write_counts", "write_header",
 ]  # fmt: skip
 
 Rows: TypeAlias = list[dict[str, Any]]
 """The value of a grid: a map for each row; one that ends early has fewer members."""
 
-LINE_ENDS: Final = {"n": "\n", "r": "\r\n"}
-"""The ends of lines by their letters in a layout."""
 _TRUTHS: Final = (("false", "true"), ("False", "True"), ("FALSE", "TRUE"))
 """How a boolean may be spelled."""
 _MAX_COUNTS: Final = 10_000
@@ -172,30 +169,3 @@ def read_counts(text: str) -> list[int]:
             raise ValueError(f"expected at most {_MAX_COUNTS} widths of columns, found {word!r}")
         counts += [int(count)] * number
     return counts
-
-
-def is_written(parts: Iterable[str], text: str) -> bool:
-    """Return whether `parts` are `text`; it stops at the first difference, and where a part cannot be written."""
-    at = 0
-    try:
-        for part in parts:
-            if not text.startswith(part, at):
-                return False
-            at += len(part)
-    except ValueError:
-        return False
-    return at == len(text)
-
-
-def join(parts: Iterable[str], expansion: Expansion) -> str:
-    """Return the text that `parts` are, counted before each is kept; ExpansionError: it is longer than allowed."""
-    kept: list[str] = []
-    for part in parts:
-        expansion.add(len(part), "this part")
-        kept.append(part)
-    return "".join(kept)
-
-
-def line_at(lines: Sequence[str], at: int) -> str:
-    """Return a line without the carriage return at its end; "" behind the last one."""
-    return lines[at].removesuffix("\r") if at < len(lines) else ""

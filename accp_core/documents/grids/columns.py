@@ -11,31 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise, product
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
-from accp_core.documents.grids.cells import (
-    LINE_ENDS,
-    Rows,
-    distinct_names,
-    grid_of,
-    is_written,
-    join,
-    line_at,
-    read_counts,
-    rows_of,
-    spell,
-    spelled_header,
-    write_counts,
-    write_header,
-)
-from accp_core.packing.expansion import Expansion
+from accp_core.documents.grids.cells import Rows, read_counts, write_counts
+from accp_core.documents.grids.frame import Cells, Lines, Spell, cell_form
 
-__all__ = ["CODE", "IS_SEVERAL", "describe", "read_lines", "write"]
-
-CODE: Final = "w"
-IS_SEVERAL: Final = False
+__all__ = ["COLUMNS"]
 
 _MAX_HEADER: Final = 2_000
 _MIN_COLUMNS: Final = 3
@@ -47,25 +30,17 @@ _HEADER: Final = re.compile(rf" *{_NAME}(?: +{_NAME})*+ *|Filesystem +.*Mounted 
 _APART: Final = re.compile(r"\S {2,}\S")
 _RULE: Final = re.compile(r" *-{2,}(?: +-+)+ *")
 _WORD: Final = re.compile(r"\S+")
-_HOW: Final = re.compile(r"([nr])([012])([nt]);([0-9,*]++);([lr]++);([0-9,*]*+);([0-9.,]*+)")
+_HOW: Final = re.compile(r"([nt]);([0-9,*]++);([lr]++);([0-9,*]*+)")
 _BLANK: Final = frozenset(("", " "))
 
 
-def _is_header(lines: Sequence[str], at: int) -> bool:
-    header = line_at(lines, at)
+def _is_header(lines: Lines, at: int) -> bool:
+    header = lines[at]
     if len(header) > _MAX_HEADER:
         return False
     if lines[at + 1][:2] in ("--", " -"):
-        return _RULE.fullmatch(line_at(lines, at + 1)) is not None
+        return _RULE.fullmatch(lines[at + 1]) is not None
     return "  " in header and _HEADER.fullmatch(header) is not None and _APART.search(header) is not None
-
-
-def read_lines(lines: Sequence[str], at: int) -> tuple[Rows, int] | None:
-    """Return the rows below a header, and the number of the line behind them; None: there are none."""
-    grid = _parse(lines, at)
-    if grid is None:
-        return None
-    return rows_of(distinct_names(grid.header, len(grid.header)), grid.rows), grid.end
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,25 +54,30 @@ class _Columns:
     sides: str
     """Whether the cells of a column begin where its word does (l), or end there (r)."""
     is_ruled: bool
-    end: int = 0
-    """The number of the line behind it."""
+
+    def layouts(self) -> Iterator[str]:
+        """Yield where each column begins or ends, whether lines end with blanks, and the dashes of the rule."""
+        spans = list(zip(self.spans, self.sides, strict=True))
+        places = write_counts(start if side == "l" else end for (start, end), side in spans)
+        dashes = write_counts(end - start for start, end in self.spans) if self.is_ruled else ""
+        return (f"{trail};{places};{self.sides};{dashes}" for trail in "nt")
 
 
-def _parse(lines: Sequence[str], at: int) -> _Columns | None:
+def _parse(lines: Lines, at: int) -> Cells | None:
     if at + 1 >= len(lines) or not _is_header(lines, at):
         return None
-    header, rule = line_at(lines, at), line_at(lines, at + 1)
+    header, rule = lines[at], lines[at + 1]
     is_ruled = _RULE.fullmatch(rule) is not None
     body: list[str] = []
     start = end = at + 1 + is_ruled
-    while end < len(lines) and (line := line_at(lines, end)) and not line.isspace():
+    while end < len(lines) and (line := lines[end]) and not line.isspace():
         body.append(line)
         end += 1
     words = [word.span() for word in _WORD.finditer(rule if is_ruled else header)]
     for size in range(len(body), max(len(body) - _FOOTER, 1) - 1, -1):
         found = _columns(header, body[:size], words, is_ruled=is_ruled)
         if found is not None:
-            return replace(found, end=start + size)
+            return Cells(found.header, found.rows, start + size, found.layouts)
     return None
 
 
@@ -139,42 +119,18 @@ def _side(column: list[str], start: int, end: int) -> str:
     return "r" if all(len(part.rstrip(" ")) == end for part in there) else ""
 
 
-def describe(text: str, value: object) -> str | None:
-    """Return where each column begins or ends, and whether lines end with blanks."""
-    lines = text.split("\n")
-    grid = _parse(lines, 0)
-    assert grid is not None  # it was read
-    spelled, end = spelled_header(grid.header, grid_of(value)[0]), "r" if lines[0].endswith("\r") else "n"
-    places = write_counts(
-        start if side == "l" else end for (start, end), side in zip(grid.spans, grid.sides, strict=True)
-    )
-    dashes = write_counts(end - start for start, end in grid.spans) if grid.is_ruled else ""
-    for truths, trail in product("012", "nt"):
-        how = f"{end}{truths}{trail};{places};{grid.sides};{dashes};{spelled}"
-        if is_written(_parts(value, how), text):
-            return how
-    return None
-
-
-def write(value: object, how: str, expansion: Expansion) -> str:
-    """Return the lines."""
-    return join(_parts(value, how), expansion)
-
-
-def _parts(value: object, how: str) -> Iterator[str]:
+def _lines(header: list[str], rows: Rows, how: str, spell: Spell) -> Iterator[str]:
     found = _HOW.fullmatch(how)
     if found is None:
         raise ValueError(f"expected where columns stand, found {how!r}")
-    end, truths, trail, places, sides, dashes, spelled = found.groups()
+    trail, places, sides, dashes = found.groups()
     ends, rule = read_counts(places), read_counts(dashes)
-    names, rows = grid_of(value)
     if len(ends) != len(sides) or max(ends) > _MAX_HEADER or len(rule) not in (0, len(ends)):
         raise ValueError(f"expected a place for each column, found {how!r}")
     size = max(ends) if trail == "t" else 0
-    lines = [write_header(names, spelled)] + [["-" * width for width in rule]] * bool(rule)
-    lines += [[spell(cell, truths=int(truths)) for cell in row.values()] for row in rows]
-    for number, cells in enumerate(lines):
-        yield (LINE_ENDS[end] if number else "") + _placed(cells, ends, sides).ljust(size)
+    ruled = [["-" * width for width in rule]] * bool(rule)
+    for cells in (header, *ruled, *([spell(cell) for cell in row.values()] for row in rows)):
+        yield _placed(cells, ends, sides).ljust(size)
 
 
 def _placed(cells: Sequence[str], ends: Sequence[int], sides: str) -> str:
@@ -186,3 +142,6 @@ def _placed(cells: Sequence[str], ends: Sequence[int], sides: str) -> str:
                 raise ValueError(f"expected {cell!r} behind the column before it")
             line += " " * (start - len(line)) + cell
     return line
+
+
+COLUMNS: Final = cell_form("w", _parse, _lines)

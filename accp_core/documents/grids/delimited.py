@@ -7,29 +7,13 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator
 from typing import Final
 
-from accp_core.documents.grids.cells import (
-    LINE_ENDS,
-    Rows,
-    distinct_names,
-    grid_of,
-    is_number,
-    is_written,
-    join,
-    rows_of,
-    spell,
-    spelled_header,
-    write_header,
-)
-from accp_core.packing.expansion import Expansion
+from accp_core.documents.grids.cells import Rows, is_number
+from accp_core.documents.grids.frame import Cells, Lines, Spell, cell_form
 
-__all__ = ["CODE", "IS_SEVERAL", "describe", "read_lines", "write"]
-
-CODE: Final = "c"
-IS_SEVERAL: Final = False
+__all__ = ["DELIMITED"]
 
 _DELIMITERS: Final = {"t": "\t", "s": ";", "c": ","}
 _MAX_LINE: Final = 65_536
@@ -49,10 +33,10 @@ _DATA: Final = re.compile(r"[-+]?[0-9][0-9.,:/ -]*[A-Za-z%]{0,3}")
 """A number, a date, a time: no name."""
 _QUOTING: Final = "maste"
 """Which cells have quotes: those that need them (m), all (a), all texts (s); t and e: as s and m, and empty cells."""
-_HOW: Final = re.compile(rf"([tsc])([{_QUOTING}])([nr])([012])([0-9]{{1,5}});([0-9.,]*+)")
+_HOW: Final = re.compile(rf"([{''.join(_DELIMITERS)}])([{_QUOTING}])")
 
 
-def _delimiter(lines: Sequence[str], at: int = 0) -> str:
+def _delimiter(lines: Lines, at: int) -> str:
     if at + 1 >= len(lines) or len(lines[at]) > _MAX_LINE:
         return ""
     first, second = lines[at], lines[at + 1]
@@ -62,17 +46,8 @@ def _delimiter(lines: Sequence[str], at: int = 0) -> str:
     return ""
 
 
-def read_lines(lines: Sequence[str], at: int) -> tuple[Rows, int] | None:
-    """Return the rows that begin with a line, and the number of the line behind them; None: there are none."""
-    parsed = _parse(lines, at)
-    if parsed is None:
-        return None
-    header, rows, end = parsed
-    return rows_of(distinct_names(header, max(map(len, rows))), rows), end
-
-
-def _parse(lines: Sequence[str], at: int) -> tuple[list[str], list[list[str]], int] | None:
-    """Return the header (empty: there is none), the cells, and the number of the line behind them."""
+def _parse(lines: Lines, at: int) -> Cells | None:
+    """Return the rows that begin with a line; None: there are none."""
     sign = _delimiter(lines, at)
     if not sign:
         return None
@@ -82,10 +57,13 @@ def _parse(lines: Sequence[str], at: int) -> tuple[list[str], list[list[str]], i
     if len(rows) < 2 or not _is_even(rows, sign):
         return None
     header = rows.pop(0) if _is_header(rows) else []
-    return (header, rows, ends[-1]) if _is_data(header, rows) else None
+    if not _is_data(header, rows):
+        return None
+    code = next(code for code, each in _DELIMITERS.items() if each == sign)
+    return Cells(header, rows, ends[-1], lambda: [code + quoting for quoting in _QUOTING])
 
 
-def _split(lines: Sequence[str], at: int, sign: str) -> tuple[list[list[str]], list[int]]:
+def _split(lines: Lines, at: int, sign: str) -> tuple[list[list[str]], list[int]]:
     """Return the rows from a line on, up to one that has no two cells, with the number of the line behind each."""
     reader = csv.reader(_with_ends(lines, at), delimiter=sign, strict=True)
     rows, ends = [], []
@@ -100,8 +78,8 @@ def _split(lines: Sequence[str], at: int, sign: str) -> tuple[list[list[str]], l
     return rows, ends
 
 
-def _with_ends(lines: Sequence[str], at: int) -> Iterator[str]:
-    return (f"{lines[number]}\n" for number in range(at, len(lines)))
+def _with_ends(lines: Lines, at: int) -> Iterator[str]:
+    return (f"{lines.raw[number]}\n" for number in range(at, len(lines)))
 
 
 def _is_even(rows: list[list[str]], sign: str) -> bool:
@@ -142,50 +120,25 @@ def _has_numbers(rows: list[list[str]]) -> bool:
     return any(any(column) and all(is_number(cell) for cell in column if cell) for column in columns)
 
 
-def describe(text: str, value: object) -> str | None:
-    """Return the sign, the quotes, the line ends, the spelling of booleans and the header."""
-    lines = text.split("\n")
-    parsed = _parse(lines, 0)
-    assert parsed is not None  # it was read
-    sign = next(code for code, sign in _DELIMITERS.items() if sign == _delimiter(lines))
-    end = "r" if lines[0].endswith("\r") else "n"
-    header = f"{len(parsed[0])};{spelled_header(parsed[0], grid_of(value)[0])}"
-    for quoting in _QUOTING if '"' in text else "m":
-        for truths in range(3):
-            how = f"{sign}{quoting}{end}{truths}{header}"
-            if is_written(_parts(value, how), text):
-                return how
-    return None
-
-
-def write(value: object, how: str, expansion: Expansion) -> str:
-    """Return the lines."""
-    return join(_parts(value, how), expansion)
-
-
-def _parts(value: object, how: str) -> Iterator[str]:
+def _lines(header: list[str], rows: Rows, how: str, spell: Spell) -> Iterator[str]:
     found = _HOW.fullmatch(how)
     if found is None:
         raise ValueError(f"expected how cells are delimited, found {how!r}")
-    sign, quoting, end, truths, size, spelled = found.groups()
-    names, rows = grid_of(value)
-    written = partial(_row, sign=_DELIMITERS[sign], quoting=quoting, truths=int(truths))
-    header = write_header(names[: int(size)], spelled)
-    if header:
-        yield written(header)
-    for number, row in enumerate(rows):
-        yield (LINE_ENDS[end] if header or number else "") + written(row.values())
+    sign = _DELIMITERS[found[1]]
+    for cells in [header] if header else []:
+        yield sign.join([_cell(cell, sign, found[2], spell) for cell in cells])
+    for row in rows:
+        yield sign.join([_cell(cell, sign, found[2], spell) for cell in row.values()])
 
 
-def _row(cells: Iterable[object], *, sign: str, quoting: str, truths: int) -> str:
-    return sign.join([_cell(cell, sign, quoting, truths) for cell in cells])
-
-
-def _cell(value: object, sign: str, quoting: str, truths: int) -> str:
-    text = spell(value, truths=truths)
+def _cell(value: object, sign: str, quoting: str, spell: Spell) -> str:
+    text = spell(value)
     is_text = type(value) is str
     must = is_text and (sign in text or '"' in text or "\n" in text or "\r" in text)
     if must or quoting == "a" or (is_text and quoting in "st") or (value is None and quoting in "et"):
         escaped = text.replace('"', '""')
         return f'"{escaped}"'
     return text
+
+
+DELIMITED: Final = cell_form("c", _parse, _lines)

@@ -6,15 +6,22 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Final
 
-from accp_core.documents.document import BYTE_ORDER_MARK, Form, GridForm, Value
-from accp_core.documents.grids import access_log, columns, delimited, html_tables, logfmt, records, ruled
+from accp_core.documents.document import BYTE_ORDER_MARK, Value
+from accp_core.documents.grids.access_log import ACCESS_LOG
+from accp_core.documents.grids.columns import COLUMNS
+from accp_core.documents.grids.delimited import DELIMITED
+from accp_core.documents.grids.frame import LineForm, Lines
+from accp_core.documents.grids.html_tables import HTML_TABLE, read_tables
+from accp_core.documents.grids.logfmt import LOGFMT
+from accp_core.documents.grids.records import RECORDS
+from accp_core.documents.grids.ruled import RULED
 
 __all__ = ["GRIDS", "grids_in"]
 
-_ANYWHERE: Final[tuple[GridForm, ...]] = (ruled, records, logfmt, access_log)
-_AT_STARTS: Final[tuple[GridForm, ...]] = (delimited, columns)
+_ANYWHERE: Final = (RULED, RECORDS, LOGFMT, ACCESS_LOG)
+_AT_STARTS: Final = (DELIMITED, COLUMNS)
 """Those that begin a paragraph, but for one line before them: a title, a command."""
-GRIDS: Final[tuple[Form, ...]] = (*_ANYWHERE, *_AT_STARTS, html_tables)
+GRIDS: Final[tuple[LineForm, ...]] = (*_ANYWHERE, *_AT_STARTS, HTML_TABLE)
 """The forms of grids."""
 _SIGNS: Final = frozenset("-|:─+┌╭┏╔╒")
 """How one of the first two lines of the others begins."""
@@ -22,7 +29,7 @@ _SIGNS: Final = frozenset("-|:─+┌╭┏╔╒")
 
 def grids_in(source: str) -> list[Value]:
     """Return the grids in a text, each with the lines that it takes; no line is read more than a few times."""
-    return html_tables.read_tables(source) or (list(_find(source)) if "\n" in source else [])
+    return read_tables(source) or (list(_find(source)) if "\n" in source else [])
 
 
 def _find(source: str) -> Iterator[Value]:
@@ -41,7 +48,7 @@ def _find(source: str) -> Iterator[Value]:
             at += 1
             continue
         for form in (*_ANYWHERE, *_AT_STARTS) if at - paragraph < 2 else _ANYWHERE:
-            found = form.read_lines(lines, at)
+            found = form.read_lines(Lines(lines, at), at)
             if found is not None:
                 rows, end = found
                 starts = starts or list(accumulate((len(line) + 1 for line in lines), initial=first))

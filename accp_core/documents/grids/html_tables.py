@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import html
 import re
-import sys
 from dataclasses import dataclass, field
-from typing import Final, NoReturn
+from typing import Final
 
 from accp_core.documents.document import Value
 from accp_core.documents.grids.cells import Rows, distinct_names, rows_of
-from accp_core.packing.expansion import Expansion
+from accp_core.documents.grids.frame import LineForm
 
-__all__ = ["CODE", "IS_SEVERAL", "describe", "read_tables", "write"]
-
-CODE: Final = "h"
-IS_SEVERAL: Final = False
+__all__ = ["HTML_TABLE", "read_tables"]
 
 _MAX_SPAN: Final = 1_000
 """Columns or rows of one cell."""
@@ -111,7 +107,7 @@ class _Page:
         rows = _rows_of_table([row for row in table.rows if row])
         # A table that holds another one lays out a page.
         if rows is not None and (not self.found or self.found[-1].start < table.start):
-            self.found.append(Value(table.start, end, rows, sys.modules[__name__], self.source[table.start : end]))
+            self.found.append(Value(table.start, end, rows, HTML_TABLE, self.source[table.start : end]))
 
 
 def _rows_of_table(rows: list[list[_Cell]]) -> Rows | None:
@@ -167,11 +163,4 @@ def _take_from_above(texts: list[str], below: dict[int, tuple[int, str]]) -> Non
         texts.append(text)
 
 
-def describe(text: str, value: object) -> str | None:
-    """Return None: a page has tables, and no view."""
-    return None
-
-
-def write(value: object, how: str, expansion: Expansion) -> NoReturn:
-    """Refuse to write a page, which has no view."""
-    raise ValueError(f"expected no layout of a page, found {how!r}")
+HTML_TABLE: Final = LineForm("h", lambda lines, at: None)

@@ -7,19 +7,16 @@ all of whose texts do.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs miss it
 from json.encoder import encode_basestring
 from typing import Any, Final
 
-from accp_core.documents.grids.cells import LINE_ENDS, Rows, is_number, is_written, join, line_at, spell
-from accp_core.packing.expansion import Expansion
+from accp_core.documents.grids.cells import Rows, is_number, spell
+from accp_core.documents.grids.frame import LineForm, Lines
 from accp_core.packing.number import read_float, read_int
 
-__all__ = ["CODE", "IS_SEVERAL", "describe", "read_lines", "write"]
-
-CODE: Final = "f"
-IS_SEVERAL: Final = False
+__all__ = ["LOGFMT"]
 
 _MIN_LINES: Final = 3
 _KEY: Final = r"[A-Za-z_@][A-Za-z0-9_.@/-]*+"
@@ -32,12 +29,12 @@ _TO_QUOTE: Final = re.compile(r'[\x00-\x20="]')
 _BOOLEANS: Final = {"true": True, "false": False}
 
 
-def read_lines(lines: Sequence[str], at: int) -> tuple[Rows, int] | None:
+def _read(lines: Lines, at: int) -> tuple[Rows, int] | None:
     """Return a row for each line, and the number of the line behind them; None: there are none."""
     if _FIRST.match(lines[at]) is None:
         return None
     end, rows = at, []
-    while _LINE.fullmatch(line := line_at(lines, end)):
+    while _LINE.fullmatch(line := lines[end]):
         pairs = _EACH.findall(line)
         row = dict(pairs)
         if len(row) < len(pairs):
@@ -71,44 +68,28 @@ def _text(written: str) -> str:
     return str(scanstring(written, 1)[0]) if written[:1] == '"' else written
 
 
-def describe(text: str, value: object) -> str | None:
-    """Return the line ends, and the indices of the keys whose texts are all in quotes."""
-    rows = _rows_of(value)
+def _layouts(text: str, value: Any) -> Iterator[str]:
+    """Yield the indices of the keys whose texts are all in quotes."""
     quotes: dict[str, set[bool]] = {}
     for line in text.split("\n"):
         for key, written in _EACH.findall(line):
             quotes.setdefault(key, set()).add(written[:1] == '"')
-    quoted = [str(number) for number, key in enumerate(_keys(rows)) if quotes.get(key) == {True}]
-    end = "r" if text.partition("\n")[0].endswith("\r") else "n"
-    how = f"{end}{','.join(quoted)}"
-    return how if is_written(_parts(rows, how), text) else None
-
-
-def write(value: object, how: str, expansion: Expansion) -> str:
-    """Return the lines."""
-    return join(_parts(_rows_of(value), how), expansion)
-
-
-def _rows_of(value: object) -> Rows:
-    if type(value) is not list or not all(type(row) is dict and row for row in value):
-        raise ValueError("expected an array of maps for logfmt")
-    return value
+    yield ",".join(str(number) for number, key in enumerate(_keys(value)) if quotes.get(key) == {True})
 
 
 def _keys(rows: Rows) -> list[str]:
     return list(dict.fromkeys(key for row in rows for key in row))
 
 
-def _parts(rows: Rows, how: str) -> Iterator[str]:
-    end, quoted = LINE_ENDS.get(how[:1]), set(filter(None, how[1:].split(",")))
-    keys = _keys(rows)
-    if end is None or not quoted.issubset(map(str, range(len(keys)))):
-        raise ValueError(f"expected how logfmt is written, found {how!r}")
-    always = {keys[int(number)] for number in quoted}
-    for number, row in enumerate(rows):
-        yield (end if number else "") + " ".join(
-            [f"{key}={_written(cell, key in always)}" for key, cell in row.items()]
-        )
+def _lines(value: object, how: str) -> Iterator[str]:
+    if type(value) is not list or not all(type(row) is dict and row for row in value):
+        raise ValueError("expected an array of maps for logfmt")
+    keys = _keys(value)
+    always = [keys[int(number)] for number in filter(None, how.split(",")) if number in map(str, range(len(keys)))]
+    if how.count(",") + bool(how) != len(always):
+        raise ValueError(f"expected the indices of {len(keys)} keys, found {how!r}")
+    for row in value:
+        yield " ".join([f"{key}={_written(cell, key in always)}" for key, cell in row.items()])
 
 
 def _written(cell: object, is_quoted: bool) -> str:
@@ -116,3 +97,6 @@ def _written(cell: object, is_quoted: bool) -> str:
     if type(cell) is str and (is_quoted or _TO_QUOTE.search(text)):
         return encode_basestring(text)
     return text
+
+
+LOGFMT: Final = LineForm("f", _read, _layouts, _lines)

@@ -8,45 +8,34 @@ name | Ann
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
-from accp_core.documents.grids.cells import (
-    LINE_ENDS,
-    Rows,
-    distinct_names,
-    grid_of,
-    is_written,
-    join,
-    line_at,
-    rows_of,
-    spell,
-)
-from accp_core.packing.expansion import Expansion
+from accp_core.documents.grids.cells import Rows
+from accp_core.documents.grids.frame import Cells, Lines, Spell, cell_form
 
-__all__ = ["CODE", "IS_SEVERAL", "describe", "read_lines", "write"]
-
-CODE: Final = "x"
-IS_SEVERAL: Final = False
+__all__ = ["RECORDS"]
 
 _START: Final = "-[ RECORD 1 "
 _RULE: Final = re.compile(r"-\[ RECORD ([0-9]{1,9}) \][-+]*+")
-_HOW: Final = re.compile(r"([nr])([0-9]{1,5}),([0-9]{1,5})")
+_HOW: Final = re.compile(r"([0-9]{1,5}),([0-9]{1,5})")
 
 
-def read_lines(lines: Sequence[str], at: int) -> tuple[Rows, int] | None:
-    """Return the records that begin with a line, and the number of the line behind them; None: there are none."""
-    found = _parse(lines, at) if lines[at].startswith(_START) else []
+def _parse(lines: Lines, at: int) -> Cells | None:
+    """Return the records that begin with a line; None: there are none."""
+    found = _records(lines, at) if lines[at].startswith(_START) else []
     if not found:
         return None
-    names = distinct_names(list(found[0][0]), len(found[0][0]))
-    return rows_of(names, [list(record.values()) for record, _ in found]), found[-1][1]
+    names = list(found[0][0])
+    size = max(map(len, names))
+    how = f"{size},{max(len(lines[at]) - size - 3, 0)}"
+    return Cells(names, [list(record.values()) for record, _ in found], found[-1][1], lambda: [how])
 
 
-def _parse(lines: Sequence[str], at: int) -> list[tuple[dict[str, str], int]]:
+def _records(lines: Lines, at: int) -> list[tuple[dict[str, str], int]]:
     """Return the records whose names are those of the first one, each with the number of the line behind it."""
     records: list[tuple[dict[str, str], int]] = []
-    while at < len(lines) and _RULE.fullmatch(line_at(lines, at)):
+    while at < len(lines) and _RULE.fullmatch(lines[at]):
         record, at = _record(lines, at + 1)
         if not record or (records and list(record) != list(records[0][0])):
             break
@@ -54,12 +43,12 @@ def _parse(lines: Sequence[str], at: int) -> list[tuple[dict[str, str], int]]:
     return records
 
 
-def _record(lines: Sequence[str], at: int) -> tuple[dict[str, str], int]:
+def _record(lines: Lines, at: int) -> tuple[dict[str, str], int]:
     """Return the cells of one record, and the number of the line behind it; none where a name is there twice."""
     record: dict[str, str] = {}
     name = ""
     while at < len(lines):
-        before, sign, text = line_at(lines, at).partition("|")
+        before, sign, text = lines[at].partition("|")
         if not sign or not before.endswith(" ") or text[:1] not in ("", " "):
             break
         if not before.isspace():
@@ -75,34 +64,22 @@ def _record(lines: Sequence[str], at: int) -> tuple[dict[str, str], int]:
     return record, at
 
 
-def describe(text: str, value: object) -> str | None:
-    """Return the line ends, and how many characters names and values have."""
-    first = text.split("\n", 1)[0]
-    rule, end = first.removesuffix("\r"), "r" if first.endswith("\r") else "n"
-    size = max(map(len, grid_of(value)[0]))
-    how = f"{end}{size},{max(len(rule) - size - 3, 0)}"
-    return how if is_written(_parts(value, how), text) else None
-
-
-def write(value: object, how: str, expansion: Expansion) -> str:
-    """Return the records."""
-    return join(_parts(value, how), expansion)
-
-
-def _parts(value: object, how: str) -> Iterator[str]:
+def _lines(header: list[str], rows: Rows, how: str, spell: Spell) -> Iterator[str]:
     found = _HOW.fullmatch(how)
     if found is None:
         raise ValueError(f"expected how records are written, found {how!r}")
-    end, name_size, size = LINE_ENDS[found[1]], int(found[2]), int(found[3])
-    _, records = grid_of(value)
+    name_size, size = int(found[1]), int(found[2])
     rule = "-" * (name_size + 1) + "+" + "-" * (size + 1)
-    for number, record in enumerate(records, 1):
+    for number, record in enumerate(rows, 1):
         label = f"-[ RECORD {number} ]"
-        yield (end if number > 1 else "") + label + rule[len(label) :]
-        for name, cell in record.items():
+        yield label + rule[len(label) :]
+        for name, cell in zip(header, record.values(), strict=True):
             *above, last = spell(cell).split("\n")
             shown = name.ljust(name_size)
             for line in above:
-                yield f"{end}{shown} | {line.ljust(size)}+"
+                yield f"{shown} | {line.ljust(size)}+"
                 shown = " " * name_size
-            yield f"{end}{shown} | {last}"
+            yield f"{shown} | {last}"
+
+
+RECORDS: Final = cell_form("x", _parse, _lines)

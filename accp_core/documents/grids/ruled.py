@@ -18,27 +18,10 @@ from functools import partial
 from itertools import accumulate, product, zip_longest
 from typing import Final
 
-from accp_core.documents.grids.cells import (
-    LINE_ENDS,
-    Rows,
-    distinct_names,
-    grid_of,
-    is_written,
-    join,
-    line_at,
-    read_counts,
-    rows_of,
-    spell,
-    spelled_header,
-    write_counts,
-    write_header,
-)
-from accp_core.packing.expansion import Expansion
+from accp_core.documents.grids.cells import Rows, read_counts, write_counts
+from accp_core.documents.grids.frame import Cells, Lines, Spell, cell_form
 
-__all__ = ["CODE", "IS_SEVERAL", "describe", "read_lines", "write"]
-
-CODE: Final = "r"
-IS_SEVERAL: Final = False
+__all__ = ["RULED"]
 
 _PSQL_RULE: Final = re.compile(r"-++(?:\+-++)++|─++(?:┼─++)++")
 _BORDER: Final = re.compile(
@@ -49,9 +32,7 @@ _MARKDOWN_RULE: Final = re.compile(rf"\|{_RULE_CELL}(?:\|{_RULE_CELL})*+\||{_RUL
 _PIPE: Final = re.compile(r"(?<!\\)\|")
 _STARTS: Final = frozenset("-|:─+┌╭┏╔╒")
 _SIGNS: Final = frozenset("|│┃║")
-_HOW: Final = re.compile(
-    r"([mpbe])([nr])([012])([wn])([tn]);([^;]{3,14});([0-9,*]*+);([lrcn]*+);([lrcn]*+);([lrcn]*+);([0-9.,]*+)"
-)
+_HOW: Final = re.compile(r"([mpbe])([wn])([tn]);([^;]{3,14});([0-9,*]*+);([lrcn]*+);([lrcn]*+);([lrcn]*+)")
 _NULLS: Final = {"m": "", "p": "", "b": "NULL", "e": ""}
 _SIZES: Final = {"m": 3, "p": 3, "b": 14, "e": 14}
 """How many signs a layout has."""
@@ -78,17 +59,12 @@ class _Ruled:
     """The number of the line behind the table."""
 
 
-def read_lines(lines: Sequence[str], at: int) -> tuple[Rows, int] | None:
-    """Return the rows of the table that begins with a line, and the number of the line behind it; None: none does."""
-    table = _parse(lines, at)
+def _parse(lines: Lines, at: int) -> Cells | None:
+    table = _table(lines, at)
     if table is None:
         return None
-    rows = list(_texts_of_rows(table))
-    return rows_of(distinct_names(_header_of(table), max(map(len, rows))), rows, _NULLS[table.kind]), table.end
-
-
-def _header_of(table: _Ruled) -> list[str]:
-    return [_text(cell, table.kind) for cell in table.header]
+    header = [_text(cell, table.kind) for cell in table.header]
+    return Cells(header, list(_texts_of_rows(table)), table.end, partial(_layouts, table), _NULLS[table.kind])
 
 
 def _text(cell: str, kind: str) -> str:
@@ -96,10 +72,10 @@ def _text(cell: str, kind: str) -> str:
     return text.replace("\\|", "|") if kind == "m" else text
 
 
-def _parse(lines: Sequence[str], at: int) -> _Ruled | None:
-    if lines[at][:1] in _STARTS and _BORDER.fullmatch(line_at(lines, at)):
+def _table(lines: Lines, at: int) -> _Ruled | None:
+    if lines[at][:1] in _STARTS and _BORDER.fullmatch(lines[at]):
         return _parse_box(lines, at)
-    rule = line_at(lines, at + 1)
+    rule = lines[at + 1]
     if rule[:1] not in _STARTS:
         return None
     if _PSQL_RULE.fullmatch(rule):
@@ -107,13 +83,13 @@ def _parse(lines: Sequence[str], at: int) -> _Ruled | None:
     return _parse_markdown(lines, at, rule) if _MARKDOWN_RULE.fullmatch(rule.strip(" ")) else None
 
 
-def _parse_markdown(lines: Sequence[str], at: int, rule: str) -> _Ruled | None:
+def _parse_markdown(lines: Lines, at: int, rule: str) -> _Ruled | None:
     is_outer = rule.strip(" ").startswith("|")
     split = partial(_markdown_cells, is_outer=is_outer)
-    table = _Ruled("m", split(rule), "", split(line_at(lines, at)), end=at + 2)
+    table = _Ruled("m", split(rule), "", split(lines[at]), end=at + 2)
     if len(table.header) != len(table.rule):
         return None
-    while "|" in (line := line_at(lines, table.end)):
+    while "|" in (line := lines[table.end]):
         table.rows.append(split(line))
         table.end += 1
     styles = (is_outer, table.header[0][:1] == " ", table.rule[0][:1] == " ")
@@ -128,32 +104,32 @@ def _markdown_cells(line: str, *, is_outer: bool) -> list[str]:
     return cells[not cells[0].strip(" ") : len(cells) - (not cells[-1].strip(" "))]
 
 
-def _parse_psql(lines: Sequence[str], at: int, rule: str) -> _Ruled | None:
+def _parse_psql(lines: Lines, at: int, rule: str) -> _Ruled | None:
     sign, cross = ("|", "+") if "+" in rule else ("│", "┼")
     table = _Ruled("p", rule.split(cross), sign + rule[0] + cross, end=at + 2)
-    header = _cells(line_at(lines, at), table, sign)
-    while (cells := _cells(line_at(lines, table.end), table, sign)) is not None:
+    header = _cells(lines[at], table, sign)
+    while (cells := _cells(lines[table.end], table, sign)) is not None:
         table.rows.append(cells)
         table.end += 1
     table.header = header or []
     return table if header and table.rows else None
 
 
-def _parse_box(lines: Sequence[str], at: int) -> _Ruled | None:
-    top, head = line_at(lines, at), line_at(lines, at + 1)
+def _parse_box(lines: Lines, at: int) -> _Ruled | None:
+    top, head = lines[at], lines[at + 1]
     table = _Ruled("b", _between(top), head[:1] * 2, end=at + 2)
     table.header = _box_cells(head, table) or []
-    while _box_cells(line_at(lines, table.end), table):  # further lines of the header, such as types
+    while _box_cells(lines[table.end], table):  # further lines of the header, such as types
         table.end += 1
-    middle = line_at(lines, table.end)
-    table.signs = f"{line_at(lines, table.end + 1)[:1]}{head[:1]}{_corners(top)}{_corners(middle)}"
-    while table.header and _is_rule(line := line_at(lines, table.end), table):
+    middle = lines[table.end]
+    table.signs = f"{lines[table.end + 1][:1]}{head[:1]}{_corners(top)}{_corners(middle)}"
+    while table.header and _is_rule(line := lines[table.end], table):
         table.end += 1
         before = len(table.rows)
-        while cells := _box_cells(line_at(lines, table.end), table):
+        while cells := _box_cells(lines[table.end], table):
             table.rows.append(cells)
             table.end += 1
-        if len(table.rows) == before or not _is_rule(line_at(lines, table.end), table):
+        if len(table.rows) == before or not _is_rule(lines[table.end], table):
             # Without a rule below its rows it was cut off, and is not written again.
             table.signs += _corners(line) if len(table.rows) == before else ""
             table.kind = "b" if any(" NULL " in cells for cells in map(" ".join, table.rows)) else "e"
@@ -226,20 +202,12 @@ _MEASURES: Final[dict[str, Callable[[str], int]]] = {"n": len, "w": _width}
 """How the width of a text is measured: in characters, in columns of a screen."""
 
 
-def describe(text: str, value: object) -> str | None:
-    """Return the signs, the widths, and on which side of its column each text stands."""
-    lines = text.split("\n")
-    table = _parse(lines, 0)
-    assert table is not None  # it was read
-    names, end = grid_of(value)[0], "r" if lines[0].endswith("\r") else "n"
-    spelled = spelled_header(_header_of(table), names)
+def _layouts(table: _Ruled) -> Iterator[str]:
+    """Yield the signs, the widths, and on which side of its column each text stands."""
     lengths, colons = write_counts(map(len, table.rule)), "".join(map(_colons, table.rule)) * (table.kind == "m")
-    for wide, trim, truths in product("nw"[: 1 + (not text.isascii())], "nt", "012"):
+    for wide, trim in product(_MEASURES, "nt"):
         head, body = _sides([table.header], table, _MEASURES[wide]), _sides(table.rows, table, _MEASURES[wide])
-        how = f"{table.kind}{end}{truths}{wide}{trim};{table.signs};{lengths};{colons};{head};{body};{spelled}"
-        if is_written(_parts(value, how), text):
-            return how
-    return None
+        yield f"{table.kind}{wide}{trim};{table.signs};{lengths};{colons};{head};{body}"
 
 
 def _colons(rule: str) -> str:
@@ -281,33 +249,29 @@ def _place(text: str, side: str, length: int, pad: str, measure: Callable[[str],
     return pad + " " * left + text + " " * (free - left) + pad
 
 
-def write(value: object, how: str, expansion: Expansion) -> str:
-    """Return the table."""
-    return join(_parts(value, how), expansion)
-
-
-def _parts(value: object, how: str) -> Iterator[str]:
+def _lines(names: list[str], rows: Rows, how: str, spell: Spell) -> Iterator[str]:
     found = _HOW.fullmatch(how)
     if found is None:
         raise ValueError(f"expected how a table is ruled, found {how!r}")
-    kind, end, truths, wide, trim, signs, lengths, colons, head, body, spelled = found.groups()
+    kind, wide, trim, signs, lengths, colons, head, body = found.groups()
     widths = read_counts(lengths)
-    names, rows = grid_of(value)
-    fits = len(signs) == _SIZES[kind] and len(head) == len(widths) == len(colons or head) <= len(names)
+    fits = len(signs) == _SIZES[kind] and len(head) == len(widths) == len(colons or head) == len(names)
     if not fits or sum(widths) > _MAX_WIDTH:
-        raise ValueError(f"expected a layout of at most {len(names)} columns, found {how!r}")
+        raise ValueError(f"expected a layout of {len(names)} columns, found {how!r}")
     pad, measure = _pad_of(kind, signs), _MEASURES[wide]
     top, middle, bottom = _rules(kind, signs, widths, colons)
     line = partial(_joined, kind=kind, signs=signs)
-    header = [_written(text, kind) for text in write_header(names[: len(widths)], spelled)]
-    yield f"{top}{LINE_ENDS[end]}" if top else ""
+    header = [_written(text, kind) for text in names]
+    if top:
+        yield top
     yield line([_place(*each, pad, measure) for each in zip(header, head, widths, strict=True)], 1)
-    yield f"{LINE_ENDS[end]}{middle}"
+    yield middle
     for row in rows:
-        texts = [_written(spell(cell, _NULLS[kind], int(truths)), kind) for cell in row.values()]
+        texts = [_written(spell(cell, _NULLS[kind]), kind) for cell in row.values()]
         for cells in _lines_of(texts, kind, body, widths, pad, measure, is_trimmed=trim == "t"):
-            yield f"{LINE_ENDS[end]}{line(cells, 0)}"
-    yield f"{LINE_ENDS[end]}{bottom}" if bottom else ""
+            yield line(cells, 0)
+    if bottom:
+        yield bottom
 
 
 def _joined(cells: Sequence[str], line: int, *, kind: str, signs: str) -> str:
@@ -363,3 +327,6 @@ def _lines_of(
         if is_trimmed and not cells[-1].endswith("+"):
             cells[-1] = pad + cells[-1][len(pad) :].rstrip(" ")
         yield cells
+
+
+RULED: Final = cell_form("r", _parse, _lines)

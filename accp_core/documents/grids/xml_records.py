@@ -16,7 +16,7 @@ from accp_core.packing.number import read_float, read_int
 
 __all__ = ["CODE", "IS_SEVERAL", "describe", "read", "recognise", "write"]
 
-CODE: Final = "x"
+CODE: Final = "X"
 IS_SEVERAL: Final = False
 
 _MAX_DEPTH: Final = 60

@@ -10,7 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_core.documents import Value, read
-from accp_core.documents.grids import GRIDS, access_log, html_tables, logfmt, xml_records
+from accp_core.documents.grids import GRIDS, xml_records
+from accp_core.documents.grids.access_log import ACCESS_LOG
+from accp_core.documents.grids.frame import Lines
+from accp_core.documents.grids.html_tables import read_tables
+from accp_core.documents.grids.logfmt import LOGFMT as LOGFMT_FORM
 from accp_core.packing.expansion import Expansion, ExpansionError
 from accp_core.tables import open_text
 from tests.work import grows_in_proportion
@@ -73,7 +77,9 @@ def value_in(text: str) -> Value:
     return value
 
 
-@pytest.mark.parametrize(("text", "form", "rows"), [(LOGFMT, logfmt, LOGFMT_ROWS), (ACCESS, access_log, ACCESS_ROWS)])
+@pytest.mark.parametrize(
+    ("text", "form", "rows"), [(LOGFMT, LOGFMT_FORM, LOGFMT_ROWS), (ACCESS, ACCESS_LOG, ACCESS_ROWS)]
+)
 def test_lines_of_a_log_are_rows_and_written_again(text: str, form: Any, rows: Any) -> None:
     for source in (text, text.replace("\n", "\r\n"), f"$ tail log\n\n{text}\nthe end"):
         found = value_in(source)
@@ -83,7 +89,7 @@ def test_lines_of_a_log_are_rows_and_written_again(text: str, form: Any, rows: A
         assert form.write(found.value, found.how, Expansion(len(source))) == found.written
         assert source[found.start : found.end] == found.written
     with pytest.raises(ExpansionError):
-        form.write(rows, "n", Expansion(20))
+        form.write(rows, "n.", Expansion(20))
 
 
 def test_a_log_is_a_table_beside_its_lines() -> None:
@@ -116,16 +122,13 @@ def test_a_log_that_mixes_quotes_has_tables_and_no_view() -> None:
 @pytest.mark.parametrize(
     ("form", "value", "how"),
     [
-        (logfmt, {"a": 1}, "n"),
-        (logfmt, [{}], "n"),
-        (logfmt, [{"a": 1}], "x"),
-        (logfmt, [{"a": 1}], "n1"),
-        (logfmt, [{"a": [1]}], "n"),
-        (access_log, {"a": 1}, "n"),
-        (access_log, [5], "n"),
-        (access_log, [{"host": "a"}], "n"),
-        (access_log, [{"host": "a"}], "x"),
-        (html_tables, [{"a": 1}], ""),
+        (LOGFMT_FORM, {"a": 1}, "n."),
+        (LOGFMT_FORM, [{}], "n."),
+        (LOGFMT_FORM, [{"a": 1}], "n.1"),
+        (LOGFMT_FORM, [{"a": [1]}], "n."),
+        (ACCESS_LOG, {"a": 1}, "n."),
+        (ACCESS_LOG, [5], "n."),
+        (ACCESS_LOG, [{"host": "a"}], "n."),
         (xml_records, [{"a": 1}], ""),
     ],
 )
@@ -166,7 +169,7 @@ def test_tables_of_a_page_are_rows_beside_the_page() -> None:
     ],
 )
 def test_other_markup_has_no_tables(text: str) -> None:
-    assert html_tables.read_tables(text) == []
+    assert read_tables(text) == []
 
 
 def test_repeated_elements_are_rows() -> None:
@@ -224,8 +227,8 @@ def written(cell: str) -> str:
 def test_whatever_logfmt_holds_is_written_again(rows: list[dict[str, str]]) -> None:
     lines = [" ".join([f"{key}={written(cell)}" for key, cell in row.items()]) for row in rows]
     text = "\n".join(["a=1 b.c=2", *lines])
-    found = logfmt.read_lines(text.split("\n"), 0)
+    found = LOGFMT_FORM.read_lines(Lines(text.split("\n")), 0)
     assert found is not None
-    how = logfmt.describe(text, found[0])
+    how = LOGFMT_FORM.describe(text, found[0])
     if how is not None:
-        assert logfmt.write(found[0], how, Expansion(len(text))) == text
+        assert LOGFMT_FORM.write(found[0], how, Expansion(len(text))) == text

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import decimal
 import uuid
+from decimal import Decimal
 from pprint import pformat
 from typing import Any
 
@@ -53,15 +53,29 @@ def test_rows_that_are_tuples_come_back(source: str) -> None:
     assert rows.columns[0] == "c0"
 
 
-def test_what_json_has_not_is_read_for_tables() -> None:
-    key = uuid.UUID(int=7)
-    row = (decimal.Decimal("12.50"), datetime.date(2024, 1, 2), datetime.datetime(2024, 1, 2, 3, 4, 5, 6), key)
-    early = (decimal.Decimal("-1"), datetime.date(2024, 1, 2), datetime.datetime(2024, 1, 2, 3, 4), key)
-    source = str([row, early])
-    first, second = open_text(source).value
-    assert [repr(first[0]), *first[1:]] == ["12.50", "2024-01-02", "2024-01-02T03:04:05.000006", str(key)]
-    assert second[2] == "2024-01-02T03:04:00"
-    assert render_text(source, counter=len).text == source
+ROW = (
+    Decimal("12.50"), datetime.date(2024, 1, 2), datetime.datetime(2024, 1, 2, 3, 4, 5, 6), uuid.UUID(int=7), "x, y",
+    (1, []), Decimal("NaN"), Decimal("1E+3"), None, (), (None,), {"at": datetime.date(2024, 1, 2)},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("value", [[ROW] * 9, [(1, "a"), (Decimal(2), "b")], {"a": [ROW, [ROW]], "b": {"c": ROW}}])
+def test_what_json_has_not_comes_back(value: Any) -> None:
+    for source in (repr(value), pformat(value), f"Result: {value}\nThat is all."):
+        found = open_text(source).value
+        assert render_text(source, counter=len).restore() == source
+        assert render_text(source, counter=len).layout != "as-is"
+    if isinstance(value, list) and value[0] is ROW:
+        assert list(found[1])[:3] == ["c0", "c1", "c2"]
+        first = list(found[1].values())
+        assert [repr(first[0]), *first[1:4]] == ["12.50", "2024-01-02", "2024-01-02T03:04:05.000006", str(ROW[3])]
+
+
+def test_what_a_view_cannot_tell_has_tables_alone() -> None:
+    rows = [(Decimal(n) if n % 2 else n, n if n % 3 else Decimal(n)) for n in range(400)]
+    source = repr(rows)
+    assert len(open_text(source).tables()[0].rows) == 400
+    assert render_text(source, counter=len).layout == "as-is"
 
 
 @pytest.mark.parametrize(
@@ -79,6 +93,12 @@ def test_what_json_has_not_is_read_for_tables() -> None:
         "x: [('a', 'b', 'c', 'd',\ny",
         "x: [('a', 'b', 'c', 'd')] and more\n",
         "x: [{'a': {'b'}, 'c': {'d'}}]\n",
+        "[(1, 'a'), (2, f())]",
+        "[(datetime.date(2026, 2, 30), 'a')]",
+        "[(datetime.date(1, 2, 3, 4), 2)]",
+        "[(01, 2)]",
+        "[(1.2.3, 2)]",
+        "[(1), (2)]",
     ],
 )
 def test_what_is_no_literal_of_values_stays_text(source: str) -> None:
@@ -90,7 +110,9 @@ def test_openings_without_end_are_left_in_time_that_grows_with_their_length() ->
     assert list(read("x: [('\n" * 20_000).values()) == []
 
 
-@pytest.mark.parametrize("layout", ["px:3", "pt/x:3", "pt:5", "p/s1;9.0:3"])
+@pytest.mark.parametrize(
+    "layout", ["px:3", "p/x:3", "pr:3", "pr/:5", "p/s1;9.0:3", "pT;9.0/:3", "px;0.0/:3", "pd;1.0/:3", "pT;1.0/:3"]
+)
 def test_a_layout_that_does_not_fit_is_refused(layout: str) -> None:
     text = "a b" if layout.endswith("5") else "[1]"
     with pytest.raises(DecodeError) as refusal:

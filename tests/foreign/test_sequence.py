@@ -1,5 +1,6 @@
 """Sequence numbers as the draft's examples have them, and as peers may read the draft (sections 3.5, 3.7 and 10)."""
 
+import threading
 from collections.abc import Callable, Iterator
 from itertools import count, pairwise
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from tests.foreign.served import ask, serving
 from tests.foreign.wire import Frame, Server, open_web_socket, post
+from tests.limits import PATIENCE
 
 NOW = 1714000000
 # The draft's folded lines are joined, and "..." has a value.
@@ -113,6 +115,20 @@ def test_our_client_says_at_once_which_number_it_expected(scheme: str) -> None:
     assert second.startswith("E3003") and "expected sequence 6, found 10" in second
     refusals = [frame for frame in server.received if frame.intent == "fail"]
     assert refusals and "code:E3003" in refusals[0].body
+    server.close()
+
+
+def test_our_client_does_not_wait_for_ever_for_a_registry_over_http() -> None:
+    peer, forgotten = Peer("own", says_registry=False), threading.Event()
+
+    def answer(frame: Frame) -> list[str]:
+        if frame.intent == "sync":
+            forgotten.wait(PATIENCE)
+        return peer.answer(frame)
+
+    server = Server(answer)
+    assert ask(f"http://127.0.0.1:{server.port}", 2) == ["done {'res': 'ok'}"] * 2
+    forgotten.set()
     server.close()
 
 

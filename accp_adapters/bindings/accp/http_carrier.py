@@ -25,6 +25,8 @@ __all__ = ["HttpCarrier"]
 
 _MAX_WAITING: Final = 64
 """Frames that wait for one of the parallel requests."""
+_REGISTRY_TIME: Final = 5.0
+"""Seconds for the answer to our registry, before the first message is sent."""
 _ANSWERED: Final = (HTTPStatus.OK, HTTPStatus.BAD_REQUEST)
 _AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 
@@ -56,7 +58,7 @@ class HttpCarrier:
         session.max_outgoing = _MAX_WAITING
 
     async def run(self, ready: asyncio.Event) -> None:
-        """Carry until cancelled; `ready` is set once the server has answered the registry."""
+        """Carry until cancelled; `ready` is set once the server has answered the registry, or has not in time."""
         await self._session.open()
         try:
             while not self._session.is_lost:
@@ -67,7 +69,7 @@ class HttpCarrier:
                     self._posts.add(post)
                     post.add_done_callback(self._posts.discard)
                     if not ready.is_set():
-                        await asyncio.wait([post])
+                        await asyncio.wait([post], timeout=_REGISTRY_TIME)
                 ready.set()
         finally:
             for post in self._posts:

@@ -326,7 +326,13 @@ class Replica:
         if known is not self.session.codec:
             known = self.session.codec
             codec = replace(
-                known, counter=len, limits=_UNLIMITED, split=False, shared_store=False, decimal_type=Decimal
+                known,
+                counter=len,
+                limits=_UNLIMITED,
+                split=False,
+                shared_store=False,
+                decimal_type=Decimal,
+                decimal="exact",
             )
             self._codecs = known, codec
         return codec

@@ -11,7 +11,7 @@ from accp_core.accp.grammar import DEFAULT_LIMITS, GrammarLimits
 from accp_core.accp.parser import parse_frame
 from accp_core.accp.profiles import BUILT_IN
 from accp_core.accp.schema import SchemaRegistry
-from accp_core.accp.serializer import check_size, serialize_envelope, serialize_frame, serialize_parts
+from accp_core.accp.serializer import DecimalRule, check_size, serialize_envelope, serialize_parts
 from accp_core.packing.expansion import DEFAULT_EXPANSION, ExpansionLimits
 from accp_core.ports import TokenCounter
 
@@ -34,6 +34,8 @@ class CodecSettings:
     """Whether a frame over its limits is cut into chunks; False: it is refused."""
     ascii_only: bool = field(default=False, kw_only=True)
     """Whether frames are written in the characters of the ABNF alone."""
+    decimal: DecimalRule = field(default="exact", kw_only=True)
+    """How decimals of more than six places are written: all places, or by section 3.1.1 rounded: "round6"."""
     strict: bool = field(default=False, kw_only=True)
     """Whether the errata of the draft's own examples are refused."""
     decimal_type: type[float] | type[Decimal] = field(default=float, kw_only=True)
@@ -63,7 +65,7 @@ class CodecSettings:
         Raises:
             EncodeError: as `serialize_frame`.
         """
-        return serialize_frame(frame, ascii_only=self.ascii_only, limits=self.grammar)
+        return "".join(self._parts(frame))
 
     def write_parts(self, frame: Frame) -> tuple[str, str]:
         """Return header and body of a frame, and its metadata with a placeholder for what a session adds to it.
@@ -71,7 +73,10 @@ class CodecSettings:
         Raises:
             EncodeError: as `serialize_frame`.
         """
-        return serialize_parts(with_placeholders(frame), ascii_only=self.ascii_only, limits=self.grammar)
+        return self._parts(with_placeholders(frame))
+
+    def _parts(self, frame: Frame) -> tuple[str, str]:
+        return serialize_parts(frame, ascii_only=self.ascii_only, decimal=self.decimal, limits=self.grammar)
 
     def complete(self, body: str, envelope: Envelope) -> str:
         """Return the text of a frame whose header and body are written already.

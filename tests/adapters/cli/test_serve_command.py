@@ -175,7 +175,7 @@ def test_each_option_stands_below_what_it_belongs_to() -> None:
     assert options == {
         "Arguments": [],
         "Options": ["--http", "--token-env", "--allow-host", "--certificate", "--key", "--help"],
-        "Options of a handler of ACCP": ["--agent-id", "--log", "--sequence"],
+        "Options of a handler of ACCP": ["--agent-id", "--log", "--sequence", "--ascii", "--decimal"],
         "Options of an agent of ACP": ["--tcp", "--relay", "--stdio"],
         "Options of the compression for gateways": ["--compress", "--policy", "--keep-seconds", "--keep-bytes"],
     }

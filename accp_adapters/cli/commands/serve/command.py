@@ -15,7 +15,10 @@ from accp_adapters.cli.commands.serve.entrance import Entrance, entrance_of
 from accp_adapters.cli.commands.serve.handler import prepare_handler
 from accp_adapters.cli.commands.serve.options import (
     AgentId,
+    Ascii,
     Compress,
+    DecimalOption,
+    Decimals,
     Http,
     KeepBytes,
     KeepSeconds,
@@ -50,6 +53,8 @@ def serve(
     agent_id: AgentId = "agent",
     log: Log = "memory",
     sequence: SequenceOption = Sequence.RECOGNIZED,
+    ascii_only: Ascii = False,
+    decimal: DecimalOption = Decimals.EXACT,
     tcp: Tcp = None,
     relay: RelayAddress = None,
     stdio: Stdio = False,
@@ -79,7 +84,8 @@ def serve(
         served = served or _kind_of(found)
         check_options(given, served)
         if served is Served.HANDLER:
-            start = prepare_handler(found, entrance, agent_id=agent_id, log=log, sequence=sequence.value)
+            written = {"ascii_only": ascii_only, "decimal": decimal.value}
+            start = prepare_handler(found, entrance, written, agent_id=agent_id, log=log, sequence=sequence.value)
         elif served is Served.AGENT:
             start = prepare_agent(found, entrance, given, relay=relay, token_env=token_env, stdio=stdio)
         else:

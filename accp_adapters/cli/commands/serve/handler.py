@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +22,14 @@ _HEARTBEAT = 30
 
 
 def prepare_handler(
-    handler: Handler, entrance: Entrance, *, agent_id: str, log: str, sequence: str
+    handler: Handler, entrance: Entrance, written: Mapping[str, Any], *, log: str, **options: Any
 ) -> Callable[[], Coroutine[Any, Any, None]]:
-    """Return what serves a handler at the place of `--http`, with its sessions in `log`."""
+    """Return what serves a handler at the place of `--http`, with its sessions in `log`.
+
+    `written` are the options of the codec, `options` those of the host.
+    """
     place = entrance.http
-    return partial(_serve, handler, _open_log(log), entrance, place, agent_id=agent_id, sequence=sequence)
+    return partial(_serve, handler, _open_log(log), entrance, place, written, **options)
 
 
 def _open_log(address: str) -> FrameLog:
@@ -39,7 +42,14 @@ def _open_log(address: str) -> FrameLog:
 
 
 async def _serve(
-    handler: Handler, log: FrameLog, entrance: Entrance, place: tuple[str, int], *, agent_id: str, sequence: str
+    handler: Handler,
+    log: FrameLog,
+    entrance: Entrance,
+    place: tuple[str, int],
+    written: Mapping[str, Any],
+    *,
+    agent_id: str,
+    **options: Any,
 ) -> None:
     from dataclasses import replace
 
@@ -48,11 +58,15 @@ async def _serve(
     from accp_adapters.serving.limits import ServerLimits
     from accp_adapters.serving.listening import http_server, listen_at
     from accp_adapters.serving.websockets import WebSocketConnection
+    from accp_adapters.tokens import o200k_base
+    from accp_core.accp.codec import Codec
 
-    limits, options = ServerLimits(), replace(HOST_SESSION, heartbeat=_HEARTBEAT)
+    limits, sessions = ServerLimits(), replace(HOST_SESSION, heartbeat=_HEARTBEAT)
+    codec = Codec(counter=o200k_base(), **written)
     try:
         with listen_at(*place) as listening:
-            async with SessionHost(handler, agent_id=agent_id, log=log, options=options, sequence=sequence) as host:
+            host = SessionHost(handler, agent_id=agent_id, log=log, codec=codec, options=sessions, **options)
+            async with host:
                 app = accp_app(host, authenticate=entrance.authenticate, limits=limits, hosts=entrance.hosts)
                 server = http_server(
                     app,

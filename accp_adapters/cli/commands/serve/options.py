@@ -13,7 +13,10 @@ from typer.core import TyperCommand
 __all__ = [
     "BELONGS_TO",
     "AgentId",
+    "Ascii",
     "Compress",
+    "DecimalOption",
+    "Decimals",
     "Http",
     "KeepBytes",
     "KeepSeconds",
@@ -57,6 +60,13 @@ class Sequence(StrEnum):
     SHARED = "shared"
 
 
+class Decimals(StrEnum):
+    """How decimals of more than six places are written."""
+
+    EXACT = "exact"
+    ROUND6 = "round6"
+
+
 BELONGS_TO: Final[Mapping[str, Served | None]] = MappingProxyType(
     {
         "--http": None,
@@ -67,6 +77,8 @@ BELONGS_TO: Final[Mapping[str, Served | None]] = MappingProxyType(
         "--agent-id": Served.HANDLER,
         "--log": Served.HANDLER,
         "--sequence": Served.HANDLER,
+        "--ascii": Served.HANDLER,
+        "--decimal": Served.HANDLER,
         "--tcp": Served.AGENT,
         "--relay": Served.AGENT,
         "--stdio": Served.AGENT,
@@ -107,6 +119,10 @@ Log: TypeAlias = Annotated[
 SequenceOption: TypeAlias = Annotated[
     Sequence,
     typer.Option(help="How peers count: received: each end for itself; shared: both ends; recognized: as they begin."),
+]
+Ascii: TypeAlias = Annotated[bool, typer.Option("--ascii", help="Write only characters of the draft's grammar.")]
+DecimalOption: TypeAlias = Annotated[
+    Decimals, typer.Option(help="Decimals of more than six places: exact: whole, in a form of ours; round6: rounded.")
 ]
 Tcp: TypeAlias = Annotated[str | None, typer.Option(metavar="HOST:PORT", help="Serve TCP (E) there.")]
 RelayAddress: TypeAlias = Annotated[

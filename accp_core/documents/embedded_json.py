@@ -15,7 +15,7 @@ from typing import Final
 from accp_core.documents import json_document
 from accp_core.documents.cut_json import end_of_json, read_cut_json
 from accp_core.documents.json_layout import describe_json, write_json
-from accp_core.documents.json_styles import read_styled_json, write_styled_json, written_size
+from accp_core.documents.json_styles import read_styled_json, write_styled_json
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion
 from accp_core.packing.tree import EmbeddedJson, map_members
 
@@ -121,8 +121,7 @@ class _Unpacking:
 
     def _write(self, value: object, style: str, layout: str | None) -> str:
         if self.layouts is None:
-            self.expansion.add(written_size(value, style), "!json")
-            return write_styled_json(value, style)
+            return write_styled_json(value, style, self.expansion)
         if layout is None:
             raise ValueError("expected a layout for each document in a string, found fewer")
         layout, _, chars = layout.partition("<")

@@ -1,27 +1,16 @@
-"""JSON documents inside strings, replaced by their values where the same bytes can be written again.
-
-Tool results hold JSON in JSON strings (an MCP text block, a LangChain message), and the escapes alone cost 12 to 15 %
-of their tokens. `pack_embedded_json` and `unpack_embedded_json` are inverse.
-"""
+"""JSON as programs write it by default: the styles that a code tells, where no layout is kept beside the value."""
 
 from __future__ import annotations
 
-import functools
 import json
-import math
 import re
-from collections.abc import Callable
-from json.encoder import encode_basestring, encode_basestring_ascii
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
+from accp_core.packing.expansion import Expansion
 from accp_core.packing.number import SpelledFloat, read_float, read_int
-from accp_core.packing.tree import EmbeddedJson
 from accp_core.strict_json import refuse_constant
 
-__all__ = [
-    "LINE_STYLES", "STYLES", "STYLE_CODE", "find_style", "python_size",
-    "read_styled_json", "write_styled_json", "written_size",
-]  # fmt: skip
+__all__ = ["STYLES", "STYLE_CODE", "find_style", "read_styled_json", "write_styled_json"]
 
 StyledJson: TypeAlias = tuple[object, str]
 """A JSON value and the code of the style in which it was written."""
@@ -31,166 +20,59 @@ _DECODER: Final = json.JSONDecoder(parse_constant=refuse_constant)
 _SPELLING_DECODER: Final = json.JSONDecoder(parse_constant=refuse_constant, parse_float=read_float, parse_int=read_int)
 # `json` cannot be told how to write a number, so it writes a string in place of a SpelledFloat.
 _PLACEHOLDER: Final = re.compile(r'"\\u0000(-?[0-9.]+(?:[eE][+-]?[0-9]+)?)\\u0000"')
-_LAYOUTS: Final[dict[str, tuple[tuple[str, str] | None, int | str | None]]] = {
-    "": (None, None),  # json.dumps: ", " and ": "
-    "0": ((",", ":"), None),  # compact: JSON.stringify
-    "1": ((",", ": "), 1),
-    "2": ((",", ": "), 2),
-    "3": ((",", ": "), 3),
-    "4": ((",", ": "), 4),
-    "t": ((",", ": "), "\t"),
-}
+_INDENTS: Final[dict[str, int | str]] = {"1": 1, "2": 2, "3": 3, "4": 4, "t": "\t"}
+_SEPARATORS: Final = {"": (", ", ": "), "0": (",", ":"), **dict.fromkeys(_INDENTS, (",", ": "))}
 _HTML: Final = {sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 _ESCAPES: Final[dict[str, dict[str, str]]] = {
+    "": {},
     "h": _HTML,  # Go, Rails
     "g": {**_HTML, "=": "\\u003d", "'": "\\u0027"},  # Gson
     "s": {"/": "\\/"},  # PHP
 }
 """What some writers escape besides, by the letter of the style; none of it stands in JSON outside strings."""
-STYLE_CODE: Final = f"[0-9t]?[{''.join(_ESCAPES)}]?u?"
+STYLE_CODE: Final = "[0-9t]?[hgs]?u?"
 """The pattern of what may be a code of STYLES."""
 _MAY_HOLD_SPELLED: Final = frozenset((SpelledFloat, dict, list))
-_LITERALS: Final = {None: "null", True: "true", False: "false"}
-_PACKED: Final = frozenset((str, dict, list))
-_UNPACKED: Final = frozenset((EmbeddedJson, dict, list))
-_ENCODERS: Final[dict[str, Callable[[object], str]]] = {
-    code + suffix: json.JSONEncoder(ensure_ascii=ensure_ascii, indent=indent, separators=separators).encode
-    for code, (separators, indent) in _LAYOUTS.items()
-    for suffix, ensure_ascii in (("", True), ("u", False))
+STYLES: Final = {
+    code + letter + suffix: (
+        json.JSONEncoder(ensure_ascii=not suffix, indent=_INDENTS.get(code), separators=separators),
+        escapes,
+    )
+    for code, separators in _SEPARATORS.items()
+    for letter, escapes in _ESCAPES.items()
+    for suffix in ("", "u")
 }
+"""Writers by the codes of styles: the indentation (a number of blanks, `t` a tab; `0`: no blanks, none: one line with
+blanks after commas and colons), then `h`, `g` or `s` for more escapes, then `u` for raw Unicode instead of escapes.
+"""
 
 
-def write_styled_json(value: object, style: str) -> str:
+def write_styled_json(value: object, style: str, expansion: Expansion | None = None) -> str:
     """Return `value` as JSON text in the style of that code; a SpelledFloat keeps its spelling.
 
+    Args:
+        value: A JSON value.
+        style: A code of STYLES.
+        expansion: What the text may have in characters; None: any number.
+
     Raises:
-        ValueError: `value` cannot be written as JSON.
+        ValueError: `value` cannot be written as JSON; ExpansionError: the text would be too long.
         KeyError: `style` is not a code of STYLES.
     """
-    return _encode(value, style) if style in _ONE_LINE else STYLES[style](value)
-
-
-def _encode(value: object, style: str) -> str:
-    """Return `value` as `json` writes it, but for each SpelledFloat."""
-    if not _holds_spelled(value):
-        return _ENCODERS[style](value)
-    return _PLACEHOLDER.sub(r"\1", _ENCODERS[style](_with_placeholders(value)))
-
-
-def _write_escaped(value: object, *, style: str, letter: str) -> str:
-    text = write_styled_json(value, style)
-    for sign, escape in _ESCAPES[letter].items():
-        text = text.replace(sign, escape)
-    return text
-
-
-def _indented_writer(style: str) -> Callable[[object], str]:
-    """Return the writer of a style over lines; `json` has one in Python only, which takes twice as long."""
-    quote = _quote_of(style)
-    indent = _layout_of(style)[1]
-    step = " " * indent if isinstance(indent, int) else str(indent)
-    scalars: dict[type, Callable[[Any], str]] = {
-        str: quote, int: repr, float: _float_text, SpelledFloat: repr,
-        bool: _LITERALS.__getitem__, type(None): _LITERALS.__getitem__,
-    }  # fmt: skip
-
-    def write_member(value: Any, line: str) -> str:
-        scalar = scalars.get(type(value))
-        return scalar(value) if scalar else write_container(value, line)
-
-    def write_container(value: Any, line: str) -> str:
-        inner = line + step
-        if type(value) is dict:
-            members = [f"{quote(name)}: {write_member(member, inner)}" for name, member in value.items()]
-            return f"{{{inner}{f',{inner}'.join(members)}{line}}}" if members else "{}"
-        if type(value) is not list:
-            raise TypeError(f"expected a JSON value, found {type(value).__name__!r}")
-        members = [write_member(member, inner) for member in value]
-        return f"[{inner}{f',{inner}'.join(members)}{line}]" if members else "[]"
-
-    def write(value: object) -> str:
-        try:
-            return write_member(value, "\n")
-        except TypeError:
-            # A tuple, or a number as a name: `json` decides.
-            return _encode(value, style)
-
-    return write
-
-
-def _float_text(value: float) -> str:
-    return repr(value) if math.isfinite(value) else _ENCODERS[""](value)
-
-
-def _layout_of(style: str) -> tuple[tuple[str, str] | None, int | str | None]:
-    return _LAYOUTS[style.removesuffix("u").rstrip("".join(_ESCAPES))]
-
-
-def _quote_of(style: str) -> Callable[[str], str]:
-    quote = encode_basestring if style.endswith("u") else encode_basestring_ascii
-    escapes = _ESCAPES.get(style.removesuffix("u")[-1:])
-    if escapes is None:
-        return quote
-    table = str.maketrans(escapes)
-    return lambda text: quote(text).translate(table)
-
-
-_INDENTED: Final = {style: _indented_writer(style) for style in _ENCODERS if _layout_of(style)[1]}
-_ONE_LINE: Final = frozenset(_ENCODERS) - frozenset(_INDENTED)
-STYLES: Final[dict[str, Callable[[object], str]]] = {
-    **_ENCODERS,
-    **_INDENTED,
-    **{
-        code + letter + suffix: functools.partial(_write_escaped, style=code + suffix, letter=letter)
-        for code in _LAYOUTS
-        for letter in _ESCAPES
-        for suffix in ("", "u")
-    },
-}
-"""Style code to writer: the indentation (a number of blanks, `t` a tab; `0`: no blanks at all, none: one line with
-blanks after commas and colons), then `h`, `g` or `s` for more escapes, then `u` for raw Unicode instead of escapes."""
-LINE_STYLES: Final = frozenset(style for style in STYLES if not _layout_of(style)[1])
-"""The codes of the styles of one line."""
-
-
-def written_size(value: object, style: str) -> int:
-    """Return how many characters `write_styled_json` would write."""
-    separators, indent = _layout_of(style)
-    step = len(indent) if isinstance(indent, str) else indent
-    return _size(value, separators or (", ", ": "), step, _quote_of(style))
-
-
-def python_size(value: object) -> int:
-    """Return how many characters `repr` would write for a JSON value."""
-    return _size(value, (", ", ": "), None, repr)
-
-
-def _size(value: object, separators: tuple[str, str], step: int | None, quote: Callable[[str], str]) -> int:
-    """Return the characters of a value; `step`: blanks of a level, None: all is in one line."""
-    item, colon = map(len, separators)
-    size, level, depth = 0, [value], 0
-    while level:
-        # Each member of a container has a line break and its blanks, and so has the bracket behind them.
-        before, behind = (0, 0) if step is None else (1 + step * (depth + 1), 1 + step * depth)
-        inner: list[object] = []
-        for part in level:
-            if type(part) is dict:
-                size += sum(map(len, map(quote, part))) + len(part) * colon
-                inner += part.values()
-            elif type(part) is list:
-                inner += part
-            else:
-                size += _scalar_size(part, quote)
-                continue
-            size += 2 + (len(part) * (item + before) - item + behind if part else 0)
-        level, depth = inner, depth + 1
-    return size
-
-
-def _scalar_size(value: object, quote: Callable[[str], str]) -> int:
-    if type(value) is str:
-        return len(quote(value))
-    return 4 if value is None or value is True else 5 if value is False else len(repr(value))
+    encoder, escapes = STYLES[style]
+    is_spelled = _holds_spelled(value)
+    written = _with_placeholders(value) if is_spelled else value
+    # A text of one line is not much longer than its value; indentation may be.
+    chunks = encoder.iterencode(written) if encoder.indent and expansion else [encoder.encode(written)]
+    kept = []
+    for chunk in chunks:
+        text = _PLACEHOLDER.sub(r"\1", chunk) if is_spelled else chunk
+        for sign, escape in escapes.items():
+            text = text.replace(sign, escape)
+        if expansion:
+            expansion.add(len(text), "!json")
+        kept.append(text)
+    return "".join(kept)
 
 
 def read_styled_json(text: str) -> StyledJson | None:

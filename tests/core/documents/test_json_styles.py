@@ -13,15 +13,14 @@ from accp_core.documents.json_styles import (
     STYLE_CODE,
     STYLES,
     find_style,
-    python_size,
     read_styled_json,
     write_styled_json,
-    written_size,
 )
-from accp_core.packing.expansion import Expansion, ExpansionError, size_of
+from accp_core.packing.expansion import Expansion, ExpansionError
 from accp_core.packing.number import SpelledFloat
 from accp_core.packing.tree import EmbeddedJson
 from tests.core.exactly import exactly
+from tests.work import count_calls
 
 RICH = {
     "id": 7,
@@ -218,11 +217,24 @@ def test_any_value_is_written_as_the_standard_library_writes_it(value: object) -
 
 
 @given(value=VALUES)
-def test_what_is_written_has_the_size_that_was_told_before(value: object) -> None:
+def test_the_characters_of_what_is_written_are_counted(value: object) -> None:
     for style in STYLES:
-        assert written_size(value, style) == len(write_styled_json(value, style))
-    assert python_size(value) == len(repr(value))
-    assert size_of(value) <= 1 + written_size(value, "0u")
+        text = write_styled_json(value, style)
+        assert write_styled_json(value, style, Expansion(len(text))) == text
+        with pytest.raises(ExpansionError):
+            write_styled_json(value, style, Expansion(len(text) - 1))
+
+
+def test_indentation_is_counted_before_it_is_written() -> None:
+    value: object = list(range(10_000))
+    for _ in range(300):
+        value = [value]
+    assert count_calls(lambda: refused(value)) < 300_000
+
+
+def refused(value: object) -> None:
+    with pytest.raises(ExpansionError):
+        write_styled_json(value, "4", Expansion(100_000))
 
 
 def test_what_no_style_can_write_has_none() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from accp_adapters.mcp.shim.protocol import JsonObject, text_block
-from accp_core.documents.json_styles import STYLES, read_styled_json, write_styled_json, written_size
+from accp_core.documents.json_styles import STYLES, read_styled_json, write_styled_json
 from accp_core.packing.expansion import Expansion
 from accp_core.strict_json import compact_json, read_json
 
@@ -69,9 +69,7 @@ class DuplicateContent:
         if self.each and not isinstance(value, list):
             raise TypeError(f"expected a list of {self.count} items, found {type(value).__name__!r}")
         items = value if self.each and isinstance(value, list) else [value]
-        if expansion is not None and self.style is not None:
-            expansion.add(sum(written_size(item, self.style) for item in items), self.style)
-        return [text_block(_write(item, self.style)) for item in items]
+        return [text_block(_write(item, self.style, expansion)) for item in items]
 
     def read(self, content: list[ContentBlock]) -> object:
         """Return the value in the blocks of `content`; the inverse of `write`.
@@ -111,9 +109,9 @@ class DuplicateContent:
         )
 
 
-def _write(item: object, style: str | None) -> str:
+def _write(item: object, style: str | None, expansion: Expansion | None = None) -> str:
     if style is not None:
-        return write_styled_json(item, style)
+        return write_styled_json(item, style, expansion)
     if not isinstance(item, str):
         raise TypeError(f"expected a string, found {type(item).__name__!r}")
     return item

@@ -25,7 +25,7 @@ from accp_adapters.bindings.acp import AcpHost, acp_app, acp_connect, relay_app
 from accp_adapters.bindings.identity import BearerTokens, Principal
 from accp_core.acp import AgentCard
 from accp_core.bridges.accp_in_acp import CarriedKind, text_to_part
-from tests.adapters.bindings.acp.agents import Echo, serving
+from tests.adapters.bindings.acp.agents import Echo, hosting, serving
 from tests.interop.isolation import isolated, start_isolated
 from tests.limits import async_wait_until
 from tests.servers import free_port
@@ -207,18 +207,17 @@ async def its_relay_guest(checkout: Path) -> str:
     """Have the reference listen to our relay; it cannot send over one."""
     async with serving(relay_app()) as port:
         link = f"acp+ws://127.0.0.1:{port}/acp/{TOKEN}"
-        async with acp_connect(link, card=AgentCard(name="Ours"), wait_seconds=None) as session:
-            await async_wait_until(lambda: session.channel)
-            async with Reference(checkout, "--join", link).running() as reference:
-                await async_wait_until(lambda: session.peer)
-                await session.send((text_to_part(CarriedKind.FRAME, FRAME),))
-                got: list[dict[str, Any]] = []
+        host = AcpHost(Echo("Ours"), authenticate=BearerTokens({TOKEN: Principal("guest")}))
+        async with hosting(host, link), Reference(checkout, "--join", link).running() as reference:
+            await async_wait_until(lambda: [session for session in host.sessions() if session.peer])
+            await host.send("guest", (text_to_part(CarriedKind.FRAME, FRAME),))
+            got: list[dict[str, Any]] = []
 
-                async def has_frame() -> bool:
-                    got.extend(await reference.received())
-                    return any(FRAME in json.dumps(message) for message in got)
+            async def has_frame() -> bool:
+                got.extend(await reference.received())
+                return any(FRAME in json.dumps(message) for message in got)
 
-                await until(has_frame)
+            await until(has_frame)
     return "joined, its card arrived, a frame to it intact"
 
 

@@ -40,7 +40,7 @@ class _Target:
     """The peer of a client and how to reach it."""
 
     address: str | Sequence[str]
-    name: str
+    card: AgentCard
     token: str
     tls: ssl.SSLContext | None
     relay: Link | None
@@ -73,7 +73,9 @@ class _Target:
         if url.scheme in ("http", "https"):
             return await open_http(self.address, session, token=self.token, tls=self.tls)
         if url.scheme in ("ws", "wss"):
-            return await open_web_socket(self.address, token=self.token, tls=self.tls, limit=limit)
+            return await open_web_socket(
+                self.address, token=self.token, agent=self.card.name, tls=self.tls, limit=limit
+            )
         if url.scheme in ("tcp", "tls") and url.hostname and url.port:
             tls = (self.tls or ssl.create_default_context()) if url.scheme == "tls" else None
             return await open_tcp(url.hostname, url.port, tls=tls, token=self.token, limit=limit)
@@ -85,8 +87,8 @@ class _Target:
     async def _open_link(self, link: Link, session: AcpSession) -> Channel:
         limit = session.limits.message_bytes
         if link.binding is Binding.HTTP_RELAY:
-            return await open_relay(link, name=self.name, position=self.position, tls=self.tls, limit=limit)
-        return await open_web_socket(link.url, tls=self.tls, limit=limit)
+            return await open_relay(link, card=self.card, position=self.position, tls=self.tls, limit=limit)
+        return await open_web_socket(link.url, agent=self.card.name, tls=self.tls, limit=limit)
 
 
 @asynccontextmanager
@@ -121,7 +123,7 @@ async def acp_connect(
     handler = agent.handle if agent is not None else None
     own = card or (agent.card if agent is not None else AgentCard(name="client"))
     known_relay = parse_link(relay) if relay else None
-    target = _Target(address=address, name=own.name, token=token, tls=tls, relay=known_relay)
+    target = _Target(address=address, card=own, token=token, tls=tls, relay=known_relay)
     session = AcpSession(own, name="peer", handler=handler, limits=limits)
     staying = asyncio.create_task(_stay_connected(session, target))
     try:

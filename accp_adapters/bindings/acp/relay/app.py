@@ -36,6 +36,8 @@ __all__ = ["RelayLimits", "relay_app"]
 
 MAX_POLL: Final = 200
 """Messages of one answer to a poll."""
+MAX_READER: Final = 64
+"""Characters of the name that a connection gives itself in a poll."""
 
 
 def relay_app(*, limits: RelayLimits = DEFAULT_RELAY_LIMITS, hosts: Iterable[str] = ()) -> Starlette:
@@ -170,12 +172,17 @@ class _Endpoints:
         limit = min(MAX_POLL, max(1, int(query.get("limit", "50")[:6])))
         after_id, since = query.get("after_id"), _finite(query.get("since"))
         wait = min(self._limits.wait_seconds, _finite(query.get("wait")) or 0.0)
+        reader = query.get("reader", "")[:MAX_READER]
+        room.polled.put(reader, self._clock())
         texts, last = room.after(after_id, since, limit, self._limits.answer_bytes)
         if not texts and wait > 0:
             with suppress(TooMany), self._waiting.take(network_of(request.scope)):
                 await room.changed.wait(wait)
             texts, last = room.after(after_id, since, limit, self._limits.answer_bytes)
-        head = f'"count":{len(texts)},"last_id":{_quoted(last)},"server_seq":{room.last}'
+        now = self._clock()
+        room.polled.put(reader, now)
+        polled = compact_json({name: round(now - then, 3) for name, then in room.polled.items()})
+        head = f'"count":{len(texts)},"last_id":{_quoted(last)},"server_seq":{room.last},"polled":{polled}'
         return Response(f'{{"messages":[{",".join(texts)}],{head}}}', media_type="application/json")
 
 

@@ -51,6 +51,8 @@ class Room:
         """The address from which it was made."""
         self.agents: BoundedDict[str, bool] = BoundedDict(_MAX_AGENTS)
         """The names of who has joined."""
+        self.polled: BoundedDict[str, float] = BoundedDict(_MAX_AGENTS)
+        """When each connection has polled last, by the name that it gives itself; empty: those that give none."""
         self.changed = Signal()
         """Notified when there is a new message."""
         self.last = 0

@@ -129,7 +129,7 @@ class AcpHost:
         try:
             if first is None:
                 first = await self._first(channel)
-            session = self._session_of(principal, resumed_log(first))
+            session = self._session_of(principal, resumed_log(first), channel.binding)
         except (ChannelClosed, DecodeError, LocalProtocolError) as error:
             await channel.aclose(error.code)
             return error if isinstance(error, ChannelClosed) else ChannelClosed(error.reason, code=error.code)
@@ -155,8 +155,12 @@ class AcpHost:
         except TimeoutError:
             return None
 
-    def _session_of(self, principal: Principal, resumed: str | None) -> AcpSession | None:
-        """Return the session that a connection goes on with, or a new one; None: the token is in use elsewhere."""
+    # "When Binding A fails, the guest reuses the same token to join the relay session" (section 5.1), and comes back.
+    def _session_of(self, principal: Principal, resumed: str | None, binding: Binding) -> AcpSession | None:
+        """Return the session that a connection goes on with, or a new one; None: the token is in use elsewhere.
+
+        A direct connection takes over from a relay, on which nothing says at once that a guest is gone.
+        """
         known = self.sessions(principal)
         for session in known:
             if session.connection.log_id == resumed:
@@ -167,7 +171,9 @@ class AcpHost:
             return self._new(principal, f"{principal.name}-{number}")
         if not known:
             return self._new(principal, principal.name)
-        return self._used(known[0]) if known[0].channel is None else None
+        before = known[0].channel
+        is_free = before is None or (before.binding is Binding.HTTP_RELAY and binding is not Binding.HTTP_RELAY)
+        return self._used(known[0]) if is_free else None
 
     def _new(self, principal: Principal, name: str) -> AcpSession:
         while len(self._sessions) >= self.limits.sessions:

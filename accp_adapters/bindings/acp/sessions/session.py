@@ -251,6 +251,7 @@ class AcpSession:
         before, self._channel = self._channel, channel
         if before is not None:
             self.connection.closed()
+            self.changed.notify()
             await before.aclose(REPLACED)
 
     async def _leave(self, channel: Channel, tasks: list[asyncio.Task[ChannelClosed]]) -> None:

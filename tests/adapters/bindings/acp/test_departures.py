@@ -1,0 +1,158 @@
+"""One token, one guest after the other: each binding serves it, however the guest before it has left."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from itertools import permutations
+
+import httpx2
+import pytest
+from websockets import Headers
+from websockets.asyncio.server import ServerConnection, serve
+
+from accp_adapters.bindings.acp import AcpHost, acp_app, acp_connect, relay_app, serve_tcp
+from accp_adapters.bindings.acp.relay import client as relay_client
+from accp_adapters.bindings.identity import BearerTokens, Principal
+from accp_core.acp import AgentCard
+from tests.adapters.bindings.acp.agents import Echo, Proxy, hosting, serving, text_of
+from tests.limits import PATIENCE, async_wait_until
+from tests.servers import free_port
+
+TOKEN = "tok_ba366fcab78d4d61"
+
+
+@asynccontextmanager
+async def served(relay: int) -> AsyncIterator[tuple[AcpHost, dict[str, tuple[int, str]]]]:
+    """Yield a host, and for each binding its port and the form of its address."""
+    host = AcpHost(Echo(), authenticate=BearerTokens({TOKEN: Principal("ann")}))
+    async with serving(acp_app(host)) as port, serve_tcp(host) as tcp:
+        places = {
+            "A": (port, f"acp://127.0.0.1:{{}}/{TOKEN}"),
+            "C": (relay, f"acp+ws://127.0.0.1:{{}}/acp/{TOKEN}"),
+            "E": (tcp, "tcp://127.0.0.1:{}"),
+        }
+        async with hosting(host, places["C"][1].format(relay)):
+            yield host, places
+        host.end()
+
+
+async def visit(place: tuple[int, str], *, says_goodbye: bool) -> None:
+    """Come as a guest, ask once, and leave; without a good-bye the network is gone before."""
+    proxy, (port, form) = Proxy(), place
+    async with (
+        proxy.to(port) as shown,
+        acp_connect(form.format(shown), token=TOKEN, wait_seconds=PATIENCE) as session,
+    ):
+        assert text_of(await session.request("hello", timeout=PATIENCE)) == "echo hello"
+        if not says_goodbye:
+            proxy.target = free_port()
+            proxy.cut()
+
+
+@pytest.mark.parametrize("order", list(permutations("ACE")), ids="".join)
+async def test_one_token_is_served_by_each_binding_in_any_order(order: tuple[str, ...]) -> None:
+    async with serving(relay_app()) as relay:
+        for says_goodbye in (True, False):
+            async with served(relay) as (_, places):  # the second time after a restart of the agent
+                for binding in (*order, order[-1], order[0]):
+                    await visit(places[binding], says_goodbye=says_goodbye)
+
+
+@pytest.mark.parametrize("binding", ["A", "C", "E"])
+async def test_a_guest_of_a_relay_is_found_after_a_restart_by_every_binding(binding: str) -> None:
+    async with serving(relay_app()) as relay:
+        async with served(relay) as (_, places):
+            await visit(places["C"], says_goodbye=False)
+        async with served(relay) as (_, places):
+            await visit(places[binding], says_goodbye=True)
+
+
+async def test_a_guest_that_stays_is_served_again_after_a_restart_of_the_agent() -> None:
+    async with serving(relay_app()) as relay, AsyncExitStack() as stack:
+        async with served(relay) as (_, places):
+            session = await stack.enter_async_context(acp_connect(places["C"][1].format(relay)))
+            assert text_of(await session.request("one")) == "echo one"
+        async with served(relay):
+            assert text_of(await session.request("two", timeout=PATIENCE)) == "echo two"
+
+
+async def test_a_guest_that_says_goodbye_on_a_relay_is_gone() -> None:
+    async with serving(relay_app()) as relay, served(relay) as (host, places):
+        await visit(places["C"], says_goodbye=True)
+        (session,) = host.sessions()
+        await async_wait_until(lambda: session.channel is None)
+
+
+@pytest.mark.parametrize("is_foreign", [False, True])
+async def test_a_guest_that_no_longer_polls_is_gone(*, is_foreign: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relay_client, "GONE_SECONDS", 0.3)
+    monkeypatch.setattr(relay_client, "_POLL_SECONDS", 0.1)
+    async with serving(relay_app()) as relay, served(relay) as (host, places):
+        if is_foreign:
+            room = f"http://127.0.0.1:{relay}/acp/{TOKEN}"
+            async with httpx2.AsyncClient(base_url=room, trust_env=False) as client:
+                await client.post(f"http://127.0.0.1:{relay}/acp/new?token={TOKEN}")
+                assert (await client.post("/join", json={"name": "G", "card": {"name": "G"}})).status_code == 200
+                assert (await client.get("/poll")).status_code == 200
+        else:
+            await visit(places["C"], says_goodbye=False)
+        await async_wait_until(host.sessions)
+        (session,) = host.sessions()
+        await async_wait_until(lambda: session.channel is None)
+        assert (await host.send("ann", "kept for the next connection")).server_seq
+        async with acp_connect(places["C"][1].format(relay)) as guest:
+            async for message in guest.messages():
+                assert text_of(message) == "kept for the next connection"
+                break
+
+
+async def test_a_guest_that_polls_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relay_client, "GONE_SECONDS", 0.5)
+    monkeypatch.setattr(relay_client, "_POLL_SECONDS", 0.1)
+    async with (
+        serving(relay_app()) as relay,
+        served(relay) as (host, places),
+        acp_connect(places["C"][1].format(relay)) as guest,
+    ):
+        (session,) = host.sessions()
+        channel = session.channel
+        for _ in range(30):  # three times as long as a guest may be silent
+            await asyncio.sleep(0.05)
+            assert session.channel is channel
+        assert text_of(await guest.request("still here")) == "echo still here"
+
+
+async def test_a_guest_joins_its_room_with_its_card() -> None:
+    async with serving(relay_app()) as relay:
+        room = f"http://127.0.0.1:{relay}/acp/{TOKEN}"
+        async with (
+            httpx2.AsyncClient(base_url=room, trust_env=False) as client,
+            acp_connect(f"acp+ws://127.0.0.1:{relay}/acp/{TOKEN}", card=AgentCard(name="Guest"), wait_seconds=None),
+        ):
+            joined: list[dict[str, object]] = []
+            while not joined:
+                await asyncio.sleep(0.01)
+                entries = (await client.get("/poll")).json().get("messages", [])
+                joined = [entry for entry in entries if entry["type"] == "acp.agent_joined"]
+            assert joined[0]["name"] == "Guest"
+            assert joined[0]["card"]["name"] == "Guest"  # type: ignore[index]
+            assert (await client.get("/status")).json()["agents"] == ["Guest"]
+
+
+async def test_a_guest_says_its_name_in_a_header_of_its_websocket() -> None:
+    headers: list[Headers] = []
+
+    async def greet(socket: ServerConnection) -> None:
+        assert socket.request is not None
+        headers.append(socket.request.headers)
+        await socket.send('{"type":"acp.agent_card","card":{"name":"Host"}}')
+        await socket.wait_closed()
+
+    async with serve(greet, "127.0.0.1", 0) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        for address in (f"acp://127.0.0.1:{port}/{TOKEN}", f"ws://127.0.0.1:{port}"):
+            async with acp_connect(address, card=AgentCard(name="Guest"), wait_seconds=PATIENCE):
+                pass
+    assert [each["X-ACP-Agent"] for each in headers] == ["Guest", "Guest"]

@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, MutableMapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from http import HTTPStatus
 from typing import Any, Final, TypeAlias
 
 from accp_adapters.serving.hosts import header
 
-__all__ = ["BodyRefused", "ByteBudget", "ByteLease", "Receive", "Scope", "Send", "read_body", "run_until_disconnect"]
+__all__ = [
+    "BodyRefused", "ByteBudget", "ByteLease", "Leases", "Memory", "Receive", "Scope", "Send", "read_body",
+    "run_until_disconnect", "weight_of",
+]  # fmt: skip
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 """The three arguments of an ASGI application."""
+
+
+_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_VALUE_BYTES, _OBJECT_BYTES = 48, 200
+"""About the memory of a value of JSON in a list, and of an object with one member."""
+
+
+def weight_of(data: bytes | bytearray) -> int:
+    """Return about how many bytes a text of JSON takes while it is read: its values take far more than its text."""
+    outside = _STRING.sub(b"", data)
+    values = outside.count(b",") + outside.count(b"[")
+    return 2 * len(data) + _VALUE_BYTES * values + _OBJECT_BYTES * outside.count(b"{")
 
 
 class BodyRefused(Exception):
@@ -86,6 +102,21 @@ class ByteLease:
     def resize(self, size: int) -> bool:
         """Hold `size` bytes; return False, and change nothing, if they are not free."""
         return self.add(size - self.size)
+
+
+Leases: TypeAlias = Callable[[], AbstractContextManager[ByteLease]]
+"""Returns a lease of the bytes of one owner."""
+
+
+class Memory:
+    """The bytes of a server, of which strangers can take a quarter: the rest is kept for who is known."""
+
+    def __init__(self, limit: int) -> None:
+        """Have `limit` bytes."""
+        self.known: Final = ByteBudget(limit - limit // 4, each=limit // 2)
+        """For those who are known, by who they are; one of them gets half of all."""
+        self.strangers: Final = ByteBudget(limit // 4, each=limit // 8)
+        """For others, by their address."""
 
 
 async def read_body(

@@ -11,21 +11,36 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from functools import partial
 from http import HTTPStatus
 from typing import Final
 
 from accp_adapters.mcp.gateway.configuration import ServerSettings
 from accp_adapters.mcp.gateway.session import GatewaySession
 from accp_adapters.mcp.links.link import Link
-from accp_adapters.mcp.proxy.admission import ProxyLimits
+from accp_adapters.mcp.proxy.admission import TOKEN_OWNER, ProxyLimits
 from accp_adapters.mcp.proxy.callers import SESSION_HEADER
 from accp_adapters.mcp.proxy.exchange import ClientResponse
 from accp_adapters.mcp.proxy.lines import LinkedClient
-from accp_adapters.mcp.proxy.message import Message
+from accp_adapters.mcp.proxy.message import Message, error_message
 from accp_adapters.mcp.proxy.relay import Relay
 from accp_adapters.mcp.shim.protocol import JsonObject, MessageId, message_id
-from accp_adapters.serving.bodies import BodyRefused, ByteBudget, Receive, Scope, Send, read_body, run_until_disconnect
-from accp_adapters.serving.hosts import AllowedHosts, header
+from accp_adapters.serving.bodies import (
+    BodyRefused,
+    ByteLease,
+    Leases,
+    Memory,
+    Receive,
+    Scope,
+    Send,
+    read_body,
+    run_until_disconnect,
+    weight_of,
+)
+from accp_adapters.serving.hosts import AllowedHosts, header, network_of
+from accp_adapters.serving.response_bodies import too_long
+from accp_adapters.serving.shares import Shares, TooMany
 
 __all__ = ["PATH", "GatewayApp"]
 
@@ -40,52 +55,60 @@ _MAX_WAITING_BYTES: Final = 16 * 1024 * 1024
 
 
 class _Stream:
-    """The messages for one response."""
+    """The messages for one response, whose bytes count until they are written."""
 
-    def __init__(self, request: JsonObject | None = None) -> None:
+    def __init__(self, leases: Leases, request: JsonObject | None = None) -> None:
         params = (request or {}).get("params")
         meta = params.get("_meta") if isinstance(params, dict) else None
         self.answers: Final = message_id(request) if request else None
         """The id of the request that the stream ends with; None for the stream of a GET."""
         self.token: Final = meta.get("progressToken") if isinstance(meta, dict) else None
-        self._messages: Final[asyncio.Queue[Message | None]] = asyncio.Queue()
-        self._bytes = 0
-
-    @property
-    def is_answered(self) -> bool:
-        """Whether nothing more will come but the end."""
-        return self._messages.qsize() == 1
+        self._leases: Final = ExitStack()
+        self._lease: Final = self._leases.enter_context(leases())
+        self._lines: Final[asyncio.Queue[tuple[bytes, bool]]] = asyncio.Queue()
+        self._last = 0
 
     def put(self, message: Message) -> None:
         """Add a message; an answer is the last one."""
-        is_answer, size = "method" not in message.members, len(message.data)
-        if self._bytes + size > _MAX_WAITING_BYTES and not is_answer:
+        is_answer, line = "method" not in message.members, message.line
+        if not is_answer and self._lease.size + len(line) > _MAX_WAITING_BYTES:
             _LOG.debug("a message is dropped: the client does not read those before it")
             return
-        self._bytes += size
-        self._messages.put_nowait(message)
-        if is_answer:
-            self.end()
+        if not self._lease.add(len(line)):
+            if not is_answer:
+                return
+            line = error_message(str(too_long(len(line))), message).line
+            self._lease.add(len(line))
+        self._lines.put_nowait((line, is_answer))
 
     def end(self) -> None:
         """End the response."""
-        self._messages.put_nowait(None)
+        self._lines.put_nowait((b"", True))
 
-    async def get(self) -> Message | None:
-        """Return the next message, None at the end."""
-        message = await self._messages.get()
-        self._bytes -= 0 if message is None else len(message.data)
-        return message
+    def close(self) -> None:
+        """Give back the bytes of what was not written."""
+        self._leases.close()
+
+    async def get(self) -> tuple[bytes, bool]:
+        """Return the next message, empty where there is none, and whether it is the last; the one before is written."""
+        line, is_last = await self._lines.get()
+        self._lease.add(-self._last)
+        self._last = len(line)
+        return line, is_last
 
 
 class _Session:
     """One client: its link, and the responses that are open."""
 
-    def __init__(self, link: Link, relay: Relay) -> None:
+    def __init__(self, link: Link, relay: Relay, owner: str, leases: Leases) -> None:
         self.identity: Final = secrets.token_urlsafe(24)
+        self.owner: Final = owner
+        """Whose it is: of a token, or where there are none, of an address."""
+        self.leases: Final = leases
+        """The bytes of the owner."""
         self.client: Final = LinkedClient(relay, link, self._route)
         self._calls: Final[dict[MessageId, _Stream]] = {}
-        self._listening = _Stream()
+        self._listening = _Stream(leases)
         self._is_heard = False
         """Whether the client reads the stream of what belongs to no request."""
 
@@ -96,7 +119,7 @@ class _Session:
 
     def call(self, request: JsonObject) -> _Stream:
         """Return the stream on which `request` is answered."""
-        stream = _Stream(request)
+        stream = _Stream(self.leases, request)
         assert stream.answers is not None
         self._calls[stream.answers] = stream
         return stream
@@ -105,14 +128,15 @@ class _Session:
         """Return the stream of what belongs to no request; an older one ends."""
         if self._is_heard:
             self._listening.end()
-            self._listening = _Stream()
+            self._listening = _Stream(self.leases)
         self._is_heard = True
         return self._listening
 
     def leave(self, stream: _Stream) -> None:
         """Forget a stream whose response is over."""
+        stream.close()
         if stream is self._listening:
-            self._listening, self._is_heard = _Stream(), False
+            self._listening, self._is_heard = _Stream(self.leases), False
         elif stream.answers is not None and self._calls.get(stream.answers) is stream:
             del self._calls[stream.answers]
 
@@ -121,6 +145,8 @@ class _Session:
         await self.client.close()
         for stream in (*self._calls.values(), self._listening):
             stream.end()
+        if not self._is_heard:
+            self._listening.close()
 
     def _route(self, message: Message) -> None:
         """Put a message for the client on the stream to which it belongs."""
@@ -162,15 +188,16 @@ class GatewayApp:
             is_bare: Whether names have no prefix, since there is one server.
             hosts: The names by which clients may reach the endpoint; None: the loopback names.
             limits: The limits of memory and time; None: the defaults.
-            max_sessions: Clients at once; beyond, an idle one is ended, or the new one refused.
+            max_sessions: Clients at once, and half as many of one token or address; beyond, whoever has most loses the
+                one that was silent for longest, or is refused (503) where all of them are busy.
         """
         self._servers = servers
         self._new_relay = new_relay
         self._is_bare = is_bare
         self._hosts = hosts or AllowedHosts()
         self._limits = limits or ProxyLimits()
-        self._budget: Final = ByteBudget(self._limits.buffered_bytes)
-        self._max_sessions = max_sessions
+        self._memory: Final = Memory(self._limits.buffered_bytes)
+        self._shares: Final = Shares(max_sessions, (max_sessions + 1) // 2)
         self._sessions: Final[dict[str, _Session]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -204,29 +231,44 @@ class GatewayApp:
             status = HTTPStatus.NOT_FOUND if identity else HTTPStatus.BAD_REQUEST
             await response.refuse(status, f"expected the {SESSION_HEADER} of a session, found {identity[:40]!r}")
             return None
-        # The session that was silent for longest is the first one.
-        self._sessions[identity] = self._sessions.pop(identity)
+        # The session that was silent for longest gives way first.
+        self._shares.admit(session.owner, identity)
         return session
 
     async def _post(self, scope: Scope, receive: Receive, response: ClientResponse) -> None:
-        with self._budget.lease() as lease:
+        with self._lease(scope) as lease:
             try:
                 limit, seconds = self._limits.body_bytes, self._limits.request_seconds
                 body = await read_body(scope, receive, lease, limit=limit, seconds=seconds)
+                lease.hold(weight_of(body) - len(body))
+                await self._take(await Message(body).read(), scope, receive, response, lease)
             except BodyRefused as refused:
                 await response.refuse(refused.status, str(refused))
-                return
-        received = await Message(body).read()
+
+    def _lease(self, scope: Scope) -> AbstractContextManager[ByteLease]:
+        """Return a lease for a request: of the owner of its session or its token, else of strangers."""
+        session = self._sessions.get(header(scope["headers"], SESSION_HEADER.encode()))
+        if session is not None:
+            return session.leases()
+        if TOKEN_OWNER in scope:
+            return self._memory.known.lease(scope[TOKEN_OWNER])
+        return self._memory.strangers.lease(network_of(scope))
+
+    async def _take(
+        self, received: Message, scope: Scope, receive: Receive, response: ClientResponse, lease: ByteLease
+    ) -> None:
+        """Answer the message of a request."""
         message = received.meaning
         if message is None:
             await response.refuse(HTTPStatus.BAD_REQUEST, "expected one JSON-RPC message")
             return
         starts = message.get("method") == "initialize"
-        session = await self._begin(response) if starts else await self._session(scope, response)
+        session = await self._begin(scope, response) if starts else await self._session(scope, response)
         if session is None:
             return
         relayed = await session.client.relay.relay_client(received)
         if relayed.to_client:
+            lease.hold(len(relayed.message.data))
             await response.send_message(relayed.message)
         elif "method" in message and message_id(message) is not None:
             stream = session.call(message)
@@ -236,20 +278,25 @@ class GatewayApp:
             await session.client.route(relayed)
             await response.send_all(HTTPStatus.ACCEPTED, [], b"")
 
-    async def _begin(self, response: ClientResponse) -> _Session | None:
-        if len(self._sessions) >= self._max_sessions:
-            idle = next((each for each in self._sessions.values() if each.is_idle), None)
-            if idle is None:
-                await response.refuse(HTTPStatus.SERVICE_UNAVAILABLE, f"{self._max_sessions} clients are connected")
-                return None
-            await self._end(idle)
-        session = _Session(GatewaySession(self._servers, is_bare=self._is_bare), self._new_relay())
+    async def _begin(self, scope: Scope, response: ClientResponse) -> _Session | None:
+        owner = scope.get(TOKEN_OWNER) or network_of(scope)
+        leases = partial(self._memory.known.lease, owner)
+        servers = GatewaySession(self._servers, is_bare=self._is_bare, leases=leases)
+        session = _Session(servers, self._new_relay(), owner, leases)
+        try:
+            given_up = self._shares.admit(owner, session.identity, lambda name: not self._sessions[name].is_idle)
+        except TooMany as refused:
+            await response.refuse(HTTPStatus.SERVICE_UNAVAILABLE, str(refused))
+            return None
+        if given_up is not None:
+            await self._end(self._sessions[given_up])
         await session.client.start()
         self._sessions[session.identity] = session
         return session
 
     async def _end(self, session: _Session) -> None:
         self._sessions.pop(session.identity, None)
+        self._shares.remove(session.owner, session.identity)
         await session.close()
 
     async def _stream(self, session: _Session, stream: _Stream, receive: Receive, response: ClientResponse) -> None:
@@ -262,14 +309,18 @@ class GatewayApp:
 
 async def _write(identity: str, stream: _Stream, response: ClientResponse) -> None:
     own = (SESSION_HEADER.encode(), identity.encode())
-    first = None if stream.answers is None else await stream.get()
-    if first and stream.is_answered and message_id(first.members) == stream.answers:
-        await response.send_all(HTTPStatus.OK, [(b"content-type", b"application/json"), own], first.data)
+    line, is_last = b"", False
+    if stream.answers is not None:
+        line, is_last = await stream.get()
+    if line and is_last:
+        await response.send_all(HTTPStatus.OK, [(b"content-type", b"application/json"), own], line)
         return
     events = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store"), own]
     await response.start(HTTPStatus.OK, events)
     # A comment: the client learns at once that the stream is open.
-    await response.write(b"event: message\ndata: " + first.line + b"\n\n" if first else b": open\n\n")
-    while (message := await stream.get()) is not None:
-        await response.write(b"event: message\ndata: " + message.line + b"\n\n")
+    await response.write(b"event: message\ndata: " + line + b"\n\n" if line else b": open\n\n")
+    while not is_last:
+        line, is_last = await stream.get()
+        if line:
+            await response.write(b"event: message\ndata: " + line + b"\n\n")
     await response.write(b"", more=False)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from accp_adapters.mcp.gateway.upstream import Upstream
 from accp_adapters.mcp.shim.protocol import JsonObject
+from accp_adapters.serving.off_loop import size_of
 from accp_core.bounded import BoundedDict
 
 __all__ = ["Questions"]
@@ -18,8 +19,10 @@ __all__ = ["Questions"]
 _LOG: Final = logging.getLogger(__name__)
 _MAX_OPEN: Final = 1_000
 """Questions without an answer; the oldest is forgotten."""
-_MAX_HELD: Final = 1_000
-"""Messages before the client's `notifications/initialized`; the oldest is dropped."""
+_MAX_HELD: Final = 1 << 20
+"""Characters of the messages before the client's `notifications/initialized`; what comes beyond is dropped."""
+_MAX_IDENTITY: Final = 1_000
+"""Characters of the id and the token of a question; one with longer ones is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,8 @@ class Questions:
         """Send messages to the client by `deliver`."""
         self._deliver = deliver
         self._is_open = False
-        self._held: Final[deque[JsonObject]] = deque(maxlen=_MAX_HELD)
+        self._held: Final[deque[JsonObject]] = deque()
+        self._held_size = 0
         self._questions: Final[BoundedDict[str, _Question]] = BoundedDict(_MAX_OPEN)
         self._numbers = itertools.count(1)
 
@@ -54,8 +58,11 @@ class Questions:
         """Send a message, now or when the client is ready."""
         if self._is_open:
             await self._deliver(message)
-        else:
+        elif (size := self._held_size + 100 + size_of(message, _MAX_HELD)) <= _MAX_HELD:
             self._held.append(message)
+            self._held_size = size
+        else:
+            _LOG.debug("a message is dropped: the client is not ready yet")
 
     async def ask(self, upstream: Upstream, message: JsonObject) -> None:
         """Send the request `message` of a server."""
@@ -69,6 +76,8 @@ class Questions:
         if message["method"] == "elicitation/create" and not upstream.names.is_bare:
             # The client shows the gateway as the one that asks; a person must see which server it is.
             given["message"] = f"[{upstream.names.server}] {given.get('message', '')}"
+        if size_of([message["id"], token], _MAX_IDENTITY) > _MAX_IDENTITY:
+            return
         self._questions.put(identity, _Question(upstream, message["id"], token))
         asked = {**message, "id": identity}
         await self.tell({**asked, "params": given} if "params" in message else asked)

@@ -22,6 +22,7 @@ from accp_adapters.mcp.links.link import Deliver, Ended, Link
 from accp_adapters.mcp.links.process_link import ProcessLink
 from accp_adapters.mcp.proxy.message import Message
 from accp_adapters.mcp.shim.protocol import JsonObject, MessageId, message_id, text_block, tool_result, without
+from accp_adapters.serving.bodies import Leases
 from accp_core.error_codes import ErrorCode
 
 __all__ = ["GatewaySession"]
@@ -61,7 +62,12 @@ class GatewaySession:
     """The servers of one client."""
 
     def __init__(
-        self, servers: Sequence[ServerSettings], *, is_bare: bool = False, patience: float | None = None
+        self,
+        servers: Sequence[ServerSettings],
+        *,
+        is_bare: bool = False,
+        patience: float | None = None,
+        leases: Leases | None = None,
     ) -> None:
         """Prepare to serve a client.
 
@@ -69,9 +75,10 @@ class GatewaySession:
             servers: The servers, which are started by the client's handshake.
             is_bare: Whether names have no prefix, since there is one server.
             patience: Seconds that the handshake and a list wait for servers; None: the default.
+            leases: The bytes that the messages of the servers may take; None: 256 MiB of each.
         """
         self._upstreams: Final = {
-            each.name: Upstream(Names(each.name, is_bare), _link(each), self._from_server) for each in servers
+            each.name: Upstream(Names(each.name, is_bare), _link(each, leases), self._from_server) for each in servers
         }
         self._bare: Final = servers[0].name if is_bare else ""
         self._questions: Final = Questions(self._tell)
@@ -311,17 +318,17 @@ class GatewaySession:
             await self._questions.tell(message)
 
 
-def _link(settings: ServerSettings) -> Link:
+def _link(settings: ServerSettings, leases: Leases | None) -> Link:
     """Return the link to a server.
 
     Raises:
         ImportError: A remote server needs the extra `mcp`.
     """
     if settings.command:
-        return ProcessLink(settings.command, settings.environment, settings.folder)
+        return ProcessLink(settings.command, settings.environment, settings.folder, leases)
     from accp_adapters.mcp.links.url_link import UrlLink  # noqa: PLC0415  needs an extra
 
-    return UrlLink(settings.url, extra=settings.headers)
+    return UrlLink(settings.url, extra=settings.headers, leases=leases)
 
 
 def _failure(method: str, reason: str) -> _Answer:

@@ -12,11 +12,14 @@ from accp_adapters.mcp.gateway.names import Names
 from accp_adapters.mcp.links.link import Link
 from accp_adapters.mcp.proxy.message import Message
 from accp_adapters.mcp.shim.protocol import JsonObject
+from accp_adapters.serving.off_loop import size_of
 
 __all__ = ["LIST_METHODS", "ServerEnded", "Upstream"]
 
 _LOG: Final = logging.getLogger(__name__)
 _MAX_PAGES: Final = 1_000
+_MAX_LISTED: Final = 4 << 20
+"""Characters of a list of a server; what comes beyond is left out."""
 
 LIST_METHODS: Final = {
     "tools/list": ("tools", "tools", "notifications/tools/list_changed"),
@@ -154,11 +157,16 @@ class Upstream:
 
     async def _pages(self, method: str, member: str) -> list[Any]:
         items: list[Any] = []
+        listed = 0
         params: JsonObject | None = None
         for _ in range(_MAX_PAGES):
             result = (await self.request(method, params)).get("result")
             if not isinstance(result, dict) or not isinstance(result.get(member), list):
                 _LOG.warning("the server %r does not list its %s", self.names.server, member)
+                break
+            listed += size_of(result[member], _MAX_LISTED)
+            if listed > _MAX_LISTED:
+                _LOG.warning("the server %r lists too many %s: not all are shown", self.names.server, member)
                 break
             items += result[member]
             if not isinstance(result.get("nextCursor"), str):

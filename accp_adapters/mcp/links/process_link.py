@@ -6,32 +6,48 @@ import asyncio
 import os
 import shutil
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
 from accp_adapters.mcp.links.link import Deliver, Ended
 from accp_adapters.mcp.proxy.message import Message
 from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES
+from accp_adapters.serving.bodies import ByteBudget, ByteLease, Leases, weight_of
 from accp_adapters.serving.processes import end_process
+from accp_adapters.serving.response_bodies import too_long
+from accp_core.errors import ProtocolError
 
 __all__ = ["ProcessLink"]
+
+_CHUNK: Final = 256 * 1024
+"""Bytes that are read at once."""
+_AT_ONCE: Final = 4
+"""Messages of the greatest length that are in memory at once."""
 
 
 class ProcessLink:
     """A child process; its standard error is ours."""
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str], folder: str | None) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        folder: str | None,
+        leases: Leases | None = None,
+    ) -> None:
         """Prepare to start a process.
 
         Args:
             command: The program and its arguments.
             environment: Variables beside those of this process.
             folder: Where it runs; None: where this process runs.
+            leases: The bytes that a message of its may take; None: as many as a few of the longest.
         """
         self._command = command
         self._environment = environment
         self._folder = folder
+        self._leases = leases or ByteBudget(_AT_ONCE * MAX_MESSAGE_BYTES).lease
         self._process: asyncio.subprocess.Process | None = None
         self._reading: asyncio.Task[None] | None = None
         self._writing: Final = asyncio.Lock()
@@ -47,7 +63,6 @@ class ProcessLink:
             stdout=asyncio.subprocess.PIPE,
             env=environment,
             cwd=self._folder,
-            limit=MAX_MESSAGE_BYTES,
         )
         self._reading = asyncio.create_task(self._read(self._process, deliver, ended))
 
@@ -75,13 +90,37 @@ class ProcessLink:
         assert process.stdout is not None
         reason = ""
         try:
-            while line := await process.stdout.readline():
-                await deliver(Message(line))
-        except ValueError:
-            reason = f"it wrote a line of more than {MAX_MESSAGE_BYTES} bytes"
+            with self._leases() as lease:
+                async for line in _lines(process.stdout, lease):
+                    await deliver(Message(line))
+        except ProtocolError as error:
+            reason = f"it wrote a line that is too long: {error}"
             process.kill()
         code = await process.wait()
         ended(reason or _describe(code))
+
+
+async def _lines(stream: asyncio.StreamReader, lease: ByteLease) -> AsyncIterator[bytes]:
+    """Yield the lines of a server, whose bytes `lease` holds until the next one is asked for.
+
+    Raises:
+        ProtocolError: E2003, there is no memory for a line.
+    """
+    rest = bytearray()
+    while chunk := await stream.read(_CHUNK):
+        *ended, tail = chunk.split(b"\n")
+        for piece in ended:
+            rest += piece
+            if not lease.resize(weight_of(rest)):
+                raise too_long(MAX_MESSAGE_BYTES)
+            line = bytes(rest)
+            rest.clear()
+            yield line
+        rest += tail
+        if len(rest) > MAX_MESSAGE_BYTES or not lease.resize(len(rest)):
+            raise too_long(MAX_MESSAGE_BYTES)
+    if rest:
+        yield bytes(rest)
 
 
 def _describe(code: int) -> str:

@@ -21,7 +21,7 @@ from accp_adapters.mcp.proxy.message import Message, error_message
 from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES
 from accp_adapters.mcp.proxy.routing import header_arguments, routing_headers
 from accp_adapters.mcp.shim.protocol import JsonObject, is_modern
-from accp_adapters.serving.bodies import ByteBudget
+from accp_adapters.serving.bodies import ByteBudget, Leases, weight_of
 from accp_adapters.serving.hosts import Headers
 from accp_adapters.serving.response_bodies import read_body_of, too_long, unpacked
 from accp_adapters.serving.sse import EventSplitter, event_data, event_field
@@ -62,18 +62,21 @@ class _StreamPosition:
 class UrlLink:
     """A URL; a request that fails is answered by an error, and the next one is tried again."""
 
-    def __init__(self, url: str, *, extra: Headers = (), limit: int = MAX_MESSAGE_BYTES) -> None:
+    def __init__(
+        self, url: str, *, extra: Headers = (), limit: int = MAX_MESSAGE_BYTES, leases: Leases | None = None
+    ) -> None:
         """Prepare to reach a server.
 
         Args:
             url: The server's endpoint.
             extra: Fields for every request, such as `authorization`.
-            limit: Bytes of a response or event, as it is without compression; four of them may be held at once.
+            limit: Bytes of a response or event, as it is without compression.
+            leases: The bytes that may be held at once; None: four times the limit.
         """
         self._url = url
         self._extra = extra
         self._limit = limit
-        self._budget = ByteBudget(_AT_ONCE * limit)
+        self._leases = leases or ByteBudget(_AT_ONCE * limit).lease
         self._stack: Final = AsyncExitStack()
         self._session_id = ""
         self._version = ""
@@ -169,8 +172,10 @@ class UrlLink:
         if kind == "text/event-stream":
             is_answered = await self._forward_events(response, position, message)
             return "" if is_answered else "the server ended its stream without a response"
-        with self._budget.lease() as lease:
+        with self._leases() as lease:
             body = await read_body_of(response, lease, self._limit) if kind == _JSON else b""
+            if not lease.resize(weight_of(body)):
+                raise too_long(self._limit)
             answer = await Message(body).read()
             if "jsonrpc" not in (answer.meaning or {}):
                 return f"expected a JSON-RPC response, found {_describe(response)}"
@@ -188,10 +193,10 @@ class UrlLink:
                 out.
         """
         splitter = EventSplitter(self._limit)
-        with self._budget.lease() as lease:
+        with self._leases() as lease:
             async for chunk in unpacked(response):
                 for event, is_complete in splitter.feed(chunk):
-                    if is_complete and lease.resize(len(event) + splitter.waiting):
+                    if is_complete and lease.resize(weight_of(event) + splitter.waiting):
                         position.advance(event)
                         data = event_data(event)
                         if data and await self._forward_message(await Message(data).read(), message):

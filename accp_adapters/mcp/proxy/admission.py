@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from hashlib import sha256
 from http import HTTPStatus
 from typing import Any, Final, TypeAlias
 
@@ -11,14 +12,17 @@ from accp_adapters.mcp.proxy.exchange import ClientResponse
 from accp_adapters.mcp.proxy.message import error_message
 from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES
 from accp_adapters.serving.bodies import Receive, Scope, Send
+from accp_adapters.serving.hosts import header
 from accp_adapters.serving.listening import http_server, listen_at
 from accp_adapters.serving.responses import WRITE_SECONDS
 from accp_core.errors import ProtocolError
 
-__all__ = ["TOKEN_FIELD", "Admission", "Admit", "ProxyLimits", "serve_endpoint"]
+__all__ = ["TOKEN_FIELD", "TOKEN_OWNER", "Admission", "Admit", "ProxyLimits", "serve_endpoint"]
 
 TOKEN_FIELD: Final = b"authorization"
 """The field with the token."""
+TOKEN_OWNER: Final = "accp.owner"
+"""The member of a scope that says whose token it has."""
 
 Admit: TypeAlias = Callable[[Scope], Awaitable[object]]
 """Raises ProtocolError for a request that may not come in; an `Authenticate` of `accp_adapters.bindings`, say."""
@@ -58,6 +62,8 @@ class Admission:
         """Serve one request."""
         try:
             await self._admit(scope)
+            # Several tokens may be of one name.
+            scope[TOKEN_OWNER] = sha256(header(scope["headers"], TOKEN_FIELD).encode()).hexdigest()
         except ProtocolError as refused:
             fields = [
                 (b"content-type", b"application/json"),

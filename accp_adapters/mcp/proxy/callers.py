@@ -131,6 +131,10 @@ class CallerRelays:
     def __len__(self) -> int:
         return len(self._accepted)
 
+    def __contains__(self, caller: Caller) -> bool:
+        """Return whether the server has accepted a request of `caller`."""
+        return _key(caller) in self._accepted
+
     def find(self, caller: Caller) -> Relay:
         """Return the relay for a request of `caller`."""
         key = _key(caller)

@@ -11,7 +11,7 @@ import httpx2
 from accp_adapters.mcp.proxy.endpoint_client import client_headers
 from accp_adapters.mcp.proxy.message import Message, error_message
 from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES, Relay, Relayed
-from accp_adapters.serving.bodies import ByteLease
+from accp_adapters.serving.bodies import ByteLease, weight_of
 from accp_adapters.serving.hosts import Headers, header
 from accp_adapters.serving.response_bodies import too_long
 from accp_adapters.serving.responses import ResponseWriter
@@ -123,7 +123,7 @@ class ServerResponses:
         splitter, response = EventSplitter(self._limit), self._response
         async for chunk in chunks:
             for event, is_complete in splitter.feed(chunk):
-                is_held = is_complete and self._lease.resize(len(event) + splitter.waiting)
+                is_held = is_complete and self._lease.resize(weight_of(event) + splitter.waiting)
                 if not is_held and sent.is_own:
                     raise too_long(self._limit)
                 message = Message(event_data(event) if is_held else b"")
@@ -160,12 +160,15 @@ class ServerResponses:
     async def _forward_document(
         self, status: int, headers: Headers, chunks: AsyncIterator[bytes], sent: Relayed
     ) -> Relayed | None:
-        body = bytearray()
+        body, is_held = bytearray(), True
         async for chunk in chunks:
             is_held = self._lease.add(len(chunk))
             body += chunk
-            if is_held and len(body) <= self._limit:
-                continue
+            if not is_held or len(body) > self._limit:
+                break
+        else:
+            is_held = self._lease.resize(weight_of(body))
+        if not is_held or len(body) > self._limit:
             if sent.is_own:
                 raise too_long(self._limit)
             begun = bytes(body)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, ExitStack
 from dataclasses import replace
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -24,7 +25,7 @@ from accp_adapters.mcp.proxy.access_check import (
     read_answer,
     read_refusal,
 )
-from accp_adapters.mcp.proxy.admission import TOKEN_FIELD, Admit, ProxyLimits, serve_endpoint
+from accp_adapters.mcp.proxy.admission import TOKEN_FIELD, TOKEN_OWNER, Admit, ProxyLimits, serve_endpoint
 from accp_adapters.mcp.proxy.callers import SESSION_HEADER, Caller, CallerRelays, caller_of
 from accp_adapters.mcp.proxy.endpoint_client import EndpointClient, connect, server_headers
 from accp_adapters.mcp.proxy.exchange import ClientResponse, ServerResponses, forward_unchanged
@@ -32,8 +33,19 @@ from accp_adapters.mcp.proxy.message import Message, error_message
 from accp_adapters.mcp.proxy.relay import Relay, Relayed
 from accp_adapters.mcp.proxy.routing import fits, header_arguments, reroute
 from accp_adapters.mcp.shim.protocol import cancellation
-from accp_adapters.serving.bodies import BodyRefused, ByteBudget, Receive, Scope, Send, read_body, run_until_disconnect
-from accp_adapters.serving.hosts import AllowedHosts, Headers
+from accp_adapters.serving.bodies import (
+    BodyRefused,
+    ByteLease,
+    Leases,
+    Memory,
+    Receive,
+    Scope,
+    Send,
+    read_body,
+    run_until_disconnect,
+    weight_of,
+)
+from accp_adapters.serving.hosts import AllowedHosts, Headers, network_of
 from accp_core.errors import ProtocolError
 
 __all__ = ["HttpProxy", "serve_http"]
@@ -73,7 +85,7 @@ class HttpProxy:
         self._upstream = EndpointClient(url, client, extra, withheld)
         self._hosts = hosts or AllowedHosts()
         self._limits = limits or ProxyLimits()
-        self._budget = ByteBudget(self._limits.buffered_bytes)
+        self._memory = Memory(self._limits.buffered_bytes)
         server = str(self._upstream.endpoint.url)
         self._sessions = CallerRelays(new_relay, server=server, max_chars=self._limits.stored_chars, run=_run_in_thread)
 
@@ -93,34 +105,44 @@ class HttpProxy:
             reason = f"expected {self.path!r} or a path under '/.well-known/', found {scope['raw_path'][:100]!r}"
             await response.refuse(HTTPStatus.BAD_REQUEST, reason)
             return
-        with self._budget.lease() as lease:
+        headers = server_headers(scope["headers"])
+        leases = partial(self._lease, scope, caller_of(headers))
+        with leases() as lease:
             try:
                 limit, seconds = self._limits.body_bytes, self._limits.request_seconds
                 body = await read_body(scope, receive, lease, limit=limit, seconds=seconds)
-                await run_until_disconnect(receive, self._serve(scope, url, body, response))
+                lease.hold(weight_of(body) - len(body))
+                request = ClientRequest(scope["method"], url, headers, Message(body))
+                await run_until_disconnect(receive, self._serve(scope, request, response, leases))
             except BodyRefused as refused:
                 await response.refuse(refused.status, str(refused))
 
-    async def _serve(self, scope: Scope, url: httpx2.URL, body: bytes, response: ClientResponse) -> None:
-        message = Message(body)
-        request = ClientRequest(scope["method"], url, server_headers(scope["headers"]), message)
+    def _lease(self, scope: Scope, caller: Caller) -> AbstractContextManager[ByteLease]:
+        """Return a lease for a request: of its caller's bytes, but of its address's where nobody has accepted it."""
+        if TOKEN_OWNER in scope:
+            return self._memory.known.lease(scope[TOKEN_OWNER])
+        if caller in self._sessions:
+            return self._memory.known.lease(caller.principal)
+        return self._memory.strangers.lease(network_of(scope))
+
+    async def _serve(self, scope: Scope, request: ClientRequest, response: ClientResponse, leases: Leases) -> None:
         try:
             if self._upstream.endpoint.is_endpoint(scope["raw_path"]):
-                await self._exchange(request, response)
+                await self._exchange(request, response, leases)
             else:
                 await self._pass_document(request, response)
         except httpx2.HTTPError as error:
             # A response that has started cannot be completed: the client's connection is cut, as the server's was.
             if not response.started:
                 reason = self._upstream.explain(error)
-                await response.send_message(error_message(reason, message), HTTPStatus.BAD_GATEWAY)
+                await response.send_message(error_message(reason, request.message), HTTPStatus.BAD_GATEWAY)
 
     async def _pass_document(self, request: ClientRequest, response: ClientResponse) -> None:
         sent = self._upstream.fetch_document(request.method, request.headers, request.message.data, request.url)
         async with sent as answer:
             await self._forward_unchanged(answer, response)
 
-    async def _exchange(self, request: ClientRequest, response: ClientResponse) -> None:
+    async def _exchange(self, request: ClientRequest, response: ClientResponse, leases: Leases) -> None:
         caller = caller_of(request.headers)
         relay = self._sessions.find(caller)
         relayed = Relayed(request.message, to_client=False)
@@ -131,11 +153,11 @@ class HttpProxy:
             # Headers that do not fit are for the server to refuse; it may not, and the call of a barred tool is none of
             # its business.
             if relayed.to_client and (not relay.passes_unread or fits(request.headers, request.message.members)):
-                await self._answer(request, relayed.message, caller, response)
+                await self._answer(request, relayed.message, caller, response, leases)
                 return
             relayed = relayed if not relayed.to_client else Relayed(request.message, to_client=False)
         try:
-            await self._converse(request, relayed, caller, relay, response)
+            await self._converse(request, relayed, caller, relay, response, leases)
         except BaseException:
             if relayed.is_own:
                 # The client has gone, or gets no response: no further request follows.
@@ -144,24 +166,34 @@ class HttpProxy:
         self._sessions.count(caller)
 
     async def _converse(
-        self, request: ClientRequest, first: Relayed, caller: Caller, relay: Relay, response: ClientResponse
+        self,
+        request: ClientRequest,
+        first: Relayed,
+        caller: Caller,
+        relay: Relay,
+        response: ClientResponse,
+        leases: Leases,
     ) -> None:
         """Send the server a request and those that follow from its responses, each with the client's headers."""
-        with self._budget.lease() as lease:
-            responses = ServerResponses(relay, response, lease, self._limits.message_bytes)
+        with ExitStack() as held:
+            responses: ServerResponses | None = None
             sent: Relayed | None = first
             while sent is not None:
                 try:
                     async with self._sent(_rewritten(request, sent.message, relay)) as answer:
                         self._track(request, answer, caller, relay)
+                        if responses is None:  # Not before: now the server may have accepted the caller.
+                            lease = held.enter_context(leases())
+                            responses = ServerResponses(relay, response, lease, self._limits.message_bytes)
                         body = answer.aiter_raw()
                         following = await responses.forward(answer.status_code, self._headers(answer), body, sent)
                 except httpx2.HTTPError as error:
-                    if sent is first:
+                    if sent is first or responses is None:
                         raise
                     await responses.fail(self._upstream.explain(error), sent.message)
                     return
                 except ProtocolError as error:
+                    assert responses is not None  # only they raise it
                     await responses.fail(error.reason, sent.message)
                     return
                 sent = following
@@ -180,7 +212,9 @@ class HttpProxy:
             if not isinstance(cursor, str):
                 return
 
-    async def _answer(self, request: ClientRequest, answer: Message, caller: Caller, response: ClientResponse) -> None:
+    async def _answer(
+        self, request: ClientRequest, answer: Message, caller: Caller, response: ClientResponse, leases: Leases
+    ) -> None:
         """Send the answer of the proxy itself, if the server accepts a request with the same headers."""
         async with self._sent(access_check(request)) as checked:
             self._track(request, checked, caller, None)
@@ -189,7 +223,7 @@ class HttpProxy:
                 return
             refusal = await read_refusal(checked)
         answer = answer if refusal is None else answer_with(refusal, request.message)
-        with self._budget.lease() as lease:
+        with leases() as lease:
             lease.hold(len(answer.data))
             await response.send_message(answer)
 

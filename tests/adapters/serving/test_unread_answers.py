@@ -47,11 +47,12 @@ async def proxied(write_seconds: float) -> AsyncIterator[tuple[HttpProxy, Servin
     """Yield a proxy for `CLIENTS` large answers at once, and its server."""
     upstream = Upstream()
     upstream.answering = speak
-    limits = ProxyLimits(buffered_bytes=CLIENTS * LARGE + LARGE // 2, write_seconds=write_seconds)
+    limits = ProxyLimits(buffered_bytes=8 * CLIENTS * LARGE, write_seconds=write_seconds)
     with serving(upstream) as origin:
         async with connect() as client:
             proxy = HttpProxy(f"{origin}/mcp", marking, client, limits=limits)
             async with serving_unread(proxy, write_seconds=write_seconds) as served:
+                await post(served, "/mcp", call("small"))  # now the server knows the caller
                 yield proxy, served
 
 
@@ -63,27 +64,27 @@ async def post(served: Serving, path: str, body: bytes, **options: Any) -> httpx
 
 async def test_the_proxy_holds_an_answer_until_it_is_read() -> None:
     async with proxied(PATIENCE) as (proxy, served):
-        free = proxy._budget.left
+        free = proxy._memory.known.left
         asked = request_of("POST", "/mcp", call("large"), content_type="application/json")
         await served.send_unread(*[asked] * (CLIENTS + 2))
-        await async_wait_until(lambda: proxy._budget.left < free - CLIENTS * LARGE)
+        await async_wait_until(lambda: proxy._memory.known.left < free - CLIENTS * LARGE)
         await async_wait_until(lambda: served.buffered > CLIENTS * BUFFERED)
         assert served.buffered < (CLIENTS + 2) * HELD
         assert (await post(served, "/mcp", call("small"))).json()["result"] == "small"
         assert len((await post(served, "/mcp", call("large"))).json()["result"]) == LARGE
-        assert proxy._budget.left < free - CLIENTS * LARGE
+        assert proxy._memory.known.left < free - CLIENTS * LARGE
         served.close()
-        await async_wait_until(lambda: proxy._budget.left == free)
+        await async_wait_until(lambda: proxy._memory.known.left == free)
 
 
 async def test_the_proxy_cuts_who_does_not_read() -> None:
     async with proxied(SOON) as (proxy, served):
-        free = proxy._budget.left
+        free = proxy._memory.known.left
         asked = request_of("POST", "/mcp", call("large"), content_type="application/json")
         await served.send_unread(*[asked] * CLIENTS)
         await async_wait_until(lambda: served.buffered)
         await served.until_idle()
-        await async_wait_until(lambda: proxy._budget.left == free)
+        await async_wait_until(lambda: proxy._memory.known.left == free)
         assert (await post(served, "/mcp", call("small"))).status_code == 200
 
 

@@ -306,11 +306,13 @@ def test_what_all_exchanges_hold_is_bounded(upstream: Upstream) -> None:
         await say(b"data: " + data + b"\n\n" if is_stream else data, content_type=kind)
 
     upstream.answering = answering
-    limits = ProxyLimits(buffered_bytes=100)
+    limits = ProxyLimits(buffered_bytes=3_200)  # half for a caller that the server knows, an eighth for a stranger
     with serving(upstream) as origin, proxying(f"{origin}/mcp", marking, limits=limits) as url:
-        assert post(url, content=b" " * 101).status_code == 503
-        assert [b"marked" in post(url, content=body).content for body in (b"{}", b'"stream"')] == [False, False]
-        assert post(url, content=b" " * 100).status_code == 200
+        assert [post(url, content=b"[" * count).status_code for count in (9, 8)] == [503, 200]
+        assert [post(url, content=b" " * count).status_code for count in (801, 800)] == [503, 200]
+    limits = ProxyLimits(buffered_bytes=1_200)
+    with serving(upstream) as origin, proxying(f"{origin}/mcp", marking, limits=limits) as url:
+        assert [b"marked" in post(url, content=body).content for body in (b"1", b'"stream"')] == [False, False]
 
 
 @pytest.mark.slow

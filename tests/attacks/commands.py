@@ -1,0 +1,79 @@
+"""The commands as processes under attack: where they listen, and the most memory that they ever had."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.limits import PATIENCE
+
+__all__ = ["ACCP", "BOUND", "Command", "needs_proc", "running"]
+
+ACCP: Final = (sys.executable, "-c", "from accp_adapters.cli import main; main()")
+"""Starts the command `accp`."""
+BOUND: Final = 500
+"""Megabytes that no attack makes a process take."""
+_ADDRESS: Final = re.compile(r"((?:http|tcp)://[^\s/]+:\d+)")
+needs_proc: Final = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+
+
+class Command:
+    """A process that serves."""
+
+    def __init__(self, process: subprocess.Popen[str], addresses: list[str]) -> None:
+        """Watch `process`, which listens at `addresses`."""
+        self._process: Final = process
+        self.url: Final = addresses[0]
+        """The first address, without a path."""
+        self.ports: Final = [urlsplit(each).port or 0 for each in addresses]
+        """The port of each address."""
+        self.said: Final = deque[str](maxlen=1_000)
+        """The last lines that it wrote on standard error."""
+
+    @property
+    def peak(self) -> int:
+        """The most megabytes that the process ever had in memory."""
+        status = Path(f"/proc/{self._process.pid}/status").read_text(encoding="utf-8")
+        return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) // 1024
+
+
+@contextmanager
+def running(*words: str, addresses: int = 1, **environment: str) -> Iterator[Command]:
+    """Start a command, and yield it once it has said where it listens.
+
+    Args:
+        words: The program and its arguments.
+        addresses: How many addresses it says.
+        environment: Variables beside those of this process.
+    """
+    folder = str(Path(__file__).parents[2])
+    with subprocess.Popen(
+        words, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": folder, **environment}
+    ) as process:
+        assert process.stderr is not None
+        lines, found = list[str](), list[str]()
+        while len(found) < addresses and (line := process.stderr.readline()):
+            lines.append(line)
+            found += _ADDRESS.findall(line)[:1]
+        try:
+            assert len(found) == addresses, "".join(lines)
+            command = Command(process, found)
+            threading.Thread(target=command.said.extend, args=(process.stderr,), daemon=True).start()
+            yield command
+        finally:
+            process.terminate()
+            try:
+                process.wait(PATIENCE)
+            finally:
+                process.kill()

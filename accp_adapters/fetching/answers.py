@@ -126,7 +126,7 @@ def value_at(text: str, query: str, *, databases: DatabaseCache = _DATABASES) ->
     if _SELECT.match(query.strip()):
         catalog = _catalog({"1": text}, databases)
         resolved = resolve_select(query, catalog)
-        result = run_query(resolved.sql, catalog.databases, max_rows=_MAX_VALUES)
+        result = run_query(resolved.sql, catalog.databases, max_rows=_MAX_VALUES, is_scan=resolved.is_scan)
         rows = [dict(row) for row in result.rows]
         cells = [cell for row in rows for cell in row.values()]
         one_column = all(len(row) == 1 for row in rows)

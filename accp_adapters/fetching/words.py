@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain, islice
 from typing import Any, Final, NamedTuple
 
-from accp_adapters.fetching.deadline import Deadline
+from accp_adapters.fetching.budget import Budget
 from accp_adapters.fetching.page import cut_row, largest_page, note_few, note_part, remaining_rows, view_of
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
@@ -35,8 +35,9 @@ _NEIGHBOURS: Final = ((5, 2), (20, 1))
 """So many lines are shown before and behind each of so many lines with the words; of more, none."""
 _MAX_WORDS: Final = 100
 """Words that each row is searched for."""
-_MAX_SECONDS: Final = 10.0
-"""Time of a search; a row of a table takes longer than in a query, since all of its cells are looked through."""
+_MAX_STEPS: Final = 500_000_000
+"""Work of a search, counted as that of a query; all cells of a row are looked through."""
+_ROW_STEPS: Final = 50
 
 
 class _Hits(NamedTuple):
@@ -52,8 +53,8 @@ class _Search:
     """A search for the rows that have the most of some words, those before all others that have them as they stand."""
 
     def __init__(self, words: str) -> None:
-        reason = f"expected a search of at most {_MAX_SECONDS:g} seconds, it was stopped; use SELECT"
-        self._deadline = Deadline(_MAX_SECONDS, reason)
+        reason = f"expected a search of at most {_MAX_STEPS:,} steps, it was stopped; use SELECT"
+        self._budget = Budget(_MAX_STEPS, reason)
         self.phrase: Final = words.strip("\"'").casefold()
         self.words: Final = list(dict.fromkeys(word.strip("\"'").casefold() for word in words.split()))
         self._looked_for = self.words if 1 < len(self.words) <= _MAX_WORDS else []
@@ -77,11 +78,11 @@ class _Search:
 
     def words_in(self, text: str) -> list[str]:
         """Return those of the words that a text has; all and one more where it has them as they stand."""
-        self._deadline.check()
-        folded = self._deadline.in_pieces(str.casefold, text)
-        if self.phrase in folded:
+        self._budget.spend(_ROW_STEPS)
+        folded = self._budget.in_pieces(str.casefold, text)
+        if self._budget.find(folded, self.phrase) >= 0:
             return [*self.words, self.phrase]
-        return [word for word in self._looked_for if word in folded]
+        return [word for word in self._looked_for if self._budget.find(folded, word) >= 0]
 
     def look_through(self, opened: Sequence[OpenedText]) -> None:
         """Find the rows; the lines around a JSON document only where they have more of the words than its tables."""
@@ -146,7 +147,7 @@ def answer_words(
     None: no row or line contains any.
 
     Raises:
-        ProtocolError: E1004, the offset is behind the last one; E2003, there are too many words, or it takes too long.
+        ProtocolError: E1004, the offset is behind the last one; E2003, there are too many words, or too much work.
     """
     search = _Search(words)
     search.look_through(opened)

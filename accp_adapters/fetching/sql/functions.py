@@ -6,14 +6,14 @@ import functools
 import math
 import re
 import sqlite3
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from accp_adapters.fetching.deadline import PIECE, Deadline
+from accp_adapters.fetching.budget import PIECE, Budget
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["FUNCTIONS", "OPERATORS", "TABLE_FUNCTIONS", "QueryConnection", "add_functions"]
+__all__ = ["FUNCTIONS", "OPERATORS", "TABLE_FUNCTIONS", "QueryConnection", "add_functions", "guard"]
 
 _NAMES: Final = """
     abs avg ceil ceiling coalesce concat count cume_dist date datetime dense_rank first_value floor format glob
@@ -28,6 +28,12 @@ TABLE_FUNCTIONS: Final = frozenset(("json_each", "json_tree"))
 OPERATORS: Final = frozenset(("->", "->>"))
 """The operators that SQLite treats as functions."""
 
+_Function: TypeAlias = tuple[str, int, Callable[..., Any]]
+"""The name of a function, how many arguments it has (-1: any number), and what is called."""
+_CALL: Final = 10
+"""Steps of a call."""
+_PATTERN_CHAR: Final = 100
+"""Steps for each character of a pattern that is read."""
 _MAX_RESULT_CHARS: Final = 1_000_000
 _MAX_PATTERN_CHARS: Final = 1_000
 _GLOB: Final = re.compile(r"\[\^?\]?[^\]]*\]|.", re.DOTALL)
@@ -39,33 +45,31 @@ class QueryConnection(sqlite3.Connection):
 
     failure: ProtocolError | None = None
     """Why one of our functions refused its arguments; SQLite only says that one did."""
-    deadline: Deadline | None = None
-    """When the query is over; SQLite does not look at the clock while one of our functions runs."""
+    budget: Budget = Budget(math.inf, "")
+    """The work that is left for the query, that of our functions among it."""
 
 
 def add_functions(connection: QueryConnection) -> None:
     """Replace the functions of SQLite that a hostile text or pattern makes slow, and add what models expect.
 
     LIKE of SQLite tries every way to match `%a%a%a%`; these match in one pass, and letters of any alphabet without
-    regard to case. The deadline is that of `connection`.
+    regard to case. Their work is taken from the budget of `connection`.
     """
-    deadline = connection.deadline or Deadline(math.inf, "")
-    for name, arguments, function in _REPLACED:
-        bound = functools.partial(function, deadline) if function in _TIMED else function
-        guarded = _guard(connection, bound, deadline, takes_null=arguments < 0)
+    texts = _Texts(connection.budget)
+    for name, arguments, function in (*_REPLACED, *texts.functions()):
+        guarded = guard(connection, function, takes_null=arguments < 0)
         connection.create_function(name, arguments, guarded, deterministic=True)
 
 
-def _guard(
-    connection: QueryConnection, function: Callable[..., Any], deadline: Deadline, *, takes_null: bool
-) -> Callable[..., Any]:
-    """Return the function with the answer null where an argument is null or fits it not, as in SQL."""
+def guard(connection: QueryConnection, function: Callable[..., Any], *, takes_null: bool) -> Callable[..., Any]:
+    """Return a function whose calls are counted; null is its answer where an argument fits it not, as in SQL."""
+    spend = connection.budget.spend
 
     def guarded(*arguments: Any) -> Any:
         if not takes_null and None in arguments:
             return None
         try:
-            deadline.check()
+            spend(_CALL)
             return function(*arguments)
         except ProtocolError as error:
             connection.failure = error
@@ -84,102 +88,119 @@ def _text(value: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def _like(deadline: Deadline, pattern: Any, text: Any, escape: str = "") -> bool:
-    parts = _like_parts(deadline.in_pieces(str.casefold, _text(pattern)), escape)
-    return _matches(parts, deadline.in_pieces(str.casefold, _text(text)), deadline)
-
-
-def _glob(deadline: Deadline, pattern: Any, text: Any) -> bool:
-    return _matches(_glob_parts(_text(pattern)), _text(text), deadline)
-
-
 class _Part(NamedTuple):
     """A part of a pattern that matches texts of one length."""
 
-    pattern: re.Pattern[str]
     width: int
+    literal: str
+    pattern: re.Pattern[str] | None
+    """What it matches; None: the text `literal` alone."""
+
+    def matches(self, text: str, at: int) -> bool:
+        """Return whether it matches what stands at `at`."""
+        return text.startswith(self.literal, at) if self.pattern is None else self.pattern.match(text, at) is not None
 
 
-def _check_pattern(pattern: str) -> None:
-    if len(pattern) > _MAX_PATTERN_CHARS:
-        found = f"{len(pattern):,}"
-        raise _refusal(f"expected a pattern of at most {_MAX_PATTERN_CHARS:,} characters, found one of {found}")
+class _Texts:
+    """The functions of one query that look at long texts."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        # Not shared with other queries: what is remembered decides which patterns are counted again.
+        self._like_parts = functools.lru_cache(maxsize=64)(self._parts_of_like)
+        self._glob_parts = functools.lru_cache(maxsize=64)(self._parts_of_glob)
+
+    def functions(self) -> Sequence[_Function]:
+        """Return them as `_REPLACED` has the others."""
+        like, glob = self._like, self._glob
+        in_pieces = (("lower", 1, self._lower), ("upper", 1, self._upper), ("instr", 2, self._instr))
+        return (("like", 2, like), ("like", 3, like), ("glob", 2, glob), *in_pieces)
+
+    def _like(self, pattern: Any, text: Any, escape: str = "") -> bool:
+        folded = self._budget.in_pieces(str.casefold, _text(text))
+        return self._matches(self._like_parts(_text(pattern), escape), folded)
+
+    def _glob(self, pattern: Any, text: Any) -> bool:
+        return self._matches(self._glob_parts(_text(pattern)), _text(text))
+
+    def _lower(self, text: Any) -> str:
+        given = _text(text)
+        # How a sigma is written depends on the letters around it.
+        return given.lower() if "\u03a3" in given else self._budget.in_pieces(str.lower, given)
+
+    def _upper(self, text: Any) -> str:
+        return self._budget.in_pieces(str.upper, _text(text))
+
+    def _instr(self, text: Any, part: Any) -> int:
+        return self._budget.find(_text(text), _text(part)) + 1
+
+    def _parts_of_like(self, pattern: str, escape: str) -> tuple[_Part, ...]:
+        """Return the parts of a pattern between `%`."""
+        self._check_pattern(pattern)
+        parts: list[list[str]] = [[]]
+        letters = iter(pattern.casefold())
+        for letter in letters:
+            if escape and letter == escape.casefold():
+                parts[-1] += map(re.escape, next(letters, ""))
+            elif letter == "%":
+                parts.append([])
+            else:
+                parts[-1].append("." if letter == "_" else re.escape(letter))
+        return tuple(map(_part, parts))
+
+    def _parts_of_glob(self, pattern: str) -> tuple[_Part, ...]:
+        """Return the parts of a pattern between `*`."""
+        self._check_pattern(pattern)
+        parts: list[list[str]] = [[]]
+        for piece in _GLOB.findall(pattern):
+            if piece == "*":
+                parts.append([])
+            elif len(piece) > 1:
+                start = 2 if piece.startswith("[^") else 1
+                inner = re.sub(r"([\\\[\]&~|^])", r"\\\1", piece[start:-1])
+                parts[-1].append(f"[{'^' if start == 2 else ''}{inner}]")
+            else:
+                parts[-1].append("." if piece == "?" else re.escape(piece))
+        return tuple(map(_part, parts))
+
+    def _check_pattern(self, pattern: str) -> None:
+        if len(pattern) > _MAX_PATTERN_CHARS:
+            found = f"{len(pattern):,}"
+            raise _refusal(f"expected a pattern of at most {_MAX_PATTERN_CHARS:,} characters, found one of {found}")
+        self._budget.spend(_PATTERN_CHAR * len(pattern))
+
+    def _matches(self, parts: tuple[_Part, ...], text: str) -> bool:
+        """Return whether `text` is the parts with any text between them; each is taken where it first occurs."""
+        first, *others = parts
+        if not others:
+            return len(text) == first.width and first.matches(text, 0)
+        end = first.width if first.matches(text, 0) else -1
+        for part in others[:-1]:
+            end = end if end < 0 else self._search(part, text, end)
+        last = len(text) - others[-1].width
+        return 0 <= end <= last and others[-1].matches(text, last)
+
+    def _search(self, part: _Part, text: str, start: int) -> int:
+        """Return where the first occurrence of `part` from `start` on ends, -1 without one.
+
+        At each place of the text, `re` may look at the whole pattern; no other thread runs meanwhile.
+        """
+        if part.pattern is None:
+            found = self._budget.find(text, part.literal, start)
+            return found if found < 0 else found + part.width
+        places = PIECE // (part.width + 1) + 1
+        for at in range(start, len(text) - part.width + 1, places):
+            end = min(at + places + part.width - 1, len(text))
+            self._budget.look_at((end - at) * part.width)
+            if match := part.pattern.search(text, at, end):
+                return match.end()
+        return -1
 
 
-def _compile(parts: list[list[str]]) -> tuple[_Part, ...]:
-    return tuple(_Part(re.compile("".join(part), re.DOTALL), len(part)) for part in parts)
-
-
-@functools.lru_cache(maxsize=64)
-def _like_parts(pattern: str, escape: str) -> tuple[_Part, ...]:
-    """Return the parts of a pattern between `%`."""
-    _check_pattern(pattern)
-    parts: list[list[str]] = [[]]
-    letters = iter(pattern)
-    for letter in letters:
-        if escape and letter == escape:
-            parts[-1].append(re.escape(next(letters, "")))
-        elif letter == "%":
-            parts.append([])
-        else:
-            parts[-1].append("." if letter == "_" else re.escape(letter))
-    return _compile(parts)
-
-
-@functools.lru_cache(maxsize=64)
-def _glob_parts(pattern: str) -> tuple[_Part, ...]:
-    """Return the parts of a pattern between `*`."""
-    _check_pattern(pattern)
-    parts: list[list[str]] = [[]]
-    for piece in _GLOB.findall(pattern):
-        if piece == "*":
-            parts.append([])
-        elif len(piece) > 1:
-            start = 2 if piece.startswith("[^") else 1
-            inner = re.sub(r"([\\\[\]&~|^])", r"\\\1", piece[start:-1])
-            parts[-1].append(f"[{'^' if start == 2 else ''}{inner}]")
-        else:
-            parts[-1].append("." if piece == "?" else re.escape(piece))
-    return _compile(parts)
-
-
-def _matches(parts: tuple[_Part, ...], text: str, deadline: Deadline) -> bool:
-    """Return whether `text` is the parts in order with any text between them; each is taken where it first occurs."""
-    first, *others = parts
-    if not others:
-        return first.pattern.fullmatch(text) is not None
-    end = first.width if first.pattern.match(text) else -1
-    for part in others[:-1]:
-        end = end if end < 0 else _search(part, text, end, deadline)
-    last = len(text) - others[-1].width
-    return 0 <= end <= last and others[-1].pattern.fullmatch(text, last) is not None
-
-
-def _search(part: _Part, text: str, start: int, deadline: Deadline) -> int:
-    """Return where the first occurrence of `part` from `start` on ends, -1 without one.
-
-    At each place of the text, `re` may look at the whole pattern; no other thread runs meanwhile.
-    """
-    places = PIECE // (len(part.pattern.pattern) + 1) + 1
-    for at in range(start, len(text) - part.width + 1, places):
-        deadline.check()
-        if found := part.pattern.search(text, at, at + places + part.width - 1):
-            return found.end()
-    return -1
-
-
-def _lower(deadline: Deadline, text: Any) -> str:
-    given = _text(text)
-    # How a sigma is written depends on the letters around it.
-    return given.lower() if "\u03a3" in given else deadline.in_pieces(str.lower, given)
-
-
-def _upper(deadline: Deadline, text: Any) -> str:
-    return deadline.in_pieces(str.upper, _text(text))
-
-
-def _instr(text: Any, part: Any) -> int:
-    return _text(text).find(_text(part)) + 1
+def _part(letters: list[str]) -> _Part:
+    is_literal = not any(letter == "." or letter[0] == "[" for letter in letters)
+    literal = "".join(letter[-1] for letter in letters)
+    return _Part(len(letters), literal, None if is_literal else re.compile("".join(letters), re.DOTALL))
 
 
 def _replace(text: Any, old: Any, new: Any) -> str:
@@ -196,6 +217,7 @@ def _printf(pattern: Any, *values: Any) -> str:
     given = _text(pattern)
     if "%" in _FORMAT.sub("", given):
         raise _refusal(f"expected a format such as '%.2f' of at most 99 characters, found {given[:40]!r}")
+    _bounded("printf", [given, *map(_text, values)])
     left = list(values)
     return _FORMAT.sub(lambda found: _formatted(found[0], left), given)
 
@@ -214,15 +236,19 @@ def _formatted(pattern: str, left: list[Any]) -> str:
 
 
 def _concat(*values: Any) -> str:
-    return "".join(_text(value) for value in values if value is not None)
+    return _bounded("concat", [_text(value) for value in values if value is not None])
 
 
-_REPLACED: Final[tuple[tuple[str, int, Callable[..., Any]], ...]] = (
-    ("like", 2, _like), ("like", 3, _like), ("glob", 2, _glob), ("instr", 2, _instr), ("replace", 3, _replace),
-    ("lower", 1, _lower), ("upper", 1, _upper),
+def _bounded(name: str, texts: list[str]) -> str:
+    """Return texts as one."""
+    if sum(map(len, texts)) > _MAX_RESULT_CHARS:
+        raise _refusal(f"expected a text of at most {_MAX_RESULT_CHARS:,} characters from {name}, found a longer one")
+    return "".join(texts)
+
+
+_REPLACED: Final[Sequence[_Function]] = (
+    ("replace", 3, _replace),
     ("ceil", 1, math.ceil), ("ceiling", 1, math.ceil), ("floor", 1, math.floor), ("sqrt", 1, math.sqrt),
     ("mod", 2, math.fmod), ("pow", 2, math.pow), ("power", 2, math.pow),
     ("printf", -1, _printf), ("format", -1, _printf), ("concat", -1, _concat),
 )  # fmt: skip
-_TIMED: Final = frozenset((_like, _glob, _lower, _upper))
-"""Those that look at the deadline themselves, their first argument."""

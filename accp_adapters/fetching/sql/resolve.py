@@ -7,8 +7,10 @@ written in backticks, which are never a text, and a word that stands where a val
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from accp_adapters.fetching.sql.catalog import Catalog, NamedTable
 from accp_adapters.fetching.sql.comparing.comparisons import compare_by_value
@@ -18,6 +20,10 @@ from accp_adapters.fetching.sql.scope import FromTable, SqlScope, find_scope, is
 from accp_adapters.fetching.sql.tokens import SqlToken, tokenize
 
 __all__ = ["ResolvedQuery", "resolve_condition", "resolve_select"]
+
+_MERGES: Final = frozenset(("UNION", "EXCEPT", "INTERSECT", "GROUP", "DISTINCT"))
+"""Words behind which a row of the result is none of the tables."""
+_LOOKS: Final = re.compile(r"SELECT|VALUES|JSON_EACH|JSON_TREE", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -33,6 +39,11 @@ class ResolvedQuery:
     """The columns of texts that it compares, sorts or adds as numbers."""
     shows_rows: bool = False
     """Whether it shows whole rows: `*`."""
+
+    @property
+    def is_scan(self) -> bool:
+        """Whether it looks at each row of one table once."""
+        return len(self.tables) == 1 and len(_LOOKS.findall(self.sql)) == 1
 
 
 def resolve_select(query: str, catalog: Catalog) -> ResolvedQuery:
@@ -50,6 +61,7 @@ def resolve_select(query: str, catalog: Catalog) -> ResolvedQuery:
     aliases = [at for at, token in enumerate(tokens) if token.out is not None and token.out == quote(token.name)]
     resolver.resolve()
     numeric = compare_by_value(tokens, resolver, scope, aliases)
+    _keep_order(tokens, scope)
     sql = _write(query, tokens)
     tables = [source.table for source in scope.sources]
     return ResolvedQuery(sql, tables, resolver.comparisons, numeric, _has_star(tokens))
@@ -104,6 +116,39 @@ def _add_main(tokens: list[SqlToken], scope: SqlScope, catalog: Catalog) -> None
     position = tokens[at].start if at < len(tokens) else tokens[-1].end
     out = f" FROM r{table.number}.{quote(table.name)} AS {quote(table.name)} "
     tokens.insert(at, SqlToken("sign", "", position, position, out))
+
+
+def _keep_order(tokens: list[SqlToken], scope: SqlScope) -> None:
+    """Give the rows of a join or a window the order of their tables, also where ORDER BY has ties.
+
+    Without that SQLite chooses which table is read first. Rows of one table have its order by themselves.
+    """
+    top = list(_outside_parentheses(tokens))
+    words = {tokens[at].upper for at in top if is_keyword(tokens, at)}
+    tables = [source for source in scope.sources if not source.start]
+    if scope.reads_query or words & _MERGES or not (len(tables) > 1 or "OVER" in words):
+        return
+    numbers = [f"{quote(each.alias)}.{name}" for each in tables if (name := _row_number(each)) is not None]
+    at = next((at for at in top if tokens[at].upper == "LIMIT" and is_keyword(tokens, at)), len(tokens))
+    if len(numbers) == len(tables):
+        position = tokens[at].start if at < len(tokens) else tokens[-1].end
+        out = f"{',' if 'ORDER' in words else ' ORDER BY'} {', '.join(numbers)} "
+        tokens.insert(at, SqlToken("sign", "", position, position, out))
+
+
+def _outside_parentheses(tokens: Sequence[SqlToken]) -> Iterator[int]:
+    depth = 0
+    for at, token in enumerate(tokens):
+        depth -= token.text == ")"
+        if not depth:
+            yield at
+        depth += token.text == "("
+
+
+def _row_number(source: FromTable) -> str | None:
+    """Return a name that SQLite gives to the number of a row; None where columns have all of them."""
+    columns = {name.casefold() for name in source.table.columns}
+    return next((name for name in ("rowid", "_rowid_", "oid") if name not in columns), None)
 
 
 def _write(source: str, tokens: Sequence[SqlToken]) -> str:

@@ -11,7 +11,7 @@ from accp_adapters.fetching.sql.functions import FUNCTIONS
 from accp_adapters.fetching.sql.operands import has_arithmetic_behind, is_column_before, is_text_call_before
 from accp_adapters.fetching.sql.scope import BEGINS_QUERY, FromTable, SqlScope, chain_at, is_keyword, quote
 from accp_adapters.fetching.sql.storage import StoredColumn
-from accp_adapters.fetching.sql.tokens import SqlToken, refuse
+from accp_adapters.fetching.sql.tokens import SqlToken, refuse, refuse_present_time
 from accp_core.references import find_references
 
 __all__ = ["ComparedColumn", "Resolver"]
@@ -22,6 +22,7 @@ _EQUALS: Final = frozenset(("=", "==", "===", "IN"))
 _SPELLED: Final = {"===": "=", "==": "=", "<=>": "IS", "&&": "AND", "ILIKE": "LIKE", "!": "NOT"}
 _NULLS: Final = frozenset(("NULL", "NONE", "NIL", "UNDEFINED"))
 _BOOLEANS: Final = {"TRUE": "1", "FALSE": "0"}
+_PRESENT: Final = frozenset(("CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP"))
 _ENDS_WHERE: Final = frozenset(("GROUP", "ORDER", "LIMIT", "UNION", "EXCEPT", "INTERSECT", "SELECT", "WINDOW"))
 _MAX_INNER: Final = 49
 """Columns of an object that are looked at to know whether it is null."""
@@ -352,6 +353,8 @@ class Resolver:
         """Write a name that is no column as a text, where a text may stand."""
         token = self._tokens[at]
         name = ".".join(self._names(at, end))
+        if token.upper in _PRESENT:
+            raise refuse_present_time(token.text)
         if not self._is_value(at) and not (token.text.startswith('"') and self._is_argument(at)):
             raise self._unknown(name)
         if token.kind == "quoted":

@@ -119,6 +119,7 @@ def _answer(query: ResolvedQuery, catalog: Catalog, request: FetchRequest, limit
         catalog.databases,
         offset=request.offset,
         max_rows=_MAX_ROWS,
+        is_scan=query.is_scan,
     )
     hint = ""
     if not result.total or _is_nothing(result):

@@ -1,7 +1,8 @@
 """Runs one query in a connection of its own, which holds the texts that it may read and nothing else.
 
 Nothing but reading is authorized: no writing, no other databases, no PRAGMA, no extensions, no recursion, only listed
-functions. Time, lengths and the number of rows that are kept are bounded.
+functions. Work, lengths and the number of rows that are kept are bounded; work is counted and no clock is looked at, so
+that every process comes to the same answer.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from accp_adapters.fetching.deadline import Deadline
+from accp_adapters.fetching.budget import Budget
 from accp_adapters.fetching.sql.comparing.comparisons import as_written
 from accp_adapters.fetching.sql.comparing.numerals import NUMBER_FUNCTIONS, add_number_functions
 from accp_adapters.fetching.sql.database import Database
@@ -25,14 +26,19 @@ from accp_core.errors import ProtocolError
 from accp_core.strict_json import is_utf8
 from accp_core.tables.names import DistinctNames
 
-__all__ = ["MAX_SECONDS", "QueryResult", "open_connection", "run_query"]
+__all__ = ["MAX_STEPS", "QueryResult", "open_connection", "run_query"]
 
-MAX_SECONDS: Final = 2.0
-"""Time of a query."""
+MAX_STEPS: Final = 20_000_000
+"""Instructions of SQLite's machine that a query may take; our own functions count theirs as such."""
+_STEPS_OF_ROW: Final = 40
+"""Further ones for each row of its texts."""
+_MIN_STEPS: Final = 100_000
+_LONG_CHARS: Final = 1_000
+"""An instruction may take as many times longer as the longest cell has so many characters."""
 MAX_COUNTED: Final = 1_000_000
 """Rows that are counted; those behind them are not reached."""
-_STEPS: Final = 10_000
-"""Instructions of SQLite's machine between two looks at the clock."""
+_COUNTED: Final = 10_000
+"""Instructions that are counted together."""
 _MIN_LENGTH: Final = 100_000
 """Bytes that a value may have, in any case."""
 _KEPT_CHARS: Final = 2_000_000
@@ -72,7 +78,8 @@ def run_query(
     *,
     offset: int = 0,
     max_rows: int,
-    seconds: float = MAX_SECONDS,
+    steps: int = MAX_STEPS,
+    is_scan: bool = False,
 ) -> QueryResult:
     """Return the rows of a query that was resolved.
 
@@ -81,20 +88,24 @@ def run_query(
         databases: The texts that it may read.
         offset: Rows that are not kept.
         max_rows: Rows that are kept at most.
-        seconds: The time that it may take.
+        steps: The work that it may take beside that for each row, in instructions of SQLite's machine.
+        is_scan: Whether it looks at each row of one table once, so that a long cell is not looked at again and again.
 
     Raises:
-        ProtocolError: E1004, SQLite does not understand the query; E2003, it takes too long or makes a value too long.
+        ProtocolError: E1004, SQLite does not understand the query; E2003, it takes too much work, or makes a value too
+            long.
     """
     if not is_utf8(sql):
         reason = f"expected a query without halves of surrogate pairs, found {sql[:_MAX_SHOWN]!r}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
-    with open_connection(databases, seconds) as connection, _refusals(connection):
+    with open_connection(databases, steps, is_scan=is_scan) as connection, _refusals(connection):
         columns = _columns_of(sql, databases, connection)
         cursor = connection.execute(sql)
         names = DistinctNames()
         named = [names.claim(_clean(each[0])) for each in cursor.description]
         rows, total, is_complete = _read(cursor, columns, named, offset, max_rows)
+        # A sort that ended too soon is no answer.
+        connection.budget.spend(0)
     return QueryResult(columns=tuple(named), rows=rows, total=total, is_complete=is_complete)
 
 
@@ -127,15 +138,16 @@ def _clean(name: str) -> str:
 
 
 @contextmanager
-def open_connection(databases: Sequence[Database], seconds: float = MAX_SECONDS) -> Iterator[QueryConnection]:
-    """Open a connection that may read the tables of `databases`, as `r0`, `r1` …, for `seconds` of time."""
+def open_connection(
+    databases: Sequence[Database], steps: int = MAX_STEPS, *, is_scan: bool = False
+) -> Iterator[QueryConnection]:
+    """Open a connection that may read the tables of `databases`, as `r0`, `r1` …; the rest is as for `run_query`."""
     with closing(sqlite3.connect(":memory:", isolation_level=None, factory=QueryConnection)) as connection:
         for number, database in enumerate(databases):
             connection.execute(f"ATTACH ':memory:' AS r{number}")
             if database.content:
                 connection.deserialize(database.content, name=f"r{number}")
-        reason = f"expected a query of at most {seconds:g} seconds, it was stopped; join by keys or filter first"
-        deadline = connection.deadline = Deadline(seconds, reason)
+        budget = connection.budget = _budget(databases, steps, is_scan=is_scan)
         add_functions(connection)
         add_number_functions(connection)
         for limit, value in _LIMITS.items():
@@ -144,8 +156,16 @@ def open_connection(databases: Sequence[Database], seconds: float = MAX_SECONDS)
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(_MIN_LENGTH, 4 * longest))
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, len(databases))
         connection.set_authorizer(_authorize)
-        connection.set_progress_handler(lambda: deadline.is_over, _STEPS)
+        connection.set_progress_handler(lambda: budget.use(_COUNTED), _COUNTED)
         yield connection
+
+
+def _budget(databases: Sequence[Database], steps: int, *, is_scan: bool) -> Budget:
+    of_rows = _STEPS_OF_ROW * sum(table.row_count for database in databases for table in database.tables)
+    longest = 0 if is_scan else max((database.longest for database in databases), default=0)
+    least = min(_MIN_STEPS, steps)
+    left = max(least, (steps + of_rows) // (1 + longest // _LONG_CHARS))
+    return Budget(left, f"expected a query of at most {left:,} steps, it was stopped; join by keys or filter first")
 
 
 def _authorize(action: int, first: str | None, second: str | None, schema: str | None, _source: str | None) -> int:
@@ -197,8 +217,8 @@ def _refusals(connection: QueryConnection) -> Iterator[None]:
         if connection.failure is not None:
             raise connection.failure from error
         reason = _clean(str(error))
-        if "interrupted" in reason and connection.deadline is not None:
-            connection.deadline.check()
+        if "interrupted" in reason:
+            connection.budget.spend(0)
         if "too big" in reason:
             limit = "expected shorter texts as the result of a function, found one that is too long"
             raise ProtocolError(limit, code=ErrorCode.BUDGET_EXCEEDED) from error

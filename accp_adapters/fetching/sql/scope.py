@@ -75,6 +75,8 @@ class SqlScope:
     """Names that the query itself gives, in lower case: of columns, of subqueries, of WITH."""
     calls_table: bool = False
     """Whether the source is a table-valued function, such as `json_each`, instead of a table."""
+    reads_query: bool = False
+    """Whether a FROM clause has a query in parentheses, or the name of one."""
 
     def visible(self, at: int) -> list[FromTable]:
         """Return the tables that the token at `at` may mean."""
@@ -230,6 +232,7 @@ class _Tables:
         if not level.expects:
             return at + 1
         level.expects = False
+        self._scope.reads_query = True
         alias, end = self._alias(at + 1)
         if alias is not None:
             _derive(alias, self._scope)
@@ -249,6 +252,7 @@ class _Tables:
         alias, after = self._alias(end)
         if end == at + 1 and first.name.casefold() in self._scope.derived:
             first.out = quote(first.name)
+            self._scope.reads_query = True
             if alias is not None:
                 _derive(alias, self._scope)
             return after

@@ -9,7 +9,7 @@ from typing import Final
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["MAX_QUERY_CHARS", "SqlToken", "refuse", "tokenize"]
+__all__ = ["MAX_QUERY_CHARS", "SqlToken", "refuse", "refuse_present_time", "tokenize"]
 
 MAX_QUERY_CHARS: Final = 10_000
 """Characters of a query."""
@@ -65,6 +65,11 @@ class SqlToken:
 def refuse(reason: str) -> ProtocolError:
     """Return the refusal of a query that was not understood (E1004)."""
     return ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
+
+
+def refuse_present_time(found: str) -> ProtocolError:
+    """Return the refusal of a query that asks what time it is (E1004)."""
+    return refuse(f"expected a date such as '2026-01-05', found {found!r}: a query has no clock")
 
 
 def tokenize(query: str) -> list[SqlToken]:

@@ -62,10 +62,10 @@ def test_a_line_is_folded_once_for_all_words() -> None:
     assert folds[1] < folds[0] + 200
 
 
-def test_a_search_ends_with_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accp_adapters.fetching.words._MAX_SECONDS", 0.0)
+def test_a_search_ends_with_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("accp_adapters.fetching.words._MAX_STEPS", 0)
     for query in ("second", "second third"):
-        with pytest.raises(ProtocolError, match="E2003: expected a search of at most 0 seconds, it was stopped"):
+        with pytest.raises(ProtocolError, match="E2003: expected a search of at most 0 steps, it was stopped"):
             fetch("first\nthe second\n", query)
 
 

@@ -38,12 +38,13 @@ from accp_adapters.fetching.sql.comparing.spans import ORDERS, Spans, TokenSpan
 from accp_adapters.fetching.sql.resolver import ComparedColumn, Resolver
 from accp_adapters.fetching.sql.scope import SqlScope, is_keyword
 from accp_adapters.fetching.sql.storage import is_numeral
-from accp_adapters.fetching.sql.tokens import SqlToken
+from accp_adapters.fetching.sql.tokens import SqlToken, refuse_present_time
 from accp_core.strict_json import compact_json
 
 __all__ = ["as_written", "compare_by_value"]
 
 _EQUALS: Final = {"=": "", "==": "", "!=": "NOT ", "<>": "NOT "}
+_DATES: Final = frozenset(("DATE", "DATETIME", "TIME", "JULIANDAY", "STRFTIME", "UNIXEPOCH"))
 _MAX_EXACT_DIGITS: Final = 15
 """Digits of a number that every float keeps."""
 
@@ -245,6 +246,8 @@ class _Rewriting:
             return
         if name == "CAST":
             self._cast(at)
+        if name in _DATES:
+            self._date(at, name)
         if name not in ADDS | EXTREMES | TAKES_NUMBER:
             return
         spans = self._spans.arguments(at)
@@ -259,6 +262,13 @@ class _Rewriting:
             elif name not in EXTREMES or kind == NUMERALS:
                 self._note(span)
                 self._wrap(span, "accp_number(", ")")
+
+    def _date(self, at: int, name: str) -> None:
+        """Refuse what means the present time: answers would differ from call to call."""
+        spans = self._spans.arguments(at)
+        texts = [self._kinds.literal(span) for span in spans if span[0] <= span[1]]
+        if len(texts) <= (name == "STRFTIME") or "now" in [text and text.casefold() for text in texts]:
+            raise refuse_present_time(f"{name.lower()}('now')")
 
     def _extreme(self, span: TokenSpan, kind: str) -> None:
         if kind == NUMERALS:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import functools
 import re
-import sqlite3
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
+from accp_adapters.fetching.sql.functions import QueryConnection, guard
 from accp_adapters.fetching.sql.storage import is_numeral
 from accp_core.strict_json import strict_decoder
 
@@ -20,6 +21,8 @@ ASCENDING: Final = "accp_ascending"
 """The collation that sorts numbers by their value, then other texts."""
 DESCENDING: Final = "accp_descending"
 """The collation that sorts, read backwards, numbers by their value, then other texts."""
+_COMPARISON: Final = 10
+"""Steps of a comparison in a sort."""
 _MAX_REMEMBERED: Final = 40
 """Characters of a text whose number is remembered beyond its query."""
 _MIN_INTEGER: Final = -(2**63)
@@ -29,12 +32,22 @@ _BEGINS_NUMBER: Final = re.compile(r"\s*[-+]?\.?[0-9]")
 _read_json: Final = strict_decoder(read_float=Decimal)
 
 
-def add_number_functions(connection: sqlite3.Connection) -> None:
+def add_number_functions(connection: QueryConnection) -> None:
     """Add the functions and collations that the resolver writes into queries."""
     for name, (arguments, function) in _FUNCTIONS.items():
-        connection.create_function(name, arguments, function, deterministic=True)
-    connection.create_collation(ASCENDING, compare_ascending)
-    connection.create_collation(DESCENDING, _compare_descending)
+        connection.create_function(name, arguments, guard(connection, function, takes_null=True), deterministic=True)
+    connection.create_collation(ASCENDING, _counted(connection, compare_ascending))
+    connection.create_collation(DESCENDING, _counted(connection, _compare_descending))
+
+
+def _counted(connection: QueryConnection, compare: Callable[[str, str], int]) -> Callable[[str, str], int]:
+    """Return a collation that ends a sort soon once the budget is used up; the next step of the query is refused."""
+    use = connection.budget.use
+
+    def counted(one: str, other: str) -> int:
+        return 0 if use(_COMPARISON) else compare(one, other)
+
+    return counted
 
 
 def _digits_of(text: str) -> Decimal | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
 from accp_adapters.fetching import FetchRequest, answer
-from accp_adapters.fetching.deadline import PIECE
+from accp_adapters.fetching.budget import PIECE
 from accp_adapters.fetching.sql.catalog import Catalog
 from accp_adapters.fetching.sql.database import DatabaseCache
 from accp_adapters.fetching.sql.resolve import resolve_select
@@ -97,8 +98,8 @@ def test_what_asks_for_much_memory_is_over_a_limit(query: str) -> None:
 )
 def test_what_does_not_end_is_stopped(query: str) -> None:
     resolved = resolve_select(query, Catalog([DATABASE], ["k"]))
-    with pytest.raises(ProtocolError, match=r"E2003: expected a query of at most 0.05 seconds, it was stopped"):
-        run_query(resolved.sql, [DATABASE], max_rows=10, seconds=0.05)
+    with pytest.raises(ProtocolError, match=r"E2003: expected a query of at most [\d,]+ steps, it was stopped"):
+        run_query(resolved.sql, [DATABASE], max_rows=10, steps=1_000_000)
 
 
 @pytest.mark.parametrize("name", ["LIKE", "GLOB"])
@@ -119,18 +120,20 @@ LONG_PATTERNS = ["plain LIKE '%{}q%'", "plain LIKE '%q%{}q'", "plain GLOB '*{}q*
 
 
 @pytest.mark.parametrize("condition", [*LONG_PATTERNS, "lower(text) = 'a'", "upper(text) = 'a'"])
-def test_the_time_of_a_query_ends_within_a_function(condition: str) -> None:
+def test_the_work_of_a_query_ends_within_a_function(condition: str) -> None:
     sql = f"SELECT id FROM rows WHERE {condition.format('a' * 900)}"
     resolved = resolve_select(sql, CATALOG)
-    with pytest.raises(ProtocolError, match=r"E2003: expected a query of at most 0 seconds, it was stopped"):
-        run_query(resolved.sql, [LONG], max_rows=10, seconds=0)
+    with pytest.raises(ProtocolError, match=r"E2003: expected a query of at most 0 steps, it was stopped"):
+        run_query(resolved.sql, [LONG], max_rows=10, steps=0)
 
 
 @pytest.mark.parametrize("condition", LONG_PATTERNS[::2])
 def test_other_threads_run_while_a_pattern_is_looked_for(condition: str) -> None:
     wild = ("?" if "GLOB" in condition else "_") * 900
     resolved = resolve_select(f"SELECT id FROM rows WHERE {condition.format(wild)}", CATALOG)
-    searches = count_calls(lambda: run_query(resolved.sql, [LONG], max_rows=10, seconds=60), named="search")
+    searches = count_calls(
+        lambda: run_query(resolved.sql, [LONG], max_rows=10, steps=10**9, is_scan=True), named="search"
+    )
     # Each character is compared with 900 parts of the pattern, in many calls of `re` between which others run.
     assert searches > 0.9 * 400_000 * 900 / PIECE
 
@@ -160,3 +163,37 @@ def test_an_answer_of_megabytes_is_cut_within_the_limit() -> None:
 def test_the_connection_itself_only_reads(statement: str) -> None:
     with open_connection([DATABASE]) as connection, pytest.raises(Exception, match=r"not authorized|prohibited"):
         connection.execute(statement)
+
+
+def test_the_same_query_is_refused_or_answered_in_every_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_clock() -> float:
+        raise AssertionError("a query looks at no clock")
+
+    for clock in ("monotonic", "perf_counter", "time", "thread_time", "process_time"):
+        monkeypatch.setattr(time, clock, no_clock)
+    assert code_of("SELECT count(*) FROM rows a, rows b, rows c") == "E2003"
+    assert code_of("SELECT a.n FROM rows a, rows b WHERE a.text LIKE b.n || '_' ORDER BY a.text || b.n") == "E2003"
+    shown = answer({"k": ROWS}, FetchRequest(query="aaa 7.5"), limit=300, counter=count_o200k)
+    assert shown.startswith("rows [25]")
+
+
+def test_a_sort_by_our_collation_ends_with_the_budget() -> None:
+    texts = DatabaseCache().get(json.dumps([{"id": n, "t": str(n) if n % 2 else f"x{n}"} for n in range(20_000)]))
+    resolved = resolve_select("SELECT id FROM rows ORDER BY t", Catalog([texts], ["k"]))
+    with pytest.raises(ProtocolError, match="E2003: expected a query of at most"):
+        run_query(resolved.sql, [texts], max_rows=10, steps=100_000)
+
+
+def test_one_long_cell_does_not_stop_a_search_through_many_lines() -> None:
+    text = "".join(f"line {n}\n" for n in range(50_000)) + "a" * 1_000_000
+    shown = answer({"k": text}, FetchRequest(query="text LIKE '%line 49%99%'"), limit=300, counter=count_o200k)
+    assert "line 49999" in shown
+
+
+@pytest.mark.parametrize(
+    "query", ["SELECT concat(a.text, a.text) FROM rows a", "SELECT printf('%s%s', a.text, a.text) FROM rows a"]
+)
+def test_no_function_makes_a_text_much_longer_than_its_arguments(query: str) -> None:
+    long = json.dumps([{"id": 1, "text": "a" * 600_000}])
+    with pytest.raises(ProtocolError, match="E2003: expected a text of at most 1,000,000 characters"):
+        answer({"k": long}, FetchRequest(query=query), limit=300, counter=count_o200k)

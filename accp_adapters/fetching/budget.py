@@ -1,0 +1,76 @@
+"""The work that an answer may take, counted: no clock decides, so that every process comes to the same answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
+
+__all__ = ["PIECE", "Budget"]
+
+PIECE: Final = 200_000
+"""Characters, or comparisons of one, of a piece of work: a few milliseconds, in which no other thread runs."""
+_STEP_CHARS: Final = 20
+"""Characters that take as long as one instruction of SQLite's machine."""
+
+
+class Budget:
+    """The steps of work that are left for one answer; a step is about an instruction of SQLite's machine."""
+
+    def __init__(self, steps: float, reason: str) -> None:
+        """Begin.
+
+        Args:
+            steps: The steps.
+            reason: What was expected, for the refusal.
+        """
+        self.left = steps
+        self._reason: Final = reason
+
+    def use(self, steps: int) -> bool:
+        """Count steps; return whether there were too many."""
+        self.left -= steps
+        return self.left < 0
+
+    def spend(self, steps: int) -> None:
+        """Count steps.
+
+        Raises:
+            ProtocolError: E2003, there were too many.
+        """
+        if self.use(steps):
+            raise ProtocolError(self._reason, code=ErrorCode.BUDGET_EXCEEDED)
+
+    def look_at(self, chars: int) -> None:
+        """Count characters, or comparisons of one; E2003: there were too many."""
+        self.spend(chars // _STEP_CHARS)
+
+    def in_pieces(self, change: Callable[[str], str], text: str) -> str:
+        """Return `change(text)`, where that changes each character by itself.
+
+        Raises:
+            ProtocolError: E2003, the work is too much.
+        """
+        if len(text) <= PIECE:
+            self.look_at(len(text))
+            return change(text)
+        pieces = []
+        for start in range(0, len(text), PIECE):
+            self.look_at(PIECE)
+            pieces.append(change(text[start : start + PIECE]))
+        return "".join(pieces)
+
+    def find(self, text: str, part: str, start: int = 0) -> int:
+        """Return where `part` first stands in `text` from `start` on, -1 where it does not.
+
+        Raises:
+            ProtocolError: E2003, the work is too much.
+        """
+        for at in range(start, len(text) - len(part) + 1, PIECE):
+            end = min(at + PIECE + len(part) - 1, len(text))
+            self.look_at(end - at)
+            if (found := text.find(part, at, end)) >= 0:
+                return found
+        return -1

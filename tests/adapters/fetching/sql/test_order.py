@@ -1,0 +1,66 @@
+"""Rows stand in the order of the tables, whatever SQLite reads first; and nothing depends on when a query runs."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from accp_adapters.fetching import value_at
+from accp_core.errors import ProtocolError
+
+ORDERS = [{"id": at, "c": at % 3, "total": at // 4} for at in range(12)]
+SOURCE = json.dumps({"orders": ORDERS, "people": [{"cid": 2, "name": "z"}, {"cid": 0, "name": "a"}]})
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        ("SELECT id FROM people p JOIN orders o ON o.c = p.cid", [2, 5, 8, 11, 0, 3, 6, 9]),
+        ("SELECT id FROM people, orders WHERE c = cid LIMIT 3", [2, 5, 8]),
+        ("SELECT id FROM orders JOIN people ON c = cid", [0, 2, 3, 5, 6, 8, 9, 11]),
+        ("SELECT id FROM people JOIN orders ON c = cid ORDER BY total DESC", [8, 11, 9, 5, 6, 2, 0, 3]),
+        ("SELECT id FROM orders LEFT JOIN people ON c = cid", list(range(12))),
+        ("SELECT id, rank() OVER (PARTITION BY c ORDER BY id DESC) AS r FROM orders", list(range(12))),
+        ("SELECT id FROM orders ORDER BY total DESC LIMIT 6", [8, 9, 10, 11, 4, 5]),
+    ],
+)
+def test_rows_are_in_table_order_also_where_order_by_has_ties(query: str, rows: list[int]) -> None:
+    found = value_at(SOURCE, query)
+    assert [row["id"] if isinstance(row, dict) else row for row in found] == rows
+
+
+def test_ties_of_random_orders_are_in_table_order() -> None:
+    random_ = random.Random(1)
+    rows = [{"id": at, "a": random_.choice(["1", "2", "x", None]), "b": random_.randrange(3)} for at in range(300)]
+    source = json.dumps(rows)
+    for direction in ("", " DESC"):
+        assert value_at(source, f"SELECT id FROM rows ORDER BY b{direction}") == [
+            row["id"] for row in sorted(rows, key=lambda row: -row["b"] if direction else row["b"])
+        ]
+        by_text = value_at(source, f"SELECT id FROM rows ORDER BY a{direction} LIMIT 200")
+        kinds = [[at for at in by_text if rows[at]["a"] == text] for text in ("1", "2", "x")]
+        assert kinds == [sorted(each) for each in kinds]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT date('now')",
+        "SELECT id FROM orders WHERE id > datetime('now', '-7 days')",
+        "SELECT strftime('%Y')",
+        "SELECT strftime('%Y', \"NOW\")",
+        "SELECT julianday()",
+        "SELECT id FROM orders WHERE id < CURRENT_DATE",
+        "SELECT CURRENT_TIMESTAMP",
+    ],
+)
+def test_a_query_has_no_clock(query: str) -> None:
+    with pytest.raises(ProtocolError, match=r"E1004: expected a date such as '2026-01-05', found .* no clock"):
+        value_at(SOURCE, query)
+
+
+def test_dates_of_the_source_are_counted_with() -> None:
+    assert value_at(SOURCE, "SELECT date('2026-01-30', '+2 days') AS day") == "2026-02-01"
+    assert value_at(SOURCE, "SELECT strftime('%Y', '2026-01-30') AS year") == "2026"

@@ -8,7 +8,7 @@ from typing import Final
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["PIECE", "Budget"]
+__all__ = ["PIECE", "WorkBudget"]
 
 PIECE: Final = 200_000
 """Characters, or comparisons of one, of a piece of work: a few milliseconds, in which no other thread runs."""
@@ -16,7 +16,7 @@ _STEP_CHARS: Final = 20
 """Characters that take as long as one instruction of SQLite's machine."""
 
 
-class Budget:
+class WorkBudget:
     """The steps of work that are left for one answer; a step is about an instruction of SQLite's machine."""
 
     def __init__(self, steps: float, reason: str) -> None:

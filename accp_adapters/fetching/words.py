@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain, islice
 from typing import Any, Final, NamedTuple
 
-from accp_adapters.fetching.budget import Budget
+from accp_adapters.fetching.budget import WorkBudget
 from accp_adapters.fetching.page import cut_row, largest_page, note_few, note_part, remaining_rows, view_of
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
@@ -54,7 +54,7 @@ class _Search:
 
     def __init__(self, words: str) -> None:
         reason = f"expected a search of at most {_MAX_STEPS:,} steps, it was stopped; use SELECT"
-        self._budget = Budget(_MAX_STEPS, reason)
+        self._budget = WorkBudget(_MAX_STEPS, reason)
         self.phrase: Final = words.strip("\"'").casefold()
         self.words: Final = list(dict.fromkeys(word.strip("\"'").casefold() for word in words.split()))
         self._looked_for = self.words if 1 < len(self.words) <= _MAX_WORDS else []

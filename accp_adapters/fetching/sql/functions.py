@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from accp_adapters.fetching.budget import PIECE, Budget
+from accp_adapters.fetching.budget import PIECE, WorkBudget
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
@@ -45,7 +45,7 @@ class QueryConnection(sqlite3.Connection):
 
     failure: ProtocolError | None = None
     """Why one of our functions refused its arguments; SQLite only says that one did."""
-    budget: Budget = Budget(math.inf, "")
+    budget: WorkBudget = WorkBudget(math.inf, "")
     """The work that is left for the query, that of our functions among it."""
 
 
@@ -104,7 +104,7 @@ class _Part(NamedTuple):
 class _Texts:
     """The functions of one query that look at long texts."""
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: WorkBudget) -> None:
         self._budget = budget
         # Not shared with other queries: what is remembered decides which patterns are counted again.
         self._like_parts = functools.lru_cache(maxsize=64)(self._parts_of_like)

@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from accp_adapters.fetching.budget import Budget
+from accp_adapters.fetching.budget import WorkBudget
 from accp_adapters.fetching.sql.comparing.comparisons import as_written
 from accp_adapters.fetching.sql.comparing.numerals import NUMBER_FUNCTIONS, add_number_functions
 from accp_adapters.fetching.sql.database import Database
@@ -26,9 +26,9 @@ from accp_core.errors import ProtocolError
 from accp_core.strict_json import is_utf8
 from accp_core.tables.names import DistinctNames
 
-__all__ = ["MAX_STEPS", "QueryResult", "open_connection", "run_query"]
+__all__ = ["MAX_QUERY_STEPS", "QueryResult", "open_connection", "run_query"]
 
-MAX_STEPS: Final = 20_000_000
+MAX_QUERY_STEPS: Final = 20_000_000
 """Instructions of SQLite's machine that a query may take; our own functions count theirs as such."""
 _STEPS_OF_ROW: Final = 40
 """Further ones for each row of its texts."""
@@ -78,7 +78,7 @@ def run_query(
     *,
     offset: int = 0,
     max_rows: int,
-    steps: int = MAX_STEPS,
+    steps: int = MAX_QUERY_STEPS,
     is_scan: bool = False,
 ) -> QueryResult:
     """Return the rows of a query that was resolved.
@@ -139,7 +139,7 @@ def _clean(name: str) -> str:
 
 @contextmanager
 def open_connection(
-    databases: Sequence[Database], steps: int = MAX_STEPS, *, is_scan: bool = False
+    databases: Sequence[Database], steps: int = MAX_QUERY_STEPS, *, is_scan: bool = False
 ) -> Iterator[QueryConnection]:
     """Open a connection that may read the tables of `databases`, as `r0`, `r1` …; the rest is as for `run_query`."""
     with closing(sqlite3.connect(":memory:", isolation_level=None, factory=QueryConnection)) as connection:
@@ -160,12 +160,12 @@ def open_connection(
         yield connection
 
 
-def _budget(databases: Sequence[Database], steps: int, *, is_scan: bool) -> Budget:
+def _budget(databases: Sequence[Database], steps: int, *, is_scan: bool) -> WorkBudget:
     of_rows = _STEPS_OF_ROW * sum(table.row_count for database in databases for table in database.tables)
     longest = 0 if is_scan else max((database.longest for database in databases), default=0)
     least = min(_MIN_STEPS, steps)
     left = max(least, (steps + of_rows) // (1 + longest // _LONG_CHARS))
-    return Budget(left, f"expected a query of at most {left:,} steps, it was stopped; join by keys or filter first")
+    return WorkBudget(left, f"expected a query of at most {left:,} steps, it was stopped; join by keys or filter first")
 
 
 def _authorize(action: int, first: str | None, second: str | None, schema: str | None, _source: str | None) -> int:

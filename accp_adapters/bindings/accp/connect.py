@@ -117,7 +117,6 @@ def _session_options(address: Address, chosen: ClientOptions) -> SessionOptions:
     """Return the options of a session with a server of which nothing is known."""
     return SessionOptions(
         scope=SequenceScope(chosen.sequence),
-        checkpoints=frozenset(),
         name_session=True,
         timeout=chosen.timeout,
         heartbeat=_HEARTBEAT if address.is_websocket else None,

@@ -19,6 +19,7 @@ from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.bindings.hosts.agreement import Agreement
 from accp_adapters.bindings.hosts.attachment import Attachment
 from accp_adapters.bindings.hosts.handling import Handling
+from accp_adapters.bindings.hosts.incoming import digest_of
 from accp_adapters.bindings.hosts.journal import Journal, SessionPlace
 from accp_adapters.bindings.hosts.names import (
     attachment_name,
@@ -30,7 +31,7 @@ from accp_adapters.bindings.hosts.names import (
     session_name,
 )
 from accp_adapters.bindings.hosts.options import HOST_SESSION, HostLimits, SessionKind
-from accp_adapters.bindings.hosts.replica import Replica, digest_of
+from accp_adapters.bindings.hosts.replica import Replica
 from accp_adapters.bindings.hosts.requests import Handler
 from accp_adapters.bindings.hosts.steps import SessionStep, StepKind
 from accp_adapters.bindings.hosts.workers import Worker, end_task

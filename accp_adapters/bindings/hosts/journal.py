@@ -238,13 +238,14 @@ class Journal:
 
     async def _save_sometimes(self, replica: Replica, step: SessionStep, fence: Fence) -> None:
         limits = self._limits
-        is_old = step.now - replica.unsaved_since > limits.snapshot_age
+        is_old = step.now - replica.unsaved_since > limits.snapshot_age or replica.has_much_raw
         if is_old or replica.number % limits.snapshot_every == 0:
             await self._save(replica, fence)
 
     async def _save(self, replica: Replica, fence: Fence) -> None:
         """Replace the log by a snapshot; without one it only grows, up to the store's bound."""
         try:
+            await replica.store_raw()
             text = await off_loop(replica.characters, replica.snapshot)
             await self._log.save(fence, replica.number, text)
             replica.unsaved_since = 0

@@ -54,7 +54,6 @@ HOST_SESSION: Final = SessionOptions(
     gap_delay=2,
     remembered=256,
     exchanges=128,
-    checkpoints=frozenset(),
     name_session=True,
     timeout=None,
 )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from hashlib import sha256
 from typing import Any, Final, cast
 
 from accp_adapters.bindings.hosts.cold_texts import in_store
+from accp_adapters.bindings.hosts.incoming import Incoming, digest_of
 from accp_adapters.bindings.hosts.names import is_named
 from accp_adapters.bindings.hosts.options import SessionKind
 from accp_adapters.bindings.hosts.steps import SessionStep, StepKind
@@ -22,6 +22,7 @@ from accp_core.accp.head import frame_head
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import reply_correlation
 from accp_core.accp.session.events import (
+    CheckpointTaken,
     Event,
     FrameDropped,
     FrameHeld,
@@ -36,46 +37,17 @@ from accp_core.accp.vocabulary import Intent
 from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
+from accp_core.references import StoredText
 from accp_core.strict_json import compact_json, read_json
 
-__all__ = ["Incoming", "Replica", "digest_of"]
+__all__ = ["Replica"]
 
 _LARGE: Final = 1 << 40
 _REQUESTS: Final = frozenset({Intent.REQUEST, Intent.QUERY})
 _ID_BYTES: Final = 6
 _VERSION: Final = 1
+_MAX_RAW_CHARS: Final = 1 << 18
 _UNLIMITED: Final = FrameLimits(body_hard=_LARGE, total_hard=_LARGE)
-
-
-@dataclass(slots=True, kw_only=True)
-class Incoming:
-    """A received frame and what answers it."""
-
-    digest: str
-    """Of its text: the same frame again gets the same answer."""
-    frames: list[str] = field(default_factory=list)
-    """What was answered so far."""
-    is_held: bool = False
-    """Whether it waits for an earlier frame, also after E3003 has named that one."""
-    number: int = 0
-    """The sequence number of a frame that waits."""
-    request: Message | None = None
-    """The request that a handler answers; None where there is nothing to answer any more."""
-    worker: str = ""
-    """The worker that handles it."""
-    runs: int = 0
-    """How many workers began to handle it."""
-    sent: int = 0
-    """How many messages of a handler answer it."""
-
-    def characters(self) -> int:
-        """Return how long what was answered is."""
-        return sum(map(len, self.frames))
-
-    @property
-    def is_open(self) -> bool:
-        """Whether more will be answered."""
-        return self.is_held or self.request is not None
 
 
 class Replica:
@@ -109,6 +81,9 @@ class Replica:
         """The msg_ids of the received frames that are not answered yet; the options bound their number."""
         self._answered: Final[BoundedDict[str, Incoming]] = BoundedDict(kind.answers)
         self._characters = 0
+        self._raw: Final[dict[str, str]] = {}
+        """Key to text of the raw data of checkpoints since the last snapshot: the log has what leads to them."""
+        self._shared: list[StoredText] = []
         self._ids = 0
         self.unsaved_since = 0
         """The time of the first step after the last snapshot, 0 where there is none."""
@@ -131,7 +106,13 @@ class Replica:
     @property
     def characters(self) -> int:
         """About how long a snapshot is: the answers that are kept."""
-        return self._characters + sum(entry.characters() for entry in self.open.values())
+        raw = sum(map(len, self._raw.values()))
+        return self._characters + raw + sum(entry.characters() for entry in self.open.values())
+
+    @property
+    def has_much_raw(self) -> bool:
+        """Whether a snapshot should be taken because the raw data of checkpoints is long."""
+        return sum(map(len, self._raw.values())) > _MAX_RAW_CHARS
 
     def find(self, msg_id: str) -> Incoming | None:
         """Return what answers a received frame, None where it is unknown or forgotten."""
@@ -162,6 +143,7 @@ class Replica:
             frames = await self._receive(step, size)
         else:
             frames = await off_loop(size, _ACTIONS[step.kind], self, step)
+        self._shared = [stored for stored in self.session.texts_to_store() if stored.key not in self._raw]
         self.number += 1
         self.now, self._seen_at = step.now, None
         self.unsaved_since = self.unsaved_since or step.now
@@ -239,8 +221,14 @@ class Replica:
 
     async def store_texts(self) -> None:
         """Put into the cold store what must be there before a frame of the last step is sent."""
-        for stored in self.session.texts_to_store():
+        for stored in self._shared:
             await in_store(self._kind.store.put, self.name, stored.key, stored.text)
+
+    async def store_raw(self) -> None:
+        """Put into the cold store the raw data of checkpoints, before a snapshot takes the place of the log."""
+        for key in list(self._raw):
+            await in_store(self._kind.store.put, self.name, key, self._raw[key])
+            del self._raw[key]
 
     async def _receive(self, step: SessionStep, size: int) -> list[str]:
         peer = None if step.agents is None else Peer(principal=step.principal, agents=frozenset(step.agents))
@@ -256,7 +244,7 @@ class Replica:
         """Return the events with those that follow once the texts of the cold store were read."""
         store, taken = self._kind.store, list(events)
         while keys := [key for event in events if isinstance(event, RefsNeeded) for key in event.keys]:
-            texts = {key: await in_store(store.get, self.name, key.key) for key in keys}
+            texts = {key: self._raw.get(key.key) or await in_store(store.get, self.name, key.key) for key in keys}
             size = sum(len(text or "") for text in texts.values())
             events = await off_loop(size, self.session.resolve, texts, now)
             taken += events
@@ -272,6 +260,7 @@ class Replica:
     def _note(self, event: Event, step: SessionStep) -> None:
         """Keep what is to be answered later."""
         self.is_lost = self.is_lost or isinstance(event, ResumeImpossible)
+        self._note_checkpoint(event)
         if isinstance(event, FrameHeld) and event.msg_id in self.open:
             self.open[event.msg_id].is_held = True
             self.open[event.msg_id].number = frame_head(step.text).envelope.sequence or 0
@@ -286,6 +275,10 @@ class Replica:
         entry = self.open[mid] = self.find(mid) or Incoming(digest="")
         entry.request, entry.worker, entry.runs, entry.is_held = event.message, step.worker, 1, False
 
+    def _note_checkpoint(self, event: Event) -> None:
+        if isinstance(event, CheckpointTaken):
+            self._raw.update((stored.key, stored.text) for stored in event.checkpoint.stored)
+
     def _close(self) -> None:
         """Move the frames for which nothing more will be answered."""
         for mid, entry in list(self.open.items()):
@@ -299,7 +292,8 @@ class Replica:
     def _send(self, step: SessionStep) -> list[str]:
         message = step.message or self._read(step.text)
         frames: list[str] = [*self.session.send(message, step.now)]
-        self.session.handle_timer(step.now)  # takes the events of our own frames
+        for event in self.session.handle_timer(step.now):  # those of our own frames
+            self._note_checkpoint(event)
         if entry := self.find(step.name):
             entry.frames += frames
             entry.sent += 1
@@ -384,8 +378,3 @@ _ACTIONS: Final[Mapping[StepKind, Callable[[Replica, SessionStep], list[str]]]] 
     StepKind.GIVE_UP: Replica._give_up,
 }
 """What each kind of step does; receiving may wait for the cold store."""
-
-
-def digest_of(text: str) -> str:
-    """Return by what a text is recognized when it comes again."""
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:24]

@@ -111,10 +111,10 @@ class _Work:
     frozen: Mapping[str, Entry] = field(default_factory=dict)
     raw: StoredText = field(default_factory=partial(StoredText.of, ""))
     facts: tuple[Fact, ...] = ()
+    values: dict[Fact, Value] = field(default_factory=dict)
+    """The value of each fact, in its type where it is whole."""
     summary: str = ""
     by_rule: bool = True
-    summarized: frozenset[Fact] = frozenset()
-    """The facts in the summary."""
     tokens: int = 0
 
     def to_checkpoint(self) -> Checkpoint:
@@ -191,7 +191,9 @@ def extract_facts(work: _Work) -> None:
     for (entity, relation), value in _newest_first(work.frozen):
         name = _shorten(entity, _MAX_NAME_CHARS), _shorten(relation or "is", _MAX_NAME_CHARS)
         if name not in facts:
-            facts[name] = Fact(*name, _shorten(_to_text(value), _MAX_VALUE_CHARS))
+            text = _to_text(value)
+            facts[name] = fact = Fact(*name, _shorten(text, _MAX_VALUE_CHARS))
+            work.values[fact] = value if text == fact.value and not isinstance(value, Ref) else fact.value
         if len(facts) == _MAX_FACTS:
             break
     work.facts = tuple(reversed(facts.values()))
@@ -220,19 +222,21 @@ def generate_summary(work: _Work) -> None:
         return
     newest_first = list(reversed(work.facts))
     ordered = sorted(newest_first, key=lambda fact: fact.value not in _OUTCOMES)
-    fitting, work.summary, _ = _fit(ordered, limit, work.counter, _facts_to_text, _added_text)
-    work.summarized = frozenset(fitting)
+    _, work.summary, _ = _fit(ordered, limit, work.counter, _facts_to_text, _added_text)
 
 
 # "4. Move summary to warm state with checkpoint ID"
 def move_summary_to_warm(work: _Work) -> None:
-    """Put the summary, the other facts that fit and the reference to the raw data under `$warm.<id>`."""
+    """Put the summary, the reference to the raw data and the newest facts that fit under `$warm.<id>`.
+
+    A fact has its relation as key, such as `$warm.ckpt_1.status`; an older one of another entity has the entity before.
+    """
 
     def write(facts: Sequence[Fact]) -> str:
         return _to_json(_warm_value(work, facts))
 
-    others = [fact for fact in reversed(work.facts) if fact not in work.summarized]
-    facts, text, work.tokens = _fit(others, work.state.limits.warm_entry, work.counter, write, _added_json)
+    newest = tuple(reversed(work.facts))
+    facts, text, work.tokens = _fit(newest, work.state.limits.warm_entry, work.counter, write, _added_json)
     entry = Entry(value=_warm_value(work, facts), tokens=work.tokens, text=text)
     work.state = work.state.put_warm(work.id, entry)
 
@@ -349,13 +353,17 @@ def _added_text(fact: Fact, kept: Sequence[Fact]) -> str:
 
 
 def _warm_value(work: _Work, facts: Sequence[Fact]) -> dict[str, Value]:
-    triples = [[fact.entity, fact.relation, fact.value] for fact in facts]
-    return {"summary": work.summary, "facts": triples, "raw": work.raw.reference}
+    entry: dict[str, Value] = {"summary": work.summary, "raw": work.raw.reference}
+    for fact in facts:
+        key = f"{fact.entity}.{fact.relation}" if fact.relation in entry else fact.relation
+        entry[key] = work.values[fact]
+    return entry
 
 
 def _added_json(fact: Fact, kept: Sequence[Fact]) -> str:
     """Return what `fact` adds to the JSON of a warm entry."""
-    return _to_json([fact.entity, fact.relation, fact.value]) + "," * bool(kept)
+    name = f"{fact.entity}.{fact.relation}" if any(fact.relation == other.relation for other in kept) else fact.relation
+    return _to_json({name: fact.value}) + ","
 
 
 def _fit(

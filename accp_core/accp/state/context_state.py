@@ -327,9 +327,12 @@ def _split(values: Mapping[str, object], key: str) -> tuple[str | None, list[str
 
 
 def _descend(value: Value, path: list[str]) -> Value | _Missing:
-    """Return the value at the end of `path` within `value`."""
-    for step in path:
-        if not isinstance(value, Mapping) or step not in value:
+    """Return the value at the end of `path` within `value`; a key of a map may have dots in it."""
+    while path:
+        if not isinstance(value, Mapping):
             return _MISSING
-        value = value[step]
+        name, path = _split(value, ".".join(path))
+        if name is None:
+            return _MISSING
+        value = value[name]
     return value

@@ -68,14 +68,13 @@ async def test_the_same_frame_again_has_the_same_answer_for_who_resumes() -> Non
 # "Accumulated hot state exceeds 400 tokens" (section 5.2)
 
 
-@pytest.mark.parametrize(("words", "status"), [(100, 400), (125, 200)])
-async def test_a_checkpoint_is_taken_where_hot_state_is_full(words: int, status: int) -> None:
+@pytest.mark.parametrize("words", [1, 125])
+async def test_a_checkpoint_is_taken_at_an_answer_and_where_hot_state_is_full(words: int) -> None:
     text = ",".join(f"word{number}" for number in range(words))
     async with serving() as address:
         first = await post(address, f"@ann>req:add{{n:[{text}]}}[mid:a1,seq:1,ts:1000,sid:s1]")
         second = await post(address, "@ann>req:add{n:$warm.ckpt_1.summary}[mid:a2,seq:2,ts:1000,sid:s1]")
-    assert (first.status_code, second.status_code) == (200, status)
-    assert status == 200 or code_of(second) == "E2001"
+    assert (first.status_code, second.status_code) == (200, 200)
 
 
 # "Streaming: use Transfer-Encoding: chunked with one ST-schema frame per chunk"

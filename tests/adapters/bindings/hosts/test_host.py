@@ -16,7 +16,7 @@ from accp_adapters.bindings.hosts.replica import Replica
 from accp_adapters.bindings.identity import Principal
 from accp_adapters.bindings.logs import MemoryFrameLog
 from accp_adapters.stores import embedded_store
-from accp_core.accp import PRACTICAL_LIMITS, FrameRefused, Message, StreamChunkReceived, StreamEnded, parse_frame
+from accp_core.accp import PRACTICAL_LIMITS, FrameRefused, Message, Ref, StreamChunkReceived, StreamEnded, parse_frame
 from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
@@ -438,3 +438,44 @@ async def test_a_handler_that_ends_without_an_answer_runs_once(
         assert (last.intent, last.params["schema"]) == (Intent.STREAM, "ST")
     else:
         assert (last.intent, last.params["code"]) == (Intent.FAILURE, ErrorCode.INTERNAL_ERROR)
+
+
+class Puts:
+    """A store that counts what is put into it."""
+
+    def __init__(self) -> None:
+        self.texts: dict[tuple[str, str], str] = {}
+        self.get = lambda session, key: self.texts.get((session, key))
+
+    def put(self, session: str, key: str, text: str) -> None:
+        self.texts[session, key] = text
+
+
+async def test_the_raw_data_of_checkpoints_is_read_before_and_after_a_snapshot_stores_it() -> None:
+    client, store, log = Client(), Puts(), MemoryFrameLog()
+
+    async def tell(request: Request) -> Mapping[str, Any]:
+        return {"told": request.message.payload["n"]}
+
+    async def opened(served: SessionHost, number: int) -> Any:
+        (message,) = client.messages(await served.frames(ANN, client.ask("tell", n=Ref(f"warm.ckpt_{number}.raw"))))
+        key = message.payload["told"].removeprefix("$")
+        (message,) = client.messages(await served.frames(ANN, client.ask("tell", n=Ref(key))))
+        return message.payload["told"]
+
+    limits = HostLimits(snapshot_every=10)
+    async with SessionHost(tell, codec=CODEC, log=log, limits=limits, store=store) as served:  # type: ignore[arg-type]
+        await served.frames(ANN, client.ask("tell", n="first"))
+        before = await opened(served, 1)
+        assert not store.texts
+        assert await opened(served, 1) == before
+        assert store.texts  # by the tenth step
+    async with SessionHost(tell, codec=CODEC, log=log, limits=limits, store=store) as served:  # type: ignore[arg-type]
+        assert await opened(served, 1) == before
+
+
+async def test_long_raw_data_is_stored_at_once() -> None:
+    store, text = Puts(), "x" * 300_000
+    async with SessionHost(echo, codec=CODEC, store=store) as served:  # type: ignore[arg-type]
+        await served.frames(ANN, f"@ann>req:tell{{n:{text}}}[mid:a1,seq:1,ts:1000,sid:s1]")
+    assert store.texts

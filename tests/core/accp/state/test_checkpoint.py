@@ -18,6 +18,7 @@ from accp_core.accp.state.checkpoint import (
 )
 from accp_core.accp.state.context_state import ColdKey, ContextState, Entry, StateLimits
 from accp_core.accp.vocabulary import Intent
+from accp_core.errors import ProtocolError
 from accp_core.references import StoredText
 
 EMPTY = ContextState(session_id="s1")
@@ -134,13 +135,24 @@ def test_an_outcome_comes_first_in_the_summary_and_then_what_is_newest() -> None
     assert take(state)[1].summary == "b: intent=done, k=new; a: k=old"
 
 
-def test_facts_that_the_summary_says_are_not_said_again_beside_it() -> None:
-    after, taken = take_checkpoint(hot({f"k{number}": "word" for number in range(60)}), PHASE, 0, o200k_base())
-    told = taken.summary.split(": ", 1)[1].split(", ")
-    beside = after.resolve(Ref("warm.ckpt_1.facts"), 0)
-    assert isinstance(beside, list)
-    assert beside
-    assert not {f"{relation}={value}" for _, relation, value in beside} & set(told)
+def test_a_fact_is_found_by_its_key() -> None:
+    state = EMPTY.put_hot("m1", Entry(value={"status": "open", "n": {"a.b": 7}}, tokens=1, entity="ann.plan"))
+    state = state.put_hot("m2", Entry(value={"status": "done", "summary": True}, tokens=1, entity="bob.plan"))
+    after, _ = take(state)
+    found = {
+        key: after.resolve(Ref(f"warm.ckpt_1.{key}"), 0)
+        for key in ("status", "ann.plan.status", "n.a.b", "bob.plan.summary")
+    }
+    assert found == {"status": "done", "ann.plan.status": "open", "n.a.b": 7, "bob.plan.summary": True}
+    with pytest.raises(ProtocolError, match="E2001"):
+        after.resolve(Ref("warm.ckpt_1.status.more"), 0)
+
+
+def test_the_newest_facts_have_keys_as_far_as_the_entry_has_room() -> None:
+    after, _ = take_checkpoint(hot({f"k{number}": "word" for number in range(60)}), PHASE, 0, o200k_base())
+    assert after.resolve(Ref("warm.ckpt_1.k59"), 0) == "word"
+    with pytest.raises(ProtocolError, match="E2001"):
+        after.resolve(Ref("warm.ckpt_1.k0"), 0)
 
 
 def test_no_summary_has_over_100_tokens_and_no_warm_entry_over_200() -> None:
@@ -178,7 +190,7 @@ def test_the_summary_of_a_summarizer_is_used_when_it_is_short_enough() -> None:
     after, taken = take(hot({"k": 1}), summarize)
     assert (taken.summary, taken.by_rule) == ("Revenue fell.", False)
     assert asked == [(taken.stored[0].text, 100)]
-    assert after.resolve(Ref("warm.ckpt_1.facts"), 0) == [["analyst.lookup", "k", "1"]]
+    assert after.resolve(Ref("warm.ckpt_1.k"), 0) == 1
 
 
 @pytest.mark.parametrize("answer", ["x" * 101, ""])

@@ -29,6 +29,8 @@ _SAMPLE_CHARS: Final = 4_000
 """Of a long text so many parts of so many characters are counted."""
 _CUT_TOKENS: Final = 1
 """Tokens that a cut in a text adds to its count: it may split the last one."""
+_VERBATIM: Final = views.Options(embedded_json=False, repeated_values=False, derived=False)
+"""What leaves the texts in a value as they are."""
 _GROWTH: Final = 4
 """How many times longer each beginning of a text is, until one has enough tokens."""
 
@@ -47,6 +49,8 @@ class ResultLimits:
     """Tokens of the result of one item in an AgentContext, at least 60; a longer result is stored and cited."""
     previewed_chars: int | None = None
     """Characters of a text that its preview is made of, which bounds the time; None: all."""
+    verbatim: bool = False
+    """Whether a text is shown in its own lines, whole or an excerpt of them: who edits a file must match them."""
 
     def __post_init__(self) -> None:
         minima = {"inline": 1, "preview": MIN_PREVIEW, "fetch": 1, "abstract": MIN_PREVIEW, "previewed_chars": 1}
@@ -106,7 +110,7 @@ def compress(
         request: The reader's task (the user's words, the arguments of the call); it ranks what a preview keeps.
         open_with: The name of the tool that opens a reference, such as "accp_fetch"; empty: no tool is named.
     """
-    source = Source(text, counter=counter, open_with=open_with)
+    source = Source(text, counter=counter, open_with=open_with, verbatim=limits.verbatim)
     view = source.view(limits.inline)
     if limits.inline is None:
         return view
@@ -118,24 +122,26 @@ def compress(
 class Source:
     """A text for a model, which is read, rendered and counted once for its view and its preview."""
 
-    def __init__(self, text: str, *, counter: TokenCounter, open_with: str = "") -> None:
+    def __init__(self, text: str, *, counter: TokenCounter, open_with: str = "", verbatim: bool = False) -> None:
         """Read nothing yet.
 
         Args:
             text: The whole text.
             counter: Counts the tokens of the model.
             open_with: As in `compress`.
+            verbatim: As in `ResultLimits`.
         """
         self.text: Final = text
         self._counter: Final = counter
         self._open_with: Final = open_with
+        self._verbatim: Final = verbatim
         self._rendered: views.View | None = None
         self._shown: Compressed | None = None
 
     @functools.cached_property
     def document(self) -> documents.Document:
         """What the text holds."""
-        return documents.read(self.text)
+        return documents.read_verbatim(self.text) if self._verbatim else documents.read(self.text)
 
     def view(self, limit: int | None = None) -> Compressed:
         """Return the view of the text, or the text unchanged where a view has no fewer tokens.
@@ -145,7 +151,8 @@ class Source:
                 unchanged, and its tokens are estimated; None: none is too long.
         """
         if limit is None or previews.is_rendered(self.text, limit):
-            view = self._rendered = render_document(self.document, counter=self._counter)
+            options = _VERBATIM if self._verbatim else None
+            view = self._rendered = render_document(self.document, counter=self._counter, options=options)
         else:
             tokens = _estimate_tokens(self.text, self._counter)
             view = views.View(text=self.text, layout=views.AS_IS, tokens_before=tokens, tokens_after=tokens)
@@ -196,6 +203,7 @@ class Source:
             counter=self._counter,
             request=request,
             is_queried=bool(self._open_with),
+            verbatim=self._verbatim,
         )
         if chars is not None:
             return make(self.text[:chars], is_part=True, is_cut=tables.ends_within_json(self.text))
@@ -205,8 +213,11 @@ class Source:
     def without_blobs(self) -> Compressed | None:
         """Return the view of the text with the size of each large blob (base64, hex) in its place, and the reference.
 
-        None where that has no fewer tokens than the view, such as where there is no large blob.
+        None where that has no fewer tokens than the view, such as where there is no large blob, and for a text that is
+        shown verbatim.
         """
+        if self._verbatim:
+            return None
         stored, view = StoredText.of(self.text), self._shown or self.view()
         opening = _opening(stored, self._open_with)
         layout = view.layout or views.AS_IS

@@ -113,12 +113,15 @@ class CompressedMessages(BaseChannel[Any, Any, Any]):
         if not isinstance(message, ToolMessage):
             return message
         # The result of a tool that returns a Command may have no name: its call says whose result it is.
+        name = message.name
         for asked in find_request(messages, message.tool_call_id):
-            excluded = {call["id"] for call in asked.tool_calls if call["name"] in self._policy.exclude_tools}
-            if message.tool_call_id in excluded | program_calls(asked):
+            if message.tool_call_id in program_calls(asked):
                 return message
+            names = [call["name"] for call in asked.tool_calls if call["id"] == message.tool_call_id]
+            name = next(iter(names), name)
         (record,) = to_records([message], stays=is_compressed)
-        return compressed_message(message, Projector(self._policy.rules).compress(record))[0]
+        shown = Projector(self._policy.rules).compress(replace(record, name=name))
+        return compressed_message(message, shown)[0]
 
 
 def _removes_all(value: Any) -> bool:

@@ -8,8 +8,8 @@ a fork before a fold has none and a fork after it has the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
@@ -22,6 +22,7 @@ from accp_adapters.langgraph.summary import folded_text, rows_of, summarize
 from accp_adapters.langgraph.turns import ToolTurn, as_json, count_tokens, has_thoughts, turns_of, without_thoughts
 from accp_adapters.policy import Size
 from accp_core.ports import Summarizer, TokenCounter
+from accp_core.projection import ToolForms
 from accp_core.projection.memoized import count_once
 from accp_core.references import key_of, reference_to
 
@@ -69,7 +70,7 @@ class Fold:
     @classmethod
     def of(cls, data: Any) -> Fold | None:
         """Return the fold that a state keeps, None where it keeps none or one of another shape."""
-        if not isinstance(data, Mapping) or set(data) != {field.name for field in fields(cls)}:
+        if not isinstance(data, Mapping) or set(data) != {each.name for each in fields(cls)}:
             return None
         tools = data["exclude_tools"]
         names = tools if isinstance(tools, list) else [None]
@@ -99,8 +100,8 @@ class Folder:
     """What the newest turns may take that stay as they are; the last one always stays. None: a fourth of `trigger`."""
     counter: TokenCounter
     """Counts the tokens of the model."""
-    exclude_tools: frozenset[str] = frozenset()
-    """Tools whose results stay as they are."""
+    tools: ToolForms = field(default_factory=ToolForms)
+    """What is special to some tools: results that stay as they are do not fold."""
     summarizer: Summarizer | None = None
     """Writes the summaries; None: they are made by rule."""
 
@@ -121,7 +122,7 @@ class Folder:
     def apply(self, messages: Sequence[BaseMessage], fold: Fold | None) -> list[Any]:
         """Return `messages` with the summary in place of the folded ones; all of them where any of these changed."""
         cut = _cut_index(messages, fold)
-        turns = foldable_turns(messages[:cut], self.exclude_tools)
+        turns = foldable_turns(messages[:cut], self._is_left)
         if fold is None or cut is None or _digest(turns) != fold.digest:
             return list(messages)
         folded = {position for turn in turns for position in range(turn.start, turn.end)}
@@ -162,7 +163,7 @@ class Folder:
             return None
         cut = self._cut(messages, turns, project)
         start = _cut_index(messages, before) or 0
-        new = [turn for turn in foldable_turns(messages[:cut], self.exclude_tools) if turn.start >= start]
+        new = [turn for turn in foldable_turns(messages[:cut], self._is_left) if turn.start >= start]
         if not new or messages[cut].id is None:
             return None
         fold = self._make(messages, cut)
@@ -171,7 +172,7 @@ class Folder:
 
     def _make(self, messages: Sequence[BaseMessage], cut: int) -> Fold:
         """Return the fold of all turns before `cut`."""
-        turns = foldable_turns(messages[:cut], self.exclude_tools)
+        turns = foldable_turns(messages[:cut], self._is_left)
         rows = list(rows_of(turns))
         results = sum(len(turn.results) for turn in turns)
         return Fold(
@@ -180,7 +181,7 @@ class Folder:
             turns=len(list(turns_of(messages))),
             results=results,
             text=folded_text(results, summarize(rows, counter=self.counter, summarizer=self.summarizer)),
-            exclude_tools=sorted(self.exclude_tools),
+            exclude_tools=sorted(self._left_in(messages[:cut])),
             key=key_of(as_json(rows)),
             digest=_digest(turns),
         )
@@ -199,6 +200,15 @@ class Folder:
                 cut = turn.start
         return cut
 
+    def _is_left(self, tool: str) -> bool:
+        """Return whether the results of `tool` stay as they are."""
+        return self.tools.find(tool) == "as_is"
+
+    def _left_in(self, messages: Sequence[BaseMessage]) -> set[str]:
+        """Return the names of the tools called in `messages` whose results stay as they are."""
+        names = {call["name"] for turn in turns_of(messages) for call in turn.request.tool_calls}
+        return set(filter(self._is_left, names))
+
     @property
     def _keep(self) -> Size:
         return self.keep or Size(self.trigger.unit, self.trigger.amount // LIVE_SHARE)
@@ -213,18 +223,19 @@ class Folder:
 def folded_source(messages: Sequence[BaseMessage], fold: Fold) -> str | None:
     """Return the text of all folded results, from the messages that hold them; None: they were removed or changed."""
     cut = _cut_index(messages, fold)
-    text = "" if cut is None else as_json(list(rows_of(foldable_turns(messages[:cut], fold.exclude_tools))))
+    turns = foldable_turns(messages[:cut], fold.exclude_tools.__contains__)
+    text = "" if cut is None else as_json(list(rows_of(turns)))
     return text if key_of(text) == fold.key else None
 
 
-def foldable_turns(messages: Sequence[BaseMessage], exclude_tools: Container[str]) -> list[ToolTurn]:
-    """Return the turns of `messages` that are all text, without those of excluded tools and of programs."""
+def foldable_turns(messages: Sequence[BaseMessage], is_left: Callable[[str], bool]) -> list[ToolTurn]:
+    """Return the turns of `messages` that are all text, without those of tools that `is_left` names and of programs."""
     return [
         turn
         for turn in turns_of(messages)
         if all(map(_is_text, turn.results))
         and not program_calls(turn.request)
-        and not any(call["name"] in exclude_tools for call in turn.request.tool_calls)
+        and not any(is_left(call["name"]) for call in turn.request.tool_calls)
     ]
 
 

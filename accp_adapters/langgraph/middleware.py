@@ -44,13 +44,13 @@ from accp_adapters.langgraph.runtime import (
     thread_id,
 )  # fmt: skip
 from accp_adapters.langgraph.summarization import count_projected_tokens, summarizing_model
-from accp_adapters.policy import ContextSize, Offer, Policy, names_in, read_size
+from accp_adapters.policy import ContextSize, Offer, Policy, read_size
 from accp_adapters.telemetry import RewritingRecord, Stats, Telemetry
 from accp_core.bounded import BoundedDict
-from accp_core.compression import ResultLimits
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore, Summarizer
+from accp_core.projection import ToolForms
 from accp_core.references import find_references
 
 __all__ = ["AccpMiddleware", "AccpState", "Offer"]
@@ -122,8 +122,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         self,
         policy: Policy | None = None,
         *,
-        tool_policies: Mapping[str, Policy] | None = None,
-        exclude_tools: Sequence[str] = (),
         store: stores.Store | None = None,
         offer: Offer | None = None,
         fold_trigger: ContextSize | None = None,
@@ -134,8 +132,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
 
         Args:
             policy: None: the defaults.
-            tool_policies: The name of a tool to the policy whose limits its results have.
-            exclude_tools: Names of tools whose results stay as they are, with those of the policy.
             store: A `ColdStore` or LangGraph `BaseStore` that keeps the texts behind references as well, so that these
                 survive what removes messages from the state: summaries, trimming. None: the state alone opens them.
             offer: When the model is offered `accp_fetch`: `Policy.offer`; None: that of the policy. With "always" a
@@ -152,10 +148,9 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
                 value.
         """
         super().__init__()
-        chosen = (policy or Policy()).excluding(*names_in("exclude_tools", exclude_tools))
+        chosen = policy or Policy()
         chosen = chosen if offer is None else replace(chosen, offer=offer)
-        own = _limits_of(tool_policies or {})
-        self._policy: Final = replace(chosen, tool_limits={**chosen.tool_limits, **own})
+        self._policy: Final = chosen
         self._always_offers: Final = chosen.offer == "always"
         self._projector: Final = MessageProjector(self._policy)
         self._store: Final = store
@@ -364,14 +359,6 @@ def _without_fetch(tools: Sequence[Any]) -> list[Any]:
     return [tool for tool in tools if getattr(tool, "name", None) != FETCH_NAME or not is_own(tool)]
 
 
-def _limits_of(policies: Mapping[str, Policy]) -> dict[str, ResultLimits]:
-    """Return the limits of each tool's policy."""
-    for name, policy in policies.items():
-        if not isinstance(policy, Policy):
-            raise ValueError(f"expected tool_policies[{name!r}] to be a Policy, found {policy!r}")
-    return {name: policy.result_limits() for name, policy in policies.items()}
-
-
 def _folder(
     policy: Policy, trigger: ContextSize | None, keep: ContextSize | None, summarizer: Summarizer | None
 ) -> Folder | None:
@@ -385,7 +372,7 @@ def _folder(
         trigger=read_size("fold_trigger", trigger, window=policy.window),
         keep=None if keep is None else read_size("fold_keep", keep, window=policy.window),
         counter=policy.counter,
-        exclude_tools=policy.exclude_tools,
+        tools=ToolForms(policy.tools),
         summarizer=summarizer,
     )
 

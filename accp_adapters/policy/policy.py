@@ -11,7 +11,7 @@ from accp_adapters.policy.sizes import read_size
 from accp_adapters.tokens import count_o200k
 from accp_core.compression import MIN_PREVIEW, ResultLimits
 from accp_core.ports import TokenCounter
-from accp_core.projection import ProjectionRules, share_batch
+from accp_core.projection import ProjectionRules, ToolForm, ToolForms, check_tool_forms, share_batch
 
 __all__ = ["Offer", "Policy", "names_in"]
 
@@ -85,10 +85,13 @@ class Policy:
     cache_aware: bool = True
     """Whether a shorter text must pay in the prices of a provider's prompt cache. False: every token saved counts,
     as it does where the provider has no such cache."""
-    exclude_tools: frozenset[str] = frozenset()
-    """Names of tools whose results stay as they are."""
-    tool_limits: Mapping[str, ResultLimits] = field(default_factory=dict)
-    """The name of a tool to the limits of its results, where these are not those of this policy."""
+    tools: Mapping[str, ToolForm] = field(default_factory=dict)
+    """What is special to the results of some tools: the name of a tool or a pattern as `read_*` (an exact name goes
+    before a pattern) to "as_is", "verbatim", "lossless" or `ResultLimits`. The tools by which coding agents read files
+    (`FILE_READERS`) are "verbatim" unless they are named here: an edit must match what a model copies from its
+    prompt."""
+    verbatim_limits: ResultLimits | None = None
+    """The limits of results that are shown verbatim; None: those of this policy."""
     agent_limits: ResultLimits | None = None
     """The limits of the words of other agents; None: those of this policy. An agent needs less of what others say than
     of the results that it asked for."""
@@ -113,8 +116,8 @@ class Policy:
             if limit is not None and limit < least:
                 name = name.removesuffix("_limit")
                 raise ValueError(f"expected the limit {name!r} to be at least {least}, found {limit!r}")
-        for name in ("agent_names", "exclude_tools"):
-            names_in(name, getattr(self, name))
+        names_in("agent_names", self.agent_names)
+        check_tool_forms(self.tools)
 
     @classmethod
     def for_window(cls, window: int, **fields: Any) -> Policy:
@@ -184,7 +187,8 @@ class Policy:
         return ProjectionRules(
             counter=self.counter,
             limits=self._limits,
-            tool_limits=self.tool_limits,
+            tools=ToolForms(self.tools),
+            verbatim_limits=self.verbatim_limits,
             agent_limits=self.agent_limits,
             batch_limit=self.batch_limit,
             user_limit=self.user_limit,
@@ -192,7 +196,6 @@ class Policy:
             repeats=self.repeats,
             legend=self.legend,
             cache_aware=self.cache_aware,
-            exclude_tools=self.exclude_tools | {FETCH_NAME},
             open_with=FETCH_NAME,
             agent_names=self.agent_names if self.other_agents else None,
             fixed_tokens=self.fixed_tokens,
@@ -217,14 +220,23 @@ class Policy:
 
     def without_previews(self) -> Policy:
         """Return this policy where nothing is hidden, for a model that has no fetch tool."""
-        whole = {tool: replace(limits, inline=None) for tool, limits in self.tool_limits.items()}
+        whole = {
+            tool: replace(form, inline=None) if isinstance(form, ResultLimits) else form
+            for tool, form in self.tools.items()
+        }
         return replace(
-            self, inline_limit=None, user_limit=None, argument_limit=None, tool_limits=whole, agent_limits=None
+            self,
+            inline_limit=None,
+            user_limit=None,
+            argument_limit=None,
+            tools=whole,
+            verbatim_limits=None,
+            agent_limits=None,
         )
 
-    def excluding(self, *tools: str) -> Policy:
-        """Return this policy with the results of `tools` left as they are, too."""
-        return replace(self, exclude_tools=self.exclude_tools | set(tools))
+    def excluding(self, tool: str) -> Policy:
+        """Return this policy with the results of `tool` left as they are, too."""
+        return replace(self, tools={**self.tools, tool: "as_is"})
 
 
 def names_in(option: str, names: Iterable[Any]) -> list[str]:

@@ -19,6 +19,16 @@ or as a grid of lines, alone or between others (`grids`: CSV, Markdown, psql, â€
 """
 
 from accp_core.documents.document import BYTE_ORDER_MARK, Document, Literal, Part, Prose, Value
-from accp_core.documents.reading import read
+from accp_core.documents.reading import read, read_verbatim, wrapped_text
 
-__all__ = ["BYTE_ORDER_MARK", "Document", "Literal", "Part", "Prose", "Value", "read"]
+__all__ = [
+    "BYTE_ORDER_MARK",
+    "Document",
+    "Literal",
+    "Part",
+    "Prose",
+    "Value",
+    "read",
+    "read_verbatim",
+    "wrapped_text",
+]

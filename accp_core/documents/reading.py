@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
+from typing import Final
 
+from accp_core.documents import json_document
 from accp_core.documents.document import BYTE_ORDER_MARK, Document, Literal, Value
 from accp_core.documents.forms import WHOLE_FORMS
 from accp_core.documents.grids import grids_in
 from accp_core.documents.inside import values_inside
 from accp_core.documents.literals import literals_of_repr
 
-__all__ = ["BYTE_ORDER_MARK", "read"]
+__all__ = ["BYTE_ORDER_MARK", "read", "read_verbatim", "wrapped_text"]
+
+_TEXT_KEYS: Final = frozenset({"content", "contents", "data", "file_content", "file_text", "output", "result", "text"})
+"""Under which tools wrap the text of a file in a JSON object."""
+_MAX_KEYS: Final = 12
+"""Keys of such an object, such as those for the path, the size and the encoding of the file."""
 
 
 def read(source: str) -> Document:
@@ -63,3 +70,31 @@ def _beside(grids: list[Value], values: list[Value]) -> list[Value]:
 
     outside = [value for value in values if not is_inside(value)]
     return sorted([*grids, *outside], key=lambda value: value.start)
+
+
+def read_verbatim(source: str) -> Document:
+    """Return `source` as prose; a JSON object that wraps a text of several lines as its value."""
+    body = source.strip()
+    if not (body.startswith("{") and body.endswith("}") and json_document.recognise(body)):
+        return Document(source, [])
+    try:
+        value = json_document.read(body)
+    except ValueError:
+        return Document(source, [])
+    if wrapped_text(value, len(body)) is None:
+        return Document(source, [])
+    start = source.index("{")
+    return Document(source, [Value(start, start + len(body), value, json_document, body)])
+
+
+def wrapped_text(value: object, chars: int) -> str | None:
+    """Return the text of several lines that a map of `chars` characters is written for; None: it is not such a map.
+
+    Its other values are no maps or arrays, and the text takes at least half of it.
+    """
+    if not isinstance(value, dict) or len(value) > _MAX_KEYS:
+        return None
+    if any(isinstance(each, (dict, list)) for each in value.values()):
+        return None
+    texts = [text for key, text in value.items() if key in _TEXT_KEYS and isinstance(text, str) and "\n" in text]
+    return texts[0] if len(texts) == 1 and 2 * len(texts[0]) >= chars else None

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from accp_core.documents import Document, Prose, read
+from accp_core.documents import Document, Prose, read, wrapped_text
 from accp_core.ports import TokenCounter
 from accp_core.previews.candidates import places_of_words
 from accp_core.previews.example import query_lines
@@ -56,6 +56,8 @@ _TOLD_SHARE: Final = 0.2
 """The share of a preview that what it says of lines may take."""
 _MIN_PIECES: Final = 2
 """Pieces of a text that a preview has room for at least."""
+_VERBATIM_CHARS: Final = 2
+"""Characters for each token of a limit up to which a line is shown whole or not at all, about half of a preview."""
 _LONGEST_SHOWN: Final = 128
 """Characters of a blob that a result with room for it shows: a SHA-512 digest in hex has so many."""
 _JSON_START: Final = re.compile(r"""\ufeff?\s*+["\[{]""")
@@ -81,6 +83,7 @@ def preview(
     is_part: bool = False,
     is_cut: bool = False,
     is_queried: bool = False,
+    verbatim: bool = False,
 ) -> str:
     """Return a preview of a result, or its whole view if that fits; the same arguments give the same text.
 
@@ -98,6 +101,7 @@ def preview(
         is_part: Whether `source` is only the beginning of the result; then the reference is always shown.
         is_cut: Whether it is known that the result was cut off before it came here.
         is_queried: Whether `opening` names a tool that takes a query, so that an example of one is shown.
+        verbatim: Whether lines are shown whole and as they are, whatever they hold.
 
     Raises:
         ValueError: `limit` has no room for the reference.
@@ -109,11 +113,13 @@ def preview(
         whole = escape_view(view.text, view.layout)
         if whole == view.text or counter(whole) <= limit:
             return whole
-    found, has_cut = subject.find_tables(is_part=is_part)
+    found, has_cut = (source, False) if verbatim else subject.find_tables(is_part=is_part)
     if is_part and has_cut:
         # What is counted in a beginning is not what the whole holds.
         found = source
-    if isinstance(found, OpenedText):
+    if verbatim:
+        body = subject.preview_verbatim(limit, is_part=is_part)
+    elif isinstance(found, OpenedText):
         body = subject.preview_grids(found, counter)
     elif isinstance(found, str):
         body = subject.preview_text(found, view, limit, counter, options, is_part=is_part)
@@ -230,6 +236,19 @@ class _Subject:
 
         lines = count_lines(self.source)
         return _Body(f" of {lines:,} lines", write, shown.enough + chars, shown.example)
+
+    def preview_verbatim(self, limit: int, *, is_part: bool) -> _Body:
+        """Return the preview of a text that is shown in its own lines: of a wrapped one those of the file."""
+        value = next((part.value for part in self.document.values()), None)
+        text = wrapped_text(value, len(self.source))
+        marks = Marks.for_text(text or self.source)
+        excerpt = Excerpt(
+            text or self.source, requested=self.request.words, marks=marks, max_piece=limit * _VERBATIM_CHARS
+        )
+        lines = count_lines(text or self.source)
+        title = f" of {'the first ' if is_part else ''}{lines:,} line{'s'[: lines != 1]}"
+        example = "" if text else query_lines(self.source)
+        return _Body(title, lambda room: marks.show(excerpt.write(room)), example=example)
 
     def _starts_like_json(self) -> bool:
         return _JSON_START.match(self.source) is not None

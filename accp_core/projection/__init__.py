@@ -8,9 +8,11 @@ from accp_core.projection.prompt import ProjectedPrompt, PromptProjector
 from accp_core.projection.record import CallRecord, MessageRecord, Role, is_program
 from accp_core.projection.repeats import Repeats, Shortened
 from accp_core.projection.results import compress_blocks, share_batch
+from accp_core.projection.tool_forms import FILE_READERS, ToolForm, ToolForms, check_tool_forms
 
 __all__ = [
     "FETCH_TOKENS",
+    "FILE_READERS",
     "CallRecord",
     "MessageRecord",
     "PriorPrompt",
@@ -23,7 +25,10 @@ __all__ = [
     "Repeats",
     "Role",
     "Shortened",
+    "ToolForm",
+    "ToolForms",
     "attribute",
+    "check_tool_forms",
     "compress_blocks",
     "first_reference_pays",
     "is_program",

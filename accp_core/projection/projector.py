@@ -18,6 +18,7 @@ from accp_core.projection.memoized import compress_once, count_once
 from accp_core.projection.record import CallRecord, MessageRecord, Role
 from accp_core.projection.repeats import Repeats, Shortened
 from accp_core.projection.results import share_batch
+from accp_core.projection.tool_forms import ToolForms
 from accp_core.references import StoredText, find_references, key_of, replace_references
 from accp_core.view.legend import explanations, legend_for
 
@@ -44,8 +45,10 @@ class ProjectionRules:
     """Counts the tokens of the model."""
     limits: ResultLimits
     """Those of a single result."""
-    tool_limits: Mapping[str, ResultLimits] = field(default_factory=dict)
-    """Those of single results of some tools, by the name of the tool."""
+    tools: ToolForms = field(default_factory=ToolForms)
+    """What is special to the results of some tools."""
+    verbatim_limits: ResultLimits | None = None
+    """Those of results that are shown verbatim; None: those of a single result."""
     agent_limits: ResultLimits | None = None
     """Those of the words of other agents; None: those of a result."""
     agent_names: frozenset[str] | None = frozenset()
@@ -62,10 +65,8 @@ class ProjectionRules:
     """Whether a line above the first view that needs it explains the notation, as far as no line above it does."""
     cache_aware: bool = True
     """Whether a saving must pay in the prices of a prompt cache; False: every token saved counts."""
-    exclude_tools: frozenset[str] = frozenset()
-    """Names of tools whose results stay as they are."""
     open_with: str = ""
-    """The name of the tool that opens a reference; empty: previews name no tool."""
+    """The name of the tool that opens a reference, whose results stay as they are; empty: previews name no tool."""
     fixed_tokens: int = 0
     """Tokens before the first message: instructions and tool definitions; 0: not known."""
     always_offered: bool = False
@@ -206,13 +207,12 @@ class Projector:
         rules = self._rules
         if rules.argument_limit is None or record.stays:
             return []
-        stay = rules.exclude_tools | {rules.open_with}
         return [
             {
                 name: shown
                 for name, value in call.args.items()
                 if isinstance(value, str)
-                and call.name not in stay
+                and not self._is_left(call.name)
                 and not call.by_program
                 and (shown := self._compress_argument(record, value))
             }
@@ -243,7 +243,7 @@ class Projector:
 
     def _escape(self, record: MessageRecord, old: str | None, new: Compressed | None) -> str | None:
         """Return the text of a block, or its view; what looks like our markers in words of others says so."""
-        is_ours = record.stays or self._rules.open_with in self._tools(record)
+        is_ours = record.stays or self._is_fetch(self._tool(record))
         is_foreign = record.role in (Role.TOOL, Role.OTHER_AGENT) and not is_ours and not self._is_excluded(record)
         text, layout = (new.text, new.layout) if new else (old, None)
         return view.escape_view(text, layout) if text and is_foreign else text
@@ -267,9 +267,7 @@ class Projector:
         rules = self._rules
         if record.role is Role.OTHER_AGENT and rules.agent_limits and not record.is_presumed:
             return rules.agent_limits
-        return next(
-            (rules.tool_limits[name] for name in self._tools(record) if name in rules.tool_limits), rules.limits
-        )
+        return rules.tools.limits_of(self._tool(record), rules.limits, rules.verbatim_limits) or rules.limits
 
     def _is_of_other(self, record: MessageRecord) -> bool:
         """Return whether a message is the result of a call that another agent made."""
@@ -286,19 +284,25 @@ class Projector:
 
     def _is_excluded(self, record: MessageRecord) -> bool:
         """Return whether a message is the result of an excluded tool, or one that a program reads."""
-        is_excluded = record.role is Role.TOOL and not self._rules.exclude_tools.isdisjoint(self._tools(record))
-        return is_excluded or self._is_for_program(record)
+        return (record.role is Role.TOOL and self._is_left(self._tool(record))) or self._is_for_program(record)
+
+    def _is_left(self, tool: str) -> bool:
+        """Return whether the results of `tool` stay as they are."""
+        return self._is_fetch(tool) or self._rules.tools.find(tool) == "as_is"
+
+    def _is_fetch(self, tool: str) -> bool:
+        """Return whether `tool` is the one that opens references."""
+        return bool(tool) and tool == self._rules.open_with
 
     def _is_for_program(self, record: MessageRecord) -> bool:
         """Return whether a program reads a message, and the model does not."""
         call, _ = self._call_of(record)
         return record.role is Role.TOOL and (record.read_by_program or (call is not None and call.by_program))
 
-    def _tools(self, record: MessageRecord) -> list[str]:
+    def _tool(self, record: MessageRecord) -> str:
         """Return the name of the tool whose result a message is: what its call says, else what it says itself."""
         call, _ = self._call_of(record)
-        name = call.name if call else record.name
-        return [name] if name else []
+        return (call.name if call else record.name) or ""
 
     def _call_of(self, record: MessageRecord) -> tuple[CallRecord | None, int]:
         """Return the call that a message answers and how many results of its turn the model reads; (None, 1): none."""
@@ -326,7 +330,8 @@ class Projector:
         if not rules.repeats or stays or record.role not in (Role.TOOL, Role.OTHER_AGENT):
             return whole
         counter = count_once(rules.counter)
-        short = self._repeats.shorten([part.text for part in whole], counter=counter)
+        is_verbatim = record.role is Role.TOOL and self._own_limits(record).verbatim
+        short = self._repeats.shorten([part.text for part in whole], counter=counter, whole_lines=is_verbatim)
         if not any(part.markers for part in short):
             return whole
         before, after = (sum(counter(part.text) for part in parts) for parts in (whole, short))

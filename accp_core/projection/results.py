@@ -41,7 +41,10 @@ def compress_blocks(
         open_with: The name of the tool that opens a reference, such as "accp_fetch"; empty: no tool is named.
     """
     known = prompt or _EVERY_SAVING_COUNTS
-    sources = [Source(text, counter=counter, open_with=open_with) if text else None for text in blocks]
+    sources = [
+        Source(text, counter=counter, open_with=open_with, verbatim=limits.verbatim) if text else None
+        for text in blocks
+    ]
     views = [source.view(limits.inline) if source else None for source in sources]
     shown = [view if view and view.is_smaller else None for view in views]
     rooms = share_limits([view.tokens_after if view else 0 for view in views], limits)

@@ -48,13 +48,21 @@ class Wrapped:
 _ALREADY: Final = "it already starts accp mcp"
 
 
-def wrap_text(text: str, command: str, *, names: Collection[str] = (), named: Collection[EntryPlace] = ()) -> Wrapped:
+def wrap_text(
+    text: str,
+    command: str,
+    *,
+    names: Collection[str] = (),
+    tools: Sequence[str] = (),
+    named: Collection[EntryPlace] = (),
+) -> Wrapped:
     """Return a file whose servers `command` starts.
 
     Args:
         text: The file.
         command: The path of this program.
         names: The servers to wrap; empty: all.
+        tools: The words of `--tool`, one for each time.
         named: Places that are wrapped even if their server may ask for a login.
 
     Raises:
@@ -70,7 +78,7 @@ def wrap_text(text: str, command: str, *, names: Collection[str] = (), named: Co
         reason = _ALREADY if is_wrapped(entry) else obstacle(entry, is_named=is_named)
         changes.append(Change(entry.place, "unchanged" if reason else "wrapped", reason))
         if not reason:
-            edits += wrap(entry, text, command)
+            edits += wrap(entry, text, command, tools)
             wrapped.append(entry)
     written = edited(text, edits)
     values = _checked(text, written, {entry.place for entry in wrapped})

@@ -43,12 +43,15 @@ class Installation:
         """The file that holds the configuration as it is without us."""
         return self._own_file(".backup")
 
-    def install(self, command: str, *, names: Collection[str] = (), dry_run: bool = False) -> Sequence[Change]:
+    def install(
+        self, command: str, *, names: Collection[str] = (), tools: Sequence[str] = (), dry_run: bool = False
+    ) -> Sequence[Change]:
         """Put `command` before the servers of the file.
 
         Args:
             command: The path of this program.
             names: The servers; empty: all.
+            tools: The words of `--tool`, one for each time.
             dry_run: Whether nothing is written.
 
         Returns:
@@ -63,7 +66,7 @@ class Installation:
         # Without what an earlier call wrapped: the backup is what uninstalling has to give.
         bare, before = unwrap_text(text, record.originals) if record else (text, [])
         again: set[EntryPlace] = {change.place for change in before if change.outcome == "unwrapped"}
-        wrapped = wrap_text(bare, command, names=names, named=again)
+        wrapped = wrap_text(bare, command, names=names, tools=tools, named=again)
         if not dry_run and wrapped.text != text:
             replace_file(self.backup, bare.encode())
             self._remember(_Record(str(self.path), wrapped.originals))

@@ -8,7 +8,7 @@ become environment variables, since every user of a machine sees the words of a 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -68,15 +68,20 @@ def _remote_obstacle(entry: ClientEntry, *, is_named: bool) -> str:
     return ""
 
 
-def wrap(entry: ClientEntry, text: str, command: str) -> list[Edit]:
-    """Return the edits that put `command`, the path of this program, before the server of an entry without obstacle."""
-    return list(_wrap_command(entry, text, command) if "command" in entry.node.members else _wrap_url(entry, command))
+def wrap(entry: ClientEntry, text: str, command: str, tools: Sequence[str] = ()) -> list[Edit]:
+    """Return the edits that put `command`, the path of this program, before the server of an entry without obstacle.
+
+    `tools` are the words of `--tool`, one for each time.
+    """
+    options = [word for tool in tools for word in ("--tool", tool)]
+    is_command = "command" in entry.node.members
+    return list(_wrap_command(entry, text, command, options) if is_command else _wrap_url(entry, command, options))
 
 
-def _wrap_command(entry: ClientEntry, text: str, command: str) -> Iterator[Edit]:
+def _wrap_command(entry: ClientEntry, text: str, command: str, options: Sequence[str]) -> Iterator[Edit]:
     members = entry.node.members
     old, args = members["command"].node, members.get("args")
-    words = _words(["mcp", f"{_MARK}{entry.name}", "--"]) + f", {text[old.start : old.end]}"
+    words = _words(["mcp", f"{_MARK}{entry.name}", *options, "--"]) + f", {text[old.start : old.end]}"
     if args is None:
         yield old.start, old.end, f'{_word(command)}, "args": [{words}]'
         return
@@ -86,11 +91,11 @@ def _wrap_command(entry: ClientEntry, text: str, command: str) -> Iterator[Edit]
     yield start, start, f"{words},{blank}" if args.node.items else words
 
 
-def _wrap_url(entry: ClientEntry, command: str) -> Iterator[Edit]:
+def _wrap_url(entry: ClientEntry, command: str, options: Sequence[str]) -> Iterator[Edit]:
     members = entry.node.members
     url, headers, kind = members["url"], members.get("headers"), members.get("type")
     words, variables = _remote_words(entry)
-    written = f'"command": {_word(command)}, "args": [{_words(words)}]'
+    written = f'"command": {_word(command)}, "args": [{_words([*words, *options])}]'
     hidden = f"{_word(_URL_VARIABLE)}: {_word(url.node.content)}" if _is_secret(url.node.content) else ""
     if hidden and headers is None:
         written += f', "env": {{{hidden}}}'

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 from accp_adapters.mcp.shim.hosts import HOSTS
@@ -18,6 +18,7 @@ from accp_adapters.tokens import count_o200k
 from accp_core.accp import BUILT_IN, SchemaRegistry
 from accp_core.compression import ResultLimits
 from accp_core.ports import ColdStore, TokenCounter
+from accp_core.projection import ToolForm, ToolForms, check_tool_forms
 
 __all__ = ["EncoderOptions", "RewritePolicy", "ToolListing"]
 
@@ -54,6 +55,8 @@ class EncoderOptions:
     """Patterns of the names of the tools that are listed and called; none: all of them."""
     exclude: tuple[str, ...] = ()
     """Patterns of the names of tools that are not."""
+    forms: Mapping[str, ToolForm] = field(default_factory=dict)
+    """What is special to the results of some tools that are shown as views, as in `Policy.tools`."""
     call_lists: bool = False
     """Whether `accp_tools` takes lists of calls; the transport must send what `Encoder.follow_up` returns."""
     allow: tuple[str, ...] = ()
@@ -91,6 +94,7 @@ class EncoderOptions:
                 raise ValueError(f"expected {name!r} to be one of {expected}, found {getattr(self, name)!r}")
         if self.max_chars < 0:
             raise ValueError(f"expected 'max_chars' to be at least 0, found {self.max_chars!r}")
+        check_tool_forms(self.forms)
         _ = self.limits
 
     @property
@@ -102,6 +106,11 @@ class EncoderOptions:
             fetch=self.fetch_limit,
             previewed_chars=_PREVIEWED_CHARS,
         )
+
+    def limits_of(self, tool: str) -> ResultLimits | None:
+        """Return the limits of the results of `tool`; None: they stay as they are."""
+        limits = ToolForms(self.forms).limits_of(tool, self.limits)
+        return limits and replace(limits, previewed_chars=_PREVIEWED_CHARS)
 
     def offers(self, name: str) -> bool:
         """Return whether a tool of the server is listed and called, by `include` and `exclude`."""

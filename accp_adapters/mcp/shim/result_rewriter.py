@@ -110,6 +110,9 @@ class ResultRewriter:
         return [REGISTRY_RESOURCE, *references] if request.client_settings.listed else []
 
     def _rewrite_call(self, result: JsonObject, request: OpenRequest) -> JsonObject:
+        limits = self.options.limits_of(str(request.params.get("name")))
+        if limits is None:
+            return result
         is_large = size_of(result, self.options.max_chars) > self.options.max_chars
         if request.client_settings is not None and not is_large:
             code = error_frames.code_of_result(result, request, self.session.catalog)
@@ -208,7 +211,7 @@ class ResultRewriter:
             counter=counter,
             structured=forms,
             stored_results=self.session.stored_results if self._cites(request) else None,
-            limits=self.options.limits,
+            limits=self.options.limits_of(str(request.params.get("name"))) or self.options.limits,
             request=compact_json(request.params.get("arguments"))[:_MAX_REQUEST],
         )
 

@@ -53,18 +53,23 @@ class Repeats:
         """Add a text that the reader has read."""
         _add(self._read, text)
 
-    def shorten(self, texts: Sequence[str], *, counter: TokenCounter) -> list[Shortened]:
+    def shorten(self, texts: Sequence[str], *, counter: TokenCounter, whole_lines: bool = False) -> list[Shortened]:
         """Return the texts of the next message with markers in place of lines that the reader has read by then.
 
         A marker stands where it saves tokens; it may name lines of the same text. This does not `add` the texts. The
         same texts in the same order give the same result.
+
+        Args:
+            texts: The texts of the message.
+            counter: Counts the tokens of the model.
+            whole_lines: Whether no part of a line becomes a marker: who edits a file must match its lines.
         """
         read = ReadLines(self._read)
         shown: list[Shortened] = []
         for text in texts:
             if shown:
                 _add(read, shown[-1])
-            shown.append(_Writer(text, read, counter).write())
+            shown.append(_Writer(text, read, counter, whole_lines=whole_lines).write())
         return shown
 
     def known_share(self, text: str) -> float:
@@ -89,11 +94,12 @@ class Repeats:
 class _Writer:
     """Writes one text for a reader of the lines above it."""
 
-    def __init__(self, text: str, read: ReadLines, counter: TokenCounter) -> None:
+    def __init__(self, text: str, read: ReadLines, counter: TokenCounter, *, whole_lines: bool) -> None:
         self._text = text
         self._lines = text.split("\n")
         self._read = ReadLines(read)
         self._counter = counter
+        self._whole_lines = whole_lines
 
     def write(self) -> Shortened:
         """Return the text with its markers."""
@@ -118,7 +124,7 @@ class _Writer:
         if marker:
             return marker, [(0, len(marker))], length
         line = self._lines[at]
-        if len(line) < MIN_PASSAGE or _GAP.search(line):
+        if self._whole_lines or len(line) < MIN_PASSAGE or _GAP.search(line):
             return line, [], 1
         return *PassageWriter(line, self._read, self._counter).write(), 1
 

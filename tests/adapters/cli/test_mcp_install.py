@@ -54,6 +54,33 @@ def test_one_command_for_all_clients_and_one_back(home: Path) -> None:
     assert {name: path.read_bytes().decode() for name, path in paths.items()} == CONFIGURATIONS
 
 
+def test_what_is_special_to_tools_is_written_and_taken_out_again(home: Path) -> None:
+    paths = files(home)
+    done = accp("install", "--tool", "read_*=verbatim", "--tool", "search=600:400")
+    assert (done.exit_code, done.stdout.count(": wrapped")) == (0, 12)
+    written = [word for entry in entries(paths["cursor"].read_text()) for word in entry.words_of("args") or []]
+    assert written.count("read_*=verbatim") == written.count("search=600:400") == written.count("--tool") / 2 > 1
+    assert accp("uninstall").exit_code == 0
+    assert {name: path.read_bytes().decode() for name, path in paths.items()} == CONFIGURATIONS
+
+
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [
+        ("read_file", "expected NAME=FORM, as read_*=verbatim, found 'read_file'"),
+        ("=as_is", "expected NAME=FORM, as read_*=verbatim, found '=as_is'"),
+        ("read=exact", "expected tools['read'] to be one of ('as_is', 'verbatim', 'lossless') or ResultLimits"),
+        ("read=600:4", "expected the limit 'preview' to be at least 60, found 4"),
+    ],
+)
+def test_a_form_that_is_none_is_refused_before_anything_is_written(home: Path, word: str, found: str) -> None:
+    files(home)
+    for command in (["install"], ["--", "server"]):
+        refused = accp(command[0], "--tool", word) if command == ["install"] else accp("--tool", word, *command)
+        assert refused.exit_code == 2
+        assert found in " ".join(refused.stderr.replace("│", " ").split())
+
+
 def test_one_client_one_server_and_nothing_written(home: Path) -> None:
     paths = files(home)
     said = accp("install", "--client", "cursor", "--server", "bare", "--dry-run").stdout

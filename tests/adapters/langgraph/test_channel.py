@@ -111,7 +111,7 @@ def test_with_a_pydantic_state_nodes_get_a_list() -> None:
 
 def test_errors_and_excluded_tools_stay_by_name_and_by_call() -> None:
     class Desk(TypedDict):
-        messages: Annotated[list[AnyMessage], CompressedMessages(Policy(exclude_tools=frozenset({"crm"})))]
+        messages: Annotated[list[AnyMessage], CompressedMessages(Policy(tools={"crm": "as_is"}))]
 
     state = graph(Desk, say(look(), found(name=None))).invoke({"messages": []})
     assert state["messages"][1].text == SOURCE
@@ -122,7 +122,7 @@ def test_errors_and_excluded_tools_stay_by_name_and_by_call() -> None:
 def test_limits_of_a_tool_hide_nothing_either() -> None:
     class Desk(TypedDict):
         messages: Annotated[
-            list[AnyMessage], CompressedMessages(Policy(tool_limits={"crm": ResultLimits(inline=9, preview=60)}))
+            list[AnyMessage], CompressedMessages(Policy(tools={"crm": ResultLimits(inline=9, preview=60)}))
         ]
 
     state = graph(Desk, say(look(), found())).invoke({"messages": []})
@@ -250,11 +250,11 @@ def test_the_state_has_the_view_alone_and_the_raw_write_is_pending_only() -> Non
 
 def test_schemas_of_one_graph_must_agree() -> None:
     assert CompressedMessages() == CompressedMessages(Policy())
-    assert CompressedMessages() != CompressedMessages(Policy(exclude_tools=frozenset({"crm"})))
+    assert CompressedMessages() != CompressedMessages(Policy(tools={"crm": "as_is"}))
     assert CompressedMessages() != BaseChannel
 
     class Other(TypedDict):
-        messages: Annotated[list[AnyMessage], CompressedMessages(Policy(exclude_tools=frozenset({"crm"})))]
+        messages: Annotated[list[AnyMessage], CompressedMessages(Policy(tools={"crm": "as_is"}))]
 
     with pytest.raises(ValueError, match="already exists with a different type"):
         StateGraph(Team, input_schema=Other)

@@ -112,7 +112,7 @@ def test_a_rewritten_message_is_not_rewritten_again() -> None:
     ("source", "policy"),
     [
         (message(FEW, status="error"), Policy()),
-        (message(MANY), Policy(exclude_tools=frozenset({"crm"}))),
+        (message(MANY), Policy(tools={"crm": "as_is"})),
         (message("Nothing to say."), Policy()),
         (message(""), Policy()),
         (message([]), Policy()),

@@ -215,7 +215,7 @@ def history(looks: int) -> list[Any]:
 
 
 def folder(budget: int = BUDGET, **changes: Any) -> Folder:
-    given: dict[str, Any] = {"counter": count_o200k, "exclude_tools": frozenset(), "summarizer": None}
+    given: dict[str, Any] = {"counter": count_o200k, "summarizer": None}
     return Folder(**{"trigger": Size("tokens", budget), **given, **changes})
 
 
@@ -226,7 +226,7 @@ def test_pictures_and_excluded_tools_stay_where_they_are() -> None:
     assert folds(model.received[-1])
     kept = [message.tool_call_id for message in model.received[-1] if isinstance(message, ToolMessage)]
     assert kept[0] == "p0"
-    graph, model = build([*LOOKS[:6], "done"], Policy(exclude_tools=frozenset({"page"})))
+    graph, model = build([*LOOKS[:6], "done"], Policy(tools={"page": "as_is"}))
     graph.invoke({"messages": "find customers"})
     assert not folds(model.received[-1])
 
@@ -338,9 +338,6 @@ def test_a_budget_without_room_for_a_summary_is_refused() -> None:
         ({"fold_keep": ("messages", 4)}, "expected fold_trigger with fold_keep, found None"),
         ({"summarizer": str}, "expected fold_trigger with summarizer, found None"),
         ({"offer": "never"}, "expected offer to be one of .*, found 'never'"),
-        ({"exclude_tools": "shell"}, r"expected exclude_tools to be several names, as in \['search'\], found 'shell'"),
-        ({"exclude_tools": [len]}, "expected exclude_tools to be several names"),
-        ({"tool_policies": {"crm": 400}}, r"expected tool_policies\['crm'\] to be a Policy, found 400"),
     ],
 )
 def test_an_option_of_another_form_is_refused_by_name_and_value(options: Any, found: str) -> None:

@@ -104,7 +104,7 @@ def test_errors_excluded_tools_and_prose_reach_the_model_as_they_are() -> None:
     broken.handle_tool_error = True
     broken.func = _fail
     asked = [call("broken", "c1", query="x"), call("crm", "c2", query="x"), call("prose", "c3", query="x")]
-    policy = Policy(exclude_tools=frozenset({"crm"}))
+    policy = Policy(tools={"crm": "as_is"})
     graph, model = agent([calls(*asked), "done"], broken, crm, prose, middleware=AccpMiddleware(policy))
     graph.invoke({"messages": "go"})
     failed, excluded, text = model.received[1][-3:]
@@ -120,7 +120,7 @@ async def test_an_excluded_tool_is_known_by_its_call_whatever_it_returns(asynchr
         """Write to the state, in a message without a name."""
         return Command(update={"messages": [ToolMessage(SOURCE, tool_call_id="c1")]})
 
-    policy = Policy(exclude_tools=frozenset({"note"}))
+    policy = Policy(tools={"note": "as_is"})
     graph, model = agent([calls(call("note", query="x")), "done"], note, middleware=AccpMiddleware(policy))
     asked: Any = {"messages": "go"}
     await graph.ainvoke(asked) if asynchronous else graph.invoke(asked)

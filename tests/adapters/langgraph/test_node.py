@@ -131,7 +131,7 @@ def test_parallel_results_stay_within_the_batch_budget() -> None:
 
 def test_an_excluded_tool_is_known_by_its_call_when_its_result_has_no_name() -> None:
     raw = [LOOK_UP.model_copy(), ToolMessage(SOURCE, tool_call_id="c1", id="m1")]
-    node = CompressNode(Policy(exclude_tools=frozenset({"crm"})))
+    node = CompressNode(Policy(tools={"crm": "as_is"}))
     assert run(MessagesState, {"messages": raw}, node)["messages"][1].text == SOURCE
 
 

@@ -110,7 +110,9 @@ def test_a_share_that_is_none_is_refused_by_name_and_value(fields: Any, found: s
         ({"preview_limit": None}, "expected preview_limit to be a number of tokens, found None"),
         ({"batch_limit": True}, "expected batch_limit to be a number of tokens, found True"),
         ({"user_limit": 0}, "expected the limit 'user' to be at least 1, found 0"),
-        ({"exclude_tools": "shell"}, "expected exclude_tools to be several names, .*, found 'shell'"),
+        ({"tools": "shell"}, r"expected tools to be like \{'read_\*': 'verbatim'\}, found 'shell'"),
+        ({"tools": {"shell": "exact"}}, r"expected tools\['shell'\] to be one of \('as_is', .* found 'exact'"),
+        ({"tools": {"shell": 400}}, r"expected tools\['shell'\] to be one of .* or ResultLimits, found 400"),
         ({"agent_names": "crm"}, "expected agent_names to be several names, .*, found 'crm'"),
     ],
 )

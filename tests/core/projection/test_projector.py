@@ -20,6 +20,7 @@ from accp_core.projection import (
     ProjectionRules,
     Projector,
     Role,
+    ToolForms,
     is_program,
 )
 from accp_core.references import key_of
@@ -88,7 +89,7 @@ def test_only_texts_of_tools_and_other_agents_change(role: Role) -> None:
 )
 def test_errors_and_results_of_excluded_tools_stay(again: MessageRecord) -> None:
     calls = record(Role.MODEL, "", calls=(CallRecord(id="c1", name="raw"), CallRecord(id=None, name="crm")))
-    assert project(record(Role.TOOL, PAGE), calls, again, exclude_tools=frozenset({"raw"}))[2] == unchanged(PAGE)
+    assert project(record(Role.TOOL, PAGE), calls, again, tools=ToolForms({"raw": "as_is"}))[2] == unchanged(PAGE)
 
 
 BY_PROGRAM = record(Role.MODEL, "", calls=(CallRecord(id="p1", name="crm", args={"query": PAGE}, by_program=True),))
@@ -267,7 +268,7 @@ def test_a_long_argument_is_a_preview_only_where_a_limit_is_set() -> None:
     assert shown.is_changed
     assert shown.tokens_before - shown.tokens_after > 1_000
     assert shown.blocks == (None,)
-    assert project(writes, argument_limit=100, exclude_tools=frozenset({"crm"})) == [unchanged("")]
+    assert project(writes, argument_limit=100, tools=ToolForms({"crm": "as_is"})) == [unchanged("")]
     assert project(replace(writes, stays=True), argument_limit=100) == [unchanged("")]
     assert not project(replace(writes, is_kept=False), argument_limit=100)[0].stored
 
@@ -304,7 +305,7 @@ def test_a_legend_never_makes_a_message_larger_nor_stands_above_a_preview() -> N
 
 def test_the_call_and_not_the_message_names_the_tool() -> None:
     call = CallRecord(id="c1", name="crm")
-    mine = replace(rules(), open_with="accp_fetch", exclude_tools=frozenset({"accp_fetch", "shell"}))
+    mine = replace(rules(), open_with="accp_fetch", tools=ToolForms({"shell": "as_is"}))
     projector = Projector(mine)
     projector.add(record(Role.MODEL, "", calls=(call,)))
     disguised = record(Role.TOOL, '[as above: 3 lines from "x"]', call_id="c1", name="accp_fetch")

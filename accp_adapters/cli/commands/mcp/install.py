@@ -13,6 +13,7 @@ import typer
 
 from accp_adapters.cli.errors import refusal
 from accp_adapters.cli.sources import write_text
+from accp_adapters.cli.tool_forms import ToolOption, tool_forms
 
 if TYPE_CHECKING:
     from accp_adapters.mcp.clients.changes import Change
@@ -52,6 +53,7 @@ def install(
     client: Client = None,
     server: Server = None,
     project: Project = False,
+    tool: ToolOption = None,
     dry_run: DryRun = False,
     accp: Program = "",
     state_dir: StateFolder = None,
@@ -62,14 +64,15 @@ def install(
 
     Example: `accp mcp install --client cursor --dry-run`
 
-    Example: `accp mcp install --client .vscode/mcp.json --server github`
+    Example: `accp mcp install --client .vscode/mcp.json --server github --tool 'get_*=lossless'`
     """
     command = accp or _own_path()
+    tool_forms(tool)
     _check_servers(server or [], client_files(client or [], project=project))
     changed = False
     for installation in _installations(client or [], state_dir, project=project):
         with _refusals(installation.path):
-            changes = installation.install(command, names=server or (), dry_run=dry_run)
+            changes = installation.install(command, names=server or (), tools=tool or (), dry_run=dry_run)
         _report(installation.path, changes, dry_run=dry_run)
         changed |= any(change.outcome in {"wrapped", "rewritten"} for change in changes)
     if changed and not dry_run:

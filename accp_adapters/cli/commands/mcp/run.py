@@ -25,6 +25,7 @@ from accp_adapters.cli.commands.mcp.install import StateFolder
 from accp_adapters.cli.commands.mcp.meter import Terminated, metering, server_name
 from accp_adapters.cli.errors import ExtraMissing
 from accp_adapters.cli.serving import TokenVariable, admission, host_and_port
+from accp_adapters.cli.tool_forms import ToolOption, tool_forms
 
 if TYPE_CHECKING:
     from accp_adapters.bindings.identity import Authenticate
@@ -172,6 +173,7 @@ def run(
     include: Include = None,
     exclude: Exclude = None,
     allow: Allow = None,
+    tool: ToolOption = None,
     fetch: Fetch = False,
     store: Store = "",
     decode: Decode = False,
@@ -216,7 +218,7 @@ def run(
         "structured": structured,
         **_tool_options(tools, include, exclude, allow),
     }
-    options |= {"fetch": fetch, "store": _store(store) if fetch else None}
+    options |= {"forms": tool_forms(tool), "fetch": fetch, "store": _store(store) if fetch else None}
     limits: dict[str, Any] = {"body_bytes": max_body, "request_seconds": request_timeout}
     try:
         with _relays(server, None if decode else options, state_dir=state_dir, quiet=quiet) as new_relay:

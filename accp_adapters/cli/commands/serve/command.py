@@ -37,6 +37,7 @@ from accp_adapters.cli.commands.serve.options import (
 )
 from accp_adapters.cli.errors import ExtraMissing, InputRefused
 from accp_adapters.cli.serving import AllowedNames, CertificateFile, KeyFile, TokenVariable, imported
+from accp_adapters.cli.tool_forms import ToolOption
 
 __all__ = ["serve"]
 
@@ -60,6 +61,7 @@ def serve(
     stdio: Stdio = False,
     compress: Compress = False,
     policy: PresetOption = Preset.LOSSLESS,
+    tool: ToolOption = None,
     keep_seconds: KeepSeconds = 3_600.0,
     keep_bytes: KeepBytes = 16 << 20,
 ) -> None:
@@ -89,7 +91,7 @@ def serve(
         elif served is Served.AGENT:
             start = prepare_agent(found, entrance, given, relay=relay, token_env=token_env, stdio=stdio)
         else:
-            start = prepare_compression(entrance, policy, seconds=keep_seconds, max_bytes=keep_bytes)
+            start = prepare_compression(entrance, policy, tools=tool, seconds=keep_seconds, max_bytes=keep_bytes)
     except ImportError as error:
         raise ExtraMissing("accp serve", extra="bindings") from error
     _run(start, entrance)

@@ -84,6 +84,7 @@ BELONGS_TO: Final[Mapping[str, Served | None]] = MappingProxyType(
         "--stdio": Served.AGENT,
         "--compress": Served.COMPRESSION,
         "--policy": Served.COMPRESSION,
+        "--tool": Served.COMPRESSION,
         "--keep-seconds": Served.COMPRESSION,
         "--keep-bytes": Served.COMPRESSION,
     }

@@ -236,7 +236,7 @@ class _ViewWriter:
             return shown if shown.stored else _escaped(shown, settings.counter)
         if limits.inline is None or len(text) <= limits.inline:
             return None
-        source = Source(text, counter=settings.counter, open_with=FETCH_NAME)
+        source = Source(text, counter=settings.counter, open_with=FETCH_NAME, verbatim=limits.verbatim)
         return source.preview(limits.preview, chars=limits.previewed_chars, request=settings.request)
 
     def _keep(self, shown: Compressed | None) -> str | None:

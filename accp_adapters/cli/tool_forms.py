@@ -1,0 +1,39 @@
+"""The option `--tool`: what is special to the results of some tools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+if TYPE_CHECKING:
+    from accp_core.projection import ToolForm
+
+__all__ = ["ToolOption", "tool_forms"]
+
+ToolOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tool",
+        metavar="NAME=FORM",
+        help="How the results of a tool, or of those whose name matches, are shown: as_is, verbatim, lossless, or the "
+        "tokens of a result and of its preview, as 2500:1000; repeatable. Known tools that read files are verbatim.",
+    ),
+]
+
+
+def tool_forms(words: list[str] | None) -> Mapping[str, ToolForm]:
+    """Return what the option says.
+
+    Raises:
+        typer.BadParameter: It does not say it in such words.
+    """
+    if not words:
+        return {}
+    from accp_adapters.policy import read_tool_words
+
+    try:
+        return read_tool_words(words)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--tool") from error

@@ -38,6 +38,7 @@ def switch_on(ctx: typer.Context, redact: Sequence[str], *, as_json: bool) -> No
         redact: Keys whose values are hidden, beside those that always are.
         as_json: Write JSON lines, not sentences.
     """
+    from accp_adapters.wire_log import WIRE
     from accp_core.accp.debug import DEFAULT_REDACTION, LOGGER, DebugLog
 
     handler = logging.StreamHandler(sys.stderr)
@@ -46,7 +47,9 @@ def switch_on(ctx: typer.Context, redact: Sequence[str], *, as_json: bool) -> No
     LOGGER.addHandler(handler)
     LOGGER.setLevel(logging.DEBUG)
     _LOG.set(DebugLog(redaction=DEFAULT_REDACTION.adding(*redact)))
+    WIRE.set(_observe_text)
     ctx.call_on_close(lambda: _LOG.set(None))
+    ctx.call_on_close(lambda: WIRE.set(None))
     ctx.call_on_close(lambda: LOGGER.setLevel(level))
     ctx.call_on_close(lambda: LOGGER.removeHandler(handler))
 
@@ -79,3 +82,16 @@ def observe(
             reason=refusal.reason if refusal else "",
         )
     )
+
+
+def _observe_text(direction: Direction, place: str, text: str) -> None:
+    """Log the text of a frame that crosses a wire."""
+    from accp_core.accp import parse_frame
+    from accp_core.errors import DecodeError
+
+    try:
+        frame = parse_frame(text)
+    except DecodeError as error:
+        observe(direction, place, text, None, error)
+    else:
+        observe(direction, frame.envelope.session_id or place, text, frame)

@@ -14,6 +14,8 @@ from accp_adapters.backoff import Backoff
 from accp_adapters.bindings.accp.addresses import RESUME_FIELD, Address, TokenSource, token_fields
 from accp_adapters.bindings.accp.client_errors import ConnectionRefused
 from accp_adapters.bindings.accp.client_session import ClientSession
+from accp_adapters.wire_log import log_frame
+from accp_core.accp.debug import Direction
 from accp_core.accp.head import frame_head
 from accp_core.accp.parser import parse_frame
 from accp_core.accp.session.delivery import FrameText
@@ -115,6 +117,7 @@ class HttpCarrier:
             **token_fields(self._token),
         }
         url, body = self._address.url, frame.encode()
+        log_frame(Direction.SENT, url, frame)
         async with self._client.stream("POST", url, content=body, headers=fields) as response:
             status = response.status_code
             if status in _ANSWERED and response.headers.get("content-type", "").startswith(MEDIA_TYPE):
@@ -144,6 +147,7 @@ class HttpCarrier:
         return _is_gap(last, sent.envelope.msg_id)
 
     async def _take_frame(self, text: str) -> None:
+        log_frame(Direction.RECEIVED, self._address.url, text)
         with suppress(DecodeError):
             head = frame_head(text)
             if head.envelope.sequence == 0 and head.intent is Intent.FAILURE:

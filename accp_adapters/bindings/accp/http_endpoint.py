@@ -20,6 +20,8 @@ from accp_adapters.serving.bodies import BodyRefused, Receive, Scope, Send, run_
 from accp_adapters.serving.hosts import Headers
 from accp_adapters.serving.principals import Principal
 from accp_adapters.serving.responses import ResponseWriter
+from accp_adapters.wire_log import log_frame
+from accp_core.accp.debug import Direction
 from accp_core.accp.head import frame_head
 from accp_core.accp.vocabulary import MEDIA_TYPE, Intent
 from accp_core.errors import DecodeError
@@ -58,6 +60,7 @@ class HttpEndpoint:
             await response.refuse(refusal.status, [*refusal.headers, (b"connection", b"close")], frame)
 
     async def _answer(self, principal: Principal, text: str, response: _Response, resumes: bool) -> None:
+        log_frame(Direction.RECEIVED, "http", text)
         try:
             answer = cast("AsyncGenerator[str, None]", self._host.stream(principal, text, resumes=resumes))
             async with aclosing(answer) as frames:
@@ -114,10 +117,12 @@ class _Response(ResponseWriter):
         await self.start(HTTPStatus.OK, _FIELDS)
 
     async def write_frame(self, frame: str) -> None:
+        log_frame(Direction.SENT, "http", frame)
         data = f"{frame}\n".encode()
         with self._budget.lease() as lease:
             lease.hold(len(data))
             await self.write(data)
 
     async def refuse(self, status: HTTPStatus, headers: Headers, frame: str) -> None:
+        log_frame(Direction.SENT, "http", frame)
         await self.send_all(status, [*_FIELDS, *headers], f"{frame}\n".encode())

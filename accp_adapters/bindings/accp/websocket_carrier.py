@@ -16,6 +16,8 @@ from accp_adapters.bindings.accp.addresses import Address, TokenSource, token_fi
 from accp_adapters.bindings.accp.client_errors import ConnectionRefused, SessionLost
 from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_adapters.bindings.client_logs import WEBSOCKET_LOG
+from accp_adapters.wire_log import log_frame
+from accp_core.accp.debug import Direction
 from accp_core.accp.head import frame_head
 from accp_core.accp.session.delivery import FrameText
 from accp_core.accp.vocabulary import ACKNOWLEDGED, Intent
@@ -125,6 +127,7 @@ class WebSocketCarrier:
             raise ConnectionRefused(_FINAL_CODES[socket.close_code], code=code)
 
     async def _take(self, text: str, ready: asyncio.Event) -> None:
+        log_frame(Direction.RECEIVED, self._address.url, text)
         with suppress(DecodeError):
             head = frame_head(text)
             if head.envelope.sequence == 0 and head.intent is Intent.FAILURE:
@@ -150,6 +153,7 @@ class WebSocketCarrier:
                 await self._session.has_outgoing.wait()
                 frames: list[FrameText] = self._session.take_outgoing()
                 for frame in frames:
+                    log_frame(Direction.SENT, self._address.url, frame)
                     await socket.send(str(frame))
 
     def _check_status(self, refused: websockets.InvalidStatus) -> None:

@@ -18,6 +18,8 @@ from accp_adapters.bindings.hosts import Attachment, SessionHost
 from accp_adapters.serving.admission import Gate, Refusal, refusal_of
 from accp_adapters.serving.bodies import BodyRefused, Receive, Scope, Send
 from accp_adapters.serving.principals import AccessDenied, Principal
+from accp_adapters.wire_log import log_frame
+from accp_core.accp.debug import Direction
 from accp_core.accp.frame import Frame
 from accp_core.accp.vocabulary import ACKNOWLEDGED, MEDIA_TYPE, RESUME_OPERATION, Intent
 from accp_core.error_codes import ErrorCode
@@ -116,6 +118,7 @@ class _Connection:
         if len(text.encode("utf-8", "surrogatepass")) > self._limits.frame_bytes:
             reason = f"expected a frame of at most {self._limits.frame_bytes} bytes, found a longer one"
             raise BodyRefused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)
+        log_frame(Direction.RECEIVED, "ws", text)
         return str(text)
 
     def _late(self, seconds: float, left: float) -> ProtocolError:
@@ -124,6 +127,7 @@ class _Connection:
         return ProtocolError(f"expected a frame within {seconds} seconds", code=ErrorCode.TIMEOUT)
 
     async def _write(self, frame: str) -> None:
+        log_frame(Direction.SENT, "ws", frame)
         async with asyncio.timeout(self._limits.write_time):
             await self._socket.send_text(frame)
 
@@ -157,6 +161,7 @@ async def _close(socket: WebSocket, code: int, frame: str | None = None) -> None
     try:
         async with asyncio.timeout(5):
             if frame is not None:
+                log_frame(Direction.SENT, "ws", frame)
                 await socket.send_text(frame)
             await socket.close(code)
     except (TimeoutError, RuntimeError, WebSocketDisconnect, OSError):

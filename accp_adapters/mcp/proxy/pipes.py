@@ -14,6 +14,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from functools import partial
 from typing import IO, Final
 
@@ -91,8 +92,10 @@ def run_stdio(
     assert child.stdout is not None
     client, server = LinePipe(target), LinePipe(child.stdin.fileno(), child.stdin.close)
     with _signals_sent_to(child):
-        start(target=_client_to_server, args=(relay, source, server, client, limit)).start()
-        answering = start(target=_server_to_client, args=(relay, child.stdout, server, client, limit))
+        asking = partial(copy_context().run, _client_to_server, relay, source, server, client, limit)
+        start(target=asking).start()
+        answer = partial(copy_context().run, _server_to_client, relay, child.stdout, server, client, limit)
+        answering = start(target=answer)
         answering.start()
         answering.join()
         relay.close()

@@ -15,11 +15,13 @@ from accp_adapters.mcp.shim.protocol import (
     unchanged_on_error,
 )  # fmt: skip
 from accp_adapters.mcp.shim.registry import merge_registry
-from accp_adapters.mcp.shim.results.frames import is_framed, restore_frame
+from accp_adapters.mcp.shim.results.frames import framed_text, is_framed, restore_frame
 from accp_adapters.mcp.shim.results.views import ViewSettings, has_escapes, is_alone, is_view, restore_view, write_view
 from accp_adapters.serving.off_loop import size_of
 from accp_adapters.tokens import count_o200k
+from accp_adapters.wire_log import log_frame
 from accp_core.accp import BUILT_IN, SchemaRegistry
+from accp_core.accp.debug import Direction
 from accp_core.compression import ResultLimits
 from accp_core.ports import TokenCounter
 
@@ -94,6 +96,7 @@ class Decoder:
     def _decode(self, result: JsonObject) -> JsonObject:
         """Return a result without what an encoder added, as far as the chosen form wants that."""
         if is_framed(result):
+            log_frame(Direction.RECEIVED, "mcp", framed_text(result))
             return _with_structured(result) if self.view == "frame" else restore_frame(result)
         if is_view(result):
             return restore_view(result) if self.view == "plain" or is_alone(result) else result

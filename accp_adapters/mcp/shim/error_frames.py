@@ -30,7 +30,9 @@ from accp_adapters.mcp.shim.protocol import EXTENSION, SENDER, JsonObject
 from accp_adapters.mcp.shim.results.frames import codec
 from accp_adapters.mcp.shim.tools.schema_check import violates
 from accp_adapters.mcp.shim.tools.tool_catalog import ToolCatalog
+from accp_adapters.wire_log import log_frame
 from accp_core.accp import Envelope, ErrorCode, error_message, serialize_frame
+from accp_core.accp.debug import Direction
 from accp_core.errors import ProtocolError
 
 __all__ = [
@@ -97,7 +99,9 @@ def write_error_frame(code: ErrorCode, reason: str, envelope: Envelope) -> str:
     """Return the `fail:error` frame with its envelope; a long reason is cut, since the message has all of it."""
     message = replace(error_message(SENDER, code, reason[:_MAX_REASON]), envelope=envelope)
     (frame,) = codec().encode(message).frames
-    return serialize_frame(frame)
+    text = serialize_frame(frame)
+    log_frame(Direction.SENT, "mcp", text)
+    return text
 
 
 def json_rpc_error(error: ProtocolError) -> JsonObject:

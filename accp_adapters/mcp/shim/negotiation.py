@@ -17,7 +17,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from accp_adapters.mcp.shim.protocol import CLIENT_CAPABILITIES, EXTENSION, REGISTRY_URI, SENDER, JsonObject, without
+from accp_adapters.wire_log import log_frame
 from accp_core.accp import BUILT_IN, Frame, Intent, SchemaRegistry, Value, serialize_frame
+from accp_core.accp.debug import Direction
 
 __all__ = [
     "ClientSettings",
@@ -144,6 +146,7 @@ def announce_registry(result: JsonObject, method: str, registry: SchemaRegistry)
     instructions, frame = result.get("instructions"), registry_announcement(registry)
     if "instructions" in result and not isinstance(instructions, str):
         return {**result, "capabilities": capabilities}
+    log_frame(Direction.SENT, "mcp", frame)
     announced = frame if instructions is None else f"{instructions}\n{frame}"
     return {**result, "capabilities": capabilities, "instructions": announced}
 

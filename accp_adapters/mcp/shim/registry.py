@@ -6,7 +6,9 @@ from typing import Final
 
 from accp_adapters.mcp.shim.protocol import FRAME_MEDIA_TYPE, REGISTRY_URI, SENDER, JsonObject
 from accp_adapters.mcp.shim.results.frames import codec
+from accp_adapters.wire_log import log_frame
 from accp_core.accp import Intent, Message, SchemaRegistry, serialize_frame
+from accp_core.accp.debug import Direction
 from accp_core.accp.profiles import PINNED
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
@@ -29,7 +31,9 @@ def read_registry(registry: SchemaRegistry, *, is_modern: bool) -> JsonObject:
     """Return the result of reading the registry; from 2026-07-28 on, it says how long it may be cached."""
     message = Message(sender=SENDER, intent=Intent.SYNCHRONIZE, operation="registry", payload=registry.offer())
     (frame,) = codec().encode(message).frames
-    contents = [{"uri": REGISTRY_URI, "mimeType": FRAME_MEDIA_TYPE, "text": serialize_frame(frame)}]
+    text = serialize_frame(frame)
+    log_frame(Direction.SENT, "mcp", text)
+    contents = [{"uri": REGISTRY_URI, "mimeType": FRAME_MEDIA_TYPE, "text": text}]
     if not is_modern:
         return {"contents": contents}
     return {"resultType": "complete", "contents": contents, "ttlMs": _HOUR_MS, "cacheScope": "public"}

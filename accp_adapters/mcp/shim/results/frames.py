@@ -19,13 +19,24 @@ from accp_adapters.mcp.shim.protocol import EXTENSION, FRAME_MEDIA_TYPE, SENDER,
 from accp_adapters.mcp.shim.results.duplicate_content import DuplicateContent, find_duplicate
 from accp_adapters.mcp.shim.results.key_orders import key_orders, with_key_orders
 from accp_adapters.tokens import count_o200k
+from accp_adapters.wire_log import log_frame
 from accp_core import accp
 from accp_core.accp import Envelope, Intent
+from accp_core.accp.debug import Direction
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion
 
-__all__ = ["FrameCarrier", "FrameSettings", "codec", "is_framed", "restore_frame", "write_envelope", "write_frame"]
+__all__ = [
+    "FrameCarrier",
+    "FrameSettings",
+    "codec",
+    "framed_text",
+    "is_framed",
+    "restore_frame",
+    "write_envelope",
+    "write_frame",
+]
 
 FrameCarrier: TypeAlias = Literal["resource", "text"]
 """The content block that holds a frame: an embedded resource, as section 11.3 wants it, or text."""
@@ -80,6 +91,7 @@ def write_frame(result: JsonObject, settings: FrameSettings, gains: Callable[[Js
         return None
     if not is_same_result(restore_frame(written), result):
         raise ValueError("expected to restore the same result from its frame, found another")
+    log_frame(Direction.SENT, "mcp", text + metadata["env"])
     return written
 
 
@@ -103,6 +115,12 @@ def restore_frame(result: JsonObject) -> JsonObject:
 def is_framed(result: object) -> bool:
     """Return whether a result holds one of our frames, by its metadata."""
     return {"env", "at"} <= set(read_metadata(result))
+
+
+def framed_text(result: JsonObject) -> str:
+    """Return the frame in a result that `is_framed`, with its envelope."""
+    metadata = read_metadata(result)
+    return f"{_text_of(result['content'][metadata['at']])}{metadata['env']}"
 
 
 def write_envelope(envelope: Envelope) -> str:

@@ -1,0 +1,36 @@
+"""Frames of ACCP as they cross a wire, shown to an observer for debugging (ACCP section 9, item 1).
+
+    WIRE.set(lambda direction, place, text: print(direction, place, text))
+
+The servers, `connect` and the MCP adapter call `log_frame` with each frame that they write or read. The observer sees
+secrets; `accp --debug` hides them before it writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Final, TypeAlias
+
+from accp_core.accp.debug import Direction
+
+__all__ = ["WIRE", "WireObserver", "log_frame"]
+
+WireObserver: TypeAlias = Callable[[Direction, str, str], None]
+"""Called with the direction of a frame, the place of the wire, and the text of the frame; it must not raise."""
+
+WIRE: Final[ContextVar[WireObserver | None]] = ContextVar("accp.wire", default=None)
+"""The observer of this context and of the tasks that it starts; None: nobody looks."""
+
+
+def log_frame(direction: Direction, place: str, text: str) -> None:
+    """Show a frame to the observer, where there is one.
+
+    Args:
+        direction: Whether the frame was read or written.
+        place: The wire, such as "http" or the URL of a server.
+        text: The text of the frame, which may be none.
+    """
+    observer = WIRE.get()
+    if observer is not None:
+        observer(direction, place, text)

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -93,6 +94,43 @@ def test_the_extra_all_brings_what_an_example_imports(path: Path) -> None:
     own = {"accp_core", "accp_adapters", *(example.stem for example in EXAMPLES)}
     foreign = {name.partition(".")[0] for name in names} - sys.stdlib_module_names - own
     assert {name for name in foreign if not distributions_of(name) & brought_by_all()} == set()
+
+
+OF_OTHERS = {
+    "ormsgpack": "LangGraph brings it; checkpoints that it wrote are read by it",
+    "toon_format": "a form of the reading test, which is left out without it",
+}
+"""A module that the package imports without a requirement of its own, and why."""
+LEAST = {"pyjwt": "2.12", "starlette": "0.49.1", "h11": "0.16", "cryptography": "46.0.5", "protobuf": "6.33.5"}
+"""The first version without a known advisory of what reads input of others."""
+
+
+def imported_by(folder: str) -> set[str]:
+    """Return the top-level modules of others that the modules of a package import, anywhere in them."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / folder).rglob("*.py")]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {
+        f"{node.module}.{alias.name}" for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    foreign = {name for name in names if name.partition(".")[0] not in sys.stdlib_module_names}
+    return {name.partition(".")[0] for name in foreign} - {"accp_core", "accp_adapters"}
+
+
+def test_every_module_that_is_imported_is_a_requirement_by_name() -> None:
+    texts = [*PROJECT["project"]["dependencies"], *(text for extra in EXTRAS.values() for text in extra)]
+    named = {canonicalize_name(Requirement(text).name) for text in texts}
+    foreign = imported_by("accp_core") | imported_by("accp_adapters")
+    assert {name for name in foreign - set(OF_OTHERS) if not distributions_of(name) & named} == set()
+
+
+@pytest.mark.parametrize("name", LEAST)
+def test_no_lower_bound_admits_a_version_with_an_advisory(name: str) -> None:
+    needed = [Requirement(text) for extra in EXTRAS.values() for text in extra]
+    bounds = [each.specifier for each in needed if canonicalize_name(each.name) == name]
+    before = str(Version(f"{LEAST[name]}.dev0"))
+    assert bounds
+    assert [each for each in bounds if each.contains(before, prereleases=True)] == []
 
 
 def extras_of(requirement: Requirement) -> set[str]:

@@ -23,6 +23,7 @@ from accp_adapters.cli.commands.serve.options import ServeCommand
 from accp_adapters.cli.commands.view import view
 from accp_adapters.cli.errors import ExtraMissing, InputRefused
 from accp_adapters.cli.groups import HelpGroup
+from accp_adapters.cli.sources import printable, say
 
 __all__ = ["app", "main"]
 
@@ -35,11 +36,14 @@ class _Commands(HelpGroup):
         try:
             return super().invoke(ctx)
         except InputRefused as refused:
-            typer.echo(str(refused), err=True)
+            say(str(refused))
             raise typer.Exit(1) from refused
         except ExtraMissing as missing:
-            typer.echo(f"accp: {missing}", err=True)
+            say(f"accp: {missing}")
             raise typer.Exit(2) from missing
+        except typer.BadParameter as refused:
+            refused.message = printable(refused.message)
+            raise
 
 
 app = typer.Typer(
@@ -111,5 +115,5 @@ def main() -> None:
     except OSError as error:
         # Python would try to write the rest once more when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        typer.echo(f"accp: standard output: {error.strerror}", err=True)
+        say(f"accp: standard output: {error.strerror}")
         sys.exit(1)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from accp_adapters.cli.errors import ExtraMissing
-from accp_adapters.cli.sources import STDIN
+from accp_adapters.cli.sources import STDIN, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,4 +53,4 @@ def write_html(path: Path, reports: Sequence[Report], findings: Findings, prices
         path.write_text(page, encoding="utf-8", newline="\n")
     except OSError as error:
         raise typer.BadParameter(f"{path}: {error.strerror}", param_hint="--html") from error
-    typer.echo(f"Report: {path.resolve()}", err=True)
+    say(f"Report: {path.resolve()}")

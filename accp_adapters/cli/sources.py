@@ -10,7 +10,7 @@ import typer
 
 from accp_adapters.cli.errors import InputRefused, line_and_column
 
-__all__ = ["STDIN", "read_source", "write_text"]
+__all__ = ["STDIN", "printable", "read_source", "say", "write_line", "write_text"]
 
 STDIN: Final = "-"
 """The path that stands for standard input."""
@@ -40,6 +40,28 @@ def read_source(path: str, *, exactly: bool = False) -> str:
 
 
 def write_text(text: str, *, exactly: bool = False) -> None:
-    """Write `text`, and a line feed unless it is written `exactly`, to standard output, in UTF-8 in every locale."""
-    sys.stdout.buffer.write((text if exactly else f"{text}\n").encode("utf-8", "surrogatepass"))
+    """Write `text`, and a line feed unless it is written `exactly`, to standard output, in UTF-8 in every locale.
+
+    On a terminal, what it might obey is written as an escape.
+    """
+    text = text if exactly else f"{text}\n"
+    shown = printable(text) if sys.stdout.isatty() else text
+    sys.stdout.buffer.write(shown.encode("utf-8", "surrogatepass"))
     sys.stdout.buffer.flush()
+
+
+def write_line(text: str) -> None:
+    """Write a line for people to standard output: what is in it makes no other line, and obeys nothing."""
+    write_text(printable(text).replace("\n", "\\n"))
+
+
+def say(text: str) -> None:
+    """Write `text` and a line feed to standard error, for people."""
+    typer.echo(printable(text), err=True)
+
+
+def printable(text: str) -> str:
+    """Return `text` as a terminal may be given it: each other character than a line feed or tab that cannot be seen,
+    such as one that moves the cursor or turns the direction of writing, becomes an escape of Python.
+    """
+    return "".join(each if each.isprintable() or each in "\n\t" else repr(each)[1:-1] for each in text)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from accp_adapters.cli.errors import ExtraMissing
+from accp_adapters.cli.sources import write_line
 
 if TYPE_CHECKING:
     from accp_adapters.cli.checks.check import Check
@@ -42,11 +43,12 @@ def doctor(
         raise typer.BadParameter(f"expected one of {expected}, found {policy!r}", param_hint="--policy")
     problems = 0
     for check in _checks(stores or [], policy, tokenizer):
-        typer.echo(f"{'PROBLEM' if check.is_problem else 'ok':8}{check.name}: {check.found}")
+        write_line(f"{'PROBLEM' if check.is_problem else 'ok':8}{check.name}: {check.found}")
         if check.is_problem:
-            typer.echo(f"{'':8}next: {check.next_step}")
+            write_line(f"{'':8}next: {check.next_step}")
         problems += check.is_problem
-    typer.echo(f"\n{problems} problem{'' if problems == 1 else 's'}" if problems else "\nno problem")
+    write_line("")
+    write_line(f"{problems} problem{'' if problems == 1 else 's'}" if problems else "no problem")
     raise typer.Exit(1 if problems else 0)
 
 

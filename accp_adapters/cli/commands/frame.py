@@ -11,7 +11,7 @@ import typer
 from accp_adapters.cli.debug import observe
 from accp_adapters.cli.errors import InputRefused, refusal
 from accp_adapters.cli.groups import HelpGroup
-from accp_adapters.cli.sources import STDIN, read_source, write_text
+from accp_adapters.cli.sources import STDIN, read_source, say, write_text
 
 if TYPE_CHECKING:
     from accp_core.accp import Frame
@@ -74,10 +74,10 @@ def check(file: File = STDIN, *, strict: Strict = False) -> None:
             parsed = _parse(text, file, line, strict=strict)
         except InputRefused as error:
             refused += 1
-            typer.echo(str(error), err=True)
+            say(str(error))
             continue
         for column, warning in warnings(text, parsed):
-            typer.echo(f"{file}:{line}:{column}: warning: {warning}", err=True)
+            say(f"{file}:{line}:{column}: warning: {warning}")
     raise typer.Exit(1 if refused else 0)
 
 

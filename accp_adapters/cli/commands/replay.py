@@ -10,7 +10,7 @@ import typer
 
 from accp_adapters.cli.errors import InputRefused
 from accp_adapters.cli.price_options import read_price_option
-from accp_adapters.cli.sources import write_text
+from accp_adapters.cli.sources import say, write_text
 
 if TYPE_CHECKING:
     from accp_adapters.cli.output.run_rows import RunRows
@@ -185,6 +185,6 @@ def _money(report: Report, prices: Prices) -> dict[str, float]:
 
 def _tell(findings: Findings) -> None:
     for finding in findings.not_understood():
-        typer.echo(f"not understood: {finding}", err=True)
+        say(f"not understood: {finding}")
     if findings.not_understood():
-        typer.echo("The figures leave this out; --ignore-unknown ends with 0 all the same.", err=True)
+        say("The figures leave this out; --ignore-unknown ends with 0 all the same.")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from accp_adapters.cli.errors import InputRefused, refusal
-from accp_adapters.cli.sources import STDIN, read_source, write_text
+from accp_adapters.cli.sources import STDIN, read_source, say, write_text
 from accp_core.error_codes import ErrorCode
 
 __all__ = ["view"]
@@ -56,7 +56,7 @@ def _show(source: str, path: str, *, restore: bool, tokenizer: str) -> None:
     else:
         write_text(shown.text.removesuffix("\n"))
     share = f"{100 * shown.tokens_after / shown.tokens_before:.1f} %" if shown.tokens_before else "empty"
-    typer.echo(f"{shown.tokens_before:,} tokens -> {shown.tokens_after:,} ({share}), {shown.layout}", err=True)
+    say(f"{shown.tokens_before:,} tokens -> {shown.tokens_after:,} ({share}), {shown.layout}")
 
 
 def _value(text: str, path: str) -> str:

@@ -12,6 +12,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from accp_adapters.cli.sources import printable
 from accp_adapters.replay.prices import Prices
 from accp_adapters.replay.report import Comparison, LargestMessage, Report, ToolTotals, Totals, totals
 
@@ -74,7 +75,7 @@ def plain_table(
             numbers, which never are.
         caption: The line below the table; empty: none.
     """
-    cells = [tuple(map(_printable, row)) for row in rows]
+    cells = [tuple(map(printable, row)) for row in rows]
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column(columns[0], overflow="ellipsis", no_wrap=True)
     for index, name in enumerate(columns[1:], 1):
@@ -180,11 +181,6 @@ def _largest_cells(row: LargestMessage) -> tuple[str, ...]:
         f"{message.sent:,}",
         percent(message.sent, message.recorded),
     )
-
-
-def _printable(text: str) -> str:
-    """Return `text` with a blank for each character that a terminal might obey or that UTF-8 cannot carry."""
-    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def _file_name(source: str) -> str:

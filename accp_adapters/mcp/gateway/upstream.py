@@ -83,7 +83,7 @@ class Upstream:
         result = answer.get("result")
         if not isinstance(result, dict):
             refusal = answer.get("error")
-            self._end(f"it refuses: {refusal.get('message') if isinstance(refusal, dict) else refusal!r}")
+            self._end(f"it refuses: {(refusal.get('message') if isinstance(refusal, dict) else refusal)!r:.500}")
             self._check()
             return
         self.handshake = result

@@ -20,8 +20,9 @@ from accp_adapters.serving.hosts import Headers
 
 __all__ = ["ServerUrl"]
 
-# Percent signs are not needed there, and could hide a dot or a slash from one of the two servers.
-_WELL_KNOWN: Final = re.compile(rb"/\.well-known(?:/(?!\.{1,2}(?:/|\Z))[A-Za-z0-9._~!$&'()*+,;=:@-]+)+/?")
+# Percent signs are not needed there, and could hide a dot or a slash from one of the two servers; to some, `..;x` is
+# `..` with a parameter.
+_WELL_KNOWN: Final = re.compile(rb"/\.well-known(?:/(?!\.{1,2}(?:/|\Z))[A-Za-z0-9._~!$&'()*+,=:@-]+)+/?")
 _QUERY: Final = re.compile(rb"[\x21\x24-\x7e]*")
 _KEEPING_METHOD: Final = (HTTPStatus.TEMPORARY_REDIRECT, HTTPStatus.PERMANENT_REDIRECT)
 _MAX_PORT: Final = 65_535

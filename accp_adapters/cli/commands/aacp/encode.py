@@ -11,7 +11,7 @@ import typer
 
 from accp_adapters.cli.commands.aacp.registry import open_registry
 from accp_adapters.cli.errors import ExtraMissing, InputRefused
-from accp_adapters.cli.sources import read_source, write_text
+from accp_adapters.cli.sources import read_source, say, write_text
 
 if TYPE_CHECKING:
     from accp_core.aacp import Finding, Packet, Workflow
@@ -98,7 +98,7 @@ def _show(packet: Packet) -> None:
     from accp_core.aacp import validate as check
 
     for warning in check(packet).warnings:
-        typer.echo(f"warning: {describe_finding(warning)}", err=True)
+        say(f"warning: {describe_finding(warning)}")
     write_text(str(packet))
 
 
@@ -181,8 +181,8 @@ def _encode_english(
     except ProtocolError as error:
         raise InputRefused(error.reason, path="--english", code=error.code) from error
     for warning in encoded.warnings:
-        typer.echo(f"warning: {describe_finding(warning)}", err=True)
-    typer.echo(f"{encoded.tier.value}, seen {encoded.times_seen}", err=True)
+        say(f"warning: {describe_finding(warning)}")
+    say(f"{encoded.tier.value}, seen {encoded.times_seen}")
     write_text(str(encoded.packet))
 
 

@@ -11,7 +11,7 @@ from accp_adapters.cli.commands.aacp.encode import describe_finding, encode
 from accp_adapters.cli.commands.aacp.registry import registry
 from accp_adapters.cli.errors import refusal
 from accp_adapters.cli.groups import HelpGroup
-from accp_adapters.cli.sources import STDIN, read_source, write_text
+from accp_adapters.cli.sources import STDIN, read_source, say, write_text
 
 __all__ = ["aacp"]
 
@@ -46,7 +46,7 @@ def validate(
         invalid += not report.valid
         for kind, findings in (("error", report.errors), ("warning", report.warnings)):
             for finding in findings:
-                typer.echo(f"{file}:{line}:{finding.position + 1}: {kind}: {describe_finding(finding)}", err=True)
+                say(f"{file}:{line}:{finding.position + 1}: {kind}: {describe_finding(finding)}")
     raise typer.Exit(1 if invalid else 0)
 
 

@@ -11,7 +11,7 @@ import typer
 
 from accp_adapters.cli.errors import InputRefused
 from accp_adapters.cli.groups import HelpGroup
-from accp_adapters.cli.sources import read_source, write_text
+from accp_adapters.cli.sources import read_source, say, write_line
 from accp_core.error_codes import ErrorCode
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ def list_entries(
     """
     with open_registry(path) as opened:
         for entry in opened.entries(limit):
-            write_text(f"{entry.times_seen}\t{entry.source}\t{entry.packet}\t{entry.english}".rstrip("\t"))
-        typer.echo(f"{len(opened):,} entries", err=True)
+            write_line(f"{entry.times_seen}\t{entry.source}\t{entry.packet}\t{entry.english}".rstrip("\t"))
+        say(f"{len(opened):,} entries")
 
 
 @registry.command("import")
@@ -69,9 +69,9 @@ def import_entries(
     with open_registry(path, create=True) as opened:
         for file, imported in read:
             for reason in imported.refused:
-                typer.echo(f"{file}: refused: {reason}", err=True)
+                say(f"{file}: refused: {reason}")
             new = opened.add(imported.entries)
-            typer.echo(f"{file}: {new:,} new entries, {len(imported.refused):,} refused", err=True)
+            say(f"{file}: {new:,} new entries, {len(imported.refused):,} refused")
 
 
 @registry.command()
@@ -88,7 +88,7 @@ def forget(
             if not deleted:
                 reason = f"expected an entry with the packet {packet!r}, found none"
                 raise InputRefused(reason, path=str(path), code=ErrorCode.REF_NOT_FOUND)
-            typer.echo(f"{len(deleted)} deleted: {packet}", err=True)
+            say(f"{len(deleted)} deleted: {packet}")
 
 
 def open_registry(path: Path, *, create: bool = False) -> SqliteInstructionRegistry:

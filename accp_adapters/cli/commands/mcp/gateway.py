@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from accp_adapters.cli.errors import ExtraMissing, refusal
-from accp_adapters.cli.sources import read_source
+from accp_adapters.cli.sources import read_source, say
 
 if TYPE_CHECKING:
     from accp_adapters.bindings.identity import Authenticate
@@ -40,7 +40,7 @@ def configured_servers(config: Path, *, quiet: bool) -> list[ServerSettings]:
         raise refusal(error, path=str(config)) from error
     for each in servers:
         if each.given_name and not quiet:
-            typer.echo(f"accp mcp: the server {each.given_name!r} is called {each.name!r}", err=True)
+            say(f"accp mcp: the server {each.given_name!r} is called {each.name!r}")
     return servers
 
 
@@ -99,7 +99,7 @@ def listen_for_servers(
 
 def announcing(what: str) -> Callable[[str], None]:
     """Return what says on standard error at which URL `what` is done."""
-    return lambda at: typer.echo(f"accp mcp: {at} {what}", err=True)
+    return lambda at: say(f"accp mcp: {at} {what}")
 
 
 def run_listening(serving: Coroutine[Any, Any, None], address: tuple[str, int]) -> None:

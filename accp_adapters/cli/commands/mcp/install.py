@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from accp_adapters.cli.errors import refusal
-from accp_adapters.cli.sources import write_text
+from accp_adapters.cli.sources import say, write_line
 from accp_adapters.cli.tool_forms import ToolOption, tool_forms
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def install(
         _report(installation.path, changes, dry_run=dry_run)
         changed |= any(change.outcome in {"wrapped", "rewritten"} for change in changes)
     if changed and not dry_run:
-        typer.echo(f"accp mcp: {_RESTART}; accp mcp uninstall undoes it, accp mcp status counts", err=True)
+        say(f"accp mcp: {_RESTART}; accp mcp uninstall undoes it, accp mcp status counts")
 
 
 def uninstall(
@@ -100,7 +100,7 @@ def uninstall(
         _report(installation.path, changes, dry_run=dry_run)
         if changes:
             how = "the backup, byte for byte" if is_restored else "only our words were taken out"
-            typer.echo(f"accp mcp: {installation.path}: {how}", err=True)
+            say(f"accp mcp: {installation.path}: {how}")
 
 
 def machine_of(state_dir: Path | None) -> tuple[Machine, Path]:
@@ -141,7 +141,7 @@ def _installations(
     if installed and not clients and not project:
         paths += [path for path in installed_files(state) if path.is_file()]
     if not paths:
-        typer.echo("accp mcp: no configuration file of a known client was found; name one by --client FILE", err=True)
+        say("accp mcp: no configuration file of a known client was found; name one by --client FILE")
     for path in {path.resolve(): path for path in paths}.values():
         yield Installation(path, state)
 
@@ -172,13 +172,13 @@ def _check_servers(names: Sequence[str], paths: Sequence[Path]) -> None:
 
 
 def _report(path: Path, changes: Sequence[Change], *, dry_run: bool) -> None:
-    write_text(f"{path}{' (nothing was written)' if dry_run else ''}")
+    write_line(f"{path}{' (nothing was written)' if dry_run else ''}")
     for change in changes:
         where = f" in {change.place[1]}" if change.place[0] == "projects" else ""
         reason = f": {change.reason}" if change.reason else ""
-        write_text(f"  {change.place[-1]}{where}: {change.outcome}{reason}")
+        write_line(f"  {change.place[-1]}{where}: {change.outcome}{reason}")
     if not changes:
-        write_text("  no servers")
+        write_line("  no servers")
 
 
 def _own_path() -> str:

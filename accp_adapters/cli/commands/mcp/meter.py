@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-import typer
+from accp_adapters.cli.sources import say
 
 if TYPE_CHECKING:
     from accp_adapters.mcp.savings.meter import Meter
@@ -71,7 +71,7 @@ def metering(server: str, policy: str, *, state_dir: Path | None, quiet: bool) -
     _, state = machine_of(state_dir)
     meter = Meter(server, count_o200k, Ledger(state))
     if not quiet:
-        typer.echo(f"accp mcp: {server}: {_POLICIES[policy]}", err=True)
+        say(f"accp mcp: {server}: {_POLICIES[policy]}")
     try:
         with _terminated():
             yield meter
@@ -79,7 +79,7 @@ def metering(server: str, policy: str, *, state_dir: Path | None, quiet: bool) -
         counts = meter.close()
         if not quiet:
             said = "; ".join(f"{kind}: {each.describe()}" for kind, each in sorted(counts.items()))
-            typer.echo(f"accp mcp: {server}: {said or 'no results'}", err=True)
+            say(f"accp mcp: {server}: {said or 'no results'}")
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from accp_adapters.cli.commands.mcp.install import Client, Project, StateFolder, client_files, machine_of
-from accp_adapters.cli.sources import write_text
+from accp_adapters.cli.sources import write_line
 
 __all__ = ["status"]
 
@@ -29,15 +29,16 @@ def status(*, client: Client = None, project: Project = False, state_dir: StateF
     if not client and not project:
         paths += installed_files(state)
     for path in {path.resolve(): path for path in paths}.values():
-        write_text("\n".join([str(path), *_servers(path)]))
+        for line in (str(path), *_servers(path)):
+            write_line(line)
     try:
         saved = Ledger(state).read()
     except sqlite3.Error as error:
         raise typer.BadParameter(f"cannot read the counts in {str(state)!r}: {error}") from error
-    write_text("saved so far" if saved else "nothing was counted so far")
+    write_line("saved so far" if saved else "nothing was counted so far")
     for server, kinds in saved.items():
         for kind, counts in kinds.items():
-            write_text(f"  {server}: {kind}: {counts.describe()}")
+            write_line(f"  {server}: {kind}: {counts.describe()}")
 
 
 def _servers(path: Path) -> Sequence[str]:

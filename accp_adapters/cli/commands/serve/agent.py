@@ -12,6 +12,7 @@ import typer
 
 from accp_adapters.cli.commands.serve.entrance import Entrance, url_of
 from accp_adapters.cli.serving import tokens_of
+from accp_adapters.cli.sources import say
 
 if TYPE_CHECKING:
     from accp_adapters.bindings.acp import AcpAgent, AcpHost
@@ -129,4 +130,4 @@ def _server_tls(files: TlsFiles | None) -> Any:
 
 
 def _say(host: AcpHost, address: str) -> None:
-    typer.echo(f"serving {host.card.name!r} at {address}", err=True)
+    say(f"serving {host.card.name!r} at {address}")

@@ -10,6 +10,7 @@ import typer
 
 from accp_adapters.cli.commands.serve.entrance import Entrance, url_of
 from accp_adapters.cli.commands.serve.options import Preset
+from accp_adapters.cli.sources import say
 from accp_adapters.cli.tool_forms import tool_forms
 
 if TYPE_CHECKING:
@@ -50,5 +51,5 @@ async def _serve(app: Any, entrance: Entrance) -> None:
     with listen_at(*entrance.http) as listening:
         server = http_server(app, header_seconds=GATEWAY_LIMITS.body_time, tls=entrance.tls, drain_seconds=10)
         url = url_of(entrance.scheme, entrance.http[0], listening.getsockname()[1])
-        typer.echo(f"compressing at {url}", err=True)
+        say(f"compressing at {url}")
         await server.serve(sockets=[listening])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from accp_adapters.cli.commands.serve.entrance import Entrance, url_of
+from accp_adapters.cli.sources import say
 from accp_core.errors import ProtocolError
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ async def _serve(
                     drain_seconds=10,
                 )
                 url = url_of(entrance.scheme, place[0], listening.getsockname()[1])
-                typer.echo(f"serving @{agent_id} at {url}", err=True)
+                say(f"serving @{agent_id} at {url}")
                 await server.serve(sockets=[listening])
     except ProtocolError as error:  # it is unreachable, or that of other workers
         raise typer.BadParameter(str(error), param_hint="--log") from error

@@ -76,7 +76,14 @@ TARGETS = [
     "%2Fmcp",
     "*",
 ]
-TARGETS += ["/.well-known/../mcp", "/.well-known/%2e%2e/x", "/.well-known", "/mcp;x"]
+TARGETS += [
+    "/.well-known/../mcp",
+    "/.well-known/%2e%2e/x",
+    "/.well-known",
+    "/mcp;x",
+    "/.well-known/..;/admin",
+    "/.well-known/.;/..;/x",
+]
 
 
 @pytest.mark.parametrize("target", TARGETS)

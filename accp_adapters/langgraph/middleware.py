@@ -60,6 +60,8 @@ ToolAnswer: TypeAlias = ToolMessage | Command[Any]
 ModelAnswer: TypeAlias = ModelResponse[Any]
 """What a model returns."""
 
+_MAX_LAST_REQUESTS: Final = 64
+"""Threads whose last request is kept for the summarizer."""
 _MAX_STORED: Final = 10_000
 _DISABLED: Final = "ACCP_DISABLED"
 """The environment variable that switches every projection off where it is "1"."""
@@ -156,6 +158,9 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         self._store: Final = store
         self._stored: Final[BoundedDict[tuple[str | None, str], None]] = BoundedDict(_MAX_STORED)
         """Thread and key of what was stored; for the summarizer, which sees no state."""
+        self._last_requests: Final[BoundedDict[str | None, ModelRequest]] = BoundedDict(_MAX_LAST_REQUESTS)
+        """Thread to what its model was sent last; for the summarizer, and it may be lost at any time."""
+        self._summarizes = False
         self._telemetry: Final = Telemetry("langgraph")
         self._folder: Final = _folder(chosen, fold_trigger, fold_keep, summarizer)
         self.tools = (
@@ -232,10 +237,18 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
     def summarizer(self, model: BaseChatModel) -> Runnable[Any, str]:
         """Return what writes a summary of messages with `model`, for `SummarizationMiddleware`.
 
+        With the agent's own model, and `trim_tokens_to_summarize=None`, the request for the summary follows the prompt
+        that was sent last in the thread, so that the provider's cache has nearly all of it.
         With `store=` the model reads references to what this process has stored of the thread, and what its summary
         cites opens after the messages are removed; without, it reads none.
         """
-        return summarizing_model(model, self._projector, lambda key: (thread_id(), key) in self._stored)
+        self._summarizes = True
+        return summarizing_model(
+            model,
+            self._projector,
+            lambda key: (thread_id(), key) in self._stored,
+            lambda: self._last_requests.get(thread_id()),
+        )
 
     def expand(self, text: str, state: Any) -> str:
         """Return `text` with each reference replaced by the text that `state` holds for it; others stay.
@@ -295,6 +308,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
 
     def _finished(self, call: _ModelCall, answer: ModelAnswer) -> ModelAnswer | ExtendedModelResponse[Any]:
         """Return the answer with the update; what a final answer cites is counted, and handed over where it is due."""
+        if self._summarizes and thread_id():
+            self._last_requests.put(thread_id(), call.request)
         final = " ".join(message.text for message in answer.result if not getattr(message, "tool_calls", None))
         if keys := find_references(final):
             self._telemetry.answered(len(keys))

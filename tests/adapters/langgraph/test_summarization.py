@@ -81,3 +81,66 @@ async def test_what_a_summary_cites_opens_with_a_store_and_without_it_cites_noth
     else:
         assert not any(find_references(messages[-1].text) for messages in writer.received)
         assert state["messages"][-1].text == "nothing is cited"
+
+
+def summarizing(model: ScriptedModel, writer: ScriptedModel, **settings: Any) -> Any:
+    """Return an agent that summarizes after some turns, with a summarizer that may read all of them."""
+    accp = AccpMiddleware(Policy.tight(), store=SqliteColdStore())
+    summarize = SummarizationMiddleware(
+        model,
+        trigger=("messages", 8),
+        keep=("messages", 2),
+        token_counter=accp.count_tokens,
+        trim_tokens_to_summarize=None,
+        summarizer=accp.summarizer(writer),
+    )
+    settings = {"system_prompt": "Be brief.", "checkpointer": InMemorySaver()} | settings
+    return create_agent(model, [crm, prose], middleware=[summarize, accp], **settings)
+
+
+TALK = [calls(call("prose", f"p{number}", query=str(number))) for number in range(2)]
+
+
+@needs_summarizer
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_a_summary_is_asked_for_at_the_end_of_the_prompt_that_was_sent(asynchronous: bool) -> None:
+    model = ScriptedModel(script=[LOOK_UP, *TALK, "found", "There were rows.", "done"])
+    graph = summarizing(model, model)
+    for words in ("find customers", "go on"):
+        given: Any = {"messages": words}
+        state = await graph.ainvoke(given, thread("t")) if asynchronous else graph.invoke(given, thread("t"))
+    before, asked, after = model.received[-3:]
+    shared = len(asked) - 1
+    assert shared > 3
+    assert asked[:shared] == before[:shared]
+    assert asked[-1].text.endswith("Call no tool.\n</messages>")
+    assert model.tool_names[-3] == model.tool_names[-2]
+    assert "There were rows." in after[1].text
+    assert state["messages"][-1].text == "done"
+
+
+@needs_summarizer
+@pytest.mark.parametrize(
+    "answer", [calls(call("crm", "late", query="more")), AIMessage("")], ids=["a tool call", "nothing"]
+)
+def test_an_answer_that_is_no_summary_is_asked_for_in_a_text_of_its_own(answer: AIMessage) -> None:
+    model = ScriptedModel(script=[LOOK_UP, *TALK, "found", answer, "There were rows.", "done"])
+    graph = summarizing(model, model)
+    for words in ("find customers", "go on"):
+        graph.invoke({"messages": words}, thread("t"))
+    *_, alone, after = model.received
+    assert len(alone) == 1
+    assert "<messages>" in alone[0].text
+    assert "There were rows." in after[1].text
+
+
+@needs_summarizer
+@pytest.mark.parametrize("lost", ["another model", "a new process"])
+def test_what_was_sent_may_be_lost_or_sent_to_another_model(lost: str) -> None:
+    script = [LOOK_UP, *TALK, "found"]
+    model, later = ScriptedModel(script=script), ScriptedModel(script=["There were rows.", "done"])
+    saver = InMemorySaver()
+    writer = later if lost == "another model" else model
+    summarizing(model, writer, checkpointer=saver).invoke({"messages": "find customers"}, thread("t"))
+    summarizing(later, later, checkpointer=saver).invoke({"messages": "go on"}, thread("t"))
+    assert len(later.received[0]) == 1

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from deepagents import create_deep_agent
+from deepagents.middleware.subagents import GENERAL_PURPOSE_SUBAGENT
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
@@ -19,7 +20,7 @@ from langgraph_supervisor import create_supervisor
 from langgraph_swarm import create_handoff_tool, create_swarm
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.langgraph import AccpMiddleware, handoff_tool
+from accp_adapters.langgraph import AccpMiddleware, CompressNode, fetch_tool, handoff_tool
 from accp_core.references import reference_to
 from tests.adapters.langgraph import transcripts
 from tests.adapters.langgraph.composition import sources
@@ -128,6 +129,40 @@ async def test_deepagents(asynchronous: bool) -> None:
     await run(graph, asynchronous)
     worker.check()
     lead.check()
+
+
+async def test_the_general_purpose_agent_of_deepagents(asynchronous: bool) -> None:
+    worker = Member("general", [ASK, look, cite])
+    task = go_on("task", description="Look.", subagent_type="general-purpose")
+    lead = Member("lead", [task, look, AIMessage(content="2")])
+    general: Any = {**GENERAL_PURPOSE_SUBAGENT, "model": worker.model, "middleware": worker.middleware}
+    graph = create_deep_agent(
+        lead.model, worker.tools, subagents=[general], middleware=lead.middleware, checkpointer=InMemorySaver()
+    )
+    await run(graph, asynchronous)
+    worker.check()
+    assert FETCH_NAME in worker.script.prompts[-1].tools
+
+
+async def test_the_model_of_a_supervisor_reads_views_and_queries_previews(asynchronous: bool) -> None:
+    compress = CompressNode(POLICY)
+    worker = Member("crm", [ASK, look, AIMessage(content="Fine.")])
+    lead = Script([go_on("transfer_to_crm", task="Look."), look, AIMessage(content="Two.")])
+    graph = create_supervisor(
+        [worker.agent()],
+        model=Model(script=lead),
+        tools=[handoff_tool("crm", style="supervisor"), fetch_tool(POLICY)],
+        output_mode="full_history",
+        pre_model_hook=lambda state: {"llm_input_messages": compress.read(state)},
+    )
+    messages = await run(graph.compile(checkpointer=InMemorySaver()), asynchronous)
+    sent, state = (sum(len(message.text) for message in each) for each in (lead.prompts[1].messages, messages[:-3]))
+    assert sent < state / 2
+    answers = [message for message in messages if isinstance(message, ToolMessage) and message.name == FETCH_NAME]
+    assert answers[-1].status == "success", answers[-1].text
+    assert "crm-0000" in answers[-1].text
+    for prompt in lead.prompts:
+        transcripts.check(prompt.messages)
 
 
 async def test_an_agent_as_a_tool(asynchronous: bool) -> None:

@@ -10,9 +10,9 @@ or as a grid of lines, alone or between others (`grids`: CSV, Markdown, psql, â€
    `document.WholeForm`: `recognise` (a glance at the text, no more than its first lines), `read` (the value, ValueError
    where it is not written so), `describe` (what is needed besides the value to write the same characters: widths, line
    ends; None where the text cannot be written again, which leaves it tables and queries without a view) and `write`.
-   A grid has `read_lines` in place of the first two.
-2. Add it to `forms.WHOLE_FORMS` or `grids.GRIDS` at the place where it is to be tried: the first form that reads the
-   text has it.
+   A grid is a `grids.frame.LineForm` or `cell_form`: how it begins, how its cells are read, and how lines are written.
+2. Add it to `forms.WHOLE_FORMS`, or to those in `grids.finding`, at the place where it is to be tried: the first form
+   that reads the text has it.
 3. The value of a grid is an array of maps, one for each row, with distinct names in the order of the columns; numbers
    that must keep their spelling are `packing.number.SpelledFloat`.
 4. A value of another form inside other text is found by `inside.values_inside`.

@@ -60,4 +60,4 @@ def _line(cells: dict[str, str]) -> str:
     return f'{start} "{request}" {cells["status"]} {cells["bytes"]}{end}'
 
 
-ACCESS_LOG: Final = LineForm("g", _read, lambda text, value: ("",), _lines)
+ACCESS_LOG: Final = LineForm("g", r"\S++ \S++ [^\s\[]++ \[[0-9]{2}/", _read, lambda text, value: ("",), _lines)

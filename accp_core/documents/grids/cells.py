@@ -14,8 +14,8 @@ from typing import Any, Final, TypeAlias
 from accp_core.packing.number import read_float, read_int
 
 __all__ = [
-    "Rows", "distinct_names", "grid_of", "is_number", "read_counts", "rows_of", "spell", "spelled_header",
-    "write_counts", "write_header",
+    "LOOKED_AT", "Rows", "distinct_names", "grid_of", "has_numbers", "is_number", "read_counts", "rows_of", "spell",
+    "spelled_header", "write_counts", "write_header",
 ]  # fmt: skip
 
 Rows: TypeAlias = list[dict[str, Any]]
@@ -23,6 +23,8 @@ Rows: TypeAlias = list[dict[str, Any]]
 
 _TRUTHS: Final = (("false", "true"), ("False", "True"), ("FALSE", "TRUE"))
 """How a boolean may be spelled."""
+LOOKED_AT: Final = 500
+"""Rows that show what the cells are."""
 _MAX_COUNTS: Final = 10_000
 """Columns of a layout; so few digits could ask for more memory than there is."""
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,30})(\.[0-9]{1,40})?([eE][+-][0-9]{1,3})?")
@@ -31,6 +33,12 @@ _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,30})(\.[0-9]{1,40})?([eE][+-][
 def is_number(cell: str) -> bool:
     """Return whether a cell is a number as JSON writes it; an exponent has its sign, which a hash has not."""
     return _NUMBER.fullmatch(cell) is not None
+
+
+def has_numbers(rows: list[list[str]]) -> bool:
+    """Return whether a column has nothing but numbers."""
+    columns = zip(*rows[:LOOKED_AT], strict=False)
+    return any(any(column) and all(is_number(cell) for cell in column if cell) for column in columns)
 
 
 def rows_of(names: Sequence[str], rows: Sequence[Sequence[str]], null: str = "") -> Rows:

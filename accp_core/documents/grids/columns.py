@@ -4,43 +4,53 @@
     web-1    1/1     Running        ---------- -------
     web-2    0/1     Error          requests   2.32.3
 
-A column is where the header has a word and every line has a blank before it, or where a rule of dashes says so.
+A column is where the header has a word and every line has a blank before it, or where a rule of dashes says so. A cell
+that is longer than its column moves what follows it. `ls -l` has no header: its columns are known.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from accp_core.documents.grids.cells import Rows, read_counts, write_counts
+from accp_core.documents.grids.cells import Rows, has_numbers, read_counts, write_counts
 from accp_core.documents.grids.frame import Cells, Lines, Spell, cell_form
 
-__all__ = ["COLUMNS"]
+__all__ = ["COLUMNS", "LISTING"]
 
 _MAX_HEADER: Final = 2_000
 _MIN_COLUMNS: Final = 3
+_MIN_LISTED: Final = 2
 _FOOTER: Final = 2
 """Lines at the end of a paragraph that may say how many rows there are."""
-_NAME: Final = r"[A-Z%#][A-Z0-9%#_()/.:+-]*+"
+_NAME: Final = r"[A-Z%#][A-Z0-9%#_()/.:+-]*+(?<![.:])"
 # Words in capitals, several of them apart by more than a blank; df has others.
 _HEADER: Final = re.compile(rf" *{_NAME}(?: +{_NAME})*+ *|Filesystem +.*Mounted on")
+_WORDS: Final = re.compile(r" *(?:[A-Za-z_%#][^\s=,;]*+(?<![.,:;!?]) *)++")
+"""A header that is not all in capitals; there must be a column of numbers below it."""
+_MODE: Final = "[-bcdlps][-rwxsStT]{9}"
+_LISTED: Final = re.compile(
+    rf"({_MODE}[.+@]?) +([0-9]+) (\S+) +(\S+) +([0-9.]+[KMGTP]?|[0-9]+, *[0-9]+)"
+    r" ([A-Z][a-z]{2} [ 0-9][0-9] [ 0-9][0-9:]{4}|[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}[0-9:.+ ]*?) (\S.*)"
+)
+_LIST: Final = ["mode", "links", "owner", "group", "size", "modified", "name"]
 _APART: Final = re.compile(r"\S {2,}\S")
+_GAPS: Final = re.compile(" {2,}")
 _RULE: Final = re.compile(r" *-{2,}(?: +-+)+ *")
 _WORD: Final = re.compile(r"\S+")
-_HOW: Final = re.compile(r"([nt]);([0-9,*]++);([lr]++);([0-9,*]*+)")
+_HOW: Final = re.compile(r"([nt])([0123]);([0-9,*]++);([lr]++);([0-9,*]*+)")
 _BLANK: Final = frozenset(("", " "))
 
 
-def _is_header(lines: Lines, at: int) -> bool:
-    header = lines[at]
+def _is_header(header: str, rule: str) -> bool:
     if len(header) > _MAX_HEADER:
         return False
-    if lines[at + 1][:2] in ("--", " -"):
-        return _RULE.fullmatch(lines[at + 1]) is not None
-    return "  " in header and _HEADER.fullmatch(header) is not None and _APART.search(header) is not None
+    if rule[:2] in ("--", " -"):
+        return _RULE.fullmatch(rule) is not None
+    return _APART.search(header) is not None and (_HEADER.fullmatch(header) or _WORDS.fullmatch(header)) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,32 +63,68 @@ class _Columns:
     """Where the word of each column, or its part of the rule, begins and ends."""
     sides: str
     """Whether the cells of a column begin where its word does (l), or end there (r)."""
-    is_ruled: bool
+    is_ruled: bool = False
+    gaps: str = "1"
+    """The least blanks between two cells that a text may have; 0: there is no header."""
 
     def layouts(self) -> Iterator[str]:
         """Yield where each column begins or ends, whether lines end with blanks, and the dashes of the rule."""
         spans = list(zip(self.spans, self.sides, strict=True))
         places = write_counts(start if side == "l" else end for (start, end), side in spans)
         dashes = write_counts(end - start for start, end in self.spans) if self.is_ruled else ""
-        return (f"{trail};{places};{self.sides};{dashes}" for trail in "nt")
+        return (f"{trail}{gap};{places};{self.sides};{dashes}" for trail in "nt" for gap in self.gaps)
 
 
 def _parse(lines: Lines, at: int) -> Cells | None:
-    if at + 1 >= len(lines) or not _is_header(lines, at):
+    if not _is_header(lines[at], lines[at + 1]):
         return None
     header, rule = lines[at], lines[at + 1]
     is_ruled = _RULE.fullmatch(rule) is not None
     body: list[str] = []
     start = end = at + 1 + is_ruled
-    while end < len(lines) and (line := lines[end]) and not line.isspace():
+    while (line := lines[end]) and not line.isspace():
         body.append(line)
         end += 1
     words = [word.span() for word in _WORD.finditer(rule if is_ruled else header)]
+    if not is_ruled and body and header[0] == " " and body[0][0] != " ":
+        words = [(0, 0), *words]
     for size in range(len(body), max(len(body) - _FOOTER, 1) - 1, -1):
-        found = _columns(header, body[:size], words, is_ruled=is_ruled)
-        if found is not None:
+        found = _columns(header, body[:size], words, is_ruled=is_ruled) or _overflowing(header, body[:size], words)
+        if found is not None and (is_ruled or _HEADER.fullmatch(header) or has_numbers(found.rows)):
             return Cells(found.header, found.rows, start + size, found.layouts)
     return None
+
+
+def _list(lines: Lines, at: int) -> Cells | None:
+    """Return the lines of `ls -l`; None: there are not several."""
+    found, end = [], at
+    while row := _LISTED.fullmatch(lines[end]):
+        found.append(row)
+        end += 1
+    if len(found) < _MIN_LISTED:
+        return None
+    groups = range(1, len(_LIST) + 1)
+    starts, ends = ([{row.span(group)[side] for row in found} for group in groups] for side in (0, 1))
+    sides = "".join("l" if len(start) == 1 else "r" * (len(end) == 1) for start, end in zip(starts, ends, strict=True))
+    spans = [(min(start), min(end)) for start, end in zip(starts, ends, strict=True)]
+    columns = _Columns(_LIST, [list(row.groups()) for row in found], spans, sides, gaps="0")
+    return Cells(_LIST, columns.rows, end, columns.layouts if len(sides) == len(spans) else list)
+
+
+def _overflowing(header: str, body: list[str], words: list[tuple[int, int]]) -> _Columns | None:
+    """Return the columns of lines of which less than half have a cell that is longer than its column."""
+    is_long = [any(line[start - 1 : start] not in _BLANK for start, _ in words[1:]) for line in body]
+    regular = [line for line, each in zip(body, is_long, strict=True) if not each]
+    is_few = len(body) / 2 < len(regular) < len(body)
+    if not is_few or (found := _columns(header, regular, words, is_ruled=False)) is None:
+        return None
+    left, rows = iter(found.rows), []
+    for line, each in zip(body, is_long, strict=True):
+        apart = [cells for cells in (_GAPS.split(line.strip()), line.split()) if len(cells) == len(found.header)]
+        if each and not apart:
+            return None
+        rows.append(apart[0] if each else next(left))
+    return replace(found, rows=rows, gaps="123")
 
 
 def _columns(header: str, body: list[str], words: list[tuple[int, int]], *, is_ruled: bool) -> _Columns | None:
@@ -123,25 +169,28 @@ def _lines(header: list[str], rows: Rows, how: str, spell: Spell) -> Iterator[st
     found = _HOW.fullmatch(how)
     if found is None:
         raise ValueError(f"expected where columns stand, found {how!r}")
-    trail, places, sides, dashes = found.groups()
+    trail, gap, places, sides, dashes = found.groups()
     ends, rule = read_counts(places), read_counts(dashes)
     if len(ends) != len(sides) or max(ends) > _MAX_HEADER or len(rule) not in (0, len(ends)):
         raise ValueError(f"expected a place for each column, found {how!r}")
     size = max(ends) if trail == "t" else 0
     ruled = [["-" * width for width in rule]] * bool(rule)
-    for cells in (header, *ruled, *([spell(cell) for cell in row.values()] for row in rows)):
-        yield _placed(cells, ends, sides).ljust(size)
+    for cells in (*([header] if gap != "0" else []), *ruled, *([spell(cell) for cell in row.values()] for row in rows)):
+        yield _placed(cells, ends, sides, int(gap) or 1).ljust(size)
 
 
-def _placed(cells: Sequence[str], ends: Sequence[int], sides: str) -> str:
-    line = ""
+def _placed(cells: Sequence[str], ends: Sequence[int], sides: str, gap: int) -> str:
+    line, moved = "", 0
     for cell, at, side in zip(cells, ends, sides, strict=True):
         if cell:
-            start = at if side == "l" else at - len(cell)
-            if start < len(line):
-                raise ValueError(f"expected {cell!r} behind the column before it")
-            line += " " * (start - len(line)) + cell
+            start = moved + (at if side == "l" else at - len(cell))
+            over = max(len(line) + gap * bool(line) - start, 0)
+            moved += over
+            line += " " * (start + over - len(line)) + cell
     return line
 
 
-COLUMNS: Final = cell_form("w", _parse, _lines)
+# Words apart, or a line above a rule.
+_START: Final = r" *+\S[^\n]*?  ++\S|[^\n]++\n *--"
+COLUMNS: Final = cell_form("w", _START, _parse, _lines)
+LISTING: Final = cell_form("l", _MODE, _list, _lines)

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from accp_core.documents.grids.cells import Rows, is_number
+from accp_core.documents.grids.cells import LOOKED_AT, Rows, has_numbers
 from accp_core.documents.grids.frame import Cells, Lines, Spell, cell_form
 
 __all__ = ["DELIMITED"]
 
-_DELIMITERS: Final = {"t": "\t", "s": ";", "c": ","}
+_DELIMITERS: Final = {"t": "\t", "s": ";", "c": ",", "b": ", "}
 _MAX_LINE: Final = 65_536
 """Characters of a header."""
 _MAX_NAME: Final = 64
@@ -25,10 +25,10 @@ _MIN_CELLS: Final = 6
 """Cells beside the first column that make rows of texts a grid; a column of numbers shows it, too."""
 _FEW: Final = 8
 """Of so many rows one may have more or fewer cells than the header, or begin a cell with a blank."""
-_LOOKED_AT: Final = 500
-"""Rows that show what the cells are."""
 _CODE: Final = re.compile(r"[{}=<>\\]|::|\([^)]*$|^[^(]*\)|\s\S*[.:]$|^\s")
 """What a cell of code or a sentence has and a name has not."""
+_PLAIN: Final = re.compile(r"[A-Za-z_][\w #%()/.-]*+")
+"""A name where blanks follow the commas, as in prose."""
 _DATA: Final = re.compile(r"[-+]?[0-9][0-9.,:/ -]*[A-Za-z%]{0,3}")
 """A number, a date, a time: no name."""
 _QUOTING: Final = "maste"
@@ -37,12 +37,13 @@ _HOW: Final = re.compile(rf"([{''.join(_DELIMITERS)}])([{_QUOTING}])")
 
 
 def _delimiter(lines: Lines, at: int) -> str:
-    if at + 1 >= len(lines) or len(lines[at]) > _MAX_LINE:
+    if len(lines[at]) > _MAX_LINE:
         return ""
     first, second = lines[at], lines[at + 1]
     for sign in _DELIMITERS.values():
-        if sign in first and (sign in second or '"' in second) and (sign == "\t" or f"{sign} " not in first):
-            return sign
+        is_apart = sign == "\t" or f"{sign} " not in first
+        if sign in first and (sign in second or '"' in second) and is_apart:
+            return sign if sign != ", " or first.count(",") == first.count(sign) else ""
     return ""
 
 
@@ -57,7 +58,8 @@ def _parse(lines: Lines, at: int) -> Cells | None:
     if len(rows) < 2 or not _is_even(rows, sign):
         return None
     header = rows.pop(0) if _is_header(rows) else []
-    if not _is_data(header, rows):
+    is_prose = sign == ", " and not all(map(_PLAIN.fullmatch, header or [","]))
+    if is_prose or not _is_data(header, rows):
         return None
     code = next(code for code, each in _DELIMITERS.items() if each == sign)
     return Cells(header, rows, ends[-1], lambda: [code + quoting for quoting in _QUOTING])
@@ -65,7 +67,7 @@ def _parse(lines: Lines, at: int) -> Cells | None:
 
 def _split(lines: Lines, at: int, sign: str) -> tuple[list[list[str]], list[int]]:
     """Return the rows from a line on, up to one that has no two cells, with the number of the line behind each."""
-    reader = csv.reader(_with_ends(lines, at), delimiter=sign, strict=True)
+    reader = csv.reader(_with_ends(lines, at), delimiter=sign[0], skipinitialspace=len(sign) > 1, strict=True)
     rows, ends = [], []
     try:
         for row in reader:
@@ -79,14 +81,16 @@ def _split(lines: Lines, at: int, sign: str) -> tuple[list[list[str]], list[int]
 
 
 def _with_ends(lines: Lines, at: int) -> Iterator[str]:
-    return (f"{lines.raw[number]}\n" for number in range(at, len(lines)))
+    return (f"{lines.raw[number]}\n" for number in range(at, len(lines.raw)))
 
 
 def _is_even(rows: list[list[str]], sign: str) -> bool:
     """Return whether nearly all rows have as many cells as the first one, and few cells begin with a blank."""
     size = len(rows[0])
     uneven = sum(len(row) != size for row in rows)
-    blank = 0 if sign == "\t" else sum(any(cell[:1] == " " for cell in row) for row in rows[:_LOOKED_AT])
+    blank = 0 if sign == "\t" else sum(any(cell[:1] == " " for cell in row) for row in rows[:LOOKED_AT])
+    if sign == ", ":  # prose has some such lines
+        return uneven == 0 and has_numbers(rows[1:])
     return (uneven == 0 or size > 2) and uneven * _FEW <= len(rows) and blank * _FEW <= len(rows)
 
 
@@ -97,7 +101,7 @@ def _is_header(rows: list[list[str]]) -> bool:
         len(named) >= 2
         and len(first) - len(named) <= len(first) // 3
         and all(map(_is_name, named))
-        and (_has_numbers(rows[1:]) or not any(cell in below for cell, *below in zip(*rows, strict=False) if cell))
+        and (has_numbers(rows[1:]) or not any(cell in below for cell, *below in zip(*rows, strict=False) if cell))
     )
 
 
@@ -110,14 +114,9 @@ def _is_data(header: list[str], rows: list[list[str]]) -> bool:
     """Return whether rows are more than a few sentences with commas: they have a column of numbers, or many cells."""
     size = min(map(len, rows))
     if header:
-        return _has_numbers(rows) or len(rows) * (len(header) - 1) >= _MIN_CELLS
+        return has_numbers(rows) or len(rows) * (len(header) - 1) >= _MIN_CELLS
     is_even = all(len(row) == size for row in rows)
-    return size > 2 and is_even and _has_numbers(rows) and not any(_CODE.search(cell) for cell in rows[0])
-
-
-def _has_numbers(rows: list[list[str]]) -> bool:
-    columns = zip(*rows[:_LOOKED_AT], strict=False)
-    return any(any(column) and all(is_number(cell) for cell in column if cell) for column in columns)
+    return size > 2 and is_even and has_numbers(rows) and not any(_CODE.search(cell) for cell in rows[0])
 
 
 def _lines(header: list[str], rows: Rows, how: str, spell: Spell) -> Iterator[str]:
@@ -134,11 +133,13 @@ def _lines(header: list[str], rows: Rows, how: str, spell: Spell) -> Iterator[st
 def _cell(value: object, sign: str, quoting: str, spell: Spell) -> str:
     text = spell(value)
     is_text = type(value) is str
-    must = is_text and (sign in text or '"' in text or "\n" in text or "\r" in text)
+    must = is_text and (sign[0] in text or '"' in text or "\n" in text or "\r" in text)
     if must or quoting == "a" or (is_text and quoting in "st") or (value is None and quoting in "et"):
         escaped = text.replace('"', '""')
         return f'"{escaped}"'
     return text
 
 
-DELIMITED: Final = cell_form("c", _parse, _lines)
+# A sign, and again in the next line, or a quote there.
+_START: Final = "|".join(rf"[^\n{sign}]*+{sign}[^\n]*+\n[^\n]*?[{sign}\"]" for sign in "\t;,")
+DELIMITED: Final = cell_form("c", _START, _parse, _lines)

@@ -1,14 +1,20 @@
-"""Finds the grids in a text."""
+"""Finds the grids in a text.
+
+Where none begins is found out by one pattern for all forms, as nearly every text has none.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import Final
 
 from accp_core.documents.document import BYTE_ORDER_MARK, Value
 from accp_core.documents.grids.access_log import ACCESS_LOG
-from accp_core.documents.grids.columns import COLUMNS
+from accp_core.documents.grids.columns import COLUMNS, LISTING
 from accp_core.documents.grids.delimited import DELIMITED
 from accp_core.documents.grids.frame import LineForm, Lines
 from accp_core.documents.grids.html_tables import HTML_TABLE, read_tables
@@ -18,13 +24,23 @@ from accp_core.documents.grids.ruled import RULED
 
 __all__ = ["GRIDS", "grids_in"]
 
-_ANYWHERE: Final = (RULED, RECORDS, LOGFMT, ACCESS_LOG)
-_AT_STARTS: Final = (DELIMITED, COLUMNS)
-"""Those that begin a paragraph, but for one line before them: a title, a command."""
-GRIDS: Final[tuple[LineForm, ...]] = (*_ANYWHERE, *_AT_STARTS, HTML_TABLE)
+_ANYWHERE: Final[tuple[LineForm, ...]] = (RULED, RECORDS, LOGFMT, ACCESS_LOG, LISTING)
+_AT_STARTS: Final = (*_ANYWHERE, DELIMITED, COLUMNS)
+"""The last ones begin a paragraph, but for one line before them: a title, a command."""
+GRIDS: Final[tuple[LineForm, ...]] = (*_AT_STARTS, HTML_TABLE)
 """The forms of grids."""
-_SIGNS: Final = frozenset("-|:─+┌╭┏╔╒")
-"""How one of the first two lines of the others begins."""
+
+
+def _start_of(forms: Sequence[LineForm]) -> str:
+    return "|".join(f"(?:{form.start})" for form in forms)
+
+
+_START: Final = {form.CODE: re.compile(form.start) for form in GRIDS}
+# From the end of a line: a blank line and one that begins a grid below it, or below a title, or a line that does.
+_NEXT: Final = re.compile(
+    rf"\n(?:(?P<blank>[ \t\r]*+\n)(?![ \t\r]*+\n)(?=(?:[^\n]++\n)?(?:{_start_of(_AT_STARTS)}))"
+    rf"|(?={_start_of(_ANYWHERE)}))"
+)
 
 
 def grids_in(source: str) -> list[Value]:
@@ -33,28 +49,50 @@ def grids_in(source: str) -> list[Value]:
 
 
 def _find(source: str) -> Iterator[Value]:
-    lines = source.split("\n")
-    first = len(BYTE_ORDER_MARK) if source.startswith(BYTE_ORDER_MARK) else 0
-    lines[0] = lines[0][first:]
-    starts: list[int] = []
-    at = paragraph = 0
-    while at < len(lines) - 1:
-        line = lines[at]
-        if not line or line.isspace():
-            at += 1
-            paragraph = at
-            continue
-        if at - paragraph > 1 and line[0] not in _SIGNS and lines[at + 1][:1] not in _SIGNS:
-            at += 1
-            continue
-        for form in (*_ANYWHERE, *_AT_STARTS) if at - paragraph < 2 else _ANYWHERE:
-            found = form.read_lines(Lines(lines, at), at)
-            if found is not None:
-                rows, end = found
-                starts = starts or list(accumulate((len(line) + 1 for line in lines), initial=first))
-                last = starts[end] - 1 - lines[end - 1].endswith("\r")
-                yield Value(starts[at], last, rows, form, source[starts[at] : last])
-                at = paragraph = end
-                break
-        else:
-            at += 1
+    at = len(BYTE_ORDER_MARK) if source.startswith(BYTE_ORDER_MARK) else 0
+    text = _Text(source, at)
+    is_start = True
+    while 0 <= at < len(source):
+        if not is_start:
+            found = _NEXT.search(source, at - 1)
+            if found is None:
+                return
+            at, is_start = found.end(), found["blank"] is not None
+        behind = source.find("\n", at) + 1 or len(source)
+        grid = text.grid_at(at, _AT_STARTS if is_start else _ANYWHERE)
+        if grid is None and is_start:
+            grid = text.grid_at(behind, _AT_STARTS)
+        is_start = grid is not None
+        if grid is not None:
+            yield grid
+            behind = source.find("\n", grid.end) + 1 or len(source)
+        at = behind
+
+
+class _Text:
+    """A text, whose lines are told apart when the first grid may begin."""
+
+    def __init__(self, source: str, start: int) -> None:
+        self.source = source
+        self.start = start
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.source[self.start :].split("\n")
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """The position of each line, and where the last one ends."""
+        return list(accumulate((len(line) + 1 for line in self.lines), initial=self.start))
+
+    def grid_at(self, start: int, forms: Sequence[LineForm]) -> Value | None:
+        """Return the grid that begins with the line at a position; None: none does."""
+        for form in forms:
+            if _START[form.CODE].match(self.source, start):
+                at = bisect_left(self.starts, start)
+                found = form.read_lines(Lines(self.lines, at), at)
+                if found is not None:
+                    rows, end = found
+                    last = self.starts[end] - 1 - self.lines[end - 1].endswith("\r")
+                    return Value(start, last, rows, form, self.source[start:last])
+        return None

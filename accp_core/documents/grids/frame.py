@@ -15,13 +15,15 @@ from typing import Any, Final, TypeAlias
 from accp_core.documents.grids.cells import Rows, distinct_names, grid_of, rows_of, spell, spelled_header, write_header
 from accp_core.packing.expansion import Expansion
 
-__all__ = ["Cells", "LineForm", "Lines", "Spell", "cell_form"]
+__all__ = ["INDENT", "Cells", "LineForm", "Lines", "Spell", "cell_form"]
 
 _LINE_ENDS: Final = {"n": "\n", "r": "\r\n"}
 """The ends of lines by their letters in a layout."""
 _INDENTS: Final = {"s": " ", "t": "\t", "q": ">"}
 """The signs in front of lines by their letters in a layout."""
-_INDENT: Final = re.compile(r"[ \t>]{1,40}+(?=[|+┌╭┏╔╒])")
+INDENT: Final = "[ \\t>]{0,40}+"
+"""The pattern of what may precede each line of a table with rules: it stands in a list or a quotation."""
+_INDENT: Final = re.compile(f"{INDENT}(?=[|+┌╭┏╔╒])")
 _LAYOUT: Final = re.compile(r"([nr])([stq]{0,40})\.")
 _HEADER: Final = re.compile(r"([012])([0-9]{1,5});([0-9.,]*+);")
 
@@ -35,12 +37,8 @@ class Lines:
     def __init__(self, raw: Sequence[str], at: int = 0) -> None:
         """Take lines, which may end with carriage returns; the one at `at` has the indentation."""
         self.raw = raw
-        found = _INDENT.match(raw[at]) if raw[at][:1] in _INDENTS.values() else None
+        found = _INDENT.match(raw[at])
         self.indent = found[0] if found else ""
-
-    def __len__(self) -> int:
-        """Return how many there are."""
-        return len(self.raw)
 
     def __getitem__(self, at: int) -> str:
         """Return a line; "" behind the last one, and for one of another indentation."""
@@ -62,11 +60,10 @@ class LineForm:
     """A form of a grid, made of functions of a module; without layouts it has no views."""
 
     CODE: str
+    start: str
+    """The pattern of how a grid begins, as far as it tells at a glance that none does."""
     read_lines: Callable[[Lines, int], tuple[Rows, int] | None]
-    """Returns a map for each row of the grid that begins with a line, and the number of the line behind it.
-
-    None where none does, which is found out at a glance.
-    """
+    """Returns a map for each row of the grid that begins with a line, and the number of the line behind it; or None."""
     layouts: Callable[[str, Any], Iterable[str]] = _no_layouts
     """Yields the layouts that the text of a value may have."""
     lines: Callable[[object, str], Iterable[str]] = _refuse
@@ -131,6 +128,7 @@ class Cells:
 
 def cell_form(
     code: str,
+    start: str,
     parse: Callable[[Lines, int], Cells | None],
     write: Callable[[list[str], Rows, str, Spell], Iterable[str]],
 ) -> LineForm:
@@ -138,6 +136,7 @@ def cell_form(
 
     Args:
         code: Its letter.
+        start: See `LineForm`.
         parse: Returns the cells of the grid that begins with a line; None: none does.
         write: Yields the lines of a header and of rows in a layout; ValueError: they do not fit.
     """
@@ -162,4 +161,4 @@ def cell_form(
         header = write_header(names[: int(found[2])], found[3])
         yield from write(header, rows, how[found.end() :], partial(spell, truths=int(found[1])))
 
-    return LineForm(code, read_lines, layouts, lines)
+    return LineForm(code, start, read_lines, layouts, lines)

@@ -163,4 +163,4 @@ def _take_from_above(texts: list[str], below: dict[int, tuple[int, str]]) -> Non
         texts.append(text)
 
 
-HTML_TABLE: Final = LineForm("h", lambda lines, at: None)
+HTML_TABLE: Final = LineForm("h", "<", lambda lines, at: None)

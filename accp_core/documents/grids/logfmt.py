@@ -99,4 +99,4 @@ def _written(cell: object, is_quoted: bool) -> str:
     return text
 
 
-LOGFMT: Final = LineForm("f", _read, _layouts, _lines)
+LOGFMT: Final = LineForm("f", _FIRST.pattern, _read, _layouts, _lines)

@@ -35,7 +35,7 @@ def _parse(lines: Lines, at: int) -> Cells | None:
 def _records(lines: Lines, at: int) -> list[tuple[dict[str, str], int]]:
     """Return the records whose names are those of the first one, each with the number of the line behind it."""
     records: list[tuple[dict[str, str], int]] = []
-    while at < len(lines) and _RULE.fullmatch(lines[at]):
+    while _RULE.fullmatch(lines[at]):
         record, at = _record(lines, at + 1)
         if not record or (records and list(record) != list(records[0][0])):
             break
@@ -47,7 +47,7 @@ def _record(lines: Lines, at: int) -> tuple[dict[str, str], int]:
     """Return the cells of one record, and the number of the line behind it; none where a name is there twice."""
     record: dict[str, str] = {}
     name = ""
-    while at < len(lines):
+    while True:
         before, sign, text = lines[at].partition("|")
         if not sign or not before.endswith(" ") or text[:1] not in ("", " "):
             break
@@ -82,4 +82,4 @@ def _lines(header: list[str], rows: Rows, how: str, spell: Spell) -> Iterator[st
             yield f"{shown} | {last}"
 
 
-RECORDS: Final = cell_form("x", _parse, _lines)
+RECORDS: Final = cell_form("x", re.escape(_START), _parse, _lines)

@@ -19,7 +19,7 @@ from itertools import accumulate, product, zip_longest
 from typing import Final
 
 from accp_core.documents.grids.cells import Rows, read_counts, write_counts
-from accp_core.documents.grids.frame import Cells, Lines, Spell, cell_form
+from accp_core.documents.grids.frame import INDENT, Cells, Lines, Spell, cell_form
 
 __all__ = ["RULED"]
 
@@ -329,4 +329,6 @@ def _lines_of(
         yield cells
 
 
-RULED: Final = cell_form("r", _parse, _lines)
+# A border, or a line with a sign between cells above a rule.
+_START: Final = rf"{INDENT}[+┌╭┏╔╒][-=─━═]|[^\n|│]*+[|│][^\n]*+\n{INDENT}[-|:─]"
+RULED: Final = cell_form("r", _START, _parse, _lines)

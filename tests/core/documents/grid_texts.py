@@ -67,4 +67,15 @@ FORMS: dict[str, str] = {
     "columns with a rule": "id name    price late  zip note\n"
     "-- ------- ----- ----- --- ----\n1  Ann Lee 9.50  true  007\n"
     "2  Bo      12.25 false 123 a, b\n30 Cy | Co       true  045\n",
+    "CSV with blanks": "id, name, price, late, zip, note\n1, Ann Lee, 9.50, true, 007, \n"
+    '2, Bo, 12.25, false, 123, "a, b"\n30, Cy | Co, , true, 045, \n',
+    "Markdown in a list": "  | id | name     | price | late  | zip | note |\n"
+    "  | -: | -------- | ----- | :---: | --- | ---- |\n"
+    "  |  1 | Ann Lee  | 9.50  | true  | 007 |      |\n  |  2 | Bo       | 12.25 | false | 123 | a, b |\n"
+    "  | 30 | Cy \\| Co |       | true  | 045 |      |\n",
+    "a quoted table": "> | id | name | price | late | zip | note |\r\n> |----|------|-------|------|-----|------|\r\n"
+    "> | 1 | Ann Lee | 9.50 | true | 007 |  |\r\n> | 2 | Bo | 12.25 | false | 123 | a, b |\r\n"
+    "> | 30 | Cy \\| Co |  | true | 045 |  |\r\n",
+    "columns in lower case": "  id     name  price   late  zip  note\n   1  Ann Lee   9.50   true  007\n"
+    "   2       Bo  12.25  false  123  a, b\n  30  Cy | Co          true  045\n",
 }

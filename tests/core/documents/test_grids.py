@@ -71,6 +71,15 @@ NO_GRIDS = {
     "a quote in a word": 'a,b,c\n"x"y,1,2\n',
     "names of cells": "a,b\na,x\nb,y\nb,x\nc,y\na,y\nb,y\nc,x\n",
     "no names": ",,a\n,,1\n",
+    "prose with a year": "Copyright: 2005, Red Hat, Inc.\n  2002, 2003, CodeFactory AB\n",
+    "numbers of a page": "2002, 2003, one\n2004, 2005, two\n",
+    "a sentence in capitals": "SOFTWARE.  IN NO EVENT SHALL WE BE LIABLE\nDAMAGES IN CONNECTION WITH OR ARISING FROM\n",
+    "assembler": "  mov   eax  1\n  push  rbp  2\n",
+    "words over words": "one   two   three\nfour  five  six\nseven ate   nine\n",
+    "a file": "-rw-r--r-- 1 ana staff 12 Jan  1 12:00 a\n",
+    "more longer cells": "NAME   AGE   TOWN\nabcdefghij   1   Rome\nabcdefghik   2   Oslo\nc      3     Bern\n",
+    "a longer cell beside a missing one": "NAME   AGE   TOWN\nabcdefghij   1\nann    1     Rome\nbo     2     Oslo\n"
+    "c      3     Bern\n",
 }
 
 
@@ -127,8 +136,9 @@ REFUSED = {
         "n.02;;mnn;yyy;3*9,4;n;l;l",
     ],
     "x": ["n.02;;", "n.02;;1"],
-    "w": ["n.02;;", "n.02;;n;0;ll;", "n.02;;n;0,2001;ll;", "n.02;;n;0,1;ll;1", "n.02;;n;0*10001;ll;",
-          "n.02;;n;0,0;ll;", "n.02;;n;1,1;rr;"],
+    "w": [
+        "n.02;;", "n.02;;n1;0;ll;", "n.02;;n1;0,2001;ll;", "n.02;;n1;0,1;ll;1", "n.02;;n1;0*10001;ll;",
+    ],
     "h": ["n."],
     "g": ["n.x"],
     "f": ["n.2", "n.x"],
@@ -188,6 +198,70 @@ SPECIAL: dict[str, tuple[str, Any, bool]] = {
         [
             {"a": "1e+999", "b": SpelledFloat("-0"), "c": SpelledFloat("1.5e-3")},
             {"a": "1e+9", "b": -1, "c": 2},
+        ],
+        True,
+    ),
+    "files": (
+        "total 48\n-rw-r--r--  1 root root   1234 Jan  1 12:00 a b.txt\n"
+        "drwxr-xr-x 12 ana  staff 40960 Feb 12  2025 src\n",
+        [
+            {
+                "mode": "-rw-r--r--",
+                "links": 1,
+                "owner": "root",
+                "group": "root",
+                "size": 1234,
+                "modified": "Jan  1 12:00",
+                "name": "a b.txt",
+            },
+            {
+                "mode": "drwxr-xr-x",
+                "links": 12,
+                "owner": "ana",
+                "group": "staff",
+                "size": 40960,
+                "modified": "Feb 12  2025",
+                "name": "src",
+            },
+        ],
+        True,
+    ),
+    "files in no columns": (
+        "-rw-r--r-- 1 root root 12 2026-01-01 12:00 a\n-rw-r--r-- 1 ana staff 4 2026-01-01 12:00 b\n",
+        [
+            {
+                "mode": "-rw-r--r--",
+                "links": 1,
+                "owner": "root",
+                "group": "root",
+                "size": 12,
+                "modified": "2026-01-01 12:00",
+                "name": "a",
+            },
+            {
+                "mode": "-rw-r--r--",
+                "links": 1,
+                "owner": "ana",
+                "group": "staff",
+                "size": 4,
+                "modified": "2026-01-01 12:00",
+                "name": "b",
+            },
+        ],
+        False,
+    ),
+    "an index without a name": (
+        "   id     name\n0   1  Ann Lee\n1   2       Bo\n",
+        [{"c0": 0, "id": 1, "name": "Ann Lee"}, {"c0": 1, "id": 2, "name": "Bo"}],
+        True,
+    ),
+    "cells that move those behind them": (
+        "Host       Port Up\nalpha        80 yes\nbeta        443 no\nquite-a-long-name 8080 yes\ngamma        22 no\n",
+        [
+            {"Host": "alpha", "Port": 80, "Up": "yes"},
+            {"Host": "beta", "Port": 443, "Up": "no"},
+            {"Host": "quite-a-long-name", "Port": 8080, "Up": "yes"},
+            {"Host": "gamma", "Port": 22, "Up": "no"},
         ],
         True,
     ),

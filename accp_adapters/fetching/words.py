@@ -182,7 +182,7 @@ def _row_page(search: _Search, request: FetchRequest, limit: int, counter: Token
         for table, number in islice(hits, request.offset, request.offset + count):
             row = table.rows[number]
             above = parents[table.name].get(row[table.parent.column], {}) if table.parent else {}
-            yield table.name, _shown(row, search) | above
+            yield table.name, _shown(table.own_cells(row), search) | above
 
     def page(count: int) -> str:
         by_table: dict[str, list[Any]] = {}
@@ -254,7 +254,7 @@ def _texts(table: Table) -> Iterator[str]:
     """Yield the text of each row, of a line without its number."""
     if table.holds_lines:
         return (row["text"] for row in table.rows)
-    return ("\n".join(map(_text, row.values())) for row in table.rows)
+    return ("\n".join(map(_text, table.own_cells(row).values())) for row in table.rows)
 
 
 def _text(cell: Any) -> str:

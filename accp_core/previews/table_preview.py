@@ -105,7 +105,7 @@ class _DescribedTable:
         self._table = _without_repeated(table)
         self._marks = marks
         self._counter = marks.counting(counter)
-        self._facts = [facts_of(table, name, marks) for name in table.columns[:_MAX_COLUMNS]]
+        self._facts = [facts_of(table, name, marks) for name in self._table.columns[:_MAX_COLUMNS]]
         # Of a sample nothing can be counted.
         self._named = () if table.name in totals else find_named_rows(self._table, request)
         self._rows = RankedRows(self._table, self._facts, request=request, marks=marks, named=self._named)
@@ -188,8 +188,4 @@ def _without_repeated(table: Table) -> Table:
     """Return a table without the maps and arrays in its cells whose content is shown in columns of its own."""
     if not table.repeated:
         return table
-    rows = [
-        {name: cell for name, cell in row.items() if name not in table.repeated or type(cell) not in (dict, list)}
-        for row in table.rows
-    ]
-    return replace(table, rows=rows)
+    return replace(table, columns=table.own_columns, rows=list(map(table.own_cells, table.rows)))

@@ -15,7 +15,8 @@ Where the tables of a JSON value come from and what they are called:
                                     beside it an array of that name is the table `lines_2`
 
     {"customer": {"name": "Ann"}}   in a row: the column `customer.name`; where another row has a cell there (null, a
-                                    text), the map is a cell of the column `customer`, too, and so is an array of maps
+                                    text), the map is a cell of the column `customer`, too, and so is an array of maps;
+                                    so is the map where another row has nothing there
     {"items": [{…}]}                in a row of `orders`: the child table `orders.items` (of `rows`: `items`)
     {"tags": ["a", "b"]}            in a row: one cell, the array; so are maps in more than 12 levels
     [1, 2], [{…}, 1]                items that are no maps are the cells of a column `value`

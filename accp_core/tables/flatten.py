@@ -107,6 +107,7 @@ class _Flattening:
     def __init__(self, max_children: int) -> None:
         self.result = FlatRows()
         self._max_children = max_children
+        self._count = 0
 
     def add_lists(self, values: list[list[Any]]) -> None:
         """Add a row for each array, whose cells are the columns `c0`, `c1` …"""
@@ -117,6 +118,7 @@ class _Flattening:
     def add_items(self, values: list[Any]) -> None:
         """Add a row for each map; any other item is the cell of a column `value`."""
         root = _Place((), measure(values))
+        self._count = len(values)
         self.result.names = DistinctNames(_names_of(root.shape))
         value_column = ""
         for value in values:
@@ -139,8 +141,8 @@ class _Flattening:
             else:
                 row[self._column(place, name)] = member
                 continue
-            if shape.is_mixed:
-                # Its column would say null of a row that holds a map.
+            if shape.is_mixed(self._count):
+                # Without it nothing tells the rows that have a map from those that have none.
                 column = self._column(place, name)
                 self.result.repeated.add(column)
                 row[column] = member

@@ -24,7 +24,7 @@ _MIN_SPARSE: Final = 64
 class Shape:
     """What the maps in one place of all rows have in common."""
 
-    __slots__ = ("_cells", "_holds_lists", "_holds_values", "_maps", "_only_maps", "holds_rows", "names")
+    __slots__ = ("_cells", "_holds_lists", "_holds_values", "_maps", "_only_maps", "_seen", "holds_rows", "names")
 
     def __init__(self) -> None:
         self.names: dict[str, Shape] = {}
@@ -33,6 +33,7 @@ class Shape:
         """Whether an array of maps, or of arrays of one length, is here in any row."""
         self._holds_lists = False
         self._holds_values = False
+        self._seen = 0
         self._maps = 0
         self._cells = 0
         self._only_maps = True
@@ -45,6 +46,7 @@ class Shape:
             shape = self.names.get(name)
             if shape is None:
                 shape = self.names[name] = Shape()
+            shape._seen += 1
             if type(member) is list:
                 shape._holds_lists = True
                 shape.holds_rows = shape.holds_rows or dict in set(map(type, member)) or is_matrix(member)
@@ -55,10 +57,10 @@ class Shape:
             elif depth < MAX_DEPTH:
                 shape.add(member, depth + 1)
 
-    @property
-    def is_mixed(self) -> bool:
-        """Whether a cell is here in any row: null, a scalar, an empty map, an array without maps."""
-        return self._holds_values or (self._holds_lists and not self.holds_rows)
+    def is_mixed(self, rows: int) -> bool:
+        """Return whether a row of so many has a cell here (null, a scalar, an empty map), or no map where others do."""
+        is_optional = self._maps > 0 and (self._seen < rows or self._holds_lists)
+        return self._holds_values or is_optional or (self._holds_lists and not self.holds_rows)
 
     @property
     def is_keyed(self) -> bool:

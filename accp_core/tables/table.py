@@ -60,6 +60,18 @@ class Table:
         """Whether its rows are the lines of a text, not those of an array of that name."""
         return self.name == LINES and not self.path
 
+    def own_cells(self, row: Row) -> dict[str, Cell]:
+        """Return the cells of a row without maps and arrays whose content stands in other columns or tables, too."""
+        if not self.repeated:
+            return dict(row)
+        return {name: cell for name, cell in row.items() if name not in self.repeated or type(cell) not in (dict, list)}
+
+    @property
+    def own_columns(self) -> tuple[str, ...]:
+        """The columns without those that hold nothing but such maps and arrays, where a row has anything."""
+        held = {name for name in self.repeated if any(type(cell) not in (dict, list) for cell in self.cells(name))}
+        return tuple(name for name in self.columns if name in held or name not in self.repeated)
+
     def naming(self, key: str) -> tuple[str, ...]:
         """Return the columns that say which row one is, beside the column `key`: its name, its number."""
         names = (name for name in self.columns if name != key and _NAME.search(name))

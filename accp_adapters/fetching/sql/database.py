@@ -22,6 +22,7 @@ MAX_CHARS: Final = 32_000_000
 MAX_CELLS: Final = 10_000_000
 """Rows times columns of a table, and of all tables of a text; an absent cell takes a byte."""
 _BESIDE_ARRAYS: Final = frozenset(("root", LINES))
+_NO_SCALARS: Final = frozenset(("null", "absent", "arrays", "objects"))
 _CACHED_BYTES: Final = 64_000_000
 _ENTRY_BYTES: Final = 250
 """Memory of a cell whose spelling is kept."""
@@ -40,6 +41,14 @@ class StoredTable:
     """How each column is kept; empty: the table is too large to be built."""
     types: dict[str, str]
     """The declared type of each column, which no other column of any text has, to the column."""
+
+    @property
+    def own_columns(self) -> list[str]:
+        """The columns that `*` shows: not those that say again what other columns or child tables say."""
+        repeated = self.source.repeated
+        return [
+            name for name, each in self.columns.items() if name not in repeated or not set(each.kinds) <= _NO_SCALARS
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

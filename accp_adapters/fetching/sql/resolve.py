@@ -61,6 +61,7 @@ def resolve_select(query: str, catalog: Catalog) -> ResolvedQuery:
     aliases = [at for at, token in enumerate(tokens) if token.out is not None and token.out == quote(token.name)]
     resolver.resolve()
     numeric = compare_by_value(tokens, resolver, scope, aliases)
+    _write_stars(tokens, scope)
     _keep_order(tokens, scope)
     sql = _write(query, tokens)
     tables = [source.table for source in scope.sources]
@@ -87,7 +88,9 @@ def resolve_condition(
     resolver = Resolver(condition, tokens, scope, catalog, is_condition=True)
     resolver.resolve()
     numeric = compare_by_value(tokens, resolver, scope, ())
-    shown = ", ".join(map(quote, columns)) or ", ".join(("*", *_of_parent(table, catalog)))
+    shown = ", ".join(
+        [*map(quote, columns or table.stored.own_columns), *([] if columns else _of_parent(table, catalog))]
+    )
     where = f" WHERE {_write(condition, tokens)}" if tokens else ""
     sql = f"SELECT {shown} FROM r{table.number}.{quote(table.name)}{where}"
     return ResolvedQuery(sql, [table], resolver.comparisons, numeric, shows_rows=not columns)
@@ -163,9 +166,25 @@ def _write(source: str, tokens: Sequence[SqlToken]) -> str:
 
 
 def _has_star(tokens: Sequence[SqlToken]) -> bool:
-    """Return whether a SELECT shows all columns: a star that is no operand and not that of `count(*)`."""
-    before = [SqlToken("sign", "", 0, 0), *tokens]
-    return any(
-        token.text == "*" and previous.upper in ("SELECT", "DISTINCT", "ALL", ",", ".")
-        for previous, token in zip(before, tokens, strict=False)
-    )
+    return any(_is_star(tokens, at) for at in range(len(tokens)))
+
+
+def _is_star(tokens: Sequence[SqlToken], at: int) -> bool:
+    """Return whether a star shows all columns: it is no operand and not that of `count(*)`."""
+    previous = tokens[at - 1].upper if at else ""
+    return tokens[at].text == "*" and previous in ("SELECT", "DISTINCT", "ALL", ",", ".")
+
+
+def _write_stars(tokens: Sequence[SqlToken], scope: SqlScope) -> None:
+    """Write the columns for a star, where some of them say again what others or child tables say."""
+    for at in range(len(tokens)):
+        if not _is_star(tokens, at) or scope.reads_query or scope.calls_table:
+            continue
+        visible = scope.visible(at)
+        sources = [each for each in visible if each.start == max(each.start for each in visible)]
+        if tokens[at - 1].text == ".":
+            first = max(before for before in range(at - 1) if tokens[before].out)
+            sources = [each for each in sources if quote(each.alias) == tokens[first].out]
+            tokens[first].out = tokens[at - 1].out = ""
+        names = [f"{quote(each.alias)}.{quote(name)}" for each in sources for name in each.table.stored.own_columns]
+        tokens[at].out = ", ".join(names)

@@ -24,8 +24,6 @@ _NULLS: Final = frozenset(("NULL", "NONE", "NIL", "UNDEFINED"))
 _BOOLEANS: Final = {"TRUE": "1", "FALSE": "0"}
 _PRESENT: Final = frozenset(("CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP"))
 _ENDS_WHERE: Final = frozenset(("GROUP", "ORDER", "LIMIT", "UNION", "EXCEPT", "INTERSECT", "SELECT", "WINDOW"))
-_MAX_INNER: Final = 49
-"""Columns of an object that are looked at to know whether it is null."""
 _SOME: Final = "count, sum, avg, min, max, total, round, substr, instr, lower, coalesce, json_extract, strftime"
 
 
@@ -251,20 +249,18 @@ class Resolver:
         )
 
     def _object(self, at: int, end: int) -> bool:
-        """Write an object without a column where a query asks whether it is null; return whether it is one."""
+        """Write an object that every row has where a query asks whether it is null; return whether it is one."""
         words = [token.upper for token in self._tokens[end : end + 3] if token.upper != "NOT"]
         if words[:1] not in (["ISNULL"], ["NOTNULL"]) and (words[:1] != ["IS"] or not _NULLS & set(words[1:2])):
             return False
         names = self._names(at, end)
         for split in range(len(names)):
-            qualifier, above = ".".join(names[:split]), ".".join([*names[split:], ""]).casefold()
-            for source in self._sources(qualifier, at):
-                inner = [name for name in source.table.columns if name.casefold().startswith(above)]
-                if inner:
-                    columns = [f"{quote(source.alias)}.{quote(name)}" for name in inner[:_MAX_INNER]]
-                    self._tokens[at].out = f"coalesce({', '.join(columns)}, NULL)"
-                    self._clear(at + 1, end)
-                    return True
+            above = ".".join([*names[split:], ""]).casefold()
+            sources = self._sources(".".join(names[:split]), at)
+            if any(name.casefold().startswith(above) for source in sources for name in source.table.columns):
+                self._tokens[at].out = "1"
+                self._clear(at + 1, end)
+                return True
         return False
 
     def _exact_column(self, at: int, end: int, qualifier: str, column: str) -> bool:

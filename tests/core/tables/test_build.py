@@ -125,7 +125,25 @@ def test_each_kind_of_cell_makes_a_column_of_the_maps_beside_it(other: object) -
     rows = table([{"a": {"b": {"c": 1}}}, {"a": {"b": other}}, {}], "rows")
     assert list(rows.cells("a.b")) == [{"c": 1}, other]
     assert list(rows.cells("a.b.c")) == [1]
-    assert "a" not in rows.columns
+    # The last row has no such map.
+    assert list(rows.cells("a")) == [{"b": {"c": 1}}, {"b": other}]
+    assert rows.repeated == {"a", "a.b"}
+
+
+def test_a_map_that_some_rows_do_not_have_is_a_cell_too() -> None:
+    rows = table([{"k": 1, "by": {"of": {"n": 1}}}, {"k": 2, "at": {"x": 1}}, {"k": 3, "at": {"x": 2}}], "rows")
+    assert list(rows.cells("by")) == [{"of": {"n": 1}}]
+    assert list(rows.cells("by.of")) == [{"n": 1}]
+    assert rows.own_columns == ("k", "by.of.n", "at.x")
+    assert rows.own_cells(rows.rows[0]) == {"k": 1, "by.of.n": 1}
+    always = table([{"at": {"x": 1}}, {"at": {"x": 2}}], "rows")
+    assert always.columns == always.own_columns == ("at.x",)
+    assert always.own_cells(always.rows[0]) == {"at.x": 1}
+
+
+def test_maps_beside_arrays_of_maps_are_cells_too() -> None:
+    rows = table([{"k": 1, "by": {"n": 1}}, {"k": 2, "by": [{"n": 2}]}], "rows")
+    assert list(rows.cells("by")) == [{"n": 1}, [{"n": 2}]]
 
 
 def test_an_array_of_maps_is_a_cell_too_where_another_row_has_null() -> None:

@@ -55,8 +55,10 @@ class Writer:
         return {name: self.random.choice(cells) for name, cells in CELLS.items() if self.random.random() < 0.8}
 
     def name(self) -> str:
-        # An object that is only absent in other rows has no column of its own.
-        known = {name for row in self.rows for name, cell in row.items() if not isinstance(cell, dict)}
+        # An object that every row has is its columns.
+        known = {name for name in NAMES if not all(isinstance(row.get(name), dict) for row in self.rows)} & {
+            name for row in self.rows for name in row
+        }
         return self.random.choice([name for name in NAMES if name in known] or ["id"])
 
     def comparison(self) -> tuple[str, str, Test]:
@@ -181,6 +183,15 @@ def ask(value: object, query: str) -> str:
 )
 def test_null_is_true_of_null_and_absent_only(condition: str, keys: list[str]) -> None:
     assert found(json.dumps(ISSUES), f"SELECT key FROM rows WHERE {condition}") == keys
+
+
+def test_a_star_shows_each_content_once() -> None:
+    shown = ask(ISSUES, "SELECT * FROM rows WHERE key = 'A-1'")
+    assert shown.startswith("key A-1\nowner.name Ana\npull.url u\n… each row has more in labels")
+    assert ask(ISSUES, "SELECT r.* FROM rows r WHERE key = 'A-1'") == shown
+    assert ask(ISSUES, "key = 'A-1'") == shown
+    assert ask(ISSUES, "ana") == "rows [{key A-1, owner.name Ana, pull.url u}]"
+    assert value_at(json.dumps(ISSUES), "SELECT pull FROM rows") == [{"url": "u"}, None, None, None]
 
 
 def test_an_object_is_the_cell_of_a_column_that_is_null_in_other_rows() -> None:

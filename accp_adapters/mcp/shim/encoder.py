@@ -180,7 +180,7 @@ class Encoder:
 
     def _own_resource(self, uri: str, *, modern: bool) -> JsonObject | None:
         if uri == REGISTRY_URI and self.options.policy != "never":
-            return read_registry(self.options.registry, is_modern=modern)
+            return read_registry(self.options.registry, self._rewriter.envelope(), is_modern=modern)
         if uri.startswith(COLD_URI) and self.session.stored_results is not None:
             return read_stored(self.session.stored_results, uri, is_modern=modern)
         return None

@@ -19,7 +19,7 @@ The JSON-RPC code and message stay as they are; the frame is added to `error.dat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
@@ -37,8 +37,7 @@ from accp_core.errors import ProtocolError
 
 __all__ = [
     "JSON_RPC_CODES",
-    "add_to_error",
-    "add_to_result",
+    "add_frame",
     "code_of_error",
     "code_of_result",
     "json_rpc_error",
@@ -109,18 +108,9 @@ def json_rpc_error(error: ProtocolError) -> JsonObject:
     return {"code": _INVALID_PARAMS, "message": str(error), "data": {EXTENSION: {"code": error.code}}}
 
 
-def add_to_error(error: JsonObject, frame: str) -> JsonObject:
-    """Return a JSON-RPC error with a frame in its data; the same error where it cannot be added."""
-    return _with_frame(error, "data", frame)
-
-
-def add_to_result(result: JsonObject, frame: str) -> JsonObject:
-    """Return a result with a frame in its `_meta`; the same result where it cannot be added."""
-    return _with_frame(result, "_meta", frame)
-
-
-def _with_frame(holder: JsonObject, member: str, frame: str) -> JsonObject:
-    return add_metadata(holder, {"frame": frame}, member) if has_room_for_metadata(holder, member) else holder
+def add_frame(holder: JsonObject, member: str, write: Callable[[], str]) -> JsonObject:
+    """Return an error with a frame in its `data`, or a result in its `_meta`; the same where it cannot be added."""
+    return add_metadata(holder, {"frame": write()}, member) if has_room_for_metadata(holder, member) else holder
 
 
 def remove_frame(holder: JsonObject, member: str) -> JsonObject:

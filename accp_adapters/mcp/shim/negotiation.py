@@ -12,13 +12,13 @@ did not declare the extension gets the server's answer byte for byte.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from accp_adapters.mcp.shim.protocol import CLIENT_CAPABILITIES, EXTENSION, REGISTRY_URI, SENDER, JsonObject, without
 from accp_adapters.wire_log import log_frame
-from accp_core.accp import BUILT_IN, Frame, Intent, SchemaRegistry, Value, serialize_frame
+from accp_core.accp import BUILT_IN, Envelope, Frame, Intent, SchemaRegistry, Value, serialize_frame
 from accp_core.accp.debug import Direction
 
 __all__ = [
@@ -126,14 +126,20 @@ def declare_extension(message: JsonObject, settings: ClientSettings) -> JsonObje
     return {**message, "params": {**params, "_meta": meta}}
 
 
-def registry_announcement(registry: SchemaRegistry = BUILT_IN) -> str:
-    """Return the frame that names a server's registry: `@mcp>sync:registry{v:1|hash:…}`."""
+def registry_announcement(envelope: Envelope, registry: SchemaRegistry = BUILT_IN) -> str:
+    """Return the frame that names a server's registry: `@mcp>sync:registry{v:1|hash:…}[mid:…,seq:…,ts:…]`."""
     params: dict[str, Value] = {"v": registry.version, "hash": registry.hash}
-    return serialize_frame(Frame(sender=SENDER, intent=Intent.SYNCHRONIZE, operation="registry", params=params))
+    frame = Frame(sender=SENDER, intent=Intent.SYNCHRONIZE, operation="registry", params=params, envelope=envelope)
+    return serialize_frame(frame)
 
 
-def announce_registry(result: JsonObject, method: str, registry: SchemaRegistry) -> JsonObject:
-    """Return the result of `initialize` or `server/discover` with our capability block and the announced registry."""
+def announce_registry(
+    result: JsonObject, method: str, registry: SchemaRegistry, envelope: Callable[[], Envelope]
+) -> JsonObject:
+    """Return the result of `initialize` or `server/discover` with our capability block and the announced registry.
+
+    `envelope` returns the metadata of the frame.
+    """
     block = {
         "version": _VERSION,
         "registry": {"v": registry.version, "hash": registry.hash, "uri": REGISTRY_URI},
@@ -143,9 +149,10 @@ def announce_registry(result: JsonObject, method: str, registry: SchemaRegistry)
     capabilities = _with_block(result.get("capabilities"), member, block)
     if capabilities is None:
         return result
-    instructions, frame = result.get("instructions"), registry_announcement(registry)
+    instructions = result.get("instructions")
     if "instructions" in result and not isinstance(instructions, str):
         return {**result, "capabilities": capabilities}
+    frame = registry_announcement(envelope(), registry)
     log_frame(Direction.SENT, "mcp", frame)
     announced = frame if instructions is None else f"{instructions}\n{frame}"
     return {**result, "capabilities": capabilities, "instructions": announced}

@@ -7,7 +7,7 @@ from typing import Final
 from accp_adapters.mcp.shim.protocol import FRAME_MEDIA_TYPE, REGISTRY_URI, SENDER, JsonObject
 from accp_adapters.mcp.shim.results.frames import codec
 from accp_adapters.wire_log import log_frame
-from accp_core.accp import Intent, Message, SchemaRegistry, serialize_frame
+from accp_core.accp import Envelope, Intent, Message, SchemaRegistry, serialize_frame
 from accp_core.accp.debug import Direction
 from accp_core.accp.profiles import PINNED
 from accp_core.error_codes import ErrorCode
@@ -27,16 +27,18 @@ REGISTRY_RESOURCE: Final[JsonObject] = {
 
 
 # "On mismatch, the full registry delta is transmitted once and cached." (section 6.4)
-def read_registry(registry: SchemaRegistry, *, is_modern: bool) -> JsonObject:
+def read_registry(registry: SchemaRegistry, envelope: Envelope, *, is_modern: bool) -> JsonObject:
     """Return the result of reading the registry; from 2026-07-28 on, it says how long it may be cached."""
-    message = Message(sender=SENDER, intent=Intent.SYNCHRONIZE, operation="registry", payload=registry.offer())
+    message = Message(
+        sender=SENDER, intent=Intent.SYNCHRONIZE, operation="registry", payload=registry.offer(), envelope=envelope
+    )
     (frame,) = codec().encode(message).frames
     text = serialize_frame(frame)
     log_frame(Direction.SENT, "mcp", text)
     contents = [{"uri": REGISTRY_URI, "mimeType": FRAME_MEDIA_TYPE, "text": text}]
     if not is_modern:
         return {"contents": contents}
-    return {"resultType": "complete", "contents": contents, "ttlMs": _HOUR_MS, "cacheScope": "public"}
+    return {"resultType": "complete", "contents": contents, "ttlMs": _HOUR_MS, "cacheScope": "private"}
 
 
 def merge_registry(registry: SchemaRegistry, text: str) -> SchemaRegistry:

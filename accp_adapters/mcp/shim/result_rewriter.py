@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, TypeAlias
 
 from accp_adapters.fetching import FETCH_NAME
@@ -72,14 +73,14 @@ class ResultRewriter:
         if request.client_settings is None:
             return message
         code = error_frames.code_of_error(error, request, self.session.catalog)
-        frame = error_frames.write_error_frame(code, str(error.get("message", "")), self._envelope(request))
-        written = error_frames.add_to_error(error, frame)
+        write = self._error_writer(code, str(error.get("message", "")), request)
+        written = error_frames.add_frame(error, "data", write)
         return message if written is error else {**message, "error": written}
 
     def _announce(self, result: JsonObject, request: OpenRequest) -> JsonObject:
         if request.client_settings is None:
             return result
-        return _as_private(announce_registry(result, request.method, self.options.registry))
+        return _as_private(announce_registry(result, request.method, self.options.registry, self.envelope))
 
     def _list_tools(self, result: JsonObject, request: OpenRequest) -> JsonObject:
         catalog, options = self.session.catalog, self.options
@@ -124,10 +125,16 @@ class ResultRewriter:
 
     def _add_error_frame(self, result: JsonObject, code: ErrorCode, request: OpenRequest) -> JsonObject:
         """Return the result of a failed call with its frame, and with views for a client that reads them."""
-        frame = error_frames.write_error_frame(code, _first_text(result), self._envelope(request))
+        write = self._error_writer(code, _first_text(result), request)
         reads_views = self._shows_views(request) and not self._is_short_error(result)
         shown = self._compress_result(result, request, is_large=False) if reads_views else None
-        return error_frames.add_to_result(result, frame) if shown is None else extend_metadata(shown, {"frame": frame})
+        if shown is None:
+            return error_frames.add_frame(result, "_meta", write)
+        return extend_metadata(shown, {"frame": write()})
+
+    def _error_writer(self, code: ErrorCode, reason: str, request: OpenRequest) -> Callable[[], str]:
+        """Return what writes the error frame of a request, with the next number."""
+        return lambda: error_frames.write_error_frame(code, reason, self.envelope(request.correlation_id))
 
     def _is_short_error(self, result: JsonObject) -> bool:
         return bool(result.get("isError")) and size_of(result, _MAX_SHORT_ERROR) <= _MAX_SHORT_ERROR
@@ -218,17 +225,18 @@ class ResultRewriter:
     def _frame_settings(self, request: OpenRequest, client_settings: ClientSettings) -> FrameSettings:
         return FrameSettings(
             tool=str(request.params["name"]),
-            envelope=self._envelope(request),
+            envelope=partial(self.envelope, request.correlation_id),
             carrier=self.options.carrier,
             drop_structured=client_settings.restores or client_settings.structured == "drop",
         )
 
-    def _envelope(self, request: OpenRequest) -> Envelope:
+    def envelope(self, correlation_id: str | None = None) -> Envelope:
+        """Return the metadata of the next frame of the session, which must be sent."""
         return Envelope(
             msg_id=self.options.new_id(),
             sequence=next(self.session.sequence),
             timestamp=int(self.options.now()),
-            correlation_id=request.correlation_id,
+            correlation_id=correlation_id,
         )
 
 

@@ -1,18 +1,18 @@
 """A tools/call result as a TC-profile frame, and back (ACCP sections 10.2 and 11.3).
 
     {"content": [{"type": "resource", "resource": {"mimeType": "application/accp", "text":
-        "@mcp>done:tool{tool:list_orders|res:{…}|schema:TC}"}}], "_meta": {EXTENSION: {"env": "[mid:…,cid:…]", …}}}
+        "@mcp>done:tool{tool:list_orders|res:{…}|schema:TC}[mid:…,seq:…,ts:…,cid:…]"}}],
+     "_meta": {EXTENSION: {"mid": …, …}}}
 
-The envelope is in `_meta`, so that a model which is shown the content reads the frame without it. So is everything
-that a program needs to restore the plain result byte for byte.
+The frame is whole: any session takes it. In `_meta` is what a program needs to restore the plain result byte for byte.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, TypeAlias
 
 from accp_adapters.mcp.shim.meta import add_metadata, has_room_for_metadata, read_metadata, remove_metadata
 from accp_adapters.mcp.shim.protocol import EXTENSION, FRAME_MEDIA_TYPE, SENDER, JsonObject, is_same_result, without
@@ -34,10 +34,10 @@ __all__ = [
     "framed_text",
     "is_framed",
     "restore_frame",
-    "write_envelope",
     "write_frame",
 ]
 
+_PLACEHOLDER: Final = Envelope(msg_id="0" * 12, sequence=100, timestamp=10**9, correlation_id="100")
 FrameCarrier: TypeAlias = Literal["resource", "text"]
 """The content block that holds a frame: an embedded resource, as section 11.3 wants it, or text."""
 
@@ -54,8 +54,8 @@ class FrameSettings:
 
     tool: str
     """The name of the tool that was called."""
-    envelope: Envelope
-    """The metadata of the frame, with the correlation_id that section 10.2 demands."""
+    envelope: Callable[[], Envelope]
+    """Returns the metadata of the frame that is sent, with the correlation_id that section 10.2 demands."""
     carrier: FrameCarrier = "resource"
     """The content block that holds the frame."""
     drop_structured: bool = True
@@ -79,19 +79,24 @@ def write_frame(result: JsonObject, settings: FrameSettings, gains: Callable[[Js
         return None
     duplicate, value = found
     orders = key_orders(value)
-    text = accp.serialize_frame(_encode(value, settings))
-    metadata = {"env": write_envelope(settings.envelope), **duplicate.to_json()}
-    metadata |= {"orders": orders} if orders else {}
-    content = list(result["content"])
-    content[duplicate.at : duplicate.at + duplicate.count] = [_frame_block(text, settings)]
-    written = add_metadata({**result, "content": content}, metadata)
-    if duplicate.structured and settings.drop_structured:
-        written = without(written, "structuredContent")
-    if not gains(written):
+    frame = _encode(value, settings)
+
+    def write(envelope: Envelope) -> JsonObject:
+        metadata = {"mid": envelope.msg_id, **duplicate.to_json(), **({"orders": orders} if orders else {})}
+        content = list(result["content"])
+        text = accp.serialize_frame(replace(frame, envelope=envelope))
+        content[duplicate.at : duplicate.at + duplicate.count] = [_frame_block(text, envelope, settings)]
+        written = add_metadata({**result, "content": content}, metadata)
+        return without(written, "structuredContent") if duplicate.structured and settings.drop_structured else written
+
+    # A number that is given must be sent: the next frame would come after a gap (section 3.7).
+    draft = write(_PLACEHOLDER)
+    if not gains(draft):
         return None
-    if not is_same_result(restore_frame(written), result):
+    if not is_same_result(restore_frame(draft), result):
         raise ValueError("expected to restore the same result from its frame, found another")
-    log_frame(Direction.SENT, "mcp", text + metadata["env"])
+    written = write(settings.envelope())
+    log_frame(Direction.SENT, "mcp", framed_text(written))
     return written
 
 
@@ -106,7 +111,7 @@ def restore_frame(result: JsonObject) -> JsonObject:
     duplicate = DuplicateContent.from_json(metadata)
     content = list(result["content"])
     text = _text_of(content[duplicate.at])
-    value = with_key_orders(_decode(text, metadata["env"]), metadata.get("orders", []))
+    value = with_key_orders(_decode(text, metadata["mid"]), metadata.get("orders", []))
     content[duplicate.at : duplicate.at + 1] = duplicate.write(value, Expansion(DEFAULT_EXPANSION.of(len(text))))
     restored = {**remove_metadata(result), "content": content}
     return {**restored, "structuredContent": value} if duplicate.structured else restored
@@ -114,40 +119,34 @@ def restore_frame(result: JsonObject) -> JsonObject:
 
 def is_framed(result: object) -> bool:
     """Return whether a result holds one of our frames, by its metadata."""
-    return {"env", "at"} <= set(read_metadata(result))
+    return {"mid", "at"} <= set(read_metadata(result))
 
 
 def framed_text(result: JsonObject) -> str:
-    """Return the frame in a result that `is_framed`, with its envelope."""
-    metadata = read_metadata(result)
-    return f"{_text_of(result['content'][metadata['at']])}{metadata['env']}"
-
-
-def write_envelope(envelope: Envelope) -> str:
-    """Return the envelope of a frame by itself: `[mid:…,seq:…,ts:…,cid:…]`."""
-    frame = accp.serialize_frame(accp.Frame(sender=SENDER, intent=Intent.COMPLETE, operation="tool", envelope=envelope))
-    return frame[frame.index("[") :]
+    """Return the frame in a result that `is_framed`."""
+    return _text_of(result["content"][read_metadata(result)["at"]])
 
 
 def _encode(value: Any, settings: FrameSettings) -> accp.Frame:
-    """Return the frame without its envelope, which travels in `_meta`."""
+    """Return the frame, without an envelope."""
     payload = {"tool_name": settings.tool, "result": value}
     message = accp.Message(sender=SENDER, intent=Intent.COMPLETE, operation="tool", payload=payload, schema="TC")
     (frame,) = codec().encode(message).frames
     return frame
 
 
-def _decode(text: str, envelope: str) -> Any:
-    message = codec().decode(text + envelope)
-    if not isinstance(message, accp.Message) or message.schema != "TC" or "result" not in message.payload:
+def _decode(text: str, msg_id: object) -> Any:
+    message = codec().decode(text)
+    is_result = isinstance(message, accp.Message) and message.schema == "TC" and "result" in message.payload
+    if not isinstance(message, accp.Message) or not is_result or message.envelope.msg_id != msg_id:
         raise ProtocolError("expected a frame of a tool result", code=ErrorCode.TOOL_SCHEMA_MISMATCH)
     return message.payload["result"]
 
 
-def _frame_block(text: str, settings: FrameSettings) -> JsonObject:
+def _frame_block(text: str, envelope: Envelope, settings: FrameSettings) -> JsonObject:
     if settings.carrier == "text":
         return {"type": "text", "text": text, "_meta": {EXTENSION: {"mimeType": FRAME_MEDIA_TYPE}}}
-    uri = f"accp://frame/{settings.envelope.msg_id}"
+    uri = f"accp://frame/{envelope.msg_id}"
     return {"type": "resource", "resource": {"uri": uri, "mimeType": FRAME_MEDIA_TYPE, "text": text}}
 
 

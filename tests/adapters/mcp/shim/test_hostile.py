@@ -96,14 +96,14 @@ FRAMES = [
     7,
 ]
 NOTES: list[Json] = [
-    {"env": "[mid:a,seq:1,cid:1]", "at": 0, "style": "2"},
-    {"env": "[mid:a,seq:1,cid:1]", "at": 10**9},
-    {"env": "[mid:a,seq:1,cid:1]", "at": -1},
-    {"env": "[mid:a,seq:1,cid:1]", "at": 0, "each": 10**12},
-    {"env": "[mid:a,seq:1,cid:1]", "at": 0, "style": "nonsense"},
-    {"env": "[mid:a,seq:1,cid:1]", "at": 0, "style": "2", "orders": [["x"]] * 100},
-    {"env": "[mid:a,seq:1,cid:1]", "at": 0, "style": "2", "orders": [7]},
-    {"env": 5, "at": 0},
+    {"mid": "a", "at": 0, "style": "2"},
+    {"mid": "a", "at": 10**9},
+    {"mid": "a", "at": -1},
+    {"mid": "a", "at": 0, "each": 10**12},
+    {"mid": "a", "at": 0, "style": "nonsense"},
+    {"mid": "a", "at": 0, "style": "2", "orders": [["x"]] * 100},
+    {"mid": "a", "at": 0, "style": "2", "orders": [7]},
+    {"mid": 5, "at": 0},
 ]
 
 

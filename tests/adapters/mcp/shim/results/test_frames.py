@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import time
 from typing import Any
 
 import pytest
@@ -15,7 +16,8 @@ from accp_adapters.mcp.shim.results.duplicate_content import find_duplicate
 from accp_adapters.mcp.shim.results.frames import is_framed
 from accp_adapters.mcp.shim.results.key_orders import key_orders
 from accp_core import parse_frame
-from tests.adapters.mcp.messages import ERAS, Era, Wire, call, response, rows, served
+from accp_core.accp import Codec, FrameRefused, MessageReceived, RegistryAgreed, Session
+from tests.adapters.mcp.messages import ERAS, Era, Wire, call, request, response, rows, served
 from tests.properties.json_values import values as json_values
 
 FORCED = -1_000_000
@@ -44,9 +46,37 @@ def test_the_envelope_links_the_result_to_its_request() -> None:
     wire.begin()
     wire.call(served(rows()), message_id=7)
     wire.call(served(rows()), message_id="a b")
-    envelopes = [sent["result"]["_meta"][EXTENSION]["env"] for sent in wire.between[1:]]
-    assert envelopes[0] == "[mid:49679033e07c,seq:1,ts:1714000000,cid:7]"
-    assert parse_frame(f"@a>req:op{{}}{envelopes[1]}").envelope.sequence == 2
+    first, second = (sent["result"]["content"][0]["resource"]["text"] for sent in wire.between[1:])
+    assert first.endswith("|schema:TC}[mid:49679033e07c,seq:2,ts:1714000000,cid:7]")
+    assert parse_frame(second).envelope.sequence == 3
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_session_takes_every_frame_that_is_sent(era: Era) -> None:
+    """Registry, results and errors have one count (section 3.7); what is sent plain takes no number."""
+    wire = Wire(era=era)
+    wire.begin()
+    frames = [wire.between[0]["result"]["instructions"]]
+    small = {"content": [{"type": "text", "text": '{"a": 1}'}]}
+    failed = {"content": [{"type": "text", "text": "no such customer"}], "isError": True}
+    for number, result in enumerate((served(rows()), small, failed, served(rows(9))), 1):
+        wire.call(result, message_id=number)
+        sent = wire.between[-1]["result"]
+        frames += [block["resource"]["text"] for block in sent["content"] if "resource" in block]
+        frames += [sent["_meta"][EXTENSION]["frame"]] if result is failed else []
+    assert wire.encoder is not None
+    own = wire.encoder.answer_own(request("resources/read", {"uri": "accp://registry"}, message_id=9, era=era))
+    assert own is not None
+    frames += [own["result"]["contents"][0]["text"]]
+    session = Session("s1", "client", codec=Codec(counter=len), new_id=lambda: "0123456789ab")
+    events = [event for frame in frames for event in session.receive(frame, int(time.time()))]
+    assert not [event for event in events if isinstance(event, FrameRefused)]
+    received = [event.message for event in events if isinstance(event, MessageReceived)]
+    assert [(each.intent, each.envelope.correlation_id) for each in received] == [
+        ("done", "1"), ("fail", "3"), ("done", "4")
+    ]  # fmt: skip
+    assert len(frames) == 5
+    assert [event for event in events if isinstance(event, RegistryAgreed)]
 
 
 def test_a_frame_may_be_carried_as_text() -> None:

@@ -206,7 +206,7 @@ class Source:
             verbatim=self._verbatim,
         )
         if chars is not None:
-            return make(self.text[:chars], is_part=True, is_cut=tables.ends_within_json(self.text))
+            return make(self.text[:chars], is_part=True, is_cut=documents.looks_cut(self.text))
         document = self.document if len(self.text) <= tables.MAX_WHOLE else None
         return make(self.text, document=document, view=self._rendered)
 
@@ -221,7 +221,9 @@ class Source:
         stored, view = StoredText.of(self.text), self._shown or self.view()
         opening = _opening(stored, self._open_with)
         layout = view.layout or views.AS_IS
-        shown = previews.preview_without_blobs(self.text, view.text, layout=layout, opening=opening)
+        shown = previews.preview_without_blobs(
+            self.text, view.text, layout=layout, opening=opening, is_cut=self.document.is_cut
+        )
         if shown is None or (after := self._counter(shown)) >= view.tokens_after:
             return None
         return Compressed(text=shown, layout=None, stored=stored, tokens_before=view.tokens_before, tokens_after=after)

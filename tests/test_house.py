@@ -44,7 +44,7 @@ BUILDERS = {
     "JSONDecoder": {
         "accp_core/strict_json.py",
         "accp_core/documents/json_styles.py",
-        "accp_core/documents/cut_json.py",
+        "accp_core/documents/cut/cut_json.py",
         "accp_core/tables/shortened.py",
     },
     # Writing in the style that a text had.

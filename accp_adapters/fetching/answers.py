@@ -17,6 +17,7 @@ from accp_adapters.fetching.sql.resolve import resolve_select
 from accp_adapters.fetching.sql.rows import answer_condition, answer_select, looks_like_condition
 from accp_adapters.fetching.sql.run import run_query
 from accp_adapters.fetching.words import answer_words, has_phrase
+from accp_core.documents import looks_cut
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
@@ -49,8 +50,8 @@ _MAX_QUOTED: Final = 1_000
 _MAX_VALUES: Final = 1_000
 """Rows that a SELECT gives to a program."""
 _DATABASES: Final = DatabaseCache()
-_CUT: Final = f"{MarkerStart.CUT_SOURCE}; of what came before that:]\n"
-"""The first line of an answer from a source that was cut off, so that no count passes for that of the whole."""
+_CUT: Final = f"{MarkerStart.CUT_SOURCE}; of what was returned:]\n"
+"""The first line of an answer from a source that a tool cut, so that no count passes for that of the whole."""
 
 
 def open_and_answer(
@@ -165,10 +166,9 @@ def _whole(texts: Mapping[str, str], request: FetchRequest, limit: int, counter:
         if counter(shown) <= limit:
             return shown
     opened = _open(source)
-    if opened.prose is not None:
-        return _page(opened.prose, "", request, limit, counter)
+    value = opened.value if opened.prose is None else opened.prose
     before = _before([opened])
-    return before + _page(opened.value, "", request, _room(limit, before, counter), counter)
+    return before + _page(value, "", request, _room(limit, before, counter), counter)
 
 
 def _page(value: object, path: str, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
@@ -209,10 +209,8 @@ def _other(
     opened = [_open(text) for text in texts.values()]
     found = _at_path(query, opened)
     before = _before(opened)
-    if found is not NO_VALUE and not isinstance(found, dict | list):
-        return _page(found, query, request, limit, counter)
     if found is not NO_VALUE:
-        before += _place(query, opened)
+        before += _place(query, opened) if isinstance(found, dict | list) else ""
         return before + _page(found, query, request, _room(limit, before, counter), counter)
     limit = _room(limit, before, counter)
     is_text = all(isinstance(each.value, str) for each in opened)
@@ -251,7 +249,7 @@ def _nothing(query: str, opened: Sequence[OpenedText], catalog: Callable[[], Cat
 
 def _open(text: str) -> OpenedText:
     """Return the value in a text; a text that is too long to be opened in memory is only text."""
-    return open_text(text) if len(text) <= MAX_CHARS else OpenedText(value=text, prose=text)
+    return open_text(text) if len(text) <= MAX_CHARS else OpenedText(value=text, prose=text, is_cut=looks_cut(text))
 
 
 def _at_path(query: str, opened: list[OpenedText]) -> object:

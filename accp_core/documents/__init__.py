@@ -18,6 +18,7 @@ or as a grid of lines, alone or between others (`grids`: CSV, Markdown, psql, â€
 4. A value of another form inside other text is found by `inside.values_inside`.
 """
 
+from accp_core.documents.cut.omissions import looks_cut
 from accp_core.documents.document import BYTE_ORDER_MARK, Document, Literal, Part, Prose, Value
 from accp_core.documents.reading import read, read_verbatim, wrapped_text
 
@@ -28,6 +29,7 @@ __all__ = [
     "Part",
     "Prose",
     "Value",
+    "looks_cut",
     "read",
     "read_verbatim",
     "wrapped_text",

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol, TypeAlias
 
+from accp_core.documents.cut.omissions import omits_text
 from accp_core.packing.expansion import Expansion
 
 __all__ = ["BYTE_ORDER_MARK", "Document", "Form", "Literal", "Part", "Prose", "Value", "WholeForm"]
@@ -79,11 +80,16 @@ class Value:
     """Its text in the source; where the source was cut off, closed so that it is whole."""
     cut: int | None = None
     """Characters that are written from the value, of which the source was cut off; None: all."""
+    opened: int = 0
+    """Characters at the beginning of `written` that the source has not: they open what is open behind an omission.
+
+    Where there are any, the value is the other end of the one before it.
+    """
 
     @property
     def is_cut(self) -> bool:
-        """Whether the source was cut off in it."""
-        return self.cut is not None
+        """Whether the source has only one end of it, or a tool left out its middle."""
+        return self.cut is not None or self.opened > 0
 
     @property
     def is_several(self) -> bool:
@@ -120,7 +126,7 @@ class Literal:
     @property
     def is_cut(self) -> bool:
         """Whether the source was cut off in it."""
-        return bool(self.open_quote) or any(part.is_cut for part in self.document.values())
+        return bool(self.open_quote) or self.document.is_cut
 
 
 Part: TypeAlias = Prose | Value | Literal
@@ -138,13 +144,23 @@ class Document:
         """Yield the parts that are no prose."""
         return (part for part in self.parts if not isinstance(part, Prose))
 
+    @functools.cached_property
+    def is_cut(self) -> bool:
+        """Whether a tool cut the text: it has only an end of a value, or says that something was left out."""
+        return any(
+            omits_text(self.source, part.start, part.end) if isinstance(part, Prose) else part.is_cut
+            for part in self.parts
+        )
+
     @property
-    def beginning(self) -> Value | None:
-        """The value with which the text begins, where hardly more is behind it than what was cut off of it."""
-        first = next(self.values(), None)
-        if not isinstance(first, Value) or not first.is_cut or len(self.source) - first.end > _MAX_REST:
-            return None
-        return None if self.source[: first.start].strip() else first
+    def ends(self) -> tuple[Value, ...]:
+        """The beginning of the value that the text is, or both its ends, where hardly more than the cut is beside."""
+        first, last = [*self.values(), None, None][:2]
+        if not isinstance(first, Value) or not first.is_cut or self.source[: first.start].strip():
+            return ()
+        if isinstance(last, Value) and last.opened:
+            return () if self.source[last.end :].strip() else (first, last)
+        return (first,) if len(self.source) - first.end <= _MAX_REST else ()
 
     @functools.cached_property
     def whole(self) -> Value | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from accp_core.documents import json_document, json_lines, python_literal
-from accp_core.documents.cut_json import end_of_json, read_cut_json
+from accp_core.documents.cut.cut_json import end_of_json, read_cut_json
 from accp_core.documents.document import Value
 
 __all__ = ["values_inside"]

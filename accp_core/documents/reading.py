@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
 from accp_core.documents import json_document
+from accp_core.documents.cut.both_ends import read_both_ends
 from accp_core.documents.document import BYTE_ORDER_MARK, Document, Literal, Value
 from accp_core.documents.forms import WHOLE_FORMS
 from accp_core.documents.grids import grids_in
@@ -23,10 +24,15 @@ _MAX_KEYS: Final = 12
 
 def read(source: str) -> Document:
     """Return what `source` holds: one value, or the values inside other text; a text that is none is prose."""
-    return Document(source, _values(source, with_literals=True))
+    return _document(source, with_literals=True)
 
 
-def _values(source: str, *, with_literals: bool) -> Iterable[Value | Literal]:
+def _document(source: str, *, with_literals: bool) -> Document:
+    read_values = partial(_values, with_literals=with_literals)
+    return Document(source, read_both_ends(source, read_values(source), read_values))
+
+
+def _values(source: str, *, with_literals: bool) -> list[Value | Literal]:
     start = len(source) - len(source.lstrip())
     end = len(source.rstrip())
     body = source[start:end]
@@ -38,14 +44,11 @@ def _values(source: str, *, with_literals: bool) -> Iterable[Value | Literal]:
         return [whole]
     grids = grids_in(source)
     if all(sign not in body for sign in "{[\\"):
-        return grids
+        return [*grids]
     literals = literals_of_repr(source, start, end) if with_literals and not grids else None
     if literals is None:
         return _beside(grids, values_inside(source))
-    return [
-        Literal(at, at + chars, Document(text, _values(text, with_literals=False)), quote)
-        for at, chars, text, quote in literals
-    ]
+    return [Literal(at, at + chars, _document(text, with_literals=False), quote) for at, chars, text, quote in literals]
 
 
 def _read_whole(body: str, start: int) -> Value | None:
@@ -58,10 +61,10 @@ def _read_whole(body: str, start: int) -> Value | None:
     return None
 
 
-def _beside(grids: list[Value], values: list[Value]) -> list[Value]:
+def _beside(grids: list[Value], values: list[Value]) -> list[Value | Literal]:
     """Return the values of a text from left to right; one that is in a grid is a cell of it."""
     if not grids:
-        return values
+        return [*values]
     starts = [grid.start for grid in grids]
 
     def is_inside(value: Value) -> bool:

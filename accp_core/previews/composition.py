@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from accp_core.documents import Document, Prose, read, wrapped_text
+from accp_core.documents import Document, Prose, looks_cut, read, wrapped_text
 from accp_core.ports import TokenCounter
 from accp_core.previews.candidates import places_of_words
 from accp_core.previews.example import query_lines
@@ -35,8 +35,6 @@ from accp_core.tables import (
     OpenedText,
     SampledTables,
     count_lines,
-    ends_within_json,
-    omits_text,
     open_document,
     sample_tables,
 )
@@ -145,7 +143,7 @@ def _state(*, is_cut: bool) -> str:
     return "the source was cut off, all that it returned" if is_cut else "the whole is intact"
 
 
-def preview_without_blobs(source: str, view: str, *, layout: str, opening: str) -> str | None:
+def preview_without_blobs(source: str, view: str, *, layout: str, opening: str, is_cut: bool = False) -> str | None:
     """Return `view`, that of `source`, with the size of each large blob (base64, hex) in its place.
 
     Args:
@@ -153,6 +151,7 @@ def preview_without_blobs(source: str, view: str, *, layout: str, opening: str) 
         view: What is shown of it: all; what looks like our markers in it is escaped here.
         layout: The layout of `view`.
         opening: As in `preview`.
+        is_cut: As in `preview`.
 
     Returns:
         None where it holds no value of more than 128 characters of base64 or hex, about 64 tokens.
@@ -162,8 +161,7 @@ def preview_without_blobs(source: str, view: str, *, layout: str, opening: str) 
     marks = Marks.for_text(view)
     kept = marks.keep_cuts(view, layout)
     sized = marks.size_blobs(kept, _LONGEST_SHOWN + 1)
-    state = _state(is_cut=marks.cut_line in kept or omits_text(source))
-    return None if sized == kept else f"[preview; {state}: {opening}]\n{marks.show(sized)}"
+    return None if sized == kept else f"[preview; {_state(is_cut=is_cut)}: {opening}]\n{marks.show(sized)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +202,7 @@ class _Subject:
         if len(self.source) > MAX_WHOLE:
             places = partial(places_of_words, requested=self.request.words)
             found = self._starts_like_json() and sample_tables(self.source, places)
-            return found or self.source, not found and ends_within_json(self.source)
+            return found or self.source, not found and looks_cut(self.source)
         opened = open_document(self.document)
         if opened.grids and not is_part:
             return opened, opened.is_cut

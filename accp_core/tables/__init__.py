@@ -39,7 +39,7 @@ A cell that a row does not have is not in its mapping.
 
 from accp_core.tables.build import tables_of
 from accp_core.tables.sampled import MAX_WHOLE, SampledTables, sample_tables
-from accp_core.tables.source import OpenedText, ends_within_json, omits_text, open_document, open_text
+from accp_core.tables.source import OpenedText, open_document, open_text
 from accp_core.tables.table import LINES, MAX_COLUMNS, ParentLink, Row, Table
 from accp_core.tables.text_lines import (
     FIRST_LINE,
@@ -62,10 +62,8 @@ __all__ = [
     "SampledTables",
     "Table",
     "count_lines",
-    "ends_within_json",
     "has_other_numbers",
     "lines_of",
-    "omits_text",
     "open_document",
     "open_text",
     "sample_tables",

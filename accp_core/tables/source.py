@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Final
 
-from accp_core.documents import BYTE_ORDER_MARK, Document, Value, json_document, read
+from accp_core.documents import BYTE_ORDER_MARK, Document, Literal, Value, json_document, read
 from accp_core.documents.grids import GRIDS
 from accp_core.tables.build import tables_of
 from accp_core.tables.table import LINES, Table
@@ -16,23 +16,12 @@ from accp_core.tables.text_lines import table_of_lines
 __all__ = [
     "OpenedText",
     "decode_document",
-    "ends_within_json",
-    "omits_text",
     "open_document",
     "open_text",
     "records_of",
     "unwrap",
 ]
 
-_OMISSION_TEXT: Final = (
-    r"[^\w\n]{0,12}+[0-9][0-9,._]*+k?\s(?:more\s)?(?:char(?:acter)?|byte|line|token|row|item|record|result)s?"
-    r"\s(?:were\s)?(?:omitted|truncated|elided|skipped|clipped|removed|cut(?: off)?)[^\w\n]{0,12}(?:\n|\Z)"
-)
-_FIRST_OMISSION: Final = re.compile(_OMISSION_TEXT, re.IGNORECASE)
-_OMISSION: Final = re.compile(f"\n{_OMISSION_TEXT}", re.IGNORECASE)
-_OBJECT_START: Final = re.compile(r'\ufeff?\s*+(?:\[\s*+)?\{\s*+"')
-_MAX_SPACE: Final = 1_000
-"""Characters at the end of a text that may be blank."""
 # A JSON document in a string in a text block, as MCP servers answer, is two deep.
 _MAX_NESTED: Final = 3
 
@@ -82,22 +71,20 @@ def open_document(document: Document) -> OpenedText:
     """
     is_cut = False
     for _ in range(_MAX_NESTED):
-        whole = document.whole or document.beginning
-        if whole is None or whole.form in GRIDS:
+        is_cut |= document.is_cut
+        only = (document.whole,) if document.whole else document.ends
+        if not only or only[0].form in GRIDS:
             return _opened(document, is_cut=is_cut)
-        is_cut |= whole.is_cut or (whole.end < len(document.source) and omits_text(document.source[whole.end :]))
-        value = unwrap(whole.value)
+        value = unwrap(_joined(only)[0].value)
         if not isinstance(value, str):
-            return OpenedText(value=value, is_several=whole.is_several, is_cut=is_cut)
+            return OpenedText(value=value, is_several=only[0].is_several, is_cut=is_cut)
         document = read(value)
     return OpenedText(value=document.source, prose=document.source, is_cut=is_cut)
 
 
 def _opened(document: Document, *, is_cut: bool) -> OpenedText:
     text = document.source
-    values = list(document.values())
-    is_cut |= any(part.is_cut for part in values) or omits_text(text)
-    parts: list[Any] = [part for part in values if isinstance(part.value, (dict, list))]
+    parts = _joined(part for part in document.values() if isinstance(part.value, (dict, list)))
     if not parts:
         return OpenedText(value=text, prose=text, is_cut=is_cut)
     found: list[Any] = list(chain.from_iterable(part.value if part.is_several else [part.value] for part in parts))
@@ -113,14 +100,23 @@ def _opened(document: Document, *, is_cut: bool) -> OpenedText:
     )
 
 
-def omits_text(text: str) -> bool:
-    """Return whether a line of `text` says that a tool left out a number of lines, characters or rows there."""
-    return (_FIRST_OMISSION.match(text) or _OMISSION.search(text)) is not None
+def _joined(parts: Iterable[Value | Literal]) -> list[Any]:
+    """Return the values of a text, the two ends of a value as one."""
+    joined: list[Any] = []
+    for part in parts:
+        before = joined[-1] if joined else None
+        if isinstance(part, Value) and part.opened and isinstance(before, Value):
+            joined[-1] = replace(before, value=_join(before.value, part.value))
+        else:
+            joined.append(part)
+    return joined
 
 
-def ends_within_json(text: str) -> bool:
-    """Return whether a text that begins like a JSON object, or an array of them, ends like neither; found out fast."""
-    return _OBJECT_START.match(text) is not None and text[-_MAX_SPACE:].rstrip()[-1:] not in ("]", "}")
+def _join(head: Any, tail: Any) -> Any:
+    """Return a value of which a tool left out the middle: the items of both ends."""
+    if type(head) is dict and type(tail) is dict:
+        return head | {name: _join(head[name], value) if name in head else value for name, value in tail.items()}
+    return head + tail if type(head) is list and type(tail) is list else tail
 
 
 def records_of(documents: list[Any]) -> list[Any]:

@@ -34,7 +34,7 @@ WRITTEN = {
     MarkerStart.FOLD: [folded_text(3, "a summary")],
     MarkerStart.GAP: ["[…57 lines]", "[…lines 1-40]", "[…base64, 41,200 characters]", "[……hex, 64 characters]"],
     MarkerStart.CUT: [CUT_LINE.removeprefix("\n")],
-    MarkerStart.CUT_SOURCE: ["[the source was cut off; of what came before that:]"],
+    MarkerStart.CUT_SOURCE: ["[the source was cut off; of what was returned:]"],
 }
 """What each writer of a marker writes."""
 

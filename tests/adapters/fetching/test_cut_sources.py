@@ -14,15 +14,18 @@ from accp_adapters.policy import Policy
 from accp_adapters.tokens import count_o200k
 
 WHOLE = json.dumps([{"id": n, "name": f"n{n}", "status": "late" if n % 50 == 0 else "paid"} for n in range(3_000)])
+TABLE = "\n".join(",".join(map(str, row.values())) for row in json.loads(WHOLE))
 SOURCES = {
     "at a limit": WHOLE[:79_610],
     "behind a value": WHOLE[: WHOLE.index(', {"id": 1500')],
     "the middle": f"{WHOLE[:40_000]}\n\n... [90000 characters omitted] ...\n\n{WHOLE[-10_000:]}",
     "behind a heading": f"The orders:\n{WHOLE[:79_610]}",
+    "the middle, inline": f"{WHOLE[:40_000]}…(truncated)…{WHOLE[-10_000:]}",
     "lines of records": "\n".join(json.dumps(row) for row in json.loads(WHOLE))[:79_610],
+    "lines of a table": f"id,name,status\n{TABLE[:40_000]}\n... [9000 characters omitted] ...\n{TABLE[-10_000:]}",
     "a text with the middle left out": "one line\n" * 4_000 + "[… 4000 lines truncated …]\n" + "one line\n" * 900,
 }
-CUT = "[the source was cut off; of what came before that:]\n"
+CUT = "[the source was cut off; of what was returned:]\n"
 
 
 def ask(source: str, query: str = "", limit: int = 500) -> str:
@@ -46,7 +49,7 @@ def test_a_preview_and_a_count_say_that_the_source_is_cut(source: str) -> None:
         assert str(projected.open({**fetch, "type": "tool_call"}).content).startswith(CUT)
 
 
-@pytest.mark.parametrize("name", ["at a limit", "behind a value", "the middle", "behind a heading", "lines of records"])
+@pytest.mark.parametrize("name", [name for name in SOURCES if "text" not in name])
 @pytest.mark.parametrize(
     "query",
     [
@@ -66,15 +69,32 @@ def test_each_answer_about_its_rows_says_that_there_may_be_more(name: str, query
     assert count_o200k(found) <= 500
 
 
-def test_a_page_of_its_rows_says_it_and_a_value_is_shown_as_it_is() -> None:
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_page_says_it(name: str) -> None:
+    first = ask(SOURCES[name], limit=400)
+    assert first.startswith(CUT)
+    assert count_o200k(first) <= 400
+    assert "; next: offset=" in first
+
+
+def test_a_value_says_it_since_the_cut_may_be_in_it() -> None:
     source = WHOLE[: WHOLE.index(', {"id": 1500')]
-    assert ask(source).startswith(CUT)
-    assert ask(source, "3.name") == "n3"
+    assert ask(source, "3.name") == f"{CUT}n3"
     assert ask(source, "nowhere else") == f"{CUT}0 of 1,500 rows; tables: rows(id, name, status)"
 
 
-def test_what_is_behind_the_mark_is_found_by_words() -> None:
-    assert '"id": 2999' in ask(SOURCES["the middle"], '"id": 2999')
+@pytest.mark.parametrize("name", ["the middle", "the middle, inline", "lines of a table"])
+def test_the_rows_behind_the_mark_are_found_and_counted(name: str) -> None:
+    assert ask(SOURCES[name], "id = 2999") == f"{CUT}id 2999\nname n2999\nstatus paid"
+    counts = ask(SOURCES[name], "select status, count(*) c from rows group by status")
+    # The row in which the source was cut has no status.
+    assert re.fullmatch(r"\[[23]\] status c\n(null 1\n)?late \d+\npaid \d+", counts.removeprefix(CUT))
+
+
+def test_a_text_that_is_too_long_to_be_opened_says_it() -> None:
+    line = "x" * 300 + "\n"
+    source = line * 110_000 + f"[… 4000 lines truncated …]\n{line}"
+    assert ask(source).startswith(CUT)
 
 
 def test_nothing_is_said_of_a_whole_source_and_no_source_says_it_for_us() -> None:

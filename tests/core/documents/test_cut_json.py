@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accp_core.documents.cut_json import MIN_CUT_CHARS, CutJson, end_of_json, read_cut_json
+from accp_core.documents.cut.cut_json import MIN_CUT_CHARS, CutJson, end_of_json, read_cut_json
 from accp_core.documents.json_styles import STYLES, write_styled_json
 from tests.properties.json_values import values
 

@@ -7,8 +7,10 @@ import json
 import pytest
 
 from accp_core.compression import ResultLimits, compress
+from accp_core.documents import looks_cut
+from accp_core.documents.cut.omissions import omits_text
 from accp_core.previews import preview
-from accp_core.tables import ends_within_json, omits_text, open_text
+from accp_core.tables import open_text
 from tests.core.previews.test_composition import OPENING, counter, log
 from tests.core.view.payloads import logs
 
@@ -75,20 +77,41 @@ def test_a_view_with_the_size_of_a_blob_says_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["... 12 lines omitted ...", "a\n[90,000 characters were truncated]\nb", "<3k tokens clipped>"]
+    "text",
+    [
+        "... 12 lines omitted ...",
+        "a\n[90,000 characters were truncated]\nb",
+        "<3k tokens clipped>",
+        "a <omitted 12 lines> b",
+        "a…(truncated)…b",
+        "a ... [truncated]",
+        "a...[TRUNCATED 3,000 chars]...b",
+        "<response clipped>",
+        "a\n[... Observation truncated due to length ...]\nb",
+        "--- 12 Rows Skipped ---",
+    ],
 )
 def test_the_marks_of_tools_are_found(text: str) -> None:
     assert omits_text(text)
 
 
 @pytest.mark.parametrize(
-    "text", ["", "We omitted 12 lines.", "12 lines omitted, as before", "a 12 lines omitted", "[truncated]"]
+    "text",
+    [
+        "",
+        "We omitted 12 lines.",
+        "12 lines omitted, as before",
+        "a 12 lines omitted",
+        "[truncated]",
+        "1 item skipped",
+        "(omitted for brevity)",
+    ],
 )
 def test_words_about_an_omission_are_none(text: str) -> None:
     assert not omits_text(text)
 
 
 def test_only_what_begins_like_records_ends_within_them() -> None:
-    assert ends_within_json('[{"a": 1}, {"a"')
-    assert not ends_within_json('[{"a": 1}]\n')
-    assert not ends_within_json("[INFO] started")
+    assert looks_cut('[{"a": 1}, {"a"')
+    assert not looks_cut('[{"a": 1}]\n')
+    assert not looks_cut("[INFO] started")

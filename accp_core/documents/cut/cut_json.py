@@ -15,7 +15,7 @@ from typing import Final
 
 from accp_core.documents import json_document
 
-__all__ = ["MIN_CUT_CHARS", "CutJson", "end_of_json", "read_cut_json"]
+__all__ = ["MIN_CUT_CHARS", "CutJson", "OpenContainer", "end_of_json", "open_containers", "read_cut_json"]
 
 MIN_CUT_CHARS: Final = 200
 """Characters of a document up to its cut; a shorter one saves less than the line that tells about the cut."""
@@ -48,14 +48,16 @@ class CutJson:
 
 
 @dataclass(slots=True)
-class _Container:
+class OpenContainer:
     """An array or an object that is open at the cut."""
 
     bracket: str
+    start: int
+    """The position of the bracket."""
     comma: int = -1
     """The position of the last comma between its members; -1: there is none."""
-    has_name: bool = False
-    """Whether a colon stands behind the last comma."""
+    name: str = ""
+    """The name before the last colon as it is written; empty: no colon stands behind the last comma."""
 
 
 def end_of_json(text: str, start: int) -> tuple[int, bool]:
@@ -89,7 +91,7 @@ def read_cut_json(text: str, start: int, end: int, *, is_exact: bool = False) ->
     """
     if end - start < MIN_CUT_CHARS and not text.startswith('"', end):
         return None
-    containers, string = _open_at(text, start, end)
+    containers, string = open_containers(text, start, end)
     for cut, closing in _cuts(text, start, containers, string, end, is_exact=is_exact):
         if cut - start >= MIN_CUT_CHARS:
             found = _closed_at(text[start:cut], closing)
@@ -107,37 +109,39 @@ def _closed_at(beginning: str, closing: str) -> CutJson | None:
     return CutJson(value, written, len(beginning))
 
 
-def _open_at(text: str, start: int, end: int) -> tuple[list[_Container], int]:
+def open_containers(text: str, start: int, end: int) -> tuple[list[OpenContainer], int]:
     """Return the containers that are open at `end`, outer ones first, and the start of an open string, or -1."""
-    containers: list[_Container] = []
+    containers: list[OpenContainer] = []
+    before = ""
     for token in _TOKEN.finditer(text, start, end):
         sign = token[0]
         if sign == ",":
             containers[-1].comma = token.start()
-            containers[-1].has_name = False
+            containers[-1].name = ""
         elif sign == ":":
-            containers[-1].has_name = True
+            containers[-1].name = before
         elif sign in _CLOSING:
-            containers.append(_Container(sign))
+            containers.append(OpenContainer(sign, token.start()))
         elif sign in "]}":
             containers.pop()
         elif token[1] == "":
             return containers, token.start()
+        before = sign
     is_string = text.startswith('"', end) and _is_value_next(text[start:end].rstrip()[-1:], containers[-1:])
     return containers, end if is_string else -1
 
 
-def _is_value_next(before: str, innermost: list[_Container]) -> bool:
+def _is_value_next(before: str, innermost: list[OpenContainer]) -> bool:
     return bool(innermost) and before in (":" if innermost[0].bracket == "{" else "[,") and before != ""
 
 
 def _cuts(
-    text: str, start: int, containers: list[_Container], string: int, end: int, *, is_exact: bool
+    text: str, start: int, containers: list[OpenContainer], string: int, end: int, *, is_exact: bool
 ) -> Iterator[tuple[int, str]]:
     """Yield the positions at which the document may be closed, each with what closes it, the last one first."""
     closing = "".join(_CLOSING[container.bracket] for container in reversed(containers))
     innermost = containers[-1]
-    if string >= 0 and (innermost.bracket == "[" or innermost.has_name):
+    if string >= 0 and (innermost.bracket == "[" or innermost.name):
         part = _STRING.match(text, string)
         if part is not None and (chars := _chars_before_inner_cut(part[0], is_exact=is_exact)):
             yield string + chars, '"' + closing
@@ -166,8 +170,8 @@ def _chars_before_inner_cut(string: str, *, is_exact: bool) -> int:
     return at
 
 
-def _is_behind_value(body: str, innermost: _Container, *, is_exact: bool) -> bool:
+def _is_behind_value(body: str, innermost: OpenContainer, *, is_exact: bool) -> bool:
     """Return whether the document is whole up to the end of `body` but for what closes it; a number may be cut."""
     last = body.rstrip()[-1:]
     is_number = not is_exact and last.isdigit() and body[-1:] == last
-    return last not in "[{,:" and not is_number and (innermost.bracket == "[" or innermost.has_name)
+    return last not in "[{,:" and not is_number and (innermost.bracket == "[" or innermost.name != "")

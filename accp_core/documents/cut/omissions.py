@@ -1,0 +1,91 @@
+"""What tools write where they left out a part of a text: `... [12345 characters omitted] ...`, `<omitted 9 lines>`.
+
+A mark has a count, or dots, or says what was left out; it stands in brackets, between dots or alone on its line. Words
+about an omission are no mark.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["Omission", "find_dots", "find_omissions", "looks_cut", "omits_text"]
+
+_VERB: Final = r"(?:omitted|truncated|elided|skipped|clipped|removed|hidden|snipped|cut(?:\soff)?)"
+_STEMS: Final = ("mitted", "runcated", "ipped", "lided", "emoved", "idden", " cut", "MITTED", "RUNCATED", "IPPED")
+"""What each verb has, in any case that is usual: a search for one of these takes a thirtieth of one for the mark."""
+_LINES: Final = r"(?:line|row|item|record|result|entry|entrie)s?"
+_COUNT: Final = rf"[0-9][0-9,._]{{0,15}}+k?\s(?:more\s)?(?:(?:char(?:acter)?|byte|token)s?|{_LINES})"
+_COUNTED: Final = rf"(?:{_COUNT}\s(?:were\s|was\s)?{_VERB}|{_VERB}\s{_COUNT})"
+_PART: Final = r"(?:output|content|response|result|text|message|observation)"
+_SAID: Final = rf"{_PART}\s(?:was\s|is\s)?{_VERB}(?:\s[a-z]{{1,12}}){{0,5}}"
+_DOTS: Final = r"(?:…|\.{3,9})"
+_SIGNS: Final = r"[^\w\n]{0,12}+"
+_CLOSE: Final = rf"\s?(?:[\])>]|{_DOTS})(?:\s?{_DOTS})?"
+_MARK: Final = re.compile(
+    rf"(?:\A|\n)[ \t]*+(?!\w){_SIGNS}(?:{_COUNTED}|{_SAID}){_SIGNS}(?=\n|\Z)"
+    rf"|(?:[\[(<…]|\.{{3}}){_SIGNS}{_COUNTED}{_CLOSE}"
+    rf"|{_DOTS}\s?[\[(<]{_VERB}{_CLOSE}",
+    re.IGNORECASE,
+)
+_BEFORE: Final = 64
+_BEHIND: Final = 128
+"""Characters before a verb that its mark may have, and from it on."""
+_OF_LINES: Final = re.compile(rf"{_LINES}\b", re.IGNORECASE)
+_ONLY_DOTS: Final = re.compile(rf"[^\S\n]*+{_DOTS}")
+_OBJECT_START: Final = re.compile(r'\ufeff?\s*+(?:\[\s*+)?\{\s*+"')
+_MAX_SPACE: Final = 1_000
+"""Characters at the end of a text that may be blank."""
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """A mark in a text, in whose place something was left out."""
+
+    start: int
+    """The position of its first character."""
+    end: int
+    """The position after its last character."""
+    of_lines: bool = False
+    """Whether whole lines were left out, so that no line beside it is a part of one."""
+
+
+def find_omissions(text: str, start: int = 0, end: int | None = None) -> Iterator[Omission]:
+    """Yield the marks in `text` that say that a tool left out a part there, between two positions."""
+    at, end = start, len(text) if end is None else end
+    for verb in heapq.merge(*(_places(text, stem, start, end) for stem in _STEMS)):
+        stop = min(verb + _BEHIND, end)
+        found = _MARK.search(text, max(at, verb - _BEFORE), stop)
+        # A line that is longer is none.
+        if found is not None and (found.end() < stop or stop == end):
+            at = found.end()
+            yield Omission(found.start(), at, _OF_LINES.search(found[0]) is not None)
+
+
+def _places(text: str, stem: str, start: int, end: int) -> Iterator[int]:
+    at = text.find(stem, start, end)
+    while at >= 0:
+        yield at
+        at = text.find(stem, at + len(stem), end)
+
+
+def find_dots(text: str, start: int, end: int) -> Iterator[Omission]:
+    """Yield the dots between two positions, which say the same where what is behind them continues a value."""
+    return (Omission(found.start(), found.end()) for found in _ONLY_DOTS.finditer(text, start, end))
+
+
+def omits_text(text: str, start: int = 0, end: int | None = None) -> bool:
+    """Return whether a mark in `text` says that a tool left out a part there, between two positions."""
+    return next(find_omissions(text, start, end), None) is not None
+
+
+def looks_cut(text: str) -> bool:
+    """Return at a glance whether a text that is not read was cut: it omits text, or ends within a JSON object.
+
+    The object is the text, or in the array that the text is.
+    """
+    ends_within = _OBJECT_START.match(text) is not None and text[-_MAX_SPACE:].rstrip()[-1:] not in ("]", "}")
+    return ends_within or omits_text(text)

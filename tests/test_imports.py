@@ -35,6 +35,7 @@ FRAMEWORKS = {
     "tokens": {"tiktoken"},
     "stores": {"redis", "sqlite3"},
     "telemetry": set(),
+    "wire_log": set(),
     "cli": {"typer", "rich"},
 }
 COMPANIONS = {

@@ -7,8 +7,19 @@ from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
+from accp_core.aacp.guard import Guard, sensitive_values
 from accp_core.aacp.packet import Packet, canonical, check_packet
-from accp_core.aacp.vocabulary import DRAFT_VOCABULARY, ORDER, PRIORITY, RETURN, VERSION, VERSION_KEY, Vocabulary
+from accp_core.aacp.vocabulary import (
+    DRAFT_VOCABULARY,
+    FIELD_TYPES,
+    ORDER,
+    PRIORITIES,
+    PRIORITY,
+    RETURN,
+    VERSION,
+    VERSION_KEY,
+    Vocabulary,
+)
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
 
@@ -62,6 +73,7 @@ def encode_packet(
     return_agent: str,
     priority: str | int = "2",
     vocabulary: Vocabulary = DRAFT_VOCABULARY,
+    guard: Guard | None = sensitive_values,
     **arguments: Argument,
 ) -> Packet:
     """Return the packet of these arguments.
@@ -72,11 +84,30 @@ def encode_packet(
         return_agent: The agent that receives the result.
         priority: "1" (critical), "2" (medium) or "3" (low).
         vocabulary: The words that may be used as keys besides the draft's.
+        guard: Searches the packet for what must not be in it (section 15); None: nothing is searched.
         arguments: The values by key, or by name in `ARGUMENT_NAMES`.
 
     Raises:
-        EncodeError: E1004, a packet cannot carry a value, the agent is empty, an argument comes twice or is no key.
+        EncodeError: E1004, a packet cannot carry a value, the value of a typed key is none, the agent is empty, an
+            argument comes twice or is no key, or `guard` has found something, which is not quoted.
     """
+    packet = make_packet(
+        task, domain, return_agent=return_agent, priority=priority, vocabulary=vocabulary, arguments=arguments
+    )
+    check_values(packet, guard)
+    return packet
+
+
+def make_packet(
+    task: str,
+    domain: str,
+    *,
+    return_agent: str,
+    priority: str | int,
+    vocabulary: Vocabulary,
+    arguments: Mapping[str, Argument],
+) -> Packet:
+    """Return the packet of these arguments, whose values are not checked; raises as `encode_packet`."""
     fields = {RETURN: return_agent, PRIORITY: str(priority), VERSION_KEY: VERSION}
     if not return_agent.strip():
         raise EncodeError(f"return_agent: expected an agent, found {return_agent!r}", code=ErrorCode.INVALID_TYPE)
@@ -90,6 +121,20 @@ def encode_packet(
     )
     check_packet(packet)
     return canonical(packet)
+
+
+# "PII, financial records, and credentials MUST NOT be embedded in AACP field values." (section 15)
+def check_values(packet: Packet, guard: Guard | None) -> None:
+    """Check the values of typed fields (EncodeError E1004), and that `guard` finds nothing, without a quotation."""
+    if packet.fields[PRIORITY] not in PRIORITIES:
+        reason = f"priority: expected one of {', '.join(PRIORITIES)}, found {packet.fields[PRIORITY]!r}"
+        raise EncodeError(reason, code=ErrorCode.INVALID_TYPE)
+    for key, value in packet.fields.items():
+        if key in FIELD_TYPES and not FIELD_TYPES[key][0](value):
+            reason = f"{key}: expected {FIELD_TYPES[key][1]}, found {value!r}"
+            raise EncodeError(reason, code=ErrorCode.INVALID_TYPE)
+    for found in guard(packet) if guard else ():
+        raise EncodeError(f"{found.field}: {found.reason}", code=ErrorCode.INVALID_TYPE)
 
 
 # "organisation-private fields using a namespacing convention [...] (e.g. org_fieldname:)" (section 13)

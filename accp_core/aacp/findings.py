@@ -25,6 +25,7 @@ class FindingCode(StrEnum):
     UNKNOWN_KEY = "unknown-key"
     PRIORITY = "unknown-priority"
     VERSION = "other-version"
+    VALUE = "unexpected-value"
     TONE = "sentiment-without-tone"
     CURRENCY = "ltv-without-ccy"
     PERSONAL = "personal-data"

@@ -94,14 +94,16 @@ _PATTERNS: Final[tuple[tuple[FindingCode, str, re.Pattern[str], Callable[[str], 
 # "PII, financial records, and credentials MUST NOT be embedded in AACP field values. Use authenticated data access
 # layers referenced by pointer instead." (section 15)
 def sensitive_values(packet: Packet, /) -> Iterator[Finding]:
-    """Yield a finding for each field and each kind of personal data or credential in it, without the value.
+    """Yield a finding for each part of a packet and each kind of personal data or credential in it, without the value.
 
     It looks at shapes and check digits only. Names of people look like any other word, so it cannot find all.
     """
-    # Most packets hold none: one search over all values comes first, the field is looked up only where it matches.
-    values = "\n".join(packet.fields.values())
-    suspects = [row for row in _PATTERNS if row[2].search(values)]
-    for field, value in packet.fields.items():
+    # Most packets hold none: one search over everything comes first, the field is looked up only where it matches.
+    parts = {"TASK": packet.task, "DOM": packet.domain}
+    parts |= {key: f"{key}:{value}" for key, value in packet.fields.items()}
+    everything = "\n".join(parts.values())
+    suspects = [row for row in _PATTERNS if row[2].search(everything)]
+    for field, value in parts.items():
         for code, kind, pattern, confirm in suspects:
             if any(confirm(found[0]) for found in pattern.finditer(value)):
                 yield Finding(code, field, f"holds {kind}; send the address of the data instead")

@@ -15,8 +15,16 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, ClassVar, Final, cast
 
-from accp_core.aacp.encoding import Argument, encode_packet, is_blank, is_key, write_scalar, write_value
-from accp_core.aacp.guard import sensitive_values
+from accp_core.aacp.encoding import (
+    Argument,
+    check_values,
+    is_blank,
+    is_key,
+    make_packet,
+    write_scalar,
+    write_value,
+)
+from accp_core.aacp.guard import Guard, sensitive_values
 from accp_core.aacp.packet import Packet
 from accp_core.aacp.vocabulary import DRAFT_VOCABULARY, PRIORITIES, Vocabulary
 from accp_core.error_codes import ErrorCode
@@ -60,6 +68,8 @@ class WorkflowStep:
     """Instructions in English that mean this step, with placeholders for arguments of one word (see `Phrasebook`)."""
     vocabulary: Vocabulary = DRAFT_VOCABULARY
     """The words whose keys may be used besides the draft's."""
+    guard: Guard | None = sensitive_values
+    """Searches each packet for what must not be in it (section 15); None: nothing is searched."""
     parameters: tuple[str, ...] = field(init=False)
     """The names of its arguments, in their positional order."""
 
@@ -81,7 +91,8 @@ class WorkflowStep:
 
         Raises:
             TypeError: An argument is unknown, missing or passed twice.
-            EncodeError: E1004, a packet cannot carry a value.
+            EncodeError: E1004, a packet cannot carry a value, the value of a typed field is none, or the guard
+                has found something.
         """
         return self.encode(bind_arguments(self.parameters, values, named), return_agent=return_agent, priority=priority)
 
@@ -89,18 +100,26 @@ class WorkflowStep:
         self, given: Mapping[str, Argument], *, return_agent: str | None = None, priority: str | int | None = None
     ) -> Packet:
         """Return the packet of these arguments by name; raises as a call."""
+        packet = self.fill(given, return_agent=return_agent, priority=priority)
+        check_values(packet, self.guard)
+        return packet
+
+    def fill(
+        self, given: Mapping[str, Argument], *, return_agent: str | None = None, priority: str | int | None = None
+    ) -> Packet:
+        """Return the packet of these arguments, whose values are not checked; raises as a call."""
         if not set(self.required) <= set(given) <= set(self.parameters):
             raise TypeError(f"expected {self.usage()}, found {', '.join(given) or 'nothing'}")
         arguments = {**self.defaults, **given}
         for name in self.pointers:
             check_pointer(name, arguments[name])
-        return encode_packet(
+        return make_packet(
             self.task,
             self.domain,
             return_agent=self.return_agent if return_agent is None else return_agent,
             priority=self.priority if priority is None else priority,
             vocabulary=self.vocabulary,
-            **{key: fill_template(text, arguments, self.required) for key, text in self.fields.items()},
+            arguments={key: fill_template(text, arguments, self.required) for key, text in self.fields.items()},
         )
 
     def usage(self) -> str:
@@ -156,13 +175,9 @@ def check_pointer(name: str, value: Argument) -> None:
     """Check that an argument is blank or the address of data (EncodeError E1004, without the value)."""
     if is_blank(value):
         return
-    text = write_scalar(name, value)
-    packet = Packet(task="PROC", domain="IT", fields={name: text})
-    found = next(sensitive_values(packet), None)
-    if found or not POINTER.fullmatch(text):
-        reason = found.reason if found else "is no address"
+    if not POINTER.fullmatch(write_scalar(name, value)):
         expected = "expected the address of the data, such as 'dir://users/j.smith/mail', not the data"
-        raise EncodeError(f"{name}: {expected}; the value {reason.partition(';')[0]}", code=ErrorCode.INVALID_TYPE)
+        raise EncodeError(f"{name}: {expected}", code=ErrorCode.INVALID_TYPE)
 
 
 def to_snake(text: str) -> str:
@@ -184,7 +199,7 @@ def check_step(step: WorkflowStep) -> None:
         raise invalid_table(f"priority: expected one of {', '.join(PRIORITIES)}, found {step.priority!r}")
     check_phrases(step)
     # "1" is a valid text, number and word.
-    step.encode({name: "ref://1" if name in step.pointers else "1" for name in step.required})
+    step.fill({name: "ref://1" if name in step.pointers else "1" for name in step.required})
 
 
 def check_phrases(step: WorkflowStep) -> None:

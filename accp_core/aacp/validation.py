@@ -11,6 +11,7 @@ from accp_core.aacp.guard import Guard, sensitive_values
 from accp_core.aacp.packet import Packet, PacketScan, scan_packet, serialize_packet
 from accp_core.aacp.vocabulary import (
     DRAFT_VOCABULARY,
+    FIELD_TYPES,
     ORDER,
     PRIORITIES,
     PRIORITY,
@@ -140,6 +141,8 @@ def _field_warnings(key: str, value: str, vocabulary: Vocabulary) -> Iterator[Fi
         yield Finding(FindingCode.VERSION, key, f"expected {VERSION}, found {value!r}")
     elif not value and key not in (RETURN, VERSION_KEY):
         yield Finding(FindingCode.EMPTY, key, "is empty")
+    elif key in FIELD_TYPES and not FIELD_TYPES[key][0](value):
+        yield Finding(FindingCode.VALUE, key, f"expected {FIELD_TYPES[key][1]}, found {value!r}")
 
 
 _COMPANIONS: Final = (

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from types import MappingProxyType
 from typing import Final
 
 __all__ = [
     "DRAFT_VOCABULARY",
+    "FIELD_TYPES",
     "ORDER",
     "PRIORITIES",
     "PRIORITY",
@@ -32,6 +35,31 @@ VERSION_KEY: Final = "aacp"
 
 PRIORITIES: Final = {"1": "critical", "2": "medium", "3": "low"}
 """Priority to its meaning (section 5.3)."""
+
+_PERIOD: Final = re.compile(r"[0-9]{4}(?:-(?:0[1-9]|1[0-2]|Q[1-4]))?")
+_CURRENCY: Final = re.compile(r"[A-Z]{3}")
+_AMOUNT: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+
+
+# "period: A time period, expressed as YYYY-MM or similar." (section 4.2)
+def is_period(text: str) -> bool:
+    """Return whether a text is a year, a quarter, a month or a day that exists."""
+    if _PERIOD.fullmatch(text):
+        return True
+    try:
+        return len(text) == 10 and date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+FIELD_TYPES: Final[Mapping[str, tuple[Callable[[str], object], str]]] = MappingProxyType(
+    {
+        "period": (is_period, "a month such as 2024-08 or a quarter such as 2024-Q3"),
+        "ccy": (_CURRENCY.fullmatch, "a currency of three letters, such as GBP"),
+        "amt": (_AMOUNT.fullmatch, "a number such as 4200.50"),
+    }
+)
+"""Key to the check of its values, and what it expects in words; the values of other keys are any text."""
 
 _ORDER = """
 return p aacp res period filter fields fmt src src_prev rules validate tmpl data_ptr amt ccy sup match terms type

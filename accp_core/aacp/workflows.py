@@ -3,7 +3,8 @@
 Their packets are those of the reference package, except for its version. Arguments that it accepts and ignores are
 used here where a packet can hold them (`fields`, `period`, `prev_period`, `department`), and refused where none can
 (the licence and the team of an account). A mailbox names its user instead of an e-mail address: personal data must not
-be in a packet (section 15), so `email` takes the address of that data.
+be in a packet (section 15), so `email` takes the address of that data. `fields=None` leaves the list of fields out,
+where the receiving agent has defaults of its own (section 4.2).
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ class PayrollEncoder(WorkflowEncoder, name="payroll", sayings=PAYROLL_SAYINGS):
         domain="FIN",
         return_agent="HR-Agent",
         priority="1",
-        fields={"res": "budget_cc", "period": "{period}", "fields": "cc_id,approved_budget,ytd_spend", "fmt": "json"},
+        fields={"res": "budget_cc", "period": "{period}", "fields": "{fields}", "fmt": "json"},
+        defaults={"fields": ("cc_id", "approved_budget", "ytd_spend")},
     )
     merge_and_calculate = WorkflowStep(
         task="MERGE",
@@ -83,13 +85,13 @@ class PayrollEncoder(WorkflowEncoder, name="payroll", sayings=PAYROLL_SAYINGS):
         defaults={"to": ("fin_director", "hr_director"), "flag_msg": "review_required", "attachment": "pdf"},
     )
     full_run = WorkflowRun(
-        (fetch_employees, "period"),
-        (fetch_budgets, "period"),
+        (fetch_employees, "period fields"),
+        (fetch_budgets, "period fields"),
         (merge_and_calculate, "flags"),
         (generate_report, "prev_period"),
         (log_run, ""),
         (send_report, "period"),
-        order="period prev_period flags",
+        order="period prev_period flags fields",
     )
 
 
@@ -104,10 +106,10 @@ class ITEncoder(WorkflowEncoder, name="it", sayings=PROVISIONING_SAYINGS):
         fields={
             "res": "ad_account",
             "filter": "usr={username}[,dept={department}]",
-            "fields": "email,dept,grp,pwd_reset",
+            "fields": "{fields}",
             "fmt": "json",
         },
-        defaults={"department": None},
+        defaults={"department": None, "fields": ("email", "dept", "grp", "pwd_reset")},
     )
     provision_email = WorkflowStep(
         task="PROC",
@@ -118,22 +120,24 @@ class ITEncoder(WorkflowEncoder, name="it", sayings=PROVISIONING_SAYINGS):
             "res": "m365_mailbox",
             "filter": "usr={username}",
             "data_ptr": "{email}",
-            "fields": "licence,sig,dl",
+            "fields": "{fields}",
         },
-        defaults={"email": None},
+        defaults={"email": None, "fields": ("licence", "sig", "dl")},
         pointers=("email",),
     )
     provision_vpn = WorkflowStep(
         task="PROC",
         domain="IT",
         return_agent="IT-Agent",
-        fields={"res": "vpn_access", "filter": "usr={username}", "fields": "profile,mfa"},
+        fields={"res": "vpn_access", "filter": "usr={username}", "fields": "{fields}"},
+        defaults={"fields": ("profile", "mfa")},
     )
     provision_crm = WorkflowStep(
         task="PROC",
         domain="IT",
         return_agent="IT-Agent",
-        fields={"res": "salesforce_user", "filter": "usr={username}", "fields": "profile,team,mgr,view"},
+        fields={"res": "salesforce_user", "filter": "usr={username}", "fields": "{fields}"},
+        defaults={"fields": ("profile", "team", "mgr", "view")},
     )
     provision_badge = WorkflowStep(
         task="PROC",
@@ -151,13 +155,13 @@ class ITEncoder(WorkflowEncoder, name="it", sayings=PROVISIONING_SAYINGS):
         defaults={"systems": ("AD", "M365", "VPN", "CRM", "BADGE"), "actor": "IT-Agent"},
     )
     full_onboarding = WorkflowRun(
-        (create_ad_account, "username department"),
-        (provision_email, "username email"),
-        (provision_vpn, "username"),
-        (provision_crm, "username"),
+        (create_ad_account, "username department fields"),
+        (provision_email, "username email fields"),
+        (provision_vpn, "username fields"),
+        (provision_crm, "username fields"),
         (provision_badge, "username"),
         (log_provisioning, "username"),
-        order="username email department",
+        order="username email department fields",
     )
 
 

@@ -20,7 +20,9 @@ STEPS: Final = f"{VECTORS}::test_these_arguments_give_this_packet"
 AUDIT: Final = "core/aacp/test_audit.py"
 ENGLISH: Final = "core/aacp/test_english.py"
 FALLBACK: Final = "core/aacp/test_fallback.py"
+ENCODING: Final = "core/aacp/test_encoding.py"
 PACKET: Final = "core/aacp/test_packet.py"
+COMMAND: Final = "adapters/cli/test_aacp_command.py"
 TABLES: Final = "core/aacp/test_steps.py"
 VALIDATION: Final = "core/aacp/test_validation.py"
 WORDINGS: Final = "core/aacp/patterns/test_wordings.py"
@@ -46,8 +48,13 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{STEPS}[6.1*",
             f"{FALLBACK}::test_agent_priority_and_version_are_stamped_whatever_the_model_says",
         ),
-        "aacp:4.2-4": (f"{STEPS}[6.1*", f"{REPORT}[7-validation: no priority]"),
-        "aacp:4.2-5": (f"{STEPS}[6.1*",),
+        "aacp:4.2-4": (
+            f"{STEPS}[6.1*",
+            f"{REPORT}[7-validation: no priority]",
+            f"{ENCODING}::test_a_period_is_a_time_that_exists",
+            f"{ENCODING}::test_a_value_of_a_typed_field_that_is_none_is_refused_and_warned_about",
+        ),
+        "aacp:4.2-5": (f"{COMMAND}::test_a_list_of_fields_is_left_out_where_the_receiver_has_its_own",),
         "aacp:4.3-1": (f"{READ}[4-packet*",),
         "aacp:4.3-2": (
             f"{REPORT}[7-validation: an organisation's key]",
@@ -106,7 +113,7 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{ENGLISH}::test_every_word_of_the_draft_has_a_name",
         ),
         "aacp:8-2": (f"{AUDIT}::test_a_record_comes_back_from_its_line", f"{AUDIT}::test_a_replay_tells*"),
-        "aacp:9-1": (f"{STEPS}[6.1*",),
+        "aacp:9-1": (f"{COMMAND}::test_a_list_of_fields_is_left_out_where_the_receiver_has_its_own",),
         "aacp:13-1": (f"{VALIDATION}::test_an_organisation_s_own_words_are_known_where_they_are_declared",),
         "aacp:13-2": (f"{VALIDATION}::test_an_organisation_s_own_words_are_known_where_they_are_declared",),
         "aacp:14-1": (f"{REPORT}[7-validation: no version]", f"{STEPS}[6.1*"),
@@ -129,6 +136,7 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         ),
         "aacp:15-7": (
             f"{REPORT}[15-guard*",
+            f"{ENCODING}::test_personal_data_is_refused_wherever_it_stands_and_named_by_the_validator",
             f"{TABLES}::test_personal_data_is_passed_by_its_address_only",
             f"{FALLBACK}::test_an_answer_that_is_no_packet_is_refused_and_not_kept",
             f"{VALIDATION}::test_what_a_guard_finds_can_be_forbidden",
@@ -141,7 +149,8 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 _rule = rules(SHOWN_BY, "aacp:")
 _must, _must_not, _should, _should_not, _may, _states = (_rule[force] for force in Force)
 _OPEN: Final = (
-    "Sections 5.1 and 5.2 forbid to reject other values: a validator warns. `encode_packet` writes what it is given."
+    "Sections 5.1 and 5.2 let implementations define more: a validator warns. Our workflows write no others; "
+    "`encode_packet` writes what it is given."
 )
 
 REQUIREMENTS: Final = (
@@ -164,8 +173,8 @@ REQUIREMENTS: Final = (
         0,
         "fields: … SHOULD be omitted when the receiving agent has default field definitions in its system "
         "configuration.",
-        "The steps whose packets the reference encoder writes with `fields` have them; `fetch_employees` has none "
-        "unless they are passed.",
+        "Nothing in the draft tells an encoder what its receiver has: the caller does (`fields=None`); without it the "
+        "packets are those of the reference encoder.",
     ),
     _may("4.3-1", 0, "Additional named fields MAY be appended after core fields."),
     _must("4.3-2", 0, "Unknown extended keys MUST generate advisory warnings in validators, not errors."),
@@ -231,7 +240,7 @@ REQUIREMENTS: Final = (
         0,
         "Embedding field lists and URI data pointers in packets … SHOULD be avoided where the receiving agent has "
         "default field definitions in its system configuration.",
-        "As for 4.2-5: the packets are those of the reference encoder.",
+        "As for 4.2-5: the caller says so by `fields=None`.",
     ),
     _may("13-1", 0, "Implementors MAY define organisation-private fields using a namespacing convention."),
     _may("13-2", 0, "Implementors MAY define domain values beyond the seven defined in Section 5.2."),
@@ -253,8 +262,9 @@ REQUIREMENTS: Final = (
         "15-7",
         0,
         "PII, financial records, and credentials MUST NOT be embedded in AACP field values.",
-        "Shapes with check digits are found, names of people are not; user names and amounts are in the draft's own "
-        "packets. A validator warns unless it is told to forbid.",
+        "Encoders refuse what has the shape or the check digits of personal data or a credential; names of people are "
+        "not found, and user names and amounts are in the draft's own packets. A validator warns, or forbids where it "
+        "is told to.",
     ),
     _should("15-8", 0, "The registry file SHOULD be access-controlled …"),
     _should_not(

@@ -63,16 +63,36 @@ def test_steps_are_listed_with_their_arguments(tmp_path: Path) -> None:
     path.write_text(OWN, encoding="utf-8")
     _, out, _ = run("encode", "--workflows", str(path))
     assert {
-        "payroll period prev_period flags",
+        "payroll period prev_period flags fields",
         "payroll.fetch_employees period [fields] [status]",
         "own.fetch who",
     } <= set(out.splitlines())
 
 
 def test_warnings_are_told_beside_the_packet() -> None:
-    code, out, err = run("encode", "it.provision_vpn", "username=j@co.example")
-    assert (code, out[:4]) == (0, "PROC")
-    assert err == "warning: personal-data: filter: holds an e-mail address; send the address of the data instead\n"
+    code, out, err = run("encode", "payroll.merge_and_calculate", "flags=over_budget")
+    assert (code, out[:5]) == (0, "MERGE")
+    assert err == "warning: unknown-key: flags_inherit: unknown key 'flags_inherit'\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("it.provision_vpn", "username=j@co.example"), "E1004: filter: holds an e-mail address; send the address"),
+        (("payroll.fetch_budgets", "period=2024-13"), "E1004: period: expected a month such as 2024-08 or a quarter"),
+        (("payroll.fetch_budgets", "period=August 2024"), "E1004: period: expected a month such as 2024-08"),
+    ],
+)
+def test_a_value_of_another_type_and_personal_data_are_refused(words: tuple[str, ...], reason: str) -> None:
+    code, out, err = run("encode", *words)
+    assert (code, out) == (1, "")
+    assert reason in err
+
+
+def test_a_list_of_fields_is_left_out_where_the_receiver_has_its_own() -> None:
+    _, out, _ = run("encode", "payroll", "period=2024-08", "prev_period=2024-07", "fields=")
+    assert "fields:" not in out
+    assert run("encode", "payroll.fetch_budgets", "period=2024-08")[1].count("fields:") == 1
 
 
 @pytest.mark.parametrize(
@@ -80,7 +100,7 @@ def test_warnings_are_told_beside_the_packet() -> None:
     [
         (("payroll.nothing",), 2, "found 'payroll.nothing'"),
         (("invoice",), 2, "found 'invoice'"),
-        (("payroll.fetch_budgets",), 2, "expected period, found nothing"),
+        (("payroll.fetch_budgets",), 2, "expected period [fields], found nothing"),
         (("payroll.fetch_budgets", "period=1", "when=2"), 2, "'when'"),
         (("payroll.fetch_budgets", "period"), 2, "expected NAME=VALUE, found"),
         (("payroll", "period=1", "--return", "X"), 2, "only for one step"),

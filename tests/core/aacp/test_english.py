@@ -6,7 +6,7 @@ import pytest
 
 from accp_core.aacp import encode_packet, explain, parse_packet
 from accp_core.aacp.english import DOMAINS, LABELS, TASKS
-from accp_core.aacp.vocabulary import DRAFT_VOCABULARY, ORDER
+from accp_core.aacp.vocabulary import DRAFT_VOCABULARY, FIELD_TYPES, ORDER
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,6 @@ def test_every_word_of_the_draft_has_a_name() -> None:
 
 
 def test_every_value_is_told_as_it_stands() -> None:
-    values = {key: f"value-{number}" for number, key in enumerate(LABELS) if key != "prog"}
+    values = {key: f"value-{number}" for number, key in enumerate(LABELS) if key not in ("prog", *FIELD_TYPES)}
     told = explain(encode_packet("FETCH", "HR", return_agent="A", **values, org_own="mine"))
     assert [value for value in (*values.values(), "mine") if value not in told.lower()] == []

@@ -76,7 +76,7 @@ def test_arguments_may_be_given_in_order() -> None:
     assert PayrollEncoder().fetch_employees("2024-08") == PayrollEncoder().fetch_employees(period="2024-08")
     assert PayrollEncoder.fetch_employees.usage() == "period [fields] [status]"
     assert len(PayrollEncoder().full_run("2024-08", "2024-07", ["late"])) == 6
-    assert PayrollEncoder().full_run.parameters == ("period", "prev_period", "flags")
+    assert PayrollEncoder().full_run.parameters == ("period", "prev_period", "flags", "fields")
     assert len(ITEncoder().full_onboarding("j.smith", "dir://users/j.smith/mail", "Sales")) == 6
     with pytest.raises(ProtocolError, match="order: expected arguments of the hops, found when"):
         WorkflowRun((PayrollEncoder.fetch_budgets, "period"), order="when period")
@@ -87,7 +87,7 @@ def test_personal_data_is_passed_by_its_address_only() -> None:
         ITEncoder().full_onboarding("j.smith", "j.smith@co.com", "Sales")
     assert refusal.value.code == "E1004"
     assert "co.com" not in str(refusal.value)
-    with pytest.raises(EncodeError, match="not the data; the value is no address"):
+    with pytest.raises(EncodeError, match="expected the address of the data, such as"):
         ITEncoder().provision_email("j.smith", "the directory")
 
 

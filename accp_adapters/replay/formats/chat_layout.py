@@ -77,7 +77,7 @@ class ChatLayout:
         elif exchange is not None:
             yield self._read_exchange(document, *exchange, findings)
         elif self.messages in (body := request_of(document)):
-            turns, tools = self._read_request(body, findings)
+            turns, tools = self.read_request(body, findings)
             awaits = body is not document or self._is_request(body)
             yield Snapshot(turns=turns, tools=tools, awaits_answer=awaits, identity=_identity(document, body))
         else:
@@ -91,7 +91,7 @@ class ChatLayout:
         self, document: Mapping[str, Any], request: Mapping[str, Any], response: object, findings: Findings
     ) -> Request:
         findings.fields(document, _EXCHANGE, f"an {self.owner} exchange")
-        prompt, tools = self._read_request(request, findings)
+        prompt, tools = self.read_request(request, findings)
         output = self._read_output(response, findings)
         return Request(prompt=prompt, output=output, tools=tools, identity=_identity(document, request))
 
@@ -106,7 +106,8 @@ class ChatLayout:
         findings.add("response", f"of an {self.owner} exchange in another layout")
         return ()
 
-    def _read_request(self, body: Mapping[str, Any], findings: Findings) -> tuple[tuple[Turn, ...], str]:
+    def read_request(self, body: Mapping[str, Any], findings: Findings) -> tuple[tuple[Turn, ...], str]:
+        """Return the turns of a request, its instructions first, and its tool definitions."""
         findings.fields(body, SETTINGS | self.fields | {self.messages}, f"an {self.owner} request")
         turns = read_turns(body[self.messages], self.read_message, findings)
         return (*self.read_instructions(body, findings), *self.arrange(turns)), self.read_tools(body)

@@ -6,6 +6,7 @@ import gzip
 import io
 import itertools
 import json
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ __all__ = ["MAX_RECORD", "Limits", "open_bounded", "read_document", "read_docume
 MAX_RECORD: Final = 256 << 20
 """Bytes of one record: a line of JSON lines, or a whole document."""
 _STREAM: Final = 'expected JSON, found a stream of events; log it as {"request": {…}, "response": "data: …"}'
+_CSV: Final = "expected JSON, found a table of comma-separated values; export the same records as JSON"
+_CSV_START: Final = re.compile(r'"?[A-Za-z_][\w .-]*"?(?:,"?[A-Za-z_][\w .-]*"?)+\r?$', re.MULTILINE)
 _GZIP: Final = b"\x1f\x8b"
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -180,7 +183,7 @@ def _whole_document(
         yield number, _load(first + rest)
     except ValueError as whole:
         if not _is_object(next(filter(str.strip, rest.split("\n")), "")):
-            reason = _STREAM if first.startswith(("data:", "event:")) else None
+            reason = _STREAM if first.startswith(("data:", "event:")) else _CSV if _CSV_START.match(first) else None
             raise _refusal(ValueError(reason) if reason else whole, path, first_line=number) from error
         # The next line is an object by itself: these are JSON lines, and the first one is broken.
         on_broken(_refusal(error, path, first_line=number))

@@ -1,7 +1,8 @@
-"""OpenTelemetry spans of model calls by the conventions for generative AI, in the three ways in which they are written.
+"""OpenTelemetry spans of model calls by the conventions for generative AI, in the ways in which they are written.
 
 `gen_ai.input.messages` and `gen_ai.output.messages` (since 1.37), indexed attributes such as `gen_ai.prompt.0.content`
-(OpenLLMetry), and span events such as `gen_ai.user.message` (until 1.36).
+(OpenLLMetry), span events such as `gen_ai.user.message` (until 1.36), and what LangSmith's exporter (`gen_ai.prompt`)
+and the Vercel AI SDK (`ai.prompt.messages`) write beside them.
 Sources: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/, …/gen-ai-input-messages.json,
 …/gen-ai-output-messages.json and https://github.com/open-telemetry/semantic-conventions/blob/v1.36.0/docs/gen-ai.
 """
@@ -11,25 +12,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from accp_adapters.replay.formats.conversation import Part, Request, Turn, call, definitions, result, text, written
+from accp_adapters.replay.formats.conversation import Request, Turn, call, definitions, result, text, written
 from accp_adapters.replay.formats.findings import Findings
 from accp_adapters.replay.formats.parts import content_parts, instructions, read_turns
-from accp_adapters.replay.formats.traces.logged_messages import opened
+from accp_adapters.replay.formats.traces.genai_messages import GENAI_ROLES, read_genai_message, read_genai_part
+from accp_adapters.replay.formats.traces.logged_messages import opened, read_answer, read_prompt
 from accp_adapters.replay.formats.traces.span import Span, unflatten
 from accp_adapters.replay.recorded_run import Role
 
 __all__ = ["is_call", "read_call"]
 
 _OWNER: Final = "a message of a GenAI span"
+_SPAN: Final = "a GenAI span"
+_WHOLE: Final = (
+    ("gen_ai.input.messages", "gen_ai.output.messages"),
+    # LangSmith's exporter
+    ("gen_ai.prompt", "gen_ai.completion"),
+)
+"""Attributes that hold all messages of a prompt and of an answer."""
 _OPERATIONS: Final = ("chat", "text_completion", "generate_content")
-_ROLES: Final = {
-    "system": Role.INSTRUCTIONS,
-    "developer": Role.INSTRUCTIONS,
-    "user": Role.USER,
-    "assistant": Role.AGENT,
-    "model": Role.AGENT,
-    "tool": Role.TOOL,
-}
 _EVENTS: Final = {f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")}
 
 
@@ -45,7 +46,7 @@ def read_call(span: Span, findings: Findings) -> Request:
     """Return the model call of a span."""
     attributes = span.attributes
     given = opened(attributes.get("gen_ai.system_instructions"))
-    system = "\n".join(part.text for part in content_parts(given, _read_part, findings))
+    system = "\n".join(part.text for part in content_parts(given, read_genai_part, findings))
     prompt, output = _messages(span, findings)
     if not prompt:
         findings.add("model call", "without its messages: the tracer did not record them")
@@ -61,12 +62,14 @@ def read_call(span: Span, findings: Findings) -> Request:
 
 
 def _messages(span: Span, findings: Findings) -> tuple[tuple[Turn, ...], tuple[Turn, ...]]:
-    """Return the turns of prompt and answer, in the first of the three ways that the span has."""
+    """Return the turns of prompt and answer, in the first of the ways that the span has."""
     attributes = span.attributes
-    if "gen_ai.input.messages" in attributes:
-        sides = (attributes["gen_ai.input.messages"], attributes.get("gen_ai.output.messages") or [])
-        prompt, output = (read_turns(opened(side), _read_message, findings) for side in sides)
-        return prompt, output
+    for asked, answered in _WHOLE:
+        if asked in attributes:
+            return _logged(attributes[asked], attributes.get(answered), findings)
+    if "ai.prompt.messages" in attributes:
+        calls = {"role": "assistant", "content": _vercel_answer(attributes)}
+        return _logged(attributes["ai.prompt.messages"], [calls], findings)
     if prompts := unflatten(attributes, "gen_ai.prompt"):
         answers = unflatten(attributes, "gen_ai.completion")
         return tuple(_indexed(row, findings) for row in prompts), tuple(_indexed(row, findings) for row in answers)
@@ -75,28 +78,24 @@ def _messages(span: Span, findings: Findings) -> tuple[tuple[Turn, ...], tuple[T
     return prompt, tuple(_event(_choice(body), "assistant", findings) for body in choices)
 
 
-def _read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
-    findings.fields(message, {"role", "parts", "finish_reason", "name"}, _OWNER)
-    role = _ROLES.get(message["role"])
-    if role is None:
-        findings.role(message["role"], "a GenAI span")
-        return
-    agent = message.get("name") or "" if role is Role.AGENT else ""
-    yield Turn(role=role, parts=tuple(content_parts(message["parts"], _read_part, findings)), agent=agent)
+def _logged(asked: object, answered: object, findings: Findings) -> tuple[tuple[Turn, ...], tuple[Turn, ...]]:
+    sides = (opened(asked), opened(answered))
+    own = [read_turns(side, read_genai_message, findings) if _has_parts(side) else None for side in sides]
+    prompt = read_prompt(sides[0], findings, _SPAN)[0] if own[0] is None else own[0]
+    return prompt, read_answer(sides[1], findings, _SPAN) if own[1] is None else own[1]
 
 
-def _read_part(part: Mapping[str, Any], findings: Findings) -> Iterator[Part]:
-    match part:
-        case {"type": "text", "content": str(words)}:
-            yield text(words)
-        case {"type": "tool_call" | "server_tool_call", "name": str(tool)}:
-            yield call(tool, part.get("arguments"), part.get("id"))
-        case {"type": "tool_call_response" | "server_tool_call_response"}:
-            yield result(part.get("response", part.get("result")), part.get("id"), part.get("name"))
-        case {"type": "reasoning" | "thinking" as kind}:
-            findings.thoughts(kind, _OWNER)
-        case _:
-            findings.block(part.get("type"), _OWNER)
+def _has_parts(messages: object) -> bool:
+    """Return whether messages are those of the conventions, also with roles and parts that nobody knows."""
+    return isinstance(messages, list) and any(isinstance(each, Mapping) and "parts" in each for each in messages)
+
+
+def _vercel_answer(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the blocks of the answer in a span of the Vercel AI SDK."""
+    words = attributes.get("ai.response.text")
+    asked = opened(attributes.get("ai.response.toolCalls")) or ()
+    blocks = [{"type": "text", "text": words}] if words else []
+    return [*blocks, *({**each, "type": "tool-call", "input": opened(each.get("input"))} for each in asked)]
 
 
 def _indexed(row: Mapping[str, Any], findings: Findings) -> Turn:
@@ -118,7 +117,7 @@ def _choice(body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _turn(row: Mapping[str, Any], role: str, calls: list[dict[str, Any]], findings: Findings) -> Turn:
-    known = _ROLES.get(role)
+    known = GENAI_ROLES.get(role)
     if known is None:
         findings.role(role, "a GenAI span")
         return Turn(role=Role.USER, parts=())

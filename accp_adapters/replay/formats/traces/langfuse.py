@@ -17,6 +17,8 @@ from accp_adapters.replay.formats.traces.logged_messages import opened, read_ans
 __all__ = ["is_observation", "read_observation"]
 
 _OWNER: Final = "a Langfuse generation"
+_ROLES: Final = frozenset({"system", "developer", "human", "user", "ai", "assistant", "tool", "function", "generic"})
+"""Those that the handlers for LangChain write."""
 
 
 def is_observation(document: Any) -> bool:
@@ -34,7 +36,12 @@ def read_observation(document: Mapping[str, Any], findings: Findings) -> Iterato
     inner = document.get("observations") or document.get("data")
     if isinstance(inner, list):
         for observation in inner:
-            yield from read_observation({"traceId": document.get("id")} | observation, findings)
+            try:
+                found = list(read_observation({"traceId": document.get("id")} | observation, findings))
+            except (KeyError, TypeError, ValueError, AttributeError):
+                findings.add("observation", "of Langfuse that cannot be read")
+                continue
+            yield from found
     elif document.get("type") != "GENERATION":
         findings.add("observation", f"of type {document.get('type')!r} of Langfuse", left_out=True)
     else:
@@ -51,13 +58,34 @@ def read_observation(document: Mapping[str, Any], findings: Findings) -> Iterato
 def _of_langchain(logged: Any) -> Any:
     """Return what the handler for LangChain logged as LangChain's messages; anything else as it is."""
     if isinstance(logged, Mapping):
-        return {"type": logged["role"], **_without_role(logged)} if _is_of_langchain(logged) else logged
+        return _as_langchain(logged) if _is_of_langchain(logged) else logged
     if not isinstance(logged, list) or not any(map(_is_of_langchain, logged)):
         return logged
     messages = [each if isinstance(each, Mapping) else {} for each in logged]
     tools = [each["content"] for each in messages if _is_definition(each)]
-    kept = [{"type": each.get("role"), **_without_role(each)} for each in messages if not _is_definition(each)]
-    return {"messages": kept, "tools": tools}
+    return {"messages": [_as_langchain(each) for each in messages if not _is_definition(each)], "tools": tools}
+
+
+def _as_langchain(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a message with its type.
+
+    The handler for LangChain.js writes the name of a tool as the role of its result.
+    """
+    role = message.get("role")
+    written: dict[str, Any] = {"type": role, **{name: value for name, value in message.items() if name != "role"}}
+    if isinstance(role, str) and role not in _ROLES:
+        written |= {"type": "tool", "name": message.get("name") or role}
+    if isinstance(calls := message.get("tool_calls"), list):
+        written["tool_calls"] = [_call(each) for each in calls]
+    return written
+
+
+def _call(written: Any) -> Any:
+    """Return a call as LangChain writes it, from OpenAI's form as well."""
+    match written:
+        case {"function": {"name": name, **asked}}:
+            return {"name": name, "args": opened(asked.get("arguments")), "id": written.get("id")}
+    return written
 
 
 def _is_of_langchain(message: Any) -> bool:
@@ -72,7 +100,3 @@ def _is_definition(message: Any) -> bool:
         case {"role": "tool", "content": {"type": "function", "function": {}}}:
             return True
     return False
-
-
-def _without_role(message: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in message.items() if name != "role"}

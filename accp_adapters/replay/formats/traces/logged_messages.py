@@ -12,6 +12,7 @@ from accp_adapters.replay.formats.frameworks import langchain, vercel
 from accp_adapters.replay.formats.parts import ReadMessage, instructions, read_turns
 from accp_adapters.replay.formats.providers import anthropic, bedrock, gemini, openai_chat, openai_responses
 from accp_adapters.replay.formats.streams.joining import join_response
+from accp_adapters.replay.formats.traces.genai_messages import is_genai_messages, read_genai_message
 from accp_adapters.replay.recorded_run import Role
 
 __all__ = ["Prompt", "opened", "read_answer", "read_prompt"]
@@ -23,6 +24,7 @@ _READERS: Final[tuple[tuple[Callable[[object], bool], ReadMessage], ...]] = (
     (langchain.is_message_dump, langchain.read_message),
     (bedrock.is_converse, bedrock.LAYOUT.read_message),
     (anthropic.is_messages, anthropic.read_message),
+    (is_genai_messages, read_genai_message),
     (gemini.is_contents, gemini.LAYOUT.read_message),
     (vercel.is_vercel, vercel.LAYOUT.read_message),
     (openai_responses.is_responses, openai_responses.read_item),
@@ -57,6 +59,8 @@ def read_prompt(logged: object, findings: Findings, owner: str) -> Prompt:
             return _read(messages, findings, owner), ""
         case {"messages": [*_]} | {"input": [*_] | str()} as body:
             return _read_request(body, findings, owner)
+        case {"contents": [*_]} as body:
+            return gemini.LAYOUT.read_request(body, findings)
         case {"prompts": [str(words), *_]} | {"prompt": str(words)}:
             return (Turn(role=Role.USER, parts=(text(words),)),), ""
         case {"role": _} | {"type": _} | {"lc": _} as message:
@@ -90,8 +94,8 @@ def read_answer(logged: object, findings: Findings, owner: str) -> tuple[Turn, .
             return (Turn(role=Role.AGENT, parts=(text(words),)),)
         case {"choices": [*_]} as body:
             return openai_chat.read_choices(body, findings)
-        case {"candidates": [*_]} as body:
-            return gemini.LAYOUT.read_response(body, findings)
+        case {"candidates": [*_]} | {"content": {"parts": [*_]}} as body:
+            return gemini.LAYOUT.read_response(body if "candidates" in body else {"candidates": [body]}, findings)
         case {"generations": [[*generations], *_]}:
             return tuple(turn for each in generations for turn in read_answer(each, findings, owner))
         case {"text": str(words)} | {"completion": str(words)} | {"content": str(words)} as body if _is_bare(body):
@@ -109,7 +113,8 @@ def read_answer(logged: object, findings: Findings, owner: str) -> tuple[Turn, .
 
 def _is_bare(answer: Mapping[str, Any]) -> bool:
     """Return whether an answer is words in one field, and no message, which may have calls beside its words."""
-    return answer.keys().isdisjoint({"message", "role", "type"})
+    is_generation = str(answer.get("type")).endswith("Generation")
+    return answer.keys().isdisjoint({"message", "role"} if is_generation else {"message", "role", "type"})
 
 
 def _read(messages: list[Any], findings: Findings, owner: str) -> tuple[Turn, ...]:

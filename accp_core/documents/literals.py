@@ -14,8 +14,8 @@ __all__ = ["literal_size", "literals_of_repr", "read_literal", "write_literal"]
 
 _MIN_CHARS: Final = 16
 """Characters of a literal; a shorter one saves nothing."""
-# The `repr` of an object that is not a list or dict: `meta=None content=[TextContent(type='text', text='…')]`.
-_REPR: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*[=(<]")
+# The `repr` of an object, or of a list of them: `meta=None content=[TextContent(type='text', text='…')]`.
+_REPR: Final = re.compile(r"\[?[A-Za-z_][A-Za-z0-9_.]*[=(<]")
 # A literal that was cut off, perhaps within an escape, ends the line.
 _LITERAL: Final = re.compile(rf"(?<==)(?:{STRING}|(?P<open>{SINGLE}|{DOUBLE})(?:\\[xuU]?[0-9a-f]*)?\Z)")
 
@@ -43,7 +43,8 @@ def _texts(found: list[re.Match[str]]) -> Iterator[tuple[int, int, str, str]]:
     for literal in found:
         written = literal["open"] or literal[0]
         quote = written[0] if literal["open"] else ""
-        if len(written) >= _MIN_CHARS and "\\" in written and (text := read_literal(written, quote)) is not None:
+        is_worth = "\\" in written or written[1:2] in ("[", "{")
+        if len(written) >= _MIN_CHARS and is_worth and (text := read_literal(written, quote)) is not None:
             yield literal.start(), len(written), text, quote
 
 

@@ -80,10 +80,10 @@ def _limits_of(source: str) -> ExpansionLimits:
 
 
 def _is_rendered(part: Value | Literal) -> bool:
-    """Return whether a part has a view: a literal, or an array or map with members that can be written again."""
+    """Return whether a part has a view: a literal, a text, or members, that can be written again."""
     if isinstance(part, Literal):
         return True
-    return isinstance(part.value, (dict, list)) and bool(part.value) and part.how is not None
+    return isinstance(part.value, (dict, list, str)) and bool(part.value) and part.how is not None
 
 
 def _segments(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
+from types import NoneType
 from typing import Final
 
 from accp_core.documents.grids.cells import LOOKED_AT, Rows, has_numbers
@@ -31,9 +32,17 @@ _PLAIN: Final = re.compile(r"[A-Za-z_][\w #%()/.-]*+")
 """A name where blanks follow the commas, as in prose."""
 _DATA: Final = re.compile(r"[-+]?[0-9][0-9.,:/ -]*[A-Za-z%]{0,3}")
 """A number, a date, a time: no name."""
-_QUOTING: Final = "maste"
-"""Which cells have quotes: those that need them (m), all (a), all texts (s); t and e: as s and m, and empty cells."""
-_HOW: Final = re.compile(rf"([{''.join(_DELIMITERS)}])([{_QUOTING}])")
+_QUOTING: Final[dict[str, tuple[type, ...]]] = {
+    "m": (),
+    "s": (str,),
+    "e": (NoneType,),
+    "t": (str, NoneType),
+    "b": (str, bool),
+    "n": (str, bool, NoneType),
+    "a": (object,),
+}
+"""Which cells have quotes beside those that need them."""
+_HOW: Final = re.compile(rf"([{''.join(_DELIMITERS)}])([{''.join(_QUOTING)}])")
 
 
 def _delimiter(lines: Lines, at: int) -> str:
@@ -134,7 +143,7 @@ def _cell(value: object, sign: str, quoting: str, spell: Spell) -> str:
     text = spell(value)
     is_text = type(value) is str
     must = is_text and (sign[0] in text or '"' in text or "\n" in text or "\r" in text)
-    if must or quoting == "a" or (is_text and quoting in "st") or (value is None and quoting in "et"):
+    if must or isinstance(value, _QUOTING[quoting]):
         escaped = text.replace('"', '""')
         return f'"{escaped}"'
     return text

@@ -1,7 +1,7 @@
 """A form: an XML document with repeated elements, which are rows for queries; the text itself stays as it is.
 
 An element is a map of its attributes and of the elements in it, those of one name as an array; one with neither is its
-text, and text beside them is `text`. Names have no namespaces. Numbers are those that JSON writes so.
+text, and text beside them is `text`. Names have no namespaces. Numbers and booleans are those that JSON writes so.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ IS_SEVERAL: Final = False
 _MAX_DEPTH: Final = 60
 """Levels of nested elements."""
 _START: Final = re.compile(r"<\?xml[\s?]|<([A-Za-z_][\w.-]*+)[^<]*+<[A-Za-z_]")
+_WORDS: Final[dict[str, bool | None]] = {"": None, "true": True, "false": False}
 _PAGE: Final = frozenset(
     ("html", "head", "body", "table", "div", "ul", "ol", "dl", "p", "section", "main", "span", "svg")
 )
@@ -98,7 +99,7 @@ def _local(name: str) -> str:
 
 def _value(text: str) -> Any:
     if not is_number(text):
-        return text or None
+        return _WORDS.get(text, text)
     return read_float(text) if "." in text or "e" in text.lower() else read_int(text)
 
 

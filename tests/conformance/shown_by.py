@@ -141,7 +141,7 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         ),
         "5.2-2": (
             f"{CHECKPOINT}::test_over_400_tokens_of_hot_state_are_a_trigger_and_400_are_not",
-            "adapters/bindings/accp/test_http_endpoint.py::test_a_checkpoint_is_taken_where_hot_state_is_full",
+            "adapters/bindings/accp/test_http_endpoint.py::test_a_checkpoint_is_taken_at_an_answer_and_where_hot_state_is_full",
         ),
         "5.2-3": (
             f"{CHECKPOINT}::test_an_intent_that_ends_something_is_a_trigger",

@@ -1,6 +1,6 @@
 """The tool `accp_fetch`, the same in every framework: its definition, its request and its answer."""
 
-from accp_adapters.fetching.answers import GRAMMAR, answer, open_and_answer, value_at
+from accp_adapters.fetching.answers import GRAMMAR, answer, answer_program, open_and_answer, value_at
 from accp_adapters.fetching.request import FetchRequest, read_request
 from accp_adapters.fetching.tool import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
 
@@ -11,6 +11,7 @@ __all__ = [
     "GRAMMAR",
     "FetchRequest",
     "answer",
+    "answer_program",
     "open_and_answer",
     "read_request",
     "value_at",

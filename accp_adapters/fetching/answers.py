@@ -29,7 +29,7 @@ from accp_core.tables import OpenedText, open_text
 from accp_core.view import read, render_text
 from accp_core.view.notation import LINE
 
-__all__ = ["GRAMMAR", "answer", "open_and_answer", "value_at"]
+__all__ = ["GRAMMAR", "answer", "answer_program", "open_and_answer", "value_at"]
 
 GRAMMAR: Final = "query: a SELECT, a condition such as status = 'late', a path such as items.0, or words"
 """What a query may be, in one line; a refusal ends with it."""
@@ -112,6 +112,19 @@ def answer(
         raise ProtocolError(f"{escape_markers(error.reason)}. {GRAMMAR}", code=error.code) from error
 
 
+def answer_program(texts: Mapping[str, str], request: FetchRequest) -> str:
+    """Return what a program that called the tool reads: the value that its query finds, as JSON, and all of it.
+
+    Args:
+        texts: As in `answer`.
+        request: Its query is a path or a SELECT, or empty for the whole value; no offset and no limit.
+
+    Raises:
+        ProtocolError: E1004, nothing is found, or the query is not understood; E2003, there are over 1,000 rows.
+    """
+    return write_styled_json(_value_in(texts, request.query, _DATABASES), "0u")
+
+
 def value_at(text: str, query: str, *, databases: DatabaseCache = _DATABASES) -> Any:
     """Return the value that a path or a SELECT finds in a text, for a program.
 
@@ -124,16 +137,23 @@ def value_at(text: str, query: str, *, databases: DatabaseCache = _DATABASES) ->
     Raises:
         ProtocolError: E1004, nothing is found, or the query is not understood; E2003, it takes too much.
     """
+    return _value_in({"1": text}, query, databases)
+
+
+def _value_in(texts: Mapping[str, str], query: str, databases: DatabaseCache) -> Any:
     if _SELECT.match(query.strip()):
-        catalog = _catalog({"1": text}, databases)
+        catalog = _catalog(texts, databases)
         resolved = resolve_select(query, catalog)
         result = run_query(resolved.sql, catalog.databases, max_rows=_MAX_VALUES, is_scan=resolved.is_scan)
+        if result.total > len(result.rows):
+            reason = f"expected at most {_MAX_VALUES:,} rows, found more: write LIMIT and OFFSET"
+            raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
         rows = [dict(row) for row in result.rows]
         cells = [cell for row in rows for cell in row.values()]
         one_column = all(len(row) == 1 for row in rows)
         return (cells[0] if len(cells) == 1 else cells) if one_column else rows
-    opened = _open(text)
-    found = _follow(opened, query.strip()) if query.strip() else opened.value
+    opened = [_open(text) for text in texts.values()]
+    found = _at_path(query.strip(), opened) if query.strip() else opened[0].value
     if found is NO_VALUE:
         reason = f"expected a path to a value, or a SELECT, found {query[:_MAX_SHOWN]!r}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)

@@ -18,9 +18,11 @@ from accp_adapters.fetching import (
     FETCH_NAME,
     FETCH_PARAMETERS,
     FetchRequest,
+    answer_program,
     open_and_answer,
     read_request,
 )
+from accp_adapters.langchain.messages import program_calls
 from accp_adapters.langgraph.references import stores
 from accp_adapters.langgraph.references.grants import find_text
 from accp_adapters.langgraph.references.node_grants import grants_in
@@ -32,7 +34,7 @@ from accp_adapters.telemetry import Telemetry
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
-from accp_core.references import StoredText, open_reference, parse_reference
+from accp_core.references import StoredText, open_reference, parse_reference, reference_to
 
 __all__ = ["fetch_tool", "is_own", "is_refused", "private_fetch_tool", "refusals_as_tool_errors"]
 
@@ -180,4 +182,6 @@ def _answer(texts: Mapping[str, str | None], request: FetchRequest, policy: Poli
     turn = find_request(messages_of(runtime.state), runtime.tool_call_id)
     limit = policy.result_limits(sum(len(message.tool_calls) for message in turn)).fetch
     open_text = partial(open_reference, granted=granted, read=texts.get)
+    if any(runtime.tool_call_id in program_calls(message) for message in turn):
+        return answer_program({key: open_text(reference_to(key)) for key in texts}, request)
     return open_and_answer(request, open_text, limit=limit, counter=policy.counter)

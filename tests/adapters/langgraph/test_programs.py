@@ -16,6 +16,7 @@ from accp_adapters.langgraph.turns import without_thoughts
 from accp_adapters.policy import Size
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import count_o200k
+from accp_core.references import find_references
 from tests.adapters.langgraph.jobs import ROWS, crm, thread
 from tests.scripted_model import ScriptedModel
 
@@ -103,3 +104,47 @@ def test_without_its_thoughts_a_message_still_says_who_calls() -> None:
     left = without_thoughts(message)
     assert left.content == [code, *message.content[2:]]
     assert left.usage_metadata is None and left.tool_calls == message.tool_calls
+
+
+def fetched_by_program(query: str) -> ToolMessage:
+    """Return what a program reads that calls the fetch tool for a result of the model."""
+    caller = {"type": "code_execution_20250825", "tool_id": "srv1"}
+
+    def fetch(messages: list[Any]) -> AIMessage:
+        (key,) = {key for message in messages for key in find_references(message.text)}
+        args = {"ref": f"${key}", "query": query}
+        block = {"type": "tool_use", "id": "p1", "name": "accp_fetch", "input": args, "caller": caller}
+        return AIMessage([block], tool_calls=[{"name": "accp_fetch", "args": args, "id": "p1", "type": "tool_call"}])
+
+    model = ScriptedModel(script=[asked(direct="c1"), fetch, "done"])
+    agent = create_agent(model, [crm], middleware=[AccpMiddleware(Policy.tight())])
+    messages = agent.invoke({"messages": [("user", "go")]})["messages"]
+    (answer,) = (message for message in messages if isinstance(message, ToolMessage) and message.name == "accp_fetch")
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", ROWS),
+        ("0.email", ROWS[0]["email"]),
+        ("SELECT count(*) AS n FROM rows", len(ROWS)),
+        ("SELECT email FROM rows LIMIT 2", [row["email"] for row in ROWS[:2]]),
+        ("SELECT id, email FROM rows LIMIT 1", [{name: ROWS[0][name] for name in ("id", "email")}]),
+    ],
+)
+def test_a_program_that_fetches_reads_json(query: str, expected: Any) -> None:
+    assert json.loads(fetched_by_program(query).text) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "refusal"),
+    [
+        ("what is late", "E1004: expected a path to a value, or a SELECT, found 'what is late'"),
+        ("SELECT a.id FROM rows a, rows b, rows c LIMIT 1001", "E2003: expected at most 1,000 rows, found more"),
+    ],
+)
+def test_a_program_is_refused_what_is_no_value_or_only_a_part(query: str, refusal: str) -> None:
+    answer = fetched_by_program(query)
+    assert answer.status == "error"
+    assert answer.text.startswith(refusal)

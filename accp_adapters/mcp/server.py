@@ -137,7 +137,7 @@ class _Middleware:
 
     def _state_of(self, caller: Caller) -> SessionState:
         """Return the state of everybody with the same credentials; with none, references would open for anybody."""
-        key = replace(caller, session_id="", is_identified=caller.has_credentials).owner(_STATE_KEY)
+        key = caller.in_session("").owner(_STATE_KEY)
         state = self._callers.get(key or caller.principal)
         if state is None:
             state = Encoder(self._options).for_owner(key, is_session=False).session

@@ -32,60 +32,65 @@ class Shares:
     """The names of what is kept, by their owners; the names of one owner are in the order of their last use."""
 
     def __init__(self, total: int, each: int) -> None:
-        """Keep at most `total` names, and `each` of one owner."""
+        """Keep names of the size `total` at most, and `each` of one owner."""
         self._total, self._each = total, each
-        self._names: Final[dict[str, dict[str, None]]] = {}
-        self._count = 0
+        self._sizes: Final[dict[str, dict[str, int]]] = {}
+        self._owned: Final[dict[str, int]] = {}
 
     def __len__(self) -> int:
-        """Return how many names are kept."""
-        return self._count
+        """Return the size of all that is kept: how many, where each has the size 1."""
+        return sum(self._owned.values())
 
-    def admit(self, owner: str, name: str, is_busy: Callable[[str], bool] = lambda _: False) -> str | None:
-        """Keep `name` as the one that `owner` has used last.
+    def admit(
+        self, owner: str, name: str, is_busy: Callable[[str], bool] = lambda _: False, *, size: int = 1
+    ) -> list[str]:
+        """Keep `name`, of `size`, as the one that `owner` has used last.
 
         Args:
             owner: Whose it is.
             name: A name that no other owner has.
             is_busy: Returns whether a name should not give way now.
+            size: What it counts.
 
         Returns:
-            The name that gives way, and is forgotten: the least recently used one of `owner` where it has its share,
-            of the owner who has most where there are too many in all. None: there is room.
+            The names that give way, and are forgotten: the least recently used ones of `owner` where it has its share,
+            of the owner who has most where there is too much in all.
 
         Raises:
             TooMany: E2003, `owner` is the one who has to give way, and all that it has is busy.
         """
-        mine = self._names.get(owner, {})
-        gives_way = None if name in mine else self._least_used(owner, len(mine), is_busy)
-        if gives_way is not None:
+        given_up = list[str]()
+        while gives_way := self._least_used(owner, name, size, is_busy):
             self.remove(*gives_way)
+            given_up.append(gives_way[1])
         self.remove(owner, name)
-        self._names.setdefault(owner, {})[name] = None
-        self._count += 1
-        return gives_way[1] if gives_way else None
+        self._sizes.setdefault(owner, {})[name] = size
+        self._owned[owner] = self._owned.get(owner, 0) + size
+        return given_up
 
     def remove(self, owner: str, name: str) -> None:
         """Forget a name, if it is kept."""
-        mine = self._names.get(owner, {})
+        mine = self._sizes.get(owner, {})
         if name in mine:
-            del mine[name]
-            self._count -= 1
+            self._owned[owner] -= mine.pop(name)
             if not mine:
-                del self._names[owner]
+                del self._sizes[owner], self._owned[owner]
 
-    def _least_used(self, owner: str, count: int, is_busy: Callable[[str], bool]) -> tuple[str, str] | None:
-        """Return who gives way, and with what, for another name of `owner`, who has `count`."""
-        if count < self._each and self._count < self._total:
+    def _least_used(self, owner: str, name: str, size: int, is_busy: Callable[[str], bool]) -> tuple[str, str] | None:
+        """Return who gives way, and with what, for `name` of `owner`, which is to have `size`."""
+        more = size - self._sizes.get(owner, {}).get(name, 0)
+        own = self._owned.get(owner, 0) + more
+        if more <= 0 or (own <= self._each and len(self) + more <= self._total):
             return None
         most = owner
-        if count < self._each:
-            most = max(self._names, key=lambda each: (len(self._names[each]) + (each == owner), each == owner))
-        names = self._names.get(most, {})
+        if own <= self._each:
+            most = max(self._owned, key=lambda each: (own if each == owner else self._owned[each], each == owner))
+        names = [each for each in self._sizes.get(most, {}) if each != name]
         free = next((each for each in names if not is_busy(each)), None)
         if free is None and most == owner:
+            count = len(names)
             raise TooMany(f"expected at most {count} at once of {owner!r:.80}, found all of them in use", is_own=True)
-        return most, free if free is not None else next(iter(names))
+        return most, free if free is not None else names[0]
 
 
 class Places:

@@ -37,7 +37,8 @@ class ByteLineReader:
 
     def __init__(self, limit: int = MAX_ACP_BYTES) -> None:
         """Read lines of at most `limit` bytes; blank lines are skipped."""
-        self._limit = limit
+        self.limit = limit
+        """Bytes of a line."""
         self._pieces: list[bytes] = []
         self._size = 0
 
@@ -60,8 +61,8 @@ class ByteLineReader:
 
     def _take(self, piece: bytes) -> None:
         self._size += len(piece)
-        if self._size > self._limit:
-            raise self._refuse(f"expected a line of at most {self._limit} bytes, found more", AcpError.TOO_LARGE)
+        if self._size > self.limit:
+            raise self._refuse(f"expected a line of at most {self.limit} bytes, found more", AcpError.TOO_LARGE)
         self._pieces.append(piece)
 
     def _line(self) -> str:

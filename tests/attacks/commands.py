@@ -34,6 +34,8 @@ class Command:
     def __init__(self, process: subprocess.Popen[str], addresses: list[str]) -> None:
         """Watch `process`, which listens at `addresses`."""
         self._process: Final = process
+        self.urls: Final = addresses
+        """The addresses, without paths."""
         self.url: Final = addresses[0]
         """The first address, without a path."""
         self.ports: Final = [urlsplit(each).port or 0 for each in addresses]

@@ -41,6 +41,15 @@ class LineChannel:
         self._reader = ByteLineReader(limit)
         self._lines: deque[str] = deque()
 
+    @property
+    def limit(self) -> int:
+        """Bytes of a line."""
+        return self._reader.limit
+
+    @limit.setter
+    def limit(self, limit: int) -> None:
+        self._reader.limit = limit
+
     async def send(self, text: str) -> None:
         """Write a text and a line end."""
         if self._token:

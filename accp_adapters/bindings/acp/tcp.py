@@ -19,6 +19,7 @@ from accp_adapters.bindings.acp.sessions.channel import TOKEN_REFUSED, UNTRUSTED
 from accp_adapters.bindings.acp.sessions.host import AcpAgent, AcpHost, host_of
 from accp_adapters.bindings.acp.sessions.limits import DEFAULT_ACP_LIMITS, AcpLimits
 from accp_adapters.bindings.identity import AccessDenied, Authenticate, Principal, loopback_only, with_bearer_token
+from accp_adapters.serving.hosts import network_of
 from accp_core.acp import AcpError, Binding, CardMessage, parse_envelope
 from accp_core.errors import DecodeError, LocalProtocolError
 
@@ -102,11 +103,14 @@ async def open_tcp(
 
 
 async def _serve_one(server: AcpHost, stream: ByteStream) -> None:
-    channel = LineChannel(stream, binding=Binding.TCP, limit=server.limits.message_bytes)
+    channel = LineChannel(stream, binding=Binding.TCP, limit=server.limits.card_bytes)
     try:
         _watch(stream)
-        with server.connection():
-            principal, first = await _admit(server, channel, _scope(stream))
+        scope = _scope(stream)
+        with server.stranger(network_of(scope)):
+            principal, first = await _admit(server, channel, scope)
+        channel.limit = server.limits.message_bytes
+        with server.connection(principal):
             await server.serve(channel, principal, first)
     except AccessDenied:
         await channel.aclose(TOKEN_REFUSED)

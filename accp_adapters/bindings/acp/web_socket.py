@@ -43,8 +43,8 @@ async def serve_web_socket(server: AcpHost, socket: WebSocket) -> None:
     A wrong token is answered by an error frame and close code 4401; what cannot be served now, by 1013.
     """
     try:
-        with server.connection():
-            principal = await _admit(server, socket)
+        principal = await _admit(server, socket)
+        with server.connection(principal):
             await socket.accept(headers=[(b"x-acp-version", ACP_VERSION.encode())])
             await server.serve(_ServerChannel(socket), principal)
     except (AccessDenied, LocalProtocolError) as error:

@@ -18,7 +18,7 @@ from accp_adapters.bindings.hosts.options import HostLimits, SessionKind
 from accp_adapters.bindings.hosts.replica import Replica
 from accp_adapters.bindings.hosts.steps import SessionStep
 from accp_adapters.bindings.hosts.workers import end_task
-from accp_adapters.bindings.logs import Fence, Fenced, FrameLog
+from accp_adapters.bindings.logs import Fence, Fenced, FrameLog, MemoryFrameLog
 from accp_adapters.serving.off_loop import LONG, off_loop
 from accp_adapters.serving.shares import Shares
 from accp_core.bounded import BoundedDict
@@ -33,6 +33,8 @@ _LOG: Final = logging.getLogger(__name__)
 
 _BACKOFF: Final = Backoff(first=0.002, longest=0.1)
 _ATTEMPTS: Final = 3
+_LEAST: Final = 4_096
+"""About the characters that a session takes without any text."""
 
 
 class SessionPlace:
@@ -97,6 +99,9 @@ class Journal:
         self._places: Final[BoundedDict[str, SessionPlace]] = BoundedDict(limits.replicas)
         self._tasks: Final[set[asyncio.Task[Any]]] = set()
         self._shares: Final = Shares(limits.sessions, limits.sessions_each)
+        self._characters: Final = Shares(limits.characters, limits.characters_each)
+        self._kept: Final[BoundedDict[str, int]] = BoundedDict(limits.sessions)
+        """About the characters that each session takes in memory."""
         self._numbers: Final[BoundedDict[str, int]] = BoundedDict(limits.sessions)
         """The number of the last step of each session, as far as this worker knows."""
 
@@ -154,7 +159,7 @@ class Journal:
         self, place: SessionPlace, decide: Callable[[Replica], SessionStep | None], size: int
     ) -> list[str] | None:
         async with place.lock:
-            await self._make_room(place.name)
+            await self._make_room(place.name, size)
             fence = await self._lease(place.name)
             try:
                 replica = await self._catch_up(place, fence.last)
@@ -167,26 +172,47 @@ class Journal:
                     await self._save_sometimes(replica, step, fence)
                 self.on_current(place, replica)
                 self._numbers.put(place.name, replica.number)
+                self._weigh(place.name, replica)
                 return frames
             finally:
                 with suppress(ProtocolError):  # it ends by itself
                     await self._log.release(fence)
 
-    async def _make_room(self, name: str) -> None:
-        """Count a session as used; where it is one too many, another one is removed.
+    async def _make_room(self, name: str, size: int) -> None:
+        """Count a session as used, by what it and a frame of `size` take; what is too much, other sessions give up.
 
         Raises:
             TooMany: E2003, its principal has its share, and all of it is in use.
         """
-        removed = self._shares.admit(owner_of(name), name, self._is_busy)
-        if removed is None:
-            return
-        if (place := self._places.pop(removed, None)) is not None:
+        owner = owner_of(name)
+        for each in self._shares.admit(owner, name, self._is_busy):
+            await self._give_up(each)
+        for each in self._characters.admit(owner, name, self._is_busy, size=self._kept.get(name, _LEAST) + size):
+            if isinstance(self._log, MemoryFrameLog):
+                await self._give_up(each)
+            else:
+                self._forget(each)
+
+    def _forget(self, name: str) -> None:
+        """Free what this process keeps of a session; it is read from its log when it is used again."""
+        self._kept.pop(name, None)
+        self._characters.remove(owner_of(name), name)
+        if (place := self._places.pop(name, None)) is not None:
             place.forget()
+
+    async def _give_up(self, name: str) -> None:
+        """Remove a session."""
+        self._forget(name)
+        self._shares.remove(owner_of(name), name)
         try:
-            await self._remove(removed, self._numbers.pop(removed, 0))
+            await self._remove(name, self._numbers.pop(name, 0))
         except ProtocolError as error:
-            _LOG.warning("the session %r was not removed: %s", removed, error)  # its log ends by itself
+            _LOG.warning("the session %r was not removed: %s", name, error)  # its log ends by itself
+
+    def _weigh(self, name: str, replica: Replica) -> None:
+        """Remember what a session takes in the memory of this process."""
+        log = self._log.characters(name) if isinstance(self._log, MemoryFrameLog) else 0
+        self._kept.put(name, _LEAST + replica.characters + log)
 
     def _is_busy(self, name: str) -> bool:
         place = self._places.get(name)

@@ -21,6 +21,11 @@ class HostLimits:
     """Sessions in the log that a worker knows of; for another one, the principal that has most loses its oldest."""
     sessions_each: int = 1_000
     """Sessions of one principal; for another one it loses its oldest, or is refused (E2003) where all are in use."""
+    characters: int = 128 << 20
+    """Characters that all sessions take in the memory of a worker, those of a log in memory among them; beyond, as
+    `sessions`. With another log they are read from it again."""
+    characters_each: int = 32 << 20
+    """The same for the sessions of one principal."""
     replicas: int = 1_000
     """Sessions that a worker keeps in memory; the others are read from the log when they are used again."""
     answers: int = 128

@@ -43,6 +43,11 @@ class MemoryFrameLog:
         """Return the number of logs."""
         return len(self._logs)
 
+    def characters(self, name: str) -> int:
+        """Return the characters of a log and its snapshot."""
+        log = self._logs.get(name, _Log())
+        return sum(len(text) for _, text in log.texts) + (len(log.snapshot[1]) if log.snapshot else 0)
+
     async def lease(self, name: str, owner: str, seconds: float) -> Fence | None:
         """Take the lease of `name`, as `FrameLog.lease`."""
         log, now = self._log(name), self._clock()

@@ -288,8 +288,8 @@ class GatewayApp:
         except TooMany as refused:
             await response.refuse(HTTPStatus.SERVICE_UNAVAILABLE, str(refused))
             return None
-        if given_up is not None:
-            await self._end(self._sessions[given_up])
+        for each in given_up:
+            await self._end(self._sessions[each])
         await session.client.start()
         self._sessions[session.identity] = session
         return session

@@ -8,8 +8,9 @@ be views, but no previews, since a reference would open for anybody or for nobod
 
 from __future__ import annotations
 
+import functools
 import json
-import re
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -17,12 +18,16 @@ from typing import Final
 
 from accp_adapters.mcp.proxy.relay import Relay
 from accp_adapters.serving.hosts import Headers, header
+from accp_adapters.serving.shares import Shares, TooMany
 from accp_core.bounded import BoundedDict
+
+_LOG: Final = logging.getLogger(__name__)
 
 __all__ = ["MAX_SESSIONS", "SESSION_HEADER", "Caller", "CallerRelays", "caller_of"]
 
 MAX_SESSIONS: Final = 10_000
-"""CallerRelays of one proxy; beyond, the one that was silent for longest is dropped, and its references are refused."""
+"""Callers of one proxy; beyond, the principal that has most loses the one that was silent for longest, and its
+references are refused."""
 SESSION_HEADER: Final = "mcp-session-id"
 _MAX_CANDIDATES: Final = 1_000
 """Callers that the server has not answered yet."""
@@ -55,7 +60,8 @@ _NO_IDENTITY: Final[dict[str, str]] = {
 _NAMES: Final = frozenset(name.encode() for names in _NO_IDENTITY.values() for name in names.split())
 _ARGUMENT: Final = b"mcp-param-"
 """Begins the name of a field that repeats an argument of a call, which the body has, too."""
-_CREDENTIAL: Final = re.compile(rb"(?i).*(?:auth|cookie|credential|key|password|secret|signature|token).*")
+_MANY: Final = 20
+"""Callers that come once each, after which a warning says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +72,17 @@ class Caller:
     """The session, empty if there is none."""
     principal: str
     """A hash of all fields by which the server may tell users apart."""
-    is_identified: bool
-    """Whether it has a session or a credential."""
-    has_credentials: bool = False
-    """Whether it has a credential."""
+    is_named: bool
+    """Whether it has such a field."""
+
+    @property
+    def is_identified(self) -> bool:
+        """Whether the server can tell it from others: by its session, or by a field."""
+        return bool(self.session_id) or self.is_named
 
     def in_session(self, session_id: str) -> Caller:
-        """Return the same caller in a session."""
-        return replace(self, session_id=session_id, is_identified=True)
+        """Return the same caller in a session, or for no id, in none."""
+        return replace(self, session_id=session_id)
 
     def owner(self, server: str) -> str:
         """Return the name under which the caller's texts are stored, the same in every proxy; empty for nobody.
@@ -90,9 +99,7 @@ def caller_of(headers: Headers) -> Caller:
     """Return who sends a request with `headers`, the fields that the server gets from the client."""
     fields = sorted((name, value) for name, value in headers if not _identifies_nobody(name))
     principal = sha256(b"\n".join(b"%s: %s" % field for field in fields)).hexdigest()
-    session_id = header(headers, SESSION_HEADER.encode())
-    has_credentials = any(_CREDENTIAL.fullmatch(name) for name, _ in fields)
-    return Caller(session_id, principal, bool(session_id) or has_credentials, has_credentials)
+    return Caller(header(headers, SESSION_HEADER.encode()), principal, bool(fields))
 
 
 def _identifies_nobody(name: bytes) -> bool:
@@ -116,17 +123,19 @@ class CallerRelays:
         Args:
             new_relay: Returns the relay of a caller about whom nothing is known.
             server: The URL of the server.
-            limit: Callers that are remembered.
-            max_chars: Characters of all texts that are kept for them.
+            limit: Callers that are remembered, half as many of one principal.
+            max_chars: Characters of all texts that are kept for them, half as many for one principal.
             run: Runs what deletes the texts of a caller, which may wait for a store.
         """
         self._new_relay: Final = new_relay
         self._server: Final = server
-        self._max_chars: Final = max_chars
         self._run: Final = run
-        self._accepted: Final[BoundedDict[tuple[str, str], Relay]] = BoundedDict(limit)
-        self._candidates: Final[BoundedDict[tuple[str, str], Relay]] = BoundedDict(_MAX_CANDIDATES)
-        self._chars: Final[dict[tuple[str, str], int]] = {}
+        self._accepted: Final[dict[str, Relay]] = {}
+        self._candidates: Final[BoundedDict[str, Relay]] = BoundedDict(_MAX_CANDIDATES)
+        self._places: Final = Shares(limit, (limit + 1) // 2)
+        self._chars: Final = Shares(max_chars, (max_chars + 1) // 2)
+        self._once = 0
+        """How many callers without a session have come since one came again."""
 
     def __len__(self) -> int:
         return len(self._accepted)
@@ -151,10 +160,11 @@ class CallerRelays:
         """Remember a caller whose request the server has accepted."""
         key = _key(caller)
         relay = self._candidates.pop(key, None)
-        if relay is not None and key not in self._accepted:
-            self._put(caller, relay)
-        elif key in self._accepted:
-            self._accepted.move_to_end(key)
+        known = self._accepted.get(key)
+        if (found := known or relay) is not None:
+            self._put(caller, found)
+        if not caller.session_id:
+            self._watch(is_new=known is None)
 
     def begin(self, caller: Caller, relay: Relay) -> None:
         """Remember the session that a caller has begun; `relay` has relayed its beginning."""
@@ -163,22 +173,21 @@ class CallerRelays:
 
     def end(self, caller: Caller) -> None:
         """Drop a session that has ended, and its texts."""
+        key = _key(caller)
         for relays in (self._accepted, self._candidates):
-            relay = relays.pop(_key(caller), None)
-            if relay is not None:
-                self._drop(_key(caller), relay, is_over=True)
+            if key in relays:
+                self._drop(key, relays.pop(key), is_over=True)
 
     def count(self, caller: Caller) -> None:
-        """Count the texts of `caller`; where all are too many, drop callers that have some, the most silent first."""
+        """Count the texts of `caller`; where all are too many, the principal that has most loses its oldest ones."""
         key = _key(caller)
-        if key in self._accepted and (chars := self._accepted[key].stored_chars):
-            self._chars[key] = chars
-        excess = sum(self._chars.values()) - self._max_chars
-        for oldest in [each for each in self._accepted if each in self._chars] if excess > 0 else ():
-            excess -= self._chars[oldest]
-            self._drop(oldest, self._accepted.pop(oldest))
-            if excess <= 0:
-                break
+        chars = self._accepted[key].stored_chars if key in self._accepted else 0
+        try:
+            given_up = self._chars.admit(caller.principal, key, size=chars) if chars else []
+        except TooMany:  # Its own texts alone are too many.
+            given_up = [key]
+        for each in given_up:
+            self._drop(each, self._accepted.pop(each))
 
     def close(self) -> None:
         """Free what is kept for all callers; their sessions may go on in another process."""
@@ -187,17 +196,36 @@ class CallerRelays:
 
     def _same_session(self, caller: Caller) -> Relay | None:
         """Return the relay of the session with other credentials, such as an older token; its client is the same."""
-        same = (relay for (session_id, _), relay in self._accepted.items() if session_id == caller.session_id)
+        same = (relay for key, relay in self._accepted.items() if key.partition(" ")[2] == caller.session_id)
         return next(same, None) if caller.session_id else None
 
     def _put(self, caller: Caller, relay: Relay) -> None:
-        if evicted := self._accepted.put(_key(caller), relay):
-            self._drop(*evicted)
+        """Keep a relay as the one used last; beyond the limit, the principal that has most loses its oldest one."""
+        key = _key(caller)
+        for each in self._places.admit(caller.principal, key):
+            self._drop(each, self._accepted.pop(each))
+        self._accepted[key] = relay
 
-    def _drop(self, key: tuple[str, str], relay: Relay, *, is_over: bool = False) -> None:
-        self._chars.pop(key, None)
+    def _drop(self, key: str, relay: Relay, *, is_over: bool = False) -> None:
+        for shares in (self._places, self._chars):
+            shares.remove(key.partition(" ")[0], key)
         self._run(lambda: relay.close(is_over=is_over))
 
+    def _watch(self, *, is_new: bool) -> None:
+        self._once = self._once + 1 if is_new else 0
+        if self._once == _MANY:
+            _warn_of_callers()
 
-def _key(caller: Caller) -> tuple[str, str]:
-    return caller.session_id, caller.principal
+
+@functools.cache
+def _warn_of_callers() -> None:
+    """Say so once in this process."""
+    _LOG.warning(
+        "each of the last %d requests has other header fields: the server may tell its users apart by one of them, so "
+        "that no request opens the references of another one; let what is before the proxy leave such a field out",
+        _MANY,
+    )
+
+
+def _key(caller: Caller) -> str:
+    return f"{caller.principal} {caller.session_id}"

@@ -37,11 +37,11 @@ class AcpGate:
         Args:
             host: The agent's sessions.
             allowed: The names by which clients may reach the server.
-            memory: Bytes that all bodies may take at the same time.
+            memory: Bytes that all bodies may take at the same time, those of one principal a quarter of them.
         """
         self.host = host
         self.allowed = allowed
-        self._budget = ByteBudget(memory)
+        self._budget = ByteBudget(memory, each=memory // 4)
 
     async def principal(self, request: Request) -> Principal:
         """Return the principal of a request, by `Authorization` or `X-ACP-Token`.
@@ -66,7 +66,7 @@ class AcpGate:
             UnicodeDecodeError: It is not UTF-8.
         """
         limits = self.host.limits
-        with self._budget.lease() as lease:
+        with self._budget.lease(session.principal.name) as lease:
             data = await read_body(
                 request.scope, request.receive, lease, limit=limits.message_bytes, seconds=limits.body_seconds
             )

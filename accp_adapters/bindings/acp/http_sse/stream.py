@@ -52,7 +52,7 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send events until the client leaves or stops reading."""
         try:
-            with self._host.connection():
+            with self._host.connection(self._session.principal):
                 async with asyncio.timeout(seconds_left(self._session.principal)):
                     await run_until_disconnect(receive, self._send_all(send))
         except TimeoutError:

@@ -157,8 +157,8 @@ class Rooms:
             gives_way = self._shares.admit(owner, token, lambda name: self._rooms[name].is_joined)
         except TooMany:
             raise RoomRefused("too_many_sessions", 503) from None
-        if gives_way is not None:
-            del self._rooms[gives_way]
+        for each in gives_way:
+            del self._rooms[each]
         limits = self._limits
         self._rooms[token] = Room(new_token(), owner, now, messages=limits.messages)
         return token, False

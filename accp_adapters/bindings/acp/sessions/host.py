@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Final, Protocol
 
@@ -14,6 +14,7 @@ from accp_adapters.bindings.acp.sessions.content import Content
 from accp_adapters.bindings.acp.sessions.limits import DEFAULT_ACP_LIMITS, AcpLimits
 from accp_adapters.bindings.acp.sessions.session import AcpSession
 from accp_adapters.bindings.identity import ANONYMOUS, Authenticate, Principal, loopback_only
+from accp_adapters.serving.shares import Places, TooMany
 from accp_core.acp import AcpError, AcpMessage, AgentCard, Binding, CardMessage, SendResult, parse_envelope
 from accp_core.acp.document import Json
 from accp_core.acp.handshake import RESUME
@@ -62,7 +63,8 @@ class AcpHost:
         self.authenticate = authenticate
         self.limits = limits
         self._sessions: dict[str, AcpSession] = {}
-        self._connections = 0
+        self._places: Final = Places(limits.connections, limits.connections - limits.connections // 4)
+        self._strangers: Final = Places(limits.strangers, (limits.strangers + 3) // 4)
 
     # "An ACP implementation announces which bindings it supports in its AgentCard." (section 1)
     def announce(self, *bindings: Binding) -> None:
@@ -74,7 +76,7 @@ class AcpHost:
     @property
     def connections(self) -> int:
         """How many connections and event streams there are."""
-        return self._connections
+        return len(self._places) + len(self._strangers)
 
     def sessions(self, principal: Principal | None = None) -> list[AcpSession]:
         """Return the sessions of a principal; None: of all."""
@@ -102,21 +104,17 @@ class AcpHost:
                 return self._used(session)
         return self._new(principal, principal.name)
 
-    @contextmanager
-    def connection(self) -> Iterator[None]:
-        """Count one more connection while the context lasts.
+    def connection(self, principal: Principal) -> AbstractContextManager[None]:
+        """Count one more connection of a principal while the context lasts.
 
         Raises:
             LocalProtocolError: ERR_NOT_CONNECTED, there are too many.
         """
-        if self._connections >= self.limits.connections:
-            reason = f"expected at most {self.limits.connections} connections, found another one"
-            raise LocalProtocolError(reason, code=AcpError.NOT_CONNECTED)
-        self._connections += 1
-        try:
-            yield
-        finally:
-            self._connections -= 1
+        return _place(self._places, principal.name)
+
+    def stranger(self, address: str) -> AbstractContextManager[None]:
+        """Count one more connection of nobody known yet, as `connection`."""
+        return _place(self._strangers, address)
 
     async def serve(self, channel: Channel, principal: Principal, first: str | None = None) -> ChannelClosed:
         """Exchange messages with an authenticated peer over one connection until it ends; return why it ended.
@@ -197,6 +195,15 @@ class AcpHost:
                 return
         reason = f"expected at most {self.limits.sessions} connected peers, found another one"
         raise LocalProtocolError(reason, code=AcpError.NOT_CONNECTED)
+
+
+@contextmanager
+def _place(places: Places, name: str) -> Iterator[None]:
+    try:
+        with places.take(name):
+            yield
+    except TooMany as refused:
+        raise LocalProtocolError(refused.reason, code=AcpError.NOT_CONNECTED) from None
 
 
 def host_of(agent: AcpAgent | AcpHost, authenticate: Authenticate, limits: AcpLimits) -> AcpHost:

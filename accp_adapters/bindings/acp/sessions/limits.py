@@ -21,7 +21,12 @@ class AcpLimits:
     inbox: int = 256
     """Messages of a peer that the agent has not handled; then nothing more is read from that peer."""
     connections: int = 1_000
-    """Connections and event streams at the same time; more are refused by ERR_NOT_CONNECTED."""
+    """Connections and event streams at the same time, three quarters of them of one principal; more are refused by
+    ERR_NOT_CONNECTED."""
+    strangers: int = 100
+    """Connections that have not said yet who they are, a quarter as many of one address; others are refused alike."""
+    card_bytes: int = 64 << 10
+    """Bytes of the first line of such a connection."""
     sessions: int = 10_000
     """Sessions that are kept, connected or not; the one unused for longest is forgotten for another."""
     refusals: int = 20

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from accp_adapters.mcp import Encoder
+from accp_adapters.mcp.proxy import callers
 from accp_adapters.mcp.proxy.callers import Caller, CallerRelays, caller_of
 from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
 from accp_adapters.mcp.shim.negotiation import ClientSettings
@@ -58,9 +59,25 @@ def test_credentials_say_who_the_caller_is(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["x_tenant", "mcp_user", "x_forwarded_for", "x_real_ip", "origin", "sec_ch_user"])
-def test_an_unknown_field_tells_callers_apart_but_identifies_nobody(name: str) -> None:
+def test_any_field_that_is_not_on_the_list_says_who_the_caller_is(name: str) -> None:
     assert caller(**{name: "1"}).principal != caller(**{name: "2"}).principal
-    assert not caller(**{name: "1"}).is_identified
+    assert caller(**{name: "1"}).is_identified
+
+
+def test_callers_that_change_with_every_request_are_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    callers._warn_of_callers.cache_clear()
+
+    def accept(sessions: CallerRelays, *numbers: int) -> None:
+        for number in numbers:
+            each = caller(x_request_number=str(number))
+            sessions.find(each)
+            sessions.accept(each)
+
+    accept(CallerRelays(fetching), *range(19), 0, *range(20, 39))
+    assert "header fields" not in caplog.text
+    accept(CallerRelays(fetching), *range(60))
+    accept(CallerRelays(fetching), *range(60))
+    assert caplog.text.count("header fields") == 1
 
 
 def test_the_owner_of_texts_is_the_same_in_every_process_and_for_nobody_else() -> None:
@@ -82,33 +99,30 @@ def test_a_caller_that_the_server_has_not_accepted_displaces_nobody() -> None:
     assert len(sessions) == 1
 
 
-def test_beyond_the_limit_the_most_silent_one_is_dropped_with_its_texts() -> None:
-    store = SqliteColdStore()
-    sessions = CallerRelays(lambda: encoder_relay(Encoder(policy="always", fetch=True, inline_limit=500)), limit=2)
-    callers = [caller(name) for name in "abc"]
-    relays = [sessions.find(each) for each in callers]
-    for each, relay in zip(callers, relays, strict=True):
-        assert "$cold." in keep_text(relay)
+def keeping(limits: dict[str, int], *callers: Caller) -> list[bool]:
+    """Let each caller get a preview; return whether each has its texts at the end."""
+    sessions = CallerRelays(lambda: encoder_relay(Encoder(policy="always", fetch=True, inline_limit=500)), **limits)
+    relays = []
+    for each in callers:
+        relays.append(sessions.find(each))
         sessions.accept(each)
-    assert [relay.stored_chars > 0 for relay in relays] == [False, True, True]
-    assert [sessions.find(each) is relay for each, relay in zip(callers, relays, strict=True)] == [False, True, True]
-    sessions.close()
-    assert (len(sessions), [relay.stored_chars for relay in relays]) == (0, [0, 0, 0])
-    store.close()
-
-
-def test_texts_are_bounded_over_all_sessions_together() -> None:
-    size = len(BIG["content"][0]["text"])
-    sessions = CallerRelays(
-        lambda: encoder_relay(Encoder(policy="always", fetch=True, inline_limit=500)), max_chars=2 * size
-    )
-    relays = {}
-    for each in [caller(name) for name in ("a", "b", "c")]:
-        relays[each.session_id] = sessions.find(each)
-        sessions.accept(each)
-        keep_text(relays[each.session_id])
+        keep_text(relays[-1])
         sessions.count(each)
-    assert {name: relay.stored_chars > 0 for name, relay in relays.items()} == {"a": False, "b": True, "c": True}
+    kept = [relay.stored_chars > 0 for relay in relays]
+    sessions.close()
+    assert (len(sessions), [relay.stored_chars for relay in relays]) == (0, [0] * len(relays))
+    return kept
+
+
+SIZE = len(BIG["content"][0]["text"])
+
+
+@pytest.mark.parametrize("limits", [{"limit": 4}, {"max_chars": 4 * SIZE}])
+def test_who_has_most_loses_its_own_texts_and_those_of_the_most_silent_session(limits: dict[str, int]) -> None:
+    hog = [caller(f"hog {number}", authorization="hog") for number in range(5)]
+    ann = caller("ann", authorization="ann")
+    assert keeping(limits, ann, *hog) == [True, False, False, False, True, True]
+    assert keeping(limits, *hog[:2], ann, caller("bob"), caller("carl", authorization="c")) == [False, *[True] * 4]
 
 
 @pytest.mark.parametrize("is_shared", [False, True])

@@ -1,0 +1,112 @@
+"""Attacks on the sessions of `accp serve`: what strangers and one principal can take of memory and places."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx2
+
+from accp_core.accp import Codec, Message, Session, SessionOptions
+from accp_core.accp.vocabulary import Intent
+from tests.attacks.commands import ACCP, BOUND, Command, needs_proc, running
+from tests.attacks.sockets import hold, request_of, silent
+from tests.limits import PATIENCE
+
+pytestmark = needs_proc
+
+MIB = 1 << 20
+FREE = Codec(counter=lambda _: 1)
+"""Sends a text of any length in one frame."""
+NAMES = ("ann", *(f"p{number}" for number in range(8)))
+TOKENS = {name: secrets.token_hex(16) for name in NAMES}
+UPGRADE = {
+    "connection": "upgrade",
+    "upgrade": "websocket",
+    "sec_websocket_version": "13",
+    "sec_websocket_key": "dGhlIHNhbXBsZSBub25jZQ==",
+}
+
+
+@contextmanager
+def serving(target: str, *options: str, addresses: int = 1) -> Iterator[Command]:
+    tokens = " ".join(f"{name}:{token}" for name, token in TOKENS.items())
+    words = (*ACCP, "serve", f"tests.attacks.served:{target}", "--token-env", "TOKENS", *options)
+    with running(*words, addresses=addresses, TOKENS=tokens) as command:
+        yield command
+
+
+def client(command: Command, name: str) -> httpx2.AsyncClient:
+    fields = {"authorization": f"Bearer {TOKENS[name]}", "content-type": "application/accp"}
+    return httpx2.AsyncClient(base_url=command.url, headers=fields, trust_env=False, timeout=PATIENCE)
+
+
+async def asked(http: httpx2.AsyncClient, name: str, session: str, size: int) -> int:
+    end = Session(session, name, codec=FREE, new_id=lambda: "m1", options=SessionOptions(name_session=True))
+    (frame,) = end.send(Message(sender="", intent=Intent.REQUEST, operation="add", payload={"text": "x" * size}), 1_000)
+    return (await http.post("/accp/v1/frames", content=frame.encode())).status_code
+
+
+async def begin(http: httpx2.AsyncClient, first: int, last: int) -> list[int]:
+    """Begin sessions by frames of almost 1 MB; return what became of them."""
+    return [await asked(http, "p1", f"s{number}", 900_000) for number in range(first, last)]
+
+
+async def test_a_principal_that_begins_many_sessions_of_large_frames() -> None:
+    with serving("answer", "--http", "127.0.0.1:0") as command:
+        async with client(command, "p1") as hog, client(command, "ann") as honest:
+            await asked(honest, "ann", "mine", 10)
+            await begin(hog, 0, 60)
+            before = command.peak
+            done = await begin(hog, 60, 140)
+            assert command.peak - before < 40  # 80 MB were sent meanwhile
+            assert await asked(honest, "ann", "new", 10) == 200
+            assert set(done) <= {200, 429, 503}
+
+
+async def test_messages_of_many_websockets_that_are_not_complete() -> None:
+    begun = struct.pack("!BBQ", 0x01, 0x80 | 127, MIB - 100) + bytes(4) + b"x" * (MIB - 2_000)
+    opened = [
+        request_of("GET", "/accp/v1/ws", authorization=f"Bearer {TOKENS[name]}", **UPGRADE) + begun
+        for name in NAMES[1:]
+        for _ in range(120)
+    ]
+    with serving("answer", "--http", "127.0.0.1:0") as command:
+        async with silent(command.ports[0], opened), client(command, "ann") as honest:
+            await hold(3)
+            assert await asked(honest, "ann", "new", 10) == 200
+        assert command.peak < BOUND
+
+
+async def test_silent_connections_and_lines_without_an_end_of_strangers() -> None:
+    with serving("agent", "--tcp", "127.0.0.1:0", "--http", "127.0.0.1:0", addresses=2) as command:
+        tcp = next(port for url, port in zip(command.urls, command.ports, strict=True) if url.startswith("tcp"))
+        async with silent(tcp, [b"{" + b" " * (MIB - 2_000)] * 700 + [b""] * 400):
+            assert await heard(command, "ann")
+            assert await welcome(tcp, "ann", source="127.0.0.2")
+            assert command.peak < BOUND
+
+
+async def welcome(port: int, name: str, *, source: str) -> bool:
+    """Return whether a peer that says its token gets the agent's card over TCP."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0))
+    card = {"type": "acp.agent_card", "card": {"name": name}, "token": TOKENS[name]}
+    writer.write(json.dumps(card).encode() + b"\n")
+    async with asyncio.timeout(8):
+        line = await reader.readline()
+    writer.close()
+    return b'"Echo"' in line
+
+
+async def heard(command: Command, name: str) -> bool:
+    """Return whether a message over HTTP gets its reply."""
+    http = next(url for url in command.urls if url.startswith("http"))
+    fields = {"authorization": f"Bearer {TOKENS[name]}"}
+    message = {"role": "user", "parts": [{"type": "text", "content": "hello"}], "sync": True}
+    async with httpx2.AsyncClient(base_url=http, headers=fields, trust_env=False, timeout=PATIENCE) as client:
+        answer = await client.post("/message:send", json=message)
+        return "echo hello" in answer.text

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from accp_adapters.fetching.page import line_page, may_fit, row_page, view_of
 from accp_adapters.fetching.paths import NO_VALUE, find_rows, follow
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
-from accp_adapters.fetching.sql.catalog import Catalog
+from accp_adapters.fetching.sql.catalog import Catalog, UnbuiltColumn
 from accp_adapters.fetching.sql.database import MAX_CHARS, Database, DatabaseCache
 from accp_adapters.fetching.sql.resolve import resolve_select
 from accp_adapters.fetching.sql.rows import answer_condition, answer_select, looks_like_condition
-from accp_adapters.fetching.sql.run import run_query
+from accp_adapters.fetching.sql.run import QueryResult, run_query
 from accp_adapters.fetching.words import answer_words, has_phrase
 from accp_core.documents import looks_cut
 from accp_core.documents.json_styles import write_styled_json
@@ -33,6 +32,8 @@ __all__ = ["GRAMMAR", "answer", "answer_program", "open_and_answer", "value_at"]
 
 GRAMMAR: Final = "query: a SELECT, a condition such as status = 'late', a path such as items.0, or words"
 """What a query may be, in one line; a refusal ends with it."""
+
+_Answer = TypeVar("_Answer")
 
 _FENCE: Final = re.compile(r"\A```(?:sql)?\s*(.*?)\s*```\Z", re.DOTALL | re.IGNORECASE)
 _PREFIX: Final = re.compile(r"\A(?:(?:sql|query)\s*:|where\b)\s*", re.IGNORECASE)
@@ -102,9 +103,12 @@ def answer(
         return _whole(texts, request, limit, counter)
     try:
         if _SELECT.match(query):
-            catalog = _catalog(texts, databases, request)
-            before = _before(catalog.databases)
-            return before + answer_select(query, catalog, request, _room(limit, before, counter), counter)
+
+            def select(catalog: Catalog) -> str:
+                before = _before(catalog.databases)
+                return before + answer_select(query, catalog, request, _room(limit, before, counter), counter)
+
+            return _ask(texts, databases, request, select)
         return _other(query, texts, request, limit, counter, databases)
     except ProtocolError as error:
         if error.code != ErrorCode.INVALID_TYPE or error.reason.startswith("expected an offset"):
@@ -142,9 +146,12 @@ def value_at(text: str, query: str, *, databases: DatabaseCache = _DATABASES) ->
 
 def _value_in(texts: Mapping[str, str], query: str, databases: DatabaseCache) -> Any:
     if _SELECT.match(query.strip()):
-        catalog = _catalog(texts, databases)
-        resolved = resolve_select(query, catalog)
-        result = run_query(resolved.sql, catalog.databases, max_rows=_MAX_VALUES, is_scan=resolved.is_scan)
+
+        def select(catalog: Catalog) -> QueryResult:
+            resolved = resolve_select(query, catalog)
+            return run_query(resolved.sql, catalog.databases, max_rows=_MAX_VALUES, is_scan=resolved.is_scan)
+
+        result = _ask(texts, databases, FetchRequest(), select)
         if result.total > len(result.rows):
             reason = f"expected at most {_MAX_VALUES:,} rows, found more: write LIMIT and OFFSET"
             raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
@@ -169,9 +176,19 @@ def _room(limit: int, before: str, counter: TokenCounter) -> int:
     return max(1, limit - counter(before)) if before else limit
 
 
-def _catalog(texts: Mapping[str, str], databases: DatabaseCache, request: FetchRequest | None = None) -> Catalog:
-    named = 0 if request is None else request.named
-    return Catalog([databases.get(text) for text in texts.values()], list(texts), named)
+def _ask(
+    texts: Mapping[str, str], databases: DatabaseCache, request: FetchRequest, query: Callable[[Catalog], _Answer]
+) -> _Answer:
+    """Return the answer of a query; where it names an object that has columns of its own, its JSON is read, too."""
+
+    def catalog(*, with_objects: bool) -> Catalog:
+        built = [databases.get(text, with_objects=with_objects) for text in texts.values()]
+        return Catalog(built, list(texts), request.named)
+
+    try:
+        return query(catalog(with_objects=False))
+    except UnbuiltColumn:
+        return query(catalog(with_objects=True))
 
 
 def _whole(texts: Mapping[str, str], request: FetchRequest, limit: int, counter: TokenCounter) -> str:
@@ -237,7 +254,9 @@ def _other(
     if is_text and has_phrase(query, opened):
         return before + (answer_words(query, opened, request, limit, counter) or "")
     try:
-        return before + answer_condition(query, _catalog(texts, databases, request), request, limit, counter)
+        return before + _ask(
+            texts, databases, request, lambda catalog: answer_condition(query, catalog, request, limit, counter)
+        )
     except ProtocolError as refusal:
         # Words may look like a condition that is none: "what is late".
         if refusal.code != ErrorCode.INVALID_TYPE or refusal.reason.startswith("expected an offset"):
@@ -246,11 +265,11 @@ def _other(
             raise
     found_rows = answer_words(query, opened, request, limit, counter)
     if found_rows is None:
-        return before + _nothing(query, opened, partial(_catalog, texts, databases))
+        return before + _nothing(query, opened, lambda: _ask(texts, databases, request, Catalog.describe))
     return before + found_rows
 
 
-def _nothing(query: str, opened: Sequence[OpenedText], catalog: Callable[[], Catalog]) -> str:
+def _nothing(query: str, opened: Sequence[OpenedText], describe: Callable[[], str]) -> str:
     """Return the answer to words that occur nowhere: how many rows there are, and the tables for another query.
 
     Raises:
@@ -260,7 +279,7 @@ def _nothing(query: str, opened: Sequence[OpenedText], catalog: Callable[[], Cat
     rows = [table for table in tables if not table.holds_lines]
     if not rows:
         return f"0 of {sum(len(table.rows) for table in tables):,} lines"
-    described = catalog().describe()
+    described = describe()
     if _INDEX.fullmatch(query):
         reason = f"expected a path that leads to a value, or words, of {described}; found {query[:_MAX_SHOWN]!r}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)

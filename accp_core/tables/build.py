@@ -31,7 +31,7 @@ _KEY: Final = re.compile(
 )
 
 
-def tables_of(value: object, taken: Iterable[str] = ()) -> tuple[Table, ...]:
+def tables_of(value: object, taken: Iterable[str] = (), *, with_objects: bool = False) -> tuple[Table, ...]:
     """Return the tables of a JSON value, or of a text that is none; parents stand before their children.
 
     The rules are those of the package's docstring. The number of tables is bounded; names, rows and cells are no more
@@ -40,10 +40,11 @@ def tables_of(value: object, taken: Iterable[str] = ()) -> tuple[Table, ...]:
     Args:
         value: A JSON value; a string is a text, whose only table is `lines`.
         taken: Names that no table gets, because others have them.
+        with_objects: Whether each map and array of maps in a row is a cell of a column, too.
     """
     if isinstance(value, str):
         return (table_of_lines(value),)
-    tables = _Tables(taken)
+    tables = _Tables(taken, with_objects=with_objects)
     if isinstance(value, dict):
         tables.add_map(value, (), 1)
     else:
@@ -54,7 +55,8 @@ def tables_of(value: object, taken: Iterable[str] = ()) -> tuple[Table, ...]:
 class _Tables:
     """One walk through a value."""
 
-    def __init__(self, taken: Iterable[str]) -> None:
+    def __init__(self, taken: Iterable[str], *, with_objects: bool) -> None:
+        self._with_objects = with_objects
         self._tables: list[Table] = []
         self._names = DistinctNames()
         for name in taken:
@@ -111,7 +113,8 @@ class _Tables:
         depth: int = 1,
     ) -> None:
         has_room = depth < MAX_DEPTH and len(self._tables) < MAX_TABLES
-        flat = flatten(items, max_children=_MAX_CHILDREN if has_room else 0)
+        most = _MAX_CHILDREN if has_room else 0
+        flat = flatten(items, max_children=most, with_objects=self._with_objects)
         key = _choose_key(flat) if flat.nested else ""
         link = _link(flat, items, parent) if parent else None
         name = self._names.claim(".".join(path) or _ROOT_ARRAY)

@@ -51,14 +51,15 @@ class FlatRows:
         return column
 
 
-def flatten(items: Items, *, max_children: int) -> FlatRows:
+def flatten(items: Items, *, max_children: int, with_objects: bool = False) -> FlatRows:
     """Return the rows that `items` are.
 
     Args:
         items: The members of an array or a map.
         max_children: How many arrays of maps may be tables of their own; further ones are cells.
+        with_objects: Whether each map and array of maps in the rows is a cell of a column, too.
     """
-    flat = _Flattening(max_children)
+    flat = _Flattening(max_children, with_objects=with_objects)
     if items.values and all(type(value) is list for value in items.values):
         flat.add_lists(items.values)
     else:
@@ -104,8 +105,9 @@ class _Place:
 class _Flattening:
     """One walk through the items of a table."""
 
-    def __init__(self, max_children: int) -> None:
+    def __init__(self, max_children: int, *, with_objects: bool) -> None:
         self.result = FlatRows()
+        self._with_objects = with_objects
         self._max_children = max_children
         self._count = 0
 
@@ -141,7 +143,7 @@ class _Flattening:
             else:
                 row[self._column(place, name)] = member
                 continue
-            if shape.is_mixed(self._count):
+            if self._with_objects or shape.is_mixed(self._count):
                 # Without it nothing tells the rows that have a map from those that have none.
                 column = self._column(place, name)
                 self.result.repeated.add(column)

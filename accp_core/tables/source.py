@@ -41,14 +41,15 @@ class OpenedText:
     grids: tuple[Any, ...] = ()
     """Where a text has grids: each of them, and all other values as one, since they are tables of their own."""
 
-    def tables(self) -> tuple[Table, ...]:
-        """Return the tables of the value, then `lines` where there is other text around it."""
+    def tables(self, *, with_objects: bool = False) -> tuple[Table, ...]:
+        """Return the tables of the value, as `tables_of` does, then `lines` where there is other text around it."""
         if isinstance(self.value, str):
             return tables_of(self.value)
         found: list[Table] = []
         taken = [LINES] * (self.prose is not None)
         for value in self.grids or [self.records]:
-            found += tables_of(value, taken=[*taken, *(table.name for table in found)])
+            names = [*taken, *(table.name for table in found)]
+            found += tables_of(value, names, with_objects=with_objects)
         return (*found, *([table_of_lines(self.prose)] if self.prose is not None else ()))
 
     @property

@@ -10,11 +10,12 @@ from typing import Final
 
 from accp_adapters.fetching.sql.database import Database, StoredTable
 from accp_adapters.fetching.sql.tokens import refuse
+from accp_core.errors import ProtocolError
 from accp_core.references import reference_to
 from accp_core.strict_json import compact_json
 from accp_core.tables import MAX_COLUMNS
 
-__all__ = ["Catalog", "NamedTable", "find_name", "quoted_name"]
+__all__ = ["Catalog", "NamedTable", "UnbuiltColumn", "find_name", "quoted_name"]
 
 _ANY_TABLE: Final = frozenset(("rows", "data", "table", "result", "results", "records", "items", "ref", "t", "json"))
 """Names by which a model means the only table there is."""
@@ -25,6 +26,10 @@ _MAX_NAMES: Final = 12
 _MAX_COLUMNS: Final = 40
 """Columns of a table that the query names; of more, those that are most like what was asked for."""
 _MAX_NAME_CHARS: Final = 60
+
+
+class UnbuiltColumn(ProtocolError):
+    """The refusal of the name of an object or array; a database that is built `with_objects` has its column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +149,16 @@ class Catalog:
         others.sort(key=lambda table: table.name not in called)
         expected = self.describe(named, near=written, most=_MAX_COLUMNS) if named else self.describe(near=written)
         also = f"; other tables: {self.describe(others, near=written)}" if named and others else ""
-        return refuse(f"expected {what} of {expected}; found {written[:_MAX_NAME_CHARS]!r}{also}")
+        refusal = refuse(f"expected {what} of {expected}; found {written[:_MAX_NAME_CHARS]!r}{also}")
+        objects = [name for table in named for name in self._objects(table)]
+        is_object = any(find_name(name, objects) for name in (written, *_ends(written)))
+        return UnbuiltColumn(refusal.reason, code=refusal.code) if is_object else refusal
+
+    def _objects(self, table: NamedTable) -> set[str]:
+        """Return the names of objects and arrays in the rows of a table that have columns or a table of their own."""
+        names = {name[:at] for name in table.columns for at, sign in enumerate(name) if sign == "."}
+        start = len(table.stored.source.path)
+        return names | {".".join(child.stored.source.path[start:]) for child in self.children(table)}
 
     def has_child(self, table: NamedTable, name: str) -> bool:
         """Return whether a child table of `table` is called exactly `name` within its rows."""

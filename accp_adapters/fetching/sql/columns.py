@@ -85,10 +85,11 @@ def _inside(comparison: ComparedColumn, stored: StoredColumn) -> str:
     name = quoted_name(column)
     if not (stored.kinds.get("arrays") or stored.kinds.get("objects")):
         return ""
-    nested = [each for each in table.columns if each.startswith(f"{column}.")][:_MAX_COMPARISONS]
+    repeated = table.stored.source.repeated
+    nested = [each for each in table.columns if each.startswith(f"{column}.") and each not in repeated]
     if nested:
-        return f"; see {', '.join(map(quoted_name, nested))}"
-    if column in table.stored.source.repeated:
+        return f"; see {', '.join(map(quoted_name, nested[:_MAX_COMPARISONS]))}"
+    if column in repeated:
         return f"; see the table of {name}"
     item = "[0]" if stored.kinds.get("arrays") else ".name"
     return f"; see json_extract({name}, '${item}') or json_each({name})"

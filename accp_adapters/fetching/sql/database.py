@@ -79,22 +79,28 @@ class DatabaseCache:
     def __init__(self, max_bytes: int = _CACHED_BYTES) -> None:
         self._databases: Final[SizedCache[str, Database]] = SizedCache(max_bytes)
 
-    def get(self, text: str) -> Database:
+    def get(self, text: str, *, with_objects: bool = False) -> Database:
         """Return the database of a text; the caller has checked who may read the text.
+
+        Args:
+            text: The text.
+            with_objects: Whether objects and arrays that have columns or tables have a column of their JSON, too; few
+                queries name one, and it takes several times the memory.
 
         Raises:
             ProtocolError: E2003, the text is too long.
         """
         # The key is a hash of the text, so what one session built shows another one nothing but its own text.
         key = key_of(text)
-        database = self._databases.use(key)
+        name = f"{key} {with_objects}"
+        database = self._databases.use(name)
         if database is None:
-            database = _build(text, key)
-            self._databases.put(key, database, database.size)
+            database = _build(text, key, with_objects=with_objects)
+            self._databases.put(name, database, database.size)
         return database
 
 
-def _build(text: str, key: str) -> Database:
+def _build(text: str, key: str, *, with_objects: bool) -> Database:
     if len(text) > MAX_CHARS:
         reason = f"expected a text of at most {MAX_CHARS:,} characters for a query, found {len(text):,}; use offset"
         raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
@@ -104,7 +110,7 @@ def _build(text: str, key: str) -> Database:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode=OFF")
         connection.execute("BEGIN")
-        for table in opened.tables():
+        for table in opened.tables(with_objects=with_objects):
             cells = len(table.rows) * len(table.columns)
             if len(table.columns) > MAX_COLUMNS or cells > left:
                 tables.append(_described(table, {}, {}))

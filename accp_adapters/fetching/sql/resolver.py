@@ -200,7 +200,7 @@ class Resolver:
         end = chain_at(self._tokens, at)
         if end + 1 < len(self._tokens) and self._tokens[end].text == "." and self._tokens[end + 1].text == "*":
             return self._all_of(at, end)
-        if self._column(at, end) or self._object(at, end):
+        if self._column(at, end):
             return end
         if token.kind == "word" and end == at + 1 and token.upper in _NULLS | set(_BOOLEANS):
             self._literal(token)
@@ -248,21 +248,6 @@ class Resolver:
             self._similar_column(at, end, *split) for split in reversed(splits)
         )
 
-    def _object(self, at: int, end: int) -> bool:
-        """Write an object that every row has where a query asks whether it is null; return whether it is one."""
-        words = [token.upper for token in self._tokens[end : end + 3] if token.upper != "NOT"]
-        if words[:1] not in (["ISNULL"], ["NOTNULL"]) and (words[:1] != ["IS"] or not _NULLS & set(words[1:2])):
-            return False
-        names = self._names(at, end)
-        for split in range(len(names)):
-            above = ".".join([*names[split:], ""]).casefold()
-            sources = self._sources(".".join(names[:split]), at)
-            if any(name.casefold().startswith(above) for source in sources for name in source.table.columns):
-                self._tokens[at].out = "1"
-                self._clear(at + 1, end)
-                return True
-        return False
-
     def _exact_column(self, at: int, end: int, qualifier: str, column: str) -> bool:
         for source in self._sources(qualifier, at):
             for name in source.table.columns:
@@ -294,10 +279,11 @@ class Resolver:
 
     def _similar_column(self, at: int, end: int, qualifier: str, column: str) -> bool:
         sources = self._sources(qualifier, at)
-        is_table = any(self._catalog.has_child(source.table, column) for source in sources)
-        if is_table or (not qualifier and self._is_value(at)):
-            return False
         alike = [(each, name) for each in sources for name in find_name(column, each.table.columns)]
+        is_table = any(self._catalog.has_child(source.table, column) for source in sources)
+        is_other = is_table and not any(name in each.table.stored.source.repeated for each, name in alike)
+        if is_other or (not qualifier and self._is_value(at)):
+            return False
         # Those of the innermost SELECT come first.
         found = [(each, name) for each, name in alike if each.start == alike[0][0].start]
         if len(found) > 1:

@@ -272,7 +272,7 @@ class _Subject:
             plain = replace(options or DEFAULT_OPTIONS, repeated_values=False)
             shown = render_document(self.document, counter=counter, options=plain)
         marks = Marks.for_text(shown.text)
-        text = marks.size_blobs(marks.keep_cuts(shown.text, shown.layout))
+        text = marks.size_blobs(marks.keep_cuts(shown.text, shown.layout), keeps_lines=not is_view)
         named = () if is_view or is_part else find_named_lines(self.source, self.request)
         excerpt = Excerpt(
             text,

@@ -26,7 +26,14 @@ _IN_ASCII: Final = f"\\u{ord(_PRIVATE):04x}"
 _CUT: Final = CUT_LINE.removeprefix("\n[")
 _MIN_BLOB_CHARS: Final = 64
 """Characters of a run without blanks that may be binary data or a hash; a shorter one is shown."""
-_RUN: Final = re.compile(rf"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{{{_MIN_BLOB_CHARS},}}+")
+_LINE_END: Final = r"(?:\r?\n[ \t]*|(?:\\r)?\\n)"
+"""The end of a line, also as JSON escapes it."""
+_RUN: Final = re.compile(
+    rf"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{{{_MIN_BLOB_CHARS},}}+(?:(?:{_LINE_END}[A-Za-z0-9+/]{{60,}}+)++"
+    rf"(?:{_LINE_END}(?:[A-Za-z0-9+/]{{16,75}}+=?=?|[A-Za-z0-9+/]{{2,15}}+==?)(?![^\s\\\"'])|=?=?))?"
+)
+"""A run, or base64 in lines: the last one is short, and ends like base64 or is no word."""
+_ENDS: Final = re.compile(_LINE_END)
 _HEX: Final = re.compile(r"[0-9a-fA-F]++")
 _WORDLIKE: Final = re.compile(r"[a-z]{12}|[/_-][a-z]{3,16}[/_-]")
 """What base64 hardly has: a path or a name of many words is no blob."""
@@ -89,12 +96,32 @@ class Marks:
             text = text.replace(f"[{private * self.length}", MarkerStart.GAP)
         return text
 
-    def size_blobs(self, text: str, min_chars: int = _MIN_BLOB_CHARS) -> str:
-        """Return `text` with the size of each blob (base64, hex) of at least `min_chars`, 64 or more, in its place."""
-        return _RUN.sub(lambda run: self._sized(run) if len(run.group()) >= min_chars else run.group(), text)
+    def size_blobs(self, text: str, min_chars: int = _MIN_BLOB_CHARS, *, keeps_lines: bool = False) -> str:
+        """Return `text` with the size of each blob (base64, hex) in its place.
 
-    def _sized(self, run: re.Match[str]) -> str:
-        blob = run.group()
+        Args:
+            text: The text.
+            min_chars: Characters of a blob at least, 64 or more.
+            keeps_lines: Whether the line feeds of a blob in lines stay, since the lines of `text` are numbered.
+        """
+
+        def sized(run: re.Match[str]) -> str:
+            lines = _ENDS.split(run[0])
+            if len(set(map(len, lines[:-1]))) > 1 or all(map(_HEX.fullmatch, lines)):
+                # Each line has a blob of its own, or is none.
+                ends = ["", *_ENDS.findall(run[0])]
+                return "".join(
+                    end + (self._sized(line) if len(line) >= min_chars else line)
+                    for end, line in zip(ends, lines, strict=True)
+                )
+            blob = "".join(lines)
+            mark = self._sized(blob) if len(blob) >= min_chars else blob
+            return run[0] if mark == blob else mark + "\n" * run[0].count("\n") * keeps_lines
+
+        return _RUN.sub(sized, text)
+
+    def _sized(self, blob: str) -> str:
+        """Return the mark for a blob, or the text that is none."""
         head = blob[:4096]
         if len(set(head)) < _MIN_KINDS and not _HEX.fullmatch(head):
             return blob

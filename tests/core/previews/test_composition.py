@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from accp_adapters.tokens import o200k_base
-from accp_core import preview, render_text
+from accp_core import ResultLimits, compress, preview, render_text
 from accp_core.previews.marks import Marks
 from accp_core.tables import table_of_lines
 from accp_core.view import Options
@@ -355,3 +355,38 @@ def test_a_result_of_megabytes_that_has_no_rows_is_read_whole() -> None:
     long = "A sentence about nothing. " * 30_000
     assert "root: 1 row" in shown(json.dumps({"a": long, "b": long, "c": long}), 400)
     assert shown(long * 3, 400).startswith("[preview of 1 line; ")
+
+
+@pytest.mark.parametrize("width", [64, 76])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_base64_in_lines_is_one_blob(width: int, end: str) -> None:
+    blob = base64.b64encode(b"".join(hashlib.sha512(b"%d" % n).digest() for n in range(100))).decode()
+    lines = end.join(blob[at : at + width] for at in range(0, len(blob), width)) + end
+    size = f"[…base64, {len(blob):,} characters]"
+    mail = f"Subject: the plot{end * 2}{lines}{end}--end\n"
+    for source in (json.dumps({"name": "plot", "image/png": lines, "text": "ok"}), json.dumps([lines, "ok"]), mail):
+        compressed = compress(source, limits=ResultLimits(), counter=counter)
+        assert compressed.text.count("base64, ") == 1
+        assert size in compressed.text
+        assert compressed.tokens_after < 110
+    rows = json.dumps([{"id": number, "icon": f"{number}{end}{lines}"} for number in range(50)])
+    assert size in shown(rows, 200)
+    many = f"{PROSE}\n{mail}{PROSE}"
+    assert size in shown(f"{mail}{PROSE}", 400)
+    assert f"line {many.count(chr(10))}" not in shown(many, 100)
+
+
+def test_lines_that_are_no_blob_are_not_taken_for_one() -> None:
+    paths = [f"/home/user/projects/some/long/path/of/many/words/number/{n:09}/index" for n in range(9)]
+    digests = [hashlib.sha256(b"%d" % n).hexdigest() for n in range(3)]
+    assert Marks().size_blobs("\n".join(paths)) == "\n".join(paths)
+    mixed = "\n".join([digests[0], *paths, digests[1]])
+    assert Marks().size_blobs(mixed).split("\n")[1:-1] == paths
+    pem = (
+        "-----BEGIN CERTIFICATE-----\n"
+        + "\n".join([f"{digests[0][:63]}A"] * 9 + ["AB12cd=="])
+        + "\n-----END CERTIFICATE-----"
+    )
+    begin, sized, end = Marks().size_blobs(pem).split("\n")
+    assert "584 characters]" in sized
+    assert (begin, end) == (pem.split("\n")[0], pem.split("\n")[-1])

@@ -8,15 +8,14 @@ Nothing of a conversation is needed from one request to the next: the same messa
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
+from math import inf
 from typing import Any, Final, TypeAlias
-from weakref import WeakValueDictionary
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -31,7 +30,7 @@ from accp_adapters.serving.admission import Gate, refusal_of
 from accp_adapters.serving.bodies import BodyRefused, ByteLease, Receive, Scope, Send
 from accp_adapters.serving.hosts import AllowedHosts, header
 from accp_adapters.serving.limits import ServerLimits
-from accp_adapters.serving.off_loop import in_thread
+from accp_adapters.serving.off_loop import off_loop
 from accp_adapters.serving.principals import Authenticate, Principal, loopback_only
 from accp_adapters.serving.responses import ResponseWriter
 from accp_core.error_codes import ErrorCode
@@ -115,14 +114,10 @@ class _Endpoint:
 class _Service:
     def __init__(self, gate: Gate, policy: Policy, kept: KeptTexts, tool: str) -> None:
         self._gate, self._policy, self._kept, self._tool = gate, policy, kept, tool
-        self._turns: Final[WeakValueDictionary[str, asyncio.Lock]] = WeakValueDictionary()
-        """The turn of each principal, as long as it has a request that compresses or waits."""
 
     async def compress(self, request: Request, principal: Principal, lease: ByteLease) -> dict[str, Any]:
         body = await self._gate.body(request.scope, request.receive, lease, "application/json")
-        # Its other requests wait here, not in the threads that all share.
-        async with self._turns.setdefault(principal.name, asyncio.Lock()):
-            done = await in_thread(self._compressed, body)
+        done = await off_loop(inf, self._compressed, body)
         self._kept.put(_owner_of(principal, request.scope), done.stored)
         saved = done.tokens_before - done.tokens_after
         return {
@@ -148,7 +143,7 @@ class _Service:
             reason = f"expected the hash of a text that was shown to this token and is kept, found {name!r:.100}"
             raise BodyRefused(HTTPStatus.NOT_FOUND, reason)
         query = request.query_params.get("query", "").strip()
-        found = await in_thread(self._found, key, text, query) if query else escape_markers(text)
+        found = await off_loop(inf, self._found, key, text, query) if query else escape_markers(text)
         return {"hash": name, "original_content": found}
 
     def _found(self, key: str, text: str, query: str) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Final, NamedTuple
 
 from accp_adapters import fetching
 from accp_adapters.fetching import FetchRequest, read_request
-from accp_adapters.serving.off_loop import in_thread
+from accp_adapters.serving.off_loop import off_loop
 from accp_adapters.tokens import o200k_base
 from accp_core.references import parse_reference
 
@@ -90,7 +91,7 @@ async def answer_request(request: ReferenceRequest, text_of: Callable[[str], Awa
     asked = request.to_fetch()
     texts: Mapping[str, str] = {parse_reference(ref): await text_of(ref) for ref in asked.references}
     limit = min(request.tokens, MAX_ANSWER_TOKENS)
-    return await in_thread(lambda: fetching.answer(texts, asked, limit=limit, counter=o200k_base()))
+    return await off_loop(inf, lambda: fetching.answer(texts, asked, limit=limit, counter=o200k_base()))
 
 
 async def query_peer(

@@ -16,6 +16,7 @@ from typing import Final
 from accp_adapters.serving.bodies import BodyRefused, ByteBudget, ByteLease, Receive, Scope, read_body
 from accp_adapters.serving.hosts import AllowedHosts, Headers, header
 from accp_adapters.serving.limits import ServerLimits
+from accp_adapters.serving.off_loop import OWNER
 from accp_adapters.serving.principals import AccessDenied, Authenticate, Principal
 from accp_adapters.serving.rates import RateLimit
 from accp_adapters.serving.shares import Places, TooMany
@@ -64,6 +65,7 @@ class Gate:
         if refused := self._hosts.refusal(scope["headers"]):
             raise BodyRefused(*refused)
         principal = await self._authenticate(scope)
+        OWNER.set(principal.name)
         with self._places.take(principal.name), self.budget.lease() as lease:
             yield principal, lease
 

@@ -1,7 +1,9 @@
 """Work that would hold the event loop, done in threads beside it.
 
 The pools are our own: the default one may be full of an agent's own work, which may itself wait for what is done here.
-Very long work waits for its own kind only.
+Very long work waits for its own kind only. What is done for one owner, which the door of a request names, is done one
+after the other: each owner has one piece of work in the pools at a time, so that the one who asks for much waits for
+himself.
 """
 
 from __future__ import annotations
@@ -10,11 +12,12 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from functools import partial
 from typing import Any, Final, TypeGuard, TypeVar
+from weakref import WeakValueDictionary
 
-__all__ = ["LONG", "VERY_LONG", "ThreadPool", "in_thread", "off_loop", "size_of"]
+__all__ = ["LONG", "OWNER", "VERY_LONG", "ThreadPool", "in_thread", "off_loop", "size_of"]
 
 T = TypeVar("T")
 
@@ -22,6 +25,8 @@ LONG: Final = 4_096
 """Characters or bytes beyond which work is done in a thread: it takes milliseconds, a thread a tenth of one."""
 VERY_LONG: Final = 65_536
 """Characters or bytes beyond which work may take a second."""
+OWNER: Final = ContextVar("accp_owner", default="")
+"""For whom this task works: a principal, or an address; empty for nobody in particular, who waits for no turn."""
 
 
 class ThreadPool:
@@ -48,6 +53,8 @@ _PLAIN: Final = frozenset({str, int, float, bool, type(None), list})
 _LONG_WORK: Final = ThreadPool(4, "accp-long")
 _VERY_LONG_WORK: Final = ThreadPool(2, "accp-very-long")
 _WAITING: Final = ThreadPool(8, "accp-waiting")
+_TURNS: Final[WeakValueDictionary[tuple[int, str], asyncio.Lock]] = WeakValueDictionary()
+"""The turn of each owner in each event loop, as long as something is done or waits."""
 
 
 async def off_loop(size: float, work: Callable[..., T], *arguments: Any) -> T:
@@ -60,11 +67,19 @@ async def off_loop(size: float, work: Callable[..., T], *arguments: Any) -> T:
     """
     if size <= LONG:
         return work(*arguments)
-    return await (_VERY_LONG_WORK if size > VERY_LONG else _LONG_WORK).run(work, *arguments)
+    pool = _VERY_LONG_WORK if size > VERY_LONG else _LONG_WORK
+    if not (owner := OWNER.get()):
+        return await pool.run(work, *arguments)
+    turn = _TURNS.setdefault((id(asyncio.get_running_loop()), owner), asyncio.Lock())
+    await turn.acquire()
+    # Who is cancelled leaves his turn when the thread is done: others of him must not run beside it.
+    done = asyncio.ensure_future(pool.run(work, *arguments))
+    done.add_done_callback(lambda _: turn.release())
+    return await asyncio.shield(done)
 
 
 async def in_thread(work: Callable[..., T], *arguments: Any) -> T:
-    """Return `work(*arguments)`, done in a thread: it waits, as for a store, or its size says nothing of its time."""
+    """Return `work(*arguments)`, done in a thread because it waits, as for a store."""
     return await _WAITING.run(work, *arguments)
 
 

@@ -39,6 +39,7 @@ from accp_adapters.serving.bodies import (
     weight_of,
 )
 from accp_adapters.serving.hosts import AllowedHosts, header, network_of
+from accp_adapters.serving.off_loop import OWNER
 from accp_adapters.serving.response_bodies import too_long
 from accp_adapters.serving.shares import Shares, TooMany
 
@@ -248,11 +249,10 @@ class GatewayApp:
     def _lease(self, scope: Scope) -> AbstractContextManager[ByteLease]:
         """Return a lease for a request: of the owner of its session or its token, else of strangers."""
         session = self._sessions.get(header(scope["headers"], SESSION_HEADER.encode()))
-        if session is not None:
-            return session.leases()
-        if TOKEN_OWNER in scope:
-            return self._memory.known.lease(scope[TOKEN_OWNER])
-        return self._memory.strangers.lease(network_of(scope))
+        is_known = session is not None or TOKEN_OWNER in scope
+        owner = session.owner if session else scope.get(TOKEN_OWNER) or network_of(scope)
+        OWNER.set(session.identity if session else owner)
+        return (self._memory.known if is_known else self._memory.strangers).lease(owner)
 
     async def _take(
         self, received: Message, scope: Scope, receive: Receive, response: ClientResponse, lease: ByteLease

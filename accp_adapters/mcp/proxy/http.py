@@ -46,6 +46,7 @@ from accp_adapters.serving.bodies import (
     weight_of,
 )
 from accp_adapters.serving.hosts import AllowedHosts, Headers, network_of
+from accp_adapters.serving.off_loop import OWNER
 from accp_core.errors import ProtocolError
 
 __all__ = ["HttpProxy", "serve_http"]
@@ -119,11 +120,10 @@ class HttpProxy:
 
     def _lease(self, scope: Scope, caller: Caller) -> AbstractContextManager[ByteLease]:
         """Return a lease for a request: of its caller's bytes, but of its address's where nobody has accepted it."""
-        if TOKEN_OWNER in scope:
-            return self._memory.known.lease(scope[TOKEN_OWNER])
-        if caller in self._sessions:
-            return self._memory.known.lease(caller.principal)
-        return self._memory.strangers.lease(network_of(scope))
+        is_known = TOKEN_OWNER in scope or caller in self._sessions
+        owner = scope.get(TOKEN_OWNER) or (caller.principal if is_known else network_of(scope))
+        OWNER.set(owner)
+        return (self._memory.known if is_known else self._memory.strangers).lease(owner)
 
     async def _serve(self, scope: Scope, request: ClientRequest, response: ClientResponse, leases: Leases) -> None:
         try:

@@ -6,18 +6,19 @@ import asyncio
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import pytest
 
 from accp_adapters.bindings.hosts import HostLimits, Request, SessionHost
 from accp_adapters.bindings.logs import MemoryFrameLog
-from accp_adapters.serving.off_loop import LONG, off_loop, size_of
+from accp_adapters.serving.off_loop import LONG, OWNER, off_loop, size_of
 from accp_core.accp import PRACTICAL_LIMITS, Codec, Intent, Message
 from tests.adapters.bindings.accp.serving import echo, serving
 from tests.adapters.bindings.accp.test_connect import joined
 from tests.adapters.bindings.hosts.agents import ANN, BOB, Client, count_characters
-from tests.limits import PATIENCE
+from tests.limits import PATIENCE, async_wait_until
 
 WORDS = "word " * LONG
 
@@ -87,6 +88,52 @@ async def test_a_client_encodes_and_decodes_long_frames_in_a_thread(scheme: str,
 async def test_short_work_stays_where_it_is() -> None:
     assert await off_loop(LONG, threading.current_thread) is threading.main_thread()
     assert await off_loop(LONG + 1, threading.current_thread) is not threading.main_thread()
+
+
+class Work:
+    """Work that lasts until it is let go."""
+
+    def __init__(self) -> None:
+        self.running = 0
+        self.most = 0
+        self.go = threading.Event()
+
+    def __call__(self) -> None:
+        self.running += 1
+        self.most = max(self.most, self.running)
+        self.go.wait(PATIENCE)
+        self.running -= 1
+
+    def start(self, owner: str) -> asyncio.Task[None]:
+        async def work() -> None:
+            OWNER.set(owner)
+            await off_loop(inf, self)
+
+        return asyncio.create_task(work())
+
+
+async def test_an_owner_has_one_piece_of_work_at_a_time_and_another_one_waits_for_none_of_it() -> None:
+    hog, honest = Work(), Work()
+    asked = [hog.start("hog") for _ in range(20)]
+    await async_wait_until(lambda: hog.running == 1)
+    honest.go.set()
+    await honest.start("ann")
+    for each in asked[:10]:  # who goes away does not make room for more of his own
+        each.cancel()
+    await asyncio.wait(asked[:10])
+    await asyncio.sleep(0)
+    assert hog.most == 1
+    hog.go.set()
+    await asyncio.wait(asked)
+    assert (hog.most, honest.most) == (1, 1)
+
+
+async def test_work_of_nobody_in_particular_waits_for_no_turn() -> None:
+    work = Work()
+    asked = [work.start("") for _ in range(2)]
+    await async_wait_until(lambda: work.running == 2)
+    work.go.set()
+    await asyncio.gather(*asked)
 
 
 @pytest.mark.parametrize(

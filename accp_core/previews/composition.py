@@ -15,20 +15,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 from accp_core.documents import Document, Prose, looks_cut, read, wrapped_text
 from accp_core.ports import TokenCounter
+from accp_core.previews.asked.request import Request
 from accp_core.previews.candidates import places_of_words
 from accp_core.previews.example import query_lines
 from accp_core.previews.excerpt import Excerpt
 from accp_core.previews.fit import fill
 from accp_core.previews.marks import Marks
-from accp_core.previews.named_lines import RequestedLines, find_named_lines
-from accp_core.previews.request import Request
+from accp_core.previews.requested_records import RequestedRecords, find_requested_records
 from accp_core.previews.table_preview import TablePreview
 from accp_core.tables import (
     MAX_WHOLE,
@@ -273,14 +273,14 @@ class _Subject:
             shown = render_document(self.document, counter=counter, options=plain)
         marks = Marks.for_text(shown.text)
         text = marks.size_blobs(marks.keep_cuts(shown.text, shown.layout), keeps_lines=not is_view)
-        named = () if is_view or is_part else find_named_lines(self.source, self.request)
+        named = None if is_view or is_part else find_requested_records(text, self.request)
         excerpt = Excerpt(
             text,
             requested=self.request.words,
             marks=marks,
             max_piece=limit // _MIN_PIECES,
             is_view=is_view,
-            first=next((frozenset(each.lines) for each in named if each.come_first), frozenset()),
+            worths=named.worths if named else (),
         )
         lines = count_lines(prose)
         title = f" of {'the first ' if is_part else ''}{lines:,} line{'s'[: lines != 1]}"
@@ -290,10 +290,10 @@ class _Subject:
         return _Body(title, lambda room: marks.show(_with_named(excerpt, named, room)), example=example)
 
 
-def _with_named(excerpt: Excerpt, named: Sequence[RequestedLines], room: float) -> str:
-    """Return an excerpt below what is said of the lines that a request asks for, where there is room for both."""
-    told = "; ".join(each.describe("") for each in named)
-    if not told or len(told) > room * _TOLD_SHARE:
+def _with_named(excerpt: Excerpt, named: RequestedRecords | None, room: float) -> str:
+    """Return an excerpt below what is said of the records that a request asks for, where there is room for both."""
+    if named is None:
         return excerpt.write(room)
+    told = named.describe(lambda start, end: True, room * _TOLD_SHARE)
     body = excerpt.write(room - len(told))
-    return f"{'; '.join(each.describe(body) for each in named)}\n{body}"
+    return f"{named.describe(excerpt.shows, room * _TOLD_SHARE)}\n{body}" if told else body

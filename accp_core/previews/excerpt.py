@@ -5,7 +5,8 @@ Of several marks for lines only the first one says so, the others are `[…112-1
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -18,8 +19,6 @@ __all__ = ["Excerpt"]
 
 _GAP_CHARS: Final = 3
 """Characters that a mark for a gap is counted as; of more, pieces beside shown ones would displace facts elsewhere."""
-_FIRST: Final = 100.0
-"""What a piece is worth that comes before all others."""
 _MIN_GAP: Final = 16
 """Characters of a gap from which a mark takes no more tokens than its text; a shorter one is shown."""
 
@@ -39,7 +38,7 @@ class Excerpt:
         max_rated: int = MAX_RATED,
         known: Mapping[str, int] | None = None,
         spans: Sequence[tuple[int, int]] | None = None,
-        first: Container[str] = (),
+        worths: Sequence[tuple[int, int, float]] = (),
     ) -> None:
         """Rate the pieces of `text`; of a text that is no view and too long for that, only parts of it.
 
@@ -55,7 +54,7 @@ class Excerpt:
             max_rated: Characters of a text that is rated whole, and of the parts of a longer one, about.
             known: As in `rate`.
             spans: The parts (start, end) of a text that may be shown, no view; None: all.
-            first: Lines that come before all others.
+            worths: Parts (start, end, worth) that are worth more than others, or less: sorted, none in another.
         """
         self._text = text
         self._marks = marks
@@ -71,20 +70,29 @@ class Excerpt:
         )
         self._pieces = list(pieces)
         rate(self._pieces, requested, known)
+        starts = [start for start, _, _ in worths]
         for piece in self._pieces:
-            piece.score += _FIRST * (piece.text in first)
+            at = bisect_right(starts, piece.start) - 1
+            piece.score += worths[at][2] if at >= 0 and piece.start < worths[at][1] else 0.0
+        self._shown: set[int] = set()
         self._blank = {number for number, piece in enumerate(self._pieces) if not piece.text.strip()}
         numbers = (number for number in range(len(self._pieces)) if number not in self._blank)
         self._ranked = sorted(numbers, key=lambda number: (-self._pieces[number].score, number))
 
     def write(self, room: float) -> str:
         """Return the pieces with the highest scores in about `room` characters, in their order, with marks."""
-        shown = [self._pieces[number] for number in sorted(self._choose(room))]
+        self._shown = self._choose(room)
+        shown = [self._pieces[number] for number in sorted(self._shown)]
         out: list[str] = []
         self._says_lines = True
         for last, piece in pairwise([None, *shown, None]):
             out += (self._between(last, piece), piece.text if piece else "")
         return "".join(out)
+
+    def shows(self, start: int, end: int) -> bool:
+        """Return whether the last text that was written has all pieces that begin between two positions."""
+        pieces = (number for number, piece in enumerate(self._pieces) if start <= piece.start < end)
+        return all(number in self._shown or number in self._blank for number in pieces)
 
     def _choose(self, room: float) -> set[int]:
         """Return the indexes of the pieces with the highest score that fit, and of their parents."""

@@ -18,7 +18,7 @@ from accp_core.documents.json_styles import STYLE_CODE
 from accp_core.previews.words import find_words, has_error, shape_of, worth_of
 from accp_core.view.notation import FENCE
 
-__all__ = ["MIN_PIECE_CHARS", "Piece", "cut_lines", "cut_view", "rate"]
+__all__ = ["DEFINITION", "MIN_PIECE_CHARS", "Piece", "cut_lines", "cut_view", "rate"]
 
 MIN_PIECE_CHARS: Final = 40
 _MAX_PIECE_CHARS: Final = 240
@@ -36,11 +36,12 @@ _COMMON: Final = 10
 _RARE: Final = 3
 """Pieces of one shape from which it is common, and up to which it is rare."""
 _HEADING_WORTH: Final = 0.3
-_HEADING: Final = re.compile(
-    r"#{1,6} \S|(?:(?:export|public|private|static|async|pub) )*"
-    r"(?:def|class|func|fn|function|struct|interface|type) \w|"
-    r"[A-Z][^.]{2,80}:$"
+DEFINITION: Final = re.compile(
+    r"(?: *\d+\t)?(?:(?:export|default|public|private|static|async|pub) )*"
+    r"(?:def|class|func|fn|function|struct|interface|type) \w"
 )
+"""The first line of a function or a type, perhaps with the number of the line."""
+_HEADING: Final = re.compile(rf"#{{1,6}} \S|{DEFINITION.pattern}|[A-Z][^.]{{2,80}}:$")
 _TABLE: Final = re.compile(rf"(?:.* )?(?:&[0-9]+ |!json{STYLE_CODE} )*[\[{{]([0-9]+)[\]}}](?: |:$)")
 _OPEN: Final = ("{", "[{")
 _CLOSE: Final = ("}", "}]")

@@ -7,13 +7,13 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from accp_core.previews.asked.named_rows import NamedRows
+from accp_core.previews.asked.request import Request
 from accp_core.previews.candidates import MAX_RATED
 from accp_core.previews.column_facts import ColumnFacts
 from accp_core.previews.excerpt import Excerpt
 from accp_core.previews.fit import share
 from accp_core.previews.marks import Marks
-from accp_core.previews.named_rows import NamedRows
-from accp_core.previews.request import Request
 from accp_core.previews.words import find_words
 from accp_core.strict_json import compact_json
 from accp_core.tables import Table
@@ -34,6 +34,8 @@ _REQUESTED: Final = 4.0
 _EDGES: Final = {0: 1.0, 1: 0.3, -1: 0.6}
 _MIN_ROWS: Final = 2
 """Rows that must fit before a row is shown with all its columns."""
+_LETTERS: Final = 0.6
+"""The share of letters from which a text is a name, not a code."""
 _SAMPLE: Final = 20
 """Rows that tell how long the cells of a column are."""
 _COUNTED: Final = 2_000
@@ -69,7 +71,10 @@ class RankedRows:
         self._request = request
         self._marks = marks
         self._first = _rows_that_come_first(named)
+        self.asked = len(named[0].wanted) if named else 0
+        """Rows that the first reading of the request asks for, which come before all others."""
         self._sought = frozenset[str]().union(*(each.columns for each in named))
+        self._naming = _naming(table)
         self.named_size = (
             min(_sizes([table.rows[number] for number in self._first])[0], _MAX_NAMED) if self._first else 0
         )
@@ -85,14 +90,17 @@ class RankedRows:
         self.long_size = long_sizes
         """Characters of the long texts in them, about."""
 
-    def choose(self, room: float) -> dict[int, dict[str, Any]]:
-        """Return rows by their numbers that take about `room` characters, in the order of the table."""
+    def choose(self, room: float, most: int | None = None) -> dict[int, dict[str, Any]]:
+        """Return rows by their numbers that take about `room` characters, in the order of the table.
+
+        At most so many of those that come first; None: as many as fit.
+        """
         if room < min(_MIN_ROOM, self.size):
             return {}
         columns = self._columns(room)
         chosen: list[int] = []
         left = room - sum(len(name) + 1 for name in columns)
-        for number in self._ranked:
+        for number in self._ranked[:most]:
             row = self._row(number)
             size = sum(_size(row[column]) for column in columns if column in row) or 1
             if size > left and chosen:
@@ -109,6 +117,11 @@ class RankedRows:
         )
         return {number: self._show(number, columns, rooms) for number in sorted(chosen)}
 
+    def chars(self, rows: Mapping[int, Mapping[str, Any]]) -> int:
+        """Return about how many characters chosen rows take, with their header."""
+        names = {name: None for row in rows.values() for name in row}
+        return sum(len(name) + 1 for name in names) + sum(_size(cell) for row in rows.values() for cell in row.values())
+
     def _row(self, number: int) -> Mapping[str, Any]:
         """Return a row with the sizes of the blobs in its cells in their places."""
         if number not in self._sized:
@@ -123,7 +136,7 @@ class RankedRows:
         """Return the columns that are shown: all, or as many as let several rows fit."""
         columns = self._table.columns
         sample = [self._row(number) for number in self._ranked[:_SAMPLE]]
-        rows = max(_MIN_ROWS, len(self._first))
+        rows = max(_MIN_ROWS, self.asked)
         sizes = {
             name: len(name) + 1 + sum(_size(row[name]) for row in sample if name in row) * rows / len(sample)
             for name in columns
@@ -139,9 +152,13 @@ class RankedRows:
 
     def _rank_of_column(self, name: str) -> int:
         """Return how late a column is shown where not all are."""
-        if name == self._table.columns[0] or name in self._sought or self._request.names(name):
+        if name == self._naming[0]:
             return 0
-        return 2 if _DULL.search(name) else 1
+        if name in self._sought or self._request.names(name):
+            return 1
+        if name == self._table.columns[0] or name in self._naming:
+            return 2
+        return 4 if _DULL.search(name) else 3
 
     def _is_long(self, number: int, column: str) -> bool:
         cell = self._row(number).get(column)
@@ -184,15 +201,28 @@ class RankedRows:
         return self._excerpts[place]
 
 
+def _naming(table: Table) -> Sequence[str]:
+    """Return the columns that say which row one is, best first: its name, a text that no other row has, or its key."""
+    first = table.columns[0]
+    return (*table.naming(first), *(name for name in table.columns if _is_label(table, name)), first)
+
+
+def _is_label(table: Table, name: str) -> bool:
+    cells = [cell for cell in table.cells(name) if type(cell) is str and 0 < len(cell) <= _LONG_CELL]
+    letters = sum(map(str.isalpha, "".join(cells[:_SAMPLE])))
+    is_text = letters > _LETTERS * sum(map(len, cells[:_SAMPLE]))
+    return is_text and len(set(cells)) == len(table.rows) and not _DULL.search(name)
+
+
 def _rows_that_come_first(named: Sequence[NamedRows]) -> dict[int, float]:
-    """Return what the rows are worth that a request asks for: all of them where they are few, else the ends."""
+    """Return what the rows are worth that a request asks for."""
     worths: dict[int, float] = {}
-    for each in named:
-        first = dict.fromkeys(each.first, _NAMED) or dict.fromkeys(each.ends, _NAMED_END)
-        if len(each.numbers) <= _MAX_NAMED_ROWS:
-            first = dict.fromkeys(each.numbers, _NAMED) | {number: first[number] + _NAMED for number in first}
-        for number, worth in first.items():
-            worths[number] = worths.get(number, 0.0) + worth
+    for rank, each in enumerate(named):
+        for place, number in enumerate(each.wanted):
+            worths[number] = worths.get(number, 0.0) + _NAMED / (1 + rank) - place / 100
+        if each.first and len(each.numbers) <= _MAX_NAMED_ROWS:
+            for number in each.numbers:
+                worths[number] = worths.get(number, 0.0) + 1.0
     return worths
 
 

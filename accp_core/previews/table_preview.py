@@ -12,18 +12,19 @@ Where the request names values of columns, a second line says which rows have th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
 from accp_core.ports import TokenCounter
+from accp_core.previews.asked.named_rows import NamedRows, find_named_rows
+from accp_core.previews.asked.request import Request
 from accp_core.previews.column_facts import facts_of
 from accp_core.previews.example import query_table
 from accp_core.previews.fit import share
 from accp_core.previews.marks import Marks
-from accp_core.previews.named_rows import find_named_rows
-from accp_core.previews.request import Request
 from accp_core.previews.rows import RankedRows
 from accp_core.tables import Table
 from accp_core.view.notation import write_name
@@ -33,12 +34,14 @@ __all__ = ["TablePreview"]
 
 _FACTS_SHARE: Final = 0.5
 """The share of a table's room that the facts of its columns may take."""
-_FACTS_BESIDE_NAMED: Final = 0.3
-"""The same where the request asks for some of the rows."""
+_MAX_INHERITED: Final = 32
+"""Columns of its parents that a request may name for the rows of a table."""
 _NAMES_SHARE: Final = 0.65
 """The share that they may take with the names of the other columns."""
 _NAMED_SHARE: Final = 0.5
-"""The share of what the facts leave that the line about the named rows may take."""
+"""The share of what the facts leave that the lines about the named rows may take."""
+_RANGES_SHARE: Final = 0.1
+"""The share that such a line may take with the ranges and sums of numbers."""
 _MAX_TABLES: Final = 12
 """Tables that are described; the others are counted."""
 _MAX_COLUMNS: Final = 64
@@ -67,7 +70,33 @@ class TablePreview:
         described = filled[:_MAX_TABLES]
         self._left_out = len(filled) - len(described)
         self._marks = marks
-        self._tables = [_DescribedTable(table, request, marks, counter, totals) for table in described]
+        joined: dict[str, Table] = {}
+        for table in described:
+            joined[table.name] = _with_parent(table, joined, described)
+        inherited = {
+            table.name: frozenset(joined[table.name].columns) - frozenset(table.columns) for table in described
+        }
+        # Of a sample nothing can be counted.
+        named = {
+            table.name: ()
+            if table.name in totals
+            else find_named_rows(joined[table.name], request, inherited[table.name])
+            for table in described
+        }
+        is_sure = any(each.is_sure for found in named.values() for each in found)
+        self._tables = [
+            _DescribedTable(
+                table,
+                _naming_parents(joined[table.name], inherited[table.name], kept) if kept else _without_repeated(table),
+                kept,
+                request,
+                marks,
+                counter,
+                totals,
+            )
+            for table in described
+            for kept in [[each for each in named[table.name] if each.is_sure >= is_sure]]
+        ]
 
     @property
     def enough(self) -> float:
@@ -76,15 +105,19 @@ class TablePreview:
 
     @property
     def example(self) -> str:
-        """A query of the largest table that works; empty: there is none."""
-        return max(self._tables, key=lambda table: table.size).example if self._tables else ""
+        """A query of the largest table that works; empty: there is none, or it teaches less than what is asked for."""
+        is_taught = not self._tables or any(table.is_named for table in self._tables)
+        return "" if is_taught else max(self._tables, key=lambda table: table.size).example
 
     def write(self, room: float) -> str:
         """Return the descriptions and rows of the tables in about `room` characters."""
         parts: list[str] = []
-        rooms = share([table.size for table in self._tables], room)
+        is_asked = any(table.is_named for table in self._tables)
+        rooms = share(
+            [table.schema_size if is_asked and not table.is_named else table.size for table in self._tables], room
+        )
         for table, own in zip(self._tables, rooms, strict=True):
-            parts += table.write(own)
+            parts += table.write(own, is_beside=is_asked and not table.is_named)
         if self._left_out:
             parts.append(self._marks.gap(f"{self._left_out} tables"))
         return "\n".join(parts)
@@ -95,21 +128,27 @@ class _DescribedTable:
 
     def __init__(
         self,
+        described: Table,
         table: Table,
+        named: Sequence[NamedRows],
         request: Request,
         marks: Marks,
         counter: TokenCounter,
         totals: Mapping[str, int | None],
     ) -> None:
         self._totals = totals
-        self._table = _without_repeated(table)
+        self._table = table
         self._marks = marks
         self._counter = marks.counting(counter)
-        self._facts = [facts_of(table, name, marks) for name in self._table.columns[:_MAX_COLUMNS]]
-        # Of a sample nothing can be counted.
-        self._named = () if table.name in totals else find_named_rows(self._table, request)
+        columns = _without_repeated(described).columns
+        self._facts = [facts_of(described, name, marks) for name in columns[:_MAX_COLUMNS]]
+        self._named = named
+        self._further = columns[_MAX_COLUMNS:]
         self._rows = RankedRows(self._table, self._facts, request=request, marks=marks, named=self._named)
-        self._facts_share = _FACTS_BESIDE_NAMED if self._named else _FACTS_SHARE
+        self.is_named = bool(self._named)
+        """Whether the request asks for some of its rows."""
+        self.schema_size = _TITLE_CHARS + len(self._describe(0, math.inf))
+        """Characters of its description without rows, about."""
         self.size = self._rows.size + _TITLE_CHARS
         """Characters of the whole table, about."""
 
@@ -125,22 +164,38 @@ class _DescribedTable:
         """A query of the table that works; empty: there is none."""
         return query_table(self._table, self._facts)
 
-    def write(self, room: float) -> Iterator[str]:
-        """Yield the lines of the table in about `room` characters."""
+    def write(self, room: float, *, is_beside: bool) -> Iterator[str]:
+        """Yield the lines of the table in about `room` characters; beside one that is asked for, only its columns."""
         rows = self._rows.choose(room if self.size <= room else room - _TITLE_CHARS)
         if self.size <= room or self._shows_all(rows):
             yield from self._with_rows(list(rows.values()), "")
             return
-        facts = self._describe(room)
-        left = room - len(facts) - _TITLE_CHARS
-        rows = self._rows.choose(left - len(self._describe_named(rows, left)))
-        yield from self._with_rows(list(rows.values()), facts + self._describe_named(rows, left))
+        left = room - _TITLE_CHARS
+        if is_beside and room <= self.schema_size:
+            yield from self._with_rows([], self._describe(0, room))
+            return
+        facts = self._describe(room * _FACTS_SHARE, room * _NAMES_SHARE)
+        if self._named:
+            facts = self._describe_beside_named(left)
+            left -= len(self._describe_named(range(len(self._table.rows)), left))
+        rows = self._rows.choose(left - len(facts))
+        yield from self._with_rows(list(rows.values()), facts + self._describe_named(rows, room))
 
-    def _describe_named(self, rows: Mapping[int, object], room: float) -> str:
+    def _describe_beside_named(self, room: float) -> str:
+        """Return the facts that leave the rows room that the request asks for; the names of the columns at least."""
+        names = self._describe(0, room * _NAMES_SHARE)
+        left = room - len(self._describe_named(range(len(self._table.rows)), room)) - len(names)
+        asked = self._rows.choose(left, most=self._rows.asked)
+        return self._describe(len(names) + (left - self._rows.chars(asked)) * _FACTS_SHARE, room * _NAMES_SHARE)
+
+    def _describe_named(self, rows: Container[int], room: float) -> str:
         """Return the lines about the rows that the request names, of which `rows` are shown; those that fit."""
         text = ""
         for named in self._named:
-            line = named.describe(are_shown=named.numbers <= rows.keys())
+            are_shown = all(number in rows for number in named.numbers)
+            line = named.describe(are_shown=are_shown)
+            if len(line) > room * _RANGES_SHARE:
+                line = named.describe(are_shown=are_shown, with_ranges=False)
             text += f"\n{line}" if len(text) + len(line) <= room * _NAMED_SHARE else ""
         return text
 
@@ -162,26 +217,53 @@ class _DescribedTable:
         if rows:
             yield render(rows if total > 1 else rows[0], counter=self._counter, options=_OPTIONS)
 
-    def _describe(self, room: float) -> str:
-        """Return the facts of the columns, with as much detail as the room allows."""
-        further = self._table.columns[len(self._facts) :]
-        for detail in (2, 1, 0)[bool(self._named) :] if not further else ():
+    def _describe(self, room: float, names_room: float) -> str:
+        """Return the facts of the columns in `room`, with as much detail as it allows, and the other names."""
+        further = self._further
+        for detail in (2, 1, 0) if not further else ():
             text = "".join(f"; {write_name(column.name)}: {column.texts[detail]}" for column in self._facts)
-            if len(text) <= room * self._facts_share:
+            if len(text) <= room:
                 return text
-        return self._abbreviate(further, room)
+        return self._abbreviate(further, room, names_room)
 
-    def _abbreviate(self, further: Sequence[str], room: float) -> str:
+    def _abbreviate(self, further: Sequence[str], room: float, names_room: float) -> str:
         """Return the facts of the first columns, the names of further ones and how many there are."""
         facts = [(f"; {write_name(column.name)}", f": {column.texts[0]}") for column in self._facts]
         texts = [*facts, *((f"; {write_name(name)}", "") for name in further)]
         text = ""
         for number, (name, fact) in enumerate(texts):
-            added = name + fact if len(text) + len(name + fact) <= room * self._facts_share else name
-            if len(text) + len(added) > room * _NAMES_SHARE:
+            added = name + fact if len(text) + len(name + fact) <= room else name
+            if len(text) + len(added) > max(names_room, room):
                 return f"{text}; {self._marks.gap(f'{len(texts) - number:,} columns')}"
             text += added
         return text
+
+
+def _with_parent(table: Table, joined: Mapping[str, Table], tables: Sequence[Table]) -> Table:
+    """Return a child table with the cells of the rows that hold its rows, by the names of their tables and columns."""
+    link = table.parent
+    parent = joined.get(link.table) if link else None
+    if link is None or parent is None:
+        return table
+    own = next(each for each in tables if each.name == parent.name).columns
+    others = [name for name in parent.columns if name != link.key][:_MAX_INHERITED]
+    names = {name: f"{parent.name}.{name}" if name in own else name for name in others}
+    by_key = {row.get(link.key): row for row in parent.rows}
+    rows = []
+    for row in table.rows:
+        above = by_key.get(row.get(link.column), {})
+        rows.append({**{new: above[name] for name, new in names.items() if name in above}, **row})
+    return replace(table, columns=tuple(dict.fromkeys((link.column, *names.values(), *table.columns))), rows=rows)
+
+
+def _naming_parents(joined: Table, inherited: frozenset[str], named: Sequence[NamedRows]) -> Table:
+    """Return a child table with those cells of its parents that say which rows they are, or that are asked for."""
+    asked = inherited.intersection(*(each.columns for each in named[:1]))
+    above = replace(joined, columns=tuple(name for name in joined.columns if name in inherited))
+    kept = {*asked, *above.naming("")}
+    shown = tuple(name for name in joined.columns if name not in inherited or name in kept)
+    rows = [{name: row[name] for name in shown if name in row} for row in joined.rows]
+    return _without_repeated(replace(joined, columns=shown, rows=rows))
 
 
 def _without_repeated(table: Table) -> Table:

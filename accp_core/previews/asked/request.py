@@ -1,0 +1,306 @@
+"""What a request asks of a table, read by a few general words: what is named, bounds, dates, what is missing, an order.
+
+Nothing here knows a table; `conditions` says which of its columns and rows are meant.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from accp_core.previews.asked.times import date_parts_of
+from accp_core.previews.words import find_words, requested_words
+
+__all__ = ["Bound", "Order", "Request", "words_of_name"]
+
+_MAX_CHARS: Final = 4_000
+"""Characters of a request that are read: a call may have a file as its argument."""
+_HUMP: Final = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_PART: Final = re.compile(r"[^\W\d_]+|\d+")
+_STEM: Final = 4
+"""Letters that two spellings of a word begin with, and at most so many may follow one of them."""
+_CODE: Final = 3
+"""Letters of a code such as EUR, which a word in the request begins with."""
+_CODE_ENDING: Final = 2
+_OPPOSITES: Final = ("dis", "un", "in", "im", "non")
+"""What turns a word into its opposite."""
+_NUMBERS: Final = {
+    "a": Decimal(1), "an": Decimal(1), "half": Decimal("0.5"), "one": Decimal(1), "two": Decimal(2),
+    "three": Decimal(3), "four": Decimal(4), "five": Decimal(5), "six": Decimal(6), "seven": Decimal(7),
+    "eight": Decimal(8), "nine": Decimal(9), "ten": Decimal(10), "hundred": Decimal(100),
+}  # fmt: skip
+_SCALES: Final = {
+    "k": (1000,), "kb": (1000, 1024), "mb": (10**6, 2**20), "gb": (10**9, 2**30), "thousand": (1000,),
+    "million": (10**6,), "second": (1000,), "seconds": (1000,), "minute": (60, 60_000), "minutes": (60, 60_000),
+    "hour": (60, 3600, 3_600_000), "hours": (60, 3600, 3_600_000), "kg": (1000,), "km": (1000,),
+}  # fmt: skip
+"""By how much a bound may have to be multiplied to be compared with the numbers of a column."""
+_SIGNS: Final = {
+    "≥": "at least|since|from|no less than",
+    "≤": "at most|up to|until|no more than",
+    ">": "over|above|more than|greater than|larger than|longer than|later than|exceeds?|after",
+    "<": "under|below|less than|fewer than|smaller than|shorter than|earlier than|before",
+}
+_SIGN: Final = "|".join(f"(?P<s{number}>{words})" for number, words in enumerate(_SIGNS.values()))
+_CLOCKS: Final = {"midnight": "00:00", "noon": "12:00", "midday": "12:00"}
+_VALUE: Final = (
+    rf"[€$£~]?(?P<value>\d[\d.,:-]*|(?:{'|'.join((*_NUMBERS, *_CLOCKS))})(?!\w))"
+    rf"(?:\s?(?:an?\s)?(?P<unit>{'|'.join(_SCALES)})(?!\w))?"
+)
+_BOUNDS: Final = (
+    re.compile(rf"(?<!\w)(?:{_SIGN})\s+{_VALUE}", re.IGNORECASE),
+    re.compile(
+        rf"(?<!\w){_VALUE}\s(?:(?P<noun>\w+)\s)?"
+        r"(?:or|and) (?:(?P<s0>more|higher|later)|(?P<s1>less|fewer|earlier))(?!\w)",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"(?<!\w)at\s+{_VALUE}", re.IGNORECASE),
+)
+"""A sign and a value, a value with a sign behind it, and a time: "at least 3", "3 pieces or more", "at noon"."""
+_BETWEEN: Final = re.compile(r"\bbetween\s+(\S+)\s+and\s+(?=\S)", re.IGNORECASE)
+_CLOCK: Final = re.compile(r"(\d\d?):(\d\d)")
+_PLAIN: Final = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
+_HALF_DAY: Final = re.compile(
+    r"\s*(?:(?P<afternoon>pm\b|in the (?:afternoon|evening))|am\b|in the morning|o.clock)", re.IGNORECASE
+)
+_NOON: Final = 12
+_NEAR: Final = 4
+"""Words after a bound, a superlative or a negation that belong to it."""
+_ABSENT: Final = re.compile(
+    r"\b(?:no|none|nobody|nothing|never|not|without|missing|lacks?|empty|null)\b|n['\u2019]t\b", re.IGNORECASE
+)
+_ABSENT_AFTER: Final = re.compile(r"\b(?:missing|empty|null|absent|blank)\b", re.IGNORECASE)
+_KIND: Final = re.compile(
+    r"\b(?:which|what|whose|many) (\w+) (?:have|has|are|is|were|was|do|does|did|can|with|without|that|who|came|got)\b",
+    re.IGNORECASE,
+)
+_CLAUSE: Final = re.compile(r"[,;.?!](?=\s|$)|\b(?:but|and|or|which)\b", re.IGNORECASE)
+_ORDERS: Final = {
+    "greatest": r"most|largest|biggest|highest|greatest|max\w*|top|slowest|dearest|heaviest|warmest|busiest",
+    "least": r"least|smallest|lowest|shortest|fewest|min(?:imum)?|cheapest|fastest|lightest|coldest",
+    "latest": r"latest|newest|last|recent\w*|youngest",
+    "earliest": r"earliest|oldest|first|next|soonest",
+    "longest": r"longest",
+    "best": r"best|happiest|worst",
+}
+_ORDER: Final = re.compile(
+    "|".join(rf"(?P<{kind}>(?<!at )\b(?:{words})\b)" for kind, words in _ORDERS.items()), re.IGNORECASE
+)
+_ORDINALS: Final = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_WHOLE: Final = re.compile(
+    rf"(?<![\w.-])(?:(\d+)(?![\w-]|\.\d)|({'|'.join(_ORDINALS)})\b(?! (?:{'|'.join(_ORDERS.values())})))", re.IGNORECASE
+)
+_MEANT: Final = {
+    "euro euros eur usd dollar dollars pound pounds expensive cheap cheapest dearest worth cost costs paid money": (
+        "amount price total cost value fee sum net gross monthly paid salary balance"
+    ),
+    "add added adds": "insertion insertions addition additions",
+    "remove removed deleted": "deletion deletions",
+    "large larger largest big bigger biggest small smallest size byte bytes kb mb gb space": (
+        "size byte bytes kb mb gb used"
+    ),
+    "long longer longest slow slowest fast fastest took take takes time seconds minutes hours duration": (
+        "duration took elapsed seconds minutes ms latency spent runtime"
+    ),
+    "heavy heavier heaviest light lightest": "kg weight mass",
+    "warm warmest cold coldest hot": "temperature temp",
+    "people persons guests participants": "people persons guests attendees participants seats",
+}
+_MEANINGS: Final = tuple((frozenset(said.split()), frozenset(meant.split())) for said, meant in _MEANT.items())
+"""What people say, and what the columns are called that they mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A number or a time of day that what is asked for is over, under or at."""
+
+    sign: str
+    """One of < > ≤ ≥ =."""
+    text: str
+    """The bound as the request writes it."""
+    values: tuple[Decimal, ...]
+    """What the number may be in a smaller unit, then the number; empty: it is none."""
+    unit: str
+    """The unit of the last of them, without regard to case; empty: it has none."""
+    clock: str
+    """The time of day, such as "06:00"; empty: it is none."""
+    near: frozenset[str]
+    """Its unit and the words after it, without regard to case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A superlative."""
+
+    kind: str
+    """greatest, least, latest, earliest, longest, or best: one end of the order, which is not known."""
+    word: str
+    """It, without regard to case."""
+    near: frozenset[str]
+    """It and the words after it, without regard to case."""
+
+
+class Request:
+    """A request, to be asked whether it names something."""
+
+    def __init__(self, text: str) -> None:
+        """Read `text`: the user's words and the arguments of the call."""
+        text = text[:_MAX_CHARS]
+        self.words: Final = requested_words(text)
+        """Its words without regard to case, at most 64."""
+        codes = (word.casefold() for word in find_words(text) if len(word) == 2 and _is_code(word))
+        parts = {part for word in find_words(text) for part in words_of_name(word) if len(part) >= _CODE}
+        self._named: Final = self.words | frozenset(codes) | parts | {word.replace("-", "") for word in self.words}
+        self._ordered: Final = sorted(self._named)
+        self._all: Final = frozenset((*words_of_name(text), *(word.casefold() for word in find_words(text))))
+        self.match: Final = functools.cache(self._match)
+        self.capitals: Final = frozenset(word.casefold() for word in find_words(text)[1:] if word[0].isupper())
+        """The words with a capital, but for the first one."""
+        self.dates, without_dates = date_parts_of(text)
+        """The dates that it names."""
+        self.bounds: Final = tuple(_bounds(without_dates))
+        """What it bounds."""
+        bounded = frozenset(bound.text for bound in self.bounds)
+        numbers = (
+            number[1] or f"{_ORDINALS.index(number[2].lower()) + 2}" for number in _WHOLE.finditer(without_dates)
+        )
+        self.numbers: Final = frozenset(numbers) - bounded
+        """The whole numbers that it names and does not bound."""
+        self.denied: Final = frozenset(_denied(text))
+        """The words of what it asks to be without, or not so."""
+        self.orders: Final = tuple(
+            Order(found.lastgroup or "", found[0].casefold(), _near(text[found.end() :]) | {found[0].casefold()})
+            for found in _ORDER.finditer(text)
+        )
+        """Its superlatives."""
+
+        self.kinds: Final = frozenset(word.casefold() for word in _KIND.findall(text))
+        """What it calls the rows that it asks for: "which people have …"."""
+        self.said: Final = frozenset(order.word for order in self.orders) | self.kinds
+        """The words that say what is asked, not what it is like."""
+
+    def has(self, word: str) -> bool:
+        """Return whether a word stands in the request, perhaps with another ending."""
+        return self.match(word) is not None
+
+    def has_all(self, text: str) -> bool:
+        """Return whether all words of a value stand in the request."""
+        words = [word.casefold() for word in find_words(text)]
+        if words and all(map(self.has, words)):
+            return True
+        parts = words_of_name(text)
+        return all(map(str.isalpha, parts)) and any(map(self.has, parts)) and self.says(" ".join(parts))
+
+    def says(self, phrase: str) -> bool:
+        """Return whether all words of a phrase stand in the request, short ones, too."""
+        return all(part in self._all or self.has(part) for part in phrase.casefold().split())
+
+    def names(self, name: str) -> frozenset[str]:
+        """Return the words of the name of a column that stand in the request, without those that say nothing."""
+        return frozenset(
+            word
+            for words in map(words_of_name, name.split("."))
+            for word in words
+            if len(word) >= _CODE and ("".join(words) in self._named or self.has(word))
+        )
+
+    def denies(self, text: str) -> bool:
+        """Return whether the request asks for what a value or a name is not."""
+        words = words_of_name(text)
+        return "".join(words) in self.denied or any(self.match(word) in self.denied for word in words if self.has(word))
+
+    def lacks(self, name: str) -> frozenset[str]:
+        """Return the words of the name of a column that the request asks to be without, such as "unassigned"."""
+        if self.denies(name):
+            return self.names(name)
+        return frozenset(word for word in words_of_name(name) if len(word) >= _CODE and self.has(f"un{word}"))
+
+    def affirms(self, name: str) -> bool | None:
+        """Return whether the request asks for what the last word of a name says, or its opposite; None: for neither."""
+        word = words_of_name(name)[-1:]
+        if not word or len(word[0]) < _CODE:
+            return None
+        if self.has(word[0]):
+            return not self.denies(word[0])
+        stem = word[0].removeprefix("en")
+        opposite = next((f"{other}{stem}" for other in _OPPOSITES if f"{other}{stem}" in self._named), None)
+        return None if opposite is None else opposite in self.denied
+
+    def fits(self, name: str, near: frozenset[str]) -> int:
+        """Return how well the name of a column fits some words of the request: 0 not at all, 3 best."""
+        words = words_of_name(name)
+        if any(self.match(word) in near for word in self.names(name)):
+            return 3
+        if any(not near.isdisjoint(said) and not meant.isdisjoint(words) for said, meant in _MEANINGS):
+            return 2
+        return 1 if self.names(name) else 0
+
+    def _match(self, word: str) -> str | None:
+        """Return the word of the request that `word` is, perhaps with another ending; None: it has none."""
+        if word in self._named:
+            return word
+        return next((other for other in self._ordered if _are_alike(word, other)), None)
+
+
+def _is_code(word: str) -> bool:
+    return word.isupper() or any(map(str.isdigit, word))
+
+
+def words_of_name(name: str) -> list[str]:
+    """Return the words of a name, such as that of a column, without regard to case."""
+    return [word.casefold() for word in _PART.findall(_HUMP.sub(" ", name))]
+
+
+def _are_alike(word: str, other: str) -> bool:
+    if word[:_CODE] != other[:_CODE] or not (word.isalpha() and other.isalpha()):
+        return False
+    if len(word) == _CODE:
+        return len(other) <= _CODE + _CODE_ENDING
+    same = next((at for at, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other)))
+    return same >= _STEM and max(len(word), len(other)) - same <= min(_STEM, same // 2 + 1)
+
+
+def _bounds(text: str) -> Iterator[Bound]:
+    text = _BETWEEN.sub(r"from \1; until ", text)
+    for found in (found for pattern in _BOUNDS for found in pattern.finditer(text)):
+        value, unit = found["value"].rstrip(".,:-").casefold(), (found["unit"] or "").casefold()
+        number = _NUMBERS.get(value) or (Decimal(value.replace(",", "")) if _PLAIN.fullmatch(value) else None)
+        behind = text[found.end() :]
+        clock = _clock(value, number, behind)
+        noun = found.groupdict().get("noun") or ""
+        sign = next((sign for at, sign in enumerate(_SIGNS) if found.groupdict().get(f"s{at}")), "=")
+        if (value not in ("a", "an") or unit) and (sign != "=" or clock):
+            scales = (*_SCALES.get(unit, ()), 1)
+            values = () if number is None else tuple(number * scale for scale in scales)
+            yield Bound(sign, value, values, unit, clock, _near(f"{unit} {noun} {behind}"))
+
+
+def _clock(value: str, number: Decimal | None, behind: str) -> str:
+    """Return the time of day that a value is, perhaps by the words behind it."""
+    if value in _CLOCKS:
+        return _CLOCKS[value]
+    if found := _CLOCK.fullmatch(value):
+        return f"{int(found[1]):02}:{found[2]}"
+    half = _HALF_DAY.match(behind)
+    if half is None or number is None or number > _NOON:
+        return ""
+    return f"{int(number) % _NOON + _NOON * bool(half['afternoon']):02}:00"
+
+
+def _near(behind: str) -> frozenset[str]:
+    """Return the words that a text begins with, up to the end of a clause."""
+    clause = _CLAUSE.split(behind, maxsplit=1)[0]
+    words = find_words(clause)[:_NEAR]
+    parts = (part for word in words for part in (word.replace("-", "").casefold(), *words_of_name(word)))
+    return frozenset((*(word.casefold() for word in words), *parts))
+
+
+def _denied(text: str) -> Iterator[str]:
+    for found in _ABSENT.finditer(text):
+        yield from _near(text[found.end() :])
+    for found in _ABSENT_AFTER.finditer(text):
+        yield from (word.casefold() for word in find_words(text[: found.start()])[-2:])

@@ -1,0 +1,145 @@
+"""The records of a text as the rows of a table: commits, mails, functions, entries of a log, or lines.
+
+    commit 73bc210b         a record begins with a block of `Name: value` lines, and with the line above it: columns for
+    Author: Ann <ann@…>     the names, for `Name: value` lines in the text of several records, and `text`
+    Feb 17 04:37:07 app …   or with a time or a level: the columns `time` or `level`, and `text`; lines that begin with
+    [ERROR] …               neither belong to the record above them
+    def load(limit=20):     or with a definition: `text`
+    2831 ./a/b.csv          else each line is a record: `text`
+
+Numbers with a unit or a name that several records have are columns, too: `2 files changed`, `(2874 kB)`, `limit=20`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+from accp_core.previews.asked.times import TIME_START
+from accp_core.previews.pieces import DEFINITION
+from accp_core.tables import Table
+
+__all__ = ["Records", "is_quoted", "read_records"]
+
+_MAX_CHARS: Final = 400_000
+"""Characters of a text whose records are read."""
+_MIN_LINES: Final = 20
+_MIN_RECORDS: Final = 3
+_MIN_SHARE: Final = 0.6
+"""The share of the lines of a log that begin an entry at least."""
+_FIELD: Final = re.compile(r"([A-Za-z][\w-]{0,30}):[ \t]+(\S.*)|([a-z]+) ([0-9a-f]{7,40})\b.*")
+_NAMED: Final = re.compile(r"\s*([A-Z][a-z]+(?:-[a-z]+)*)(?::[ \t]+| (?=#))(\S.*)")
+_LEVEL: Final = re.compile(
+    r"\W{0,2}(trace|debug|info|notice|warn(?:ing)?|error|fatal|critical|severe)\b\W{0,2}", re.IGNORECASE
+)
+_LEVEL_WITHIN: Final = 40
+"""Characters after the time of an entry in which its level stands."""
+_MEASURE: Final = re.compile(
+    r"(?<![\w.:/-])(\d[\d,]*(?:\.\d+)?)\s?([A-Za-z]{1,12})\b|\b([a-z_]{2,20})(?:: ?\w+)? ?= ?(\d+(?:\.\d+)?)\b"
+)
+_MIN_MEASURED: Final = 5
+"""Records that have a number of one kind from which it is a column."""
+_MAX_MEASURES: Final = 8
+_MAX_FIELDS: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The records of a text."""
+
+    table: Table
+    """A row for each of them."""
+    lines: Sequence[tuple[int, int]]
+    """The numbers of its first line, from 0, and of the line after it."""
+    noun: str
+    """What one is called: "line" or "record"."""
+
+
+def read_records(text: str) -> Records | None:
+    """Return the records of a text; None: it is too short or too long."""
+    lines = text.split("\n") if len(text) <= _MAX_CHARS else []
+    if len(lines) < _MIN_LINES:
+        return None
+    starts = _headed(lines) or _entries(lines) or _defined(lines) or [n for n, line in enumerate(lines) if line.strip()]
+    spans = [(start, end) for start, end in pairwise([*starts, len(lines)])]
+    rows = [_row(lines[start:end]) for start, end in spans]
+    _add_measures(rows)
+    names = Counter(name for row in rows for name in row)
+    kept = [name for name, count in names.items() if count >= _MIN_RECORDS][:_MAX_FIELDS]
+    table = Table(name="records", path=(), columns=tuple(kept), rows=rows)
+    return Records(table, spans, "line" if all(end - start == 1 for start, end in spans) else "record")
+
+
+def _headed(lines: Sequence[str]) -> list[int]:
+    """Return where records begin whose first lines are fields; the first field of all of them is the same."""
+    groups: list[tuple[int, str]] = []
+    before = ""
+    for number, line in enumerate(lines):
+        if (
+            (found := _FIELD.fullmatch(line))
+            and not _FIELD.fullmatch(before)
+            and _FIELD.fullmatch(_at(lines, number + 1))
+        ):
+            groups.append((number, found[1] or found[3]))
+        before = line
+    names = Counter(name for _, name in groups)
+    name, count = max(names.items(), key=lambda item: item[1], default=("", 0))
+    return [number for number, own in groups if own == name] if count >= _MIN_RECORDS else []
+
+
+def _entries(lines: Sequence[str]) -> list[int]:
+    starts = [number for number, line in enumerate(lines) if TIME_START.match(line) or _LEVEL.match(line)]
+    filled = sum(1 for line in lines if line.strip())
+    return starts if len(starts) > _MIN_SHARE * filled else []
+
+
+def _defined(lines: Sequence[str]) -> list[int]:
+    starts = [number for number, line in enumerate(lines) if DEFINITION.match(line)]
+    return starts if len(starts) >= _MIN_RECORDS else []
+
+
+def _at(lines: Sequence[str], number: int) -> str:
+    return lines[number] if number < len(lines) else ""
+
+
+def is_quoted(line: str) -> bool:
+    """Return whether a line of a record quotes another one."""
+    return line.startswith(">")
+
+
+def _row(lines: Sequence[str]) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    body = 0
+    for line in lines:
+        found = _FIELD.fullmatch(line)
+        if not found:
+            break
+        row.setdefault(found[1] or found[3], found[2] or found[4])
+        body += 1
+    text = [line for line in lines[body:] if not is_quoted(line)]
+    if time := TIME_START.match(lines[0]):
+        row["time"] = time[1]
+    if level := _LEVEL.search(lines[0], time.end() if time else 0, (time.end() if time else 0) + _LEVEL_WITHIN):
+        row["level"] = level[1].upper()
+    if body:
+        row |= {found[1]: found[2] for line in text if (found := _NAMED.fullmatch(line)) and found[1] not in row}
+    return row | {"text": "\n".join(text).strip("\n")}
+
+
+def _add_measures(rows: Sequence[dict[str, Any]]) -> None:
+    """Add the numbers of the texts that several rows have one of as columns."""
+    found = [list(_measures(row["text"])) for row in rows]
+    uses = Counter(name for measures in found for name in dict(measures))
+    kept = [name for name, count in uses.most_common(_MAX_MEASURES) if count >= _MIN_MEASURED]
+    for row, measures in zip(rows, found, strict=True):
+        once = Counter(name for name, _ in measures)
+        row |= {name: number for name, number in measures if name in kept and once[name] == 1 and name not in row}
+
+
+def _measures(text: str) -> Iterator[tuple[str, str]]:
+    for found in _MEASURE.finditer(text):
+        yield (found[2] or found[3]).lower().removesuffix("s") or "s", found[1] or found[4]

@@ -1,0 +1,95 @@
+"""A text that is a sequence of records is asked like a table: commits, mails, logs, functions."""
+
+from __future__ import annotations
+
+import pytest
+
+from accp_core.previews import preview
+from accp_core.previews.asked.request import Request
+from accp_core.previews.records import read_records
+from accp_core.previews.requested_records import find_requested_records
+
+COMMITS = "\n".join(
+    f"""commit {n:040x}
+Author: {("Ann", "Bob", "Cid")[n % 3]} <a@example.com>
+Date:   Mon Feb {28 - n} 09:{n:02}:00 2026 +0100
+
+    {"Revert the" if n == 7 else "Raise a"} limit
+{"" if n % 4 else chr(10) + "    Reviewed-by: Dan"}
+ shop/{"labels" if n == 5 else "stock"}.py | {n} +-
+ {n % 5 + 1} files changed, {n * 10} insertions(+), 3 deletions(-)
+"""
+    for n in range(1, 20)
+)
+MAILS = "\n".join(
+    f"""From: {("Ann", "Bob")[n % 2]} <a@example.com>
+To: all@example.com
+Date: Mon, {n:02} Feb 2026 09:12:31 +0100
+Subject: Re: Fees
+
+The fee of crane {n} is {n * 7} euros.
+> The fee of crane {n - 1} is unknown to everybody.
+"""
+    for n in range(1, 13)
+)
+LOG = "\n".join(
+    f"2026-02-17 09:{n // 60:02}:{n % 60:02} {'ERROR' if n == 40 else 'INFO'} "
+    + ("sync failed\n  File sync.py, line 9\nCutOffPassed: too late" if n == 40 else f"synced {n} items in {n} ms")
+    for n in range(90)
+)
+CODE = "\n\n".join(
+    f"def task_{n}(amount: int, limit: int = {n * 10}):\n    {'raise Full(amount)' if n % 5 == 0 else 'return 1'}"
+    for n in range(1, 16)
+)
+
+
+def readings(text: str, request: str) -> list[str]:
+    found = find_requested_records(text, Request(request))
+    return [] if found is None else [each.describe(are_shown=False, with_ranges=False) for each in found.named]
+
+
+@pytest.mark.parametrize(
+    ("text", "request_text", "reading"),
+    [
+        (
+            COMMITS,
+            "Which commits by Bob are not reviewed?",
+            "Author=Bob <a@example.com>, Reviewed-by is empty: 5 records",
+        ),
+        (COMMITS, "Which commit touched labels.py?", 'text has "labels": 1 record'),
+        (COMMITS, "Which commits touch four files or more?", "file≥4: 8 records"),
+        (COMMITS, "Which commit has the most insertions?", "greatest insertion: 190, 180, 170"),
+        (COMMITS, "What was committed since 25 February?", "Date from 2026-02-25: 3 records"),
+        (MAILS, "What is the last mail of Bob?", "From=Bob <a@example.com>: 6 records; greatest Date: "),
+        (LOG, "Which errors are there?", "level=ERROR: 1 record"),
+        (LOG, "Where was CutOffPassed raised?", 'text has "passed": 1 record'),
+        (LOG, "What took over 88 ms?", "m>88: 1 record"),
+        (CODE, "Which functions have a limit above 120?", "limit>120: 3 records"),
+        (CODE, "Which raise Full?", 'text has "full" and "raise": 3 records'),
+        ("\n".join(f"{n} apples" for n in range(30)), "Which line has 17 apples?", ""),
+    ],
+)
+def test_records_are_asked_like_rows(text: str, request_text: str, reading: str) -> None:
+    found = readings(text, request_text)
+    assert any(each.startswith(reading) for each in found) or not reading, found
+
+
+def test_what_a_mail_quotes_is_not_what_it_says() -> None:
+    records = read_records(MAILS)
+    assert records is not None
+    assert records.table.columns[:4] == ("From", "To", "Date", "Subject")
+    assert all("unknown" not in row["text"] for row in records.table.rows)
+    shown = preview(MAILS, limit=300, opening="$cold.1", counter=lambda text: len(text) // 4, request="fee of crane 12")
+    assert "The fee of crane 12 is 84 euros." in shown
+    assert "unknown" not in shown
+
+
+def test_an_entry_of_a_log_has_the_lines_below_it() -> None:
+    shown = preview(LOG, limit=200, opening="$cold.1", counter=lambda text: len(text) // 4, request="What failed?")
+    assert 'text has "failed": 1 record, all shown' in shown
+    assert "CutOffPassed: too late" in shown
+
+
+def test_a_short_or_a_very_long_text_has_no_records() -> None:
+    assert read_records("a\nb") is None
+    assert read_records("a\n" * 250_000) is None

@@ -25,7 +25,7 @@ from pydantic import PrivateAttr
 
 from accp_adapters.a2a.retries import CLIENT_HEADER
 from accp_adapters.a2a.wire.envelope_flag import A2aEvent
-from accp_adapters.a2a.wire.extension import EXTENSION, is_declared
+from accp_adapters.a2a.wire.extension import EXTENSION, VIEWS, is_declared
 from accp_adapters.a2a.wire.large_objects import decode_aside, encode_aside
 from accp_adapters.a2a.wire.part_counter import PartCounter
 
@@ -60,7 +60,7 @@ class AccpClientInterceptor(ClientCallInterceptor):
             return
         args.context = _requesting(args.context, self._client_id)
         if isinstance(args.input, SendMessageRequest):
-            args.input = await self._encoded(args.input)
+            args.input = await self._encoded(args.input, views=is_declared(args.agent_card, VIEWS))
 
     async def after(self, args: AfterArgs) -> None:
         """Replace the frames of a result, or of one event of a stream, by plain parts.
@@ -74,8 +74,8 @@ class AccpClientInterceptor(ClientCallInterceptor):
         parts = args.context._parts if isinstance(args.context, _CountingContext) else PartCounter()
         args.result = await _decoded(args.result, parts)
 
-    async def _encoded(self, request: SendMessageRequest) -> SendMessageRequest:
-        message = await encode_aside(request.message, never_larger=self._never_larger)
+    async def _encoded(self, request: SendMessageRequest, *, views: bool) -> SendMessageRequest:
+        message = await encode_aside(request.message, never_larger=self._never_larger, views=views)
         if message is request.message:
             return request
         framed = deepcopy(request)
@@ -86,7 +86,9 @@ class AccpClientInterceptor(ClientCallInterceptor):
 def _requesting(context: ClientCallContext | None, client_id: str) -> _CountingContext:
     """Return the context of a call that requests the extension; it shares the state of the caller's context."""
     given = context or ClientCallContext()
-    parameters = ServiceParametersFactory.create_from(given.service_parameters, [with_a2a_extensions([EXTENSION])])
+    parameters = ServiceParametersFactory.create_from(
+        given.service_parameters, [with_a2a_extensions([EXTENSION, VIEWS])]
+    )
     parameters.setdefault(CLIENT_HEADER, client_id)
     requesting = _CountingContext(timeout=given.timeout, service_parameters=parameters)
     requesting.state = given.state

@@ -37,8 +37,8 @@ from a2a.types import (
 from accp_adapters.a2a.retries import StartedRequests
 from accp_adapters.a2a.wire.envelope_flag import A2aEvent
 from accp_adapters.a2a.wire.errors import to_a2a_error
-from accp_adapters.a2a.wire.events import AnyEvent
-from accp_adapters.a2a.wire.extension import is_requested
+from accp_adapters.a2a.wire.events import AnyEvent, renumbered
+from accp_adapters.a2a.wire.extension import VIEWS, is_requested
 from accp_adapters.a2a.wire.large_objects import decode_aside, encode_aside
 from accp_adapters.a2a.wire.part_counter import PartCounter
 from accp_core.bounded import SizedCache
@@ -68,7 +68,7 @@ class AccpRequestHandler(RequestHandler):
         self.inner: Final = inner
         self._never_larger: Final = never_larger
         self._started: Final = StartedRequests(inner)
-        self._encoded: Final[SizedCache[tuple[int, int], tuple[A2aEvent, asyncio.Future[Any]]]] = SizedCache(
+        self._encoded: Final[SizedCache[tuple[int, int, bool], tuple[A2aEvent, asyncio.Future[Any]]]] = SizedCache(
             MAX_ENCODED_BYTES
         )
 
@@ -85,14 +85,14 @@ class AccpRequestHandler(RequestHandler):
         """
         if not is_requested(context):
             return await self.inner.on_message_send(params, context)
-        return await self._encode(await self._started.send(await _decoded_request(params), context))
+        return await self._encode(await self._started.send(await _decoded_request(params), context), context)
 
     async def on_message_send_stream(
         self, params: SendMessageRequest, context: ServerCallContext
     ) -> AsyncGenerator[A2aEvent, None]:
         """Run the plain request and encode each event for a caller that requests frames; as `on_message_send`."""
         if is_requested(context):
-            stream = self._encode_stream(self._started.stream(await _decoded_request(params), context))
+            stream = self._encode_stream(self._started.stream(await _decoded_request(params), context), context)
         else:
             stream = self.inner.on_message_send_stream(params, context)
         async with aclosing(stream) as events:
@@ -104,7 +104,7 @@ class AccpRequestHandler(RequestHandler):
     ) -> AsyncGenerator[A2aEvent, None]:
         """Yield the task and then its events, encoded for a caller that requests frames."""
         inner = self.inner.on_subscribe_to_task(params, context)
-        async with aclosing(self._encode_stream(inner) if is_requested(context) else inner) as events:
+        async with aclosing(self._encode_stream(inner, context) if is_requested(context) else inner) as events:
             async for event in events:
                 yield event
 
@@ -121,7 +121,7 @@ class AccpRequestHandler(RequestHandler):
         response = await self.inner.on_list_tasks(params, context)
         if not is_requested(context):
             return response
-        tasks = [await self._encode(task) for task in response.tasks]
+        tasks = [await self._encode(task, context) for task in response.tasks]
         framed = deepcopy(response)
         for task, encoded in zip(framed.tasks, tasks, strict=True):
             task.CopyFrom(encoded)
@@ -157,21 +157,27 @@ class AccpRequestHandler(RequestHandler):
         """Let the inner handler delete the configuration."""
         await self.inner.on_delete_task_push_notification_config(params, context)
 
-    async def _encode_stream(self, inner: AsyncGenerator[A2aEvent, None]) -> AsyncGenerator[A2aEvent, None]:
-        parts = PartCounter()
+    async def _encode_stream(
+        self, inner: AsyncGenerator[A2aEvent, None], context: ServerCallContext
+    ) -> AsyncGenerator[A2aEvent, None]:
+        parts, number = PartCounter(), 1
         async with aclosing(inner) as events:
             async for event in events:
                 first_index = parts.first_index(event)
                 parts.count(event)
-                yield await self._encode_once(event, first_index)
+                encoded = await self._encode_once(event, context, first_index)
+                numbered, number = renumbered(encoded, first_index, number)
+                yield numbered
 
-    async def _encode_once(self, event: AnyEvent, first_index: int) -> AnyEvent:
+    async def _encode_once(self, event: AnyEvent, context: ServerCallContext, first_index: int) -> AnyEvent:
         """Return the encoding of an event; all streams of a task get the same object, which is encoded once."""
         if isinstance(event, Task | Message):
-            return await self._encode(event)
-        key = id(event), first_index
+            return await self._encode(event, context)
+        key = id(event), first_index, is_requested(context, VIEWS)
         known = self._encoded.get(key)
-        encoded: asyncio.Future[Any] = known[1] if known else asyncio.ensure_future(self._encode(event, first_index))
+        encoded: asyncio.Future[Any] = (
+            known[1] if known else asyncio.ensure_future(self._encode(event, context, first_index))
+        )
         if known is None:
             # Keeping the event itself keeps its id from being given to another object.
             self._encoded.put(key, (event, encoded), _ENTRY_BYTES + _BYTES_EACH * event.ByteSize())
@@ -180,10 +186,11 @@ class AccpRequestHandler(RequestHandler):
         return framed
 
     async def _encode_if_requested(self, task: Task | None, context: ServerCallContext) -> Task | None:
-        return await self._encode(task) if task is not None and is_requested(context) else task
+        return await self._encode(task, context) if task is not None and is_requested(context) else task
 
-    async def _encode(self, event: AnyEvent, first_index: int = 0) -> AnyEvent:
-        return await encode_aside(event, first_index, never_larger=self._never_larger)
+    async def _encode(self, event: AnyEvent, context: ServerCallContext, first_index: int = 0) -> AnyEvent:
+        views = is_requested(context, VIEWS)
+        return await encode_aside(event, first_index, never_larger=self._never_larger, views=views)
 
 
 async def _decoded_request(params: SendMessageRequest) -> SendMessageRequest:

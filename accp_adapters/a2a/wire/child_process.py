@@ -46,12 +46,13 @@ class Job:
     decode: bool = False
     first_index: int = 0
     never_larger: bool = True
+    views: bool = True
 
     def do(self, event: AnyEvent) -> AnyEvent:
         """Return the object encoded or decoded, or itself where it stays as it is."""
         if self.decode:
             return decode(event, self.first_index)
-        return encode(event, self.first_index, never_larger=self.never_larger)
+        return encode(event, self.first_index, never_larger=self.never_larger, views=self.views)
 
 
 class NoProcess(Exception):

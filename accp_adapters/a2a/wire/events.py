@@ -9,40 +9,57 @@ in tokens. An object of others with metadata like ours is not changed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from copy import deepcopy
+from dataclasses import dataclass, replace
+from time import time
 from typing import Final, TypeVar
 
-from a2a.types import Message, Part, Task, TaskArtifactUpdateEvent
+from a2a.types import Message, Part, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
 
 from accp_adapters.a2a.wire.envelope_flag import A2aEvent, clear_flag, is_flagged, set_flag
 from accp_adapters.a2a.wire.part_locations import located_parts
 from accp_adapters.a2a.wire.parts import PartLocation, frame_of_part, frame_to_part
 from accp_adapters.a2a.wire.values import protojson_text
 from accp_adapters.tokens import o200k_base
+from accp_core.accp.grammar import metadata_start
+from accp_core.accp.head import frame_head
+from accp_core.accp.serializer import serialize_envelope
 from accp_core.accp.vocabulary import MEDIA_TYPE
 from accp_core.errors import EncodeError, ProtocolError
 
-__all__ = ["AnyEvent", "decode", "encode", "is_larger"]
+__all__ = ["AnyEvent", "decode", "encode", "is_larger", "renumbered", "time_of"]
 
 _MAX_COUNTED_BYTES: Final = 1 << 16
 """The tokens of a larger object are not counted: that would block every other call of the event loop."""
 AnyEvent = TypeVar("AnyEvent", bound=A2aEvent)
 
 
-def encode(event: AnyEvent, first_index: int = 0, *, never_larger: bool = True) -> AnyEvent:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Frames:
+    """How the frames of one object are written."""
+
+    first_index: int
+    now: int
+    views: bool
+
+
+def encode(event: AnyEvent, first_index: int = 0, *, never_larger: bool = True, views: bool = True) -> AnyEvent:
     """Return a copy of `event` with frames for parts, or `event` itself where frames would make it larger.
 
     Args:
         event: A plain object; it is not changed.
         first_index: The index of a chunk's first part in its artifact.
         never_larger: Frame texts only where that makes the object no larger; False: frame every text and data part.
+        views: Whether the peer reads views, which are no form of the draft.
     """
+    frames = _Frames(first_index=first_index, now=time_of(event), views=views)
     is_counted = event.ByteSize() <= _MAX_COUNTED_BYTES
     if not never_larger or _would_change(event, first_index):
-        return _frame(event, first_index, prose=is_counted or not never_larger) or event
+        return _frame(event, frames, prose=is_counted or not never_larger) or event
     # Prose takes more tokens as a frame; in an object that is too large to count, it stays as it is.
     for prose in (True, False) if is_counted and _has_texts(event) else (False,):
-        framed = _frame(event, first_index, prose=prose)
+        framed = _frame(event, frames, prose=prose)
         if framed is not None and not is_larger(framed, event):
             return framed
     return event
@@ -74,17 +91,40 @@ def decode(event: AnyEvent, first_index: int = 0) -> AnyEvent:
     return plain
 
 
-def _frame(event: AnyEvent, first_index: int, *, prose: bool) -> AnyEvent | None:
+def time_of(event: A2aEvent) -> int:
+    """Return the time of its state, or the present time, in seconds of the Unix epoch."""
+    if isinstance(event, Task | TaskStatusUpdateEvent) and event.status.timestamp.seconds > 0:
+        return event.status.timestamp.seconds
+    return int(time())
+
+
+def renumbered(framed: AnyEvent, first_index: int, number: int) -> tuple[AnyEvent, int]:
+    """Return an encoded object whose frames have numbers from `number` on, and the number after them."""
+    if not is_flagged(framed):
+        return framed, number
+    numbered = deepcopy(framed)
+    for part, location in located_parts(numbered, first_index):
+        with suppress(ProtocolError):
+            envelope = frame_head(part.text).envelope
+            if replace(envelope, sequence=None, timestamp=None) == location.envelope:
+                body = part.text[: metadata_start(part.text)]
+                part.text = body + serialize_envelope(replace(envelope, sequence=number))
+                number += 1
+    return numbered, number
+
+
+def _frame(event: AnyEvent, frames: _Frames, *, prose: bool) -> AnyEvent | None:
     """Return a copy of `event` with frames, None when no part can be one; without `prose` only of data and JSON."""
-    framed_event, is_changed = deepcopy(event), False
-    for part, location in located_parts(framed_event, first_index):
+    framed_event, number = deepcopy(event), 1
+    for part, location in located_parts(framed_event, frames.first_index):
         would_decode = _would_decode(part, location)
         # An agent's own frame is not wrapped in another one.
         if part.media_type != MEDIA_TYPE or would_decode:
-            frame = frame_of_part(part, location, prose=prose or would_decode)
+            is_prose = prose or would_decode
+            frame = frame_of_part(part, location, number=number, now=frames.now, prose=is_prose, views=frames.views)
             if frame is not None:
-                part.text, part.media_type, is_changed = frame, MEDIA_TYPE, True
-    if not is_changed:
+                part.text, part.media_type, number = frame, MEDIA_TYPE, number + 1
+    if number == 1:
         return None
     _map_ids(framed_event, _elided_id)
     set_flag(framed_event)

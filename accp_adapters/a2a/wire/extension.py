@@ -12,11 +12,14 @@ from accp_adapters.a2a.wire.values import write_struct
 from accp_core import accp
 from accp_core.accp.vocabulary import MEDIA_TYPE
 
-__all__ = ["EXTENSION", "declare", "is_declared", "is_requested"]
+__all__ = ["EXTENSION", "VIEWS", "declare", "is_declared", "is_requested"]
 
 EXTENSION: Final = "https://datatracker.ietf.org/doc/draft-benzing-accp/00/"
 """The URI of the extension: on the card, and in the header `A2A-Extensions` of a call that requests frames."""
+VIEWS: Final = "urn:x-accp-middleware:a2a-views:1"
+"""The URI by which peers of this library agree on views in frames, beside that of the draft."""
 _DESCRIPTION: Final = "Parts may be ACCP frames (application/accp)."
+_VIEWS_DESCRIPTION: Final = "Frames may hold views of accp-middleware."
 
 
 def declare(card: AgentCard) -> AgentCard:
@@ -32,6 +35,7 @@ def declare(card: AgentCard) -> AgentCard:
     declared.capabilities.extensions.append(
         AgentExtension(uri=EXTENSION, description=_DESCRIPTION, required=False, params=write_struct(params))
     )
+    declared.capabilities.extensions.append(AgentExtension(uri=VIEWS, description=_VIEWS_DESCRIPTION, required=False))
     for modes in (declared.default_input_modes, declared.default_output_modes):
         # An empty list means that the agent takes every media type.
         if modes and MEDIA_TYPE not in modes:
@@ -39,14 +43,16 @@ def declare(card: AgentCard) -> AgentCard:
     return declared
 
 
-def is_declared(card: AgentCard) -> bool:
-    """Return whether the agent of this card accepts and sends frames."""
-    return any(extension.uri == EXTENSION for extension in card.capabilities.extensions)
+def is_declared(card: AgentCard, uri: str = EXTENSION) -> bool:
+    """Return whether the agent of this card accepts and sends frames, or with `VIEWS` also views in them."""
+    return any(extension.uri == uri for extension in card.capabilities.extensions)
 
 
-def is_requested(context: ServerCallContext) -> bool:
-    """Return whether the caller requests frames: by the header of the call (A2A 0.3 has another name for it).
+def is_requested(context: ServerCallContext, uri: str = EXTENSION) -> bool:
+    """Return whether the caller requests frames, or with `VIEWS` also views in them.
+
+    The header of the call says so (A2A 0.3 has another name for it).
 
     Nothing in a message requests them: its metadata, media types and output modes may be anybody's.
     """
-    return EXTENSION in context.requested_extensions
+    return uri in context.requested_extensions

@@ -26,11 +26,13 @@ _WAITING: Final = ThreadPool(2, "accp-a2a")
 """The threads that wait for processes, each for one of its own."""
 
 
-async def encode_aside(event: AnyEvent, first_index: int = 0, *, never_larger: bool = True) -> AnyEvent:
+async def encode_aside(
+    event: AnyEvent, first_index: int = 0, *, never_larger: bool = True, views: bool = True
+) -> AnyEvent:
     """Return the same as `encode`, of the event as it is now; a task that stays as it is, is a copy."""
     # A task object is changed in place while the task goes on.
     now = deepcopy(event) if isinstance(event, Task) else event
-    return await _aside(now, Job(first_index=first_index, never_larger=never_larger))
+    return await _aside(now, Job(first_index=first_index, never_larger=never_larger, views=views))
 
 
 async def decode_aside(event: AnyEvent, first_index: int = 0) -> AnyEvent:

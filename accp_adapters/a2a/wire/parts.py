@@ -5,9 +5,9 @@ null of a data part into `d`, a string into `value`; what is shorter as a view i
 too, with the `layout` that restores the text byte for byte. The part's own media type goes into `mt`. Its metadata and
 its file name stay on the part; files (raw, url) are not framed.
 
-The ids of the envelope come from A2A's own: `mid` is a digest of the id of the message or artifact, `seq` the number of
-the part in it. `cid` and `sid` would be the ids of the task and the context; the object around the part has them, so no
-frame repeats them.
+The ids of the envelope come from A2A's own: `mid` is a digest of the id of the message or artifact and of the index of
+the part, `cid` one of the id of the task or, in a stream, of the artifact. `seq` counts frames in a stream of
+events. The view and the layout are forms of ours: they are written for peers that negotiated them.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ _UNLIMITED: Final = 1 << 40
 _MSG_ID: Final = re.compile(r"[0-9a-f]{12}")
 _MIN_VIEWED_CHARS: Final = 60
 """A value of fewer characters is not rendered as a view, whose header would cost more than it saves."""
+_MAX_COMPARED: Final = 64
+"""Parts of a message among which that of a frame out of its place is looked for."""
 _LARGE_PART_BYTES: Final = 4096
 _MAX_RESTORED_CHARS: Final = DEFAULT_EXPANSION.size // 3
 """A longer text has no view: the peer, who bounds what a view may expand to, might refuse to restore it."""
@@ -73,11 +75,16 @@ class PartLocation:
     """The error code of a failure."""
     is_last: bool = False
     """Whether a stream ends with this part."""
+    chain: str = ""
+    """The id of the task; empty: the chain is that of the owner."""
+    count: int = 0
+    """The parts of the message or of the artifact so far."""
 
     @property
     def envelope(self) -> accp.Envelope:
-        """The envelope of the frame."""
-        return accp.Envelope(msg_id=msg_id(self.owner_id, self.index), sequence=self.index + 1)
+        """The envelope of the frame but for its number and time."""
+        chain = msg_id(self.chain or self.owner_id, 0)
+        return accp.Envelope(msg_id=msg_id(self.owner_id, self.index), correlation_id=chain)
 
 
 def msg_id(owner_id: str, index: int) -> str:
@@ -91,8 +98,10 @@ def msg_id(owner_id: str, index: int) -> str:
     return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def frame_of_part(part: Part, location: PartLocation, *, prose: bool = True) -> str | None:
-    """Return the shortest frame of the content of `part`.
+def frame_of_part(
+    part: Part, location: PartLocation, *, number: int, now: int, prose: bool = True, views: bool = True
+) -> str | None:
+    """Return the shortest frame of the content of `part`, with that number and time; with `views` also as a view.
 
     None for a part that no frame can carry: a file, NaN, or a content beyond the limits of a frame; and without `prose`
     for a text that has no JSON in it.
@@ -101,15 +110,17 @@ def frame_of_part(part: Part, location: PartLocation, *, prose: bool = True) -> 
         forms = _content_forms(part, prose=prose)
     except ProtocolError:
         return None
-    texts = [text for content in forms if (text := _frame_text(content, location)) is not None]
+    envelope = replace(location.envelope, sequence=number, timestamp=now)
+    chosen = [form for form in forms if views or "view" not in form]
+    texts = [text for content in chosen if (text := _frame_text(content, location, envelope)) is not None]
     return min(texts, key=len, default=None)
 
 
 def frame_to_part(framed: Part, location: PartLocation) -> Part | None:
     """Return the part that `framed` encodes at this location, None where it is no such frame.
 
-    Only a frame with the msg_id and the sequence of the location is ours. An agent's own frame, or one that was moved
-    here from another message, is content and stays.
+    Only a frame with the msg_id and the correlation_id of the location is ours. An agent's own frame, or one that was
+    moved here from another message, is content and stays.
 
     Raises:
         ProtocolError: E3002, E3003, the frame belongs to an earlier or a later part of the same message or artifact;
@@ -117,26 +128,29 @@ def frame_to_part(framed: Part, location: PartLocation) -> Part | None:
             too large a value.
     """
     message = read_frame(framed)
-    if message is None or not _is_own(message.envelope, location):
+    if message is None or not _is_own(message, location):
         return None
     part = deepcopy(framed)
     write_content(part, message.payload)
     return part
 
 
-def _is_own(envelope: accp.Envelope, location: PartLocation) -> bool:
-    """Return whether the envelope belongs to `location`; refuse one of another part of the same message or artifact.
+def _is_own(message: accp.Message, location: PartLocation) -> bool:
+    """Return whether a frame belongs to `location`; refuse one of another part of the same message or artifact.
 
     Raises:
-        ProtocolError: E3002, it is the envelope of an earlier part; E3003, of a later one.
+        ProtocolError: E3002, it is the frame of an earlier part; E3003, of a later one.
     """
-    index = (envelope.sequence or 0) - 1
-    if index < 0 or envelope != replace(location, index=index).envelope:
-        return False
-    if index != location.index:
-        code = ErrorCode.DUPLICATE if index < location.index else ErrorCode.SEQUENCE_GAP
-        raise ProtocolError(f"expected part {location.index}, found part {index!r}", code=code)
-    return True
+    found = replace(message.envelope, sequence=None, timestamp=None)
+    if found == location.envelope:
+        return True
+    chunk = message.payload.get("chunk_index")
+    indices = [chunk] if type(chunk) is int and chunk >= 0 else range(min(location.count, _MAX_COMPARED))
+    for index in indices:
+        if found == replace(location, index=index).envelope:
+            code = ErrorCode.DUPLICATE if index < location.index else ErrorCode.SEQUENCE_GAP
+            raise ProtocolError(f"expected part {location.index}, found part {index!r}", code=code)
+    return False
 
 
 def read_frame(part: Part) -> accp.Message | None:
@@ -211,7 +225,7 @@ def _text_views(text: str) -> list[dict[str, Any]]:
     return [] if shown.layout == view.AS_IS else [{"view": shown.text, "layout": shown.layout}]
 
 
-def _frame_text(content: dict[str, Any], location: PartLocation) -> str | None:
+def _frame_text(content: dict[str, Any], location: PartLocation, envelope: accp.Envelope) -> str | None:
     """Return the text of the frame with `content` at this location, None where it is beyond the limits of a frame."""
     message = accp.Message(
         sender=location.sender,
@@ -219,7 +233,7 @@ def _frame_text(content: dict[str, Any], location: PartLocation) -> str | None:
         operation=location.operation,
         payload=_payload(content, location),
         schema=_SCHEMAS.get(location.intent),
-        envelope=location.envelope,
+        envelope=envelope,
     )
     try:
         (frame,) = codec().encode(message).frames

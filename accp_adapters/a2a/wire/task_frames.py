@@ -19,9 +19,10 @@ from typing import Any, Final, TypeAlias
 from a2a.types import Artifact, Message, Part, Role, Task, TaskStatus
 from google.protobuf.json_format import Error, ParseDict
 
-from accp_adapters.a2a.wire.part_locations import LocatedPart, artifact_parts, history_parts, message_parts
+from accp_adapters.a2a.wire.events import time_of
+from accp_adapters.a2a.wire.part_locations import LocatedPart, history_parts, message_parts, stream_parts
 from accp_adapters.a2a.wire.parts import codec, frame_of_part, has_content, msg_id, write_content
-from accp_adapters.a2a.wire.states import STREAM_CHUNK, WORKING, state_kind, task_state
+from accp_adapters.a2a.wire.states import WORKING, state_kind, task_state
 from accp_adapters.a2a.wire.values import protojson
 from accp_core import parse_frame, serialize_frame
 from accp_core.accp import Envelope, ErrorCode, Frame, Intent
@@ -47,7 +48,7 @@ def task_to_frames(task: Task) -> list[Frame]:
     """
     rest, frames = deepcopy(task), []
     for part, location in _session_parts(rest):
-        frame = frame_of_part(part, location)
+        frame = frame_of_part(part, location, number=1, now=time_of(task))
         if frame is not None:
             stream_id = location.owner_id if location.intent is Intent.STREAM else ""
             frames.append(_chained(parse_frame(frame), task, stream_id))
@@ -79,9 +80,8 @@ def _session_parts(task: Task) -> Iterator[LocatedPart]:
     """Yield the parts of a task in the order of a session: each artifact is a stream, the answer comes last."""
     yield from history_parts(task)
     for artifact in task.artifacts:
-        for part, location in artifact_parts(task.id, artifact, STREAM_CHUNK):
-            yield part, replace(location, is_last=location.index + 1 == len(artifact.parts))
-    yield from message_parts(task.status.message, WORKING)
+        yield from stream_parts(task.id, artifact, is_whole=True)
+    yield from message_parts(task.status.message, WORKING, task.id)
 
 
 # "All chunks in a stream MUST share the same `correlation_id`." (section 10.4) The ids are digests of A2A's ids, which
@@ -99,16 +99,13 @@ def _state_frame(rest: Task) -> Frame:
     """Return the frame with the state of a task, and with `rest`, which is what the other frames do not hold."""
     kind = state_kind(rest.status.state)
     payload: dict[str, Any] = {"status": kind.state_name, "task": _exact_protojson(rest)}
-    seconds = rest.status.timestamp.seconds
     message = AccpMessage(
         sender="agent",
         intent=kind.intent,
         operation=kind.operation,
         payload=payload if kind.code is None else {"code": str(kind.code), **payload},
         schema=None if kind.code is None else "ER",
-        envelope=Envelope(
-            msg_id=msg_id(f"{rest.id}\0{kind.state_name}", 0), timestamp=seconds if seconds > 0 else None
-        ),
+        envelope=Envelope(msg_id=msg_id(f"{rest.id}\0{kind.state_name}", 0), timestamp=time_of(rest)),
     )
     (frame,) = codec().encode(message).frames
     # A frame that cannot be written is refused here, not where it is sent.

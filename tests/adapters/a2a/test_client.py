@@ -26,6 +26,7 @@ from a2a.types import (
 
 from accp_adapters.a2a import EXTENSION, AccpClientInterceptor, declare
 from accp_adapters.a2a.wire.events import encode
+from accp_adapters.a2a.wire.extension import VIEWS
 from accp_core.errors import ProtocolError
 from tests.adapters.a2a.agent import TICKETS, card
 from tests.adapters.a2a.calls import request
@@ -71,7 +72,7 @@ async def test_a_call_asks_for_frames_and_keeps_what_the_caller_gave() -> None:
     assert args.context is not None and args.context is not context
     parameters = dict(args.context.service_parameters or {})
     assert len(parameters.pop("ACCP-Client")) == 32
-    assert parameters == {"A2A-Extensions": f"{EXTENSION},urn:x", "key": "1"}
+    assert parameters == {"A2A-Extensions": f"{EXTENSION},urn:x,{VIEWS}", "key": "1"}
     assert args.context.timeout == 3
     assert args.context.state is context.state
     assert context.service_parameters == {"A2A-Extensions": "urn:x", "key": "1"}

@@ -3,22 +3,42 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from a2a.helpers import new_data_part, new_text_part
-from a2a.types import Artifact, Message, Part, Role, Task, TaskArtifactUpdateEvent, TaskState, TaskStatus
+from a2a.types import (
+    Artifact,
+    Message,
+    Part,
+    Role,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskState,
+    TaskStatus,
+    TaskStatusUpdateEvent,
+)
 from google.protobuf.json_format import MessageToDict, ParseDict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accp_adapters.a2a.wire.events import decode, encode
+from accp_adapters.a2a.wire import events as wire_events
+from accp_adapters.a2a.wire.events import decode, encode, renumbered
 from accp_adapters.a2a.wire.part_locations import located_parts
 from accp_adapters.tokens import o200k_base
 from accp_core import parse_frame
+from accp_core.accp import Codec, FrameRefused, Session
 from accp_core.errors import ProtocolError
 from tests.adapters.a2a.agent import TICKETS
 from tests.adapters.a2a.strategies import events
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _time_stands_still() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wire_events, "time", lambda: 1_714_000_000.5)
+        yield
 
 
 def identical(one: Any, other: Any) -> bool:
@@ -91,7 +111,7 @@ def test_a_completed_task_is_a_request_and_what_was_done() -> None:
     texts = frames_of(a_task(new_text_part("Generated text"), new_data_part({"count": 42, "rate": 2.5})))
     assert [text.split("[mid")[0] for text in texts] == [
         "@user>req:task{d:hi}",
-        '@agent>done:task{d:"Generated_text"}',
+        '@agent>sync:task{d:"Generated_text"}',
         "@agent>done:task{d:{count:42,rate:2.5}}",
     ]
 
@@ -131,7 +151,7 @@ def test_the_parts_of_a_chunk_are_stream_frames_one_by_one() -> None:
         "@agent>stream:task{idx:3|d:a|schema:ST}",
         "@agent>stream:task{idx:4|d:{n:1}|done:true|schema:ST}",
     ]
-    assert [parse_frame(text).envelope.sequence for text in texts] == [4, 5]
+    assert [parse_frame(text).envelope.sequence for text in texts] == [1, 2]
 
 
 @pytest.mark.parametrize(("due", "code"), [(4, "E3002"), (2, "E3003")])
@@ -154,7 +174,7 @@ def test_a_frame_that_would_pass_for_ours_is_put_into_another_one() -> None:
         relayed = a_task(*parts)
         again = encode(relayed, never_larger=False)
         assert identical(decode(again), relayed)
-        assert again.artifacts[0].parts[0].text.startswith("@agent>done:task{d:\\@agent")
+        assert again.artifacts[0].parts[0].text.startswith("@agent>sync:task{d:\\@agent")
 
 
 def test_what_json_cannot_say_goes_as_it_is() -> None:
@@ -291,3 +311,48 @@ def test_a_layout_that_does_not_belong_to_its_view_is_refused() -> None:
     part.text = part.text.replace("|layout:", "|layout:t9")
     with pytest.raises(ProtocolError, match="E1001"):
         decode(framed)
+
+
+def refusals(frames: list[str]) -> list[str]:
+    """Return what a session of the core refuses of frames."""
+    session = Session("s1", "reader", codec=Codec(counter=len), new_id=lambda: "0123456789ab")
+    taken = [event for frame in frames for event in session.receive(frame, 1_714_000_000)]
+    assert session.received == len(frames)
+    return [f"{event.code} {event.reason}" for event in taken if isinstance(event, FrameRefused)]
+
+
+def test_a_session_takes_every_frame_of_a_task() -> None:
+    words = Message(message_id="m2", role=Role.ROLE_AGENT, parts=[new_text_part("all"), new_data_part({"n": 1})])
+    for state in TaskState.values():
+        task = a_task(new_text_part("one"), new_data_part({"count": 42}), new_text_part("two"), state=state)
+        task.artifacts.add(artifact_id="a2").parts.extend([new_text_part("three"), new_text_part("four")])
+        assert refusals(frames_of(task)) == []
+        task.status.message.CopyFrom(words)
+        assert refusals(frames_of(task)) == []
+
+
+def test_a_session_takes_every_frame_of_a_stream_of_events() -> None:
+    done = TaskStatus(state=TaskState.TASK_STATE_COMPLETED)
+    done.message.CopyFrom(Message(message_id="m3", role=Role.ROLE_AGENT, parts=[new_text_part("that is all")]))
+    stream: list[tuple[Any, int]] = [
+        (a_task(state=TaskState.TASK_STATE_WORKING), 0),
+        (chunk(new_text_part("a"), new_text_part("b"), append=False), 0),
+        (TaskStatusUpdateEvent(task_id="t", context_id="c", status=TaskStatus(state=TaskState.TASK_STATE_WORKING)), 0),
+        (chunk(new_text_part("c"), last=True), 2),
+        (TaskStatusUpdateEvent(task_id="t", context_id="c", status=done), 0),
+    ]
+    frames, number = list[str](), 1
+    for event, first_index in stream:
+        framed, number = renumbered(encode(event, first_index, never_larger=False), first_index, number)
+        frames += [part.text for part, _ in located_parts(framed)]
+        assert identical(decode(framed, first_index), event)
+    assert refusals(frames) == []
+    assert [parse_frame(frame).intent.value for frame in frames] == ["req", "stream", "stream", "stream", "done"]
+    assert all(parse_frame(frame).envelope.correlation_id for frame in frames)
+
+
+def test_a_peer_that_did_not_ask_for_views_gets_values_of_the_draft() -> None:
+    framed = encode(a_task(new_data_part(TICKETS), new_text_part(TEXTS["compact"])), never_larger=False, views=False)
+    for part in framed.artifacts[0].parts:
+        params = parse_frame(part.text, strict=True).params
+        assert "d" in params and not {"view", "layout"} & set(params)

@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import pytest
 from a2a.helpers import new_data_part, new_text_part
-from a2a.types import Artifact, Message, Part, Task
+from a2a.types import Artifact, Message, Part, Task, TaskStatus
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from accp_adapters.a2a.wire import child_process, events, large_objects
 from accp_adapters.a2a.wire.events import decode, encode
@@ -25,8 +26,9 @@ ROWS = [{"id": n, "name": f"row {n}", "late": n % 3 == 0} for n in range(300)]
 
 
 def a_task(*parts: Part) -> Task:
-    """Return a task with one artifact."""
-    return Task(id="t", context_id="c", artifacts=[Artifact(artifact_id="a", parts=parts)])
+    """Return a task with one artifact, whose frames have the time of its state."""
+    status = TaskStatus(timestamp=Timestamp(seconds=1_714_000_000))
+    return Task(id="t", context_id="c", status=status, artifacts=[Artifact(artifact_id="a", parts=parts)])
 
 
 def broken() -> Message:
@@ -139,11 +141,14 @@ async def test_a_process_that_never_answers_is_given_up(program: str, monkeypatc
 SCRIPT: Final = """
 import asyncio, os
 from a2a.helpers import new_data_part
-from a2a.types import Message
+from a2a.types import Artifact, Task, TaskStatus
+from google.protobuf.timestamp_pb2 import Timestamp
 from accp_adapters.a2a.wire.large_objects import encode_aside
 
 print("sent once", flush=True)
-message = Message(message_id="m", parts=[new_data_part([{"id": n, "name": f"row {n}"} for n in range(8_000)])])
+parts = [new_data_part([{"id": n, "name": f"row {n}"} for n in range(8_000)])]
+status = TaskStatus(timestamp=Timestamp(seconds=1))
+message = Task(id="t", status=status, artifacts=[Artifact(artifact_id="a", parts=parts)])
 encoded = asyncio.run(encode_aside(message))
 child = os.fork()
 assert asyncio.run(encode_aside(message)) == encoded != message

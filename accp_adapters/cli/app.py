@@ -17,6 +17,7 @@ from accp_adapters.cli.commands.frame import frame
 from accp_adapters.cli.commands.inspect import inspect
 from accp_adapters.cli.commands.mcp import mcp
 from accp_adapters.cli.commands.query import query
+from accp_adapters.cli.commands.relay import relay
 from accp_adapters.cli.commands.replay import replay
 from accp_adapters.cli.commands.serve.command import serve
 from accp_adapters.cli.commands.serve.options import ServeCommand
@@ -96,6 +97,7 @@ app.command()(inspect)
 app.command()(demo)
 app.command()(doctor)
 app.command(cls=ServeCommand)(serve)
+app.command()(relay)
 app.add_typer(evaluation, name="eval")
 app.add_typer(mcp, name="mcp")
 app.add_typer(frame, name="frame")

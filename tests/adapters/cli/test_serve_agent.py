@@ -124,6 +124,7 @@ async def test_an_agent_is_served_to_the_process_that_started_it(place: Path) ->
         (("--http", "127.0.0.1:0", "--token-env", "NO_SUCH_NAME"), "at least one token"),
         (("--http", "127.0.0.1:0", "--key", "crm.py"), "expected --certificate and --key together"),
         (("--relay", "acp+ws://127.0.0.1:1"), "expected --token-env with the tokens of the rooms"),
+        (("--tcp", "127.0.0.1:0", "--make-token", "--token-env", "CRM_TOKENS"), "found both"),
         (("--relay", "http://127.0.0.1:1", "--token-env", "CRM_TOKENS"), "expected acp+wss://HOST"),
     ],
 )
@@ -132,6 +133,57 @@ def test_what_cannot_be_served_is_refused(place: Path, words: tuple[str, ...], r
     assert run.exit_code == 2
     assert reason in " ".join(run.stderr.replace("│", " ").split())
     assert TOKEN not in run.output
+
+
+async def test_a_token_is_made_and_shown_in_links(place: Path) -> None:
+    async with serving(relay_app()) as port:
+        words = "--http", "127.0.0.1:0", "--relay", f"acp+ws://127.0.0.1:{port}", "--make-token"
+        with running(*words, addresses=3) as (room, _, direct):
+            assert room.rpartition("/")[2] == direct.rpartition("/")[2]
+            assert await answers(room, direct) == ["guest: hello"] * 2
+
+
+async def test_with_a_certificate_the_link_is_that_of_a_websocket(place: Path) -> None:
+    authority, client = trustme.CA(), ssl.create_default_context()
+    authority.configure_trust(client)
+    issued = authority.issue_cert("127.0.0.1")
+    issued.private_key_pem.write_to_path(place / "key.pem")
+    issued.cert_chain_pems[0].write_to_path(place / "certificate.pem")
+    files = "--certificate", "certificate.pem", "--key", "key.pem"
+    with running("--http", "127.0.0.1:0", "--make-token", *files, addresses=2) as (_, link):
+        assert link.startswith("wss://127.0.0.1:")
+        async with acp_connect(link, tls=client, wait_seconds=PATIENCE) as session:
+            assert text_of(await session.request("hello", timeout=PATIENCE)) == "guest: hello"
+
+
+async def test_the_relay_is_a_command(place: Path) -> None:
+    words = [str(Path(sys.executable).with_name("accp")), "relay", "--http", "127.0.0.1:0"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as relay:
+        try:
+            assert relay.stderr is not None
+            url = relay.stderr.readline().split()[-1]
+            with running("--relay", url, "--token-env", "CRM_TOKENS", addresses=1):
+                assert await answers(f"{url}/acp/{TOKEN}") == ["ann: hello"]
+            relay.send_signal(signal.SIGTERM)
+            _, errors = relay.communicate(timeout=PATIENCE)
+        finally:
+            relay.kill()
+    assert relay.returncode == -signal.SIGTERM
+    assert TOKEN not in errors
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("--http", "7900"), "expected HOST:PORT, found '7900'"),
+        (("--key", "crm.py"), "expected --certificate and --key together"),
+        (("--ttl", "0"), "Invalid value for '--ttl'"),
+    ],
+)
+def test_a_relay_that_cannot_be_served_is_refused(place: Path, words: tuple[str, ...], reason: str) -> None:
+    run = CliRunner().invoke(app, ["relay", *words])
+    assert run.exit_code == 2
+    assert reason in run.stderr
 
 
 @pytest.mark.parametrize(

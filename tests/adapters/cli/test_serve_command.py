@@ -176,8 +176,14 @@ def test_each_option_stands_below_what_it_belongs_to() -> None:
         "Arguments": [],
         "Options": ["--http", "--token-env", "--allow-host", "--certificate", "--key", "--help"],
         "Options of a handler of ACCP": ["--agent-id", "--log", "--sequence", "--ascii", "--decimal"],
-        "Options of an agent of ACP": ["--tcp", "--relay", "--stdio"],
-        "Options of the compression for gateways": ["--compress", "--policy", "--keep-seconds", "--keep-bytes"],
+        "Options of an agent of ACP": ["--tcp", "--relay", "--make-token", "--stdio"],
+        "Options of the compression for gateways": [
+            "--compress",
+            "--policy",
+            "--tool",
+            "--keep-seconds",
+            "--keep-bytes",
+        ],
     }
     assert {option for found in options.values() for option in found} == {*BELONGS_TO, "--help"}
 

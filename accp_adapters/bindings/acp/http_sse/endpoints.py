@@ -100,7 +100,7 @@ class HttpEndpoints:
 
     async def _link(self, request: Request) -> Response:
         await self._gate.principal(request)
-        return answer({"link": self._gate.host.card.link or None})
+        return answer({"link": self._gate.host.link or None})
 
     async def _stream(self, request: Request) -> Response:
         return EventStream(self._gate.host, await self._gate.session(request), request)

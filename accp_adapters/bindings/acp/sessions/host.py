@@ -60,6 +60,8 @@ class AcpHost:
         self.agent = agent
         self.card = agent.card
         """The agent's card, with the bindings that serve it."""
+        self.link = agent.card.link
+        """The link for a direct connection, told to who is let in; it may hold a token, which no card does."""
         self.authenticate = authenticate
         self.limits = limits
         self._sessions: dict[str, AcpSession] = {}

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from accp_adapters.cli.commands.serve.entrance import Entrance, url_of
-from accp_adapters.cli.serving import tokens_of
 from accp_adapters.cli.sources import say
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ _DRAIN_SECONDS = 5
 
 
 def prepare_agent(
-    agent: AcpAgent, entrance: Entrance, given: Sequence[str], *, relay: str | None, token_env: str | None, stdio: bool
+    agent: AcpAgent, entrance: Entrance, given: Sequence[str], *, relay: str | None, stdio: bool
 ) -> Callable[[], Coroutine[Any, Any, None]]:
     """Return what serves an agent, at each place of `entrance` and in the rooms of `relay`, or to the parent process.
 
@@ -39,19 +38,19 @@ def prepare_agent(
         return partial(_serve_parent, agent)
     if not entrance.places and not relay:
         raise typer.BadParameter("expected at least one of --http, --tcp, --relay and --stdio, found none")
-    links = _links(relay, token_env) if relay else []
+    links = _links(relay, entrance.tokens) if relay else []
     return partial(_serve_network, AcpHost(agent, authenticate=entrance.authenticate), entrance, links)
 
 
 # "The P2P token (acp://) and the relay token (acp+wss://) are the same value." (ACP 5.1)
-def _links(relay: str, token_env: str | None) -> list[str]:
+def _links(relay: str, tokens: Sequence[str]) -> list[str]:
     """Return the link of each token on a relay; a refusal shows no token."""
     from accp_core.acp import parse_link
     from accp_core.errors import DecodeError
 
-    tokens = tokens_of(token_env) if token_env else {}
     if not tokens:
-        raise typer.BadParameter("expected --token-env with the tokens of the rooms", param_hint="--relay")
+        reason = "expected --token-env with the tokens of the rooms, or --make-token; found neither"
+        raise typer.BadParameter(reason, param_hint="--relay")
     links = [f"{relay.rstrip('/')}/acp/{token}" for token in tokens]
     try:
         for link in links:
@@ -86,7 +85,7 @@ async def _serve_network(host: AcpHost, entrance: Entrance, links: list[str]) ->
                 port = await stack.enter_async_context(serve_tcp(host, host=name, port=port, ssl=tls))
                 _say(host, url_of("tls" if tls else "tcp", name, port))
             if links:
-                _say(host, links[0].rpartition("/acp/")[0])
+                _say(host, links[0] if entrance.made_token else links[0].rpartition("/acp/")[0])
             if "--http" in entrance.places:
                 await _serve_http(host, entrance)
             else:
@@ -115,7 +114,12 @@ async def _serve_http(host: AcpHost, entrance: Entrance) -> None:
             tls=entrance.tls,
             drain_seconds=_DRAIN_SECONDS,
         )
-        _say(host, url_of(entrance.scheme, entrance.http[0], listening.getsockname()[1]))
+        port = listening.getsockname()[1]
+        _say(host, url_of(entrance.scheme, entrance.http[0], port))
+        if entrance.made_token:  # a token that outlives this run is not ours to print
+            place = url_of("wss" if entrance.tls else "acp", entrance.http[0], port)
+            host.link = f"{place}/{entrance.made_token}"
+            _say(host, host.link)
         await server.serve(sockets=[listening])
 
 

@@ -23,6 +23,7 @@ from accp_adapters.cli.commands.serve.options import (
     KeepBytes,
     KeepSeconds,
     Log,
+    MakeToken,
     Preset,
     PresetOption,
     RelayAddress,
@@ -58,6 +59,7 @@ def serve(
     decimal: DecimalOption = Decimals.EXACT,
     tcp: Tcp = None,
     relay: RelayAddress = None,
+    make_token: MakeToken = False,
     stdio: Stdio = False,
     compress: Compress = False,
     policy: PresetOption = Preset.LOSSLESS,
@@ -75,13 +77,19 @@ def serve(
 
     Example: `accp serve agents.crm:agent --http 127.0.0.1:7901 --tcp 127.0.0.1:7902`
 
+    Example: `accp serve agents.crm:agent --http 127.0.0.1:7801 --make-token`
+
     Example: `accp serve --compress --http 127.0.0.1:8787`
     """
     given = given_options(context)
     served = _compression_or_none(target, given, compress=compress)
     places = {"--http": http, "--tcp": tcp}
+    if make_token and token_env:
+        raise typer.BadParameter("expected --make-token or --token-env, found both", param_hint="--make-token")
     try:
-        entrance = entrance_of(places, token_env=token_env, allowed=allow_host, certificate=certificate, key=key)
+        entrance = entrance_of(
+            places, token_env=token_env, allowed=allow_host, certificate=certificate, key=key, makes_token=make_token
+        )
         found: Any = _found(target) if target is not None else None
         served = served or _kind_of(found)
         check_options(given, served)
@@ -89,7 +97,7 @@ def serve(
             written = {"ascii_only": ascii_only, "decimal": decimal.value}
             start = prepare_handler(found, entrance, written, agent_id=agent_id, log=log, sequence=sequence.value)
         elif served is Served.AGENT:
-            start = prepare_agent(found, entrance, given, relay=relay, token_env=token_env, stdio=stdio)
+            start = prepare_agent(found, entrance, given, relay=relay, stdio=stdio)
         else:
             start = prepare_compression(entrance, policy, tools=tool, seconds=keep_seconds, max_bytes=keep_bytes)
     except ImportError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from accp_adapters.cli.serving import authentication, host_and_port
+from accp_adapters.cli.serving import authentication, host_and_port, tokens_of
 
 if TYPE_CHECKING:
     from accp_adapters.bindings.identity import Authenticate
     from accp_adapters.serving.listening import TlsFiles
 
-__all__ = ["Entrance", "entrance_of", "url_of"]
+__all__ = ["Entrance", "entrance_of", "tls_files", "url_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,10 @@ class Entrance:
     allowed: Sequence[str]
     """Names of the server, beside the host of `--http`."""
     tls: TlsFiles | None
+    tokens: Sequence[str] = ()
+    """The tokens that are let in; without any, who is on this machine."""
+    made_token: str = ""
+    """The token that was made for this run; empty: none."""
 
     @property
     def http(self) -> tuple[str, int]:
@@ -54,22 +59,40 @@ def entrance_of(
     allowed: Sequence[str] | None,
     certificate: Path | None,
     key: Path | None,
+    makes_token: bool = False,
 ) -> Entrance:
     """Return the entrance at `places`, HOST:PORT by option; each is refused without tokens but on this machine.
+
+    `makes_token`: a new token, beside none of `token_env`, is let in.
 
     Raises:
         ImportError: the extra `bindings` is not installed.
     """
+    from accp_adapters.bindings.identity import BearerTokens, Principal
+
+    found = {option: host_and_port(place, option) for option, place in places.items() if place}
+    made = f"tok_{secrets.token_hex(8)}" if makes_token else ""  # "tok_ + 16 hex chars" (ACP 3.2)
+    authenticate = authentication(token_env, "127.0.0.1", "--token-env")
+    for option, (host, _) in found.items():
+        authenticate = authentication(token_env, "127.0.0.1" if made else host, option)
+    tokens = {made: Principal("guest")} if made else tokens_of(token_env) if token_env else {}
+    return Entrance(
+        places=found,
+        authenticate=BearerTokens(tokens) if made else authenticate,
+        allowed=allowed or (),
+        tls=tls_files(certificate, key),
+        tokens=tuple(tokens),
+        made_token=made,
+    )
+
+
+def tls_files(certificate: Path | None, key: Path | None) -> TlsFiles | None:
+    """Return the files for TLS, None without them; raises as `entrance_of`."""
     from accp_adapters.serving.listening import TlsFiles
 
     if (certificate is None) != (key is None):
         raise typer.BadParameter("expected --certificate and --key together")
-    found = {option: host_and_port(place, option) for option, place in places.items() if place}
-    authenticate = authentication(token_env, "127.0.0.1", "--token-env")
-    for option, (host, _) in found.items():
-        authenticate = authentication(token_env, host, option)
-    tls = TlsFiles(certificate=certificate, key=key) if certificate and key else None
-    return Entrance(places=found, authenticate=authenticate, allowed=allowed or (), tls=tls)
+    return TlsFiles(certificate=certificate, key=key) if certificate and key else None
 
 
 def url_of(scheme: str, host: str, port: int) -> str:

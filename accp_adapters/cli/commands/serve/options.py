@@ -21,6 +21,7 @@ __all__ = [
     "KeepBytes",
     "KeepSeconds",
     "Log",
+    "MakeToken",
     "Preset",
     "PresetOption",
     "RelayAddress",
@@ -81,6 +82,7 @@ BELONGS_TO: Final[Mapping[str, Served | None]] = MappingProxyType(
         "--decimal": Served.HANDLER,
         "--tcp": Served.AGENT,
         "--relay": Served.AGENT,
+        "--make-token": Served.AGENT,
         "--stdio": Served.AGENT,
         "--compress": Served.COMPRESSION,
         "--policy": Served.COMPRESSION,
@@ -129,6 +131,10 @@ Tcp: TypeAlias = Annotated[str | None, typer.Option(metavar="HOST:PORT", help="S
 RelayAddress: TypeAlias = Annotated[
     str | None,
     typer.Option(metavar="acp+wss://HOST", help="Serve the guest of each token in its room of this relay (C)."),
+]
+MakeToken: TypeAlias = Annotated[
+    bool,
+    typer.Option("--make-token", help="Make a token for this run, and print the links that hold it, for the guest."),
 ]
 Stdio: TypeAlias = Annotated[
     bool, typer.Option("--stdio", help="Serve the process that started this one (B); no other option goes with it.")

@@ -283,3 +283,21 @@ async def test_an_address_that_is_none_is_refused(address: str) -> None:
     with pytest.raises((EncodeError, DecodeError), match="ERR_INVALID_REQUEST"):
         async with acp_connect(address):
             raise AssertionError("connected")
+
+
+async def test_only_a_controller_sees_and_uses_the_peers_of_others() -> None:
+    other = "tok_of_bob_000000"
+    tokens = BearerTokens({TOKEN: Principal("ann"), other: Principal("bob")})
+    async with (
+        serving(acp_app(AcpHost(Echo(), authenticate=tokens), controllers=["ann"])) as port,
+        acp_connect(f"acp://127.0.0.1:{port}/{other}") as bob,
+        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client,
+    ):
+        for token, status in ((other, 404), (TOKEN, 200)):
+            said = {"text": "to bob", "to_peer": "nobody"}
+            peer = "bob" if token == TOKEN else "ann"
+            path = f"/peer/{peer}/send"
+            answer = await client.post(path, json=said, headers={"x-acp-token": token})
+            assert answer.status_code == status
+        assert answer.json()["ok"] is True
+        assert [text_of(message) async for message in first(bob, 1)] == ["to bob"]

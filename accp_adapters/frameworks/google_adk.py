@@ -35,10 +35,10 @@ class AccpPlugin(BasePlugin):
     comes back.
     """
 
-    def __init__(self, policy: Policy | None = None) -> None:
+    def __init__(self, policy: Policy | str | None = None) -> None:
         """Make the plugin; `policy` None: the defaults."""
         super().__init__(name="accp")
-        chosen = policy or Policy()
+        chosen = Policy.of(policy)
         self._policy: Final = replace(chosen, agent_names=chosen.agent_names | {OTHER_AGENT})
         self._answering: Final[WeakKeyDictionary[Any, Projection]] = WeakKeyDictionary()
         """What the agent that answers a call was shown, by the context of the call."""

@@ -33,9 +33,9 @@ class AccpInputFilter:
     reference opens in the run whose request showed it, from the items of that request.
     """
 
-    def __init__(self, policy: Policy | None = None) -> None:
+    def __init__(self, policy: Policy | str | None = None) -> None:
         """Make the filter; `policy` None: the defaults."""
-        self._policy: Final = policy or Policy()
+        self._policy: Final = Policy.of(policy)
         # The filter is not told which run it serves, but a run and its tools share the context of their task.
         self._shown: Final[ContextVar[Projection]] = ContextVar("accp_shown", default=_NOTHING)
         self.tool: Final = FunctionTool(

@@ -46,16 +46,16 @@ class CompressedMessages(BaseChannel[Any, Any, Any]):
 
     __slots__ = ("_merged", "_policy")
 
-    def __init__(self, policy: Policy | None = None) -> None:
+    def __init__(self, policy: Policy | str | None = None) -> None:
         """Render by `policy`: its counter and excluded tools.
 
         Raises:
             TypeError: LangGraph was given the class itself; it must be an instance, `CompressedMessages()`.
         """
-        if not isinstance(policy, Policy | None):
+        if not isinstance(policy, Policy | str | None):
             raise TypeError(f"expected a Policy, found {policy!r}: write CompressedMessages() with its brackets")
         super().__init__(list[AnyMessage])
-        self._policy: Final = replace((policy or Policy()).without_previews(), cache_aware=False)
+        self._policy: Final = replace(Policy.of(policy).without_previews(), cache_aware=False)
         self._merged: BinaryOperatorAggregate[Any] = BinaryOperatorAggregate(list, add_messages)
 
     def __eq__(self, other: object) -> bool:

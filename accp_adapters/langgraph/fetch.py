@@ -82,7 +82,7 @@ _METADATA: Final = "accp_fetch"
 """The metadata key that tells our tool from another one of its name."""
 
 
-def fetch_tool(policy: Policy | None = None, *, store: stores.Store | None = None) -> BaseTool:
+def fetch_tool(policy: Policy | str | None = None, *, store: stores.Store | str | None = None) -> BaseTool:
     """Return the tool `accp_fetch` for hand-built graphs; `AccpMiddleware` registers its own.
 
     It opens the texts of the agent's own messages, and those that `CompressNode` put into the store for previews that
@@ -94,10 +94,10 @@ def fetch_tool(policy: Policy | None = None, *, store: stores.Store | None = Non
         policy: The policy of the node.
         store: Its store; None: the graph's own, if it has one.
     """
-    chosen = policy or Policy()
+    chosen, kept = Policy.of(policy), stores.opened(store)
 
     def find_stored(runtime: ToolRuntime) -> _Stored | None:
-        cold, session_id = stores.choose(chosen, store, runtime.store), graph_session(runtime)
+        cold, session_id = stores.choose(chosen, kept, runtime.store), graph_session(runtime)
         messages = messages_of(runtime.state)
         return _Stored(cold=cold, session_id=session_id, messages=messages) if cold and session_id else None
 

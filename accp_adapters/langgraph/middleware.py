@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -29,6 +28,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from accp_adapters.fetching import FETCH_NAME
+from accp_adapters.langgraph.agent_tools import warn_of_unknown_tools, without_fetch
 from accp_adapters.langgraph.fetch import is_own, is_refused, private_fetch_tool
 from accp_adapters.langgraph.fold import FOLD_KEY, Fold, Folder
 from accp_adapters.langgraph.projection import MessageProjector, ProjectedMessages
@@ -44,7 +44,7 @@ from accp_adapters.langgraph.runtime import (
     thread_id,
 )  # fmt: skip
 from accp_adapters.langgraph.summarization import count_projected_tokens, summarizing_model
-from accp_adapters.policy import ContextSize, Offer, Policy, read_size
+from accp_adapters.policy import ContextSize, Offer, Policy, is_disabled, read_size
 from accp_adapters.telemetry import RewritingRecord, Stats, Telemetry
 from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
@@ -63,8 +63,6 @@ ModelAnswer: TypeAlias = ModelResponse[Any]
 _MAX_LAST_REQUESTS: Final = 64
 """Threads whose last request is kept for the summarizer."""
 _MAX_STORED: Final = 10_000
-_DISABLED: Final = "ACCP_DISABLED"
-"""The environment variable that switches every projection off where it is "1"."""
 
 
 def _merge(left: Mapping[str, str] | None, right: Mapping[str, str] | None) -> dict[str, str]:
@@ -122,9 +120,9 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
 
     def __init__(
         self,
-        policy: Policy | None = None,
+        policy: Policy | str | None = None,
         *,
-        store: stores.Store | None = None,
+        store: stores.Store | str | None = None,
         offer: Offer | None = None,
         fold_trigger: ContextSize | None = None,
         fold_keep: ContextSize | None = None,
@@ -133,9 +131,10 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         """Project by `policy`.
 
         Args:
-            policy: None: the defaults.
-            store: A `ColdStore` or LangGraph `BaseStore` that keeps the texts behind references as well, so that these
-                survive what removes messages from the state: summaries, trimming. None: the state alone opens them.
+            policy: A Policy or the name of a preset, such as "tight"; None: the defaults.
+            store: A `ColdStore`, a LangGraph `BaseStore` or an address (`sqlite:PATH`, `redis://HOST`): it keeps the
+                texts behind references as well, so that these survive what removes messages from the state: summaries,
+                trimming. None: the state alone opens them.
             offer: When the model is offered `accp_fetch`: `Policy.offer`; None: that of the policy. With "always" a
                 tool selector after this middleware needs `always_include=["accp_fetch"]`.
             fold_trigger: The size beyond which older tool results are folded into one summary with a reference:
@@ -148,23 +147,26 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         Raises:
             ValueError: An option has no such value, or sizes leave no room for a summary; it names the option and the
                 value.
+            TypeError: `policy` or `store` is nothing of the kind.
         """
         super().__init__()
-        chosen = policy or Policy()
+        is_disabled()
+        chosen = Policy.of(policy)
         chosen = chosen if offer is None else replace(chosen, offer=offer)
         self._policy: Final = chosen
         self._always_offers: Final = chosen.offer == "always"
         self._projector: Final = MessageProjector(self._policy)
-        self._store: Final = store
+        self._store: Final = stores.opened(store)
         self._stored: Final[BoundedDict[tuple[str | None, str], None]] = BoundedDict(_MAX_STORED)
         """Thread and key of what was stored; for the summarizer, which sees no state."""
         self._last_requests: Final[BoundedDict[str | None, ModelRequest]] = BoundedDict(_MAX_LAST_REQUESTS)
         """Thread to what its model was sent last; for the summarizer, and it may be lost at any time."""
         self._summarizes = False
+        self._has_checked_tools = False
         self._telemetry: Final = Telemetry("langgraph")
         self._folder: Final = _folder(chosen, fold_trigger, fold_keep, summarizer)
         self.tools = (
-            [private_fetch_tool(chosen, store, self._telemetry)] if self._policy.previews or self._folder else []
+            [private_fetch_tool(chosen, self._store, self._telemetry)] if self._policy.previews or self._folder else []
         )
 
     def before_agent(self, state: AccpState, runtime: Runtime[Any]) -> dict[str, Any] | None:
@@ -179,8 +181,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         self, request: ModelRequest, handler: Callable[[ModelRequest], ModelAnswer]
     ) -> ModelAnswer | ExtendedModelResponse[Any]:
         """Call the model with the projection, and offer the fetch tool from the first reference on."""
-        if os.environ.get(_DISABLED) == "1":
-            return handler(request.override(tools=_without_fetch(request.tools)))
+        if is_disabled():
+            return handler(request.override(tools=without_fetch(request.tools)))
         with self._telemetry.model_call(agent_name(), thread_id()):
             call = self._prepare(request)
             self._tell(call)
@@ -193,8 +195,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         self, request: ModelRequest, handler: Callable[[ModelRequest], Awaitable[ModelAnswer]]
     ) -> ModelAnswer | ExtendedModelResponse[Any]:
         """`wrap_model_call`, asynchronously."""
-        if os.environ.get(_DISABLED) == "1":
-            return await handler(request.override(tools=_without_fetch(request.tools)))
+        if is_disabled():
+            return await handler(request.override(tools=without_fetch(request.tools)))
         with self._telemetry.model_call(agent_name(), thread_id()):
             call = await asyncio.to_thread(self._prepare, request)
             self._tell(call)
@@ -259,6 +261,9 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
 
     def _prepare(self, request: ModelRequest) -> _ModelCall:
         """Return what the model is sent, what must be stored before, and what the state keeps after."""
+        if not self._has_checked_tools:
+            self._has_checked_tools = True
+            warn_of_unknown_tools(self._policy.tools, request.tools)
         state: Any = request.state
         messages, fold = self._folded(request)
         shown = self._project(request, messages)
@@ -363,15 +368,11 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         fetch = [tool for tool in request.tools if getattr(tool, "name", None) == FETCH_NAME]
         if not all(map(is_own, fetch)):
             return list(request.tools)
-        others = _without_fetch(request.tools)
+        others = without_fetch(request.tools)
         if not offers or not self.tools:
             return others
         own = (fetch or self.tools)[:1]
         return [*others, *(own if self._always_offers else map(convert_to_openai_tool, own))]
-
-
-def _without_fetch(tools: Sequence[Any]) -> list[Any]:
-    return [tool for tool in tools if getattr(tool, "name", None) != FETCH_NAME or not is_own(tool)]
 
 
 def _folder(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -21,6 +22,11 @@ from accp_core.references import StoredText
 
 __all__ = ["CompressNode"]
 
+_NO_THREAD: Final = (
+    "CompressNode makes no previews in a run without a thread: give the graph a checkpointer, and the run "
+    'config={"configurable": {"thread_id": …}}'
+)
+
 
 class CompressNode(Runnable[Any, Any]):
     """A node that replaces the tool results after the last model turn, each in its place, for small checkpoints.
@@ -34,21 +40,21 @@ class CompressNode(Runnable[Any, Any]):
 
     def __init__(
         self,
-        policy: Policy | None = None,
+        policy: Policy | str | None = None,
         *,
-        store: stores.Store | None = None,
+        store: stores.Store | str | None = None,
         messages_key: str = "messages",
     ) -> None:
         """Compress by `policy` what the channel `messages_key` holds.
 
         Args:
-            policy: None: the defaults.
-            store: A `ColdStore` or LangGraph `BaseStore` for full texts; None: the graph's own, if it has one.
+            policy: As `AccpMiddleware` takes it.
+            store: The same, for full texts; None: the graph's own, if it has one.
             messages_key: A channel whose reducer replaces by id, as `add_messages` does.
         """
         super().__init__()
-        self._policy: Final = policy or Policy()
-        self._store: Final = store
+        self._policy: Final = Policy.of(policy)
+        self._store: Final = stores.opened(store)
         self._key: Final = messages_key
         self._projector: Final = MessageProjector(self._policy, stays=is_compressed)
 
@@ -87,7 +93,10 @@ class CompressNode(Runnable[Any, Any]):
         messages = messages_of(state, self._key)
         results = _newest_results(messages)
         session_id = graph_session(runtime)
-        can_store = session_id is not None and (self._store is not None or runtime.store is not None)
+        has_store = self._store is not None or runtime.store is not None
+        if has_store and session_id is None and self._policy.previews:
+            warnings.warn(_NO_THREAD, stacklevel=2)
+        can_store = session_id is not None and has_store
         policy = self._policy if can_store else self._policy.without_previews()
         projector = projector_after(messages[: len(messages) - len(results)], policy, agent_name())
         changed: list[BaseMessage] = []

@@ -95,7 +95,7 @@ def _cited(words: str, texts: Iterable[str]) -> list[str]:
 def project_messages(
     messages: Sequence[Any],
     *,
-    policy: Policy | None = None,
+    policy: Policy | str | None = None,
     layout: Layout | str | None = None,
     agent: str | None = None,
     results_only: bool = False,
@@ -119,7 +119,7 @@ def project_messages(
         ValueError: there is no such layout, or a message is no JSON object with a role or a type, or one of its names
             or ids is no text; it names the index of the message.
     """
-    chosen = policy or Policy()
+    chosen = Policy.of(policy)
     messages = list(messages)
     found = find_layout(messages) if layout is None else Layout(layout)
     if found is not Layout.LANGCHAIN:

@@ -176,6 +176,20 @@ class Policy:
             raise ValueError(f"expected a policy of {', '.join(presets)}, found {name!r}")
         return presets[name]()
 
+    @classmethod
+    def of(cls, given: Policy | str | None) -> Policy:
+        """Return the policy that an option was given: a Policy, the name of a preset, or None for the defaults.
+
+        Raises:
+            TypeError: It is of another type.
+            ValueError: There is no such preset.
+        """
+        if isinstance(given, Policy | None):
+            return given or cls()
+        if isinstance(given, str):
+            return cls.named(given)
+        raise TypeError(f"expected a Policy or the name of one, such as 'tight', found {given!r}")
+
     @property
     def previews(self) -> bool:
         """Whether a text can become a preview, so that a fetch tool is needed."""

@@ -12,11 +12,11 @@ from typing import Final
 from packaging.requirements import Requirement
 
 from accp_adapters.cli.checks.check import Check
+from accp_adapters.policy import SWITCH, is_disabled
 
 __all__ = ["installation"]
 
 _DISTRIBUTION: Final = "accp-middleware"
-_SWITCH: Final = "ACCP_DISABLED"
 
 
 def installation() -> Iterator[Check]:
@@ -27,8 +27,17 @@ def installation() -> Iterator[Check]:
     for extra in metadata.metadata(_DISTRIBUTION).get_all("Provides-Extra") or ():
         if extra != "all":
             yield _extra(extra)
-    if os.environ.get(_SWITCH) == "1":
-        yield Check(name=_SWITCH, found="1: the middleware changes nothing", next_step=f"unset {_SWITCH}")
+    yield from _switch()
+
+
+def _switch() -> Iterator[Check]:
+    """Yield a check where ACCP_DISABLED is set so that something follows from it."""
+    try:
+        found = f"{os.environ[SWITCH]}: the middleware changes nothing" if is_disabled() else ""
+    except ValueError as error:
+        found = str(error)
+    if found:
+        yield Check(name=SWITCH, found=found, next_step=f"unset {SWITCH}")
 
 
 def _extra(extra: str) -> Check:

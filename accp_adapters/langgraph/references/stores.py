@@ -15,7 +15,7 @@ from langgraph.store.base import BaseStore, GetOp, Item, Op, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 
 from accp_adapters.policy import Policy
-from accp_adapters.stores import SqliteColdStore
+from accp_adapters.stores import SqliteColdStore, open_store
 from accp_adapters.stores.sqlite import MEMORY
 from accp_adapters.stores.texts import namespace_label, read_item, write_item
 from accp_core.error_codes import ErrorCode
@@ -23,7 +23,18 @@ from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
 from accp_core.references import StoredText, reference_to
 
-__all__ = ["Store", "StoreColdStore", "adelete", "aget", "apurge", "aput", "choose", "failures_as_refusals", "put"]
+__all__ = [
+    "Store",
+    "StoreColdStore",
+    "adelete",
+    "aget",
+    "apurge",
+    "aput",
+    "choose",
+    "failures_as_refusals",
+    "opened",
+    "put",
+]
 
 Store: TypeAlias = BaseStore | ColdStore
 """What the user may give as `store=`."""
@@ -206,6 +217,20 @@ def _is_in_memory(store: ColdStore) -> bool:
     if isinstance(store, StoreColdStore):
         return type(store.base) is InMemoryStore  # a subclass may write to a disk
     return isinstance(store, SqliteColdStore) and store.path == MEMORY
+
+
+def opened(store: Store | str | None) -> Store | None:
+    """Return the store that an option was given; a text is the address of one (`open_store`).
+
+    Raises:
+        TypeError: It is no store.
+        ValueError: It is no address.
+    """
+    if isinstance(store, str):
+        return open_store(store)
+    if store is None or isinstance(store, BaseStore) or all(hasattr(store, name) for name in ("put", "get", "purge")):
+        return store
+    raise TypeError(f"expected a ColdStore, a LangGraph BaseStore or an address as sqlite:PATH, found {store!r}")
 
 
 async def aget(store: ColdStore, session_id: str, key: str) -> str | None:

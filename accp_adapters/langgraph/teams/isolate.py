@@ -26,8 +26,8 @@ def isolate(
     agent: Any,
     *,
     agent_id: str,
-    policy: Policy | None = None,
-    store: stores.Store | None = None,
+    policy: Policy | str | None = None,
+    store: stores.Store | str | None = None,
     reporter: Runnable[Any, Any] | None = None,
     catch: tuple[type[Exception], ...] = (),
 ) -> Runnable[Any, dict[str, Any]]:
@@ -57,8 +57,8 @@ def isolate(
     """
     deliveries = Deliveries(
         agent_id=agent_id,
-        policy=policy or Policy(),
-        store=store,
+        policy=Policy.of(policy),
+        store=stores.opened(store),
         catch=catch,
         reporter=None if reporter is None else Reporter(reporter),
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, get_type_hints
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import RetryPolicy
@@ -16,7 +16,7 @@ from accp_adapters.langgraph.teams.deliveries import Deliveries
 from accp_adapters.langgraph.teams.isolate import isolated
 from accp_adapters.langgraph.teams.planning import plan_node, report_node
 from accp_adapters.langgraph.teams.reporter import Reporter
-from accp_adapters.langgraph.teams.state import AciState
+from accp_adapters.langgraph.teams.state import AciState, read_results
 from accp_adapters.langgraph.teams.tasks import Tasks
 from accp_adapters.langgraph.teams.verifier import AsyncVerifier, Judge
 from accp_adapters.langgraph.teams.work import Team, work_node
@@ -48,8 +48,8 @@ def master_graph(
     retry_policy: RetryPolicy | Sequence[RetryPolicy] | None = None,
     timeout: float | None = None,
     state_schema: type[Any] = MasterState,
-    policy: Policy | None = None,
-    store: stores.Store | None = None,
+    policy: Policy | str | None = None,
+    store: stores.Store | str | None = None,
 ) -> StateGraph[Any, Any, Any, Any]:
     """Return the graph of a master and its agents, to be compiled with any checkpointer and store.
 
@@ -61,7 +61,8 @@ def master_graph(
         plan: What is to be done: a list of steps (`step`) or contexts, a function of the state that returns one, a
             `ModelPlanner`, or a node that returns `begin(task, …)`.
         report: The node "report". A function with a parameter `context` gets the course of the task, such as
-            `context.results["Find churn"]`, failures with their reasons included. None: there is no such node.
+            `context.results["Find churn"]`, failures with their reasons included. None: an AIMessage with the result of
+            each step by its name, where `state_schema` has messages.
         verifier: Called with subtask, item and abstract of each item that an agent reports as done; it returns None for
             a yes, else feedback. One whose call is a coroutine needs `ainvoke`, which prefers a method `averify`.
         reporter: As `isolate` takes it.
@@ -87,8 +88,9 @@ def master_graph(
     _check(agents, timeout)
     policies = _policies(retry_policy)
     tell = None if reporter is None else Reporter(reporter)
+    chosen, kept = Policy.of(policy), stores.opened(store)
     deliveries = [
-        Deliveries(agent_id=name, policy=policy or Policy(), store=store, catch=catch, timeout=timeout, reporter=tell)
+        Deliveries(agent_id=name, policy=chosen, store=kept, catch=catch, timeout=timeout, reporter=tell)
         for name in agents
     ]
     nodes = {each.agent_id: isolated(agents[each.agent_id], each) for each in deliveries}
@@ -104,6 +106,13 @@ def master_graph(
         timeout=timeout,
     )
     return _graph(plan_node(plan, agents), work_node(team), report_node(report), state_schema)
+
+
+def _told(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the results as the answer: a failure is said in words."""
+    results = read_results(state)
+    lines = [f"{name}: {text if isinstance(text, str) else '; '.join(text)}" for name, text in results.items()]
+    return {"messages": [AIMessage("\n".join(lines))]}
 
 
 def _check(agents: Mapping[str, Any], timeout: float | None) -> None:
@@ -128,6 +137,8 @@ def _graph(plan: Any, work: Any, report: Any, state_schema: type[Any]) -> StateG
     graph.add_node("work", work)
     graph.add_edge(START, "plan")
     graph.add_edge("plan", "work")
+    if report is None and "messages" in get_type_hints(state_schema):
+        report = _told
     if report is None:
         graph.add_edge("work", END)
     else:

@@ -70,7 +70,7 @@ def test_no_agent_reads_anything_of_another_agent_or_of_the_task() -> None:
 
 def test_nothing_an_agent_worked_with_reaches_the_masters_state() -> None:
     state = compiled(workers()).invoke({})
-    text = json.dumps(state)
+    text = json.dumps(state, default=str)
     assert not [name for name in NAMES if f"RAW-{name}" in text or f"QUERY-{name}" in text]
     assert read_results(state) == {f"Part of {name}": f"result of {name}" for name in NAMES}
 

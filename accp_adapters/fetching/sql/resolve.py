@@ -57,11 +57,12 @@ def resolve_select(query: str, catalog: Catalog) -> ResolvedQuery:
     scope = find_scope(tokens, catalog)
     if not scope.sources and not scope.derived and not any(token.upper == "FROM" for token in tokens):
         _add_main(tokens, scope, catalog)
+    of_parents = _add_parents(tokens, scope, catalog)
     resolver = Resolver(query, tokens, scope, catalog)
     aliases = [at for at, token in enumerate(tokens) if token.out is not None and token.out == quote(token.name)]
     resolver.resolve()
     numeric = compare_by_value(tokens, resolver, scope, aliases)
-    _write_stars(tokens, scope)
+    _write_stars(tokens, scope, of_parents)
     _keep_order(tokens, scope)
     sql = _write(query, tokens)
     tables = [source.table for source in scope.sources]
@@ -82,30 +83,52 @@ def resolve_condition(
     Raises:
         ProtocolError: E1004, a column or function is unknown; E2003, the condition is too long.
     """
-    scope = SqlScope([FromTable(table.name, table)])
+    source = FromTable(table.name, table)
+    joins, of_parents = ("", []) if columns else _join_parents(source, catalog)
+    scope = SqlScope([source], has_parents=bool(joins))
     condition = spread_chains(condition)
     tokens = tokenize(condition)
     resolver = Resolver(condition, tokens, scope, catalog, is_condition=True)
     resolver.resolve()
     numeric = compare_by_value(tokens, resolver, scope, ())
-    shown = ", ".join(
-        [*map(quote, columns or table.stored.own_columns), *([] if columns else _of_parent(table, catalog))]
-    )
+    names = [f"{quote(table.name)}.{quote(name)}" for name in columns or table.stored.own_columns]
+    shown = ", ".join([*names, *([] if columns else of_parents)])
     where = f" WHERE {_write(condition, tokens)}" if tokens else ""
-    sql = f"SELECT {shown} FROM r{table.number}.{quote(table.name)}{where}"
+    sql = f"SELECT {shown} FROM r{table.number}.{quote(table.name)}{joins}{where}"
     return ResolvedQuery(sql, [table], resolver.comparisons, numeric, shows_rows=not columns)
 
 
-def _of_parent(table: NamedTable, catalog: Catalog) -> list[str]:
-    """Return the columns that name the row which holds each row of a child table."""
-    link = table.stored.source.parent
-    if link is None:
+def _join_parents(source: FromTable, catalog: Catalog) -> tuple[str, list[str]]:
+    """Return the joins of a child table with the tables whose rows hold its rows, and the columns that name those.
+
+    Of the parent that is its name or number, and from there on also the key of the next one.
+    """
+    link, child = source.table.stored.source.parent, quote(source.alias)
+    joins, columns, key = "", [], catalog.key_of(source.table)
+    while link is not None:
+        parent, alias = catalog.find(link.table, key), f"accp_parent_{len(joins)}"
+        above = parent.stored.source.parent
+        is_it = f"{alias}.{quote(link.key)} = {child}.{quote(link.column)}"
+        joins += f" LEFT JOIN r{parent.number}.{quote(parent.name)} AS {alias} ON {is_it}"
+        names = dict.fromkeys([*parent.stored.source.naming(link.key), *([above.column] if above else [])])
+        columns += [f"{alias}.{quote(name)} AS {quote(f'{parent.name}.{name}')}" for name in names]
+        link, child = above, alias
+    return joins, columns
+
+
+def _add_parents(tokens: Sequence[SqlToken], scope: SqlScope, catalog: Catalog) -> list[str]:
+    """Join the only table of a query with its parents where a star shows its rows; return the columns of these."""
+    words = {token.upper for token in tokens}
+    if len(scope.sources) > 1 or scope.reads_query or scope.calls_table or words & _MERGES:
         return []
-    parent = catalog.find(link.table, catalog.key_of(table))
-    source = f"FROM r{parent.number}.{quote(parent.name)} AS accp_parent"
-    is_it = f"accp_parent.{quote(link.key)} = r{table.number}.{quote(table.name)}.{quote(link.column)}"
-    names = parent.stored.source.naming(link.key)
-    return [f"(SELECT {quote(name)} {source} WHERE {is_it}) AS {quote(f'{parent.name}.{name}')}" for name in names]
+    for source in scope.sources:
+        joins, columns = _join_parents(source, catalog)
+        named = next((token for token in tokens if (token.out or "").endswith(f" AS {quote(source.alias)}")), None)
+        if columns and _has_star(tokens) and named is not None:
+            scope.has_parents = True
+            named.out = f"{named.out}{joins}"
+            return columns
+    return []
 
 
 def _add_main(tokens: list[SqlToken], scope: SqlScope, catalog: Catalog) -> None:
@@ -175,8 +198,8 @@ def _is_star(tokens: Sequence[SqlToken], at: int) -> bool:
     return tokens[at].text == "*" and previous in ("SELECT", "DISTINCT", "ALL", ",", ".")
 
 
-def _write_stars(tokens: Sequence[SqlToken], scope: SqlScope) -> None:
-    """Write the columns for a star, where some of them say again what others or child tables say."""
+def _write_stars(tokens: Sequence[SqlToken], scope: SqlScope, of_parents: Sequence[str]) -> None:
+    """Write the columns for a star, but for those that say again what others or child tables say."""
     for at in range(len(tokens)):
         if not _is_star(tokens, at) or scope.reads_query or scope.calls_table:
             continue
@@ -187,4 +210,4 @@ def _write_stars(tokens: Sequence[SqlToken], scope: SqlScope) -> None:
             sources = [each for each in sources if quote(each.alias) == tokens[first].out]
             tokens[first].out = tokens[at - 1].out = ""
         names = [f"{quote(each.alias)}.{quote(name)}" for each in sources for name in each.table.stored.own_columns]
-        tokens[at].out = ", ".join(names)
+        tokens[at].out = ", ".join([*names, *of_parents])

@@ -256,7 +256,7 @@ class Resolver:
                 may_be_text = self._may_be_text(at, qualifier, source, name)
                 if may_be_text and self._end_of_text(at) > self._tokens[at].end:
                     return False
-                is_qualified = bool(qualifier) or self._scope.calls_table
+                is_qualified = bool(qualifier) or self._scope.calls_table or self._scope.has_parents
                 self._write_column(at, end, source, name, is_qualified=is_qualified)
                 if may_be_text:
                     self._write_either(at)
@@ -291,7 +291,7 @@ class Resolver:
                 f"expected one of {', '.join(sorted({quoted_name(name) for _, name in found}))}; found {column!r}"
             )
         for source, name in found:
-            self._write_column(at, end, source, name, is_qualified=bool(qualifier))
+            self._write_column(at, end, source, name, is_qualified=bool(qualifier) or self._scope.has_parents)
         return bool(found)
 
     def _sources(self, qualifier: str, at: int) -> list[FromTable]:

@@ -75,6 +75,8 @@ class SqlScope:
     """Names that the query itself gives, in lower case: of columns, of subqueries, of WITH."""
     calls_table: bool = False
     """Whether the source is a table-valued function, such as `json_each`, instead of a table."""
+    has_parents: bool = False
+    """Whether the table is joined with those whose rows hold its rows."""
     reads_query: bool = False
     """Whether a FROM clause has a query in parentheses, or the name of one."""
 

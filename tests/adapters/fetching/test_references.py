@@ -111,13 +111,20 @@ def of_issues(query: str, limit: int = 400) -> str:
     return answer({"k": ISSUES}, read_request({"query": query}), limit=limit, counter=count_o200k)
 
 
-@pytest.mark.parametrize("query", ["SELECT labels FROM rows", "SELECT number FROM rows WHERE rows.labels LIKE '%bug%'"])
-def test_a_refused_column_names_the_table_of_that_name_and_how_to_join_it(query: str) -> None:
+def test_an_array_that_is_a_table_is_also_its_json() -> None:
+    labels = '[{"name":"bug","color":"red"},{"name":"p1","color":"blue"}]'
+    assert of_issues("SELECT labels AS l, count(*) AS n FROM rows GROUP BY labels").startswith(
+        "l [2] name color\nbug red"
+    )
+    assert of_issues("SELECT count(*) AS n FROM rows WHERE rows.labels LIKE '%bug%'") == "n 30"
+    assert of_issues(f"SELECT count(*) AS n FROM rows WHERE labels = '{labels}'") == "n 30"
+
+
+@pytest.mark.parametrize("query", ["SELECT color FROM rows", "SELECT number FROM rows WHERE rows.color LIKE '%re%'"])
+def test_a_refused_column_names_the_table_that_has_it_and_how_to_join_it(query: str) -> None:
     with pytest.raises(ProtocolError) as refusal:
         of_issues(query)
-    expected = (
-        r"E1004: expected a column of rows\(number, .*milestone\.labels, .*… \d+ more\); found '(rows\.)?labels'; "
-    )
+    expected = r"E1004: expected a column of rows\(number, .*… \d+ more\); found '(rows\.)?color'; "
     assert re.match(
         rf"{expected}other tables: labels\(rows_number = rows\.number, name, color\)\. ", str(refusal.value)
     )

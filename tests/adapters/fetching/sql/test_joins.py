@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import pytest
 
-from accp_adapters.fetching import value_at
+from accp_adapters.fetching import FetchRequest, answer, value_at
+from accp_adapters.tokens import count_o200k
 
 ROWS: Final = 60
 """So many that SQLite makes an index for a join."""
@@ -50,3 +51,47 @@ def test_a_number_is_joined_with_the_text_that_spells_it() -> None:
     ):
         assert value_at(source, query) == "1234", query
     assert value_at(source, "SELECT id FROM a WHERE id NOT IN (SELECT zip FROM b)") == 7
+
+
+NESTED = json.dumps(
+    {
+        "orders": [
+            {
+                "id": at,
+                "title": f"order {at}",
+                "items": [{"sku": f"S{n}", "lots": [{"lot": 10 * at + n}]} for n in (0, 1)],
+            }
+            for at in range(2)
+        ]
+    }
+)
+LOTS = [{"items_row": 2, "lot": 10, "orders.items.sku": "S0", "orders.items.orders_id": 1, "orders.title": "order 1"}]
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        ("SELECT * FROM items WHERE sku = 'S1'", [
+            {"orders_id": 0, "_row": 1, "sku": "S1", "orders.title": "order 0"},
+            {"orders_id": 1, "_row": 3, "sku": "S1", "orders.title": "order 1"},
+        ]),
+        ("SELECT * FROM lots WHERE lot = 10", LOTS),
+        ("SELECT l.* FROM lots AS l WHERE l.lot BETWEEN 8 AND 10 ORDER BY lot LIMIT 1", LOTS),
+        ("SELECT i.*, title FROM orders, items AS i WHERE id = orders_id AND _row = 3", [
+            {"orders_id": 1, "_row": 3, "sku": "S1", "title": "order 1"}
+        ]),
+        ("SELECT DISTINCT * FROM items WHERE _row = 0", [{"orders_id": 0, "_row": 0, "sku": "S0"}]),
+    ],
+)  # fmt: skip
+def test_rows_of_a_child_table_carry_the_names_of_the_rows_that_hold_them(query: str, rows: list[object]) -> None:
+    assert value_at(NESTED, query) == rows
+
+
+def test_a_condition_of_a_child_table_names_all_rows_above() -> None:
+    shown = answer({"k": NESTED}, FetchRequest(query="lot = 10"), limit=400, counter=count_o200k)
+    assert shown == "items_row 2\nlot 10\norders.items.sku S0\norders.items.orders_id 1\norders.title order 1"
+
+
+def test_thousands_of_child_rows_are_joined_with_as_many_parents() -> None:
+    many = json.dumps([{"id": f"k{at}", "title": f"t{at}", "parts": [{"n": at}]} for at in range(5_000)])
+    assert len(value_at(many, "SELECT * FROM parts LIMIT 900 OFFSET 100")) == 900

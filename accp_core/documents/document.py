@@ -14,6 +14,7 @@ __all__ = ["BYTE_ORDER_MARK", "Document", "Form", "Literal", "Part", "Prose", "V
 
 _MAX_REST: Final = 300
 """Maximum characters after a value that was cut off: its unread rest and the tool's note about the cut."""
+_MAX_ESCAPE: Final = 5
 BYTE_ORDER_MARK: Final = "\ufeff"
 """Programs of Windows write it before a text; it is no part of a value after it."""
 
@@ -114,6 +115,8 @@ class Literal:
     """What the text holds."""
     open_quote: str = ""
     """The quote with which a literal begins that was cut off; "" where it ends with one, too."""
+    style: str | None = None
+    """The code of the style of JSON that writes it (`json_styles`); None: as Python does."""
     is_several: ClassVar[bool] = False
     """As in `Value`."""
 
@@ -161,6 +164,16 @@ class Document:
         if isinstance(last, Value) and last.opened:
             return () if self.source[last.end :].strip() else (first, last)
         return (first,) if len(self.source) - first.end <= _MAX_REST else ()
+
+    @property
+    def literal(self) -> Literal | None:
+        """The string literal that the text is, but for blanks around it, and what is left of an escape at a cut."""
+        parts = [
+            part
+            for part in self.parts
+            if not isinstance(part, Prose) or len(self.source[part.start : part.end].strip()) > _MAX_ESCAPE
+        ]
+        return parts[0] if len(parts) == 1 and isinstance(parts[0], Literal) else None
 
     @functools.cached_property
     def whole(self) -> Value | None:

@@ -12,7 +12,7 @@ from accp_core.documents.document import BYTE_ORDER_MARK, Document, Literal, Val
 from accp_core.documents.forms import WHOLE_FORMS
 from accp_core.documents.grids import grids_in
 from accp_core.documents.inside import values_inside
-from accp_core.documents.literals import literals_of_repr
+from accp_core.documents.literals import literals_of_repr, whole_literal
 
 __all__ = ["BYTE_ORDER_MARK", "read", "read_verbatim", "wrapped_text"]
 
@@ -38,6 +38,9 @@ def _values(source: str, *, with_literals: bool) -> list[Value | Literal]:
     body = source[start:end]
     if not body:
         return []
+    if (found := whole_literal(body)) is not None:
+        chars, text, quote, style = found
+        return [Literal(start, start + chars, _document(text, with_literals=True), quote, style)]
     if (whole := _read_whole(body, start)) is not None:
         return [whole]
     if body.startswith(BYTE_ORDER_MARK) and (whole := _read_whole(body[1:], start + 1)) is not None:

@@ -73,6 +73,8 @@ def open_document(document: Document) -> OpenedText:
     is_cut = False
     for _ in range(_MAX_NESTED):
         is_cut |= document.is_cut
+        while document.literal is not None:
+            document = document.literal.document
         only = (document.whole,) if document.whole else document.ends
         if not only or only[0].form in GRIDS:
             return _opened(document, is_cut=is_cut)

@@ -6,8 +6,8 @@ one character of plain text.
 `j2:340<1200` means that the source was cut off behind the 1,200th character of the document, and that the last line of
 the part says so. `j2:340>12` means that the source has the document from its 13th character on: what is before them is
 open since a part before, and something was left out between both. `q( j2:340 t:1 )` are the parts of a string literal,
-which stand between triple quotes; with `)'` or `)"` at its end the literal begins with that quote and was cut off, so
-that the triple quote behind it is missing, too.
+which stand between triple quotes; with `q=u(` it is one of JSON in that style. With `)'` or `)"` at its end the literal
+begins with that quote and was cut off, so that the triple quote behind it is missing, too.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from accp_core.documents.forms import FORMS
+from accp_core.documents.json_styles import STYLES
 from accp_core.documents.literals import literal_size, write_literal
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
@@ -37,7 +38,9 @@ _MAX_SHOWN: Final = 40
 """Characters of a text that an error message shows."""
 _NUMBER: Final = "([0-9]{1,18})"
 _SEGMENT: Final = re.compile(rf"([t{''.join(FORMS)}])([^: ]*+):{_NUMBER}(?:<{_NUMBER})?(?:>{_NUMBER})?")
-_OPENING: Final = "q("
+_OPENING: Final = re.compile(r"q(?:=([0-9a-z]{0,4}))?\(")
+_MAX_LITERALS: Final = 32
+"""Literals in each other; each doubles the escapes of those in it."""
 _CLOSING: Final = {")": "", ")'": "'", ')"': '"'}
 """The end of a literal in a layout; what it says of the quote of one that was cut off."""
 
@@ -72,6 +75,8 @@ class LiteralSegment:
     """The parts of its text."""
     open_quote: str = ""
     """As in `Literal`."""
+    style: str | None = None
+    """As in `Literal`."""
 
     @property
     def text(self) -> str:
@@ -82,7 +87,8 @@ class LiteralSegment:
 
     def to_word(self) -> str:
         """Return the words of a layout that describe this part."""
-        return " ".join([_OPENING, *[part.to_word() for part in self.parts], f"){self.open_quote}"])
+        opening = "q(" if self.style is None else f"q={self.style}("
+        return " ".join([opening, *[part.to_word() for part in self.parts], f"){self.open_quote}"])
 
 
 def write_layout(segments: Sequence[Segment | LiteralSegment]) -> str:
@@ -114,11 +120,12 @@ def _split(text: str, layout: str) -> list[str]:
         segment = _SEGMENT.fullmatch(word)
         if segment:
             at += int(segment[3])
-        elif word == _OPENING:
+        elif _OPENING.fullmatch(word):
             fences.append(1 + len(_fence_at(text, at)))
             at += fences[-1]
         else:
-            at += 0 if _CLOSING.get(word) else fences.pop()
+            size = fences.pop()
+            at += 0 if _CLOSING.get(word) else size
         if segment and segment[4]:
             parts.append(text[start : at - len(CUT_LINE)])
             start = at
@@ -144,7 +151,7 @@ def restore(text: str, layout: str, *, limits: ExpansionLimits = DEFAULT_EXPANSI
     if version != NOTATION:
         restoring.fail(f"expected a view in the notation {NOTATION!r}, found {version!r}: another version wrote it")
     words = iter(rest)
-    sources = [restoring.restore_literal(words) if word == _OPENING else restoring.restore_part(word) for word in words]
+    sources = [restoring.restore(word, words) for word in words]
     if restoring.at != len(text):
         restoring.fail(f"expected a text of {restoring.at} characters for the layout, found {len(text)}")
     return "".join(sources)
@@ -163,6 +170,8 @@ class _Restoring:
         self.text = text
         self.limits = limits
         self.expansion = Expansion(limits.of(len(text)))
+        self.depth = 0
+        """How many literals are open."""
         self.at = 0
         """The position behind the parts that were restored."""
 
@@ -170,7 +179,21 @@ class _Restoring:
         """Refuse the text at the current part."""
         raise DecodeError(reason, code=code, text=self.text, position=self.at)
 
-    def restore_literal(self, words: Iterator[str]) -> str:
+    def restore(self, word: str, words: Iterator[str]) -> str:
+        """Return the source of the next part, which a word of a layout describes; of a literal the next words, too."""
+        opening = _OPENING.fullmatch(word)
+        if opening is None:
+            return self._restore_part(word)
+        if opening[1] is not None and opening[1] not in STYLES:
+            self.fail(f"expected the style of a string, found {word!r}")
+        self.depth += 1
+        if self.depth > _MAX_LITERALS:
+            self.fail(f"expected at most {_MAX_LITERALS} literals in each other, found more")
+        literal = self._restore_literal(words, opening[1])
+        self.depth -= 1
+        return literal
+
+    def _restore_literal(self, words: Iterator[str], style: str | None) -> str:
         """Return the source of a literal, whose parts the next words of a layout describe."""
         fence = _fence_at(self.text, self.at)
         self._expect(f"{fence}\n")
@@ -178,7 +201,7 @@ class _Restoring:
         for word in words:
             if word in _CLOSING:
                 break
-            parts.append(self.restore_part(word))
+            parts.append(self.restore(word, words))
         else:
             self.fail("expected ')' behind the parts of a literal, found the end of the layout")
         if word == ")":
@@ -186,15 +209,15 @@ class _Restoring:
         text = "".join(parts)
         # The characters of the parts are part of the literal.
         self.expansion.left = left
-        self._count(literal_size(text))
-        return write_literal(text, _CLOSING[word])
+        self._count(literal_size(text, style))
+        return write_literal(text, _CLOSING[word], style)
 
     def _expect(self, sign: str) -> None:
         if not self.text.startswith(sign, self.at):
             self.fail(f"expected {sign!r}, found {self.text[self.at : self.at + _MAX_SHOWN]!r}")
         self.at += len(sign)
 
-    def restore_part(self, word: str) -> str:
+    def _restore_part(self, word: str) -> str:
         """Return the source of the next part, which a word of a layout describes."""
         segment = _SEGMENT.fullmatch(word)
         if segment is None or (segment[1] == "t" and any(segment.group(2, 4, 5))):

@@ -109,7 +109,7 @@ def _segment(
     part: Value | Literal, counter: TokenCounter, options: Options, limits: ExpansionLimits
 ) -> Segment | LiteralSegment:
     if isinstance(part, Literal):
-        return LiteralSegment(_segments(part.document, counter, options, limits), part.open_quote)
+        return LiteralSegment(_segments(part.document, counter, options, limits), part.open_quote, part.style)
     layouts: list[str] = []
     view = _view(part, counter, options, limits, layouts)
     return Segment(f"{part.form.CODE}{part.how}", view, part.cut, part.opened, layouts)

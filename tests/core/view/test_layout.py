@@ -100,7 +100,6 @@ def test_a_view_in_another_notation_is_refused_by_its_version(layout: str) -> No
         ('"""\na', "q( t:1 )", 5),
         ('"""\na', "q( t:1 )x", 5),
         ("a", ")", 0),
-        ('"""\n"""\n\n"""\n"""', "q( q( ) )", 4),
         ('"""\na\n"""', "qt:9", 0),
         ("[1]", "o:3<3", 0),
         ("1", "y:1", 0),

@@ -1,0 +1,101 @@
+"""A text that is one string of JSON or Python: what it holds is read, at any depth, also where it was cut off."""
+
+import json
+from typing import Any
+
+import pytest
+
+from accp_core import DecodeError
+from accp_core.documents import Literal, read
+from accp_core.tables import open_text
+from accp_core.view import render_text
+from accp_core.view.layout import restore
+from accp_core.view.render_value import render
+from tests.core.previews.test_composition import counter
+
+ROWS = [{"id": 7_000 + n, "name": f"host-{n}", "état": ["ok", "late"][n % 2], "cpu": n * 1.5} for n in range(40)]
+COMPACT = json.dumps(ROWS)
+INDENTED = json.dumps(ROWS, indent=2)
+LINES = "\n".join(map(json.dumps, ROWS))
+
+
+def strings(text: str, depth: int, **options: Any) -> str:
+    for _ in range(depth):
+        text = json.dumps(text, **options)
+    return text
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("inner", [COMPACT, INDENTED, LINES, f"The rows:\n{INDENTED}\nThat is all."])
+@pytest.mark.parametrize("is_ascii", [True, False])
+def test_the_rows_in_a_string_are_a_view_and_a_table(depth: int, inner: str, is_ascii: bool) -> None:
+    source = strings(inner, depth, ensure_ascii=is_ascii)
+    view = render_text(f" {source}\n", counter=counter)
+    assert view.restore() == f" {source}\n"
+    assert view.tokens_after < counter(render(ROWS, counter=counter)) + 20 + 5 * depth
+    (table, *_) = open_text(source).tables()
+    assert list(table.rows) == ROWS
+    assert not open_text(source).is_cut
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_a_string_that_was_cut_off_is_read_up_to_the_cut(depth: int) -> None:
+    source = strings(COMPACT, depth)
+    for end in range(2_400, 2_440):
+        view = render_text(source[:end], counter=counter)
+        assert view.restore() == source[:end]
+        assert view.tokens_after < view.tokens_before * 0.6
+        opened = open_text(source[:end])
+        assert opened.is_cut
+        assert list(opened.tables()[0].rows)[:9] == ROWS[:9]
+
+
+def test_both_ends_in_a_string_are_rows_of_one_table() -> None:
+    text = f"{COMPACT[:1_000]}\n... [900 characters omitted] ...\n{COMPACT[-1_000:]}"
+    opened = open_text(json.dumps(text))
+    assert opened.is_cut
+    assert opened.value[0] == ROWS[0]
+    assert opened.value[-1] == ROWS[-1]
+    assert render_text(json.dumps(text), counter=counter).restore() == json.dumps(text)
+
+
+@pytest.mark.parametrize("inner", [COMPACT, INDENTED, "one 'line'\nand \"another\" one\n" * 9])
+def test_a_string_of_python_is_one_too(inner: str) -> None:
+    view = render_text(repr(inner), counter=counter)
+    assert view.restore() == repr(inner)
+    assert view.tokens_after < view.tokens_before
+    (literal,) = read(repr(inner)).values()
+    assert isinstance(literal, Literal)
+    assert literal.document.source == inner
+
+
+def test_a_list_of_objects_has_the_documents_in_their_literals() -> None:
+    source = f"[TextContent(type='text', text={INDENTED!r}, annotations=None)]"
+    view = render_text(source, counter=counter)
+    assert view.restore() == source
+    assert view.tokens_after < view.tokens_before / 3
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '"a text without escapes"',
+        '"Hello," she said. "And so on\\n.',
+        '"two\\u0020\\n\\u000Alines of a text"',
+        '"a \\ud83d\\n half of a pair"',
+        '"' + "words and no JSON \\n" * 20,
+        "'two' + 'texts\\n of Python'",
+        "'it''s\\n two texts'",
+        "'",
+        '"',
+    ],
+)
+def test_what_cannot_be_written_again_is_no_literal(source: str) -> None:
+    assert not any(isinstance(part, Literal) for part in read(source).values())
+    assert render_text(source, counter=counter).restore() == source
+
+
+@pytest.mark.parametrize("layout", ["v3 q=x( t:1 )", "v3 q=( t:1", "v3 " + "q=( " * 40 + "t:1" + " )" * 40])
+def test_a_layout_that_fits_no_literal_is_refused(layout: str) -> None:
+    with pytest.raises(DecodeError, match="E1001"):
+        restore('"""\n' * 40 + "a" + '\n"""' * 40, layout)

@@ -47,7 +47,7 @@ _BRACKETS: Final = re.compile(rf"{STRING}|[\[({{]|(?P<close>[\])}}])|\n\S")
 _GAP: Final = re.compile(rf"(\s*+)({STRING}|{_CALL}|,\)|[\[\]{{}}(),:]|[^\s\[\]{{}}(),:]++)")
 _NO_TUPLE: Final = re.compile(rf"(?P<string>{STRING})|(?<![a-zA-Z])\((?:{STRING}|[^(),'\"])++\)")
 _JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
-_WORDS: Final = {"True": "true", "False": "false", "None": "null", "(": "[", ")": "]", ",)": "]"}
+_WORDS: Final = {"True": "true", "False": "false", "None": "null", ",)": "]", "(": "[", ")": "]"}
 _ESCAPED_HALF: Final = re.compile(r"\\ud[89a-f]")
 _TUPLE, _DECIMAL, _UUID, _DATE, _TIME = "TDUdt"
 """The letters of the forms that values have beside those of JSON."""
@@ -90,7 +90,7 @@ def read(text: str) -> Any:
         raise ValueError("expected tuples, found brackets without a comma")
     try:
         # As JSON it is read many times faster than by `ast`.
-        value = json_document.read(_TOKEN.sub(_json_token, text))
+        value = json_document.read(_as_json(text))
     except (SyntaxError, TypeError, OverflowError) as error:  # a character beyond all, a date of too many numbers
         raise ValueError("expected a repr that can be read") from error
     if not value or not isinstance(value, (list, dict)):
@@ -99,6 +99,17 @@ def read(text: str) -> Any:
     if not is_rows or len(set(map(len, value))) > 1:
         return value
     return [{f"c{number}": cell for number, cell in enumerate(row)} for row in value]
+
+
+def _as_json(text: str) -> str:
+    parts = text.split("'")
+    outside = "\0".join(parts[::2])
+    if '"' in text or "\\" in text or any(name in outside for name in _NAMES if name != "("):
+        return _TOKEN.sub(_json_token, text)
+    for word, written in _WORDS.items():
+        outside = outside.replace(word, written)
+    parts[::2] = outside.split("\0")
+    return '"'.join(parts)
 
 
 def _json_token(token: re.Match[str]) -> str:

@@ -23,13 +23,12 @@ _MAX_COPIES: Final = 8
 """Cells of a table for each one that is written."""
 _MIN_ROWS: Final = 2
 _TAG: Final = re.compile(
-    r"<(?:(/?)(table|tr)|(t[dh])|(script|style|template))\b([^<>]*+)>|<(!--)",
+    r"(?:</t[dh]>\s*+)?<(?:(/?)(table|tr)|(t[dh])|(script|style|template))\b([^<>]*+)>|<(!--)",
     re.IGNORECASE,
 )
 _BREAK: Final = re.compile(r"<br\b[^<>]*+>", re.IGNORECASE)
 _MARKUP: Final = re.compile(r"</?[a-zA-Z][^<>]*+>")
 _SPAN: Final = re.compile(r"""(?i:\b(col|row)span\s*=\s*["']?([0-9]{1,6}))""")
-_BLANKS: Final = re.compile(r"\s+")
 
 
 def read_tables(source: str) -> list[Value]:
@@ -85,7 +84,7 @@ class _Page:
     def _take(self, tag: re.Match[str]) -> None:
         if len(tag[2]) > len("tr"):
             if not tag[1]:
-                self.open.append(_Table(tag.start()))
+                self.open.append(_Table(tag.start(1) - 1))
             elif self.open:
                 self._close(self.open.pop(), tag.end())
         elif self.open:
@@ -151,7 +150,7 @@ def _spread(rows: list[list[_Cell]]) -> list[list[str]] | None:
 def _text(markup: str) -> str:
     if "<" in markup:
         markup = _MARKUP.sub("", _BREAK.sub(" ", markup))
-    return _BLANKS.sub(" ", html.unescape(markup)).strip()
+    return " ".join(html.unescape(markup).split())
 
 
 def _take_from_above(texts: list[str], below: dict[int, tuple[int, str]]) -> None:

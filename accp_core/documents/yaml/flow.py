@@ -12,6 +12,8 @@ __all__ = ["FlowReader"]
 
 _MAX_DEPTH: Final = 30
 """Levels of flow collections."""
+_MAX_CHARS: Final = 20_000
+"""Characters of a line with one; YAML's writers break lines, and JSON behind a word is no YAML."""
 _QUOTED: Final = r"""("(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+')"""
 _FIRST: Final = r"""(?:[^\s,\[\]{}:#&*!|>%@`"'?-]|[:?-](?=[^\s,\[\]{}]))"""
 _NEXT: Final = r"(?:[^\s,\[\]{}:]|:(?=[^\s,\[\]{}])|[ \t]++(?=[^\s,\[\]{}:#]|:[^\s,\[\]{}]))"
@@ -25,6 +27,10 @@ class FlowReader:
     def __init__(self, lines: list[str], at: int, rest: str) -> None:
         """Begin in the line with that number, of which `rest` was not read."""
         self.lines = lines
+        if len(rest) > _MAX_CHARS:
+            raise ValueError(
+                f"expected at most {_MAX_CHARS} characters of a flow collection in a line, found {len(rest)}"
+            )
         self.at = at
         self.values = 0
         self._rest = rest

@@ -22,7 +22,7 @@ _MAX_ADDED: Final = 8
 """Values that aliases may add, for each line of the text."""
 
 KEY: Final = re.compile(
-    r"""("(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+'|(?:[^\s'"#&*!|>%@`\[\]{},?:-]|[?:-](?=[^\s]))(?:[^:#]|:(?=[^\s])|(?<!\s)#)*+)"""
+    r"""("(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+'|(?:[^\s'"#&*!|>%@`\[\]{},?:-]|[?:-](?=[^\s]))(?:[^:#]++|:(?=[^\s])|(?<!\s)#)*+)"""
     r" *+:(?: ++|$)"
 )
 """The key of a map at the start of a line, and its colon."""
@@ -117,8 +117,8 @@ class _Reader:
             _fail(self.text)
         if self.text.startswith("- ") or self.text == "-":
             return self._read_list(self.indent, depth)
-        if KEY.match(self.text):
-            return self._read_map(self.indent, depth)
+        if key := KEY.match(self.text):
+            return self._read_map(self.indent, depth, key)
         return self._read_inline(self.text, self.indent - 1)
 
     def _read_list(self, indent: int, depth: int) -> list[object]:
@@ -127,18 +127,20 @@ class _Reader:
             rest = self.text[1:].lstrip(" ")
             anchor, rest = self._anchor(rest)
             start = self.values
-            if rest.startswith("- ") or KEY.match(rest):
+            key = KEY.match(rest)
+            if key or rest.startswith("- "):
                 self.indent, self.text = indent + len(self.text) - len(rest), rest
-                value = self._read_node(depth + 1)
+                value = self._read_map(self.indent, depth + 1, key) if key else self._read_node(depth + 1)
             else:
                 value = self._read_value(rest, indent, depth, is_key=False)
             items.append(self._anchored(anchor, value, start))
         return items
 
-    def _read_map(self, indent: int, depth: int) -> dict[str, object]:
+    def _read_map(self, indent: int, depth: int, key: re.Match[str] | None) -> dict[str, object]:
+        """Return the map whose first key was found."""
         members: dict[str, object] = {}
         merged: list[object] = []
-        while self.indent == indent and (key := KEY.match(self.text)):
+        while key:
             name = key[1]
             name = unescape(name[1:-1]) if name[0] == '"' else name[1:-1].replace("''", "'") if name[0] == "'" else name
             if name in members or len(name) > _MAX_KEY_CHARS:
@@ -150,6 +152,7 @@ class _Reader:
                 merged += value if isinstance(value, list) else [value]
             else:
                 members[name.rstrip() if key[1][0] not in "\"'" else name] = value
+            key = KEY.match(self.text) if self.indent == indent else None
         self.has_rows |= depth > 0 and len(members) >= _MIN_ROW_KEYS
         for value in merged:
             if not isinstance(value, dict):
@@ -208,7 +211,7 @@ class _Reader:
         return value
 
     def _read_plain(self, rest: str, indent: int) -> object:
-        found = has_comment_or_key(rest)
+        found = has_comment_or_key(rest) if ":" in rest or "#" in rest else None
         self.advance()
         if found:
             if rest[found.start()] == ":":

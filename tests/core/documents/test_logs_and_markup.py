@@ -152,6 +152,12 @@ def test_tables_of_a_page_are_rows_beside_the_page() -> None:
     assert [table.name for table in open_text(PAGE).tables()] == ["rows", "rows_2", "lines"]
 
 
+def test_a_table_begins_at_its_tag() -> None:
+    text = "<td>x</td> <table><tr><td>a<td>b</td></tr><tr><td>c</td><td>d</tr></table>"
+    (found,) = read_tables(text)
+    assert text[found.start :] == found.written == text[11:]
+
+
 @pytest.mark.parametrize(
     "text",
     [

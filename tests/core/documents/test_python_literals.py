@@ -20,6 +20,7 @@ from accp_core.packing.expansion import Expansion
 from accp_core.tables import open_text
 from accp_core.view.layout import restore
 from tests.properties.json_values import values
+from tests.work import count_calls
 
 COUNT = o200k_base()
 ROWS: list[dict[str, Any]] = [
@@ -118,6 +119,11 @@ def test_a_layout_that_does_not_fit_is_refused(layout: str) -> None:
     with pytest.raises(DecodeError) as refusal:
         restore(text, f"v3 {layout[:-1]}{len(text)}")
     assert refusal.value.code == "E1001"
+
+
+def test_a_literal_behind_a_word_is_not_read_as_yaml_as_well() -> None:
+    rows = [{"id": number, "name": "Ana", "tags": ["a", None]} for number in range(2_000)]
+    assert count_calls(lambda: read(f"Result: {rows}")) < 10_000
 
 
 @given(values, st.integers(10, 120))

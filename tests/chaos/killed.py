@@ -97,7 +97,9 @@ async def _answer_requests(job: dict[str, Any], doom: Doom, acknowledged: int) -
         tell(acknowledged, f"handled {request.idempotency_key}")
         return {"n": request.message.payload["n"], "worker": os.getpid()}
 
-    log = doom.around(open_log(job["address"]), "lease", "append", "save", "release", "snapshot", "renew")
+    log = doom.around(
+        open_log(job["address"]), "lease", "append", "append_next", "save", "release", "snapshot", "renew"
+    )
     limits = HostLimits(lease=0.5, snapshot_every=3)
     async with SessionHost(handle, codec=CODEC, log=log, limits=limits) as host:
         client = Client(job["session"])

@@ -85,6 +85,10 @@ class SessionPlace:
         return False
 
 
+class _OthersFirst(Exception):
+    """The log has, or may have, steps of other workers."""
+
+
 class Journal:
     """Takes steps, and follows those of other workers."""
 
@@ -160,6 +164,9 @@ class Journal:
     ) -> list[str] | None:
         async with place.lock:
             await self._make_room(place.name, size)
+            if place.replica is not None and size <= LONG:
+                with suppress(_OthersFirst):
+                    return await self._commit_alone(place, place.replica, decide)
             fence = await self._lease(place.name)
             try:
                 replica = await self._catch_up(place, fence.last)
@@ -169,14 +176,58 @@ class Journal:
                 if step is not None and frames is not None:
                     await self._record(place, replica, step, fence)
                     place.announce(replica, frames)
-                    await self._save_sometimes(replica, step, fence)
-                self.on_current(place, replica)
-                self._numbers.put(place.name, replica.number)
-                self._weigh(place.name, replica)
+                    if self._is_save_due(replica, step):
+                        await self._save(replica, fence)
+                self._took(place, replica)
                 return frames
             finally:
                 with suppress(ProtocolError):  # it ends by itself
                     await self._log.release(fence)
+
+    async def _commit_alone(
+        self, place: SessionPlace, replica: Replica, decide: Callable[[Replica], SessionStep | None]
+    ) -> list[str]:
+        """Take a step in one operation of the log, as where no other worker uses the session.
+
+        Raises:
+            _OthersFirst: Nothing was logged: the step is decided again under the lease.
+            ProtocolError: E3001, the store is unreachable: the step may have been taken or not.
+        """
+        number, place.replica = replica.number, None
+        try:
+            step = decide(replica)
+            frames = None if step is None else await replica.apply(step)
+        except Exception:  # what it says may be true of an older state only
+            frames = step = None
+        if step is None or frames is None:
+            place.replica = replica if replica.number == number else None
+            raise _OthersFirst
+        place.is_unsure = True
+        await replica.store_texts()
+        is_logged = await self._log.append_next(place.name, replica.number, step.to_text())
+        place.is_unsure = False
+        if not is_logged:
+            raise _OthersFirst
+        place.replica = replica
+        place.announce(replica, frames)
+        if self._is_save_due(replica, step):
+            await self._save_alone(replica)
+        self._took(place, replica)
+        return frames
+
+    async def _save_alone(self, replica: Replica) -> None:
+        """Take a snapshot, unless another worker has the lease or has gone on."""
+        with suppress(ProtocolError):
+            fence = await self._log.lease(replica.name, self._worker, self._limits.lease)
+            if fence is not None:
+                if fence.last == replica.number:
+                    await self._save(replica, fence)
+                await self._log.release(fence)
+
+    def _took(self, place: SessionPlace, replica: Replica) -> None:
+        self.on_current(place, replica)
+        self._numbers.put(place.name, replica.number)
+        self._weigh(place.name, replica)
 
     async def _make_room(self, name: str, size: int) -> None:
         """Count a session as used, by what it and a frame of `size` take; what is too much, other sessions give up.
@@ -262,11 +313,10 @@ class Journal:
             place.replica, place.is_unsure = None, True
             raise
 
-    async def _save_sometimes(self, replica: Replica, step: SessionStep, fence: Fence) -> None:
+    def _is_save_due(self, replica: Replica, step: SessionStep) -> bool:
         limits = self._limits
         is_old = step.now - replica.unsaved_since > limits.snapshot_age or replica.has_much_raw
-        if is_old or replica.number % limits.snapshot_every == 0:
-            await self._save(replica, fence)
+        return is_old or replica.number % limits.snapshot_every == 0
 
     async def _save(self, replica: Replica, fence: Fence) -> None:
         """Replace the log by a snapshot; without one it only grows, up to the store's bound."""

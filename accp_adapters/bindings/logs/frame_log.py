@@ -3,7 +3,8 @@
 A log keeps for each name a sequence of numbered texts, at most one snapshot that stands for all texts up to its number,
 and at most one lease. Who holds the lease, and nobody else, may append: each lease has a token that is larger than all
 before it, and a token that is not the last one is refused with `Fenced`, whatever its holder believes. So a worker that
-was stopped for a while and goes on cannot write over what another one wrote in the meantime.
+was stopped for a while and goes on cannot write over what another one wrote in the meantime. Where nobody holds the
+lease, whoever knows the number of the last text may append the next one.
 """
 
 from __future__ import annotations
@@ -93,6 +94,16 @@ class FrameLog(Protocol):
             Fenced: The lease was lost.
             ProtocolError: E3003, the number before it is missing; E2003, the text or the log is larger than the store
                 takes.
+        """
+        ...
+
+    async def append_next(self, name: str, number: int, text: str) -> bool:
+        """Append `text` as number `number` in one operation, without a lease (compare and append).
+
+        Return whether it was appended: False where another number is the next one, or a worker holds the lease.
+
+        Raises:
+            ProtocolError: E2003, the text or the log is larger than the store takes.
         """
         ...
 

@@ -77,6 +77,16 @@ class MemoryFrameLog:
         log.last = number
         return True
 
+    async def append_next(self, name: str, number: int, text: str) -> bool:
+        """Append a text without a lease, as `FrameLog.append_next`."""
+        log = self._log(name)
+        if number != log.last + 1 or self._clock() < log.lease_ends:
+            return False
+        check_texts(len(log.texts) + 1, text)
+        log.texts.append((number, text))
+        log.last = number
+        return True
+
     async def read(self, name: str, after: int) -> AsyncIterator[tuple[int, str]]:
         """Return the texts after number `after`, as `FrameLog.read`."""
         log = self._logs.get(name, _Log())

@@ -112,6 +112,8 @@ class NatsFrameLog:
             held = _Held(taken, state["number"], state["sequence"], state["first"], self._clock() + seconds)
             if state["ends"]:
                 await self._shut_out(name, held)
+            else:
+                await self._find_last(name, held)
         self._held[name, taken] = held
         return Fence(name=name, owner=owner, token=taken, last=held.number)
 
@@ -143,6 +145,25 @@ class NatsFrameLog:
         if sequence is None:
             raise self._lost(fence)
         held.number, held.sequence = number, sequence
+        self._places.put(fence.name, (number, sequence))
+        return True
+
+    async def append_next(self, name: str, number: int, text: str) -> bool:
+        """Append a text without a lease, as `FrameLog.append_next`; the lease is not looked at.
+
+        A worker that holds it meanwhile finds that its own text is not the next one any more.
+        """
+        await self._open()
+        check_texts(0, text)
+        last, sequence = self._places.get(name, (0, 0))
+        if last != number - 1:
+            return False
+        with self._refusals("append"):
+            appended = await self._publish(name, sequence, number, text)
+        if appended is None:
+            self._places.pop(name, None)
+            return False
+        self._places.put(name, (number, appended))
         return True
 
     async def read(self, name: str, after: int) -> AsyncIterator[tuple[int, str]]:
@@ -276,14 +297,18 @@ class NatsFrameLog:
         held.revision = revision or 0
         return revision is not None
 
+    async def _find_last(self, name: str, held: _Held) -> None:
+        """Set what the last message is: texts are appended without a lease, too."""
+        try:
+            last = await self._js.get_last_msg(self._name, self._subject(name))
+            held.sequence, held.number = last.seq or 0, int((last.headers or {}).get(_NUMBER, 0))
+        except NotFoundError:
+            held.sequence = 0
+
     async def _shut_out(self, name: str, held: _Held) -> None:
         """Write an empty message, after which the old holder of the lease cannot append any more."""
         for _ in range(_MAX_CONFLICTS):
-            try:
-                last = await self._js.get_last_msg(self._name, self._subject(name))
-                held.sequence, held.number = last.seq or 0, int((last.headers or {}).get(_NUMBER, 0))
-            except NotFoundError:
-                held.sequence = 0
+            await self._find_last(name, held)
             sequence = await self._publish(name, held.sequence, held.number, "")
             if sequence is not None:
                 held.sequence = sequence

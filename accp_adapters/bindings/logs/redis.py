@@ -60,6 +60,16 @@ redis.call('HSET', KEYS[1], 'last', number)
 redis.call('PEXPIRE', KEYS[2], ARGV[4])
 return 1
 """
+_APPEND_NEXT: Final = """
+local number = tonumber(ARGV[1])
+if field('ends') > now or field('last') ~= number - 1 then return 0 end
+if number - field('number') > tonumber(ARGV[4]) then return -1000000000 end
+redis.call('XADD', KEYS[2], ARGV[1] .. '-0', 't', ARGV[2])
+redis.call('HSET', KEYS[1], 'last', number)
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+redis.call('PEXPIRE', KEYS[2], ARGV[3])
+return 1
+"""
 _SAVE: Final = """
 if not held() then return -1 end
 redis.call('HSET', KEYS[1], 'number', ARGV[2], 'snapshot', ARGV[3])
@@ -98,6 +108,7 @@ class RedisFrameLog:
         self._namespace: Final = quote(namespace, safe="", errors="surrogatepass")
         self._ttl: Final = round(ttl * 1000)
         names = {"lease": _LEASE, "renew": _RENEW, "release": _RELEASE, "append": _APPEND, "save": _SAVE}
+        names["append_next"] = _APPEND_NEXT
         self._scripts: Final = {name: self._client.register_script(_BEGIN + text) for name, text in names.items()}
 
     async def lease(self, name: str, owner: str, seconds: float) -> Fence | None:
@@ -125,6 +136,14 @@ class RedisFrameLog:
         if result < _LOST:
             raise log_gap(fence.name, -1 - result, number)
         return bool(result)
+
+    async def append_next(self, name: str, number: int, text: str) -> bool:
+        """Append a text without a lease, as `FrameLog.append_next`."""
+        check_texts(0, text)
+        result = await self._run("append_next", name, number, text, self._ttl, MAX_LOG_TEXTS)
+        if result == _FULL:
+            check_texts(MAX_LOG_TEXTS + 1, "")
+        return bool(result == 1)
 
     async def read(self, name: str, after: int) -> AsyncIterator[tuple[int, str]]:
         """Return the texts after number `after`, as `FrameLog.read`."""

@@ -95,6 +95,10 @@ class SqliteFrameLog:
         """Append a text, as `FrameLog.append`."""
         return await self._run(self._append, fence, number, text)
 
+    async def append_next(self, name: str, number: int, text: str) -> bool:
+        """Append a text without a lease, as `FrameLog.append_next`."""
+        return await self._run(self._append_next, encode_name(name), number, text)
+
     async def read(self, name: str, after: int) -> AsyncIterator[tuple[int, str]]:
         """Return the texts after number `after`, as `FrameLog.read`."""
         query = "SELECT number, text FROM texts WHERE name = ? AND number > ? ORDER BY number LIMIT ?"
@@ -184,6 +188,17 @@ class SqliteFrameLog:
             check_texts(number - snapshot, text)
             connection.execute("INSERT INTO texts VALUES (?, ?, ?)", (key, number, text))
             connection.execute("UPDATE logs SET last = ? WHERE name = ?", (number, key))
+        return True
+
+    def _append_next(self, key: bytes, number: int, text: str) -> bool:
+        with self._transaction() as connection:
+            query = "SELECT number FROM logs WHERE name = ? AND last = ? AND seconds = 0"
+            row = connection.execute(query, (key, number - 1)).fetchone()
+            if row is None:
+                return False
+            check_texts(number - row[0], text)
+            connection.execute("INSERT INTO texts VALUES (?, ?, ?)", (key, number, text))
+            connection.execute("UPDATE logs SET last = ?, used = ? WHERE name = ?", (number, self._clock(), key))
         return True
 
     def _save(self, fence: Fence, number: int, text: str) -> None:

@@ -479,3 +479,27 @@ async def test_long_raw_data_is_stored_at_once() -> None:
     async with SessionHost(echo, codec=CODEC, store=store) as served:  # type: ignore[arg-type]
         await served.frames(ANN, f"@ann>req:tell{{n:{text}}}[mid:a1,seq:1,ts:1000,sid:s1]")
     assert store.texts
+
+
+class Counted(MemoryFrameLog):
+    """A log that names the operations on sessions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.operations: list[str] = []
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in {"lease", "renew", "release", "append", "append_next", "save", "snapshot", "read", "delete"}:
+            object.__getattribute__(self, "operations").append(name)
+        return super().__getattribute__(name)
+
+
+async def test_a_request_in_a_session_takes_two_operations_of_the_log() -> None:
+    client, log = Client(), Counted()
+    async with SessionHost(echo, codec=CODEC, log=log, limits=HostLimits(lease=600.0, snapshot_every=1_000)) as served:
+        await served.frames(ANN, client.ask("add", n=0))
+        log.operations.clear()
+        for number in range(1, 6):
+            (message,) = client.messages(await served.frames(ANN, client.ask("add", n=number)))
+            assert message.payload["echo"] == number
+        assert log.operations == ["append_next"] * 10

@@ -205,6 +205,58 @@ async def test_of_many_workers_one_appends_each_number(opened: Callable[[], Fram
     assert {text for _, text in found} == {f"{worker}/{count}" for worker in range(3) for count in range(20)}
 
 
+async def test_whoever_knows_the_last_number_appends_the_next_one(opened: Callable[[], FrameLog]) -> None:
+    one, other = opened(), opened()
+    fence = await held(one)
+    await one.append(fence, 1, "first")
+    await one.release(fence)
+    assert [await one.append_next("s/1", number, f"ä{number}") for number in (2, 2, 4, 3)] == [True, False, False, True]
+    assert await texts(other, 1) == [(2, "ä2"), (3, "ä3")]
+    assert await other.append_next("s/1", 4, "of the other one")
+    assert not await one.append_next("s/1", 4, "too late")
+    mine = await held(one)
+    assert (mine.last, await texts(one, 3)) == (4, [(4, "of the other one")])
+    await one.save(mine, 4, "state at 4")
+    assert await one.append(mine, 5, "under the lease")
+    await one.release(mine)
+    assert await one.append_next("s/1", 6, "sixth")
+    assert await texts(other, 4) == [(5, "under the lease"), (6, "sixth")]
+    with pytest.raises(ProtocolError, match="E2003"):
+        await one.append_next("s/1", 7, "x" * (MAX_LOG_TEXT_BYTES + 1))
+
+
+async def test_a_lease_and_a_text_without_one_do_not_both_count(opened: Callable[[], FrameLog]) -> None:
+    one, other = opened(), opened()
+    fence = await held(one)
+    await one.append(fence, 1, "first")
+    assert await texts(other) == [(1, "first")]
+    is_appended = await other.append_next("s/1", 2, "without")
+    try:
+        assert await one.append(fence, 2, "under the lease") is not is_appended
+    except Fenced:
+        assert is_appended
+    assert await texts(other) == [(1, "first"), (2, "without" if is_appended else "under the lease")]
+
+
+async def test_of_many_workers_without_a_lease_one_appends_each_number(opened: Callable[[], FrameLog]) -> None:
+    logs = [opened() for _ in range(3)]
+
+    async def write(log: FrameLog, worker: int) -> int:
+        count = 0
+        while count < 10:
+            found = await texts(log)
+            count += await log.append_next("s/1", len(found) + 1, f"{worker}/{count}")
+        return count
+
+    fence = await held(logs[0])
+    await logs[0].append(fence, 1, "first")
+    await logs[0].release(fence)
+    await asyncio.gather(*(write(log, worker) for worker, log in enumerate(logs)))
+    found = await texts(logs[0])
+    assert [number for number, _ in found] == list(range(1, 32))
+    assert {text for _, text in found[1:]} == {f"{worker}/{count}" for worker in range(3) for count in range(10)}
+
+
 async def test_a_server_that_refuses_the_worker_is_out_of_reach(redis_url: str) -> None:
     """E3001, not E5001: the peer whose frame waits for the log has done nothing wrong."""
     log = open_log(redis_url.replace("redis://", "redis://nobody:wrong@"))

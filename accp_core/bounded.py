@@ -72,6 +72,10 @@ class SizedCache(Generic[K, V]):
         entry = self._entries.get(key)
         return entry[0] if entry else None
 
+    def keys(self) -> tuple[K, ...]:
+        """Return the keys, the least recently put one first."""
+        return tuple(self._entries)
+
     def pop(self, key: K) -> V | None:
         """Remove and return the value under `key`, None where there is none."""
         entry = self._entries.pop(key, None)

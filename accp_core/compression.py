@@ -17,7 +17,7 @@ from accp_core import documents, previews, tables
 from accp_core import view as views
 from accp_core.packing.expansion import OWN_EXPANSION
 from accp_core.ports import TokenCounter
-from accp_core.references import StoredText
+from accp_core.references import StoredText, short_reference
 from accp_core.view.text import render_document
 
 __all__ = ["MIN_PREVIEW", "Compressed", "ResultLimits", "Source", "abridge", "compress", "share_limits"]
@@ -287,7 +287,7 @@ def abridge(text: str, *, limit: int, max_chars: int, counter: TokenCounter, ope
 
 def _opening(stored: StoredText, open_with: str) -> str:
     """Return what a model writes to open a stored text: "accp_fetch $cold.…", or the reference alone."""
-    return f"{open_with} {stored.reference}".strip()
+    return f"{open_with} {short_reference(stored.key)}".strip()
 
 
 def _cut(text: str, limit: int, max_chars: int, counter: TokenCounter) -> str:

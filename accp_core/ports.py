@@ -35,6 +35,15 @@ class ColdStore(Protocol):
         """Return the text under `key` for `session_id`, None where there is none."""
         ...
 
+    def find(self, session_id: str, beginning: str) -> list[str]:
+        """Return the keys of `session_id` that begin so, a few where they are many.
+
+        Args:
+            session_id: The session.
+            beginning: A whole key, or as much of it as `references.short_key` gives.
+        """
+        ...
+
     def delete(self, session_id: str, key: str) -> None:
         """Delete the text under `key` for `session_id`, where there is one."""
         ...

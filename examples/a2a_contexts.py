@@ -53,7 +53,7 @@ async def main() -> None:
         reply = await agent(context)
         assert reply.context.states == {"1": 1}
         assert reply.context.abstracts == {"1": "Haas AG 820.44"}
-        with suppress(ProtocolError):  # E5002: expected a granted reference
+        with suppress(ProtocolError):  # E5002: expected a reference to a text that this conversation still has
             raise AssertionError(await agent(replace(context, subtask_name="salaries")))
 
 

@@ -51,7 +51,7 @@ async def ask(url: str) -> None:
     )
     agent = RemoteAgent(AccpWire(url), agent_id="ranker", fetch=STORE.get)
     assert (await agent(orders)).context.abstracts == {"1": "Haas AG 820.44"}
-    with suppress(ProtocolError):  # E5002: expected a granted reference
+    with suppress(ProtocolError):  # E5002: expected a reference to a text that this conversation still has
         raise AssertionError(await agent(replace(orders, subtask_name="salaries")))
 
 

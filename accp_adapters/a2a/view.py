@@ -19,7 +19,7 @@ from accp_adapters.tokens import o200k_base
 from accp_core.markers import escape_markers
 from accp_core.ports import ColdStore, TokenCounter
 from accp_core.previews import preview
-from accp_core.references import StoredText
+from accp_core.references import StoredText, short_reference
 from accp_core.strict_json import compact_json
 from accp_core.view import render
 
@@ -37,7 +37,7 @@ class TaskView:
     text: str
     """What the model reads."""
     reference: str | None
-    """The reference "$cold.…" to the whole task in the store; None without a store."""
+    """The reference "$cold.…" to the whole task in the store, with its whole key; None without a store."""
     tokens_before: int
     """Tokens of the whole task as compact JSON."""
     tokens_after: int
@@ -73,8 +73,10 @@ def task_view(
     whole = StoredText.of(protojson_text(task, sort_keys=True))
     if store is not None:
         store.put(session_id or task.context_id or task.id, whole.key, whole.text)
+    text = _text(
+        _shown(task), None if store is None else short_reference(whole.key), limit=limit, counter=count, request=request
+    )
     reference = None if store is None else whole.reference
-    text = _text(_shown(task), reference, limit=limit, counter=count, request=request)
     return TaskView(text=text, reference=reference, tokens_before=count(whole.text), tokens_after=count(text))
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
-from accp_core.references import find_references, reference_to
+from accp_core.references import find_references, mistyped_references, reference_to
 
 __all__ = ["MAX_REFERENCES", "FetchRequest", "read_request"]
 
@@ -51,7 +51,8 @@ class FetchRequest:
         Raises:
             ProtocolError: E1004, they are more than MAX_REFERENCES.
         """
-        in_query = tuple(map(reference_to, find_references(_STRING.sub("", self.query))))
+        query = _STRING.sub("", self.query)
+        in_query = tuple(map(reference_to, dict.fromkeys((*find_references(query), *mistyped_references(query)))))
         named = self._in_ref or ((self.ref,) if self.ref or not in_query else ())
         found = tuple(dict.fromkeys((*named, *in_query)))
         if len(found) > MAX_REFERENCES:

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from accp_adapters.messages import Layout, Projection, project_messages
 from accp_adapters.policy import Policy
-from accp_core.references import find_references, key_of, reference_to
+from accp_core.references import find_references, is_named, key_of, reference_to
 
 __all__ = [
     "ShownPart",
@@ -86,7 +86,7 @@ def separated(text: str) -> list[str]:
     parts = [first]
     for each in rest:
         reference, _, cited = each.partition(":\n")
-        if reference != reference_to(key_of(cited)) or reference not in first:
+        if reference != reference_to(key_of(cited)) or not is_named(key_of(cited), find_references(first)):
             return [text]
         parts.append(cited)
     return parts
@@ -103,7 +103,7 @@ def cites(content: Any) -> bool:
     if not isinstance(content, list) or len(content) < 2 or not all(isinstance(text, str) for text in content):
         return False
     cited = set(find_references(content[0]))
-    return bool(cited) and all(key_of(text) in cited for text in content[1:])
+    return bool(cited) and all(is_named(key_of(text), cited) for text in content[1:])
 
 
 def project_parts(

@@ -17,7 +17,7 @@ from accp_adapters.messages import project_messages
 from accp_adapters.policy import Policy
 from accp_core.markers import unescape_markers
 from accp_core.ports import TokenCounter
-from accp_core.references import find_references, replace_references
+from accp_core.references import find_references, match_keys, replace_references
 from accp_core.strict_json import compact_json
 
 __all__ = ["RETRIEVE_TOOL", "Compression", "compress_messages", "hash_of", "key_of_hash"]
@@ -111,7 +111,8 @@ def _named(node: Any, old: Any, tool: str, stored: Mapping[str, str]) -> Any:
         case _ if node is old:
             return node
         case str() if find_references(node):
-            named = replace_references(node, lambda key: hash_of(key) if key in stored else None)
+            hashes = {name: hash_of(key) for name, key in match_keys(find_references(node), stored).items()}
+            named = replace_references(node, hashes.get)
             return _OPENING.sub(f"{tool} ", named)
         case list():
             return [_named(each, before, tool, stored) for each, before in zip(node, old, strict=True)]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 from langchain.tools import ToolRuntime
@@ -24,7 +23,7 @@ from accp_adapters.fetching import (
 )
 from accp_adapters.langchain.messages import program_calls
 from accp_adapters.langgraph.references import stores
-from accp_adapters.langgraph.references.grants import find_text
+from accp_adapters.langgraph.references.grants import held_texts
 from accp_adapters.langgraph.references.node_grants import grants_in
 from accp_adapters.langgraph.references.retention import stored_keys
 from accp_adapters.langgraph.runtime import agent_name, graph_session, messages_of, private_session, thread_id
@@ -34,7 +33,7 @@ from accp_adapters.telemetry import Telemetry
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
-from accp_core.references import StoredText, open_reference, parse_reference, reference_to
+from accp_core.references import StoredText, check_grant, checked_text, is_hash_key, is_named, parse_reference
 
 __all__ = ["fetch_tool", "is_own", "is_refused", "private_fetch_tool", "refusals_as_tool_errors"]
 
@@ -47,35 +46,46 @@ class _Stored:
     """The store."""
     session_id: str
     """The session there."""
-    keys: Container[str] = ()
+    keys: Collection[str] = ()
     """The keys that it may be asked for."""
     messages: Sequence[BaseMessage] = ()
     """The messages for whose previews a `CompressNode` may have stored others."""
 
-    def read(self, texts: Mapping[str, str | None]) -> dict[str, str | None]:
-        """Return those of the missing `texts` that the store may be asked for."""
-        missing = self._missing(texts)
-        granted = [key for key, grants in missing.items() if key in self.keys or any(map(self._has, grants))]
-        return {key: self.cold.get(self.session_id, key) for key in granted}
+    def read(self, names: Sequence[str], held: Container[str]) -> dict[str, str | None]:
+        """Return by their keys those texts that it may be asked for, that `names` may mean and that are not `held`."""
+        listed = [key for name in names if self.messages for key in _own_keys(name) or self._find(name)]
+        granted = [key for key, grants in grants_in(self.messages, listed).items() if any(map(self._has, grants))]
+        keys = self._meant(names, held, granted)
+        return {key: self.cold.get(self.session_id, key) for key in keys}
 
-    async def aread(self, texts: Mapping[str, str | None]) -> dict[str, str | None]:
+    async def aread(self, names: Sequence[str], held: Container[str]) -> dict[str, str | None]:
         """`read`, asynchronously."""
-        missing = await asyncio.to_thread(self._missing, texts)
-        granted = [
-            key
-            for key, grants in missing.items()
-            if key in self.keys or any([await self._ahas(each) for each in grants])
-        ]
-        return {key: await stores.aget(self.cold, self.session_id, key) for key in granted}
+        listed = [key for name in names if self.messages for key in _own_keys(name) or await self._afind(name)]
+        found = await asyncio.to_thread(grants_in, self.messages, listed)
+        granted = [key for key, grants in found.items() if any([await self._ahas(each) for each in grants])]
+        keys = self._meant(names, held, granted)
+        return {key: await stores.aget(self.cold, self.session_id, key) for key in keys}
 
-    def _missing(self, texts: Mapping[str, str | None]) -> dict[str, tuple[StoredText, ...]]:
-        return grants_in(self.messages, [key for key, text in texts.items() if text is None])
+    def _meant(self, names: Sequence[str], held: Container[str], granted: Iterable[str]) -> list[str]:
+        known = (*(key for key in self.keys if is_named(key, names)), *granted)
+        return [key for key in dict.fromkeys(known) if key not in held]
+
+    def _find(self, name: str) -> list[str]:
+        return self.cold.find(self.session_id, name)
+
+    async def _afind(self, name: str) -> list[str]:
+        return await stores.afind(self.cold, self.session_id, name)
 
     def _has(self, grant: StoredText) -> bool:
         return self.cold.get(self.session_id, grant.key) == grant.text
 
     async def _ahas(self, grant: StoredText) -> bool:
         return await stores.aget(self.cold, self.session_id, grant.key) == grant.text
+
+
+def _own_keys(name: str) -> list[str]:
+    """Return the key that a name is itself, where it is whole."""
+    return [name] if is_hash_key(name) else []
 
 
 _METADATA: Final = "accp_fetch"
@@ -118,29 +128,22 @@ def private_fetch_tool(policy: Policy, store: stores.Store | None, telemetry: Te
 def _fetch_tool(chosen: Policy, find_stored: Callable[[ToolRuntime], _Stored | None], telemetry: Telemetry) -> BaseTool:
     def accp_fetch(runtime: ToolRuntime, **arguments: object) -> str:
         with refusals_as_tool_errors(telemetry):
-            request = read_request(arguments)
-            texts = {
-                parse_reference(each): find_text(parse_reference(each), runtime.state) for each in request.references
-            }
+            fetch = _Fetch(read_request(arguments), runtime)
             if stored := find_stored(runtime):
                 with stores.failures_as_refusals(stored.cold):
-                    texts |= stored.read(texts)
-            answered = _answer(texts, request, chosen, runtime)
-            telemetry.opened([*texts])
+                    fetch.add(stored.read(fetch.names, fetch.texts), stored.keys)
+            answered = fetch.answer(chosen)
+            telemetry.opened(fetch.opened)
             return answered
 
     async def aaccp_fetch(runtime: ToolRuntime, **arguments: object) -> str:
         with refusals_as_tool_errors(telemetry):
-            request = read_request(arguments)
-            texts = {
-                parse_reference(each): await asyncio.to_thread(find_text, parse_reference(each), runtime.state)
-                for each in request.references
-            }
+            fetch = await asyncio.to_thread(_Fetch, read_request(arguments), runtime)
             if stored := find_stored(runtime):
                 with stores.failures_as_refusals(stored.cold):
-                    texts |= await stored.aread(texts)
-            answered = await asyncio.to_thread(_answer, texts, request, chosen, runtime)
-            telemetry.opened([*texts])
+                    fetch.add(await stored.aread(fetch.names, fetch.texts), stored.keys)
+            answered = await asyncio.to_thread(fetch.answer, chosen)
+            telemetry.opened(fetch.opened)
             return answered
 
     return StructuredTool.from_function(
@@ -177,11 +180,35 @@ def refusals_as_tool_errors(telemetry: Telemetry | None = None) -> Iterator[None
             raise ToolException(str(refusal)) from refusal
 
 
-def _answer(texts: Mapping[str, str | None], request: FetchRequest, policy: Policy, runtime: ToolRuntime) -> str:
-    granted = {key for key, text in texts.items() if text is not None}
-    turn = find_request(messages_of(runtime.state), runtime.tool_call_id)
-    limit = policy.result_limits(sum(len(message.tool_calls) for message in turn)).fetch
-    open_text = partial(open_reference, granted=granted, read=texts.get)
-    if any(runtime.tool_call_id in program_calls(message) for message in turn):
-        return answer_program({key: open_text(reference_to(key)) for key in texts}, request)
-    return open_and_answer(request, open_text, limit=limit, counter=policy.counter)
+class _Fetch:
+    """One call of the tool."""
+
+    def __init__(self, request: FetchRequest, runtime: ToolRuntime) -> None:
+        """Begin with the texts that the state holds."""
+        self._request: Final = request
+        self._runtime: Final = runtime
+        self.names: Final = [parse_reference(each) for each in request.references]
+        """The keys, whole or short, as the model wrote them."""
+        self.texts: Final[dict[str, str | None]] = dict(held_texts(runtime.state))
+        """The texts that open, by their keys."""
+        self.opened: Final[list[str]] = []
+        """The keys of those that it opened."""
+
+    def add(self, texts: Mapping[str, str | None], keys: Iterable[str]) -> None:
+        """Add texts of the store, and the keys of those that were not asked for."""
+        self.texts.update({**dict.fromkeys(key for key in keys if key not in self.texts), **texts})
+
+    def answer(self, policy: Policy) -> str:
+        """Return the answer."""
+        turn = find_request(messages_of(self._runtime.state), self._runtime.tool_call_id)
+        limit = policy.result_limits(sum(len(message.tool_calls) for message in turn)).fetch
+        if any(self._runtime.tool_call_id in program_calls(message) for message in turn):
+            texts = {name: self._open(name) for name in self.names}
+            return answer_program(texts, self._request)
+        return open_and_answer(self._request, self._open, limit=limit, counter=policy.counter)
+
+    def _open(self, reference: str) -> str:
+        key = check_grant(reference, self.texts)
+        text = checked_text(key, self.texts[key])
+        self.opened.append(key)
+        return text

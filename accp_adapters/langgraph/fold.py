@@ -24,7 +24,7 @@ from accp_adapters.policy import Size
 from accp_core.ports import Summarizer, TokenCounter
 from accp_core.projection import ToolForms
 from accp_core.projection.memoized import count_once
-from accp_core.references import key_of, reference_to
+from accp_core.references import key_of, short_reference
 
 __all__ = ["FOLD_KEY", "Fold", "Folder", "folded_source"]
 
@@ -85,7 +85,7 @@ class Fold:
     def messages(self) -> tuple[AIMessage, ToolMessage]:
         """The summary as the model reads it: the answer to a fetch, because its text comes from tools."""
         call_id = f"fold_{self.key.removeprefix('cold.')}"
-        call = tool_call(name=FETCH_NAME, args={"ref": reference_to(self.key)}, id=call_id)
+        call = tool_call(name=FETCH_NAME, args={"ref": short_reference(self.key)}, id=call_id)
         result = ToolMessage(self.text, name=FETCH_NAME, tool_call_id=call_id, id=call_id)
         return AIMessage("", tool_calls=[call], id=f"{call_id}_call"), result
 

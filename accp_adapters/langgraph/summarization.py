@@ -27,6 +27,7 @@ from accp_adapters.langgraph.turns import as_json
 from accp_adapters.policy import Policy
 from accp_core.projection import MessageRecord, Projector, attribute
 from accp_core.projection.memoized import count_once
+from accp_core.references import short_reference
 
 __all__ = ["count_projected_tokens", "summarizing_model"]
 
@@ -127,6 +128,7 @@ def _continuing(last: ModelRequest | None, model: BaseChatModel, shown: Projecte
 
 def _with_references(text: str, shown: ProjectedMessages, will_open: Callable[[str], bool]) -> str:
     """Return `text` without the references that will not open."""
-    for stored in (each for texts in shown.stored.values() for each in texts if not will_open(each.key)):
-        text = text.replace(f"{FETCH_NAME} {stored.reference}", _LEFT_OUT).replace(stored.reference, _LEFT_OUT)
+    for key in (each.key for texts in shown.stored.values() for each in texts if not will_open(each.key)):
+        reference = short_reference(key)
+        text = text.replace(f"{FETCH_NAME} {reference}", _LEFT_OUT).replace(reference, _LEFT_OUT)
     return text

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from accp_core.projection import CallRecord, MessageRecord, Projected, Role, is_program
-from accp_core.references import find_references, key_of
+from accp_core.references import find_references, is_named, key_of
 
 __all__ = ["MessageItem", "Placed", "TextPath", "json_call", "text_parts", "with_cited", "with_projected"]
 
@@ -59,7 +59,7 @@ def with_cited(said: Placed) -> Iterator[Placed]:
     """
     words, *texts = said.record.blocks or (None,)
     cited = set(find_references(words or ""))
-    numbers = [n for n, text in enumerate(texts, 1) if text and cited and key_of(text) in cited]
+    numbers = [n for n, text in enumerate(texts, 1) if text and cited and is_named(key_of(text), cited)]
     kept = [n for n in range(len(said.record.blocks)) if n not in numbers]
     yield _only(said, kept, said.record.role) if numbers else said
     for number in numbers:

@@ -13,7 +13,7 @@ from accp_adapters.messages.placed import MessageItem, Placed, json_call
 from accp_adapters.policy import Policy
 from accp_core.errors import ProtocolError
 from accp_core.projection import MessageRecord, PromptProjector, Role
-from accp_core.references import find_references, key_of, open_reference
+from accp_core.references import find_references, key_of, match_keys, open_reference
 
 __all__ = ["Projection", "project_messages"]
 
@@ -89,7 +89,7 @@ class Projection:
 def _cited(words: str, texts: Iterable[str]) -> list[str]:
     cited = find_references(words)
     found = {key_of(text): text for text in texts} if cited else {}
-    return [found[key] for key in cited if key in found]
+    return [found[key] for key in dict.fromkeys(match_keys(cited, found).values())]
 
 
 def project_messages(

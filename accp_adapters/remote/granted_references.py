@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any, NamedTuple
 
 from accp_adapters.remote.reference_request import DEFAULT_TOKENS, PeerAnswer, ReferenceRequest, query_peer
@@ -56,9 +57,7 @@ class GrantedReferences:
             ProtocolError: As `open`; E1004, the query is not understood; E2003, it takes too much time or memory.
         """
         request = ReferenceRequest(ref=ref, query=query, offset=offset, limit=limit, tokens=tokens)
-        named = request.to_fetch().references
-        for reference in named:
-            check_context_grant(self._context, reference)
+        request = request.with_whole_keys(partial(check_context_grant, self._context))
         return await query_peer(request, self._ask, self.open)
 
     async def next_request(self, work: asyncio.Future[Any]) -> AskedReference | None:

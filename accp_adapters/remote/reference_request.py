@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Final, NamedTuple
 
@@ -11,7 +11,7 @@ from accp_adapters import fetching
 from accp_adapters.fetching import FetchRequest, read_request
 from accp_adapters.serving.off_loop import off_loop
 from accp_adapters.tokens import o200k_base
-from accp_core.references import parse_reference
+from accp_core.references import parse_reference, reference_to, replace_references
 
 __all__ = ["DEFAULT_TOKENS", "FETCH_OPERATION", "PeerAnswer", "ReferenceRequest", "answer_request", "query_peer"]
 
@@ -66,6 +66,19 @@ class ReferenceRequest:
             ProtocolError: E1004, `offset` or `limit` is no whole number from 0 on.
         """
         return read_request({"ref": self.ref, "query": self.query, "offset": self.offset, "limit": self.limit})
+
+    def with_whole_keys(self, check: Callable[[str], str]) -> ReferenceRequest:
+        """Return the request as a frame holds it, with whole keys, once each grant is checked.
+
+        Args:
+            check: Checks the grant of one reference and returns its whole key.
+
+        Raises:
+            ProtocolError: As `to_fetch`, and the codes of `check`.
+        """
+        whole = {parse_reference(ref): reference_to(check(ref)) for ref in self.to_fetch().references}
+        query = None if self.query is None else replace_references(self.query, whole.get)
+        return replace(self, ref=replace_references(self.ref, whole.get), query=query)
 
 
 class PeerAnswer(NamedTuple):

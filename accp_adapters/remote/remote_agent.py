@@ -131,11 +131,10 @@ class RemoteAgent:
                 query is not understood; E2003, it takes too much; E3001, it takes too long.
         """
         request = ReferenceRequest(ref=ref, query=query, offset=offset, limit=limit, tokens=tokens)
-        named = request.to_fetch().references
-        delivery = self._deliveries.get(parse_reference(named[0])) or ""
-        for reference in named:
-            key = parse_reference(reference)
-            check_grant(reference, (key,) if delivery and self._deliveries.get(key) == delivery else ())
+        stored = self._deliveries.keys()
+        delivery = self._deliveries.get(check_grant(request.to_fetch().references[0], stored)) or ""
+        granted = [key for key in stored if self._deliveries.get(key) == delivery]
+        request = request.with_whole_keys(partial(check_grant, granted=granted))
         async with self._connected() as connection:
 
             async def text_of(reference: str) -> str:

@@ -10,7 +10,7 @@ from accp_core.aci import AcceptedReply, AgentContext, AgentReply
 from accp_core.aci.checks import MAX_ABSTRACT_CHARS
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
-from accp_core.references import reference_to, uri_to_key
+from accp_core.references import find_references, is_named, uri_to_key
 
 __all__ = ["MAX_OPENED", "AgentResult", "accept", "check_agent", "reply_with", "with_stored_results"]
 
@@ -76,9 +76,8 @@ async def _stored_results(accepted: AcceptedReply, stored_text: Callable[[str], 
     """Return itemId to the text that the agent stored for it, for each abstract that cites one."""
     texts: dict[str, str] = {}
     for key in filter(None, map(uri_to_key, accepted.stored)):
-        reference = reference_to(key)
         entries = accepted.context.key_information
-        citing = [entry.item_id for entry in entries if reference in entry.output_abstract]
+        citing = [entry.item_id for entry in entries if is_named(key, find_references(entry.output_abstract))]
         if citing:
             texts |= dict.fromkeys(citing, await stored_text(key))
     return texts

@@ -7,7 +7,7 @@ from typing import Final
 
 from accp_adapters.remote.reference_request import ReferenceRequest, answer_request
 from accp_adapters.serving.off_loop import in_thread
-from accp_adapters.stores import SqliteColdStore
+from accp_adapters.stores import SqliteColdStore, stored_keys
 from accp_adapters.tokens import o200k_base
 from accp_core import references
 from accp_core.accp import ErrorCode
@@ -59,11 +59,10 @@ class AgentResults:
         """
 
         async def text_of(reference: str) -> str:
-            key = references.parse_reference(reference)
-            text = await in_thread(partial(self._store.get, session_id, key))
             # The session holds what was cited to this caller in this A2A context, and nothing else.
-            references.check_grant(reference, () if text is None else (key,))
-            return references.checked_text(key, text)
+            granted = await in_thread(partial(stored_keys, self._store, session_id, reference))
+            key = references.check_grant(reference, granted)
+            return references.checked_text(key, await in_thread(partial(self._store.get, session_id, key)))
 
         return await answer_request(request, text_of)
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from accp_adapters.stores.addresses import open_store
 from accp_adapters.stores.sqlite import SqliteColdStore, embedded_store
+from accp_adapters.stores.texts import stored_keys
 from accp_core.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
@@ -19,4 +20,11 @@ else:
         },
     )
 
-__all__ = ["RedisColdStore", "SqliteColdStore", "SqliteInstructionRegistry", "embedded_store", "open_store"]
+__all__ = [
+    "RedisColdStore",
+    "SqliteColdStore",
+    "SqliteInstructionRegistry",
+    "embedded_store",
+    "open_store",
+    "stored_keys",
+]

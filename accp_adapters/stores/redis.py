@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from itertools import islice
 from typing import Any, Final
 from urllib.parse import quote
 
 import redis
 
 from accp_adapters.stores.passwords import without_password
-from accp_adapters.stores.texts import encode_name, pack_text, unpack_text
+from accp_adapters.stores.texts import MAX_FOUND, decode_name, encode_name, pack_text, unpack_text
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
@@ -84,6 +85,17 @@ class RedisColdStore:
         with redis_refusals(self._server, "get"):
             packed: Any = self._client.hget(self._hash_name(session_id), encode_name(key))
         return None if packed is None else unpack_text(packed)
+
+    def find(self, session_id: str, beginning: str) -> list[str]:
+        """Return the keys of `session_id` that begin so, at most 1,000.
+
+        Raises:
+            ProtocolError: as `put`.
+        """
+        with redis_refusals(self._server, "find"):
+            keys: Any = self._client.hkeys(self._hash_name(session_id))
+        found = (key for key in keys if key.startswith(encode_name(beginning)))
+        return [decode_name(key) for key in islice(found, MAX_FOUND)]
 
     def delete(self, session_id: str, key: str) -> None:
         """Delete the text under `key` of `session_id`, where there is one.

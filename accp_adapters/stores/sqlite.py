@@ -7,11 +7,11 @@ import os
 import sqlite3
 import threading
 import weakref
-from typing import Final
+from typing import Any, Final
 
 from accp_adapters.stores.formats import check_format
 from accp_adapters.stores.private_files import make_private
-from accp_adapters.stores.texts import encode_name, pack_text, unpack_text
+from accp_adapters.stores.texts import MAX_FOUND, encode_name, pack_text, unpack_text
 from accp_core.strict_json import is_utf8
 
 __all__ = ["MEMORY", "SqliteColdStore", "embedded_store"]
@@ -24,6 +24,7 @@ CREATE TABLE IF NOT EXISTS cold (
     session TEXT NOT NULL, key TEXT NOT NULL, text BLOB NOT NULL, PRIMARY KEY (session, key)
 ) WITHOUT ROWID
 """
+_FIND: Final = "SELECT key FROM cold WHERE session = ? AND key >= ? AND key < ? ORDER BY key LIMIT ?"
 _TIMEOUT: Final = 30.0
 """Seconds that a writer waits for others: a text that is not stored fails the run."""
 # Connections of a parent process, referenced so that nothing closes them in a forked child.
@@ -69,6 +70,11 @@ class SqliteColdStore:
         rows, _ = self._execute("SELECT text FROM cold WHERE session = ? AND key = ?", *names)
         return unpack_text(rows[0][0]) if rows else None
 
+    def find(self, session_id: str, beginning: str) -> list[str]:
+        """Return the keys of `session_id` that begin so, at most 1,000, in order."""
+        rows, _ = self._execute(_FIND, _column_value(session_id), beginning, f"{beginning}\U0010ffff", MAX_FOUND)
+        return [key for (key,) in rows]
+
     def delete(self, session_id: str, key: str) -> None:
         """Delete the text under `key` of `session_id`, where there is one."""
         self._execute("DELETE FROM cold WHERE session = ? AND key = ?", _column_value(session_id), _column_value(key))
@@ -83,7 +89,7 @@ class SqliteColdStore:
         with self._lock:
             self._closer()
 
-    def _execute(self, statement: str, *values: str | bytes) -> tuple[list[tuple[bytes]], int]:
+    def _execute(self, statement: str, *values: str | bytes | int) -> tuple[list[tuple[Any]], int]:
         with self._lock:
             if self._process != os.getpid() and self.path != MEMORY:
                 # Servers fork their workers; a connection must not be used in the child, nor closed there.

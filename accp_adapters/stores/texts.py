@@ -10,14 +10,28 @@ from urllib.parse import quote
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
+from accp_core.ports import ColdStore
+from accp_core.references import parse_reference, short_key
 
 __all__ = [
-    "ITEM_VERSION", "MAX_TEXT_BYTES", "encode_name", "namespace_label", "pack_text", "read_item", "unpack_text",
+    "ITEM_VERSION",
+    "MAX_FOUND",
+    "MAX_TEXT_BYTES",
+    "decode_name",
+    "encode_name",
+    "item_filter",
+    "namespace_label",
+    "pack_text",
+    "read_item",
+    "stored_keys",
+    "unpack_text",
     "write_item",
 ]  # fmt: skip
 
 MAX_TEXT_BYTES: Final = 64 * 1024 * 1024
 """Bytes of one text in UTF-8; a few bytes in a store could otherwise expand to gigabytes of memory."""
+MAX_FOUND: Final = 1_000
+"""Keys with one beginning that a store returns."""
 
 ITEM_VERSION: Final = 1
 """The version of `write_item`; an item of 0.1 without one is the same."""
@@ -34,6 +48,11 @@ def encode_name(name: str) -> bytes:
     return name.encode(*_ENCODING)
 
 
+def decode_name(name: bytes) -> str:
+    """Return the session id or key that `encode_name` was given."""
+    return name.decode(*_ENCODING)
+
+
 def namespace_label(name: str) -> str:
     """Return `name` as a label of a namespace of a LangGraph store.
 
@@ -45,6 +64,11 @@ def namespace_label(name: str) -> str:
         return label
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{label[:100]}%~{digest}"  # a quoted name never holds "%~"
+
+
+def stored_keys(store: ColdStore, session_id: str, reference: str) -> list[str]:
+    """Return the keys of a session that a reference may mean; where none does, those that are like it may be there."""
+    return store.find(session_id, parse_reference(reference)) or store.find(session_id, "cold.")
 
 
 def pack_text(text: str, *, limit: int = MAX_TEXT_BYTES) -> bytes:
@@ -89,12 +113,17 @@ def unpack_text(packed: object, *, limit: int = MAX_TEXT_BYTES) -> str:
         raise _no_text(packed) from error
 
 
-def write_item(text: str) -> dict[str, object]:
-    """Return `text` as the value of an item of a LangGraph store.
+def write_item(key: str, text: str) -> dict[str, object]:
+    """Return `text` as the value of an item of a LangGraph store, with what finds its key (`item_filter`).
 
     It is ASCII JSON: PostgreSQL's jsonb holds neither NUL nor lone surrogates, and a tool may return both.
     """
-    return {"text": json.dumps(text), "version": ITEM_VERSION}
+    return {"text": json.dumps(text), "version": ITEM_VERSION, **item_filter(key)}
+
+
+def item_filter(key: str) -> dict[str, str]:
+    """Return what the items have in common whose keys are, or begin with, `key`."""
+    return {"short_key": short_key(key)}
 
 
 def read_item(value: Any) -> str:

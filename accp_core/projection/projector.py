@@ -19,7 +19,7 @@ from accp_core.projection.record import CallRecord, MessageRecord, Role
 from accp_core.projection.repeats import Repeats, Shortened
 from accp_core.projection.results import share_batch
 from accp_core.projection.tool_forms import ToolForms
-from accp_core.references import StoredText, find_references, key_of, replace_references
+from accp_core.references import StoredText, find_references, key_of, replace_references, short_key
 from accp_core.view.legend import explanations, legend_for
 
 __all__ = ["Projected", "ProjectionRules", "Projector"]
@@ -109,8 +109,8 @@ class Projector:
         self._repeats: Final = Repeats()
         self._calls: Final[dict[str, tuple[CallRecord, int]]] = {}
         """Call id to the call and how many results of its message's calls the model reads."""
-        self._opens: Final = set(opens)
-        """Keys of texts that open; those of `_unhashed` are added when they are needed."""
+        self._opens: Final = {name for key in opens for name in (key, short_key(key))}
+        """Keys of texts that open, whole and short; those of `_unhashed` are added when they are needed."""
         self._unhashed: list[str] = []
         self._user_words = ""
         self._explained: Final[set[str]] = set()
@@ -237,7 +237,8 @@ class Projector:
         """Return the text of a block; a reference that another agent names and that does not open here is none."""
         if record.role is not Role.OTHER_AGENT or record.stays or not text or not find_references(text):
             return text
-        self._opens.update(map(key_of, (*self._unhashed, *record.texts)))
+        keys = map(key_of, (*self._unhashed, *record.texts))
+        self._opens.update(name for key in keys for name in (key, short_key(key)))
         self._unhashed = []
         return replace_references(text, lambda key: None if key in self._opens else _closed(key))
 

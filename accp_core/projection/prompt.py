@@ -14,7 +14,7 @@ from accp_core.projection.conversations import ProjectedConversations
 from accp_core.projection.other_agents import attribute
 from accp_core.projection.projector import Projected, ProjectionRules, Projector
 from accp_core.projection.record import MessageRecord, Role
-from accp_core.references import find_references
+from accp_core.references import find_references, match_keys
 
 __all__ = ["ProjectedPrompt", "PromptProjector"]
 
@@ -62,4 +62,4 @@ def _cited(records: Iterable[MessageRecord], handed_over: Iterable[str]) -> froz
     """Return those keys that the words of other agents name: the others change nothing."""
     keys = set(handed_over)
     words = (record.text for record in records if record.role is Role.OTHER_AGENT) if keys else ()
-    return frozenset(key for text in words for key in find_references(text) if key in keys)
+    return frozenset(match_keys((name for text in words for name in find_references(text)), keys).values())

@@ -4,39 +4,76 @@
 authorization." A key that is named in a text is not granted by that: the adapter passes the granted keys, which it
 takes from the agent's own state, from its AgentContext, or from what it stored for this agent under its session. The
 text that a store returns is checked against its key, so neither a peer nor a store can put another text in its place.
+
+The short reference that a model reads opens the one granted text whose key begins so. Where two do, one was forged, and
+neither opens.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+import re
+from collections.abc import Callable, Collection
+from difflib import get_close_matches
+from itertools import islice
 from typing import Final
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
-from accp_core.references.key import is_hash_key, key_of, parse_reference, reference_to
+from accp_core.references.key import (
+    is_hash_key,
+    key_of,
+    parse_reference,
+    reference_to,
+    short_key,
+    short_reference,
+)
 
 __all__ = ["check_grant", "checked_text", "open_reference"]
 
 _MAX_SHOWN: Final = 100
 """Characters of a reference that an error message shows."""
+_MAX_COMPARED: Final = 1_000
+"""Granted keys that a mistyped one is compared with."""
+_MAX_NEAR: Final = 3
+"""References that a refusal names."""
+_MIN_LIKENESS: Final = 0.8
+"""From this share of equal characters on, `difflib`'s ratio, a reference may be the one that was meant."""
+_MISTYPED: Final = re.compile(r"cold\.[0-9]{6,13}")
 
 
-def check_grant(reference: str, granted: Container[str]) -> str:
+def check_grant(reference: str, granted: Collection[str]) -> str:
     """Return the key that `reference` opens.
 
     Args:
-        reference: "$cold.…", a bare key or "accp://cold/…", as the caller wrote it.
+        reference: "$cold.…", a bare key or "accp://cold/…", whole or short, as the caller wrote it.
         granted: The keys that were granted.
 
     Raises:
-        ProtocolError: E5002, the key was not granted.
+        ProtocolError: E5002, the key was not granted, or two granted keys begin so; it names these, or the nearest.
     """
     key = parse_reference(reference)
-    if key not in granted:
-        raise ProtocolError(
-            f"expected a granted reference, found {reference[:_MAX_SHOWN]!r}", code=ErrorCode.UNAUTHORIZED_REF
-        )
-    return key
+    if key in granted:
+        return key
+    meant = [each for each in tuple(granted) if short_key(each) == key]
+    if len(meant) == 1:
+        return meant[0]
+    if meant:
+        found = f"a reference that one text has, found {reference_to(key)!r}, which several have"
+        near = "; whole: " + ", ".join(map(reference_to, sorted(meant)[:_MAX_NEAR]))
+    else:
+        found = f"a reference to a text that this conversation still has, found {reference[:_MAX_SHOWN]!r}"
+        near = _nearest(key, granted)
+    raise ProtocolError(f"expected {found}{near}", code=ErrorCode.UNAUTHORIZED_REF)
+
+
+def _nearest(written: str, granted: Collection[str]) -> str:
+    """Return the words that name the granted references which are most like a mistyped one; empty: none is."""
+    mistyped = _MISTYPED.match(written)
+    if mistyped is None:
+        return ""
+    known = {short_key(key): key for key in islice(tuple(granted), _MAX_COMPARED)}
+    near = get_close_matches(mistyped[0], known, _MAX_NEAR, _MIN_LIKENESS)
+    return "; nearest: " + ", ".join(short_reference(known[each]) for each in near) if near else ""
 
 
 def checked_text(key: str, text: str | None) -> str:
@@ -58,11 +95,11 @@ def checked_text(key: str, text: str | None) -> str:
     return text
 
 
-def open_reference(reference: str, granted: Container[str], read: Callable[[str], str | None]) -> str:
+def open_reference(reference: str, granted: Collection[str], read: Callable[[str], str | None]) -> str:
     """Return the text behind `reference`.
 
     Args:
-        reference: "$cold.…", a bare key or "accp://cold/…", as the caller wrote it.
+        reference: As `check_grant` takes it.
         granted: The keys that were granted.
         read: Returns the text that is stored under a key, or None; it is called with granted keys only.
 

@@ -1,13 +1,15 @@
-r"""The key of a stored text and the three ways to write it (ACCP section 5.1, ACI section 5.2).
+r"""The key of a stored text and the ways to write it (ACCP section 5.1, ACI section 5.2).
 
-    key         cold.05736180442795560163228944101          "cold." and 29 decimal digits: 96 bits of the text's SHA-256
-    reference   $cold.05736180442795560163228944101         in a text that a model reads, and in a frame
-    URI         accp://cold/05736180442795560163228944101   in an AgentContext
+    key               cold.05736180442795560163228944101          "cold." and 29 digits: 96 bits of the text's SHA-256
+    reference         $cold.05736180442795560163228944101         in a frame
+    URI               accp://cold/05736180442795560163228944101   in an AgentContext
+    short reference   $cold.057361804427                          in a text that a model reads
 
 The key depends on the text alone: the same text has the same key everywhere, and a text that a store returns is checked
 against it. The owner of a text is not part of the key; it is the namespace of the store. The digits are decimal because
 they cost a model fewer tokens than 24 hexadecimal ones: 10 instead of 13 or 14 (o200k_base reads three digits as one
-token).
+token). The first twelve of them cost 4. They name the one granted text whose key begins so; `check_grant` refuses them
+where there are two.
 
 A context may also cite the other tiers of a session (`$warm.ckpt_1`) and keys of another form that a peer chose
 (`$cold.c9523506b4bd`).
@@ -16,7 +18,7 @@ A context may also cite the other tiers of a session (`$warm.ckpt_1`) and keys o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable
 from hashlib import sha256
 from typing import Final
 
@@ -24,12 +26,17 @@ __all__ = [
     "KEY_BITS",
     "find_references",
     "is_hash_key",
+    "is_named",
     "is_reference",
     "key_of",
+    "match_keys",
+    "mistyped_references",
     "parse_reference",
     "reference_to",
     "reference_to_uri",
     "replace_references",
+    "short_key",
+    "short_reference",
     "uri_to_key",
     "uri_to_reference",
 ]  # fmt: skip
@@ -37,13 +44,19 @@ __all__ = [
 KEY_BITS: Final = 96
 _DIGITS: Final = 29
 """Decimal digits of the largest number of 96 bits."""
+_SHORT_DIGITS: Final = 12
+"""Digits of a short key: two texts with the same ones are made in 2^40 attempts, those with six in a second."""
 _PART: Final = 100_000
 """Characters of a text that are encoded at once: encoding takes four times their number for a while."""
 
 _HASH_KEY: Final = re.compile(rf"cold\.[0-9]{{{_DIGITS}}}")
+_SHORT_LENGTH: Final = len("cold.") + _SHORT_DIGITS
 # `\b` would count a CJK character beside a key as part of the word.
-_IN_TEXT: Final = re.compile(rf"(?<![0-9A-Za-z_])(?:cold\.|accp://cold/)([0-9]{{{_DIGITS}}})(?![0-9A-Za-z_])")
+_IN_TEXT: Final = re.compile(
+    rf"(?<![0-9A-Za-z_])(?:cold\.|accp://cold/)([0-9]{{{_DIGITS}}}|[0-9]{{{_SHORT_DIGITS}}})(?![0-9A-Za-z_])"
+)
 _WRITTEN: Final = re.compile(rf"\$?{_IN_TEXT.pattern}")
+_MISTYPED: Final = re.compile(rf"\$(cold\.(?!(?:[0-9]{{{_DIGITS}}}|[0-9]{{{_SHORT_DIGITS}}})\b)[0-9]+)\b")
 # A scheme of one letter is the drive of a file name; a blank makes it a sentence ("note: call back").
 _URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:\S+")
 _REFERENCE: Final = re.compile(r"\$([a-z]+)\.([A-Za-z0-9_.]+)")
@@ -63,13 +76,23 @@ def is_hash_key(key: str) -> bool:
     return _HASH_KEY.fullmatch(key) is not None
 
 
+def short_key(key: str) -> str:
+    """Return as much of a key as a model reads: "cold." and twelve digits; a key of another form is not shortened."""
+    return key[:_SHORT_LENGTH] if is_hash_key(key) else key
+
+
 def reference_to(key: str) -> str:
-    """Return the reference to the text under `key`: "$cold.…"."""
+    """Return the reference to the text under `key`, as a frame holds it: "$cold.…"."""
     return f"${key}"
 
 
+def short_reference(key: str) -> str:
+    """Return the reference to the text under `key` as a model reads it: "$cold." and twelve digits."""
+    return reference_to(short_key(key))
+
+
 def parse_reference(written: str) -> str:
-    """Return the key in a reference, a bare key or a URI; any other text comes back without blanks around it.
+    """Return the key, whole or short, in a reference, a bare key or a URI; any other text without blanks around it.
 
     The result is not checked: `check_grant` decides whether it opens anything.
     """
@@ -78,16 +101,35 @@ def parse_reference(written: str) -> str:
 
 
 def find_references(text: str) -> list[str]:
-    """Return the keys of stored texts that `text` names in any of the three ways, each once, in order."""
+    """Return the keys of stored texts that `text` names in any way, whole or short as written, each once, in order."""
     return [f"cold.{digits}" for digits in dict.fromkeys(_IN_TEXT.findall(text))]
 
 
+def mistyped_references(text: str) -> list[str]:
+    """Return the keys of references in `text` that have another number of digits than a key has."""
+    return _MISTYPED.findall(text)
+
+
+def is_named(key: str, names: Container[str]) -> bool:
+    """Return whether a key is, whole or short, among `names`, such as those of `find_references`."""
+    return key in names or short_key(key) in names
+
+
+def match_keys(names: Iterable[str], keys: Iterable[str]) -> dict[str, str]:
+    """Return by each of `names`, whole keys or short ones, the key that it means: the only one that begins so."""
+    by_name: dict[str, set[str]] = {}
+    for key in keys:
+        for name in (key, short_key(key)):
+            by_name.setdefault(name, set()).add(key)
+    return {name: next(iter(by_name[name])) for name in names if len(by_name.get(name, ())) == 1}
+
+
 def replace_references(text: str, replacement: Callable[[str], str | None]) -> str:
-    """Return `text` with each name of a stored text, in any of the three ways, replaced.
+    """Return `text` with each name of a stored text, written in any way, replaced.
 
     Args:
         text: Any text.
-        replacement: Returns what stands in place of a key; None: its name stays.
+        replacement: Returns what stands in place of a key, whole or short as written; None: its name stays.
     """
 
     def replace(match: re.Match[str]) -> str:
@@ -115,6 +157,6 @@ def uri_to_key(uri: str) -> str | None:
 
 
 def uri_to_reference(uri: str) -> str:
-    """Return a URI as a model reads it: `$cold.c95` for `accp://cold/c95`; any other text is unchanged."""
+    """Return a URI as a frame holds it: `$cold.c95` for `accp://cold/c95`; any other text is unchanged."""
     key = uri_to_key(uri)
     return uri if key is None else reference_to(key)

@@ -27,7 +27,7 @@ class StoredText:
 
     @property
     def reference(self) -> str:
-        """The reference that a model reads and passes to the tool that opens it: "$cold.…"."""
+        """The reference as a frame holds it: "$cold.…"; a model reads the `short_reference`."""
         return reference_to(self.key)
 
     @property

@@ -28,7 +28,7 @@ from accp_core.compression import (
 from accp_core.markers import escape_markers
 from accp_core.packing.expansion import DEFAULT_EXPANSION
 from accp_core.projection.results import compress_blocks
-from accp_core.references import StoredText, key_of
+from accp_core.references import StoredText, key_of, short_key, short_reference
 from accp_core.view.layout import CUT_LINE
 from tests.core.view.payloads import PAYLOADS, records
 from tests.properties.json_values import all_sources
@@ -65,7 +65,7 @@ def test_a_short_text_is_shown_as_its_view(source: str) -> None:
 
 def test_a_long_text_is_shown_as_a_preview_that_names_the_tool_and_the_reference() -> None:
     shown = compress(ROWS, limits=SMALL, counter=counter, open_with="accp_fetch")
-    assert f"the whole is intact: accp_fetch ${key_of(ROWS)}" in shown.text.split("\n")[0]
+    assert f"the whole is intact: accp_fetch {short_reference(key_of(ROWS))}" in shown.text.split("\n")[0]
     assert shown.stored == StoredText.of(ROWS)
     assert (shown.layout, shown.reference, shown.is_smaller) == (None, f"${key_of(ROWS)}", True)
     assert shown.tokens_before == counter(ROWS)
@@ -74,7 +74,7 @@ def test_a_long_text_is_shown_as_a_preview_that_names_the_tool_and_the_reference
 
 
 def test_a_preview_names_the_reference_alone_where_no_tool_opens_it() -> None:
-    assert f"intact: ${key_of(ROWS)}]" in compress(ROWS, limits=SMALL, counter=counter).text
+    assert f"intact: {short_reference(key_of(ROWS))}]" in compress(ROWS, limits=SMALL, counter=counter).text
 
 
 def test_the_request_ranks_what_a_preview_keeps() -> None:
@@ -93,10 +93,13 @@ def test_without_a_request_and_a_tool_none_is_named_and_nothing_ranked() -> None
     assert "XXXX" not in unranked.text
     assert compress(source, limits=limits, counter=counter) == unranked
     assert Source(source, counter=counter).preview(150) == unranked
-    assert f"intact: ${key_of(source)}]" in abridge(source, limit=150, max_chars=2_000, counter=counter).text
+    assert (
+        f"intact: {short_reference(key_of(source))}]"
+        in abridge(source, limit=150, max_chars=2_000, counter=counter).text
+    )
     hidden = Source(ICON, counter=counter).without_blobs()
     assert hidden is not None
-    assert f"intact: ${key_of(ICON)}]" in hidden.text
+    assert f"intact: {short_reference(key_of(ICON))}]" in hidden.text
 
 
 @pytest.mark.parametrize(("open_with", "shown"), [("accp_fetch", True), ("", False)])
@@ -180,7 +183,9 @@ def test_a_preview_of_the_beginning_names_the_whole(*, is_viewed: bool) -> None:
     shown = source.preview(400, chars=400)
     assert shown is not None
     first, *_, last = shown.text.split("\n")
-    assert first.startswith(f"[preview of the first 1 line; the whole is intact: accp_fetch ${key_of(PROSE)}")
+    assert first.startswith(
+        f"[preview of the first 1 line; the whole is intact: accp_fetch {short_reference(key_of(PROSE))}"
+    )
     assert last.endswith("characters]") or last == PROSE[:400].strip()
     assert PROSE[:100] in shown.text
     assert "Sentence 300" not in shown.text
@@ -190,7 +195,7 @@ def test_a_preview_of_the_beginning_names_the_whole(*, is_viewed: bool) -> None:
 def test_a_beginning_that_fits_is_not_taken_for_the_whole() -> None:
     limits = ResultLimits(inline=100, preview=200, previewed_chars=300)
     shown = compress(PROSE, limits=limits, counter=counter)
-    assert key_of(PROSE) in shown.text
+    assert short_reference(key_of(PROSE)) in shown.text
     assert shown.tokens_after <= 200
 
 
@@ -209,7 +214,7 @@ def test_no_preview_of_a_beginning_is_larger_than_the_text() -> None:
 
 
 def test_where_a_limit_has_no_room_for_the_reference_the_view_is_shown() -> None:
-    shown = compress(ROWS, limits=ResultLimits(inline=100, preview=60), counter=len)
+    shown = compress(ROWS, limits=ResultLimits(inline=100, preview=60), counter=lambda text: 4 * len(text))
     assert shown.stored is None
     assert shown.restore() == ROWS
 
@@ -305,7 +310,7 @@ def test_any_text_comes_back_from_no_more_tokens(
     assert shown.tokens_after == counter(shown.text) <= shown.tokens_before
     assert (shown.layout is None) == (shown.stored is not None)
     if shown.stored is not None:
-        assert f"{open_with} {shown.reference}".strip() in shown.text
+        assert f"{open_with} {short_reference(shown.stored.key)}".strip() in shown.text
         assert shown.stored == StoredText.of(source)
         assert shown.tokens_after <= max(chosen.preview, chosen.inline or 0)
     assert compress(source, limits=chosen, counter=counter, request=request, open_with=open_with) == shown
@@ -341,7 +346,7 @@ def test_a_short_result_is_its_own_abstract() -> None:
 @pytest.mark.parametrize("source", [PROSE, ROWS, PROSE * 20], ids=["prose", "rows", "400,000 characters"])
 def test_a_long_result_is_abridged_and_stored(source: str) -> None:
     shown = abridge(source, limit=200, max_chars=2_000, counter=counter, open_with="accp_fetch")
-    assert f"accp_fetch ${key_of(source)}" in shown.text
+    assert f"accp_fetch {short_reference(key_of(source))}" in shown.text
     assert shown.tokens_after <= 200
     assert len(shown.text) <= 2_000
     assert (shown.layout, shown.stored) == (None, StoredText.of(source))
@@ -364,7 +369,7 @@ def test_an_abstract_of_long_tokens_is_cut_and_names_the_reference(open_with: st
     assert counter(BLANKS) < 100 < len(BLANKS)
     for source in (BLANKS, BLANKS * 30, ("-" * 90 + "\n") * 90):
         shown = abridge(source, limit=100, max_chars=1_000, counter=counter, open_with=open_with)
-        assert f"{open_with} ${key_of(source)}".strip() in shown.text
+        assert f"{open_with} {short_reference(key_of(source))}".strip() in shown.text
         assert shown.tokens_after == counter(shown.text) <= 100
         assert len(shown.text) <= 1_000
 
@@ -385,7 +390,7 @@ def test_the_tokens_of_a_result_are_counted_where_its_view_may_fit_and_else_esti
 def test_an_abstract_that_is_cut_names_the_reference_once() -> None:
     shown = abridge(ROWS, limit=200, max_chars=300, counter=counter, open_with="accp_fetch")
     assert shown.text.startswith("[preview")
-    assert (len(shown.text), shown.text.count(key_of(ROWS))) == (300, 1)
+    assert (len(shown.text), shown.text.count(short_key(key_of(ROWS)))) == (300, 1)
 
 
 def test_a_view_of_exactly_the_characters_of_an_abstract_is_not_cut() -> None:
@@ -397,7 +402,7 @@ def test_a_view_of_exactly_the_characters_of_an_abstract_is_not_cut() -> None:
 @pytest.mark.parametrize("room", range(10, 51))
 def test_a_cut_leaves_three_quarters_of_what_fits(room: int) -> None:
     source = "a" * 50 + " " * 5_000
-    opening = f"${key_of(source)} "
+    opening = f"{short_reference(key_of(source))} "
 
     def blanks_are_free(text: str) -> int:
         return len(text.replace(" ", ""))
@@ -414,7 +419,7 @@ def test_a_cut_that_splits_tokens_keeps_to_the_limit() -> None:
 
     source = "a" * 50 + " " * 5_000
     shown = abridge(source, limit=60, max_chars=1_000, counter=blanks_are_free)
-    assert shown.text.startswith(f"${key_of(source)} aaaa")
+    assert shown.text.startswith(f"{short_reference(key_of(source))} aaaa")
     assert blanks_are_free(shown.text) <= 60
 
 
@@ -493,7 +498,7 @@ def test_a_block_is_previewed_where_it_is_larger_than_its_part(sizes: list[int],
 def test_a_large_blob_in_a_result_that_fits_is_sized_and_stored() -> None:
     shown = compress(ICON, limits=ResultLimits(), counter=counter, open_with="accp_fetch")
     first, *rest = shown.text.split("\n")
-    assert first == f"[preview; the whole is intact: accp_fetch ${key_of(ICON)}]"
+    assert first == f"[preview; the whole is intact: accp_fetch {short_reference(key_of(ICON))}]"
     assert f"icon […base64, {len(BLOB):,} characters]" in rest
     assert "name logo" in rest
     assert (shown.restore(), shown.stored) == (ICON, StoredText.of(ICON))

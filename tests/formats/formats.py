@@ -22,7 +22,7 @@ from langgraph.store.postgres import PostgresStore
 from accp_adapters.bindings.logs.sqlite import SqliteFrameLog
 from accp_adapters.evaluation.run_file import RunFile, read_run
 from accp_adapters.langgraph import AccpMiddleware, Policy, StoreColdStore
-from accp_adapters.langgraph.references.grants import find_text
+from accp_adapters.langgraph.references.grants import held_texts
 from accp_adapters.langgraph.references.retention import stored_keys
 from accp_adapters.langgraph.results import restore_message
 from accp_adapters.langgraph.teams.state import read_interaction
@@ -168,7 +168,7 @@ def check_thread(path: Path) -> None:
         before = agent.get_state(thread("t")).values
         assert {"accp_session", "accp_stored", "accp_offered"} <= before.keys()
         (key,) = stored_keys(before)
-        assert store.get(before["accp_session"], key) == find_text(key, before)
+        assert store.get(before["accp_session"], key) == held_texts(before).get(key)
         messages = agent.invoke({"messages": "again"}, thread("t"))["messages"]
         assert (messages[-2].status, messages[-2].tool_call_id) == ("success", "f2")
         assert agent.get_state(thread("t")).values["accp_session"] == before["accp_session"]

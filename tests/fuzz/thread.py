@@ -12,7 +12,7 @@ from langchain.agents.middleware import ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage, messages_from_dict
 
 from accp_adapters.langgraph import AccpMiddleware, Policy, read_results
-from accp_adapters.langgraph.references.grants import expand, find_text, find_texts, keys_handed_over
+from accp_adapters.langgraph.references.grants import expand, find_texts, held_texts, keys_handed_over
 from accp_adapters.langgraph.references.node_grants import grants_in
 from accp_adapters.langgraph.references.retention import stored_keys
 from accp_adapters.langgraph.results import compressed_message, restore_message
@@ -21,7 +21,7 @@ from accp_adapters.langgraph.teams.state import merge_contexts, read_interaction
 from accp_adapters.stores import SqliteColdStore
 from accp_core.compression import ResultLimits, compress
 from accp_core.errors import ProtocolError
-from accp_core.references import find_references, key_of, reference_to
+from accp_core.references import find_references, is_named, key_of, reference_to
 from accp_core.strict_json import read_json
 from tests.fuzz.choices import choose
 from tests.fuzz.values import value_of
@@ -136,9 +136,8 @@ def check_state(state: dict[str, Any], tried: Sequence[AccpMiddleware]) -> None:
         assert answer is not None
     named = {key for message in messages for key in find_references(message.text)}
     for key in {*named, *keys_handed_over(state), *stored_keys(state)}:
-        found = find_text(key, state)
-        assert found is None or key_of(found) == key
-        assert all(key_of(text) == each for each, text in find_texts([key], state).items())
+        assert all(is_named(key_of(text), [key]) for text in find_texts([key], state).values())
+    assert all(key_of(text) == key for key, text in held_texts(state).items())
     assert grants_in(messages, named).keys() == named
     expand(" ".join(named), state)
     assert private_session(state) is None or isinstance(private_session(state), str)

@@ -12,7 +12,7 @@ from accp_adapters.inspector.live.threads import Thread
 from accp_adapters.inspector.page.plain_text import shorten
 from accp_adapters.replay.contents.largest_texts import beginning_of
 from accp_core.aci import AgentContext
-from accp_core.references import find_references, uri_to_key
+from accp_core.references import find_references, is_named, uri_to_key
 from accp_core.strict_json import compact_json
 
 __all__ = ["AgentRow", "agents_of"]
@@ -109,5 +109,5 @@ def _may_open(
     }
     cited = {key for text in reached.values() for key in find_references(text)}
     for key, reference in references.items():
-        if reference.place in reached or (key in thread.texts and key in cited):
+        if reference.place in reached or (key in thread.texts and is_named(key, cited)):
             yield key

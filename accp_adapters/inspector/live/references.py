@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from accp_adapters.tokens import count_o200k
 from accp_core.accp.debug import DEFAULT_REDACTION
 from accp_core.accp.debug.redaction import HIDDEN_VALUE
 from accp_core.errors import ProtocolError
-from accp_core.references import find_references, key_of, parse_reference, uri_to_key
+from accp_core.references import find_references, key_of, match_keys, parse_reference, uri_to_key
 from accp_core.strict_json import compact_json
 
 __all__ = ["MAX_LISTED", "Reference", "ask", "references_of", "refused_fetches"]
@@ -72,7 +72,7 @@ def references_of(
         ProtocolError, UnreadableRun: the store cannot be read.
     """
     found: dict[str, Reference] = {}
-    for key in filter(_KEY.fullmatch, _cited(thread, projected)):
+    for key in _whole_keys(thread, filter(_KEY.fullmatch, _cited(thread, projected))):
         if len(found) >= MAX_LISTED:
             break
         found.setdefault(key, Reference(key=key))
@@ -116,6 +116,14 @@ def _cited(thread: Thread, projected: Mapping[str, tuple[int, int]]) -> Iterator
             yield from find_references(event.frame.text or event.frame.words)
 
 
+def _whole_keys(thread: Thread, names: Iterable[str]) -> Iterator[str]:
+    """Yield the whole keys that names mean in the thread; a name of none that it knows as it is."""
+    known = {key_of(message.text) for run in thread.runs for message in run.messages}
+    cited = list(names)
+    meant = match_keys(cited, {*known, *thread.texts, *thread.stored})
+    yield from (meant.get(name, name) for name in cited)
+
+
 def _find_texts(thread: Thread, found: Mapping[str, Reference]) -> None:
     for number, run in enumerate(thread.runs):
         for position, message in enumerate(run.messages):
@@ -151,7 +159,7 @@ def _find_fetches(run: Run, found: Mapping[str, Reference]) -> None:
     for asked, reply in _fetches(run):
         refused = reply is not None and _is_refusal(reply.text)
         outcome = "" if reply else " (no answer)"
-        for key in _keys_of(asked):
+        for key in match_keys(_keys_of(asked), found).values():
             if (reference := found.get(key)) is not None:
                 reference.opened.append(f"{shorten(asked.sender, _MAX_NAME)}{' (refused)' if refused else outcome}")
                 reference.refused += refused

@@ -16,6 +16,7 @@ from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
 from accp_adapters.langgraph.references.grants import HANDED_TEXTS_KEY, find_texts
+from accp_core.references import key_of
 
 __all__ = ["hand_over", "receiving", "with_texts"]
 
@@ -38,7 +39,7 @@ def hand_over(keys: Iterable[str], state: Any) -> None:
     texts = _receptacle.get()
     if texts is None:
         return
-    texts.update(find_texts(keys, state))
+    texts.update((key_of(text), text) for text in find_texts(keys, state).values())
 
 
 def with_texts(answer: ToolMessage | Command[Any], texts: Mapping[str, str]) -> ToolMessage | Command[Any]:

@@ -14,7 +14,7 @@ from typing import Final
 from langchain_core.messages import BaseMessage
 
 from accp_adapters.langchain.messages import texts_of
-from accp_core.references import StoredText, find_references, key_of
+from accp_core.references import StoredText, find_references, is_named, key_of, short_key
 from accp_core.strict_json import compact_json
 
 __all__ = ["grant_of", "grants_in"]
@@ -35,4 +35,4 @@ def grants_in(messages: Sequence[BaseMessage], keys: Iterable[str]) -> dict[str,
 
 
 def _holds(message: BaseMessage, key: str) -> bool:
-    return any(key in find_references(text) for text in texts_of(message) if text and key in text)
+    return any(is_named(key, find_references(text)) for text in texts_of(message) if text and short_key(key) in text)

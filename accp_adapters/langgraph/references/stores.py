@@ -17,7 +17,7 @@ from langgraph.store.memory import InMemoryStore
 from accp_adapters.policy import Policy
 from accp_adapters.stores import SqliteColdStore, open_store
 from accp_adapters.stores.sqlite import MEMORY
-from accp_adapters.stores.texts import namespace_label, read_item, write_item
+from accp_adapters.stores.texts import item_filter, namespace_label, read_item, write_item
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
@@ -27,6 +27,7 @@ __all__ = [
     "Store",
     "StoreColdStore",
     "adelete",
+    "afind",
     "aget",
     "apurge",
     "aput",
@@ -89,6 +90,14 @@ class StoreColdStore:
         """`get`, asynchronously."""
         return _text_of((await self._abatch([GetOp(self._namespace(session_id), key)]))[0])
 
+    def find(self, session_id: str, beginning: str) -> list[str]:
+        """Return the keys of `session_id` that `short_key` shortens to `beginning`; 0.1 has put none that is found."""
+        return self._found(session_id, beginning, self.base.batch([self._search(session_id, beginning)])[0])
+
+    async def afind(self, session_id: str, beginning: str) -> list[str]:
+        """`find`, asynchronously."""
+        return self._found(session_id, beginning, (await self._abatch([self._search(session_id, beginning)]))[0])
+
     def delete(self, session_id: str, key: str) -> None:
         """Delete the text under `key` of `session_id`, where there is one."""
         self.base.batch([PutOp(self._namespace(session_id), key, None)])
@@ -125,7 +134,7 @@ class StoreColdStore:
             return await asyncio.to_thread(self.base.batch, operations)
 
     def _put(self, session_id: str, key: str, text: str) -> PutOp:
-        return PutOp(self._namespace(session_id), key, write_item(text), index=False, ttl=self._ttl)
+        return PutOp(self._namespace(session_id), key, write_item(key, text), index=False, ttl=self._ttl)
 
     def _check(self, key: str, text: str, found: str | None) -> None:
         """Refuse a store that loses texts (E2001): a message must not cite what cannot be opened.
@@ -135,6 +144,14 @@ class StoreColdStore:
         if found != text:
             reason = f"expected {type(self.base).__name__} to give back {reference_to(key)!r} after it was put, found "
             raise ProtocolError(reason + ("nothing" if found is None else "another text"), code=ErrorCode.REF_NOT_FOUND)
+
+    def _search(self, session_id: str, beginning: str) -> SearchOp:
+        wanted = item_filter(beginning)
+        return SearchOp(self._namespace(session_id), filter=wanted, limit=_PAGE, refresh_ttl=False)
+
+    def _found(self, session_id: str, beginning: str, items: Any) -> list[str]:
+        mine = (item.key for item in items if item.namespace == self._namespace(session_id))
+        return sorted(key for key in mine if key.startswith(beginning))
 
     def _namespace(self, session_id: str) -> tuple[str, str]:
         return namespace_label(self._root), namespace_label(session_id)
@@ -238,6 +255,13 @@ async def aget(store: ColdStore, session_id: str, key: str) -> str | None:
     if isinstance(store, StoreColdStore):
         return await store.aget(session_id, key)
     return await asyncio.to_thread(store.get, session_id, key)
+
+
+async def afind(store: ColdStore, session_id: str, beginning: str) -> list[str]:
+    """`ColdStore.find` without blocking the event loop."""
+    if isinstance(store, StoreColdStore):
+        return await store.afind(session_id, beginning)
+    return await asyncio.to_thread(store.find, session_id, beginning)
 
 
 async def adelete(store: ColdStore, session_id: str, key: str) -> None:

@@ -22,7 +22,7 @@ from langgraph.types import Command, Send
 
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.langgraph.fetch import refusals_as_tool_errors
-from accp_adapters.langgraph.references.grants import HANDED_TEXTS_KEY, find_text
+from accp_adapters.langgraph.references.grants import HANDED_TEXTS_KEY, held_texts
 from accp_adapters.langgraph.runtime import messages_of
 from accp_adapters.langgraph.turns import has_thoughts, without_thoughts
 from accp_adapters.policy import Policy
@@ -88,7 +88,7 @@ class _Handoff:
         """Return the state that `agent` begins with: its task, which grants the references in it."""
         messages = messages_of(runtime.state, self.messages_key)
         task = str(call["args"].get("task") or "").strip()
-        texts = {key: _granted_text(key, runtime.state, messages) for key in find_references(task)}
+        texts = _granted_texts(task, runtime.state, messages)
         answers, stored = self._quoted(task, messages)
         texts |= stored
         words = f"{task}{answers}" if task else _last_user_content(messages)
@@ -186,11 +186,11 @@ def _tool_of(handoff: _Handoff, agent: str, name: str, description: str) -> Base
     )
 
 
-def _granted_text(key: str, state: Any, messages: Sequence[BaseMessage]) -> str:
-    """Return the text of `key` that the agent's own state holds; E5002: it holds none."""
-    text = find_text(key, state, messages)
-    check_grant(reference_to(key), () if text is None else {key})
-    return text or ""
+def _granted_texts(task: str, state: Any, messages: Sequence[BaseMessage]) -> dict[str, str]:
+    """Return by their keys the texts that `task` names; E5002: the agent's own state does not hold one."""
+    names = find_references(task)
+    held = held_texts(state, messages) if names else {}
+    return {key: held[key] for key in (check_grant(reference_to(name), held) for name in names)}
 
 
 def _turn(messages: Sequence[BaseMessage], call_id: str | None) -> AIMessage:

@@ -11,7 +11,7 @@ from uuid import NAMESPACE_OID, uuid5
 from langchain_core.language_models import BaseLanguageModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
-from accp_adapters.langgraph.references.grants import HANDED_TEXTS_KEY, find_text
+from accp_adapters.langgraph.references.grants import HANDED_TEXTS_KEY, find_texts
 from accp_adapters.langgraph.runtime import messages_of
 from accp_core.aci import (
     AcceptedReply,
@@ -97,9 +97,8 @@ def cited_texts(context: AgentContext, reply: AgentReply, messages: list[BaseMes
     """Return the texts that the answers cite and the agent's own messages hold; other references are mere words."""
     known = AcceptedReply.of(context, reply)
     answers = {**known.context.abstracts, **known.full}.values()
-    keys = dict.fromkeys(key for answer in answers for key in find_references(answer))
-    found = ((key, find_text(key, None, messages)) for key in keys)
-    return tuple(StoredText(key=key, text=text) for key, text in found if text is not None)
+    names = dict.fromkeys(name for answer in answers for name in find_references(answer))
+    return tuple(map(StoredText.of, dict.fromkeys(find_texts(names, None, messages).values())))
 
 
 def _is_context(result: Mapping[str, Any]) -> bool:

@@ -6,16 +6,16 @@ granted. Any other, guessed or copied from another session, is refused with E500
 
 from __future__ import annotations
 
-import functools
 import secrets
 from dataclasses import dataclass, field
 from typing import Final
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS, open_and_answer, read_request
 from accp_adapters.mcp.shim.protocol import JsonObject, text_block, tool_result
+from accp_adapters.stores import stored_keys
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore, TokenCounter
-from accp_core.references import StoredText, open_reference, parse_reference, reference_to, reference_to_uri
+from accp_core.references import StoredText, check_grant, checked_text, reference_to, reference_to_uri
 
 __all__ = ["FETCH_TOOL", "SessionTexts", "answer_fetch", "list_stored", "read_stored"]
 
@@ -66,11 +66,11 @@ class SessionTexts:
         Raises:
             ProtocolError: E5002, it was not granted in this session; E2001, the store no longer has the text.
         """
-        read = functools.partial(self.store.get, self.session_id)
-        key = parse_reference(reference)
-        if self.is_shared and key not in self.granted and (text := read(key)) is not None:
-            self.granted[key] = len(text)
-        return open_reference(reference, self.granted, read)
+        elsewhere = stored_keys(self.store, self.session_id, reference) if self.is_shared else ()
+        key = check_grant(reference, {*list(self.granted), *elsewhere})
+        text = checked_text(key, self.store.get(self.session_id, key))
+        self.granted.setdefault(key, len(text))
+        return text
 
     def close(self) -> None:
         """Delete the texts and all grants; the session is over."""

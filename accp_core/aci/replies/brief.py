@@ -14,7 +14,7 @@ from accp_core.aci.checks import Json
 from accp_core.aci.contexts import AgentContext
 from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import TokenCounter
-from accp_core.references import uri_to_reference
+from accp_core.references import short_reference, uri_to_key
 from accp_core.view import render
 
 __all__ = ["HOW_TO_ANSWER", "HOW_TO_ANSWER_ONE", "brief", "how_to_answer"]
@@ -28,7 +28,7 @@ _BRIEF_KEYS: Final = ("task", "do", "context", "refs")
 def brief(context: AgentContext, *, counter: TokenCounter) -> str:
     """Return the text that tells a model what to do, as a view, and how to answer.
 
-    References of an ACCP state are written as a model opens them (`$cold.c9523506b4bd`), other URIs unchanged. What
+    References of an ACCP state are written as a model opens them (`$cold.057361804427`), other URIs unchanged. What
     looks like a marker of ours in a result says that it is source text, but in a preview of a text that it may open.
     """
     return f"{render(_brief_fields(context), counter=counter)}\n{how_to_answer(context)}"
@@ -55,7 +55,7 @@ def _brief_fields(context: AgentContext) -> dict[str, Json]:
 
 def _escaped(context: AgentContext) -> tuple[Json, ...]:
     """Return inline context as a model is shown it: other agents wrote it."""
-    references = [uri_to_reference(uri) for uri in context.context_uri]
+    references = _references(context)
 
     def escaped(value: Json) -> Json:
         if isinstance(value, str):
@@ -84,5 +84,9 @@ def _inline(values: tuple[Json, ...]) -> dict[str, Json]:
 
 def _other_references(context: AgentContext, shown: str) -> list[str]:
     """Return the references that are not in `shown`: a model opens those in a result where it reads them."""
-    references = [uri_to_reference(uri) for uri in context.context_uri]
-    return [reference for reference in references if reference not in shown]
+    return [reference for reference in _references(context) if reference not in shown]
+
+
+def _references(context: AgentContext) -> list[str]:
+    keys = {uri: uri_to_key(uri) for uri in context.context_uri}
+    return [uri if key is None else short_reference(key) for uri, key in keys.items()]

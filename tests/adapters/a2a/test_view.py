@@ -43,7 +43,7 @@ def test_the_whole_task_is_kept_before_the_view_cites_it() -> None:
     task, store = long_task(), SqliteColdStore()
     view = task_view(task, store=store)
     assert view.reference is not None
-    assert view.text.endswith(f'omitted ids, times, 12 earlier messages\nwhole "{view.reference}"')
+    assert view.text.endswith(f'omitted ids, times, 12 earlier messages\nwhole "{view.reference[:18]}"')
     kept = store.get(task.context_id, view.reference.removeprefix("$"))
     assert kept is not None and json.loads(kept) == MessageToDict(task)
     assert store.get("another context", view.reference.removeprefix("$")) is None
@@ -55,7 +55,7 @@ def test_what_is_over_the_limit_is_a_preview_with_the_reference() -> None:
     store = SqliteColdStore()
     view = task_view(long_task(), store=store, limit=200, request="ORD-7012")
     assert view.tokens_after <= 200
-    assert view.reference is not None and view.reference in view.text
+    assert view.reference is not None and view.reference[:18] in view.text
     assert "ORD-7012" in view.text
 
 

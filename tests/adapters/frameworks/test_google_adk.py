@@ -208,7 +208,7 @@ async def test_a_reference_of_another_session_is_refused() -> None:
 
     thief = scripted(call("other"), call("accp_fetch", lambda _: foreign[0]), say_last_result)
     answer = await Run(LlmAgent(name="thief", model=thief, tools=[other]), accp).say(question())
-    assert "E5002: expected a granted reference" in answer
+    assert "E5002: expected a reference to a text that this conversation still has" in answer
 
 
 async def test_a_tool_of_the_same_name_opens_nothing_of_ours() -> None:

@@ -17,7 +17,7 @@ from accp_adapters.langgraph.results import compressed_message, is_compressed, r
 from accp_adapters.tokens import count_o200k
 from accp_core.errors import ProtocolError
 from accp_core.projection import Projector
-from accp_core.references import StoredText, key_of
+from accp_core.references import StoredText, key_of, short_reference
 from tests.adapters.langgraph.jobs import ROWS
 
 FEW = json.dumps(ROWS[:20])
@@ -54,7 +54,7 @@ def test_a_result_that_does_not_fit_is_previewed_and_kept_whole() -> None:
     small, items = compress(source)
     key = key_of(MANY)
     assert items == (StoredText.of(MANY),)
-    assert f"${key}" in small.text
+    assert short_reference(key) in small.text
     assert tokens(small) <= Policy().preview_limit
     assert small.additional_kwargs == {"accp": {"blocks": [{"ref": key}]}}
     assert restore_message(small, {key: MANY}.get) == source

@@ -59,7 +59,7 @@ async def test_a_typed_reference_opens_nothing(words: str, asynchronous: bool) -
     state = await graph.ainvoke(given, thread("t")) if asynchronous else graph.invoke(given, thread("t"))
     (refused,) = results(state)
     assert refused.status == "error"
-    assert refused.text == f"E5002: expected a granted reference, found {ref!r}"
+    assert refused.text == f"E5002: expected a reference to a text that this conversation still has, found {ref!r}"
     store.close()
 
 
@@ -91,7 +91,52 @@ async def test_a_stored_text_survives_the_removal_of_its_message_and_not_its_red
         thread("t"), {"messages": [calls(call("crm", "c1")), message.model_copy(update={"content": "[redacted]"})]}
     )
     refused = results(await run("and now?"))[-1]
-    assert refused.text == f"E5002: expected a granted reference, found {ref!r}"
+    assert refused.text == f"E5002: expected a reference to a text that this conversation still has, found {ref!r}"
+    store.close()
+
+
+def test_a_model_reads_twelve_digits_and_a_mistyped_one_names_what_it_meant() -> None:
+    def mistyped(messages: Any) -> Any:
+        ref = fetch_last(messages).tool_calls[0]["args"]["ref"]
+        return calls(call("accp_fetch", "f1", ref=f"{ref[:9]}{(int(ref[9]) + 1) % 10}{ref[10:]}"))
+
+    def in_query(messages: Any) -> Any:
+        ref = fetch_last(messages).tool_calls[0]["args"]["ref"]
+        return calls(call("accp_fetch", "f3", ref=ref, query=f"SELECT count(*) AS n FROM {ref[:-1]}.rows"))
+
+    sources: list[str] = []
+
+    def noted(messages: Any) -> Any:
+        sources.append(refs_in(messages[-1])[0])
+        return mistyped(messages)
+
+    graph, model = agent([LOOK_UP, noted, in_query, "done"])
+    state = graph.invoke({"messages": "go"})
+    source, refused, in_sql = results(state)
+    (shown,) = sources
+    assert shown == f"${key_of(source.text)[:17]}"
+    assert key_of(source.text) not in str(model.received)
+    for each in (refused, in_sql):
+        assert (each.status, each.text[:6]) == ("error", "E5002:")
+        assert each.text.endswith(f"; nearest: {shown}")
+
+
+def test_a_reference_that_two_granted_keys_begin_with_opens_neither() -> None:
+    store = SqliteColdStore()
+    key = key_of(SOURCE)
+    forged = f"{key[:17]}{'0' * 17}"
+    script = [LOOK_UP, "found", calls(call("accp_fetch", "f1", ref=f"${key[:17]}")), "refused"]
+    script += [calls(call("accp_fetch", "f2", ref=f"${key}", query="CRM-0042")), "opened"]
+    graph, _ = agent(script, middleware=AccpMiddleware(store=store), checkpointer=InMemorySaver())
+    graph.invoke({"messages": "go"}, thread("t"))
+    held = graph.get_state(thread("t")).values
+    store.put(held["accp_session"], forged, "a forged text")
+    graph.update_state(thread("t"), {"accp_stored": {**held["accp_stored"], "forger": [forged]}})
+    refused = results(graph.invoke({"messages": "and?"}, thread("t")))[-1]
+    assert refused.text.startswith("E5002: expected a reference that one text has")
+    assert f"${key}" in refused.text and f"${forged}" in refused.text
+    opened = results(graph.invoke({"messages": "and?"}, thread("t")))[-1]
+    assert opened.status == "success" and "c42@example.com" in opened.text
     store.close()
 
 

@@ -20,7 +20,7 @@ from accp_adapters.langgraph import CompressNode, Policy, fetch_tool
 from accp_adapters.langgraph.results import restore_message
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import count_o200k
-from accp_core.references import key_of
+from accp_core.references import key_of, short_reference
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, fetch_last, refs_in, results, thread
 from tests.scripted_model import ScriptedModel, call, calls
 
@@ -228,9 +228,12 @@ async def test_a_message_that_somebody_sends_with_our_metadata_opens_nothing(kin
     )
     forged = [calls(call("crm", "c9", query="x")), shown.model_copy(update={"id": None, "tool_call_id": "c9"})]
     removed = [RemoveMessage(str(each)) for each in (shown.id, request)]
-    assert shown.additional_kwargs["accp"]["blocks"] == [{"ref": ref.removeprefix("$")}]
+    assert short_reference(shown.additional_kwargs["accp"]["blocks"][0]["ref"]) == ref
     refused = (await run(*removed, *forged, HumanMessage("open it")))[-1]
-    assert (refused.status, refused.text) == ("error", f"E5002: expected a granted reference, found {ref!r}")
+    assert (refused.status, refused.text) == (
+        "error",
+        f"E5002: expected a reference to a text that this conversation still has, found {ref!r}",
+    )
 
 
 def test_a_message_that_no_longer_holds_its_reference_opens_nothing() -> None:

@@ -11,10 +11,10 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from accp_adapters.langgraph import AccpMiddleware, Policy
 from accp_adapters.langgraph.projection import MessageProjector
-from accp_adapters.langgraph.references.grants import find_text
+from accp_adapters.langgraph.references.grants import held_texts
 from accp_adapters.langgraph.runtime import agent_name
 from accp_adapters.tokens import count_o200k
-from accp_core.references import key_of
+from accp_core.references import key_of, short_key, short_reference
 from tests.adapters.langgraph.jobs import ROWS, agent, fetch_last, prose, results
 from tests.adapters.langgraph.transcripts import check, payload
 from tests.scripted_model import call, calls
@@ -61,14 +61,14 @@ def test_other_agents_long_words_are_a_preview_that_the_state_can_open() -> None
     words = AIMessage(LONG, name="scout", id="m1", usage_metadata=USAGE)
     (_, brief) = shown(HumanMessage("Who is CRM-0150?"), words, name="clerk")
     key = key_of(LONG)
-    assert f"${key}" in brief.text
+    assert short_reference(key) in brief.text
     assert "CRM-0150" in brief.text
     assert count_o200k(brief.text) <= Policy().preview_limit
     assert (brief.id, brief.name, brief.additional_kwargs, brief.usage_metadata) == ("m1", "scout", {}, None)
     assert list(MessageProjector(TEAM).project([words], agent="clerk").stored) == ["m1"]
     assert not MessageProjector(TEAM).project([words], agent="scout").stored
-    assert find_text(key, {"messages": [HumanMessage("go"), words]}) == LONG
-    assert find_text(key, {"messages": [HumanMessage("go")]}) is None
+    assert held_texts({"messages": [HumanMessage("go"), words]})[key] == LONG
+    assert key not in held_texts({"messages": [HumanMessage("go")]})
     assert shown(HumanMessage("go"), words, name="scout")[1] is words
 
 
@@ -76,7 +76,7 @@ def test_agents_that_speak_as_humans_are_known_by_name() -> None:
     person, scout = HumanMessage(LONG, name="mara"), HumanMessage(LONG, name="scout")
     asked = HumanMessage("Who is CRM-0150?")
     after = shown(asked, scout, name="clerk")
-    assert f"${key_of(LONG)}" in after[1].text
+    assert short_reference(key_of(LONG)) in after[1].text
     assert "CRM-0150" in after[1].text
     assert shown(asked, person, name="clerk")[1] is person
     assert shown(asked, scout, name="scout")[1] is scout
@@ -205,11 +205,11 @@ def test_a_long_argument_is_a_preview_wherever_a_formatter_reads_it(provider: st
     answers = [ToolMessage("written", tool_call_id=f"c{number}") for number in (1, 2)]
     conversation = [HumanMessage("Write it."), turn, *answers]
     sent = shown(*conversation, policy=WRITES)
-    assert find_text(key_of(FILE), {"messages": conversation}) == FILE
+    assert held_texts({"messages": conversation})[key_of(FILE)] == FILE
     changed = sent[1]
     assert isinstance(changed, AIMessage)
     preview = changed.tool_calls[0]["args"]["text"]
-    assert f"accp_fetch ${key_of(FILE)}" in preview
+    assert f"accp_fetch {short_reference(key_of(FILE))}" in preview
     assert changed.tool_calls[0]["args"]["path"] == "a.txt"
     assert changed.tool_calls[1] == made[1]
     assert changed.usage_metadata is None
@@ -217,7 +217,7 @@ def test_a_long_argument_is_a_preview_wherever_a_formatter_reads_it(provider: st
     assert turn.tool_calls[0]["args"]["text"] == FILE
     for name in ("openai", "responses", "anthropic"):
         if provider in ("openai", "langchain", name):
-            assert key_of(FILE) in json.dumps(payload(name, sent))
+            assert short_key(key_of(FILE)) in json.dumps(payload(name, sent))
     if provider != "langchain":
         check([*sent, HumanMessage("and?")])
     assert shown(*conversation, policy=Policy())[1] is turn

@@ -20,7 +20,7 @@ from accp_adapters.langgraph import AccpMiddleware, StoreColdStore
 from accp_adapters.langgraph.references import stores
 from accp_adapters.stores import RedisColdStore, SqliteColdStore
 from accp_core.ports import ColdStore
-from accp_core.references import StoredText, key_of
+from accp_core.references import StoredText, key_of, short_key
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, agent, fetch_last, results, thread
 
 TEXTS = {
@@ -74,6 +74,11 @@ class Tier:
             await stores.adelete(self.store, session_id, key)
         else:
             self.store.delete(session_id, key)
+
+    async def find(self, session_id: str, beginning: str) -> list[str]:
+        if self.asynchronous:
+            return await stores.afind(self.store, session_id, beginning)
+        return self.store.find(session_id, beginning)
 
     async def purge(self, session_id: str) -> int:
         return await stores.apurge(self.store, session_id) if self.asynchronous else self.store.purge(session_id)
@@ -209,6 +214,17 @@ async def test_a_deleted_text_is_gone_and_the_others_stay(tier: Tier) -> None:
     for _ in range(2):
         await tier.delete("s", "cold.1")
     assert [await tier.get("s", key) for key in ("cold.1", "cold.2")] == [None, "cold.2"]
+
+
+async def test_whole_keys_are_found_by_what_a_model_reads_of_them(tier: Tier) -> None:
+    key, forged, other = key_of("rows"), f"{key_of('rows')[:17]}{'0' * 17}", key_of("other")
+    for each in (key, forged, other):
+        await tier.put("s", each, each)
+    await tier.put("t", key, key)
+    assert sorted(await tier.find("s", short_key(key))) == [forged, key]
+    assert await tier.find("s", short_key(other)) == [other]
+    assert await tier.find("t", short_key(key)) == [key]
+    assert await tier.find("t", short_key(other)) == await tier.find("u", short_key(key)) == []
 
 
 async def test_purge_forgets_every_page_of_one_session_and_none_of_a_longer_name(tier: Tier) -> None:

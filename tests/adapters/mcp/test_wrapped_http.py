@@ -77,7 +77,7 @@ def test_a_reference_belongs_to_the_credentials_and_without_any_there_is_none(ve
             HttpClient(f"{origin}/mcp", {"authorization": f"Bearer {name}"}, version).start()
             for name in ("alice", "bob")
         )
-        [ref] = set(re.findall(r"\$cold\.[0-9]{29}", alice.call("report")))
+        [ref] = set(re.findall(r"\$cold\.[0-9]{12}", alice.call("report")))
         query = "SELECT owner FROM items WHERE id = 3"
         assert "alice" in alice.call("accp_fetch", ref=ref, query=query)
         nobody = HttpClient(f"{origin}/mcp", {}, version).start()

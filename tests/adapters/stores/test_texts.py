@@ -7,8 +7,17 @@ import zlib
 
 import pytest
 
-from accp_adapters.stores.texts import MAX_TEXT_BYTES, encode_name, pack_text, read_item, unpack_text, write_item
+from accp_adapters.stores.texts import (
+    MAX_TEXT_BYTES,
+    encode_name,
+    item_filter,
+    pack_text,
+    read_item,
+    unpack_text,
+    write_item,
+)
 from accp_core.errors import ProtocolError
+from accp_core.references import key_of, short_key
 
 
 @pytest.mark.parametrize("text", ["", "rows", "ünï\0\x1b", "half of a pair: \ud800", "x" * 300_000])
@@ -54,8 +63,10 @@ def test_a_name_may_hold_any_character() -> None:
 
 @pytest.mark.parametrize("text", ["rows", "", "\0", "\ud800", '"quoted"'])
 def test_an_item_holds_any_text(text: str) -> None:
-    assert read_item(write_item(text)) == text
-    assert read_item({"text": write_item(text)["text"]}) == text
+    key = key_of(text)
+    assert read_item(write_item(key, text)) == text
+    assert read_item({"text": write_item(key, text)["text"]}) == text
+    assert write_item(key, text).items() >= item_filter(short_key(key)).items()
 
 
 @pytest.mark.parametrize(

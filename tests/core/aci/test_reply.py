@@ -18,7 +18,7 @@ from accp_core.aci import (
 from accp_core.aci import reply as reply_module
 from accp_core.aci.checks import MAX_ABSTRACT_CHARS
 from accp_core.errors import ProtocolError
-from accp_core.references import key_of
+from accp_core.references import key_of, short_reference
 from tests.core.aci.plans import reply, start, subtask
 
 SENT = subtask("s1", items=2, context_uri=("$cold.a",))
@@ -94,7 +94,7 @@ def test_a_long_result_becomes_a_preview_and_a_reference_and_a_short_one_stays()
         replace(SENT, key_information=entries), {"1": LONG}, limit=60, counter=words, open_with="accp_fetch"
     )
     assert (text.text, text.key) == (LONG, key_of(LONG))
-    assert f"accp_fetch {text.reference}" in context.abstracts["1"]
+    assert f"accp_fetch {short_reference(text.key)}" in context.abstracts["1"]
     assert words(context.abstracts["1"]) <= 60
     assert context.abstracts["2"] == "fine"
     assert context.context_uri == ("accp://cold/a", text.uri)
@@ -106,5 +106,5 @@ def test_a_result_of_few_tokens_and_many_characters_becomes_a_reference_and_two_
     entries = tuple(KeyInformation(item, "6 accounts") for item in full)
     context, texts = offload_long(replace(SENT, key_information=entries), full, limit=60, counter=words)
     assert [text.text for text in texts] == [blanks]
-    assert all(texts[0].reference in abstract for abstract in context.abstracts.values())
+    assert all(short_reference(texts[0].key) in abstract for abstract in context.abstracts.values())
     assert all(len(abstract) <= MAX_ABSTRACT_CHARS for abstract in context.abstracts.values())

@@ -11,7 +11,7 @@ from accp_adapters.tokens import o200k_base
 from accp_core import read
 from accp_core.compression import ResultLimits, compress
 from accp_core.previews import preview
-from accp_core.references import key_of
+from accp_core.references import key_of, short_reference
 from accp_core.tables import open_text, table_of_lines
 from accp_core.view.notation import write_name
 from tests.properties.json_values import values as json_values
@@ -37,7 +37,7 @@ def shown(source: str) -> str | None:
         return None
     assert result.stored.text == source
     assert result.tokens_after == counter(result.text) <= LIMITS.preview
-    assert f"accp_fetch ${key_of(source)}" in result.text.split("\n")[0]
+    assert f"accp_fetch {short_reference(key_of(source))}" in result.text.split("\n")[0]
     return result.text
 
 

@@ -23,7 +23,7 @@ from accp_core.projection import (
     ToolForms,
     is_program,
 )
-from accp_core.references import key_of
+from accp_core.references import key_of, short_reference
 
 counter = o200k_base()
 
@@ -142,7 +142,7 @@ def test_long_words_of_another_agent_are_a_preview_for_the_users_request() -> No
     projector.project(user)
     preview = projector.project(words)
     assert [text.text for text in preview.stored] == [LONG]
-    assert f"accp_fetch ${key_of(LONG)}" in str(preview.blocks[0])
+    assert f"accp_fetch {short_reference(key_of(LONG))}" in str(preview.blocks[0])
     assert "CRM-0150" in str(preview.blocks[0])
     assert projector.prompt.has_references
     assert project(user, words)[1] == preview
@@ -245,7 +245,7 @@ def test_a_reference_in_the_words_of_another_agent_that_does_not_open_is_not_sho
 def test_the_preview_of_another_agents_words_names_its_own_reference() -> None:
     foreign = key_of("another text")
     (preview,) = project(record(Role.OTHER_AGENT, f"${foreign} is it.\n{LONG}"))
-    assert preview.stored[0].reference in str(preview.blocks[0])
+    assert short_reference(preview.stored[0].key) in str(preview.blocks[0])
     assert foreign not in str(preview.blocks[0])
 
 
@@ -264,7 +264,7 @@ def test_a_long_argument_is_a_preview_only_where_a_limit_is_set() -> None:
     ((name, preview),) = shown.arguments[0].items()
     assert name == "text"
     assert counter(preview) <= 100
-    assert shown.stored[0].reference in preview
+    assert short_reference(shown.stored[0].key) in preview
     assert shown.is_changed
     assert shown.tokens_before - shown.tokens_after > 1_000
     assert shown.blocks == (None,)

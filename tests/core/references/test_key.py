@@ -10,12 +10,17 @@ from hypothesis import strategies as st
 
 from accp_core.references import (
     find_references,
+    is_named,
     is_reference,
     key_of,
+    match_keys,
+    mistyped_references,
     parse_reference,
     reference_to,
     reference_to_uri,
     replace_references,
+    short_key,
+    short_reference,
     uri_to_reference,
 )
 from accp_core.references.key import KEY_BITS, is_hash_key, uri_to_key
@@ -129,6 +134,11 @@ def test_what_is_no_address_comes_back_as_it_is(written: str, key: str) -> None:
         (f"x{KEY}", []),
         (f"_{KEY}", []),
         (KEY[:-1], []),
+        (KEY[:17], [KEY[:17]]),
+        (f"accp_fetch ${KEY[:17]}] accp://{KEY[:17].replace('.', '/')} ${KEY}", [KEY[:17], KEY]),
+        (KEY[:16], []),
+        (KEY[:18], []),
+        (f"${KEY[:17]}.rows", [KEY[:17]]),
         (f"http://{KEY.replace('.', '/')}", []),
         ("$cold.c9523506b4bd $warm.ckpt_1", []),
     ],
@@ -139,7 +149,35 @@ def test_the_keys_in_a_text_are_found_once_and_in_order(text: str, keys: list[st
 
 @given(texts, texts, texts)
 def test_a_reference_between_blanks_is_found_in_any_text(before: str, stored: str, after: str) -> None:
-    assert key_of(stored) in find_references(f"{before} {reference_to(key_of(stored))} {after}")
+    for written in (reference_to, short_reference):
+        (name,) = find_references(written(key_of(stored)))
+        assert name in find_references(f"{before} {written(key_of(stored))} {after}")
+        assert is_named(key_of(stored), [name])
+
+
+def test_references_with_another_number_of_digits_are_mistyped() -> None:
+    digits = KEY.removeprefix("cold.")
+    written = f"from ${KEY}.rows, $cold.{digits[:12]}.rows, $cold.{digits[:11]}.rows, ${KEY}1 and $cold.c95, cold.12"
+    assert mistyped_references(written) == [f"cold.{digits[:11]}", f"{KEY}1"]
+
+
+def test_a_short_key_is_a_function_of_the_key_alone() -> None:
+    assert short_key(KEY) == "cold.704667949860"
+    assert short_reference(KEY) == "$cold.704667949860"
+    assert [short_key(each) for each in ("cold.c95", "warm.ckpt_1", KEY[:17])] == ["cold.c95", "warm.ckpt_1", KEY[:17]]
+
+
+def test_a_name_means_the_only_key_that_begins_so() -> None:
+    forged = f"{KEY[:17]}{'0' * 17}"
+    assert match_keys([KEY, KEY[:17], OTHER, "cold.c95"], [KEY, "cold.c95"]) == {
+        KEY: KEY,
+        KEY[:17]: KEY,
+        "cold.c95": "cold.c95",
+    }
+    assert match_keys([KEY, KEY[:17], forged], [KEY, forged, KEY]) == {KEY: KEY, forged: forged}
+    assert is_named(KEY, {KEY[:17]})
+    assert is_named(KEY, {KEY})
+    assert not is_named(KEY, {OTHER, forged})
 
 
 @pytest.mark.parametrize(

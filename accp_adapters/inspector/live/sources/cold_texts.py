@@ -13,6 +13,7 @@ from accp_adapters.replay import UnreadableRun
 from accp_adapters.replay.formats.checkpoints.postgres_url import connected, is_postgres
 from accp_adapters.stores.passwords import without_password
 from accp_adapters.stores.texts import MAX_TEXT_BYTES, encode_name, namespace_label, read_item, unpack_text
+from accp_core.references import find_references, key_of
 from accp_core.strict_json import is_utf8
 
 if TYPE_CHECKING:
@@ -22,18 +23,19 @@ __all__ = ["ColdTexts", "KeptText", "open_texts"]
 
 _SQLITE: Final = "sqlite:"
 _REDIS: Final = ("redis://", "rediss://", "unix://")
-_TEXT: Final = "SELECT text FROM cold WHERE session = ? AND key = ?"
+_TEXT: Final = "SELECT text FROM cold WHERE session = ? AND key BETWEEN ? AND ?"
 _SECONDS: Final = 5.0
+_KEY_CHARS: Final = len(key_of(""))
 _MAX_CHARS: Final = 2 * MAX_TEXT_BYTES
 """Characters of an item, whose text is written as JSON."""
 _ITEM: Final = """
     SELECT substr(value, 1, ?), (julianday(expires_at) - julianday('now')) * 86400
-    FROM store WHERE prefix = ? AND key = ?
+    FROM store WHERE prefix = ? AND key BETWEEN ? AND ?
 """
 """A text in LangGraph's `SqliteStore`."""
 _POSTGRES_ITEM: Final = """
     SELECT left(value::text, %s), extract(epoch FROM expires_at - now())::float
-    FROM store WHERE prefix = %s AND key = %s
+    FROM store WHERE prefix = %s AND key BETWEEN %s AND %s
 """
 """The same in its `PostgresStore`."""
 
@@ -52,7 +54,7 @@ class ColdTexts(Protocol):
     """A cold store that is only read."""
 
     def find(self, sessions: Iterable[str], key: str) -> KeptText | None:
-        """Return the text under a key of one of the sessions, None where none has it.
+        """Return the text under a key, whole or short, of one of the sessions, None where none has it.
 
         Raises:
             ProtocolError: the store is unreachable, or holds something else.
@@ -116,11 +118,16 @@ class _RedisTexts:
         with redis_refusals(without_password(self.address), "get"):
             for session in sessions:
                 name = encode_name(f"accp:{session}")
-                packed: Any = self.client.hget(name, key)
+                packed: Any = self.client.hget(name, self._whole_key(name, key))
                 left: Any = self.client.pttl(name)
                 if packed is not None:
                     return KeptText(unpack_text(packed), left / 1_000 if left >= 0 else None)
         return None
+
+    def _whole_key(self, name: bytes, key: str) -> str:
+        first, last = _bounds(key)
+        keys: Any = () if first == last else self.client.hkeys(name)
+        return next((each for each in map(bytes.decode, keys) if first <= each <= last), key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +138,8 @@ class _SqliteItems:
         """Return a text of a `BaseStore` in SQLite."""
         with read_only(self.path) as database:
             return _first_item(
-                database.execute(_ITEM, (_MAX_CHARS, _prefix(session), key)).fetchone() for session in sessions
+                database.execute(_ITEM, (_MAX_CHARS, _prefix(session), *_bounds(key))).fetchone()
+                for session in sessions
             )
 
 
@@ -143,9 +151,14 @@ class _PostgresItems:
         """Return a text of a `BaseStore` in PostgreSQL."""
         with connected(self.address) as connection:
             return _first_item(
-                connection.execute(_POSTGRES_ITEM, (_MAX_CHARS, _prefix(session), key)).fetchone()
+                connection.execute(_POSTGRES_ITEM, (_MAX_CHARS, _prefix(session), *_bounds(key))).fetchone()
                 for session in sessions
             )
+
+
+def _bounds(key: str) -> tuple[str, str]:
+    """Return the first and the last whole key that a key, whole or short, may mean."""
+    return key, key.ljust(_KEY_CHARS, "9") if key in find_references(key) else key
 
 
 def _prefix(session: str) -> str:
@@ -174,6 +187,6 @@ def _json_of(text: Any) -> object:
 
 
 def _row(database: sqlite3.Connection, session: str, key: str) -> tuple[object] | None:
-    names = (name if is_utf8(name) else encode_name(name) for name in (session, key))
+    names = (name if is_utf8(name) else encode_name(name) for name in (session, *_bounds(key)))
     found: tuple[object] | None = database.execute(_TEXT, tuple(names)).fetchone()
     return found

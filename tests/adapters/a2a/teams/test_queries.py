@@ -125,7 +125,9 @@ async def test_a_result_that_is_left_with_the_agent_is_queried_there(declared: b
 async def test_a_master_queries_what_one_delivery_returned_and_nothing_else() -> None:
     async with served(lister) as running:
         agent = RemoteAgent(A2aWire(declare_queries(running.card)), agent_id="crm", leave_results=True)
-        with pytest.raises(ProtocolError, match="E5002: expected a granted reference"):
+        with pytest.raises(
+            ProtocolError, match="E5002: expected a reference to a text that this conversation still has"
+        ):
             await agent.query(ROWS.reference, MOST)
         await agent(a_context())
         assert await agent.query(ROWS.reference, MOST) == "who customer-57"

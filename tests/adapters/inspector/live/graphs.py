@@ -18,7 +18,7 @@ from tests.scripted_model import ScriptedModel, call, calls
 __all__ = ["ORDERS", "run_swarm", "run_team"]
 
 ORDERS = [{"id": 7000 + n, "customer": f"Customer {n}", "total": n * 13 % 997, "open": n % 7 == 0} for n in range(400)]
-_REFERENCE = re.compile(r"\$\w+\.[0-9]{29}")
+_REFERENCE = re.compile(r"\$\w+\.[0-9]{12}")
 
 
 @tool

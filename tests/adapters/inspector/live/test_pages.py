@@ -86,7 +86,10 @@ def test_agents_say_what_they_know_may_open_and_were_refused(browser: TestClient
     assert re.search(r"mail Write one mail .* Knows Find who left: 13 of 90 basic, 8 of 13 May open", team)
     swarm = " ".join(" ".join(texts_of(browser, f"{orders}/agents", "section")).split())
     assert re.search(r"billing 3 model calls; .* May open \$cold\.\d{29}", swarm)
-    assert re.search(r"Was refused E5002: expected a granted reference, found '\$cold\.0{29}'", swarm)
+    assert re.search(
+        r"Was refused E5002: expected a reference to a text that this conversation still has, found '\$cold\.0{29}'",
+        swarm,
+    )
 
 
 def test_a_reference_is_queried_as_a_model_does(browser: TestClient, orders: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_core.references import find_references, key_of
+from accp_core.references import find_references, key_of, short_key
 from tests.adapters.langgraph import transcripts
 from tests.adapters.langgraph.composition.harness import Prompt, Run
 
@@ -162,7 +162,8 @@ def opened(run: Run, *, everything: bool) -> int:
     Returns:
         How many were opened.
     """
-    texts = {key_of(text): text for prompt in run.given for message in prompt.messages for text in texts_of(message)}
+    held = [text for prompt in run.given for message in prompt.messages for text in texts_of(message)]
+    texts = {short_key(key_of(text)): text for text in held}
     answers = answers_of(run)
     ours = {key for number in range(len(run.prompts)) for key in own_references(run, number)}
     assert ours <= set(run.asked.values())

@@ -20,7 +20,7 @@ from langgraph_swarm import create_swarm
 
 from accp_adapters.langgraph import AccpMiddleware, Policy, handoff_tool
 from accp_adapters.tokens import count_o200k
-from accp_core.references import key_of
+from accp_core.references import key_of, short_key
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, prose, refs_in, results, thread
 from tests.adapters.langgraph.transcripts import check
 from tests.scripted_model import ScriptedModel, call, calls
@@ -239,7 +239,7 @@ def test_a_reference_that_the_agent_does_not_hold_is_refused_before_anything_mov
     graph, model, market = swarm([calls(call("transfer_to_market", "h1", task=f"Open {typed}.")), "No."], ["?"])
     graph.invoke({"messages": f"Open {typed}."})
     refused = model.received[1][-1]
-    assert refused.text.startswith("E5002: expected a granted reference")
+    assert refused.text.startswith("E5002: expected a reference to a text that this conversation still has")
     assert market.received == []
 
 
@@ -344,5 +344,5 @@ def test_a_policy_bounds_the_answers_that_a_task_quotes(policy: Policy | None) -
         assert brief.endswith(f"@market: {found}")
         return
     assert count_o200k(brief) <= 200 + 20
-    assert key_of(found) in brief
+    assert short_key(key_of(found)) in brief
     assert legal.received[1][-1].status == "success"

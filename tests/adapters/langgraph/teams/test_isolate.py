@@ -22,6 +22,7 @@ from accp_adapters.langgraph import AccpMiddleware, AciState, AgentReply, Policy
 from accp_adapters.stores import SqliteColdStore
 from accp_core.aci import AgentContext, ItemState, KeyInformation
 from accp_core.errors import ProtocolError
+from accp_core.references import key_of, short_reference, uri_to_key
 from tests.adapters.langgraph.jobs import crm, fetch_last, refs_in, results, thread
 from tests.adapters.langgraph.teams.plans import read_by, subtask, worker
 from tests.scripted_model import ScriptedModel, call, calls
@@ -288,8 +289,7 @@ async def test_a_long_answer_is_stored_whole_before_the_context_cites_it(asynchr
     given = {"agent_context": CONTEXT.to_json(), "aci_session": "session"}
     context = returned(await node.ainvoke(given) if asynchronous else node.invoke(given))
     assert stored_in(store, "session", context) == [LONG]
-    ref = context.context_uri[0].replace("accp://cold/", "$cold.")
-    assert ref in context.abstracts["2"]
+    assert short_reference(key_of(LONG)) in context.abstracts["2"]
     assert Policy().counter(context.abstracts["2"]) <= Policy().abstract_limit
     assert context.abstracts["1"] == "six"
     store.close()
@@ -369,7 +369,7 @@ async def test_what_an_answer_cites_is_granted_on_if_the_agent_may_open_it(confi
     given: Any = {"agent_contexts": {"s_crm": CONTEXT.to_json()}, "aci_session": "s"}
     context = returned(await compiled.ainvoke(given, config) if asynchronous else compiled.invoke(given, config))
     assert len(context.context_uri) == 1
-    assert context.context_uri[0].replace("accp://cold/", "$cold.") in context.abstracts["1"]
+    assert short_reference(uri_to_key(context.context_uri[0]) or "") in context.abstracts["1"]
     store.close()
 
 

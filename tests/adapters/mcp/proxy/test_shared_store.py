@@ -30,10 +30,15 @@ def test_a_reference_opens_at_another_process_and_after_a_restart(
             stack.enter_context(proxy_process(f"{origin}/mcp", *options, ACCP_STORE=address))[0] for _ in range(2)
         )
         alice = Client(first, A).start()
-        found = re.search(r"\$cold\.[0-9]{29}", alice.call("report"))
+        found = re.search(r"\$cold\.[0-9]{12}", alice.call("report"))
         assert found is not None
         elsewhere = Client(second, alice.headers)
         assert "alice" in elsewhere.call("accp_fetch", ref=found[0], query=QUERY)
+        mistyped = f"{found[0][:9]}{(int(found[0][9]) + 1) % 10}{found[0][10:]}"
+        third = Client(
+            stack.enter_context(proxy_process(f"{origin}/mcp", *options, ACCP_STORE=address))[0], alice.headers
+        )
+        assert f"nearest: {found[0]}" in third.call("accp_fetch", ref=mistyped)
         assert "E5002" in Client(second, {**alice.headers, **B}).call("accp_fetch", ref=found[0])
         assert "E5002" in Client(second, B).start().call("accp_fetch", ref=found[0])
         session = {"mcp-session-id": alice.headers["mcp-session-id"]}

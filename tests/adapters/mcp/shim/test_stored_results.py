@@ -14,7 +14,7 @@ from accp_adapters.mcp.shim.results.views import restore_view
 from accp_adapters.mcp.shim.session_state import SessionState
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import count_o200k
-from accp_core.references import reference_to_uri
+from accp_core.references import StoredText, is_hash_key, reference_to_uri, short_reference
 from tests.adapters.mcp.messages import ERAS, Era, Json, Wire, call, request, response, rows, served, start
 
 BIG = rows(400)
@@ -27,7 +27,7 @@ def fetching(era: Era = "2025-11-25", **settings: Any) -> Wire:
 
 
 def ref_in(result: Json) -> str:
-    found = re.search(r"\$cold\.[0-9]{29}", json.dumps(result))
+    found = re.search(r"\$cold\.[0-9]{12}", json.dumps(result))
     assert found is not None
     return found[0]
 
@@ -85,6 +85,21 @@ def test_whatever_form_it_has_nothing_is_lost(plain: Json) -> None:
         restore_view(seen)
 
 
+def test_a_reference_that_two_granted_keys_begin_with_opens_neither() -> None:
+    wire = fetching()
+    ref = ref_in(wire.call(served(BIG)))
+    assert wire.encoder is not None
+    stored = wire.encoder.session.stored_results
+    assert stored is not None
+    (key,) = stored.granted
+    assert ref == short_reference(key)
+    stored.keep(StoredText(key=f"{key[:17]}{'0' * 17}", text="a forged text"))
+    refused = fetch(wire, ref=ref)
+    assert refused["isError"] and refused["content"][0]["text"].startswith("E5002")
+    assert f"${key}" in refused["content"][0]["text"]
+    assert not fetch(wire, ref=f"${key}")["isError"]
+
+
 @pytest.mark.parametrize("ref", ["$cold.01234567890123456789012345678", "", "$warm.x", "x" * 10_000])
 def test_a_reference_that_was_not_handed_out_opens_nothing(ref: str) -> None:
     wire = fetching()
@@ -105,7 +120,8 @@ def test_another_session_cannot_open_it_nor_sees_it_listed() -> None:
     error = other.ask(request("resources/read", {"uri": uri}), {})["error"]
     assert (error["code"], error["data"][EXTENSION]["code"]) == (-32602, "E5002")
     listed = [wire.ask(request("resources/list"), {"resources": []})["result"]["resources"] for wire in (one, other)]
-    assert [each["uri"] for each in listed[0]] == [uri]
+    assert [each["uri"][: len(uri)] for each in listed[0]] == [uri]
+    assert is_hash_key(listed[0][0]["uri"].replace("accp://cold/", "cold."))
     assert listed[1] == []
 
 

@@ -25,11 +25,19 @@ Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _VALUE_BYTES, _OBJECT_BYTES = 48, 200
 """About the memory of a value of JSON in a list, and of an object with one member."""
+_EXACT: Final = 16 << 20
+"""The weight from which on a text is looked at more closely, which takes time."""
 
 
 def weight_of(data: bytes | bytearray) -> int:
     """Return about how many bytes a text of JSON takes while it is read: its values take far more than its text."""
-    outside = _STRING.sub(b"", data)
+    most = _weight(data, data)
+    # Of what is large, it matters what stands in its strings only, such as the JSON in the result of a tool.
+    return most if most <= _EXACT else _weight(data, _STRING.sub(b"", data))
+
+
+def _weight(data: bytes | bytearray, outside: bytes | bytearray) -> int:
+    """Return the weight of a text, of which `outside` are the parts that are in no string."""
     values = outside.count(b",") + outside.count(b"[")
     return 2 * len(data) + _VALUE_BYTES * values + _OBJECT_BYTES * outside.count(b"{")
 

@@ -15,6 +15,7 @@ import pytest
 from tests.adapters.mcp.proxy.upstream import Saying, Upstream
 from tests.adapters.mcp.serving import serving
 from tests.attacks.commands import ACCP, BOUND, Command, needs_proc, running
+from tests.attacks.frames import CLIENT, request
 from tests.attacks.sockets import hold, request_of, silent
 from tests.limits import PATIENCE
 
@@ -24,7 +25,6 @@ MIB = 1 << 20
 DENSE = b'{"jsonrpc":"2.0","id":1,"method":"x","params":[' + b"[]," * (4 * MIB // 3 - 30) + b"1]}"
 """A body of 4 MiB whose parts take twenty times as much in memory."""
 LISTEN = ("--listen", "127.0.0.1:0")
-CLIENT = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
 
 
 def proxy(url: str, *options: str) -> Any:
@@ -47,7 +47,7 @@ async def client_of(command: Command) -> AsyncIterator[httpx2.AsyncClient]:
     """Yield a client of a gateway, which has begun a session."""
     fields = {"accept": "application/json, text/event-stream"}
     async with httpx2.AsyncClient(base_url=command.url, trust_env=False, timeout=PATIENCE, headers=fields) as client:
-        answer = await client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": CLIENT})
+        answer = await client.post("/mcp", json=request("initialize", **CLIENT))
         client.headers["mcp-session-id"] = answer.headers["mcp-session-id"]
         yield client
 
@@ -91,8 +91,7 @@ async def test_requests_that_wait_in_a_gateway(tmp_path: Path) -> None:
 
 
 async def test_answers_of_a_gateway_that_nobody_reads(tmp_path: Path) -> None:
-    call = {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "evil__t"}}
-    calls = [json.dumps({**call, "id": number}).encode() for number in range(2, 42)]
+    calls = [json.dumps(request("tools/call", number, name="evil__t")).encode() for number in range(2, 42)]
     with gateway(tmp_path, "large") as command:
         async with client_of(command) as client:
             session = client.headers["mcp-session-id"]
@@ -108,7 +107,7 @@ async def test_a_hostile_server_behind_a_gateway(tmp_path: Path, kind: str) -> N
             if kind != "early":
                 await client.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"})
             if kind == "pages":
-                await client.post("/mcp", json={"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
+                await client.post("/mcp", json=request("tools/list", 2))
             await hold(4)
         assert command.peak < BOUND
 

@@ -64,6 +64,7 @@ SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingP
         "large_results": without_data("large_results"),
         "mcp_latency": without_data("mcp_latency"),
         "network": without_data("network"),
+        "hog": without_data("hog"),
         "a2a": with_data("a2a"),
         "patterns": patterns.main,
         "latency": with_data("latency"),

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
 from typing import Any, Final
 
 from accp_adapters.mcp.shim.protocol import JsonObject, text_block, tool_result
 from accp_adapters.mcp.shim.tools.schema_check import find_violation
-from accp_adapters.mcp.shim.tools.signatures import argument_names, signature, words_of
+from accp_adapters.mcp.shim.tools.signatures import signature, words_of
 from accp_adapters.mcp.shim.tools.tool_catalog import ToolCatalog
 from accp_core import view
 from accp_core.error_codes import ErrorCode
@@ -55,6 +54,12 @@ _CALLS: Final[JsonObject] = {"calls": {"type": "array", "items": {"type": "objec
 _WORD: Final = re.compile(r"[^\W_]+")
 _MAX_MATCHES: Final = 20
 """Tools that a search returns."""
+_MAX_ASKED: Final = 2_000
+"""Characters of a search that are read."""
+_MAX_DESCRIBED: Final = 100
+"""Tools that are described at once."""
+_MAX_WORDS: Final = 50
+"""Words of a search that are looked for."""
 _MAX_ECHO: Final = 200
 """Characters of a request that its answer repeats."""
 _MAX_SCHEMA: Final = 4_000
@@ -170,6 +175,8 @@ def refusal(code: ErrorCode, reason: str) -> JsonObject:
 
 
 def _describe(names: list[str], catalog: ToolCatalog, counter: TokenCounter) -> JsonObject:
+    if len(names) > _MAX_DESCRIBED:
+        return refusal(ErrorCode.BUDGET_EXCEEDED, f"expected at most {_MAX_DESCRIBED} names, found {len(names)}")
     unknown = [name for name in names if name not in catalog.tools]
     if unknown:
         known = ", ".join(_matches(" ".join(unknown), catalog)) or ", ".join(list(catalog.tools)[:_MAX_MATCHES])
@@ -185,13 +192,11 @@ def _search(words: str, catalog: ToolCatalog) -> JsonObject:
 
 def _matches(words: str, catalog: ToolCatalog) -> list[str]:
     """Return the names of the tools with most of `words`, those with the words in their name first."""
-    wanted = dict.fromkeys([*map(str.casefold, _WORD.findall(words)), *words_of(words)])
-    scores = [(_score(tool, wanted), name) for name, tool in catalog.tools.items()]
+    asked = words[:_MAX_ASKED]
+    wanted = list(dict.fromkeys([*map(str.casefold, _WORD.findall(asked)), *words_of(asked)]))[:_MAX_WORDS]
+    scores = [
+        (sum(3 * (word in tool.folded) + (word in tool.rest) for word in wanted), tool.name)
+        for tool in catalog.searched()
+    ]
     best = sorted((pair for pair in scores if pair[0]), key=lambda pair: -pair[0])
     return [name for _, name in best[:_MAX_MATCHES]]
-
-
-def _score(tool: JsonObject, wanted: Iterable[str]) -> int:
-    name = str(tool.get("name")).casefold()
-    rest = f"{tool.get('title', '')} {tool.get('description', '')} {' '.join(argument_names(tool))}".casefold()
-    return sum(3 * (word in name) + (word in rest) for word in wanted)

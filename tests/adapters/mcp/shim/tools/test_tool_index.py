@@ -11,6 +11,7 @@ from accp_adapters.mcp import Encoder
 from accp_adapters.tokens import count_o200k
 from accp_core.view import read
 from tests.adapters.mcp.messages import ERAS, Era, Json, Wire, call, request, response
+from tests.work import count_calls
 
 
 def tool(name: str, description: str = "", **properties: Any) -> Json:
@@ -73,6 +74,19 @@ def test_search_finds_tools_by_words_of_name_description_and_arguments() -> None
     assert text_of(ask(wire, search="PAGE")).startswith("create_page(")
     assert text_of(ask(wire, search="icon")).startswith("create_page(")
     assert "no tool" in text_of(ask(wire, search="weather"))
+
+
+def test_a_search_is_as_much_work_as_its_first_words_and_folds_no_tool_again() -> None:
+    wire = indexed("lazy")
+    listed(wire, [tool(f"tool_{number}", LONG) for number in range(300)])
+    few, many = "tool_7 says", " ".join(["tool_7 says", *(f"word{number}" for number in range(8_000))])
+    assert text_of(ask(wire, search=few)).startswith("tool_7(")
+    folded = [count_calls(lambda words=words: ask(wire, search=words), "casefold") for words in (few, many)]
+    assert folded[0] < 10
+    assert folded[1] < 400  # as many as 2,000 characters have words
+    assert text_of(ask(wire, search=many)).startswith("tool_7(")
+    assert "E4001" in text_of(ask(wire, describe=",".join(f"no{number}" for number in range(100))))
+    assert "E2003: expected at most 100 names, found 8000" in text_of(ask(wire, describe="tool_7," * 7_999))
 
 
 @pytest.mark.parametrize("arguments", [{"filter": {}}, '{"filter": {}}'])

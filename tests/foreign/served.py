@@ -40,9 +40,9 @@ asyncio.run(main(sys.argv[1], int(sys.argv[2]), sys.argv[3]))
 
 
 @contextmanager
-def serving(folder: Path, *options: str) -> Iterator[tuple[str, int]]:
-    """Serve a handler that returns what it is asked; yield the address."""
-    (folder / "crm.py").write_text(_HANDLER)
+def serving(folder: Path, *options: str, handler: str = _HANDLER) -> Iterator[tuple[str, int]]:
+    """Serve a handler, by default one that returns what it is asked; yield the address."""
+    (folder / "crm.py").write_text(handler)
     command = [_ACCP, "serve", "crm:answer", "--http", "127.0.0.1:0", *options]
     server = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
     try:

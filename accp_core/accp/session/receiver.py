@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -221,7 +221,9 @@ class Receiver:
             codec.join(incoming.chunks, resolved) if incoming.chunks else codec.decode(incoming.arrival.frame, resolved)
         )
         if isinstance(result, Message):
-            return self._deliver(result, incoming)
+            # A frame of chunks came with the one that was missing, which need not be the last of them.
+            whole = replace(result, envelope=incoming.arrival.envelope) if incoming.chunks else result
+            return self._deliver(whole, incoming)
         for ref in result.refs:
             value = self._parts.look_up(ref)
             if isinstance(value, ColdKey):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from accp_core import Ref, parse_frame
+from accp_core import Ref, parse_frame, serialize_frame
 from accp_core.accp.budget import PRACTICAL_LIMITS, TokenBudget
 from accp_core.accp.codec import Codec
 from accp_core.accp.debug import FrameSeen
@@ -169,6 +169,20 @@ def test_a_message_over_the_limits_travels_in_pieces_and_arrives_whole() -> None
     events = hand_over(other.send(message("done", cid=chain), NOW), one)
     assert only(events, ExchangeClosed) == [ExchangeClosed(chain=chain)]
     assert one.get_budget().frames == len(texts)
+
+
+def test_pieces_that_overtake_each_other_make_a_message_of_the_frame_that_was_missing() -> None:
+    draft, other = Codec(counter=len), session("other")
+    one = session("one", draft)
+    texts = one.send(message(data="word " * 200), NOW)
+    frames = [parse_frame(text) for text in texts]
+    order = [*frames[1:], frames[0]]
+    numbered = [
+        replace(frame, envelope=replace(frame.envelope, sequence=number)) for number, frame in enumerate(order, 1)
+    ]
+    (received,) = only(hand_over([serialize_frame(frame) for frame in numbered], other), MessageReceived)
+    assert received.message.payload == {"data": "word " * 200}
+    assert received.message.envelope == numbered[-1].envelope
 
 
 def test_pieces_of_a_cancelled_frame_are_dropped() -> None:

@@ -11,12 +11,13 @@ import time
 import tracemalloc
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from rich.console import Console
 
 from accp_adapters.tokens import count_o200k
 from accp_core.compression import ResultLimits, compress
+from tests.written_forms import WRITERS
 
 __all__ = ["main"]
 
@@ -118,6 +119,15 @@ def _of(part: str) -> Make:
     return lambda chars: part * (chars // len(part))
 
 
+def _table(write: Callable[[list[dict[str, Any]]], str]) -> Make:
+    """Return the maker of a table in a form."""
+
+    def rows(count: int) -> list[dict[str, Any]]:
+        return [json.loads(_row(number)) | {"paid": number % 2 == 0, "note": None} for number in range(count)]
+
+    return lambda chars: write(rows(max(2, chars * 200 // len(write(rows(200))))))
+
+
 _sentence: Final = _words(("alpha", "beta", "order", "request", "found"))
 _LETTERS: Final = tuple("\u65e5\u672c\u8a9e\u4e2d\u6587\u6c49\u5b57\u8ba2\u5355\u8fdf\u5230")
 _SIGNS: Final = tuple("\U0001f600\U0001f680\U0001f4e6\u2705\u2764\ufe0f")
@@ -170,6 +180,7 @@ SHAPES: Final[Mapping[str, Make]] = {
     "base64": _base64,
     "base64 in JSON": _in_json(_base64),
     "hex": lambda chars: _chance.randbytes(chars // 2).hex(),
+    **{f"table: {name}": _table(write) for name, write in WRITERS.items() if not name.startswith("JSON")},
 }
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from accp_core.accp.profiles import BUILT_IN
 from tests.conformance.vectors import ROOT, files
 from tests.fuzz import adapter_seeds
+from tests.written_forms import WRITERS
 
 __all__ = ["KEPT", "SEEDS", "WORDS", "first_inputs", "write_corpus"]
 
@@ -116,6 +117,13 @@ def logs() -> Iterator[str]:
             yield json.dumps(json.loads(text))
 
 
+def tables() -> Iterator[bytes]:
+    """Yield a table for each form, then each form with other cells, within a text."""
+    for form in range(len(WRITERS)):
+        yield bytes((form, 100, 0, 0)) + bytes(range(160, 250)) + bytes(range(90))
+        yield bytes((form, 200, 7, 201)) + bytes(range(200, 130, -1)) * 2
+
+
 SEEDS: Final[Mapping[str, Callable[[], Iterator[str] | Iterator[bytes]]]] = {
     "frame": frames,
     "view": views,
@@ -131,6 +139,7 @@ SEEDS: Final[Mapping[str, Callable[[], Iterator[str] | Iterator[bytes]]]] = {
     "a2a": adapter_seeds.tasks,
     "acp": adapter_seeds.acp_lines,
     "replay": logs,
+    "forms": tables,
 }
 """Target to what yields its first inputs."""
 

@@ -20,6 +20,7 @@ DECODERS: Final = dict.fromkeys(("registry", "packet", "envelope", "acp", "view"
     "mcp": ("accp_adapters.mcp",),
     "a2a": ("accp_adapters.a2a",),
     "replay": ("accp_adapters.replay",),
+    "forms": ("accp_core.documents",),
 }
 """Target to the modules whose branches guide it; what they call has a target of its own, and would only be slower."""
 

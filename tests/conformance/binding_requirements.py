@@ -52,7 +52,7 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "11.3-1": (f"{MCP_FRAMES}::test_a_result_travels_as_a_frame_and_arrives_as_it_was",),
         "11.3-2": (
             f"{MCP_FRAMES}::test_a_result_travels_as_a_frame_and_arrives_as_it_was",
-            f"{SERVED}::test_the_frame_of_an_mcp_result_has_its_envelope_beside_it",
+            f"{SERVED}::test_a_session_takes_the_frame_of_an_mcp_result",
         ),
         "11.3-3": (f"{MCP_NEGOTIATION}::test_a_client_that_declares_is_answered_and_told_the_registry",),
         "11.4-1": (f"{A2A_EVENTS}::test_a_completed_task_is_a_request_and_what_was_done",),
@@ -62,7 +62,7 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         ),
         "11.4-3": (
             f"{A2A_EVENTS}::test_the_parts_of_a_chunk_are_stream_frames_one_by_one",
-            f"{SERVED}::test_the_chunks_of_an_a2a_artifact_have_neither_time_nor_correlation_id",
+            f"{SERVED}::test_a_session_takes_the_chunks_of_an_a2a_artifact",
         ),
     }
 )
@@ -88,8 +88,8 @@ REQUIREMENTS: Final = (
         0,
         "Heartbeat: ping/pong intent frames every 30 seconds",
         (
-            "Over WebSocket our client pings every 30 seconds and our host answers. Over HTTP there is none: nobody "
-            "is there to notice."
+            "Over WebSocket `connect` and `accp serve` ping every 30 seconds; a `SessionHost` of one's own where its "
+            "options say so. Over HTTP there is none: nobody is there to notice."
         ),
     ),
     _states("11.3-1", 0, "ACCP frames are carried as MCP resource content with MIME type application/accp"),
@@ -100,7 +100,7 @@ REQUIREMENTS: Final = (
             "Tool calls use the TC profile; results are returned as MCP tool responses containing the TC-schema "
             "done:tool frame"
         ),
-        "The frame has no metadata: they are in `_meta` (3.5-1). Results of `resources/read` are not framed.",
+        "A result that a frame makes larger stays as it is. Results of `resources/read` are not framed.",
     ),
     _states(
         "11.3-3",
@@ -115,8 +115,8 @@ REQUIREMENTS: Final = (
         0,
         "A2A streaming artifact parts map 1:1 to ST-schema stream frames",
         (
-            "Without ts and cid, so that a session refuses them. JSON is in them as a view, our own notation, and a "
-            "part that a frame makes larger goes as it is."
+            "A part that a frame makes larger goes as it is. JSON is in them as a view, our own notation, only for "
+            "peers that negotiated it."
         ),
     ),
 )

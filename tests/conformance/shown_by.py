@@ -21,6 +21,7 @@ NEGOTIATION: Final = "core/accp/session/test_negotiation.py"
 PARSER: Final = "core/accp/test_parser.py"
 PROFILES: Final = "core/accp/test_profiles.py"
 SERVED: Final = "conformance/test_served.py"
+FOREIGN: Final = "foreign"
 SCHEMA: Final = "core/accp/test_schema.py"
 SERIALIZER: Final = "core/accp/test_serializer.py"
 STATE: Final = "core/accp/state/test_context_state.py"
@@ -66,6 +67,7 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "3.3-6": (f"{VECTORS}::test_a_value_is_written_and_read_as_this_text[3.1-values*",),
         "3.4-1": (
             f"{CODEC}::test_a_frame_over_its_limits_leaves_in_chunks_that_keep_them",
+            f"{FOREIGN}/test_long_messages.py::test_a_long_answer_is_read_over_http",
             f"{BUDGET}::test_the_draft_limits_are_those_of_table_3",
             f"{BUDGET}::test_body_and_total_must_fit_and_the_rest_is_telemetry",
             f"{PAYLOADS}::test_a_message_survives_in_pieces_of_any_size_and_order",
@@ -74,7 +76,10 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{LEVELS}::test_every_frame_that_is_sent_has_an_id_a_number_and_the_time",
             f"{LEVELS}::test_ids_are_unique_and_numbers_rise_one_by_one",
         ),
-        "3.5-3": (f"{LEVELS}::test_ids_are_unique_and_numbers_rise_one_by_one",),
+        "3.5-3": (
+            f"{LEVELS}::test_ids_are_unique_and_numbers_rise_one_by_one",
+            f"{FOREIGN}/test_sequence.py::test_a_peer_may_count_for_both_ends_or_for_itself",
+        ),
         "3.5-4": (
             f"{LEVELS}::test_every_frame_that_is_sent_has_an_id_a_number_and_the_time",
             f"{LEVELS}::test_a_frame_without_time_that_can_expire_is_refused",
@@ -95,8 +100,8 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         ),
         "3.5-1": (
             f"{LEVELS}::test_every_frame_that_is_sent_has_an_id_a_number_and_the_time",
-            f"{SERVED}::test_the_frame_of_an_mcp_result_has_its_envelope_beside_it",
-            f"{SERVED}::test_the_chunks_of_an_a2a_artifact_have_neither_time_nor_correlation_id",
+            f"{SERVED}::test_a_session_takes_the_frame_of_an_mcp_result",
+            f"{SERVED}::test_a_session_takes_the_chunks_of_an_a2a_artifact",
         ),
         "3.5-9": (f"{DELIVERY}::test_a_frame_expires_after_the_last_second_of_its_ttl",),
         "3.5-10": (f"{DELIVERY}::test_a_frame_without_id_or_number_is_refused_with_e1001",),
@@ -115,6 +120,7 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         ),
         "3.7-4": (
             f"{DELIVERY}::test_a_number_that_is_not_the_next_is_refused_with_e3003_and_not_remembered",
+            f"{FOREIGN}/test_sequence.py::test_another_number_is_refused_at_once_with_what_was_expected",
             f"{STORIES}::test_a_session_reports_and_answers_this_at_each_step[3.7-delivery*",
         ),
         "3.7-5": (
@@ -137,23 +143,24 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "5.2-1": (
             f"{STORIES}::test_a_session_reports_and_answers_this_at_each_step[5-state*",
             f"{CHECKPOINT}::test_an_intent_that_ends_something_is_a_trigger",
-            f"{SERVED}::test_a_served_session_takes_no_checkpoint_of_this",
+            f"{SERVED}::test_a_served_session_takes_a_checkpoint_of_this",
         ),
         "5.2-2": (
             f"{CHECKPOINT}::test_over_400_tokens_of_hot_state_are_a_trigger_and_400_are_not",
+            f"{FOREIGN}/test_checkpoints.py::test_a_checkpoint_is_taken_when_hot_state_is_large",
             "adapters/bindings/accp/test_http_endpoint.py::test_a_checkpoint_is_taken_at_an_answer_and_where_hot_state_is_full",
         ),
         "5.2-3": (
             f"{CHECKPOINT}::test_an_intent_that_ends_something_is_a_trigger",
-            f"{SERVED}::test_a_served_session_takes_no_checkpoint_of_this",
+            f"{SERVED}::test_a_served_session_takes_a_checkpoint_of_this",
         ),
         "5.2-4": (
             f"{CHECKPOINT}::test_there_are_five_triggers_and_a_phase_boundary_is_the_harness_own",
-            f"{SERVED}::test_a_served_session_takes_no_checkpoint_of_this",
+            f"{SERVED}::test_a_served_session_takes_a_checkpoint_of_this",
         ),
         "5.2-5": (
             f"{CHECKPOINT}::test_an_intent_that_ends_something_is_a_trigger",
-            f"{SERVED}::test_a_served_session_takes_no_checkpoint_of_this",
+            f"{SERVED}::test_a_served_session_takes_a_checkpoint_of_this",
         ),
         "5.4-1": (
             f"{SESSION}::test_a_shared_context_is_told_by_what_changed",
@@ -162,6 +169,8 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         ),
         "6.4-1": (
             f"{NEGOTIATION}::test_equal_registries_agree_by_their_hashes",
+            f"{FOREIGN}/test_long_messages.py::test_the_registry_is_read_over_http",
+            f"{FOREIGN}/test_long_messages.py::test_the_registry_is_read_over_a_web_socket",
             f"{STORIES}::test_a_session_reports_and_answers_this_at_each_step[3.6-errors*",
         ),
         "7.1-1": (f"{PAYLOADS}::test_any_payload_survives_type_for_type_under_every_schema",),
@@ -225,6 +234,8 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{DEBUG}::test_a_frame_is_described_in_words_with_full_keys_and_a_date",
             f"{DEBUG}::test_what_the_frame_does_not_hold_is_said_with_the_reason",
             "adapters/cli/test_debug.py::test_with_debug_each_frame_is_said_in_words_on_standard_error",
+            "adapters/cli/test_debug.py::test_each_frame_that_is_served_is_said",
+            "adapters/cli/test_debug.py::test_each_frame_of_a_proxy_is_said",
         ),
         "9-2": (
             f"{VECTORS}::test_a_refused_text_is_refused_with_this_code_at_this_place",
@@ -261,7 +272,7 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         ),
         "10.2-1": (
             f"{PROFILES}::test_a_tools_answer_says_which_request_it_answers_e1001",
-            f"{SERVED}::test_the_frame_of_an_mcp_result_has_its_envelope_beside_it",
+            f"{SERVED}::test_a_session_takes_the_frame_of_an_mcp_result",
         ),
         "10.2-2": (
             f"{PROFILES}::test_a_failed_tool_answers_with_e4002",
@@ -275,7 +286,7 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "10.3-3": (f"{CODEC}::test_defaults_are_left_out_in_type_as_well",),
         "10.3-4": (f"{PROFILES}::test_a_retry_has_a_new_msg_id_e3002",),
         "10.4-1": (
-            f"{SERVED}::test_the_chunks_of_an_a2a_artifact_have_neither_time_nor_correlation_id",
+            f"{SERVED}::test_a_session_takes_the_chunks_of_an_a2a_artifact",
             f"{PROFILES}::test_a_chunk_says_which_stream_it_belongs_to_e1001",
             f"{CODEC}::test_chunks_share_the_correlation_of_their_message",
         ),

@@ -51,12 +51,6 @@ def test_a_test_that_the_data_names_exists(requirement: Requirement, evidence: E
     assert [test for test in requirement.tests if not named(test, evidence)] == []
 
 
-@pytest.mark.parametrize("requirement", REQUIREMENTS, ids=ids)
-def test_a_requirement_that_is_served_in_another_way_says_so(requirement: Requirement) -> None:
-    served = [test for test in requirement.tests if test.startswith("conformance/test_served.py")]
-    assert requirement.divergence or not served
-
-
 @by_name
 def test_tests_are_named_for_requirements_only(family: Family) -> None:
     assert set(family.shown_by) <= {requirement.id for requirement in family.requirements}

@@ -264,6 +264,10 @@ def _other(
         if (looks_like_condition(query) or _WRITES.match(query)) and not has_phrase(query, opened):
             raise
     found_rows = answer_words(query, opened, request, limit, counter)
+    if found_rows is None and is_text and query.isdecimal():
+        return _ask(
+            texts, databases, request, lambda all_: answer_condition(f"n = {query}", all_, request, limit, counter)
+        )
     if found_rows is None:
         return before + _nothing(query, opened, lambda: _ask(texts, databases, request, Catalog.describe))
     return before + found_rows

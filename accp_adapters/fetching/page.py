@@ -20,8 +20,8 @@ from accp_core.tables import FIRST_LINE, lines_of
 from accp_core.view import render_text
 
 __all__ = [
-    "cut_row", "find_largest", "largest_page", "line_page", "may_fit", "next_offset", "note_few", "note_part",
-    "remaining_rows", "row_page", "split_page", "text_page", "view_of",
+    "cut_row", "find_largest", "largest_page", "line_page", "lines_around", "may_fit", "next_offset", "note_few",
+    "note_part", "numbered_line", "remaining_rows", "row_page", "split_page", "text_page", "view_of",
 ]  # fmt: skip
 
 _NOTE: Final = re.compile(r"(?:\A|\n)…(?:[^\n]*\boffset=(?P<next>\d+))?[^\n]*\s*\Z")
@@ -32,8 +32,24 @@ _FEW: Final = 10
 """Rows or lines of a page that says that nearly all of them were found."""
 _NEARLY_ALL: Final = 0.9
 """Share of the rows or lines that are nearly all."""
+_NEIGHBOURS: Final = ((5, 2), (20, 1))
+"""So many lines are shown before and behind each of so many lines that were found; of more, none."""
+_NEIGHBOUR_CHARS: Final = 100
+"""Characters of a line that are shown beside one that was found."""
 _PART_CHARS: Final = 400
 """Characters of a part of a text with a line that no page has room for, such as minified HTML."""
+
+
+def lines_around(hits: int) -> int:
+    """Return how many lines are shown before and behind each of so many lines that were found."""
+    return next((lines for most, lines in _NEIGHBOURS if hits <= most), 0)
+
+
+def numbered_line(number: int, text: str, *, is_found: bool) -> str:
+    """Return a line as `grep -n -C` shows it: `52: ` before one that was found, `53- ` before a neighbour."""
+    if is_found:
+        return f"{number}: {text}\n"
+    return f"{number}- {text[:_NEIGHBOUR_CHARS]}{'…' * (len(text) > _NEIGHBOUR_CHARS)}\n"
 
 
 def may_fit(text: str, limit: int) -> bool:

@@ -10,7 +10,16 @@ from itertools import accumulate, chain, islice
 from typing import Any, Final, NamedTuple
 
 from accp_adapters.fetching.budget import WorkBudget
-from accp_adapters.fetching.page import cut_row, largest_page, note_few, note_part, remaining_rows, view_of
+from accp_adapters.fetching.page import (
+    cut_row,
+    largest_page,
+    lines_around,
+    note_few,
+    note_part,
+    numbered_line,
+    remaining_rows,
+    view_of,
+)
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
 from accp_core.documents.json_styles import write_styled_json
@@ -31,8 +40,6 @@ _BEHIND: Final = 200
 """Characters that are shown from the beginning of each of the words on."""
 _MAX_PLACES: Final = 20
 """Places of the words in one line or cell that are shown."""
-_NEIGHBOURS: Final = ((5, 2), (20, 1))
-"""So many lines are shown before and behind each of so many lines with the words; of more, none."""
 _MAX_WORDS: Final = 100
 """Words that each row is searched for."""
 _MAX_STEPS: Final = 500_000_000
@@ -203,7 +210,7 @@ def _row_page(search: _Search, request: FetchRequest, limit: int, counter: Token
 def _line_page(search: _Search, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
     """Return a page of lines with the words, few of them with their neighbours."""
     hits = _hits(search)
-    around = next((lines for most, lines in _NEIGHBOURS if len(hits) <= most), 0)
+    around = lines_around(len(hits))
     few = note_few(request, len(hits), search.searched[search.of_lines])
 
     def page(count: int) -> str:
@@ -220,18 +227,15 @@ def _note(request: FetchRequest, count: int, total: int, few: str, shown: str = 
 
 
 def _lines(hits: Sequence[tuple[Table, int]], around: int, search: _Search) -> Iterator[str]:
-    """Yield the lines with their numbers, as `grep -n -C` does: `52: ` before a hit, `53- ` before a neighbour."""
+    """Yield the lines with their numbers."""
     by_table: dict[int, tuple[Table, set[int]]] = {}
     for table, number in hits:
         by_table.setdefault(id(table), (table, set()))[1].add(number)
     for table, numbers in by_table.values():
         near = {each for number in numbers for each in range(number - around, number + around + 1)}
         for number in sorted(each for each in near if 0 <= each < len(table.rows)):
-            row = table.rows[number]
-            if number in numbers:
-                yield f"{row['n']}: {search.shown(row['text'])}\n"
-            else:
-                yield f"{row['n']}- {row['text'][:_BEFORE]}{'…' * (len(row['text']) > _BEFORE)}\n"
+            row, is_found = table.rows[number], number in numbers
+            yield numbered_line(row["n"], search.shown(row["text"]) if is_found else row["text"], is_found=is_found)
 
 
 def _parents(hits: _Hits) -> dict[Any, dict[str, Any]]:

@@ -108,6 +108,9 @@ class Resolver:
         token = self._tokens[at]
         word = token.upper
         token.out = _SPELLED.get(word, token.text)
+        if word == "REGEXP":
+            # An expression may take time without end.
+            raise refuse(f"expected LIKE '%a%', GLOB '*a[0-9]*', OR or words, found {token.text!r}")
         if word in COMPARES or word in ("BETWEEN", "IN"):
             self._left, self._is_equality = self._last, word in _EQUALS
             self._left_is_column = is_column_before(self._tokens, self._last_run, at)

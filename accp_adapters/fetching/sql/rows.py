@@ -6,17 +6,30 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from accp_adapters.fetching.page import cut_row, largest_page, next_offset, note_few, remaining_rows, view_of
+from accp_adapters.fetching.page import (
+    cut_row,
+    largest_page,
+    lines_around,
+    may_fit,
+    next_offset,
+    note_few,
+    numbered_line,
+    remaining_rows,
+    view_of,
+)
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
 from accp_adapters.fetching.sql.catalog import Catalog, NamedTable, find_name, quoted_name
 from accp_adapters.fetching.sql.columns import describe_comparisons
 from accp_adapters.fetching.sql.resolve import ResolvedQuery, resolve_condition, resolve_select
 from accp_adapters.fetching.sql.run import QueryResult, run_query
+from accp_adapters.fetching.sql.scope import quote
 from accp_adapters.fetching.sql.tokens import SqlToken, refuse, tokenize
 from accp_core.errors import ProtocolError
 from accp_core.markers import escape_markers
 from accp_core.ports import TokenCounter
+from accp_core.strict_json import compact_json
+from accp_core.tables import ParentLink
 
 __all__ = ["answer_condition", "answer_select", "looks_like_condition"]
 
@@ -25,6 +38,7 @@ _MAX_ROWS: Final = 4_000
 _MAX_NOTES: Final = 3
 """Columns of which an answer says how many rows hold no number."""
 _GROUPS: Final = re.compile(r"\b(?:GROUP\s+BY|DISTINCT|LIMIT)\b", re.IGNORECASE)
+_SORTS: Final = re.compile(r"\bORDER\s+BY\b", re.IGNORECASE)
 _WILDCARD: Final = re.compile(r"\bLIKE\s*'[^']*_", re.IGNORECASE)
 _OPERATOR: Final = re.compile(
     r"[=<>]"
@@ -129,9 +143,34 @@ def _answer(query: ResolvedQuery, catalog: Catalog, request: FetchRequest, limit
         numeric = [] if hint else _numeric_notes(query)
         return "; ".join(filter(None, (f"0{of} rows", hint, *numeric)))
     numeric = [f"… {note}" for note in _numeric_notes(query)]
-    notes = [note for note in (hint and f"… {hint}", *numeric, _children_note(query, catalog)) if note]
+    notes = [note for note in (hint and f"… {hint}", *numeric, _add_children(query, result, catalog)) if note]
+    if shown := _lines(query, result, catalog, request, limit, counter):
+        return shown
     few = _few(query, result, request)
     return _page(result, "".join(f"\n{note}" for note in notes), request, limit, counter, few=few)
+
+
+def _lines(
+    query: ResolvedQuery,
+    result: QueryResult,
+    catalog: Catalog,
+    request: FetchRequest,
+    limit: int,
+    counter: TokenCounter,
+) -> str:
+    """Return few lines of a text that meet a condition with those around them; "" where they are something else."""
+    is_part = bool(request.offset) or request.limit is not None or _GROUPS.search(query.sql) or _SORTS.search(query.sql)
+    of_text = any(each.column == "text" and each.table.stored.source.holds_lines for each in query.comparisons)
+    around = lines_around(result.total)
+    if is_part or not of_text or not around or len(query.tables) > 1 or result.columns != ("n", "text"):
+        return ""
+    found = {row["n"] for row in result.rows}
+    near = sorted({at for number in found for at in range(number - around, number + around + 1)})
+    lines = f"r{query.tables[0].number}.{quote(query.tables[0].name)}"
+    sql = f"SELECT n, text FROM {lines} WHERE n IN ({', '.join(map(str, near))})"
+    rows = run_query(sql, catalog.databases, max_rows=len(near), is_scan=True).rows
+    shown = "".join(numbered_line(row["n"], row["text"], is_found=row["n"] in found) for row in rows)
+    return shown_source(shown) if may_fit(shown, limit) and counter(shown) <= limit else ""
 
 
 def _few(query: ResolvedQuery, result: QueryResult, request: FetchRequest) -> str:
@@ -157,18 +196,38 @@ def _numeric_notes(query: ResolvedQuery) -> list[str]:
     return list(map(escape_markers, notes))
 
 
-def _children_note(query: ResolvedQuery, catalog: Catalog) -> str:
-    """Return the line that says in which tables more of each row is."""
+def _add_children(query: ResolvedQuery, result: QueryResult, catalog: Catalog) -> str:
+    """Return the line that says in which tables more of each row is; one row shows a child row shorter than that."""
     if not query.shows_rows:
         return ""
-    children = [child for table in query.tables for child in catalog.children(table)]
     shown = {(table.number, table.name) for table in query.tables}
-    links = [
-        f"{quoted_name(child.name)} ({quoted_name(link.column)} = {quoted_name(link.table)}.{quoted_name(link.key)})"
-        for child in children
-        if (child.number, child.name) not in shown and (link := child.stored.source.parent) is not None
-    ]
-    return escape_markers(f"… each row has more in {', '.join(dict.fromkeys(links))}") if links else ""
+    links: dict[str, None] = {}
+    for child in (child for table in query.tables for child in catalog.children(table)):
+        link = child.stored.source.parent
+        if (child.number, child.name) in shown or link is None:
+            continue
+        where = f"{quoted_name(link.column)} = {quoted_name(link.table)}.{quoted_name(link.key)}"
+        hint = f"{quoted_name(child.name)} ({where})"
+        rows = _child_rows(child, link, result, catalog) if len(query.tables) == 1 else None
+        if rows is not None and len(compact_json(rows)) <= len(hint):
+            result.rows[0].setdefault(child.name, rows)
+        else:
+            links[hint] = None
+    return escape_markers(f"… each row has more in {', '.join(links)}") if links else ""
+
+
+def _child_rows(child: NamedTable, link: ParentLink, result: QueryResult, catalog: Catalog) -> list[Any] | None:
+    """Return the rows of a child table that a result of one row has, where they are at most one without children."""
+    key = result.rows[0].get(link.key) if result.total == 1 and result.rows else None
+    columns = [quote(name) for name in child.stored.own_columns if name != link.column]
+    is_written = type(key) is int or (type(key) is str and key.isprintable())
+    if not is_written or not columns or catalog.children(child):
+        return None
+    doubled = str(key).replace("'", "''")
+    is_it = f"{quote(link.column)} = " + (f"'{doubled}'" if type(key) is str else doubled)
+    sql = f"SELECT {', '.join(columns)} FROM r{child.number}.{quote(child.name)} WHERE {is_it}"
+    found = run_query(sql, catalog.databases, max_rows=1, is_scan=True)
+    return found.rows if found.total <= 1 else None
 
 
 def _page(

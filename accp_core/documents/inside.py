@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from accp_core.documents import json_document, json_lines, python_literal
-from accp_core.documents.cut.cut_json import end_of_json, read_cut_json
-from accp_core.documents.document import Value
+from accp_core.documents.cut.cut_json import MIN_CUT_CHARS, CutJson, end_of_json, read_cut_json
+from accp_core.documents.cut.cut_python import read_cut_python
+from accp_core.documents.document import Form, Value
 
 __all__ = ["values_inside"]
 
@@ -21,7 +22,8 @@ _CUT_READS: Final = 4
 # A document inside other text begins a line or follows a colon; code and quotations are left as they are.
 _START: Final = re.compile(r'(?:^\ufeff?[ \t]*|(?<=: ))([\[{])(?=\s*["\[{\'(])', re.MULTILINE)
 _END: Final = re.compile(r"[ \t]*\r?$", re.MULTILINE)
-_CUT_LINE: Final = re.compile(r'\n[\[{]["\[{][^\n]*+\Z')
+_CUT_LINE: Final = re.compile(r'\r?\n\s*+([\[{])\s*+(?:["\[{]|\Z)')
+_LINE_END: Final = re.compile(r"[ \t\r]*\n\s*+")
 
 
 def values_inside(source: str) -> list[Value]:
@@ -43,11 +45,12 @@ def _documents(source: str) -> Iterator[Value]:
             found = _whole_at(source, at, end)
         else:
             budget -= _CUT_READS * (end - at)
-            found = _cut_at(source, at, end)
+            found = _cut_at(source, at, json_document, read_cut_json(source, at, end))
             if found is None:
                 end, is_closed = python_literal.end_of(source, at)
                 budget -= _CUT_READS * (end - at)
-                found = _python_at(source, at, end) if is_closed else None
+                read_python = _python_at if is_closed else _cut_python_at
+                found = read_python(source, at, end)
         if found is not None:
             yield found
         at = found.end if found else end if is_whole else start.end()
@@ -75,11 +78,14 @@ def _python_at(source: str, start: int, end: int) -> Value | None:
         return None
 
 
-def _cut_at(source: str, start: int, end: int) -> Value | None:
-    found = read_cut_json(source, start, end)
+def _cut_python_at(source: str, start: int, end: int) -> Value | None:
+    return _cut_at(source, start, python_literal, read_cut_python(source, start, end))
+
+
+def _cut_at(source: str, start: int, form: Form, found: CutJson | None) -> Value | None:
     if found is None:
         return None
-    return Value(start, start + found.chars, found.value, json_document, found.written, found.chars)
+    return Value(start, start + found.chars, found.value, form, found.written, found.chars)
 
 
 def _with_lines(source: str, documents: Iterator[Value]) -> Iterator[Value]:
@@ -93,25 +99,28 @@ def _with_lines(source: str, documents: Iterator[Value]) -> Iterator[Value]:
 
 
 def _is_next_line(source: str, before: Value, document: Value) -> bool:
-    return (
-        document.start == before.end + 1
-        and source[before.end] == "\n"
-        and not before.is_cut
-        and not document.is_cut
-        and _is_line(source, before)
-        and _is_line(source, document)
-    )
-
-
-def _is_line(source: str, document: Value) -> bool:
-    return "\n" not in document.written and (document.start == 0 or source[document.start - 1] == "\n")
+    """Return whether a document follows another one like it, each on lines of its own."""
+    behind = _LINE_END.match(source, before.end, document.start)
+    is_like = source[before.start] == source[document.start] or "\n" not in before.written + document.written
+    begins = before.start == 0 or source[before.start - 1] in "\n\ufeff"
+    forms = {before.form, document.form} == {json_document} and not before.is_cut and not document.is_cut
+    return forms and begins and is_like and behind is not None and behind.end() == document.start
 
 
 def _merged(source: str, documents: list[Value]) -> list[Value]:
     if len(documents) < 2:
         return documents
     start, end = documents[0].start, documents[-1].end
-    # A line that follows and was cut off is not read.
-    cut = end - start if _CUT_LINE.match(source, end) else None
+    # A document that follows and was cut off is not read.
+    cut = end - start if _is_cut_behind(source, end) else None
     merged = Value(start, end, [document.value for document in documents], json_lines, source[start:end], cut)
     return documents if merged.how is None else [merged]
+
+
+def _is_cut_behind(source: str, end: int) -> bool:
+    """Return whether the text ends in the document that begins behind a position."""
+    start = _CUT_LINE.match(source, end)
+    if start is None:
+        return False
+    at, is_whole = end_of_json(source, start.start(1))
+    return not is_whole and len(source) - at < MIN_CUT_CHARS and "\n\n" not in source[at:]

@@ -60,7 +60,7 @@ def whole_literal(body: str) -> tuple[int, str, str, str | None] | None:
     The style is that of JSON (`json_styles`), None as Python writes it. A literal was cut off only where it is of JSON
     and holds JSON.
     """
-    if len(body) < _MIN_CHARS or body[0] not in "\"'" or "\\" not in body:
+    if len(body) < _MIN_CHARS or body[0] not in "\"'" or not ("\\" in body or body[1] in "[{"):
         return None
     found = _JSON.match(body)
     if found is None or body[found.end() : found.end() + 1] == "\n":

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from typing import Final, TypeAlias
 
-from accp_core.documents import json_document
+from accp_core.documents import json_document, python_literal
 from accp_core.documents.cut.cut_json import OpenContainer, end_of_json, open_containers
+from accp_core.documents.cut.cut_python import open_python
 from accp_core.documents.cut.omissions import Omission, find_dots, find_omissions
-from accp_core.documents.document import Literal, Value
+from accp_core.documents.document import Form, Literal, Value
 from accp_core.documents.grids import GRIDS
 from accp_core.documents.grids.frame import Lines
 
@@ -32,6 +33,7 @@ _MAX_ITEMS: Final = 100
 """Items behind an omission that are tried as the first whole one."""
 _MAX_READS: Final = 8
 """How many times the characters behind an omission are read."""
+_OPENING: Final = {"[", "{", "("}
 _ITEM: Final = re.compile(r"(?:\A|,)(?=\s*+([^\s,]))")
 _LINE_END: Final = re.compile(r"[ \t\r]*(?:\n|\Z)")
 
@@ -55,9 +57,9 @@ def _around(source: str, omission: Omission, read: Callable[[str], _Values]) -> 
     """Return the values before an omission and the other end of the last one behind it; none where there is none."""
     before = read(source[: omission.start])
     head = before[-1] if before else None
-    if isinstance(head, Value) and head.form is json_document:
+    if isinstance(head, Value) and head.form in (json_document, python_literal):
         is_cut_here = head.is_cut and omission.start - head.end <= _MAX_REST
-        tail = _json_end(source, head.start, omission) if is_cut_here else None
+        tail = _other_end(source, head, omission) if is_cut_here else None
     else:
         start, end = _whole_lines(source, omission)
         before = read(source[:start])
@@ -80,21 +82,23 @@ def _says(value: Value | Literal, omission: Omission) -> bool:
     return is_inside and (isinstance(value, Literal) or not (value.is_cut or value.form in GRIDS))
 
 
-def _json_end(source: str, start: int, omission: Omission) -> Value | None:
-    """Return the end of the JSON document that begins at `start` and was cut off by an omission."""
-    cut = end_of_json(source[: omission.start], start)[0]
-    arrays = list(_open_arrays(source, open_containers(source, start, cut)[0]))
+def _other_end(source: str, head: Value, omission: Omission) -> Value | None:
+    """Return the end of the JSON document, or Python literal, that an omission cut off."""
+    is_json = head.form is json_document
+    cut = end_of_json(source[: omission.start], head.start)[0] if is_json else omission.start
+    containers, _ = (open_containers if is_json else open_python)(source, head.start, cut)
+    arrays, end_of = list(_open_arrays(source, containers)), end_of_json if is_json else python_literal.end_of
     tail = source[omission.end :]
     left = _MAX_READS * len(tail)
     for item in islice(_ITEM.finditer(tail), _MAX_ITEMS):
         for opening, sign in arrays:
-            if left < 0 or (item[1] != sign and {item[1], sign} & {"[", "{"}):
+            if left < 0 or (item[1] != sign and {item[1], sign} & _OPENING):
                 continue
             text = opening + tail[item.end() :]
-            end, is_whole = end_of_json(text, 0)
+            end, is_whole = end_of(text, 0)
             left -= end
             if is_whole and _LINE_END.match(text, end):
-                found = _value(source, omission.end + item.end(), text[:end], len(opening))
+                found = _value(head.form, omission.end + item.end(), text[:end], len(opening))
                 if found is not None:
                     return found
     return None
@@ -109,12 +113,12 @@ def _open_arrays(source: str, containers: list[OpenContainer]) -> Iterator[tuple
             yield "".join(outer), source[array.start + 1 :].lstrip()[:1]
 
 
-def _value(source: str, start: int, written: str, opened: int) -> Value | None:
+def _value(form: Form, start: int, written: str, opened: int) -> Value | None:
     try:
-        value = json_document.read(written)
+        value = (json_document if form is json_document else python_literal).read(written)
     except ValueError:
         return None
-    return Value(start, start + len(written) - opened, value, json_document, written, opened=opened)
+    return Value(start, start + len(written) - opened, value, form, written, opened=opened)
 
 
 def _whole_lines(source: str, omission: Omission) -> tuple[int, int]:
@@ -130,9 +134,7 @@ def _whole_lines(source: str, omission: Omission) -> tuple[int, int]:
 
 def _grid_end(source: str, head: Value, start: int) -> Value | None:
     """Return the rows that continue a grid, under the lines that are its header."""
-    form = next((form for form in GRIDS if form is head.form), None)
-    if form is None:
-        return None
+    form = next(form for form in GRIDS if form is head.form)
     header, lines = head.written.split("\n", _MAX_HEADER), source[start:].split("\n")
     names = list(_first_row(head))
     for size in range(min(_MAX_HEADER, len(header))):

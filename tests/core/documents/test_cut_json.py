@@ -1,14 +1,21 @@
 """JSON that a tool cut off is read up to the cut."""
 
 import json
+from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
+from pprint import pformat
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from accp_core.documents import read as read_document
 from accp_core.documents.cut.cut_json import MIN_CUT_CHARS, CutJson, end_of_json, read_cut_json
 from accp_core.documents.json_styles import STYLES, write_styled_json
+from accp_core.tables import open_text
+from accp_core.view import render_text
 from tests.properties.json_values import values
 
 FILL = "x" * MIN_CUT_CHARS
@@ -101,6 +108,47 @@ def test_a_document_is_found_in_its_text_however_long_it_is() -> None:
         assert end_of_json(f"x {document[:-1]}", 2) == (1 + len(document), False)
     assert end_of_json(f"[{'9' * 5000}]", 0) == (0, False)
     assert end_of_json(f"[{'1, ' * 1000}x", 0) == (3001, False)
+
+
+ROWS = [{"id": number, "name": f"it's n {number}", "tags": ("a", None), "note": LONG} for number in range(20)]
+TUPLES = [(number, f"AC{number}", Decimal("9.90"), date(2026, 2, 3)) for number in range(60)]
+
+
+@pytest.mark.parametrize("value", [ROWS, {"rows": ROWS, "total": 3}, TUPLES], ids=["rows", "map", "tuples"])
+@pytest.mark.parametrize("write", [repr, pformat])
+@pytest.mark.parametrize("before", ["", "Result: ", "The rows:\n"])
+def test_a_python_literal_is_read_up_to_its_cut(value: object, write: Callable[[object], str], before: str) -> None:
+    whole = before + write(value)
+    for end in (*range(1_400, 1_440), *range(1_600, 1_620)):
+        for source in (whole[:end], f"{whole[:end]}... [truncated]"):
+            opened = open_text(source)
+            assert opened.is_cut
+            rows = list(opened.tables()[0].rows)
+            assert len(rows) > 4
+            assert all(len(row) >= 3 for row in rows[:-1])
+            assert render_text(source, counter=len).restore() == source
+
+
+@pytest.mark.parametrize(
+    "text", ["[{'a': foo(1), 'b': 2}, " + "{'a': bar(2)}, " * 30, "[('a'), " * 90, "{'a': " + "'b'" * 99]
+)
+def test_code_that_is_not_closed_is_no_literal(text: str) -> None:
+    assert not list(read_document(text).values())
+
+
+@pytest.mark.parametrize("blank", ["\n", "\n\n", "\r\n"])
+def test_documents_over_several_lines_are_rows_of_one_table(blank: str) -> None:
+    documents = [json.dumps(row, indent=2) for row in ROWS]
+    source = blank.join(documents)
+    opened = open_text(source)
+    assert ([len(table.rows) for table in opened.tables()][:1], opened.is_cut) == ([20], False)
+    view = render_text(source, counter=len)
+    assert view.restore() == source
+    assert view.text.startswith("[20] ")
+    for end in range(len(source) - 150, len(source) - 10, 7):
+        assert open_text(source[:end]).is_cut
+        assert render_text(source[:end], counter=len).restore() == source[:end]
+    assert not open_text(f"{source}\n{{not JSON}}\n\nmore").is_cut
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """A text of which a tool left out the middle: both ends are read, as rows of one table."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -73,8 +74,9 @@ def test_both_ends_of_an_array_are_rows_of_one_table(mark: str, indent: int | No
 
 
 @pytest.mark.parametrize("cut", range(3_000, 3_050))
-def test_wherever_both_cuts_are(cut: int) -> None:
-    source = ends(json.dumps(ROWS), "\n... [9 characters omitted] ...\n", cut, cut)
+@pytest.mark.parametrize("write", [json.dumps, repr])
+def test_wherever_both_cuts_are(cut: int, write: Callable[[object], str]) -> None:
+    source = ends(write(ROWS), "\n... [9 characters omitted] ...\n", cut, cut)
     rows = rows_of(source)
     assert rows[-1] == ROWS[-1]
     assert len([row for row in rows if row not in ROWS]) <= 1
@@ -147,6 +149,8 @@ def test_what_the_source_says_itself_is_no_gap(source: str) -> None:
         f"{json.dumps({'a': 'b' * 900, 'c': 1})[:-3]}{MARKS[0]}2}}",
         ends(CSV, MARKS[0]).replace("599,n 599", "x" * 30),
         f"one\ntwo\n{MARKS[0]}three\n",
+        ends(json.dumps(ROWS), MARKS[0])[:-2] + ', "id": 7}]',
+        f"<table><tr><th>a</th></tr><tr><td>1</td></tr><tr><td>2</td></tr></table>{MARKS[0]}<td>3</td></table>",
     ],
 )
 def test_an_end_that_does_not_fit_stays_text(source: str) -> None:

@@ -59,7 +59,9 @@ def test_both_ends_in_a_string_are_rows_of_one_table() -> None:
     assert render_text(json.dumps(text), counter=counter).restore() == json.dumps(text)
 
 
-@pytest.mark.parametrize("inner", [COMPACT, INDENTED, "one 'line'\nand \"another\" one\n" * 9])
+@pytest.mark.parametrize(
+    "inner", [COMPACT, INDENTED, json.dumps({"it's": 1, "rows": ROWS}), "one 'line'\nand \"another\" one\n" * 9]
+)
 def test_a_string_of_python_is_one_too(inner: str) -> None:
     view = render_text(repr(inner), counter=counter)
     assert view.restore() == repr(inner)

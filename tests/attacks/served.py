@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from accp_adapters.bindings.acp import relay_app
 from accp_adapters.bindings.hosts import Request
 from tests.adapters.bindings.acp.agents import Echo
 
-__all__ = ["agent", "answer", "relay"]
+__all__ = ["agent", "answer"]
 
 
 async def answer(request: Request) -> Mapping[str, Any]:
@@ -18,4 +17,3 @@ async def answer(request: Request) -> Mapping[str, Any]:
 
 
 agent = Echo()
-relay = relay_app()

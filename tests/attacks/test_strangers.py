@@ -1,0 +1,83 @@
+"""Attacks of those who show no token: what they take is not that of others."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sys
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.adapters.mcp.proxy.upstream import Saying, Upstream
+from tests.adapters.mcp.serving import serving
+from tests.attacks.commands import ACCP, BOUND, Command, needs_proc, running
+from tests.attacks.frames import request
+from tests.attacks.sockets import hold, request_of, silent
+from tests.limits import PATIENCE
+
+pytestmark = needs_proc
+
+MIB = 1 << 20
+
+
+def half(path: str, size: int) -> bytes:
+    """Return a request whose body is not complete."""
+    whole = request_of("POST", path, b"x" * size, content_type="application/json")
+    return whole[:-100]
+
+
+def client(command: Command, *, source: str = "127.0.0.1", **fields: str) -> httpx2.AsyncClient:
+    transport = httpx2.AsyncHTTPTransport(local_address=source)
+    return httpx2.AsyncClient(base_url=command.url, transport=transport, headers=fields, timeout=PATIENCE)
+
+
+async def test_half_bodies_keep_out_neither_known_users_nor_other_addresses() -> None:
+    async def pong(scope: Any, body: bytes, say: Saying) -> None:
+        await say(json.dumps({"jsonrpc": "2.0", "id": 1, "result": {}}).encode(), content_type="application/json")
+
+    upstream = Upstream()
+    upstream.answering = pong
+    ping = request("ping")
+    with serving(upstream) as url, running(*ACCP, "mcp", "--url", f"{url}/mcp", "--listen", "127.0.0.1:0") as command:
+        async with client(command, authorization="Bearer ann") as ann, client(command, source="127.0.0.2") as new:
+            assert (await ann.post("/mcp", json=ping)).status_code == 200
+            async with silent(command.ports[0], [half("/mcp", 4 * MIB - 10)] * 70):
+                await hold(1)
+                assert (await ann.post("/mcp", json=ping)).status_code == 200
+                assert (await new.post("/mcp", json=ping)).status_code == 200
+        assert command.peak < BOUND
+
+
+async def test_a_relay_under_half_bodies_and_polls_that_nobody_reads() -> None:
+    with running(sys.executable, "-m", "tests.attacks.relay_server") as command:
+        async with client(command) as hog, client(command, source="127.0.0.2") as ann:
+            token = (await hog.post("/acp/new")).json()["token"]
+            for number in range(12):
+                await hog.post(f"/acp/{token}/send", json={"text": f"{number}" + "x" * 900_000})
+            polls = [request_of("GET", f"/acp/{token}/poll")] * 150
+            async with silent(command.ports[0], [*polls, *[half(f"/acp/{token}/send", 2 * MIB)] * 100]):
+                made = (await ann.post("/acp/new")).json()["token"]
+                assert (await ann.post(f"/acp/{made}/join", json={"name": "ann"})).status_code == 200
+                await hold(2)
+        assert command.peak < BOUND
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+async def test_compression_of_many_values_for_many_tokens(quote: str) -> None:
+    tokens = {f"p{number}": secrets.token_hex(16) for number in range(8)}
+    dense = json.dumps({"model": "m", "messages": [{"role": "tool", "tool_call_id": "c", "content": "X"}]}).encode()
+    values = f"{quote}[{'[],' * (2 * MIB)}1]{quote}"
+    body = dense.replace(b'"X"', values.encode())
+    requests = [
+        request_of("POST", "/v1/compress", body, content_type="application/json", authorization=f"Bearer {token}")
+        for token in tokens.values()
+        for _ in range(4)
+    ]
+    said = " ".join(f"{name}:{token}" for name, token in tokens.items())
+    words = ("serve", "--compress", "--http", "127.0.0.1:0", "--token-env", "TOKENS")
+    with running(*ACCP, *words, TOKENS=said) as command:
+        async with silent(command.ports[0], requests):
+            await hold(8)
+        assert command.peak < BOUND

@@ -12,6 +12,7 @@ import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -24,6 +25,7 @@ from accp_adapters.bindings.acp.http_sse.stream import EventStream
 from accp_adapters.bindings.acp.http_sse.tasks import HttpTasks
 from accp_adapters.bindings.acp.sessions.session import AcpSession
 from accp_adapters.bindings.identity import Principal
+from accp_adapters.serving.off_loop import VERY_LONG, off_loop, size_of
 from accp_core.acp import Acknowledged, AcpError, AcpMessage, ErrorReceived, ReplyReceived, read_request
 from accp_core.acp.card import ACP_VERSION
 from accp_core.acp.document import Json, read_object
@@ -129,7 +131,8 @@ class HttpEndpoints:
         """Return the message of a request, and the members that are about the request among others."""
         text = await self._gate.body(request, session)
         limit = self._gate.host.limits.message_bytes
-        message = read_request(text, require_role=self._require_role, limit=limit)
+        read = partial(read_request, require_role=self._require_role, limit=limit)
+        message = await off_loop(len(text), read, text)
         known = message.message_id or f"msg_{secrets.token_hex(6)}"
         own = {name: value for name, value in message.extra.items() if name not in _CONTROLS}
         return replace(message, message_id=known, extra=own), dict(message.extra)
@@ -150,7 +153,11 @@ class HttpEndpoints:
             return refuse(AcpError.TIMEOUT, f"expected a reply within {wait:g} seconds, found none", message_id=known)
         except RemoteProtocolError as error:
             return refuse(AcpError.INTERNAL, error.reason, message_id=known)
-        return answer({**done, "reply": {"correlation_id": known, "parts": [part_to_json(part) for part in parts]}})
+        told: dict[str, Any] = {
+            **done,
+            "reply": {"correlation_id": known, "parts": [part_to_json(part) for part in parts]},
+        }
+        return await off_loop(size_of(told, VERY_LONG), answer, told)
 
     async def _reply(self, request: Request) -> Response:
         session = await self._gate.session(request)

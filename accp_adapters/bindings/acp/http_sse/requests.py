@@ -15,6 +15,7 @@ from accp_adapters.bindings.acp.sessions.session import AcpSession
 from accp_adapters.bindings.identity import AccessDenied, Principal, with_bearer_token
 from accp_adapters.serving.bodies import BodyRefused, ByteBudget, read_body
 from accp_adapters.serving.hosts import AllowedHosts
+from accp_adapters.serving.off_loop import OWNER
 from accp_adapters.serving.responses import HeldResponse
 from accp_core.acp import AcpError, error_body
 from accp_core.acp.document import Json
@@ -51,7 +52,9 @@ class AcpGate:
         """
         token = request.headers.get(TOKEN_HEADER)
         scope: Any = with_bearer_token(request.scope, token) if token else request.scope
-        return await self.host.authenticate(scope)
+        principal = await self.host.authenticate(scope)
+        OWNER.set(principal.name)
+        return principal
 
     async def session(self, request: Request) -> AcpSession:
         """Return the session of the caller; raises as `principal` and `AcpHost.shared_session`."""

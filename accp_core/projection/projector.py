@@ -6,9 +6,9 @@ never changes, and a history that was trimmed or folded never holds a marker for
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 from accp_core import view
 from accp_core.compression import Compressed, ResultLimits
@@ -143,7 +143,7 @@ class Projector:
             self._close(record, new.text if new and new.stored else self._escape(record, old, new))
             for old, new in zip(record.blocks, compressed, strict=True)
         )
-        shortened = self._shorten(record, shown)
+        shortened = self._shorten(record, shown, is_preview=any(block and block.stored for block in compressed))
         texts = iter(shortened)
         final = [
             self._explain(next(texts).text, block) if text else text
@@ -323,8 +323,11 @@ class Projector:
         (short,) = self._repeats.shorten([text], counter=counter)
         return bool(short.markers) and counter(short.text) < preview.tokens_after
 
-    def _shorten(self, record: MessageRecord, shown: _Blocks) -> list[Shortened]:
-        """Return the texts of the blocks that are text, with repeat markers where they pay."""
+    def _shorten(self, record: MessageRecord, shown: _Blocks, *, is_preview: bool) -> list[Shortened]:
+        """Return the texts of the blocks that are text, with repeat markers where they pay.
+
+        None stands within a line of a preview, which may be one that we wrote.
+        """
         rules = self._rules
         whole = [Shortened(text=text) for text in shown if text]
         stays = record.failed or record.stays or self._is_excluded(record)
@@ -332,7 +335,9 @@ class Projector:
             return whole
         counter = count_once(rules.counter)
         is_verbatim = record.role is Role.TOOL and self._own_limits(record).verbatim
-        short = self._repeats.shorten([part.text for part in whole], counter=counter, whole_lines=is_verbatim)
+        short = self._repeats.shorten(
+            [part.text for part in whole], counter=counter, whole_lines=is_verbatim or is_preview
+        )
         if not any(part.markers for part in short):
             return whole
         before, after = (sum(counter(part.text) for part in parts) for parts in (whole, short))
@@ -341,10 +346,17 @@ class Projector:
         self._saved += before - after
         return short
 
+    def _read(self, record: MessageRecord, texts: Sequence[Shortened]) -> None:
+        """Remember what the reader has read: texts, and the arguments of calls, which no marker names."""
+        for text in texts:
+            self._repeats.add(text)
+        for argument in _texts_in([call.args for call in record.calls]):
+            self._repeats.hide(argument)
+
     def _add(self, record: MessageRecord, texts: Sequence[Shortened], *, cites: bool = False) -> None:
         texts = () if self._is_for_program(record) else texts
-        for text in texts if self._rules.repeats else ():
-            self._repeats.add(text)
+        if self._rules.repeats:
+            self._read(record, texts)
         results = sum(not call.by_program for call in record.calls)
         self._calls.update((call.id, (call, results)) for call in record.calls if call.id)
         self._unhashed += record.texts
@@ -358,6 +370,19 @@ class Projector:
             saved=self._saved,
             has_references=self.prompt.has_references or cites,
         )
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    """Yield the texts in a JSON value, in order."""
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Mapping):
+            waiting += reversed(list(value.values()))
+        elif isinstance(value, list | tuple):
+            waiting += reversed(value)
 
 
 def _closed(key: str) -> str:

@@ -67,8 +67,15 @@ class ReadLines:
         """Return the number of lines, those above included."""
         return self._start + len(self._lines)
 
-    def add(self, line: str, markers: Sequence[TextSpan] = ()) -> None:
-        """Add the next line as the reader is shown it; no marker names a line that has `markers` itself."""
+    def add(self, line: str, markers: Sequence[TextSpan] = (), *, is_named: bool = True) -> None:
+        """Add the next line as the reader is shown it.
+
+        Args:
+            line: The line.
+            markers: Where its markers stand; no marker names a line that has one itself.
+            is_named: Whether a marker may name it. One that may not hides what stands above it: who looks for the words
+                of a marker finds it first.
+        """
         for beginning in beginnings_of(line):
             if len(beginning) == MIN_QUOTE and not self._is_last_with(beginning, line):
                 self._several.add(beginning)
@@ -80,7 +87,7 @@ class ReadLines:
             self._last_at.update((piece[end : end + KEY_CHARS], index + start + end) for end in ends)
         if markers:
             self._marked[len(self)] = line, [start for start, _ in markers]
-        self._lines.append(None if markers else line)
+        self._lines.append(line if is_named and not markers else None)
         self._line_bytes += sys.getsizeof(line)
 
     def end_text(self) -> None:

@@ -53,6 +53,11 @@ class Repeats:
         """Add a text that the reader has read."""
         _add(self._read, text)
 
+    def hide(self, text: str) -> None:
+        """Add a text that the reader has read and that no marker names, such as an argument of a call."""
+        for line in text.split("\n"):
+            self._read.add(line, is_named=False)
+
     def shorten(self, texts: Sequence[str], *, counter: TokenCounter, whole_lines: bool = False) -> list[Shortened]:
         """Return the texts of the next message with markers in place of lines that the reader has read by then.
 

@@ -312,3 +312,36 @@ def test_the_call_and_not_the_message_names_the_tool() -> None:
     assert str(projector.project(disguised).blocks[0]).startswith("[source text: ")
     excluded = record(Role.TOOL, '[as above: 3 lines from "x"]', name="shell")
     assert projector.project(excluded).blocks == (None,)
+
+
+CODE = "\n".join(f"total_{n} = price_{n} * amount_{n}  # the sum of row {n}" for n in range(12))
+
+
+def test_a_marker_never_names_what_the_arguments_of_a_call_say() -> None:
+    made = record(
+        Role.MODEL, "", calls=(CallRecord(id="c1", name="run", args={"steps": [{"code": CODE + "\nsave()"}]}),)
+    )
+    echoed, answer = record(Role.TOOL, CODE), record(Role.TOOL, f"{CODE}\ndone", call_id="c1")
+    assert project(echoed, answer)[1].is_changed
+    assert project(echoed, made, answer)[2] == unchanged(f"{CODE}\ndone")
+    later = record(Role.TOOL, f"{CODE}\ndone\nagain")
+    marker = '[as above: 13 lines from "total_0 = price_…"]'
+    assert project(echoed, made, answer, later)[3].blocks == (f"{marker}\nagain",)
+
+
+def polls(status: str, count: int) -> str:
+    """Return a poll of jobs whose columns hold the same few values each time."""
+    rows = [
+        {"id": n, "queue": f"queue of the warehouse {n % 7}", "owner": f"team {n % 5} of the plant", "status": "done"}
+        for n in range(count)
+    ]
+    return json.dumps([*rows, {"id": count, "queue": "late", "owner": "team 9", "status": status}])
+
+
+def test_no_marker_stands_within_a_line_of_a_preview() -> None:
+    limits = ResultLimits(inline=400, preview=300)
+    first, second = project(record(Role.TOOL, polls("late", 300)), record(Role.TOOL, polls("lost", 301)), limits=limits)
+    assert first.stored and second.stored
+    lines = str(second.blocks[0]).split("\n")
+    assert all(line.startswith("[as above: ") for line in lines if "[as above: " in line)
+    assert any(line.startswith("rows: 302 rows, ") and "lost (1)" in line for line in lines)

@@ -257,3 +257,15 @@ def test_the_share_of_known_lines_is_that_of_whole_lines() -> None:
         0.5, abs=0.03
     )
     assert repeats.known_share("\n") == 0
+
+
+def test_what_no_marker_may_name_hides_what_stands_above_it() -> None:
+    words = "The quick brown fox jumps over the lazy dog and runs home to its den in the green hills beyond."
+    for text in (PAGE, f"It says: {words} So it is."):
+        repeats = Repeats()
+        repeats.add(Shortened(text=text))
+        (short,) = repeats.shorten([f"Again: {text}\n{text}"], counter=counter)
+        assert short.markers
+        repeats.hide(text)
+        (same,) = repeats.shorten([text], counter=counter)
+        assert same == Shortened(text=text)

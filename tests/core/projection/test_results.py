@@ -9,7 +9,7 @@ import pytest
 from accp_adapters.tokens import o200k_base
 from accp_core.compression import ResultLimits
 from accp_core.projection import FETCH_TOKENS, PriorPrompt, compress_blocks, share_batch
-from accp_core.references import key_of
+from accp_core.references import key_of, short_reference
 
 counter = o200k_base()
 
@@ -32,7 +32,7 @@ def test_a_view_beyond_the_limit_is_a_preview_that_names_the_tool() -> None:
     assert preview is not None
     assert preview.stored is not None
     assert preview.stored.key == key_of(ROWS)
-    assert f"accp_fetch {preview.reference}" in preview.text
+    assert f"accp_fetch {short_reference(preview.stored.key)}" in preview.text
     assert preview.tokens_after <= LIMITS.preview
 
 

@@ -61,6 +61,7 @@ SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingP
         "wire": wire.main,
         "session": without_data("session"),
         "aacp": without_data("aacp"),
+        "appendix_a": without_data("appendix_a"),
         "large_results": without_data("large_results"),
         "mcp_latency": without_data("mcp_latency"),
         "network": without_data("network"),

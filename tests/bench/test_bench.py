@@ -97,5 +97,5 @@ def test_sections_are_run_by_name(folder: Path, monkeypatch: pytest.MonkeyPatch)
         *("payloads", "tool_results", "trajectories", "speed", "imports"),
         *("wire", "session", "patterns", "latency", "a2a", "aacp"),
         *("mcp_results", "mcp_tools", "mcp_latency", "network", "limits", "large_results"),
-        *("fixed_tokens", "constructs", "requests", "hog"),
+        *("fixed_tokens", "constructs", "requests", "hog", "appendix_a"),
     }

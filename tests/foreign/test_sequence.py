@@ -34,6 +34,26 @@ def test_the_examples_get_the_number_that_the_draft_gives_their_answer(
     assert (status, answer.intent, answer.seq) == (200, "done", answered)
 
 
+STREAM = [
+    "@streamer>stream:infer{idx:0|tot:3|d:Hello|schema:ST}[mid:m1,seq:1,cid:stream_abc]",
+    "@streamer>stream:infer{idx:1|tot:3|d:_world|schema:ST}[mid:m2,seq:2,cid:stream_abc]",
+    "@streamer>stream:infer{idx:2|tot:3|d:!|done:true|schema:ST}[mid:m3,seq:3,cid:stream_abc]",
+]
+TOLD = [
+    "@agent_a>fail:error{code:E3001|msg:connection_timed_out|retry:true|schema:ER}[mid:abc,seq:4,ts:1714000001]",
+    "@tool_agent>done:tool{tool:web_search|res:{hits:[...]}|stat:ok|schema:TC}[mid:m2,seq:2,cid:m1]",
+    "@pay_agent>done:transaction{txn:txn_001|stat:settled|schema:TX}[mid:p2,seq:6,cid:p1]",
+    "@dev>done:schedule{task:impl_auth|stat:complete|prog:100|schema:TA}[mid:t2,seq:9,cid:t1]",
+]
+
+
+@pytest.mark.parametrize("frames", [STREAM, *([frame] for frame in TOLD)])
+def test_the_examples_that_ask_nothing_are_taken_without_a_word(server: tuple[str, int], frames: list[str]) -> None:
+    for frame in frames:
+        status, answers = post(server, frame)
+        assert (status in (200, 204), answers) == (True, [])
+
+
 @pytest.mark.parametrize("numbers", [[(1, 2), (3, 4), (5, 6)], [(1, 2), (2, 3), (3, 4)], [(7, 8), (8, 9), (9, 10)]])
 def test_a_peer_may_count_for_both_ends_or_for_itself(
     server: tuple[str, int], numbers: list[tuple[int, int]], request: pytest.FixtureRequest

@@ -64,7 +64,7 @@ class _Search:
         self._budget = WorkBudget(_MAX_STEPS, reason)
         self.phrase: Final = words.strip("\"'").casefold()
         self.words: Final = list(dict.fromkeys(word.strip("\"'").casefold() for word in words.split()))
-        self._looked_for = self.words if 1 < len(self.words) <= _MAX_WORDS else []
+        self._looked_for = self.words if self.words != [self.phrase] and len(self.words) <= _MAX_WORDS else []
         self.rows_with: Final = (Counter[str](), Counter[str]())
         """How many rows of tables, and how many lines, have each word."""
         self.searched: Final = [0, 0]
@@ -173,7 +173,7 @@ def _missing(search: _Search) -> str:
     unit, rows_with = ("lines" if search.of_lines else "rows"), search.rows_with[search.of_lines]
     each = ", ".join(f"{word} {rows_with[word]:,}" for word in search.words)
     total = f"0 of {search.searched[search.of_lines]:,} {unit} have all {len(search.words)} words"
-    return f"{total} ({unit} with each: {each}); with {search.most}:\n"
+    return f"{total} ({each}); with {search.most}:\n"
 
 
 def _hits(search: _Search) -> list[tuple[Table, int]]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from accp_core.documents import Document, Prose, looks_cut, read, wrapped_text
+from accp_core.documents import Document, Prose, Value, looks_cut, read, wrapped_text
 from accp_core.ports import TokenCounter
 from accp_core.previews.asked.request import Request
 from accp_core.previews.candidates import places_of_words
@@ -52,6 +52,8 @@ _EXAMPLE_ROOM: Final = 4
 """A preview that has room for so many first lines shows an example of a query."""
 _TOLD_SHARE: Final = 0.2
 """The share of a preview that what it says of lines may take."""
+_MOSTLY: Final = 0.9
+"""The share of a text that its values take from which it is shown by their tables."""
 _MIN_PIECES: Final = 2
 """Pieces of a text that a preview has room for at least."""
 _VERBATIM_CHARS: Final = 2
@@ -204,10 +206,16 @@ class _Subject:
             found = self._starts_like_json() and sample_tables(self.source, places)
             return found or self.source, not found and looks_cut(self.source)
         opened = open_document(self.document)
-        if opened.grids and not is_part:
+        if (opened.grids or self._is_mostly_values(opened)) and not is_part:
             return opened, opened.is_cut
         tables = SampledTables(tables=opened.tables(), totals={}) if opened.prose is None else opened.prose
         return tables, opened.is_cut
+
+    def _is_mostly_values(self, opened: OpenedText) -> bool:
+        """Return whether several values, such as a Python literal in each line, are nearly all of a text."""
+        values = (part for part in self.document.values() if isinstance(part, Value))
+        chars = sum(part.end - part.start for part in values)
+        return opened.is_several and opened.prose == self.source and chars >= _MOSTLY * len(self.source)
 
     def preview_tables(self, found: SampledTables, counter: TokenCounter) -> _Body:
         """Return the preview of a JSON value."""

@@ -16,6 +16,9 @@ _AIM: Final = 0.98
 _MAX_SHRINK: Final = 0.94
 """The share of the room that is left at most after a text that was too long."""
 
+_STEP: Final = 0.75
+"""The share of it that is left after the same text again."""
+
 
 def fill(write: Callable[[float], str], *, limit: int, token_chars: float, counter: TokenCounter) -> str:
     """Return the text of `write(characters)` that has the most tokens up to `limit`.
@@ -29,14 +32,16 @@ def fill(write: Callable[[float], str], *, limit: int, token_chars: float, count
     fullest = write(0)
     fullest_tokens = counter(fullest)
     room = limit * token_chars
+    last = ""
     for _ in range(_TRIES):
         text = write(room)
         tokens = counter(text)
         if fullest_tokens < tokens <= limit:
             fullest, fullest_tokens = text, tokens
         change = _AIM * limit / max(tokens, 1)
-        # Texts grow in steps: a little less room may give the same text again.
-        room *= change if tokens <= limit else min(change, _MAX_SHRINK)
+        # Texts grow in steps: a little less room may give the same text again, much less does not.
+        room *= change if tokens <= limit else min(change, _MAX_SHRINK) * (_STEP if text == last else 1)
+        last = text
     return fullest
 
 

@@ -23,7 +23,7 @@ from accp_core.previews.asked.times import TIME_START
 from accp_core.previews.pieces import DEFINITION
 from accp_core.tables import Table
 
-__all__ = ["Records", "is_quoted", "read_records"]
+__all__ = ["Records", "field_of", "is_quoted", "read_records"]
 
 _MAX_CHARS: Final = 400_000
 """Characters of a text whose records are read."""
@@ -44,6 +44,9 @@ _MEASURE: Final = re.compile(
 _MIN_MEASURED: Final = 5
 """Records that have a number of one kind from which it is a column."""
 _MAX_MEASURES: Final = 8
+_MIN_FIELDS: Final = 0.8
+"""The share of the lines that have a number in one place from which it is a column."""
+_MAX_PLACE: Final = 8
 _MAX_FIELDS: Final = 16
 
 
@@ -57,6 +60,8 @@ class Records:
     """The numbers of its first line, from 0, and of the line after it."""
     noun: str
     """What one is called: "line" or "record"."""
+    heads: frozenset[str] = frozenset()
+    """The fields at the beginning of a record that say which one it is: not those that all have alike, and no ids."""
 
 
 def read_records(text: str) -> Records | None:
@@ -64,14 +69,20 @@ def read_records(text: str) -> Records | None:
     lines = text.split("\n") if len(text) <= _MAX_CHARS else []
     if len(lines) < _MIN_LINES:
         return None
-    starts = _headed(lines) or _entries(lines) or _defined(lines) or [n for n, line in enumerate(lines) if line.strip()]
+    headed = _headed(lines)
+    starts = headed or _entries(lines) or _defined(lines) or [n for n, line in enumerate(lines) if line.strip()]
     spans = [(start, end) for start, end in pairwise([*starts, len(lines)])]
     rows = [_row(lines[start:end]) for start, end in spans]
     _add_measures(rows)
+    _add_fields(rows)
     names = Counter(name for row in rows for name in row)
     kept = [name for name, count in names.items() if count >= _MIN_RECORDS][:_MAX_FIELDS]
     table = Table(name="records", path=(), columns=tuple(kept), rows=rows)
-    return Records(table, spans, "line" if all(end - start == 1 for start, end in spans) else "record")
+    fields = kept[: kept.index("text")] if headed and "text" in kept else []
+    heads = (name for name in fields if len(set(table.cells(name))) > 1 and not name.lower().endswith("id"))
+    return Records(
+        table, spans, "line" if all(end - start == 1 for start, end in spans) else "record", frozenset(heads)
+    )
 
 
 def _headed(lines: Sequence[str]) -> list[int]:
@@ -106,6 +117,12 @@ def _at(lines: Sequence[str], number: int) -> str:
     return lines[number] if number < len(lines) else ""
 
 
+def field_of(line: str) -> str:
+    """Return the name of the field that a line is; empty: it is none."""
+    found = _FIELD.fullmatch(line)
+    return (found[1] or found[3]) if found else ""
+
+
 def is_quoted(line: str) -> bool:
     """Return whether a line of a record quotes another one."""
     return line.startswith(">")
@@ -138,6 +155,19 @@ def _add_measures(rows: Sequence[dict[str, Any]]) -> None:
     for row, measures in zip(rows, found, strict=True):
         once = Counter(name for name, _ in measures)
         row |= {name: number for name, number in measures if name in kept and once[name] == 1 and name not in row}
+
+
+def _add_fields(rows: Sequence[dict[str, Any]]) -> None:
+    """Add the whole numbers that stand in the same place of nearly all lines as columns: sizes in a listing."""
+    fields = [row["text"].split(None, _MAX_PLACE) for row in rows]
+    places = Counter(at for each in fields for at, field in enumerate(each[:_MAX_PLACE]) if field.isdecimal())
+    kept = [at for at, count in sorted(places.items()) if count >= _MIN_FIELDS * len(rows)]
+    for row, each in zip(rows, fields, strict=True):
+        row |= {
+            f"number_{at + 1}": each[at]
+            for at in kept
+            if at < len(each) and each[at].isdecimal() and "\n" not in row["text"]
+        }
 
 
 def _measures(text: str) -> Iterator[tuple[str, str]]:

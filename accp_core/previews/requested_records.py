@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -9,7 +10,7 @@ from typing import Final
 
 from accp_core.previews.asked.named_rows import NamedRows, find_named_rows
 from accp_core.previews.asked.request import Request, words_of_name
-from accp_core.previews.records import Records, is_quoted, read_records
+from accp_core.previews.records import Records, field_of, is_quoted, read_records
 
 __all__ = ["RequestedRecords", "find_requested_records"]
 
@@ -21,6 +22,14 @@ _RANK: Final = 0.1
 """By how much a record that comes later is worth less."""
 _REST: Final = 0.5
 """What the other lines of a record are worth beside those that were asked for."""
+_FAILED: Final = re.compile(
+    r"\b(?:FAIL(?:ED|URE)?|ERROR|FATAL|CRITICAL|Traceback|panic)\b|\w(?:Error|Exception)\b|\b(?:error|fatal):|\[error\]"
+)
+"""A line that tells of a failure; a count of failures that are none does not."""
+_MAX_FAILED: Final = 0.2
+_BELOW: Final = 6
+_FAILURE: Final = 60.0
+"""What the line of a failure and those below it are worth."""
 _QUOTED: Final = -20.0
 """What a line is worth that a mail quotes from another one."""
 
@@ -62,6 +71,7 @@ def find_requested_records(text: str, request: Request) -> RequestedRecords | No
     worths: dict[int, float] = {
         n: _QUOTED for n, line in enumerate(lines) if records.noun != "line" and is_quoted(line)
     }
+    worths |= dict.fromkeys(_failure(lines, records), _FAILURE)
     for number, rank in ranks.items():
         first = _FIRST - rank * _RANK
         worths |= {n: first * _REST for n in range(*records.lines[number]) if n not in worths}
@@ -73,18 +83,30 @@ def find_requested_records(text: str, request: Request) -> RequestedRecords | No
     )
 
 
+def _failure(lines: Sequence[str], records: Records) -> Iterator[int]:
+    """Yield the line of a log that tells of the first failure, those below it, and the last one that tells of one."""
+    is_log = records.noun == "line" or not {"time", "level"}.isdisjoint(records.table.columns)
+    failed = [n for n, line in enumerate(lines) if _FAILED.search(line)] if is_log else []
+    if failed and len(failed) <= _MAX_FAILED * len(lines):
+        yield from range(failed[0], min(failed[0] + _BELOW, len(lines)))
+        yield failed[-1]
+
+
 def _telling(
     lines: Sequence[str], records: Records, number: int, request: Request, named: Sequence[NamedRows]
 ) -> Iterator[int]:
-    """Yield the lines of a record that show it: its first lines, and those with what is asked for."""
+    """Yield the lines of a record that show it: its heads, the first one of its text, and those with what is asked."""
     start, end = records.lines[number]
     row = records.table.rows[number]
-    asked = {str(row[name]) for each in named for name in each.columns if name in row and name != "text"}
-    is_head = True
-    for n in range(start, end):
-        line = lines[n]
-        if not line.strip() or is_quoted(line):
-            is_head &= n == start or bool(line.strip())
-            continue
-        if is_head or any(part in line for part in asked) or any(map(request.has, words_of_name(line))):
+    columns = frozenset[str]().union(*(each.columns for each in named))
+    asked = {str(row[name]) for name in columns if name in row and name != "text"}
+    filled = [n for n in range(start, end) if lines[n].strip() and not is_quoted(lines[n])]
+    body = next((n for n in range(start, end) if not lines[n].strip()), start)
+    heads = {n for n in filled if field_of(lines[n]) in records.heads} | {
+        start,
+        next((n for n in filled if n > body), start),
+    }
+    for n in filled:
+        has_word = "text" in columns and any(map(request.has, words_of_name(lines[n])))
+        if n in heads or has_word or any(part in lines[n] for part in asked):
             yield n

@@ -135,7 +135,7 @@ class RankedRows:
     def _columns(self, room: float) -> Sequence[str]:
         """Return the columns that are shown: all, or as many as let several rows fit."""
         columns = self._table.columns
-        sample = [self._row(number) for number in self._ranked[:_SAMPLE]]
+        sample = [self._row(number) for number in self._ranked[: self.asked if self.asked >= _MIN_ROWS else _SAMPLE]]
         rows = max(_MIN_ROWS, self.asked)
         sizes = {
             name: len(name) + 1 + sum(_size(row[name]) for row in sample if name in row) * rows / len(sample)

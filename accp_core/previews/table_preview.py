@@ -260,7 +260,10 @@ def _naming_parents(joined: Table, inherited: frozenset[str], named: Sequence[Na
     """Return a child table with those cells of its parents that say which rows they are, or that are asked for."""
     asked = inherited.intersection(*(each.columns for each in named[:1]))
     above = replace(joined, columns=tuple(name for name in joined.columns if name in inherited))
-    kept = {*asked, *above.naming("")}
+    names = above.naming("")
+    if joined.parent and joined.parent.key != "_row":
+        names = tuple(name for name in names if name.endswith(("name", "title")))
+    kept = {*asked, *names}
     shown = tuple(name for name in joined.columns if name not in inherited or name in kept)
     rows = [{name: row[name] for name in shown if name in row} for row in joined.rows]
     return _without_repeated(replace(joined, columns=shown, rows=rows))

@@ -27,6 +27,8 @@ _MAX_TEXT: Final = 4_000
 """Characters of a cell in which words are looked for."""
 _MIN_WORD: Final = 4
 """Letters of a word that is looked for in texts."""
+_CODE: Final = re.compile(r"\b(?=[a-z]*\d)(?=\d*[a-z])[a-z0-9]{12,}\b")
+"""A hash or another code, which has no words."""
 _MIN_NAME: Final = 3
 """Letters of a name."""
 _MAX_NAME: Final = 4
@@ -204,7 +206,8 @@ class Conditions:
     def _texts(self, column: str) -> Iterator[Condition]:
         """Yield the texts that have the most words of the request together."""
         holders: defaultdict[str, set[int]] = defaultdict(set)
-        texts = [cell[:_MAX_TEXT] if type(cell := row.get(column)) is str else "" for row in self.table.rows]
+        cells = (row.get(column) for row in self.table.rows)
+        texts = [_CODE.sub(" ", cell[:_MAX_TEXT]) if type(cell) is str else "" for cell in cells]
         for number, text in enumerate(texts):
             for word in dict.fromkeys(words_of_name(text)) if text else ():
                 if (asked := self.request.match(word)) and self._is_told(asked):

@@ -151,10 +151,11 @@ class _Reader:
         return named if (named := self._named(range(len(self._table.rows)), "", ())).first else None
 
     def _named(self, numbers: Sequence[int], conditions: str, reading: Sequence[Condition]) -> NamedRows:
-        orders = list(self._orders(numbers))
+        used = frozenset[str]().union(*(each.words for each in reading))
+        orders = list(self._orders(numbers, used))
         known = frozenset(column for column, _, _ in orders)
         cells = list(_numbers(self._table, numbers)) if conditions and len(numbers) > 1 else []
-        fits = (self._columns.fit(column, order.near) for column in known for order in self._request.orders)
+        fits = (self._columns.fit(column, order.near - used) for column in known for order in self._request.orders)
         return NamedRows(
             numbers=frozenset(numbers) if conditions else frozenset(),
             first=tuple(dict.fromkeys(number for _, _, first in orders for number in first)),
@@ -165,13 +166,13 @@ class _Reader:
             is_sure=all(each.is_sure for each in reading) if reading else any(fits),
         )
 
-    def _orders(self, numbers: Sequence[int]) -> Iterator[tuple[str, str, list[int]]]:
+    def _orders(self, numbers: Sequence[int], used: frozenset[str]) -> Iterator[tuple[str, str, list[int]]]:
         """Yield the columns whose order the request asks for, with its first values in words and its first rows."""
         told: set[tuple[str, str]] = set()
         for order in self._request.orders[:_MAX_ORDERS]:
             columns = [name for name in self._columns.ordered() if name not in self._inherited]
             kinds = [name for name in columns if self._may_order(name, order)]
-            named = self._columns.fitting(columns, order.near)
+            named = self._columns.fitting(columns, order.near - used)
             for column in ([name for name in named if name in kinds] or kinds or named)[:_MAX_ORDERS]:
                 for word in self._ends(column, order):
                     if (column, word) in told:

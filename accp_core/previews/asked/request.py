@@ -70,6 +70,8 @@ _HALF_DAY: Final = re.compile(
 _NOON: Final = 12
 _NEAR: Final = 4
 """Words after a bound, a superlative or a negation that belong to it."""
+_BEFORE: Final = 2
+"""Words before a superlative that belong to it."""
 _ABSENT: Final = re.compile(
     r"\b(?:no|none|nobody|nothing|never|not|without|missing|lacks?|empty|null)\b|n['\u2019]t\b", re.IGNORECASE
 )
@@ -158,8 +160,14 @@ class Request:
         self._ordered: Final = sorted(self._named)
         self._all: Final = frozenset((*words_of_name(text), *(word.casefold() for word in find_words(text))))
         self.match: Final = functools.cache(self._match)
-        self.capitals: Final = frozenset(word.casefold() for word in find_words(text)[1:] if word[0].isupper())
-        """The words with a capital, but for the first one."""
+        compound = (word for word in find_words(text) if not word.isalpha())
+        self.capitals: Final = frozenset(
+            (
+                *(word.casefold() for word in find_words(text)[1:] if word[0].isupper()),
+                *(part for word in compound for part in words_of_name(word)),
+            )
+        )
+        """The words with a capital, but for the first one, and the parts of names such as labels.py."""
         self.dates, without_dates = date_parts_of(text)
         """The dates that it names."""
         self.bounds: Final = tuple(_bounds(without_dates))
@@ -173,8 +181,7 @@ class Request:
         self.denied: Final = frozenset(_denied(text))
         """The words of what it asks to be without, or not so."""
         self.orders: Final = tuple(
-            Order(found.lastgroup or "", found[0].casefold(), _near(text[found.end() :]) | {found[0].casefold()})
-            for found in _ORDER.finditer(text)
+            Order(found.lastgroup or "", found[0].casefold(), _around(text, found)) for found in _ORDER.finditer(text)
         )
         """Its superlatives."""
 
@@ -297,6 +304,12 @@ def _near(behind: str) -> frozenset[str]:
     words = find_words(clause)[:_NEAR]
     parts = (part for word in words for part in (word.replace("-", "").casefold(), *words_of_name(word)))
     return frozenset((*(word.casefold() for word in words), *parts))
+
+
+def _around(text: str, found: re.Match[str]) -> frozenset[str]:
+    """Return a superlative, the words after it and the two words before it: "which added the most lines"."""
+    before = find_words(text[: found.start()])[-_BEFORE:]
+    return _near(text[found.end() :]) | {found[0].casefold(), *map(str.casefold, before)}
 
 
 def _denied(text: str) -> Iterator[str]:

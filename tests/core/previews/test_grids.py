@@ -52,3 +52,10 @@ def test_of_a_very_long_grid_lines_are_shown() -> None:
     text = shown("id,status,total\n" + f"{ROWS}\n" * (MAX_WHOLE // len(ROWS) + 1), 900)
     assert "\nid,status,total\n" in text
     assert "from lines where n between" in text
+
+
+def test_a_text_of_values_is_shown_by_their_table() -> None:
+    source = "\n".join(f"{{'contract': 'LS-{n:03}', 'ends': datetime.date(2027, {n % 12 + 1}, 5)}}" for n in range(90))
+    text = shown(source, 600, "which contract ends first")
+    assert "\nrows: 90 rows, " in text
+    assert "\nleast ends: 2027-01-05 (8), 2027-02-05 (" in text

@@ -260,3 +260,37 @@ def test_an_order_stands_behind_the_conditions() -> None:
     (found,) = named(PODS, "Of the spot pods, which has the largest memory?")
     assert found.conditions == "labels=spot: 10 rows"
     assert found.order.startswith("; greatest memory: 5400000000, 4800000000, 4200000000")
+
+
+ISSUES = [
+    {
+        "number": 4100 + n,
+        "title": f"Issue of the {n}th kind",
+        "state": "open" if n % 2 else "closed",
+        "comments": n * 13 % 90,
+        "labels": [{"name": "regression" if n % 9 == 0 else "bug"}, {"name": "docs"}],
+        "body": f"It was seen {n} times. " * 4,
+    }
+    for n in range(60)
+]
+
+
+def test_rows_of_a_child_table_are_asked_for_by_what_their_parents_say() -> None:
+    text = shown("Which open issues are regressions?", 500, ISSUES)
+    wanted = [issue for issue in ISSUES if issue["state"] == "open" and {"name": "regression"} in issue["labels"]]
+    assert f"\nrows.state=open, name=regression: {len(wanted)} rows, all shown" in text
+    assert [issue["title"] for issue in wanted if issue["title"] not in text] == []
+
+
+def test_all_rows_that_are_asked_for_come_before_facts_and_other_columns() -> None:
+    text = shown("Which issues have over 80 comments?", 230, ISSUES)
+    wanted = [issue for issue in ISSUES if issue["comments"] > 80]
+    assert f"\ncomments>80: {len(wanted)} rows, all shown" in text
+    assert [issue["title"] for issue in wanted if issue["title"] not in text] == []
+
+
+def test_a_table_that_grows_in_steps_is_not_left_out() -> None:
+    """Less room may give the same text, which was too long, again and again."""
+    orders = [{"id": f"SO-{n}", "at": f"2026-01-{n % 28 + 1:02}T16:00:35+01:00", "note": "x" * 80} for n in range(90)]
+    for limit in range(60, 400, 20):
+        assert len(shown("order SO-35", limit, orders).split("\n")) > 1

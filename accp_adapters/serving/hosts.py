@@ -73,7 +73,8 @@ class AllowedHosts:
 
     def _allows(self, address: str) -> bool:
         try:
-            name = urlsplit(address).hostname
+            parts = urlsplit(address)
+            is_bare = parts.netloc == address.partition("//")[2] and "@" not in parts.netloc
+            return is_bare and (parts.hostname or "") in self.names
         except ValueError:
             return False
-        return (name or "") in self.names

@@ -6,19 +6,20 @@ never changes, and a history that was trimmed or folded never holds a marker for
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 from accp_core import view
 from accp_core.compression import Compressed, ResultLimits
 from accp_core.ports import TokenCounter
 from accp_core.projection.cache_cost import PriorPrompt, saving_pays
 from accp_core.projection.memoized import compress_once, count_once
-from accp_core.projection.record import CallRecord, MessageRecord, Role
+from accp_core.projection.record import CallRecord, MessageRecord, Role, texts_in
 from accp_core.projection.repeats import Repeats, Shortened
 from accp_core.projection.results import share_batch
 from accp_core.projection.tool_forms import ToolForms
+from accp_core.projection.versions import Differences
 from accp_core.references import StoredText, find_references, key_of, replace_references, short_key
 from accp_core.view.legend import explanations, legend_for
 
@@ -107,6 +108,7 @@ class Projector:
         """
         self._rules: Final = rules
         self._repeats: Final = Repeats()
+        self._differences: Final = Differences(count_once(rules.counter), rules.open_with)
         self._calls: Final[dict[str, tuple[CallRecord, int]]] = {}
         """Call id to the call and how many results of its message's calls the model reads."""
         self._opens: Final = {name for key in opens for name in (key, short_key(key))}
@@ -122,7 +124,7 @@ class Projector:
     @property
     def size(self) -> int:
         """The bytes of memory that it takes beside the messages, about."""
-        return self._repeats.size
+        return self._repeats.size + self._differences.size
 
     def add(self, record: MessageRecord) -> None:
         """Add the next message as it is."""
@@ -134,6 +136,9 @@ class Projector:
             None if block and block.stored and self._is_known(text or "", block) else block
             for text, block in zip(record.blocks, self.compress(record), strict=True)
         )
+        if self._rules.repeats:
+            pairs = zip(record.blocks, compressed, strict=True)
+            compressed = tuple(new and self._differences.shorten_preview(old or "", new) for old, new in pairs)
         calls = self._compress_arguments(record)
         arguments = [block for call in calls for block in call.values()]
         stored = tuple(block.stored for block in (*compressed, *arguments) if block and block.stored)
@@ -143,6 +148,7 @@ class Projector:
             self._close(record, new.text if new and new.stored else self._escape(record, old, new))
             for old, new in zip(record.blocks, compressed, strict=True)
         )
+        shown = self._shorten_answer(record, shown)
         shortened = self._shorten(record, shown, is_preview=any(block and block.stored for block in compressed))
         texts = iter(shortened)
         final = [
@@ -323,6 +329,15 @@ class Projector:
         (short,) = self._repeats.shorten([text], counter=counter)
         return bool(short.markers) and counter(short.text) < preview.tokens_after
 
+    def _shorten_answer(self, record: MessageRecord, shown: _Blocks) -> _Blocks:
+        """Return the blocks of a message; the answer of a fetch as what an earlier answer does not say."""
+        call, _ = self._call_of(record)
+        if call is None or call.by_program or record.failed or not self._rules.repeats or not self._is_fetch(call.name):
+            return shown
+        new = tuple(text and self._differences.shorten_answer(str(call.args.get("ref")), text) for text in shown)
+        self._saved += sum(self._estimate(a) - self._estimate(b) for a, b in zip(shown, new, strict=True) if a and b)
+        return new
+
     def _shorten(self, record: MessageRecord, shown: _Blocks, *, is_preview: bool) -> list[Shortened]:
         """Return the texts of the blocks that are text, with repeat markers where they pay.
 
@@ -350,7 +365,7 @@ class Projector:
         """Remember what the reader has read: texts, and the arguments of calls, which no marker names."""
         for text in texts:
             self._repeats.add(text)
-        for argument in _texts_in([call.args for call in record.calls]):
+        for argument in texts_in([call.args for call in record.calls]):
             self._repeats.hide(argument)
 
     def _add(self, record: MessageRecord, texts: Sequence[Shortened], *, cites: bool = False) -> None:
@@ -370,19 +385,6 @@ class Projector:
             saved=self._saved,
             has_references=self.prompt.has_references or cites,
         )
-
-
-def _texts_in(value: Any) -> Iterator[str]:
-    """Yield the texts in a JSON value, in order."""
-    waiting = [value]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, Mapping):
-            waiting += reversed(list(value.values()))
-        elif isinstance(value, list | tuple):
-            waiting += reversed(value)
 
 
 def _closed(key: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["CallRecord", "MessageRecord", "Role", "is_program"]
+__all__ = ["CallRecord", "MessageRecord", "Role", "is_program", "texts_in"]
 
 
 class Role(StrEnum):
@@ -31,6 +31,19 @@ def is_program(caller: Any) -> bool:
     A caller of an unknown shape is taken for a program: what it reads stays as it is.
     """
     return caller is not None and (not isinstance(caller, Mapping) or caller.get("type") != "direct")
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yield the texts in a JSON value, in order."""
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Mapping):
+            waiting += reversed(list(value.values()))
+        elif isinstance(value, list | tuple):
+            waiting += reversed(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -329,18 +329,20 @@ def test_a_marker_never_names_what_the_arguments_of_a_call_say() -> None:
     assert project(echoed, made, answer, later)[3].blocks == (f"{marker}\nagain",)
 
 
-def polls(status: str, count: int) -> str:
+def polls(status: str, count: int, start: int = 0) -> str:
     """Return a poll of jobs whose columns hold the same few values each time."""
     rows = [
         {"id": n, "queue": f"queue of the warehouse {n % 7}", "owner": f"team {n % 5} of the plant", "status": "done"}
-        for n in range(count)
+        for n in range(start, count)
     ]
     return json.dumps([*rows, {"id": count, "queue": "late", "owner": "team 9", "status": status}])
 
 
 def test_no_marker_stands_within_a_line_of_a_preview() -> None:
     limits = ResultLimits(inline=400, preview=300)
-    first, second = project(record(Role.TOOL, polls("late", 300)), record(Role.TOOL, polls("lost", 301)), limits=limits)
+    first, second = project(
+        record(Role.TOOL, polls("late", 300)), record(Role.TOOL, polls("lost", 701, start=400)), limits=limits
+    )
     assert first.stored and second.stored
     lines = str(second.blocks[0]).split("\n")
     assert all(line.startswith("[as above: ") for line in lines if "[as above: " in line)

@@ -1,0 +1,220 @@
+"""A later version of a text (a file, a page, a poll, an answer) as what changed in it.
+
+    [preview of 198 lines; the whole is intact: accp_fetch $cold.618033988749; as $cold.314159265358 but for:]
+    -52: return total
+    +52: return total + tax
+    -90 to 97: 8 lines
+
+A line with "-" is one of the earlier version, one with "+" one of the later, each with its number in its version.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Final
+
+from accp_core.compression import Compressed
+from accp_core.markers import MarkerStart, escape_markers
+from accp_core.ports import TokenCounter
+from accp_core.references import find_references, short_reference
+from accp_core.strict_json import compact_json, read_json
+
+__all__ = ["Differences", "changed_lines"]
+
+_MAX_VERSIONS: Final = 16
+"""Texts that a later one is compared with: the last ones."""
+_MAX_CHARS: Final = 200_000
+"""Characters of a text that is compared."""
+_MIN_SHARE: Final = 0.5
+"""The share of a text, in characters, that a later version has in common with it, and it with the later one."""
+_MAX_REMOVED: Final = 3
+"""Lines in a row that are shown where they are gone; of more their numbers are."""
+_MAX_SHOWN: Final = 16
+"""Characters of a difference for each token of the preview whose place it takes."""
+_MIN_SAVING: Final = 200
+"""Tokens that the difference of an answer must save: who asks for a few rows is shown them."""
+_LINE_BYTES: Final = 100
+"""Memory of a line beside its text."""
+
+_Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class _Version:
+    """A text that was shown."""
+
+    name: str
+    """The reference that names it in a prompt."""
+    lines: Sequence[str]
+    """Its lines, or its rows."""
+    unit: str = "lines"
+    """What they are."""
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """Its lines, each once."""
+        return frozenset(self.lines)
+
+    @cached_property
+    def chars(self) -> int:
+        """The characters of its lines."""
+        return sum(map(len, self.lines))
+
+    def is_half_in(self, other: _Version) -> bool:
+        """Return whether half of this text is lines of `other`."""
+        return sum(len(line) for line in self.lines if line in other.known) >= _MIN_SHARE * self.chars
+
+
+class _Versions:
+    """The texts of one kind that one reader was shown last."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._shown: Final[deque[_Version]] = deque(maxlen=_MAX_VERSIONS)
+
+    @property
+    def size(self) -> int:
+        """The bytes of memory that they take, about."""
+        return sum(version.chars + _LINE_BYTES * len(version.lines) for version in self._shown)
+
+    def add(self, version: _Version) -> None:
+        """Add a text that was shown."""
+        self._shown.append(version)
+
+    def find_earlier(self, later: _Version) -> _Version | None:
+        """Return the last text that has half in common with `later`, and this with it; None: there is none."""
+        alike = (each for each in reversed(self._shown) if each.is_half_in(later) and later.is_half_in(each))
+        return next(alike, None)
+
+
+class Differences:
+    """What one reader was shown of texts, so that a later version of one is shown as what changed in it."""
+
+    def __init__(self, counter: TokenCounter, open_with: str) -> None:
+        """Begin with nothing shown.
+
+        Args:
+            counter: Counts the tokens of the model.
+            open_with: The name of the tool that opens a reference; empty: no tool is named.
+        """
+        self._counter: Final = counter
+        self._open_with: Final = open_with
+        self._sources: Final = _Versions()
+        """The texts behind previews."""
+        self._answers: Final = _Versions()
+        """The answers of fetches that were shown whole."""
+
+    @property
+    def size(self) -> int:
+        """The bytes of memory that the texts take, about."""
+        return self._sources.size + self._answers.size
+
+    def shorten_preview(self, text: str, preview: Compressed) -> Compressed:
+        """Return a preview of `text` as what changed since an earlier version, where that has no more tokens."""
+        if preview.stored is None or len(text) > _MAX_CHARS:
+            return preview
+        later = _version_of(short_reference(preview.stored.key), text)
+        earlier = self._sources.find_earlier(later)
+        self._sources.add(later)
+        if earlier is None or earlier.name == later.name:
+            return preview
+        head = f"{MarkerStart.PREVIEW} of {len(later.lines):,} {later.unit}; the whole is intact: "
+        changed = escape_markers("\n".join(changed_lines(earlier.lines, later.lines)))
+        opening = f"{self._open_with} {later.name}".strip()
+        shown = f"{head}{opening}; as {earlier.name} but for:]\n{changed}"
+        is_long = len(shown) > _MAX_SHOWN * preview.tokens_after
+        if is_long or (after := self._counter(shown)) > preview.tokens_after:
+            return preview
+        return replace(preview, text=shown, tokens_after=after)
+
+    def shorten_answer(self, ref: str, text: str) -> str:
+        """Return the answer of a fetch as what an earlier one does not say, where that saves much; else the answer.
+
+        Args:
+            ref: The reference that was fetched, as the model wrote it; of several the answer stays.
+            text: The answer.
+        """
+        keys = find_references(ref)
+        if len(keys) != 1 or len(text) > _MAX_CHARS:
+            return text
+        later = _Version(short_reference(keys[0]), text.split("\n"))
+        earlier = self._answers.find_earlier(later)
+        if earlier is not None:
+            changed = "\n".join(changed_lines(earlier.lines, later.lines))
+            shown = f"{MarkerStart.REPEAT}the answer for {earlier.name}, but for:]\n{changed}"
+            if self._counter(text) - self._counter(shown) >= _MIN_SAVING:
+                return shown
+        self._answers.add(later)
+        return text
+
+
+def _version_of(name: str, text: str) -> _Version:
+    """Return a text by its lines, JSON by its rows and its other members."""
+    try:
+        value = read_json(text)
+        members = value if isinstance(value, dict) else {"": value}
+        named = ((key, rows if isinstance(rows, list) else [rows]) for key, rows in members.items())
+        return _Version(name, [f"{key} {compact_json(row)}".strip() for key, rows in named for row in rows], "rows")
+    except (ValueError, RecursionError):
+        return _Version(name, text.split("\n"))
+
+
+def changed_lines(earlier: Sequence[str], later: Sequence[str]) -> list[str]:
+    """Return the lines that two versions do not have in common, in order, each with its number from 1 on."""
+    changed: list[str] = []
+    same = [(-1, -1), *_same_lines(earlier, later), (len(earlier), len(later))]
+    for (old, new), (old_end, new_end) in pairwise(same):
+        gone = range(old + 1, old_end)
+        if len(gone) > _MAX_REMOVED:
+            changed.append(f"-{gone[0] + 1} to {gone[-1] + 1}: {len(gone):,} lines")
+        else:
+            changed += (f"-{number + 1}: {earlier[number]}" for number in gone)
+        changed += (f"+{number + 1}: {later[number]}" for number in range(new + 1, new_end))
+    return changed
+
+
+def _same_lines(earlier: Sequence[str], later: Sequence[str]) -> Iterator[_Pair]:
+    """Yield the numbers of the lines that two versions have in common, in order; it takes n log n steps.
+
+    As a patience diff finds them: lines that each has once, in the same order, and the equal lines beside those.
+    """
+    counts, others = Counter(earlier), Counter(later)
+    places = {line: number for number, line in enumerate(earlier) if counts[line] == 1}
+    once = [(places[line], number) for number, line in enumerate(later) if line in places and others[line] == 1]
+    ends = (len(earlier), len(later))
+    for start, end in pairwise([(-1, -1), *_rising(once), ends]):
+        behind = list(_equal_run(earlier, later, start, end, 1))
+        yield from behind
+        yield from reversed(list(_equal_run(earlier, later, end, behind[-1] if behind else start, -1)))
+        if end != ends:
+            yield end
+
+
+def _equal_run(earlier: Sequence[str], later: Sequence[str], start: _Pair, end: _Pair, step: int) -> Iterator[_Pair]:
+    """Yield the equal lines next to `start`, as far as they go before `end`."""
+    old, new = start[0] + step, start[1] + step
+    while (old - end[0]) * step < 0 and (new - end[1]) * step < 0 and earlier[old] == later[new]:
+        yield old, new
+        old, new = old + step, new + step
+
+
+def _rising(pairs: Sequence[_Pair]) -> list[_Pair]:
+    """Return the most of `pairs`, whose second numbers rise, whose first numbers rise as well."""
+    ends: list[int] = []
+    last: list[int] = []
+    before: list[int] = []
+    for number, (old, _) in enumerate(pairs):
+        at = bisect_left(ends, old)
+        before.append(last[at - 1] if at else -1)
+        ends[at : at + 1], last[at : at + 1] = [old], [number]
+    rising: list[_Pair] = []
+    number = last[-1] if last else -1
+    while number >= 0:
+        rising.append(pairs[number])
+        number = before[number]
+    return rising[::-1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain, islice
 from typing import Any, Final, NamedTuple
@@ -125,15 +125,15 @@ class _Search:
         return cell if len(text) <= _MAX_LINE else self._around(text)
 
     def _around(self, text: str) -> str:
-        at = _positions(text, [self.phrase] if self.has_phrase else self.words)
+        at, total = _positions(text, [self.phrase] if self.has_phrase else self.words)
         spans: list[tuple[int, int]] = []
-        for place in sorted(at[:_MAX_PLACES]) or [0]:
+        for place in sorted(at) or [0]:
             start, end = max(0, place - _BEFORE), place + _BEHIND
             if spans and start <= spans[-1][1]:
                 start, _ = spans.pop()
             spans.append((start, end))
         parts = "…".join(text[start:end] for start, end in spans)
-        more = f" [{len(at) - _MAX_PLACES} more]" if len(at) > _MAX_PLACES else ""
+        more = f" [{total - _MAX_PLACES} more]" if total > _MAX_PLACES else ""
         return f"{'…' * (spans[0][0] > 0)}{parts}{'…' * (spans[-1][1] < len(text))}{more}"
 
 
@@ -265,14 +265,22 @@ def _text(cell: Any) -> str:
     return cell if isinstance(cell, str) else write_styled_json(cell, "0u")
 
 
-def _positions(text: str, words: Sequence[str]) -> list[int]:
-    """Return where folded words are in a text, those of the rarest word first."""
+def _positions(text: str, words: Sequence[str]) -> tuple[list[int], int]:
+    """Return where folded words are in a text, of many those of the rarest words, and how often they are there."""
     folded = text.casefold()
-    by_word = [[found.start() for found in re.finditer(re.escape(word), folded)] for word in words]
-    by_word.sort(key=len)
-    at = list(chain.from_iterable(by_word))
-    if len(folded) == len(text):
-        return at
-    # Folding makes several letters of some, such as ß.
-    ends = list(accumulate(len(letter.casefold()) for letter in text))
-    return [bisect_left(ends, place + 1) for place in at]
+    counts = {word: folded.count(word) for word in words}
+    rarest = sorted(counts, key=counts.__getitem__)
+    all_found = chain.from_iterable(re.finditer(re.escape(word), folded) for word in rarest)
+    at = [found.start() for found in islice(all_found, _MAX_PLACES)]
+    return at if len(folded) == len(text) else list(_unfolded(text, sorted(at))), sum(counts.values())
+
+
+def _unfolded(text: str, places: Sequence[int]) -> Iterator[int]:
+    """Yield where in a text the places in its folded form are: folding makes several letters of some, such as ß."""
+    waiting, before = deque(places), 0
+    for start in range(0, len(text), _MAX_LINE):
+        piece = text[start : start + _MAX_LINE]
+        ends = list(accumulate(len(letter.casefold()) for letter in piece))
+        while waiting and waiting[0] < before + ends[-1]:
+            yield start + bisect_left(ends, waiting.popleft() - before + 1)
+        before += ends[-1]

@@ -179,3 +179,14 @@ def test_rows_of_a_child_table_say_which_row_holds_them() -> None:
 def test_a_word_that_is_said_twice_is_one_word() -> None:
     rows = json.dumps([{"id": 1, "name": "red lamp"}, {"id": 2, "name": "desk"}])
     assert fetch(rows, "lamp Lamp") == fetch(rows, "lamp") == "rows [{id 1, name red lamp}]"
+
+
+def test_places_of_a_common_letter_take_no_memory_each() -> None:
+    for letter in ("a", "ß"):
+        text = json.dumps([{"id": 1, "t": letter * 2_000_000}], ensure_ascii=False)
+        tracemalloc.start()
+        found = fetch(text, "s" if letter == "ß" else "a")
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert " more]" in found
+        assert peak < 60_000_000

@@ -31,8 +31,6 @@ _BOOLEANS: Final = {"true": True, "false": False}
 
 def _read(lines: Lines, at: int) -> tuple[Rows, int] | None:
     """Return a row for each line, and the number of the line behind them; None: there are none."""
-    if _FIRST.match(lines[at]) is None:
-        return None
     end, rows = at, []
     while _LINE.fullmatch(line := lines[end]):
         pairs = _EACH.findall(line)

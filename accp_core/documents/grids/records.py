@@ -23,7 +23,7 @@ _HOW: Final = re.compile(r"([0-9]{1,5}),([0-9]{1,5})")
 
 def _parse(lines: Lines, at: int) -> Cells | None:
     """Return the records that begin with a line; None: there are none."""
-    found = _records(lines, at) if lines[at].startswith(_START) else []
+    found = _records(lines, at)
     if not found:
         return None
     names = list(found[0][0])

@@ -181,7 +181,7 @@ class _Reader:
                     if first := self._first(column, numbers, is_greatest=word == "greatest"):
                         counts = Counter(_text(self._table.rows[number][column]) for number in first)
                         values = ", ".join(f"{value}{f' ({count})' * (count > 1)}" for value, count in counts.items())
-                        yield column, f"{word} {write_name(column)}: {values}", first
+                        yield column, f"{word} {write_name(column)}: {values}", first[:_MAX_TIED]
 
     def _first(self, column: str, numbers: Sequence[int], *, is_greatest: bool) -> list[int]:
         """Return the rows with the first values of a column; none where all have one value."""
@@ -189,8 +189,8 @@ class _Reader:
         ranks: Sequence[Any] = order.ranks if order else ()
         known = [number for number in numbers if ranks[number] is not None]
         values = sorted({ranks[number] for number in known}, reverse=is_greatest)[:_RANKED]
-        first = (number for value in values for number in known if ranks[number] == value)
-        return list(islice(first, _MAX_TIED)) if len(values) > 1 else []
+        first = [number for value in values for number in known if ranks[number] == value]
+        return first if len(values) > 1 else []
 
     def _may_order(self, column: str, order: Order) -> bool:
         """Return whether a column has what a superlative is about: a time, a number or either."""

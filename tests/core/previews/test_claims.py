@@ -72,7 +72,8 @@ def check(named: NamedRows, table: list[dict[str, Any]]) -> None:
         numbers = sorted(fitting)
     for kind, column, told in re.findall(r"; (greatest|least) (\w+): ([^;]*)", named.order):
         values = sorted({table[n][column] for n in numbers}, reverse=kind == "greatest")
-        assert [re.sub(r" \(\d+\)$", "", value) for value in told.split(", ")] == [str(value) for value in values[:3]]
+        counts = [(value, sum(table[n][column] == value for n in numbers)) for value in values[:3]]
+        assert told.split(", ") == [f"{value}{f' ({count})' * (count > 1)}" for value, count in counts]
         assert {n for n in numbers if table[n][column] == values[0]} & set(named.first)
 
 
@@ -82,6 +83,13 @@ def test_each_claim_about_rows_is_so(table: list[dict[str, Any]], request: str) 
     (only,) = tables_of(table)
     for named in find_named_rows(only, Request(request)):
         check(named, table)
+
+
+def test_more_ties_than_are_shown_are_counted() -> None:
+    table = [{"n": n, "price": n // 40} for n in range(60)]
+    (only,) = tables_of(table)
+    (named,) = find_named_rows(only, Request("cheapest price"))
+    assert named.order == "; least price: 0 (40), 1 (20)"
 
 
 def test_the_property_sees_claims_of_every_kind() -> None:

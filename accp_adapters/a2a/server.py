@@ -17,21 +17,14 @@ from typing import Any, Final
 from a2a.server.context import ServerCallContext
 from a2a.server.request_handlers import RequestHandler
 from a2a.types import (
-    AgentCard,
     CancelTaskRequest,
-    DeleteTaskPushNotificationConfigRequest,
-    GetExtendedAgentCardRequest,
-    GetTaskPushNotificationConfigRequest,
     GetTaskRequest,
-    ListTaskPushNotificationConfigsRequest,
-    ListTaskPushNotificationConfigsResponse,
     ListTasksRequest,
     ListTasksResponse,
     Message,
     SendMessageRequest,
     SubscribeToTaskRequest,
     Task,
-    TaskPushNotificationConfig,
 )
 
 from accp_adapters.a2a.retries import StartedRequests
@@ -52,6 +45,15 @@ _ENTRY_BYTES: Final = 8 << 10
 """About the memory of two small objects of protobuf and their task, which is far more than their bytes."""
 _BYTES_EACH: Final = 4
 """Bytes of memory for each byte of an update: a value takes more in memory, and its encoding is kept, too."""
+
+
+def _unchanged(name: str) -> Any:
+    """Return the method of a handler that passes a call to the inner handler, and returns its answer, as they are."""
+
+    async def call(handler: AccpRequestHandler, params: Any, context: ServerCallContext) -> Any:
+        return await getattr(handler.inner, name)(params, context)
+
+    return call
 
 
 class AccpRequestHandler(RequestHandler):
@@ -127,35 +129,12 @@ class AccpRequestHandler(RequestHandler):
             task.CopyFrom(encoded)
         return framed
 
-    async def on_get_extended_agent_card(
-        self, params: GetExtendedAgentCardRequest, context: ServerCallContext
-    ) -> AgentCard:
-        """Return the extended card of the agent, as the inner handler has it."""
-        return await self.inner.on_get_extended_agent_card(params, context)
-
-    async def on_create_task_push_notification_config(
-        self, params: TaskPushNotificationConfig, context: ServerCallContext
-    ) -> TaskPushNotificationConfig:
-        """Let the inner handler create the configuration; notifications carry no request for frames and stay plain."""
-        return await self.inner.on_create_task_push_notification_config(params, context)
-
-    async def on_get_task_push_notification_config(
-        self, params: GetTaskPushNotificationConfigRequest, context: ServerCallContext
-    ) -> TaskPushNotificationConfig:
-        """Return the configuration from the inner handler."""
-        return await self.inner.on_get_task_push_notification_config(params, context)
-
-    async def on_list_task_push_notification_configs(
-        self, params: ListTaskPushNotificationConfigsRequest, context: ServerCallContext
-    ) -> ListTaskPushNotificationConfigsResponse:
-        """Return the configurations from the inner handler."""
-        return await self.inner.on_list_task_push_notification_configs(params, context)
-
-    async def on_delete_task_push_notification_config(
-        self, params: DeleteTaskPushNotificationConfigRequest, context: ServerCallContext
-    ) -> None:
-        """Let the inner handler delete the configuration."""
-        await self.inner.on_delete_task_push_notification_config(params, context)
+    on_get_extended_agent_card = _unchanged("on_get_extended_agent_card")
+    # Push notifications carry no request for frames and stay plain.
+    on_create_task_push_notification_config = _unchanged("on_create_task_push_notification_config")
+    on_get_task_push_notification_config = _unchanged("on_get_task_push_notification_config")
+    on_list_task_push_notification_configs = _unchanged("on_list_task_push_notification_configs")
+    on_delete_task_push_notification_config = _unchanged("on_delete_task_push_notification_config")
 
     async def _encode_stream(
         self, inner: AsyncGenerator[A2aEvent, None], context: ServerCallContext

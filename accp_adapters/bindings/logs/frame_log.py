@@ -24,9 +24,7 @@ __all__ = [
     "Fenced",
     "FrameLog",
     "LogError",
-    "check_number",
     "check_texts",
-    "log_gap",
 ]
 
 MAX_LOG_TEXTS: Final = 100_000
@@ -88,12 +86,11 @@ class FrameLog(Protocol):
         ...
 
     async def append(self, fence: Fence, number: int, text: str) -> bool:
-        """Append `text` as number `number`; return whether it was appended: False where the number was there.
+        """Append `text` as number `number`; return whether it was appended: False where another number is the next one.
 
         Raises:
             Fenced: The lease was lost.
-            ProtocolError: E3003, the number before it is missing; E2003, the text or the log is larger than the store
-                takes.
+            ProtocolError: E2003, the text or the log is larger than the store takes.
         """
         ...
 
@@ -133,22 +130,6 @@ class FrameLog(Protocol):
     async def aclose(self) -> None:
         """Close the connections. Closing twice is allowed."""
         ...
-
-
-def check_number(number: int, last: int, name: str) -> bool:
-    """Return whether `number` is the next one after `last`, False where it was there.
-
-    Raises:
-        ProtocolError: E3003, numbers between them are missing.
-    """
-    if number > last + 1:
-        raise log_gap(name, last + 1, number)
-    return number == last + 1
-
-
-def log_gap(name: str, expected: int, found: int) -> ProtocolError:
-    """Return the exception for a number that is missing in a log."""
-    return ProtocolError(f"expected number {expected} in the log {name!r}, found {found}", code=ErrorCode.SEQUENCE_GAP)
 
 
 def check_texts(count: int, text: str, size: int | None = None) -> None:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from accp_adapters.bindings.logs.frame_log import Fence, Fenced, check_number, check_texts
+from accp_adapters.bindings.logs.frame_log import Fence, Fenced, check_texts
 
 __all__ = ["MemoryFrameLog"]
 
@@ -23,6 +23,15 @@ class _Log:
     token: int = 0
     lease_ends: float = 0.0
     used_at: float = 0.0
+
+    def append(self, number: int, text: str) -> bool:
+        """Append a text; return whether its number was the next one."""
+        if number != self.last + 1:
+            return False
+        check_texts(len(self.texts) + 1, text)
+        self.texts.append((number, text))
+        self.last = number
+        return True
 
 
 class MemoryFrameLog:
@@ -69,23 +78,12 @@ class MemoryFrameLog:
 
     async def append(self, fence: Fence, number: int, text: str) -> bool:
         """Append a text, as `FrameLog.append`."""
-        log = self._held(fence)
-        if not check_number(number, log.last, fence.name):
-            return False
-        check_texts(len(log.texts) + 1, text)
-        log.texts.append((number, text))
-        log.last = number
-        return True
+        return self._held(fence).append(number, text)
 
     async def append_next(self, name: str, number: int, text: str) -> bool:
         """Append a text without a lease, as `FrameLog.append_next`."""
         log = self._log(name)
-        if number != log.last + 1 or self._clock() < log.lease_ends:
-            return False
-        check_texts(len(log.texts) + 1, text)
-        log.texts.append((number, text))
-        log.last = number
-        return True
+        return self._clock() >= log.lease_ends and log.append(number, text)
 
     async def read(self, name: str, after: int) -> AsyncIterator[tuple[int, str]]:
         """Return the texts after number `after`, as `FrameLog.read`."""

@@ -27,7 +27,7 @@ from nats.js.api import Header, KeyValueConfig, StorageType, StreamConfig
 from nats.js.errors import APIError, BadRequestError, KeyNotFoundError, KeyWrongLastSequenceError, NotFoundError
 from nats.js.kv import KeyValue
 
-from accp_adapters.bindings.logs.frame_log import Fence, Fenced, LogError, check_number, check_texts
+from accp_adapters.bindings.logs.frame_log import Fence, Fenced, LogError, check_texts
 from accp_adapters.serving.off_loop import off_loop
 from accp_adapters.stores.texts import encode_name, pack_text, unpack_text
 from accp_core.bounded import BoundedDict
@@ -137,7 +137,7 @@ class NatsFrameLog:
         """Append a text, as `FrameLog.append`."""
         await self._open()
         held = self._check(fence)
-        if not check_number(number, held.number, fence.name):
+        if number != held.number + 1:
             return False
         check_texts(number - held.first, text)
         with self._refusals("append"):

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import redis.asyncio
 
-from accp_adapters.bindings.logs.frame_log import MAX_LOG_TEXTS, Fence, Fenced, LogError, check_texts, log_gap
+from accp_adapters.bindings.logs.frame_log import MAX_LOG_TEXTS, Fence, Fenced, LogError, check_texts
 from accp_adapters.serving.off_loop import off_loop
 from accp_adapters.stores.passwords import without_password
 from accp_adapters.stores.redis import redis_refusals
@@ -50,24 +50,14 @@ if held() then redis.call('HSET', KEYS[1], 'ends', 0) end
 return 1
 """
 _APPEND: Final = """
-if not held() then return -1 end
-local last, number = field('last'), tonumber(ARGV[2])
-if number <= last then return 0 end
-if number > last + 1 then return -2 - last end
-if number - field('number') > tonumber(ARGV[5]) then return -1000000000 end
+local token, number = tonumber(ARGV[1]), tonumber(ARGV[2])
+if token > 0 and not held() then return -1 end
+if token == 0 and field('ends') > now or field('last') ~= number - 1 then return 0 end
+if number - field('number') > tonumber(ARGV[5]) then return -2 end
 redis.call('XADD', KEYS[2], ARGV[2] .. '-0', 't', ARGV[3])
 redis.call('HSET', KEYS[1], 'last', number)
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
 redis.call('PEXPIRE', KEYS[2], ARGV[4])
-return 1
-"""
-_APPEND_NEXT: Final = """
-local number = tonumber(ARGV[1])
-if field('ends') > now or field('last') ~= number - 1 then return 0 end
-if number - field('number') > tonumber(ARGV[4]) then return -1000000000 end
-redis.call('XADD', KEYS[2], ARGV[1] .. '-0', 't', ARGV[2])
-redis.call('HSET', KEYS[1], 'last', number)
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
-redis.call('PEXPIRE', KEYS[2], ARGV[3])
 return 1
 """
 _SAVE: Final = """
@@ -76,7 +66,8 @@ redis.call('HSET', KEYS[1], 'number', ARGV[2], 'snapshot', ARGV[3])
 redis.call('XTRIM', KEYS[2], 'MINID', (ARGV[2] + 1) .. '-0')
 return 1
 """
-_LOST, _FULL = -1, -1_000_000_000
+_LOST, _FULL = -1, -2
+_NO_TOKEN: Final = 0
 _PAGE: Final = 256
 
 
@@ -108,7 +99,6 @@ class RedisFrameLog:
         self._namespace: Final = quote(namespace, safe="", errors="surrogatepass")
         self._ttl: Final = round(ttl * 1000)
         names = {"lease": _LEASE, "renew": _RENEW, "release": _RELEASE, "append": _APPEND, "save": _SAVE}
-        names["append_next"] = _APPEND_NEXT
         self._scripts: Final = {name: self._client.register_script(_BEGIN + text) for name, text in names.items()}
 
     async def lease(self, name: str, owner: str, seconds: float) -> Fence | None:
@@ -127,23 +117,20 @@ class RedisFrameLog:
 
     async def append(self, fence: Fence, number: int, text: str) -> bool:
         """Append a text, as `FrameLog.append`."""
-        check_texts(0, text)
-        result = await self._run("append", fence.name, fence.token, number, text, self._ttl, MAX_LOG_TEXTS)
-        if result == _LOST:
+        if (result := await self._append(fence.name, fence.token, number, text)) == _LOST:
             raise Fenced(fence)
-        if result == _FULL:
-            check_texts(MAX_LOG_TEXTS + 1, "")
-        if result < _LOST:
-            raise log_gap(fence.name, -1 - result, number)
         return bool(result)
 
     async def append_next(self, name: str, number: int, text: str) -> bool:
         """Append a text without a lease, as `FrameLog.append_next`."""
+        return bool(await self._append(name, _NO_TOKEN, number, text))
+
+    async def _append(self, name: str, token: int, number: int, text: str) -> Any:
         check_texts(0, text)
-        result = await self._run("append_next", name, number, text, self._ttl, MAX_LOG_TEXTS)
+        result = await self._run("append", name, token, number, text, self._ttl, MAX_LOG_TEXTS)
         if result == _FULL:
             check_texts(MAX_LOG_TEXTS + 1, "")
-        return bool(result == 1)
+        return result
 
     async def read(self, name: str, after: int) -> AsyncIterator[tuple[int, str]]:
         """Return the texts after number `after`, as `FrameLog.read`."""

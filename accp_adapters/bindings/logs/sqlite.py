@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from accp_adapters.bindings.clock import SteadyClock
-from accp_adapters.bindings.logs.frame_log import Fence, Fenced, LogError, check_number, check_texts
+from accp_adapters.bindings.logs.frame_log import Fence, Fenced, LogError, check_texts
 from accp_adapters.serving.off_loop import off_loop
 from accp_adapters.stores.formats import check_format
 from accp_adapters.stores.private_files import make_private
@@ -97,7 +97,7 @@ class SqliteFrameLog:
 
     async def append_next(self, name: str, number: int, text: str) -> bool:
         """Append a text without a lease, as `FrameLog.append_next`."""
-        return await self._run(self._append_next, encode_name(name), number, text)
+        return await self._run(self._append_next, name, number, text)
 
     async def read(self, name: str, after: int) -> AsyncIterator[tuple[int, str]]:
         """Return the texts after number `after`, as `FrameLog.read`."""
@@ -180,25 +180,25 @@ class SqliteFrameLog:
             connection.execute("UPDATE logs SET seconds = 0 WHERE name = ? AND token = ?", values)
 
     def _append(self, fence: Fence, number: int, text: str) -> bool:
-        key = encode_name(fence.name)
         with self._transaction() as connection:
-            last, snapshot = self._check(connection, fence)
-            if not check_number(number, last, fence.name):
-                return False
-            check_texts(number - snapshot, text)
-            connection.execute("INSERT INTO texts VALUES (?, ?, ?)", (key, number, text))
-            connection.execute("UPDATE logs SET last = ? WHERE name = ?", (number, key))
-        return True
+            self._check(connection, fence)
+            return self._insert(connection, fence.name, number, text)
 
-    def _append_next(self, key: bytes, number: int, text: str) -> bool:
+    def _append_next(self, name: str, number: int, text: str) -> bool:
         with self._transaction() as connection:
-            query = "SELECT number FROM logs WHERE name = ? AND last = ? AND seconds = 0"
-            row = connection.execute(query, (key, number - 1)).fetchone()
-            if row is None:
-                return False
-            check_texts(number - row[0], text)
-            connection.execute("INSERT INTO texts VALUES (?, ?, ?)", (key, number, text))
-            connection.execute("UPDATE logs SET last = ?, used = ? WHERE name = ?", (number, self._clock(), key))
+            query = "SELECT 1 FROM logs WHERE name = ? AND seconds = 0"
+            is_free = connection.execute(query, (encode_name(name),)).fetchone() is not None
+            return is_free and self._insert(connection, name, number, text)
+
+    def _insert(self, connection: sqlite3.Connection, name: str, number: int, text: str) -> bool:
+        """Insert a text; return whether its number was the next one."""
+        key = encode_name(name)
+        query = "SELECT number FROM logs WHERE name = ? AND last = ?"
+        if (row := connection.execute(query, (key, number - 1)).fetchone()) is None:
+            return False
+        check_texts(number - row[0], text)
+        connection.execute("INSERT INTO texts VALUES (?, ?, ?)", (key, number, text))
+        connection.execute("UPDATE logs SET last = ?, used = ? WHERE name = ?", (number, self._clock(), key))
         return True
 
     def _save(self, fence: Fence, number: int, text: str) -> None:
@@ -220,14 +220,13 @@ class SqliteFrameLog:
             for table in ("logs", "texts"):
                 connection.execute(f"DELETE FROM {table} WHERE name = ?", (key,))
 
-    def _check(self, connection: sqlite3.Connection, fence: Fence) -> tuple[int, int]:
-        """Return the numbers of the last text and of the snapshot, if the lease is still held."""
-        query = "SELECT last, number FROM logs WHERE name = ? AND token = ? AND seconds > 0"
+    def _check(self, connection: sqlite3.Connection, fence: Fence) -> None:
+        """Refuse what the holder of a lease wants to do that is lost."""
+        query = "SELECT 1 FROM logs WHERE name = ? AND token = ? AND seconds > 0"
         row = connection.execute(query, (encode_name(fence.name), fence.token)).fetchone()
         if row is None or time.monotonic() >= self._held.get((fence.name, fence.token), 0.0):
             self._held.pop((fence.name, fence.token), None)
             raise Fenced(fence)
-        return row[0], row[1]
 
     def _query(self, query: str, *values: object) -> list[Any]:
         return self._open().execute(query, values).fetchall()

@@ -6,7 +6,7 @@ from accp_adapters.a2a.teams.a2a_wire import A2aWire
 from accp_adapters.a2a.teams.executor import ContextExecutor
 from accp_adapters.a2a.teams.reference_messages import declare_queries
 from accp_adapters.a2a.view import TaskView, task_view
-from accp_adapters.a2a.wire.errors import error_code, error_frame
+from accp_adapters.a2a.wire.errors import error_code
 from accp_adapters.a2a.wire.events import decode, encode
 from accp_adapters.a2a.wire.extension import EXTENSION, declare, is_declared
 from accp_adapters.a2a.wire.task_frames import frames_to_task, task_to_frames
@@ -26,7 +26,6 @@ __all__ = [
     "decode",
     "encode",
     "error_code",
-    "error_frame",
     "frames_to_task",
     "is_declared",
     "task_to_frames",

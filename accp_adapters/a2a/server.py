@@ -51,6 +51,7 @@ def _unchanged(name: str) -> Any:
     """Return the method of a handler that passes a call to the inner handler, and returns its answer, as they are."""
 
     async def call(handler: AccpRequestHandler, params: Any, context: ServerCallContext) -> Any:
+        """Return what the inner handler returns."""
         return await getattr(handler.inner, name)(params, context)
 
     return call

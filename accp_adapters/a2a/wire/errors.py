@@ -1,4 +1,4 @@
-"""A2A errors as ACCP error codes and frames, and our refusals as A2A errors (ACCP section 3.6, Table 6)."""
+"""A2A errors as ACCP error codes, and our refusals as A2A errors (ACCP section 3.6, Table 6)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import Final
 from a2a.utils import errors
 
 from accp_adapters.a2a.wire.envelope_flag import METADATA_KEY
-from accp_core import accp
 from accp_core.accp import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["A2A_ERROR_CODES", "error_code", "error_frame", "to_a2a_error"]
+__all__ = ["A2A_ERROR_CODES", "error_code", "to_a2a_error"]
 
 A2A_ERROR_CODES: Final[Mapping[type[errors.A2AError], ErrorCode]] = MappingProxyType(
     {
@@ -46,23 +45,6 @@ def error_code(error: BaseException) -> ErrorCode:
         return ErrorCode(code)
     return next(
         (A2A_ERROR_CODES[kind] for kind in type(error).__mro__ if kind in A2A_ERROR_CODES), ErrorCode.INTERNAL_ERROR
-    )
-
-
-def error_frame(error: BaseException, *, sender: str = "agent", correlation_id: str | None = None) -> accp.Frame:
-    """Return the `fail:error` frame (schema ER) of an exception that an A2A call raised.
-
-    The frame has no msg_id and no sequence: a session adds them when it sends the frame.
-    """
-    message = accp.error_message(sender, error_code(error), str(error), correlation_id=correlation_id)
-    keys = accp.BUILT_IN.get("ER").keys
-    params = {keys.to_wire(key): value for key, value in message.payload.items()}
-    return accp.Frame(
-        sender=sender,
-        intent=message.intent,
-        operation=message.operation,
-        params={**params, "schema": "ER"},
-        envelope=message.envelope,
     )
 
 

@@ -9,7 +9,7 @@ one, debug mode costs nothing. `DebugLog` is the observer that logs, to the logg
 """
 
 from accp_core.accp.debug.debug_log import LOGGER, DebugLog, to_event
-from accp_core.accp.debug.description import PayloadDifference, describe, payload_differences
+from accp_core.accp.debug.description import describe
 from accp_core.accp.debug.frame_seen import Direction, FrameSeen, Observer
 from accp_core.accp.debug.redaction import DEFAULT_REDACTION, Redaction
 
@@ -20,9 +20,7 @@ __all__ = [
     "Direction",
     "FrameSeen",
     "Observer",
-    "PayloadDifference",
     "Redaction",
     "describe",
-    "payload_differences",
     "to_event",
 ]

@@ -57,7 +57,7 @@ def to_event(seen: FrameSeen, redaction: Redaction = DEFAULT_REDACTION) -> dict[
     differences = islice(payload_differences(seen), MAX_MEMBERS)
     return event | {
         "tokens": seen.tokens,
-        "differences": [shorten(escape_hidden(f"{each.key}: {each.kind}, {each.reason}")) for each in differences],
+        "differences": [shorten(escape_hidden(each)) for each in differences],
         "notes": [shorten(escape_hidden(note)) for note in seen.notes],
         "code": seen.code,
         "reason": shorten(escape_hidden(seen.reason)),

@@ -1,7 +1,6 @@
 """A frame as one line of text for people (ACCP section 9, item 1)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Final
@@ -16,7 +15,7 @@ from accp_core.accp.schema import SchemaRegistry
 from accp_core.accp.vocabulary import ENVELOPE_FIELDS, FRAME_OPERATION, Intent
 from accp_core.errors import ProtocolError
 
-__all__ = ["MEANINGS", "PayloadDifference", "describe", "payload_differences"]
+__all__ = ["MEANINGS", "describe", "payload_differences"]
 
 MEANINGS: Final[Mapping[Intent, str]] = MappingProxyType(
     {
@@ -85,32 +84,20 @@ def _date(timestamp: int | None) -> str:
         return ", sent at no date of the calendar"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PayloadDifference:
-    """A key whose value in the message is not in its frame, and why."""
-
-    key: str
-    """The full key."""
-    kind: str
-    """"omitted", "filled in", "externalised" or "resolved"."""
-    reason: str
-    """The reason, in words and without the value."""
-
-
-def payload_differences(seen: FrameSeen) -> Iterator[PayloadDifference]:
-    """Yield the differences between the payload of a message and the parameters of its frame."""
+def payload_differences(seen: FrameSeen) -> Iterator[str]:
+    """Yield which keys of a message's payload have another value in its frame or none, and why, without the value."""
     if seen.frame is None or seen.payload is None or _is_frame_chunk(seen.frame):
         return
     is_sent = seen.direction is Direction.SENT
     params = full_params(seen.frame, seen.registry)
     for key, value in seen.payload.items():
         if key in seen.defaulted:
-            yield PayloadDifference(key=key, kind="filled in", reason="the frame leaves it to the schema's default")
+            yield f"{key}: filled in, the frame leaves it to the schema's default"
         elif key not in params:
-            yield PayloadDifference(key=key, kind="omitted", reason="it equals the schema's default")
+            yield f"{key}: omitted, it equals the schema's default"
         elif isinstance(reference := params[key], Ref) and value != reference:
             kind = "externalised" if is_sent else "resolved"
-            yield PayloadDifference(key=key, kind=kind, reason=f"the frame has the reference ${reference.key}")
+            yield f"{key}: {kind}, the frame has the reference ${reference.key}"
 
 
 def full_params(frame: Frame, registry: SchemaRegistry) -> dict[str, object]:

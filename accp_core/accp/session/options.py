@@ -46,8 +46,6 @@ class SessionOptions:
     checkpoints: frozenset[CheckpointTrigger] = frozenset(CheckpointTrigger)
     """When a checkpoint is taken: by section 5.2 at all five conditions, so at each `done`. Beyond 400 hot tokens
     one is always taken. Each costs about as much time as a request and its answer."""
-    skew: int = 0
-    """How much longer than its ttl a frame is accepted, because clocks differ."""
     ttl: int | None = None
     """The ttl of a message that has none of its own."""
     name_session: bool = False

@@ -145,7 +145,7 @@ class Receiver:
         check_envelope(frame.envelope, parts.session_id)
         check_sender(frame.sender, parts.agent_id, self._peer)
         early = self.resumption.read(frame)
-        if has_expired(frame.envelope, parts.now, parts.options.skew):
+        if has_expired(frame.envelope, parts.now):
             self._ready += parts.inbox.skip(arrival)
             return early + self._drop(frame, "expired")
         if len(self._ready) >= parts.options.backlog:

@@ -29,17 +29,11 @@ class SequenceScope(StrEnum):
 
 
 # "Frames received after their TTL has elapsed MUST be rejected silently" (section 3.7, item 5)
-def has_expired(envelope: Envelope, now: int, skew: int = 0) -> bool:
-    """Return whether a frame is past its ttl, whose last second still counts.
-
-    Args:
-        envelope: The metadata of the frame.
-        now: The current time, in seconds of the Unix epoch.
-        skew: Seconds by which the clocks of sender and receiver may differ.
-    """
+def has_expired(envelope: Envelope, now: int) -> bool:
+    """Return whether a frame with that metadata is past its ttl, whose last second still counts."""
     if not envelope.ttl or envelope.timestamp is None:
         return False
-    return envelope.timestamp + envelope.ttl + skew < now
+    return envelope.timestamp + envelope.ttl < now
 
 
 class Numbered(Protocol):

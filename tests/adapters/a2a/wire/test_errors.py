@@ -1,4 +1,4 @@
-"""A2A errors as codes and frames."""
+"""A2A errors as codes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import pytest
 from a2a.client.errors import A2AClientError
 from a2a.utils import errors
 
-from accp_adapters.a2a import error_code, error_frame
+from accp_adapters.a2a import error_code
 from accp_adapters.a2a.wire.errors import A2A_ERROR_CODES, to_a2a_error
-from accp_core import serialize_frame
 from accp_core.errors import ProtocolError
 
 
@@ -48,8 +47,3 @@ def test_a_refusal_of_ours_keeps_its_code() -> None:
     assert error_code(refused) == "E3002"
     assert "expected a new message" in refused.message
     assert error_code(errors.InvalidParamsError(data={"accp": "E7777"})) == "E1004"
-
-
-def test_an_error_is_an_error_frame() -> None:
-    text = serialize_frame(error_frame(errors.TaskNotFoundError("no task t"), sender="crm", correlation_id="m1"))
-    assert text == '@crm>fail:error{code:E2001|msg:"no_task_t"|retry:false|schema:ER}[cid:m1]'

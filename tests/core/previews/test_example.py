@@ -16,10 +16,19 @@ from accp_core.tables import count_lines, open_text
 from tests.core.previews.test_composition import OPENING, counter, log, shown
 from tests.core.view.payloads import logs, orders
 
+RECORDS = [{"id": number, "name": f"name {number}", "x": number * 7919} for number in range(300)]
+
 
 @pytest.mark.parametrize(
     "source",
-    [json.dumps(orders(200)), json.dumps(logs(300)), json.dumps({"a b": [{"x": [1], "y": {}}] * 900}), log(300)],
+    [
+        json.dumps(orders(200)),
+        json.dumps(logs(300)),
+        json.dumps({"a b": [{"x": [1], "y": {}}] * 900}),
+        log(300),
+        # The records around a line of words are rows of one table.
+        "\n".join((*map(json.dumps, RECORDS), "WARN slow", *map(json.dumps, RECORDS))),
+    ],
 )
 def test_the_example_of_a_query_works(source: str) -> None:
     text = preview(source, limit=400, opening=OPENING, counter=counter, is_queried=True)
@@ -28,12 +37,10 @@ def test_the_example_of_a_query_works(source: str) -> None:
     assert run_query(source, example[1])
 
 
-RECORDS = [{"id": number, "name": f"name {number}", "x": number * 7919} for number in range(300)]
 TEXTS_OF_LINES = {
     "short lines": log(300),
     "a document in many lines": f"The result:\n{json.dumps(RECORDS, indent=2)}\nThat is all.",
     "a document in one line": f"The result:\n{json.dumps(RECORDS)}\nThat is all.",
-    "lines of JSON and a warning": "\n".join((*map(json.dumps, RECORDS), "WARN slow", *map(json.dumps, RECORDS))),
     "long lines": "\n".join(f"part {number} " + "word " * 400 for number in range(30)),
     "one long line": "word " * 9_000,
     "blobs": "\n".join(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -53,39 +52,18 @@ class _Stored:
 
     def read(self, names: Sequence[str], held: Container[str]) -> dict[str, str | None]:
         """Return by their keys those texts that it may be asked for, that `names` may mean and that are not `held`."""
-        listed = [key for name in names if self.messages for key in _own_keys(name) or self._find(name)]
+        listed = [
+            key
+            for name in names
+            if self.messages
+            for key in ([name] if is_hash_key(name) else self.cold.find(self.session_id, name))
+        ]
         granted = [key for key, grants in grants_in(self.messages, listed).items() if any(map(self._has, grants))]
-        keys = self._meant(names, held, granted)
-        return {key: self.cold.get(self.session_id, key) for key in keys}
-
-    async def aread(self, names: Sequence[str], held: Container[str]) -> dict[str, str | None]:
-        """`read`, asynchronously."""
-        listed = [key for name in names if self.messages for key in _own_keys(name) or await self._afind(name)]
-        found = await asyncio.to_thread(grants_in, self.messages, listed)
-        granted = [key for key, grants in found.items() if any([await self._ahas(each) for each in grants])]
-        keys = self._meant(names, held, granted)
-        return {key: await stores.aget(self.cold, self.session_id, key) for key in keys}
-
-    def _meant(self, names: Sequence[str], held: Container[str], granted: Iterable[str]) -> list[str]:
         known = (*(key for key in self.keys if is_named(key, names)), *granted)
-        return [key for key in dict.fromkeys(known) if key not in held]
-
-    def _find(self, name: str) -> list[str]:
-        return self.cold.find(self.session_id, name)
-
-    async def _afind(self, name: str) -> list[str]:
-        return await stores.afind(self.cold, self.session_id, name)
+        return {key: self.cold.get(self.session_id, key) for key in dict.fromkeys(known) if key not in held}
 
     def _has(self, grant: StoredText) -> bool:
         return self.cold.get(self.session_id, grant.key) == grant.text
-
-    async def _ahas(self, grant: StoredText) -> bool:
-        return await stores.aget(self.cold, self.session_id, grant.key) == grant.text
-
-
-def _own_keys(name: str) -> list[str]:
-    """Return the key that a name is itself, where it is whole."""
-    return [name] if is_hash_key(name) else []
 
 
 _METADATA: Final = "accp_fetch"
@@ -137,14 +115,7 @@ def _fetch_tool(chosen: Policy, find_stored: Callable[[ToolRuntime], _Stored | N
             return answered
 
     async def aaccp_fetch(runtime: ToolRuntime, **arguments: object) -> str:
-        with refusals_as_tool_errors(telemetry):
-            fetch = await asyncio.to_thread(_Fetch, read_request(arguments), runtime)
-            if stored := find_stored(runtime):
-                with stores.failures_as_refusals(stored.cold):
-                    fetch.add(await stored.aread(fetch.names, fetch.texts), stored.keys)
-            answered = await asyncio.to_thread(fetch.answer, chosen)
-            telemetry.opened(fetch.opened)
-            return answered
+        return await stores.in_thread(accp_fetch, runtime, **arguments)
 
     return StructuredTool.from_function(
         accp_fetch,

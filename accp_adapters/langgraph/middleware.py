@@ -202,7 +202,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             self._tell(call)
             if store := stores.choose(self._policy, self._store, None):
                 with self._storing(call, store):
-                    await call.retention.aapply(store)
+                    await stores.in_thread(call.retention.apply, store)
             answer = await handler(call.request)
             return await asyncio.to_thread(self._finished, call, answer)
 

@@ -75,7 +75,7 @@ class CompressNode(Runnable[Any, Any]):
         runtime = get_runtime()
         update, texts, session_id = await asyncio.to_thread(self._compress, input, runtime)
         if store := stores.choose(self._policy, self._store, runtime.store):
-            await stores.aput(store, session_id, texts)
+            await stores.in_thread(stores.put, store, session_id, texts)
         return update
 
     def read(self, state: Any, *, agent: str | None = None) -> list[BaseMessage]:

@@ -39,12 +39,6 @@ class Retention:
         for key in self.removed:
             store.delete(self.session_id, key)
 
-    async def aapply(self, store: ColdStore) -> None:
-        """`apply`, asynchronously."""
-        await stores.aput(store, self.session_id, self.added)
-        for key in self.removed:
-            await stores.adelete(store, self.session_id, key)
-
 
 def retain(
     index: Mapping[str, list[str]],

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Final, TypeAlias
+from contextvars import ContextVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_config
@@ -26,13 +27,9 @@ from accp_core.references import StoredText, reference_to
 __all__ = [
     "Store",
     "StoreColdStore",
-    "adelete",
-    "afind",
-    "aget",
-    "apurge",
-    "aput",
     "choose",
     "failures_as_refusals",
+    "in_thread",
     "opened",
     "put",
 ]
@@ -42,10 +39,24 @@ Store: TypeAlias = BaseStore | ColdStore
 
 _PAGE: Final = 20
 """Items of one search, which returns their texts, too; each may be megabytes."""
+_Result = TypeVar("_Result")
+_LOOP: Final[ContextVar[asyncio.AbstractEventLoop]] = ContextVar("accp_loop")
+"""The event loop that waits for this thread."""
+
+
+async def in_thread(work: Callable[..., _Result], *arguments: Any, **named: Any) -> _Result:
+    """Return what `work` returns in another thread, in which a store that is asynchronous only can be used, too."""
+    loop = asyncio.get_running_loop()
+
+    def run() -> _Result:
+        _LOOP.set(loop)
+        return work(*arguments, **named)
+
+    return await asyncio.to_thread(run)
 
 
 class StoreColdStore:
-    """A `ColdStore` over a LangGraph `BaseStore`, with an async twin of each method."""
+    """A `ColdStore` over a LangGraph `BaseStore`."""
 
     def __init__(self, store: BaseStore, *, namespace: str = "accp", ttl: float | None = None) -> None:
         """Keep texts in `store`.
@@ -70,13 +81,13 @@ class StoreColdStore:
         Raises:
             ProtocolError: E2001, the store does not give back what it was given.
         """
-        self.base.batch([self._put(session_id, key, text)])
-        self._check(key, text, self.get(session_id, key))
-
-    async def aput(self, session_id: str, key: str, text: str) -> None:
-        """`put`, asynchronously."""
-        await self._abatch([self._put(session_id, key, text)])
-        self._check(key, text, await self.aget(session_id, key))
+        item = write_item(key, text)
+        self._batch([PutOp(self._namespace(session_id), key, item, index=False, ttl=self._ttl)])
+        found = self.get(session_id, key)
+        if found != text:
+            # LangGraph's RedisStore loses texts without an error with some versions of Redis' search module.
+            reason = f"expected {type(self.base).__name__} to give back {reference_to(key)!r} after it was put, found "
+            raise ProtocolError(reason + ("nothing" if found is None else "another text"), code=ErrorCode.REF_NOT_FOUND)
 
     def get(self, session_id: str, key: str) -> str | None:
         """Return the text kept under `key` for `session_id`, or None when there is none.
@@ -84,93 +95,47 @@ class StoreColdStore:
         Raises:
             ProtocolError: E2001, what the store has there is no text, or a later version wrote it.
         """
-        return _text_of(self.base.batch([GetOp(self._namespace(session_id), key)])[0])
-
-    async def aget(self, session_id: str, key: str) -> str | None:
-        """`get`, asynchronously."""
-        return _text_of((await self._abatch([GetOp(self._namespace(session_id), key)]))[0])
+        (item,) = self._batch([GetOp(self._namespace(session_id), key)])
+        return read_item(item.value) if isinstance(item, Item) else None
 
     def find(self, session_id: str, beginning: str) -> list[str]:
         """Return the keys of `session_id` that `short_key` shortens to `beginning`; 0.1 has put none that is found."""
-        return self._found(session_id, beginning, self.base.batch([self._search(session_id, beginning)])[0])
-
-    async def afind(self, session_id: str, beginning: str) -> list[str]:
-        """`find`, asynchronously."""
-        return self._found(session_id, beginning, (await self._abatch([self._search(session_id, beginning)]))[0])
+        namespace = self._namespace(session_id)
+        wanted = SearchOp(namespace, filter=item_filter(beginning), limit=_PAGE, refresh_ttl=False)
+        mine = (item.key for item in self._batch([wanted])[0] if item.namespace == namespace)
+        return sorted(key for key in mine if key.startswith(beginning))
 
     def delete(self, session_id: str, key: str) -> None:
         """Delete the text under `key` of `session_id`, where there is one."""
-        self.base.batch([PutOp(self._namespace(session_id), key, None)])
-
-    async def adelete(self, session_id: str, key: str) -> None:
-        """`delete`, asynchronously."""
-        await self._abatch([PutOp(self._namespace(session_id), key, None)])
+        self._batch([PutOp(self._namespace(session_id), key, None)])
 
     def purge(self, session_id: str) -> int:
         """Delete all texts of `session_id`; return how many there were."""
-        steps = self._purge(session_id)
-        found: Any = None  # a generator's first answer
-        while True:
-            try:
-                found = self.base.batch(steps.send(found))
-            except StopIteration as end:
-                return int(end.value)
-
-    async def apurge(self, session_id: str) -> int:
-        """`purge`, asynchronously."""
-        steps = self._purge(session_id)
-        found: Any = None  # a generator's first answer
-        while True:
-            try:
-                found = await self._abatch(steps.send(found))
-            except StopIteration as end:
-                return int(end.value)
-
-    async def _abatch(self, operations: list[Op]) -> list[Any]:
-        try:
-            return await self.base.abatch(operations)
-        except NotImplementedError:
-            # SqliteStore has no asynchronous methods; an asynchronous run of its graph must not fail for that.
-            return await asyncio.to_thread(self.base.batch, operations)
-
-    def _put(self, session_id: str, key: str, text: str) -> PutOp:
-        return PutOp(self._namespace(session_id), key, write_item(key, text), index=False, ttl=self._ttl)
-
-    def _check(self, key: str, text: str, found: str | None) -> None:
-        """Refuse a store that loses texts (E2001): a message must not cite what cannot be opened.
-
-        LangGraph's RedisStore loses them without an error with some versions of Redis' search module.
-        """
-        if found != text:
-            reason = f"expected {type(self.base).__name__} to give back {reference_to(key)!r} after it was put, found "
-            raise ProtocolError(reason + ("nothing" if found is None else "another text"), code=ErrorCode.REF_NOT_FOUND)
-
-    def _search(self, session_id: str, beginning: str) -> SearchOp:
-        wanted = item_filter(beginning)
-        return SearchOp(self._namespace(session_id), filter=wanted, limit=_PAGE, refresh_ttl=False)
-
-    def _found(self, session_id: str, beginning: str, items: Any) -> list[str]:
-        mine = (item.key for item in items if item.namespace == self._namespace(session_id))
-        return sorted(key for key in mine if key.startswith(beginning))
-
-    def _namespace(self, session_id: str) -> tuple[str, str]:
-        return namespace_label(self._root), namespace_label(session_id)
-
-    def _purge(self, session_id: str) -> Generator[list[Op], Any, int]:
-        """Yield the operations that delete a session, page by page; each is answered with its results."""
         namespace = self._namespace(session_id)
         deleted: set[str] = set()
         offset = 0
         page: list[Any] = [None] * _PAGE
         while len(page) == _PAGE:
-            (page,) = yield [SearchOp(namespace, limit=_PAGE, offset=offset, refresh_ttl=False)]
+            (page,) = self._batch([SearchOp(namespace, limit=_PAGE, offset=offset, refresh_ttl=False)])
             # Some stores return more: a search in session "1" the texts of "10", or of a name in another case.
             mine = {item.key for item in page if item.namespace == namespace} - deleted
             if mine:
-                yield [PutOp(namespace, key, None) for key in sorted(mine)]
+                self._batch([PutOp(namespace, key, None) for key in sorted(mine)])
             deleted |= mine
             offset += len(page) - len(mine)
         return len(deleted)
+
+    def _batch(self, operations: list[Op]) -> list[Any]:
+        try:
+            return self.base.batch(operations)
+        except NotImplementedError:
+            # Some stores have asynchronous methods only.
+            if (loop := _LOOP.get(None)) is None:
+                raise
+            return asyncio.run_coroutine_threadsafe(self.base.abatch(operations), loop).result()
+
+    def _namespace(self, session_id: str) -> tuple[str, str]:
+        return namespace_label(self._root), namespace_label(session_id)
 
 
 def choose(policy: Policy, given: Store | None, compiled: BaseStore | None) -> ColdStore | None:
@@ -207,16 +172,6 @@ def put(store: ColdStore, session_id: str, texts: Iterable[StoredText]) -> None:
         store.put(session_id, text.key, text.text)
 
 
-async def aput(store: ColdStore, session_id: str, texts: Iterable[StoredText]) -> None:
-    """`put` without blocking the event loop."""
-    for text in texts:
-        _warn_of_memory(store)
-        if isinstance(store, StoreColdStore):
-            await store.aput(session_id, text.key, text.text)
-        else:
-            await asyncio.to_thread(store.put, session_id, text.key, text.text)
-
-
 def _warn_of_memory(store: ColdStore) -> None:
     """Warn, at the first text, that references will not open after a restart of the process."""
     with suppress(RuntimeError):  # outside of a run nothing is checkpointed
@@ -248,36 +203,3 @@ def opened(store: Store | str | None) -> Store | None:
     if store is None or isinstance(store, BaseStore) or all(hasattr(store, name) for name in ("put", "get", "purge")):
         return store
     raise TypeError(f"expected a ColdStore, a LangGraph BaseStore or an address as sqlite:PATH, found {store!r}")
-
-
-async def aget(store: ColdStore, session_id: str, key: str) -> str | None:
-    """`ColdStore.get` without blocking the event loop."""
-    if isinstance(store, StoreColdStore):
-        return await store.aget(session_id, key)
-    return await asyncio.to_thread(store.get, session_id, key)
-
-
-async def afind(store: ColdStore, session_id: str, beginning: str) -> list[str]:
-    """`ColdStore.find` without blocking the event loop."""
-    if isinstance(store, StoreColdStore):
-        return await store.afind(session_id, beginning)
-    return await asyncio.to_thread(store.find, session_id, beginning)
-
-
-async def adelete(store: ColdStore, session_id: str, key: str) -> None:
-    """`ColdStore.delete` without blocking the event loop."""
-    if isinstance(store, StoreColdStore):
-        await store.adelete(session_id, key)
-    else:
-        await asyncio.to_thread(store.delete, session_id, key)
-
-
-async def apurge(store: ColdStore, session_id: str) -> int:
-    """`ColdStore.purge` without blocking the event loop."""
-    if isinstance(store, StoreColdStore):
-        return await store.apurge(session_id)
-    return await asyncio.to_thread(store.purge, session_id)
-
-
-def _text_of(item: Any) -> str | None:
-    return read_item(item.value) if isinstance(item, Item) else None

@@ -159,14 +159,6 @@ class Deliveries:
                 texts[key] = text
         return agent_input(agent, delivery.sent, texts, counter=self.policy.counter)
 
-    async def ainput_for(self, agent: Any, delivery: WorkDelivery) -> Any:
-        """`input_for`, asynchronously."""
-        texts = dict(delivery.texts)
-        for key in delivery.missing:
-            if delivery.store and (text := await stores.aget(delivery.store, delivery.session_id, key)) is not None:
-                texts[key] = text
-        return agent_input(agent, delivery.sent, texts, counter=self.policy.counter)
-
     @contextmanager
     def attempt(self, config: RunnableConfig) -> Iterator[WorkAttempt]:
         """Yield the attempt to call the agent in; an exception that is to be caught loses it."""
@@ -219,7 +211,7 @@ class Deliveries:
         accepted, texts = await asyncio.to_thread(self._accept, delivery, _paid(reply, attempt, messages), messages)
         if delivery.store:
             with _storing(delivery.store):
-                await stores.aput(delivery.store, delivery.session_id, texts)
+                await stores.in_thread(stores.put, delivery.store, delivery.session_id, texts)
                 texts = []
         return self._update(delivery, accepted, texts)
 

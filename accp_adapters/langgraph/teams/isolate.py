@@ -94,7 +94,7 @@ def isolated(agent: Any, deliveries: Deliveries) -> Runnable[Any, dict[str, Any]
     async def arun(state: Any, config: RunnableConfig) -> dict[str, Any]:
         delivery = deliveries.open(state)
         with deliveries.attempt(config) as attempt:
-            given = delivery.sent if is_function else await deliveries.ainput_for(runnable, delivery)
+            given = delivery.sent if is_function else await stores.in_thread(deliveries.input_for, runnable, delivery)
             attempt.result = await deliveries.wait_for(runnable.ainvoke(given, attempt.config))
         return await deliveries.aclose(delivery, attempt)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -46,7 +47,26 @@ class Forgetful(InMemoryStore):
 async def test_a_store_that_forgets_is_found_out_before_anyone_cites_it(asynchronous: bool) -> None:
     store = StoreColdStore(Forgetful())
     with pytest.raises(ProtocolError, match=r"^E2001: expected Forgetful to give back '\$cold.1' .*, found nothing"):
-        await store.aput("s", "cold.1", "rows") if asynchronous else store.put("s", "cold.1", "rows")
+        await stores.in_thread(store.put, "s", "cold.1", "rows") if asynchronous else store.put("s", "cold.1", "rows")
+
+
+class AsyncOnly(InMemoryStore):
+    """A store without synchronous methods."""
+
+    def batch(self, ops: Any) -> list[Any]:
+        raise NotImplementedError
+
+    async def abatch(self, ops: Any) -> list[Any]:
+        return InMemoryStore.batch(self, ops)
+
+
+async def test_a_store_that_is_asynchronous_only_serves_asynchronous_runs() -> None:
+    store = StoreColdStore(AsyncOnly())
+    await stores.in_thread(store.put, "s", "cold.1", "rows")
+    assert await stores.in_thread(store.get, "s", "cold.1") == "rows"
+    assert await stores.in_thread(store.purge, "s") == 1
+    with pytest.raises(NotImplementedError):
+        await asyncio.to_thread(store.get, "s", "cold.1")
 
 
 def test_a_store_that_gives_back_something_else_is_found_out(base: BaseStore) -> None:

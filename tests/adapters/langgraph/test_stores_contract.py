@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
@@ -23,6 +23,7 @@ from accp_core.ports import ColdStore
 from accp_core.references import StoredText, key_of, short_key
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, agent, fetch_last, results, thread
 
+T = TypeVar("T")
 TEXTS = {
     "empty": "",
     "rows": "id name\n1 Åsa",
@@ -61,27 +62,22 @@ class Tier:
     asynchronous: bool
 
     async def put(self, session_id: str, key: str, text: str) -> None:
-        if self.asynchronous:
-            await stores.aput(self.store, session_id, [StoredText(key=key, text=text)])
-        else:
-            stores.put(self.store, session_id, [StoredText(key=key, text=text)])
+        await self._call(stores.put, self.store, session_id, [StoredText(key=key, text=text)])
 
     async def get(self, session_id: str, key: str) -> str | None:
-        return await stores.aget(self.store, session_id, key) if self.asynchronous else self.store.get(session_id, key)
+        return await self._call(self.store.get, session_id, key)
 
     async def delete(self, session_id: str, key: str) -> None:
-        if self.asynchronous:
-            await stores.adelete(self.store, session_id, key)
-        else:
-            self.store.delete(session_id, key)
+        await self._call(self.store.delete, session_id, key)
 
     async def find(self, session_id: str, beginning: str) -> list[str]:
-        if self.asynchronous:
-            return await stores.afind(self.store, session_id, beginning)
-        return self.store.find(session_id, beginning)
+        return await self._call(self.store.find, session_id, beginning)
 
     async def purge(self, session_id: str) -> int:
-        return await stores.apurge(self.store, session_id) if self.asynchronous else self.store.purge(session_id)
+        return await self._call(self.store.purge, session_id)
+
+    async def _call(self, work: Callable[..., T], *arguments: Any) -> T:
+        return await stores.in_thread(work, *arguments) if self.asynchronous else work(*arguments)
 
 
 Open = Callable[[pytest.FixtureRequest, AsyncExitStack, str], Awaitable[ColdStore]]

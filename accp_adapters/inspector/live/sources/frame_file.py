@@ -28,7 +28,6 @@ class FrameFile:
         self._file: tuple[int, int] | None = None
         self._read = 0
         self._sessions = LoggedSessions()
-        self._observed: Observed | None = None
 
     def read(self) -> Observed:
         """Return the frames that are there now.
@@ -39,17 +38,11 @@ class FrameFile:
         with Path(self.name).open("rb") as stream:
             found = os.fstat(stream.fileno())
             if self._file != (found.st_dev, found.st_ino) or found.st_size < self._read:
-                self._file, self._read, self._sessions, self._observed = (
-                    (found.st_dev, found.st_ino),
-                    0,
-                    LoggedSessions(),
-                    None,
-                )
+                self._file, self._read, self._sessions = (found.st_dev, found.st_ino), 0, LoggedSessions()
             if found.st_size > self._read:
                 stream.seek(self._read)
                 self._take(stream.read(_AT_ONCE))
-        self._observed = self._observed or self._sessions.observed()
-        return self._observed
+        return self._sessions.observed()
 
     def _take(self, content: bytes) -> None:
         """Add the lines that are whole; the rest of the last one is read when it is."""
@@ -57,18 +50,9 @@ class FrameFile:
         if not ended and len(rest) <= _MAX_LINE:
             return
         self._read += len(whole) + len(ended) if ended else len(rest)
-        self._observed = None
-        for line in whole.split(b"\n"):
-            self._add(line)
-
-    def _add(self, line: bytes) -> None:
-        if not line.strip():
-            return
-        record = _record(line.decode("utf-8", "replace").strip()) if len(line) <= _MAX_LINE else None
-        if record is None:
-            self._sessions.unread += 1
-        else:
-            self._sessions.add(record)
+        for line in filter(bytes.strip, whole.split(b"\n")):
+            text = line.decode("utf-8", "replace").strip()
+            self._sessions.add(_record(text) if len(line) <= _MAX_LINE else None)
 
 
 def is_frame_line(line: str) -> bool:

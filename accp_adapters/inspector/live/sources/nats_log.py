@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Final
 
 import nats
@@ -39,7 +40,6 @@ class NatsLog:
         self._url: Final = url.split(",")
         self._last = 0
         self._sessions: Final = LoggedSessions()
-        self._observed: Observed | None = None
 
     def read(self) -> Observed:
         """Return the sessions that are there now; for a thread without an event loop.
@@ -48,29 +48,27 @@ class NatsLog:
             ProtocolError: E3001, the server cannot be reached.
         """
         try:
-            changed = asyncio.run(asyncio.wait_for(self._look(), _MAX_SECONDS))
+            asyncio.run(asyncio.wait_for(self._look(), _MAX_SECONDS))
         except (nats.errors.Error, OSError, TimeoutError) as error:
             reason = f"expected NATS at {self.name} to read, found: {error!r:.200}"
             raise ProtocolError(reason, code=ErrorCode.TIMEOUT) from error
-        if self._observed is None or changed:
-            self._observed = self._sessions.observed()
-        return self._observed
+        return self._sessions.observed()
 
-    async def _look(self) -> bool:
-        """Add the new steps; return whether there are any."""
+    async def _look(self) -> None:
+        """Add the new steps."""
         client = await nats.connect(
             self._url, connect_timeout=_SECONDS, allow_reconnect=False, max_reconnect_attempts=1, error_cb=_quiet
         )
         try:
-            return await self._follow(client.jetstream(timeout=_SECONDS))
+            await self._follow(client.jetstream(timeout=_SECONDS))
         finally:
             await client.close()
 
-    async def _follow(self, js: JetStreamContext) -> bool:
-        begin = self._last
-        try:
+    async def _follow(self, js: JetStreamContext) -> None:
+        # Without a stream, or a later message, there is nothing to add.
+        with suppress(NotFoundError):
             end = (await js.stream_info(_STREAM)).state.last_seq
-            self._last = max(begin, end - MAX_FRAMES)
+            self._last = max(self._last, end - MAX_FRAMES)
             while self._last < end:
                 message = await js.get_msg(_STREAM, self._last + 1, _SUBJECTS, next=True)
                 self._last = message.seq or end
@@ -78,10 +76,6 @@ class NatsLog:
                 if message.data and message.subject != _AGREEMENT:
                     name = (message.subject or "").rpartition(".")[2][:_DIGITS]
                     self._sessions.add(record_of_step(message.data.decode("utf-8", "replace")), f"log {name}")
-        except NotFoundError:
-            # There is no stream, or no later message.
-            return self._last > begin
-        return self._last > begin
 
 
 async def _quiet(error: Exception) -> None:

@@ -31,7 +31,6 @@ class RedisLog:
         self._client: Final = redis.Redis.from_url(url, socket_timeout=_SECONDS, socket_connect_timeout=_SECONDS)
         self._last: Final[dict[str, int]] = {}
         self._sessions: Final = LoggedSessions()
-        self._observed: Observed | None = None
 
     def read(self) -> Observed:
         """Return the sessions that are there now.
@@ -41,24 +40,22 @@ class RedisLog:
         """
         with redis_refusals(self.name, "read"):
             found: Any = self._client.scan_iter(match=f"{_BEGIN}*{_END}", count=_PAGE, _type="HASH")
-            changed = [self._follow(key.decode("utf-8", "replace")) for key in sorted(islice(found, MAX_THREADS))]
-        if self._observed is None or any(changed):
-            self._observed = self._sessions.observed()
-        return self._observed
+            for key in sorted(islice(found, MAX_THREADS)):
+                self._follow(key.decode("utf-8", "replace"))
+        return self._sessions.observed()
 
-    def _follow(self, key: str) -> bool:
-        """Add the new steps of one log; return whether there are any."""
+    def _follow(self, key: str) -> None:
+        """Add the new steps of one log."""
         name = unquote(key[len(_BEGIN) : -len(_END)])
         fields: Any = self._client.hmget(key, ["last", "number"])
         end, snapshot = (int(value or 0) for value in fields)
         begin = self._last.get(name, 0)
         if end <= begin:
-            return False
+            return
         if snapshot > begin:
             self._sessions.tell(name, f"a snapshot stands for the first {snapshot:,} steps")
         self._last[name] = end
         self._take(name, f"{key.removesuffix('state')}log", max(begin, end - MAX_FRAMES), end)
-        return True
 
     def _take(self, name: str, stream: str, begin: int, end: int) -> None:
         while True:

@@ -36,9 +36,14 @@ class LoggedSessions:
         self._chars = 0
         self.unread = 0
         """Entries that were no frames of any known kind."""
+        self._observed: Observed | None = None
 
-    def add(self, record: FrameRecord, session: str = "") -> None:
-        """Add a frame; `session` is the name of its session, empty for the one that the frame names."""
+    def add(self, record: FrameRecord | None, session: str = "") -> None:
+        """Add a frame, None for an entry of another kind; `session` names its session, empty: the frame does."""
+        self._observed = None
+        if record is None:
+            self.unread += 1
+            return
         found = self._session(session or record.session or "frames")
         if found is None:
             return
@@ -55,13 +60,15 @@ class LoggedSessions:
         """Show `note` with a session: a sentence about its frames that are left out."""
         found = self._session(session)
         if found is not None and found.note != note:
-            found.note, found.thread = note, None
+            found.note, found.thread, self._observed = note, None, None
 
     def observed(self) -> Observed:
-        """Return all sessions as they are now."""
-        findings = (f"{self.unread:,} entries of other kinds, or beyond what is kept",) if self.unread else ()
-        threads = (_thread(name, session) for name, session in self._sessions.items())
-        return Observed(threads=tuple(identified(threads)), left_out=len(self._left_out), findings=findings)
+        """Return all sessions as they are now; the same object where nothing has changed."""
+        if self._observed is None:
+            findings = (f"{self.unread:,} entries of other kinds, or beyond what is kept",) if self.unread else ()
+            threads = tuple(identified(_thread(name, session) for name, session in self._sessions.items()))
+            self._observed = Observed(threads=threads, left_out=len(self._left_out), findings=findings)
+        return self._observed
 
     def _session(self, name: str) -> _Session | None:
         if name not in self._sessions:

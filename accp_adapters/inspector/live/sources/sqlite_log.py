@@ -37,7 +37,6 @@ class SqliteLog:
         self._last: dict[str, int] = {}
         self._sessions = LoggedSessions()
         self._state: object = None
-        self._observed: Observed | None = None
 
     def read(self) -> Observed:
         """Return the sessions that are there now.
@@ -46,12 +45,12 @@ class SqliteLog:
             UnreadableRun: the file is no such log.
         """
         state = file_state(self.name)
-        if self._observed is None or state != self._state:
+        if state != self._state:
             with read_only(self.name) as database:
                 for key, number in database.execute(_NAMES, (MAX_THREADS,)).fetchall():
                     self._follow(database, key, number)
-            self._observed, self._state = self._sessions.observed(), state
-        return self._observed
+            self._state = state
+        return self._sessions.observed()
 
     def _follow(self, database: sqlite3.Connection, key: object, snapshot: int) -> None:
         name = key.decode("utf-8", "replace") if isinstance(key, bytes) else str(key)

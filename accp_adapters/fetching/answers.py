@@ -28,7 +28,7 @@ from accp_core.tables import OpenedText, open_text
 from accp_core.view import read, render_text
 from accp_core.view.notation import LINE
 
-__all__ = ["GRAMMAR", "answer", "answer_program", "open_and_answer", "value_at"]
+__all__ = ["DATABASES", "GRAMMAR", "answer", "answer_program", "open_and_answer", "value_at"]
 
 GRAMMAR: Final = "query: a SELECT, a condition such as status = 'late', a path such as items.0, or words"
 """What a query may be, in one line; a refusal ends with it."""
@@ -50,7 +50,8 @@ _MAX_QUOTED: Final = 1_000
 """Characters of a text that may need quotes."""
 _MAX_VALUES: Final = 1_000
 """Rows that a SELECT gives to a program."""
-_DATABASES: Final = DatabaseCache()
+DATABASES: Final = DatabaseCache()
+"""The databases of the texts that were queried last."""
 _CUT: Final = f"{MarkerStart.CUT_SOURCE}; of what was returned:]\n"
 """The first line of an answer from a source that a tool cut, so that no count passes for that of the whole."""
 
@@ -73,14 +74,7 @@ def open_and_answer(
     return answer(texts, request, limit=limit, counter=counter)
 
 
-def answer(
-    texts: Mapping[str, str],
-    request: FetchRequest,
-    *,
-    limit: int,
-    counter: TokenCounter,
-    databases: DatabaseCache = _DATABASES,
-) -> str:
+def answer(texts: Mapping[str, str], request: FetchRequest, *, limit: int, counter: TokenCounter) -> str:
     """Return the part of stored texts that `request` asks for, as a view, and the offset of the next part.
 
     It opens JSON, builds a database and runs a query, so that an asynchronous caller calls it in a thread.
@@ -92,7 +86,6 @@ def answer(
         limit: Tokens of the answer. One row, line or part of a text is shown whatever the limit is, so that
             every answer leads on.
         counter: Counts the tokens of the model.
-        databases: The databases of the texts that were queried last.
 
     Raises:
         ProtocolError: E1004, the query is not understood or nothing is found by its words, or the offset is behind the
@@ -108,8 +101,8 @@ def answer(
                 before = _before(catalog.databases)
                 return before + answer_select(query, catalog, request, _room(limit, before, counter), counter)
 
-            return _ask(texts, databases, request, select)
-        return _other(query, texts, request, limit, counter, databases)
+            return _ask(texts, request, select)
+        return _other(query, texts, request, limit, counter)
     except ProtocolError as error:
         if error.code != ErrorCode.INVALID_TYPE or error.reason.startswith("expected an offset"):
             raise
@@ -126,32 +119,31 @@ def answer_program(texts: Mapping[str, str], request: FetchRequest) -> str:
     Raises:
         ProtocolError: E1004, nothing is found, or the query is not understood; E2003, there are over 1,000 rows.
     """
-    return write_styled_json(_value_in(texts, request.query, _DATABASES), "0u")
+    return write_styled_json(_value_in(texts, request.query), "0u")
 
 
-def value_at(text: str, query: str, *, databases: DatabaseCache = _DATABASES) -> Any:
+def value_at(text: str, query: str) -> Any:
     """Return the value that a path or a SELECT finds in a text, for a program.
 
     Args:
         text: A JSON document, or any text that `answer` reads.
         query: A path `a.0.b` (empty: the whole value) or a SELECT over its tables. One column gives the list of its
             cells, one row of one column the cell alone, anything else a list of objects.
-        databases: The databases of the texts that were queried last.
 
     Raises:
         ProtocolError: E1004, nothing is found, or the query is not understood; E2003, it takes too much.
     """
-    return _value_in({"1": text}, query, databases)
+    return _value_in({"1": text}, query)
 
 
-def _value_in(texts: Mapping[str, str], query: str, databases: DatabaseCache) -> Any:
+def _value_in(texts: Mapping[str, str], query: str) -> Any:
     if _SELECT.match(query.strip()):
 
         def select(catalog: Catalog) -> QueryResult:
             resolved = resolve_select(query, catalog)
             return run_query(resolved.sql, catalog.databases, max_rows=_MAX_VALUES, is_scan=resolved.is_scan)
 
-        result = _ask(texts, databases, FetchRequest(), select)
+        result = _ask(texts, FetchRequest(), select)
         if result.total > len(result.rows):
             reason = f"expected at most {_MAX_VALUES:,} rows, found more: write LIMIT and OFFSET"
             raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
@@ -176,13 +168,11 @@ def _room(limit: int, before: str, counter: TokenCounter) -> int:
     return max(1, limit - counter(before)) if before else limit
 
 
-def _ask(
-    texts: Mapping[str, str], databases: DatabaseCache, request: FetchRequest, query: Callable[[Catalog], _Answer]
-) -> _Answer:
+def _ask(texts: Mapping[str, str], request: FetchRequest, query: Callable[[Catalog], _Answer]) -> _Answer:
     """Return the answer of a query; where it names an object that has columns of its own, its JSON is read, too."""
 
     def catalog(*, with_objects: bool) -> Catalog:
-        built = [databases.get(text, with_objects=with_objects) for text in texts.values()]
+        built = [DATABASES.get(text, with_objects=with_objects) for text in texts.values()]
         return Catalog(built, list(texts), request.named)
 
     try:
@@ -240,7 +230,6 @@ def _other(
     request: FetchRequest,
     limit: int,
     counter: TokenCounter,
-    databases: DatabaseCache,
 ) -> str:
     """Answer a path, a condition, names of columns, or words, whichever the query is first."""
     opened = [_open(text) for text in texts.values()]
@@ -254,9 +243,7 @@ def _other(
     if is_text and has_phrase(query, opened):
         return before + (answer_words(query, opened, request, limit, counter) or "")
     try:
-        return before + _ask(
-            texts, databases, request, lambda catalog: answer_condition(query, catalog, request, limit, counter)
-        )
+        return before + _ask(texts, request, lambda catalog: answer_condition(query, catalog, request, limit, counter))
     except ProtocolError as refusal:
         # Words may look like a condition that is none: "what is late".
         if refusal.code != ErrorCode.INVALID_TYPE or refusal.reason.startswith("expected an offset"):
@@ -265,11 +252,9 @@ def _other(
             raise
     found_rows = answer_words(query, opened, request, limit, counter)
     if found_rows is None and is_text and query.isdecimal():
-        return _ask(
-            texts, databases, request, lambda all_: answer_condition(f"n = {query}", all_, request, limit, counter)
-        )
+        return _ask(texts, request, lambda all_: answer_condition(f"n = {query}", all_, request, limit, counter))
     if found_rows is None:
-        return before + _nothing(query, opened, lambda: _ask(texts, databases, request, Catalog.describe))
+        return before + _nothing(query, opened, lambda: _ask(texts, request, Catalog.describe))
     return before + found_rows
 
 

@@ -70,9 +70,9 @@ def summarize(
     return checkpoint.summary
 
 
-def folded_text(results: int, summary: str, where: str = "") -> str:
-    """Return the text that replaces `results` folded results; `where` tells the model how to open the older ones."""
-    first = f"{MarkerStart.FOLD}{results}; each intact by its number, as in query='1.result'{where}]"
+def folded_text(results: int, summary: str) -> str:
+    """Return the text that replaces `results` folded results."""
+    first = f"{MarkerStart.FOLD}{results}; each intact by its number, as in query='1.result']"
     return f"{first}\n{escape_markers(summary)}"
 
 

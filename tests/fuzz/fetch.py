@@ -4,8 +4,7 @@ import json
 from typing import Any, Final
 
 from accp_adapters.fetching import FetchRequest, answer, read_request
-from accp_adapters.fetching.answers import value_at
-from accp_adapters.fetching.sql.database import DatabaseCache
+from accp_adapters.fetching.answers import DATABASES, value_at
 from accp_core.errors import ProtocolError
 from accp_core.references import key_of
 from tests.fuzz.view import count
@@ -22,7 +21,6 @@ TEXTS: Final = (
 )
 SECRET: Final = "zqj-not-granted"
 LIMIT: Final = 200
-DATABASES: Final = DatabaseCache()
 DATABASES.get(json.dumps({"orders": [{"id": SECRET, "by": SECRET}] * 3}))
 
 
@@ -33,7 +31,7 @@ def check(data: bytes) -> None:
     try:
         request = read_request(arguments(text, choice >> 3))
         assert len(request.references) <= 8
-        shown = answer(granted, request, limit=LIMIT, counter=count, databases=DATABASES)
+        shown = answer(granted, request, limit=LIMIT, counter=count)
     except ProtocolError as refusal:
         assert refusal.code in {"E1004", "E2003"}, refusal
         assert SECRET not in refusal.reason or SECRET in text
@@ -57,6 +55,6 @@ def arguments(text: str, choice: int) -> Any:
 def check_value(request: FetchRequest, source: str) -> None:
     """Check that a program gets a value or a refusal."""
     try:
-        value_at(source, request.query, databases=DATABASES)
+        value_at(source, request.query)
     except ProtocolError as refusal:
         assert refusal.code in {"E1004", "E2003"}, refusal

@@ -92,10 +92,10 @@ def refused_fetches(thread: Thread) -> Iterator[tuple[str, str]]:
                 yield asked.sender, hide_secrets(shorten(reply.text, 300))
 
 
-def ask(text: str, query: str, offset: int = 0) -> tuple[str, bool]:
+def ask(text: str, query: str) -> tuple[str, bool]:
     """Return the answer of `accp_fetch` to a query over a text without its secrets, and whether it is a refusal."""
     try:
-        request = FetchRequest(query=query, offset=offset)
+        request = FetchRequest(query=query)
         return answer({"": _without_secrets(text)}, request, limit=_ANSWER, counter=count_o200k), False
     except ProtocolError as error:
         return str(error), True

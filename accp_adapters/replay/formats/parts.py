@@ -112,13 +112,13 @@ SETTINGS: Final = BOOKKEEPING | frozenset(
 """Fields of requests that steer a model and are no part of its prompt."""
 
 
-def has_block(messages: object, kinds: Iterable[str], *, key: str = "content") -> bool:
-    """Return whether a message of the list `messages` has a block of one of the types `kinds` in its field `key`."""
+def has_block(messages: object, kinds: Iterable[str]) -> bool:
+    """Return whether a message of the list `messages` has a block of one of the types `kinds` in its content."""
     wanted = frozenset(kinds)
     return isinstance(messages, list) and any(
         isinstance(block, Mapping) and isinstance(kind := block.get("type"), str) and kind in wanted
         for message in messages
-        if isinstance(message, Mapping) and isinstance(content := message.get(key), list)
+        if isinstance(message, Mapping) and isinstance(content := message.get("content"), list)
         for block in content
     )
 

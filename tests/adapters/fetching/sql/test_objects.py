@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from accp_adapters.fetching import FetchRequest, answer, value_at
-from accp_adapters.fetching.sql.database import DatabaseCache
+from accp_adapters.fetching.answers import DATABASES
 from accp_adapters.tokens import count_o200k
 from accp_core.errors import ProtocolError
 
@@ -40,14 +40,12 @@ def test_an_object_that_every_row_has_can_be_named(query: str, found: Any) -> No
 
 
 def test_a_condition_names_objects_too_and_other_queries_do_not_pay_for_it() -> None:
-    databases = DatabaseCache()
-
     def ask(query: str) -> str:
-        return answer({"k": SOURCE}, FetchRequest(query=query), limit=400, counter=count_o200k, databases=databases)
+        return answer({"k": SOURCE}, FetchRequest(query=query), limit=400, counter=count_o200k)
 
     assert ask("who->>'name' = 'Bo', no").endswith("no 2")
-    assert "who" not in databases.get(SOURCE).tables[0].columns
-    assert "who" in databases.get(SOURCE, with_objects=True).tables[0].columns
+    assert "who" not in DATABASES.get(SOURCE).tables[0].columns
+    assert "who" in DATABASES.get(SOURCE, with_objects=True).tables[0].columns
     assert ask("SELECT * FROM orders WHERE who->>'name' = 'Bo'").startswith("no 2\nwho.name Bo\nwho.of.team y\n")
     assert ask("who = Bo") == "0 of 2 rows; who has: objects (2); see who.name, who.of.team"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from accp_adapters.inspector.page.bars import SEGMENT_KINDS, Bar, make_bar
+from accp_adapters.inspector.page.bars import Bar, make_bar, tokens_of
 from accp_adapters.inspector.page.plain_text import shorten
 from accp_adapters.replay import RecordedCall, RecordedMessage, Run, SentMessage, StrategyName
 from accp_adapters.replay.contents.kinds import Contents, contents_of, kind_of
@@ -103,13 +103,13 @@ class ShownProjection:
     def rows(self) -> list[PromptRow]:
         """Return the calls, for a list of them."""
         pairs = [self._contents(number) for number in range(len(self._calls))]
-        longest = max((_sum(contents) for pair in pairs for contents in pair), default=0)
+        longest = max((tokens_of(contents) for pair in pairs for contents in pair), default=0)
         return [
             PromptRow(
                 number=number,
                 agent=shorten(self._calls[number].agent, _MAX_NAME),
-                before=_sum(pair[0]),
-                after=_sum(pair[1]),
+                before=tokens_of(pair[0]),
+                after=tokens_of(pair[1]),
                 bars=(make_bar(pair[0], 0, longest), make_bar(pair[1], 0, longest)),
             )
             for number, pair in enumerate(pairs)
@@ -163,10 +163,6 @@ def _label(message: RecordedMessage) -> str:
     if not message.tool:
         return message.sender
     return f"{message.sender} calls {message.tool}" if message.by_model else f"result of {message.tool}"
-
-
-def _sum(contents: Contents) -> int:
-    return sum(getattr(contents, kind) for kind in SEGMENT_KINDS)
 
 
 def totals(rows: Sequence[PromptRow]) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from accp_adapters.replay.contents.kinds import Contents
 
-__all__ = ["SEGMENT_KINDS", "WIDTH", "Bar", "BarSegment", "add_contents", "make_bar"]
+__all__ = ["SEGMENT_KINDS", "WIDTH", "Bar", "BarSegment", "add_contents", "make_bar", "tokens_of"]
 
 WIDTH: Final = 1000
 """Units of the longest bar."""
@@ -65,6 +65,11 @@ def make_bar(contents: Contents, cached: int, longest: int) -> Bar:
         cached=round(cached * scale, 1),
         words=f"{words or 'nothing'}; cached {cached:,}",
     )
+
+
+def tokens_of(contents: Contents) -> int:
+    """Return all tokens of a prompt."""
+    return sum(getattr(contents, kind) for kind in SEGMENT_KINDS)
 
 
 def add_contents(one: Contents, other: Contents) -> Contents:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from accp_adapters.inspector.page.bars import SEGMENT_KINDS, make_bar
+from accp_adapters.inspector.page.bars import SEGMENT_KINDS, make_bar, tokens_of
 from accp_adapters.inspector.page.environment import render_page
 from accp_adapters.inspector.report.runs import MAX_SHOWN_RUNS, contents_of_runs, dots_of, run_rows
 from accp_adapters.inspector.report.summary import policy_row, tiles, verdict
@@ -62,7 +62,7 @@ def _contents(reports: Sequence[Report], main: Report) -> dict[str, Any]:
     """Return the bars of all kept runs by what they hold: as recorded, then under each policy."""
     sides = [("as recorded", *contents_of_runs(main.runs, 0))]
     sides += [(report.strategy, *contents_of_runs(report.runs, 1)) for report in reports]
-    longest = max(_tokens(contents) for _, contents, _ in sides)
+    longest = max(tokens_of(contents) for _, contents, _ in sides)
     return {
         "names": [name for name, _, _ in sides],
         "bars": [(name, make_bar(contents, cached, longest)) for name, contents, cached in sides],
@@ -70,9 +70,5 @@ def _contents(reports: Sequence[Report], main: Report) -> dict[str, Any]:
             (label, [getattr(contents, kind) for _, contents, _ in sides]) for kind, label in SEGMENT_KINDS.items()
         ],
         "cached": [cached for _, _, cached in sides],
-        "totals": [_tokens(contents) for _, contents, _ in sides],
+        "totals": [tokens_of(contents) for _, contents, _ in sides],
     }
-
-
-def _tokens(contents: Any) -> int:
-    return sum(getattr(contents, kind) for kind in SEGMENT_KINDS)

@@ -104,19 +104,18 @@ class RewritingReadStream(_StreamWrapper):
 
     async def receive(self) -> Any:
         """Return the next item."""
-        while True:
-            item = await self._rewrite(await self._stream.receive())
-            if item is not None:
-                return item
+        return await self._next(self._stream.receive)
 
     def __aiter__(self) -> RewritingReadStream:
         return self
 
     async def __anext__(self) -> Any:
-        while True:
-            item = await self._rewrite(await self._stream.__anext__())
-            if item is not None:
-                return item
+        return await self._next(self._stream.__anext__)
+
+    async def _next(self, read: Callable[[], Awaitable[Any]]) -> Any:
+        while (item := await self._rewrite(await read())) is None:
+            pass
+        return item
 
 
 class RewritingWriteStream(_StreamWrapper):

@@ -32,7 +32,7 @@ def held_texts(state: Any, messages: Iterable[BaseMessage] | None = None) -> dic
         messages: Its messages; None: those under "messages".
     """
     held = messages_of(state) if messages is None else list(messages)
-    texts = {key: text for key, text in _entries(state).items() if isinstance(text, str) and key_of(text) == key}
+    texts = _handed_over(state)
     texts |= {key_of(text): text for message in held for text in texts_in(message)}
     fold = Fold.of(state_value(state, FOLD_KEY))
     source = folded_source(held, fold) if fold else None
@@ -53,7 +53,7 @@ def expand(text: str, state: Any) -> str:
 
 def keys_handed_over(state: Any) -> list[str]:
     """Return the keys of the texts that another agent handed over."""
-    return [key for key, text in _entries(state).items() if isinstance(text, str) and key_of(text) == key]
+    return list(_handed_over(state))
 
 
 def has_grants(state: Any) -> bool:
@@ -61,6 +61,7 @@ def has_grants(state: Any) -> bool:
     return bool(state_value(state, HANDED_TEXTS_KEY))
 
 
-def _entries(state: Any) -> Mapping[str, Any]:
+def _handed_over(state: Any) -> dict[str, str]:
     entries = state_value(state, HANDED_TEXTS_KEY)
-    return entries if isinstance(entries, Mapping) else {}
+    pairs = entries.items() if isinstance(entries, Mapping) else ()
+    return {key: text for key, text in pairs if isinstance(text, str) and key_of(text) == key}

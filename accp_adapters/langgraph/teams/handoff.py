@@ -6,7 +6,6 @@ receives its own context), and the parent keeps a conversation that every provid
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +23,7 @@ from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.langgraph.fetch import refusals_as_tool_errors
 from accp_adapters.langgraph.references.grants import HANDED_TEXTS_KEY, held_texts
 from accp_adapters.langgraph.runtime import messages_of
-from accp_adapters.langgraph.turns import has_thoughts, without_thoughts
+from accp_adapters.langgraph.turns import find_request, has_thoughts, without_thoughts
 from accp_adapters.policy import Policy
 from accp_core.compression import compress
 from accp_core.error_codes import ErrorCode
@@ -71,7 +70,10 @@ class _Handoff:
                 several agents.
         """
         messages = messages_of(runtime.state, self.messages_key)
-        turn = _turn(messages, runtime.tool_call_id)
+        turn = next(iter(find_request(messages, runtime.tool_call_id)), None)
+        if turn is None:
+            reason = f"expected a message that makes the call {runtime.tool_call_id!r}, found none"
+            raise ProtocolError(reason, code=ErrorCode.TOOL_SCHEMA_MISMATCH)
         calls = _handoffs(turn, runtime.tools)
         if self.style == "swarm" and len(calls) > 1:
             names = [agent for _, agent in calls]
@@ -172,12 +174,8 @@ def _tool_of(handoff: _Handoff, agent: str, name: str, description: str) -> Base
         with refusals_as_tool_errors():
             return handoff.command(runtime)
 
-    async def ahand_over(runtime: ToolRuntime, **asked: object) -> Command[Any]:
-        return await asyncio.to_thread(hand_over, runtime)
-
     return StructuredTool.from_function(
         hand_over,
-        coroutine=ahand_over,
         name=name,
         description=description,
         args_schema=_PARAMETERS,
@@ -191,16 +189,6 @@ def _granted_texts(task: str, state: Any, messages: Sequence[BaseMessage]) -> di
     names = find_references(task)
     held = held_texts(state, messages) if names else {}
     return {key: held[key] for key in (check_grant(reference_to(name), held) for name in names)}
-
-
-def _turn(messages: Sequence[BaseMessage], call_id: str | None) -> AIMessage:
-    """Return the message that makes the call."""
-    for message in reversed(messages):
-        if isinstance(message, AIMessage) and any(call["id"] == call_id for call in message.tool_calls):
-            return message
-    raise ProtocolError(
-        f"expected a message that makes the call {call_id!r}, found none", code=ErrorCode.TOOL_SCHEMA_MISMATCH
-    )
 
 
 def _handoffs(turn: AIMessage, tools: Iterable[BaseTool]) -> list[tuple[ToolCall, str]]:

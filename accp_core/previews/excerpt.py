@@ -6,7 +6,7 @@ Of several marks for lines only the first one says so, the others are `[…112-1
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -36,7 +36,6 @@ class Excerpt:
         is_view: bool = False,
         in_line: bool = False,
         max_rated: int = MAX_RATED,
-        known: Mapping[str, int] | None = None,
         spans: Sequence[tuple[int, int]] | None = None,
         worths: Sequence[tuple[int, int, float]] = (),
     ) -> None:
@@ -52,7 +51,6 @@ class Excerpt:
                 numbers of its own.
             in_line: Whether the excerpt stands in a cell, so that all gaps are counted in characters.
             max_rated: Characters of a text that is rated whole, and of the parts of a longer one, about.
-            known: As in `rate`.
             spans: The parts (start, end) of a text that may be shown, no view; None: all.
             worths: Parts (start, end, worth) that are worth more than others, or less: sorted, none in another.
         """
@@ -69,7 +67,7 @@ class Excerpt:
             else cut_lines(text, _spans(text, spans, requested, max_rated), max_piece)
         )
         self._pieces = list(pieces)
-        rate(self._pieces, requested, known)
+        rate(self._pieces, requested)
         starts = [start for start, _, _ in worths]
         for piece in self._pieces:
             at = bisect_right(starts, piece.start) - 1

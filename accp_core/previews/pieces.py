@@ -10,7 +10,7 @@ import functools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -124,19 +124,16 @@ def _nest(parents: _Parents, line: str, piece: int) -> None:
         parents.append((piece, int(table[1])))
 
 
-def rate(pieces: list[Piece], requested: frozenset[str], known: Mapping[str, int] | None = None) -> None:
+def rate(pieces: list[Piece], requested: frozenset[str]) -> None:
     """Set the score of each piece.
 
     Args:
         pieces: The pieces of one text.
         requested: The words of the request without regard to case.
-        known: How often words stand in texts of the same kind, such as the other cells of a column.
     """
     # In the order of the text: a set has another order in each process, which would change the sums.
     words = [dict.fromkeys(find_words(piece.text)) for piece in pieces]
     uses = Counter(word for piece_words in words for word in piece_words)
-    if known:
-        uses |= Counter({word: known.get(word, 0) for word in uses})
     worth = {word: worth_of(word) / count for word, count in uses.items()}
     wanted = {word: 1 / count for word, count in uses.items() if word.casefold() in requested}
     extra = _extra_worths(pieces)

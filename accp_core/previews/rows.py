@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -26,8 +26,6 @@ _SHORT_CELL: Final = 60
 """Characters of a cell up to which it holds no blob."""
 _MIN_RATED: Final = 2_000
 """Characters of a long cell that are rated at least; all of them share what may be rated of a text."""
-_MAX_COMPARED: Final = 200
-"""Long cells of a column whose words are counted."""
 _MIN_EXCERPT: Final = 200
 """Characters of a long cell that are shown at least, about."""
 _REQUESTED: Final = 4.0
@@ -82,7 +80,6 @@ class RankedRows:
         self._ranked = _rank(table, facts, request.words, self._first)
         self._sized: dict[int, Mapping[str, Any]] = {}
         self._excerpts: dict[tuple[int, str], Excerpt] = {}
-        self._known: dict[str, Mapping[str, int]] = {}
         self._max_rated = MAX_RATED
         sizes, long_sizes = _sizes(table.rows)
         self.size = sizes
@@ -175,17 +172,6 @@ class RankedRows:
             return self._marks.gap(f"{'array' if type(cell) is list else 'map'} of {len(cell)}")
         return cell
 
-    def _words(self, column: str) -> Mapping[str, int]:
-        """Return in how many of some cells of a column each word stands: what all of them say is worth little."""
-        if column not in self._known:
-            cells = [
-                cell for row in self._table.rows if type(cell := row.get(column)) is str and len(cell) > _LONG_CELL
-            ]
-            some = cells[:: -(-len(cells) // _MAX_COMPARED)]
-            most = MAX_RATED // len(some)
-            self._known[column] = Counter(word for cell in some for word in set(find_words(cell[:most])))
-        return self._known[column]
-
     def _excerpt(self, number: int, column: str, cell: str) -> Excerpt:
         place = (number, column)
         if place not in self._excerpts:
@@ -196,7 +182,6 @@ class RankedRows:
                 max_piece=_MIN_EXCERPT // 2,
                 in_line=True,
                 max_rated=self._max_rated,
-                known=self._words(column),
             )
         return self._excerpts[place]
 

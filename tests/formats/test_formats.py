@@ -122,7 +122,7 @@ def test_a_text_of_a_later_version_is_refused_and_stays_as_it_is() -> None:
     store = StoreColdStore(base)
     store.put("s", "key", "rows")
     (item,) = base.search(("accp",))
-    assert item.value == {"text": '"rows"', "version": 1}
+    assert item.value == {"text": '"rows"', "version": 1, "short_key": "key"}
     later = {"text": '"rows"', "version": 2}
     base.put(item.namespace, item.key, later)
     with pytest.raises(ProtocolError, match=r"E2001: expected an item of version 1 or lower \(its version is 2\)"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 import threading
 from array import array
 from collections.abc import Callable, Sequence
@@ -30,17 +29,10 @@ __all__ = [
 _LOADING: Final = threading.Lock()
 CHARS_BEFORE_FAST: Final = 4_000_000
 """Characters counted by tiktoken before quicktok is loaded: a short process ends sooner without it."""
-MAX_BLANKS: Final = 100_000
+_MAX_BLANKS: Final = 100_000
 """Characters of white space in a row that are counted in one piece."""
-MAX_WORD: Final = 10_000
-"""Letters, or signs, in a row that are counted in one piece: a longer word takes far more time for each character."""
-# Tried at the beginning of a run only: from each of its characters on it would take quadratic time.
-_LONG_RUN: Final = re.compile(
-    "|".join(
-        rf"(?<!{kind}){kind}{{{length}}}{kind}*+"
-        for kind, length in ((r"\s", MAX_BLANKS), (r"[^\W\d_]", MAX_WORD), (r"[^\w\s]", MAX_WORD))
-    )
-)
+_BLOCK: Final = _MAX_BLANKS // 2
+"""Each longer row of white space holds a whole block."""
 
 
 @functools.cache
@@ -169,14 +161,11 @@ def count_tokens(encoding: tiktoken.Encoding, text: str) -> int:
 def _pieces(text: str) -> list[str]:
     """Return `text` in the pieces that are counted.
 
-    tiktoken panics at about a million characters of white space in a row, and megabytes of letters without a blank take
-    it many seconds. A text of more than 100,000 characters with such a run is counted in pieces, which may change the
-    count by a token for each cut.
+    tiktoken panics at about a million characters of white space in a row. A text of more than 100,000 characters is cut
+    where a block of it is nothing but white space, which may change the count by a token for each cut.
     """
-    # A run that is too long holds one of these characters; to look for it everywhere takes as long as counting.
-    if len(text) <= MAX_BLANKS or not any(map(str.isspace, text[MAX_BLANKS - 1 :: MAX_BLANKS])):
+    if len(text) <= _MAX_BLANKS:
         return [text]
-    runs = _LONG_RUN.finditer(text)
-    lengths = [(run, MAX_BLANKS if text[run.start()].isspace() else MAX_WORD) for run in runs]
-    cuts = [cut for run, length in lengths for cut in range(run.start() + length, run.end(), length)]
+    # Not a pattern: it would look at each character of each long text, and no other thread would run meanwhile.
+    cuts = [at for at in range(_BLOCK, len(text) - _BLOCK + 1, _BLOCK) if text[at : at + _BLOCK].isspace()]
     return [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]

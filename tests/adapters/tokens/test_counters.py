@@ -23,7 +23,7 @@ from accp_adapters.tokens import (
     tiktoken_encoding,
 )
 from accp_core.bounded import SizedCache
-from tests.work import grows_in_proportion
+from tests.work import count_patterns
 
 pytestmark = pytest.mark.disable_socket
 
@@ -144,22 +144,22 @@ def test_texts_up_to_the_length_of_a_piece_are_counted_as_one() -> None:
     assert o200k_base()(text) == len(o200k_base_encoding().encode_ordinary(text))
 
 
-@pytest.mark.parametrize("word", ["a", "deadbeef", "-", "é", "=>"])
-def test_a_word_of_many_letters_or_signs_is_counted_in_pieces(word: str) -> None:
-    text = f"before {word * (300_000 // len(word))} and 12 after"
-    whole = len(o200k_base_encoding().encode_ordinary(text))
-    assert abs(o200k_base()(text) - whole) <= 30
-    lengths = [len(piece) for piece in counters._LONG_RUN.findall(text)]
-    assert lengths == [300_000 // len(word) * len(word)]
-
-
 def test_words_that_are_not_long_are_counted_as_one() -> None:
     text = json.dumps([{"id": n, "name": "a" * 9_999, "sign": "-" * 9_000} for n in range(20)])
     assert len(text) > 100_000
     assert o200k_base()(text) == len(o200k_base_encoding().encode_ordinary(text))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("run", "other"), [(" ", "a"), ("a", " "), ("-", "a")])
-def test_a_run_that_is_not_cut_is_looked_at_once(run: str, other: str) -> None:
-    assert grows_in_proportion(lambda size: counters._LONG_RUN.search((run * size + other) * 400), 1_000)
+def test_no_pattern_looks_at_each_character_of_a_long_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    # No other thread runs while a pattern is looked for.
+    text = "lines of words, " * 100_000
+    expected = len(o200k_base_encoding().encode_ordinary(text))
+    patterns = count_patterns(monkeypatch, counters)
+    assert tiktoken_encoding("o200k_base")(text) == expected
+    assert sum(pattern.characters for pattern in patterns) == 0
+
+
+@pytest.mark.parametrize("place", [0, 1, 49_999, 50_001])
+def test_a_piece_never_has_more_blanks_in_a_row_than_are_counted_at_once(place: int) -> None:
+    for piece in counters._pieces("a" * place + " " * 1_200_000 + "b"):
+        assert len(max(piece.split("b")[0].split("a"), key=len)) < 100_000

@@ -101,13 +101,15 @@ class _Stream:
 class _Session:
     """One client: its link, and the responses that are open."""
 
-    def __init__(self, link: Link, relay: Relay, owner: str, leases: Leases) -> None:
+    def __init__(self, link: Link, relay: Relay, owner: str, leases: Leases, count: Callable[[_Session], None]) -> None:
         self.identity: Final = secrets.token_urlsafe(24)
         self.owner: Final = owner
         """Whose it is: of a token, or where there are none, of an address."""
         self.leases: Final = leases
         """The bytes of the owner."""
         self.client: Final = LinkedClient(relay, link, self._route)
+        self._count: Final = count
+        """Counts the texts that are kept for the session."""
         self._calls: Final[dict[MessageId, _Stream]] = {}
         self._listening = _Stream(leases)
         self._is_heard = False
@@ -151,6 +153,7 @@ class _Session:
 
     def _route(self, message: Message) -> None:
         """Put a message for the client on the stream to which it belongs."""
+        self._count(self)
         members = message.members
         if "method" in members:
             self._stream_for(members).put(message)
@@ -199,6 +202,7 @@ class GatewayApp:
         self._limits = limits or ProxyLimits()
         self._memory: Final = Memory(self._limits.buffered_bytes)
         self._shares: Final = Shares(max_sessions, (max_sessions + 1) // 2)
+        self._chars: Final = Shares(self._limits.stored_chars, (self._limits.stored_chars + 1) // 2)
         self._sessions: Final[dict[str, _Session]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -282,7 +286,7 @@ class GatewayApp:
         owner = scope.get(TOKEN_OWNER) or network_of(scope)
         leases = partial(self._memory.known.lease, owner)
         servers = GatewaySession(self._servers, is_bare=self._is_bare, leases=leases)
-        session = _Session(servers, self._new_relay(), owner, leases)
+        session = _Session(servers, self._new_relay(), owner, leases, self._count)
         try:
             given_up = self._shares.admit(owner, session.identity, lambda name: not self._sessions[name].is_idle)
         except TooMany as refused:
@@ -296,8 +300,20 @@ class GatewayApp:
 
     async def _end(self, session: _Session) -> None:
         self._sessions.pop(session.identity, None)
-        self._shares.remove(session.owner, session.identity)
+        for shares in (self._shares, self._chars):
+            shares.remove(session.owner, session.identity)
         await session.close()
+
+    def _count(self, session: _Session) -> None:
+        """Count the texts of a session; where all are too many, the owner that has most loses those of its oldest."""
+        chars = session.client.relay.stored_chars if session.identity in self._sessions else 0
+        try:
+            given_up = self._chars.admit(session.owner, session.identity, size=chars) if chars else []
+        except TooMany:  # Its own texts alone are too many.
+            self._chars.remove(session.owner, session.identity)
+            given_up = [session.identity]
+        for each in given_up:
+            asyncio.get_running_loop().run_in_executor(None, self._sessions[each].client.relay.close)
 
     async def _stream(self, session: _Session, stream: _Stream, receive: Receive, response: ClientResponse) -> None:
         """Write what is put on `stream`, until its answer is written or the client goes."""

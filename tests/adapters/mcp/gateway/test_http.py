@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -42,11 +42,11 @@ def new_relay() -> Relay:
 
 
 @contextmanager
-def gateway(*servers: Any, **options: Any) -> Iterator[str]:
+def gateway(*servers: Any, relay: Callable[[], Relay] = new_relay, **options: Any) -> Iterator[str]:
     """Serve a gateway; yield its URL."""
 
     class App:
-        inner = GatewayApp(servers, new_relay, **options)
+        inner = GatewayApp(servers, relay, **options)
 
         async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
             if scope["type"] == "http":
@@ -260,3 +260,36 @@ async def test_what_a_server_says_while_nobody_listens_is_bounded_in_bytes(tmp_p
                 await http.delete(url, headers=client.headers)
                 received = len(await listening.aread())
     assert 15_000_000 < received < 25_000_000
+
+
+ROWS = """if True:
+    import json, sys
+    rows = json.dumps([{"id": number, "note": f"n {number * 7919}"} for number in range(400)])
+    shown = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {}}
+    for line in sys.stdin:
+        asked = json.loads(line)
+        told = {"content": [{"type": "text", "text": rows}]} if asked["method"] == "tools/call" else shown
+        if "id" in asked:
+            print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": told}), flush=True)"""
+
+
+@pytest.mark.parametrize(
+    ("stored_chars", "kept"), [(10**9, (True, True)), (40_000, (False, True)), (100, (False, False))]
+)
+async def test_the_texts_of_all_sessions_have_a_bound(stored_chars: int, kept: tuple[bool, ...]) -> None:
+    server = ServerSettings("rows", [sys.executable, "-c", ROWS])
+    limits = ProxyLimits(stored_chars=stored_chars)
+
+    def fetching() -> Relay:
+        return encoder_relay(Encoder(policy="always", fetch=True, inline_limit=500))
+
+    with gateway(server, relay=fetching, limits=limits, is_bare=True) as url:
+        async with httpx.AsyncClient() as http:
+            clients = [Client(url, http), Client(url, http)]
+            for each in clients:
+                await each.start()
+                shown = str(await each.call("rows"))
+            reference = shown[shown.index("$cold.") :][:18]
+            opened = [str(await each.call("accp_fetch", ref=reference)) for each in clients]
+            assert [("E5002" not in answer) for answer in opened] == list(kept)
+            assert "n 7919" in str(await clients[0].call("rows"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from accp_adapters.fetching.page import line_page, may_fit, row_page, view_of
@@ -44,6 +45,8 @@ _WRITES: Final = re.compile(
     re.IGNORECASE,
 )
 _INDEX: Final = re.compile(r"\S+?(?:\.[0-9]+(?:\.\S*)?|\[[0-9]+\]\S*)")
+_LINES: Final = re.compile(r"lines?\s+([0-9]{1,9})\s*(?:-|to|\.\.)\s*([0-9]{1,9})", re.IGNORECASE)
+"""The lines that a mark of a preview names: `lines 41-97`."""
 _ROWS: Final = re.compile(r"(?:\$\.)?rows(?=[.\[])")
 _MAX_SHOWN: Final = 100
 _MAX_QUOTED: Final = 1_000
@@ -239,6 +242,9 @@ def _other(
         before += _place(query, opened) if isinstance(found, dict | list) else ""
         return before + _page(found, query, request, _room(limit, before, counter), counter)
     limit = _room(limit, before, counter)
+    if (lines := _LINES.fullmatch(query)) and opened[0].prose is not None:
+        sql = f"SELECT n, text FROM lines WHERE n BETWEEN {lines[1]} AND {lines[2]}"
+        return answer(texts, replace(request, query=sql), limit=limit, counter=counter)
     is_text = all(isinstance(each.value, str) for each in opened)
     if is_text and has_phrase(query, opened):
         return before + (answer_words(query, opened, request, limit, counter) or "")

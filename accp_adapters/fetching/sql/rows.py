@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from accp_adapters.fetching.page import (
@@ -40,6 +40,7 @@ _MAX_NOTES: Final = 3
 _GROUPS: Final = re.compile(r"\b(?:GROUP\s+BY|DISTINCT|LIMIT)\b", re.IGNORECASE)
 _SORTS: Final = re.compile(r"\bORDER\s+BY\b", re.IGNORECASE)
 _WILDCARD: Final = re.compile(r"\bLIKE\s*'[^']*_", re.IGNORECASE)
+_LINE_COLUMNS: Final = (("n", "text"), ("text",))
 _OPERATOR: Final = re.compile(
     r"[=<>]"
     r"|\bi?like\s*(?:['\"]|[^\s'\"]*%)|\bin\s*\(|\bbetween\s+\S+\s+and\b"
@@ -147,7 +148,8 @@ def _answer(query: ResolvedQuery, catalog: Catalog, request: FetchRequest, limit
     if shown := _lines(query, result, catalog, request, limit, counter):
         return shown
     few = _few(query, result, request)
-    return _page(result, "".join(f"\n{note}" for note in notes), request, limit, counter, few=few)
+    write = _as_lines if _holds_lines(query, result) else None
+    return _page(result, "".join(f"\n{note}" for note in notes), request, limit, counter, few=few, write=write)
 
 
 def _lines(
@@ -171,6 +173,20 @@ def _lines(
     rows = run_query(sql, catalog.databases, max_rows=len(near), is_scan=True).rows
     shown = "".join(numbered_line(row["n"], row["text"], is_found=row["n"] in found) for row in rows)
     return shown_source(shown) if may_fit(shown, limit) and counter(shown) <= limit else ""
+
+
+def _holds_lines(query: ResolvedQuery, result: QueryResult) -> bool:
+    """Return whether the rows are lines of one text, which are shown as they are, such as to somebody who edits it."""
+    is_lines = [table.stored.source.holds_lines for table in query.tables] == [True]
+    texts = (row["text"] for row in result.rows)
+    return (
+        is_lines and result.columns in _LINE_COLUMNS and all(type(each) is str and "\n" not in each for each in texts)
+    )
+
+
+def _as_lines(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return lines as they are, each after its number where it has one."""
+    return "\n".join(f"{row['n']}: {row['text']}" if "n" in row else row["text"] for row in rows)
 
 
 def _few(query: ResolvedQuery, result: QueryResult, request: FetchRequest) -> str:
@@ -231,13 +247,20 @@ def _child_rows(child: NamedTable, link: ParentLink, result: QueryResult, catalo
 
 
 def _page(
-    result: QueryResult, notes: str, request: FetchRequest, limit: int, counter: TokenCounter, *, few: str
+    result: QueryResult,
+    notes: str,
+    request: FetchRequest,
+    limit: int,
+    counter: TokenCounter,
+    *,
+    few: str,
+    write: Callable[[Sequence[Mapping[str, Any]]], str] | None = None,
 ) -> str:
     rows = result.rows
 
     def page(count: int) -> str:
         value: Any = rows[0] if result.total == 1 else rows[:count]
-        text = view_of(value, limit, counter)
+        text = write(rows[:count]) if write else view_of(value, limit, counter)
         part = _part(request.offset, count, result)
         return text and shown_source(text, part + (part and few) + notes)
 

@@ -27,7 +27,7 @@ from accp_adapters.gateway.compression import RETRIEVE_TOOL, Compression, compre
 from accp_adapters.gateway.kept_texts import KeptTexts
 from accp_adapters.policy import Policy
 from accp_adapters.serving.admission import Gate, refusal_of
-from accp_adapters.serving.bodies import BodyRefused, ByteLease, Receive, Scope, Send
+from accp_adapters.serving.bodies import BodyRefused, ByteLease, Receive, Scope, Send, weight_of
 from accp_adapters.serving.hosts import AllowedHosts, header
 from accp_adapters.serving.limits import ServerLimits
 from accp_adapters.serving.off_loop import off_loop
@@ -44,7 +44,7 @@ __all__ = ["GATEWAY_LIMITS", "GATEWAY_POLICY", "compress_app"]
 GATEWAY_POLICY: Final = replace(Policy.lossless(), cache_aware=False)
 """Nothing is hidden, and what a gateway withholds of the conversation changes nothing."""
 GATEWAY_LIMITS: Final = ServerLimits(frame_bytes=8 * 1024 * 1024, places=256, places_each=32, rate=50.0, burst=200)
-"""The limits of the service: its frames are requests."""
+"""The limits of the service: its frames are requests, whose values count by the memory that they take."""
 _MAX_MESSAGES: Final = 10_000
 _FIELDS: Final = ((b"content-type", b"application/json"), (b"cache-control", b"no-store"))
 
@@ -117,6 +117,10 @@ class _Service:
 
     async def compress(self, request: Request, principal: Principal, lease: ByteLease) -> dict[str, Any]:
         body = await self._gate.body(request.scope, request.receive, lease, "application/json")
+        weight = weight_of(body, opens_strings=True)
+        if weight > self._gate.limits.buffered_bytes:
+            raise BodyRefused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "expected a body of fewer values")
+        lease.hold(weight - len(body))
         done = await off_loop(inf, self._compressed, body)
         self._kept.put(_owner_of(principal, request.scope), done.stored)
         saved = done.tokens_before - done.tokens_after

@@ -29,11 +29,13 @@ _EXACT: Final = 16 << 20
 """The weight from which on a text is looked at more closely, which takes time."""
 
 
-def weight_of(data: bytes | bytearray) -> int:
-    """Return about how many bytes a text of JSON takes while it is read: its values take far more than its text."""
+def weight_of(data: bytes | bytearray, *, opens_strings: bool = False) -> int:
+    """Return about how many bytes a text of JSON takes while it is read: its values take far more than its text.
+
+    With `opens_strings` the JSON in its strings, such as that in the result of a tool, is read as well.
+    """
     most = _weight(data, data)
-    # Of what is large, it matters what stands in its strings only, such as the JSON in the result of a tool.
-    return most if most <= _EXACT else _weight(data, _STRING.sub(b"", data))
+    return most if opens_strings or most <= _EXACT else _weight(data, _STRING.sub(b"", data))
 
 
 def _weight(data: bytes | bytearray, outside: bytes | bytearray) -> int:

@@ -116,12 +116,17 @@ class ReadLines:
         return self._above.find_line(quote) if index is None and self._above else index
 
     def find_place(self, key: str) -> LinePlace | None:
-        """Return the nearest place above where a word ends and `key` follows, None where there is none."""
+        """Return the nearest place above where a word ends and `key` follows.
+
+        None where there is none, or it is in a line that no marker names.
+        """
         place = self._last_at.get(key)
         if place is None:
             return self._above.find_place(key) if self._above else None
         index, offset = place >> _OFFSET_BITS, place & ((1 << _OFFSET_BITS) - 1)
-        line, markers = self._marked.get(index) or (self._lines[index - self._start] or "", [])
+        line, markers = self._marked.get(index) or (self._lines[index - self._start], [])
+        if line is None:
+            return None
         marker = bisect_left(markers, offset)
         return LinePlace(line, offset, markers[marker] if marker < len(markers) else len(line))
 

@@ -269,3 +269,20 @@ def test_what_no_marker_may_name_hides_what_stands_above_it() -> None:
         repeats.hide(text)
         (same,) = repeats.shorten([text], counter=counter)
         assert same == Shortened(text=text)
+
+
+PASSAGE = "return int(round(value.total_seconds() / base_unit.total_seconds()))  # round to the nearest int"
+
+
+def test_no_passage_of_a_text_that_no_marker_names_is_named() -> None:
+    repeats = Repeats()
+    repeats.hide(f"edit 1475:1475\n            {PASSAGE}\nend_of_edit")
+    (short,) = repeats.shorten([f"1475:{PASSAGE} and on"], counter=counter)
+    assert short == Shortened(text=f"1475:{PASSAGE} and on")
+
+
+def test_a_passage_that_stands_above_a_text_that_no_marker_names_comes_back() -> None:
+    repeats = read(f"1475:{PASSAGE}")
+    repeats.hide(f"            {PASSAGE}")
+    short = repeats.shorten([f"1475:{PASSAGE} and on"], counter=counter)
+    assert repeats.restore(short) == [f"1475:{PASSAGE} and on"]

@@ -108,7 +108,7 @@ class Projector:
         """
         self._rules: Final = rules
         self._repeats: Final = Repeats()
-        self._differences: Final = Differences(count_once(rules.counter), rules.open_with)
+        self._differences: Final = Differences(rules.counter, rules.open_with)
         self._calls: Final[dict[str, tuple[CallRecord, int]]] = {}
         """Call id to the call and how many results of its message's calls the model reads."""
         self._opens: Final = {name for key in opens for name in (key, short_key(key))}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
 from accp_core.compression import ResultLimits
@@ -50,7 +49,7 @@ _FILE_READERS: Final = (
     "*__read_multiple_files",
     "*__get_file_contents",
 )
-FILE_READERS: Final[Mapping[str, ToolForm]] = MappingProxyType(dict.fromkeys(_FILE_READERS, "verbatim"))
+FILE_READERS: Final[Mapping[str, ToolForm]] = dict.fromkeys(_FILE_READERS, "verbatim")
 """The tools by which coding agents read the files that they edit."""
 
 

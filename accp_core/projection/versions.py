@@ -21,6 +21,7 @@ from typing import Final
 from accp_core.compression import Compressed
 from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import TokenCounter
+from accp_core.projection.memoized import count_once
 from accp_core.references import find_references, short_reference
 from accp_core.strict_json import compact_json, read_json
 
@@ -128,7 +129,7 @@ class Differences:
         opening = f"{self._open_with} {later.name}".strip()
         shown = f"{head}{opening}; as {earlier.name} but for:]\n{changed}"
         is_long = len(shown) > _MAX_SHOWN * preview.tokens_after
-        if is_long or (after := self._counter(shown)) > preview.tokens_after:
+        if is_long or (after := count_once(self._counter)(shown)) > preview.tokens_after:
             return preview
         return replace(preview, text=shown, tokens_after=after)
 
@@ -147,7 +148,7 @@ class Differences:
         if earlier is not None:
             changed = "\n".join(changed_lines(earlier.lines, later.lines))
             shown = f"{MarkerStart.REPEAT}the answer for {earlier.name}, but for:]\n{changed}"
-            if self._counter(text) - self._counter(shown) >= _MIN_SAVING:
+            if count_once(self._counter)(text) - count_once(self._counter)(shown) >= _MIN_SAVING:
                 return shown
         self._answers.add(later)
         return text

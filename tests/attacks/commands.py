@@ -9,9 +9,9 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 from urllib.parse import urlsplit
 
 import pytest
@@ -41,6 +41,11 @@ class Command:
         self.said: Final = deque[str](maxlen=1_000)
         """The last lines that it wrote on standard error."""
 
+    def listen(self, stream: IO[str]) -> None:
+        """Keep what it writes on standard error, until the test ends and closes the stream."""
+        with suppress(ValueError):
+            self.said.extend(stream)
+
     @property
     def peak(self) -> int:
         """The most megabytes that the process ever had in memory."""
@@ -69,7 +74,7 @@ def running(*words: str, addresses: int = 1, **environment: str) -> Iterator[Com
         try:
             assert len(found) == addresses, "".join(lines)
             command = Command(process, found)
-            threading.Thread(target=command.said.extend, args=(process.stderr,), daemon=True).start()
+            threading.Thread(target=command.listen, args=(process.stderr,), daemon=True).start()
             yield command
         finally:
             process.kill()  # the work of its threads might last

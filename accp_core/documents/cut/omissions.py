@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from accp_core.lazy_patterns import lazy_pattern
+
 __all__ = ["Omission", "find_dots", "find_omissions", "looks_cut", "omits_text"]
 
 _VERB: Final = r"(?:omitted|truncated|elided|skipped|clipped|removed|hidden|snipped|cut(?:\soff)?)"
@@ -25,7 +27,7 @@ _SAID: Final = rf"{_PART}\s(?:was\s|is\s)?{_VERB}(?:\s[a-z]{{1,12}}){{0,5}}"
 _DOTS: Final = r"(?:…|\.{3,9})"
 _SIGNS: Final = r"[^\w\n]{0,12}+"
 _CLOSE: Final = rf"\s?(?:[\])>]|{_DOTS})(?:\s?{_DOTS})?"
-_MARK: Final = re.compile(
+_MARK: Final = lazy_pattern(
     rf"(?:\A|\n)[ \t]*+(?!\w){_SIGNS}(?:{_COUNTED}|{_SAID}){_SIGNS}(?=\n|\Z)"
     rf"|(?:[\[(<…]|\.{{3}}){_SIGNS}{_COUNTED}{_CLOSE}"
     rf"|{_DOTS}\s?[\[(<]{_VERB}{_CLOSE}",

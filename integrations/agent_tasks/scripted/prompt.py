@@ -96,7 +96,7 @@ class Prompt:
         visible = [line for line in _shown_lines(shown) if words in line]
         if visible and not all_of_them:
             return visible
-        return [str(row[0]) for row in self.fetched(reference, f"SELECT text FROM lines WHERE text LIKE '%{words}%'")]
+        return self._fetched_lines(reference, f"SELECT text FROM lines WHERE text LIKE '%{words}%'")
 
     def passage(self, tool: str, arguments: Mapping[str, Any], words: str, count: int) -> list[str]:
         """Return `count` lines of a tool's result, the first of which contains `words`.
@@ -113,7 +113,7 @@ class Prompt:
             return found
         first = f"(SELECT n FROM lines WHERE text LIKE '%{words}%' LIMIT 1)"
         sql = f"SELECT text FROM lines WHERE n >= {first} ORDER BY n LIMIT {count}"
-        return [str(row[0]) for row in self.fetched(reference, sql)]
+        return self._fetched_lines(reference, sql)
 
     def all(self, *needs: Callable[[], Any]) -> list[Any]:
         """Return what each of several needs gives; what they demand is called at once.
@@ -138,14 +138,25 @@ class Prompt:
         Raises:
             MustCall: a page was not fetched yet.
         """
-        rows: Rows = []
+        return [row for shown in self._pages(reference, query) for row in _as_rows(read(shown))]
+
+    def _pages(self, reference: str, query: str) -> Iterator[str]:
+        """Yield the pages of a fetch, none where it finds nothing."""
         offset: int | None = 0
         while offset is not None:
             page = {"ref": reference, "query": query, **({"offset": offset} if offset else {})}
             text = self.text(FETCH_NAME, **page)
             shown, offset = split_page(text)
-            rows += _as_rows([] if _NOTHING.match(text) else read(shown))
-        return rows
+            if not _NOTHING.match(text):
+                yield shown
+
+    def _fetched_lines(self, reference: str, query: str) -> list[str]:
+        """Return the lines of a fetch, page by page, which are shown as they are.
+
+        Raises:
+            MustCall: a page was not fetched yet.
+        """
+        return [line for shown in self._pages(reference, query) for line in shown.split("\n")]
 
     def _results(self, tool: str, arguments: Mapping[str, Any]) -> Iterator[ToolMessage]:
         ids = set()

@@ -275,7 +275,7 @@ def test_what_a_terminal_would_obey_is_not_printed(tmp_path: Path) -> None:
     path.write_text(json.dumps(messages), encoding="utf-8")
     result = runner.invoke(app, ["replay", str(path)])
     assert result.exit_code == 0, result.output
-    assert "[31mred ]0;title  [bold]  :smile:" in result.stdout
+    assert r"\x1b[31mred\x1b]0;title\x07 [bold]\ud800 :smile:" in result.stdout
     assert "\x1b" not in result.stdout
 
 

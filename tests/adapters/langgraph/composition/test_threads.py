@@ -100,7 +100,7 @@ def test_a_copied_thread_opens_what_was_shown(stored: bool) -> None:
     say(graph, "who?", thread("one"))
     copy_thread(saver, "one", "two")
     assert_opened(say(graph, "and now?", thread("two")))
-    assert KEY in keys_in(script.prompts[2].messages)
+    assert any(KEY.startswith(key) for key in keys_in(script.prompts[2].messages))
     if store is not None:
         store.close()
 

@@ -21,6 +21,7 @@ from accp_core.documents.grids.html_tables import HTML_TABLE, read_tables
 from accp_core.documents.grids.logfmt import LOGFMT
 from accp_core.documents.grids.records import RECORDS
 from accp_core.documents.grids.ruled import RULED
+from accp_core.lazy_patterns import lazy_pattern
 
 __all__ = ["GRIDS", "grids_in"]
 
@@ -37,7 +38,7 @@ def _start_of(forms: Sequence[LineForm]) -> str:
 
 _START: Final = {form.CODE: re.compile(form.start) for form in GRIDS}
 # From the end of a line: a blank line and one that begins a grid below it, or below a title, or a line that does.
-_NEXT: Final = re.compile(
+_NEXT: Final = lazy_pattern(
     rf"\n(?:(?P<blank>[ \t\r]*+\n)(?![ \t\r]*+\n)(?=(?:[^\n]++\n)?(?:{_start_of(_AT_STARTS)}))"
     rf"|(?={_start_of(_ANYWHERE)}))"
 )

@@ -257,5 +257,8 @@ def _as_rows(value: Any) -> Rows:
 
 
 def _shown_lines(preview: str) -> list[str]:
-    """Return the lines of the text that a preview shows, without what it says of them."""
-    return [line for line in preview.splitlines()[1:] if not line.startswith('"')]
+    """Return the lines of the text that a preview shows, without what it says of them and of an earlier version."""
+    first, *lines = preview.splitlines() or [""]
+    if first.endswith(" but for:]"):
+        return [line.partition(": ")[2] for line in lines if line.startswith("+")]
+    return [line for line in lines if not line.startswith('"')]

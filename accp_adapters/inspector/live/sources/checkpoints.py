@@ -57,10 +57,12 @@ def _thread(name: str, checkpoints: Sequence[StoredCheckpoint], path: str, findi
         runs = (with_own_prompts(runs[0], own), *runs[1:])
     values = [checkpoint.values for checkpoint in ordered]
     task = next(filter(None, map(_task, values)), None)
+    of_master = [run for run in runs if task and all(call.agent == _UNNAMED for call in run.calls)]
+    runs = tuple(run for run in runs if run not in of_master)
     events = tuple(chain.from_iterable(run_events(run, number) for number, run in enumerate(runs)))
     return Thread(
         name=name,
-        events=_with_master(events, task) if task else events,
+        events=_with_master(events, task, of_master) if task else events,
         runs=runs,
         task=task,
         contexts=tuple(chain.from_iterable(map(_contexts, values))),
@@ -119,11 +121,19 @@ def _renamed(run: Run, agent: str) -> Run:
     return replace(run, messages=tuple(map(rename, run.messages)), calls=calls)
 
 
-def _with_master(events: Iterable[ThreadEvent], task: TaskContext) -> tuple[ThreadEvent, ...]:
-    """Return the events of a team: its agents talk to their master only, and the master to the user."""
+def _with_master(events: Iterable[ThreadEvent], task: TaskContext, own: Sequence[Run]) -> tuple[ThreadEvent, ...]:
+    """Return the events of a team: its agents talk to their master only, and the master to the user.
+
+    Args:
+        events: Those of its agents.
+        task: What the user asks for.
+        own: The conversations of the master itself, each of which ends with what it answers.
+    """
     query = shorten(hide_secrets(task.user_query), MAX_TITLE)
     asked = ThreadEvent(kind=EventKind.WORDS, sender=USER, recipient=_MASTER, title=query)
-    return (asked, *(_of_master(event) for event in events))
+    said = [shorten(hide_secrets(run.messages[-1].text), MAX_TITLE) for run in own if run.messages]
+    answers = (ThreadEvent(kind=EventKind.WORDS, sender=_MASTER, recipient=USER, title=each) for each in said)
+    return (asked, *(_of_master(event) for event in events), *answers)
 
 
 def _of_master(event: ThreadEvent) -> ThreadEvent:

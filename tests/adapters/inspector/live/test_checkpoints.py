@@ -66,7 +66,7 @@ def test_a_team_is_a_master_and_its_agents_with_their_contexts(checkpoints: Path
     team = thread_of(open_source(str(checkpoints)).read(), "churn")
     assert [(event.sender, event.recipient) for event in team.events] == [
         ("user", "master"), ("master", "crm"), ("crm", ""), ("crm", ""), ("crm", "master"), ("master", "mail"),
-        ("mail", "master"), ("master", ""),
+        ("mail", "master"), ("master", "user"),
     ]  # fmt: skip
     assert team.task is not None and str(team.task.overall_status) == "completed"
     assert [(context.agent_id, dict(context.abstracts)) for context in team.contexts] == [

@@ -103,7 +103,7 @@ def with_contexts(name: str, log: Path, tools: list[BaseTool]) -> AgentExecutor:
 
         own = tools or [open_reference]
         # The model needs the whole text behind the reference, also the lines that the abstract showed already.
-        whole = Policy(tools={"open_reference": "as_is"})
+        whole = Policy(tools={} if tools else {"open_reference": "as_is"})
         agent = create_agent(model, own, middleware=[AccpMiddleware(whole)])
         return f"done: {await answer(agent, brief(context, counter=o200k_base()))}"
 

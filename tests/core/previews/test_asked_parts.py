@@ -69,7 +69,7 @@ def test_small_parts_of_the_core() -> None:
     check_tool_forms({"a": "as_is", "b": limits})
     text = "deep"
     for _ in range(12):
-        text = json.dumps(text)
+        text = json.dumps({"type": "text", "text": text})
     assert open_text(text).prose
     block = json.dumps({"type": "text", "text": "words alone"})
     assert open_text(block).prose == "words alone"

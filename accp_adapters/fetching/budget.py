@@ -63,7 +63,7 @@ class WorkBudget:
         return "".join(pieces)
 
     def find(self, text: str, part: str, start: int = 0) -> int:
-        """Return where `part` first stands in `text` from `start` on, -1 where it does not.
+        """Return the first position of `part` in `text` at or after `start`, -1 if there is none.
 
         Raises:
             ProtocolError: E2003, the work is too much.

@@ -13,7 +13,7 @@ _OFF: Final = ("", "0", "false", "no", "off")
 
 
 def is_disabled() -> bool:
-    """Return whether ACCP_DISABLED says that nothing is to be changed: 1, true, yes or on.
+    """Return whether the middleware is switched off: ACCP_DISABLED is 1, true, yes or on.
 
     Raises:
         ValueError: It is none of these words, nor 0, false, no, off or empty.

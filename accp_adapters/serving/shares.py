@@ -59,14 +59,24 @@ class Shares:
         Raises:
             TooMany: E2003, `owner` is the one who has to give way, and all that it has is busy.
         """
-        given_up = list[str]()
-        while gives_way := self._least_used(owner, name, size, is_busy):
-            self.remove(*gives_way)
-            given_up.append(gives_way[1])
+        given_up = list[tuple[str, str, int]]()
+        try:
+            while gives_way := self._least_used(owner, name, size, is_busy):
+                given_up.append((*gives_way, self._sizes[gives_way[0]][gives_way[1]]))
+                self.remove(*gives_way)
+        except TooMany:
+            for each in reversed(given_up):
+                self._put_back(*each)
+            raise
         self.remove(owner, name)
         self._sizes.setdefault(owner, {})[name] = size
         self._owned[owner] = self._owned.get(owner, 0) + size
-        return given_up
+        return [each for _, each, _ in given_up]
+
+    def _put_back(self, owner: str, name: str, size: int) -> None:
+        """Keep a name again that was the least recently used one of `owner`."""
+        self._sizes[owner] = {name: size, **self._sizes.get(owner, {})}
+        self._owned[owner] = self._owned.get(owner, 0) + size
 
     def remove(self, owner: str, name: str) -> None:
         """Forget a name, if it is kept."""

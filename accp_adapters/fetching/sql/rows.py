@@ -176,7 +176,7 @@ def _lines(
 
 
 def _holds_lines(query: ResolvedQuery, result: QueryResult) -> bool:
-    """Return whether the rows are lines of one text, which are shown as they are, such as to somebody who edits it."""
+    """Return whether the rows are lines of one text; they are shown unchanged, so that an editor can match them."""
     is_lines = [table.stored.source.holds_lines for table in query.tables] == [True]
     texts = (row["text"] for row in result.rows)
     return (

@@ -119,7 +119,7 @@ class HttpProxy:
                 await response.refuse(refused.status, str(refused))
 
     def _lease(self, scope: Scope, caller: Caller) -> AbstractContextManager[ByteLease]:
-        """Return a lease for a request: of its caller's bytes, but of its address's where nobody has accepted it."""
+        """Return a lease for a request, counted for its caller, or for its address while the caller is not known."""
         is_known = TOKEN_OWNER in scope or caller in self._sessions
         owner = scope.get(TOKEN_OWNER) or (caller.principal if is_known else network_of(scope))
         OWNER.set(owner)

@@ -69,3 +69,13 @@ def test_sizes_give_way_until_there_is_room() -> None:
     assert len(shares) == 5
     with pytest.raises(TooMany, match="E2003"):
         shares.admit("c", "c1", size=7)
+
+
+def test_a_name_that_is_refused_takes_nothing_of_others() -> None:
+    shares = Shares(10, 8)
+    for name, size in (("a1", 4), ("a2", 4), ("b1", 1)):
+        shares.admit(name[0], name, size=size)
+    with pytest.raises(TooMany, match="of 'b', found all of them in use"):
+        shares.admit("b", "b2", lambda name: name == "b1", size=6)
+    assert len(shares) == 9
+    assert shares.admit("c", "c1", size=2) == ["a1"]

@@ -115,7 +115,7 @@ class AcpHost:
         return _place(self._places, principal.name)
 
     def stranger(self, address: str) -> AbstractContextManager[None]:
-        """Count one more connection of nobody known yet, as `connection`."""
+        """Count `connection` among those whose peer is not known yet."""
         return _place(self._strangers, address)
 
     async def serve(self, channel: Channel, principal: Principal, first: str | None = None) -> ChannelClosed:

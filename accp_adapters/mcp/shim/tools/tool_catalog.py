@@ -22,9 +22,9 @@ class SearchedTool(NamedTuple):
 
     name: str
     folded: str
-    """The name, whatever its case."""
+    """The name, case-folded."""
     rest: str
-    """Its title, description and arguments, whatever their case."""
+    """Its title, description and arguments, case-folded."""
 
 
 class ToolCatalog:

@@ -86,7 +86,7 @@ def _logged(asked: object, answered: object, findings: Findings) -> tuple[tuple[
 
 
 def _has_parts(messages: object) -> bool:
-    """Return whether messages are those of the conventions, also with roles and parts that nobody knows."""
+    """Return whether a list has messages with `parts`, known or unknown."""
     return isinstance(messages, list) and any(isinstance(each, Mapping) and "parts" in each for each in messages)
 
 

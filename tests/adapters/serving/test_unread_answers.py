@@ -16,6 +16,7 @@ from accp_adapters.gateway import compress_app
 from accp_adapters.mcp.proxy.admission import ProxyLimits
 from accp_adapters.mcp.proxy.endpoint_client import connect
 from accp_adapters.mcp.proxy.http import HttpProxy
+from accp_adapters.serving.bodies import weight_of
 from accp_adapters.serving.limits import ServerLimits
 from accp_adapters.serving.responses import BUFFERED
 from tests.adapters.mcp.proxy.marking_relay import marking
@@ -113,12 +114,12 @@ async def test_a_gateways_unread_answers_keep_their_places() -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_a_gateway_without_bytes_for_an_answer_refuses_it() -> None:
+async def test_a_gateway_refuses_a_request_that_takes_more_bytes_than_there_are() -> None:
     request = messages(LARGE)
-    limits = ServerLimits(buffered_bytes=len(request) + 10)  # the answer has a few members more
+    limits = ServerLimits(buffered_bytes=weight_of(request, opens_strings=True) - 1)
     async with serving_unread(compress_app(limits=limits)) as served:
         refused = await post(served, "/v1/compress", request)
-        assert (refused.status_code, refused.json()["error"]["type"]) == (503, "E2003")
+        assert (refused.status_code, refused.json()["error"]["type"]) == (413, "E2003")
         assert (await post(served, "/v1/compress", messages(LARGE // 2))).status_code == 200
 
 

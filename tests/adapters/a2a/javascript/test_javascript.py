@@ -21,7 +21,7 @@ from httpx import AsyncClient
 from accp_adapters.a2a import EXTENSION, decode
 from accp_adapters.a2a.wire.part_counter import PartCounter
 from tests.adapters.a2a.calls import ASKED, connect, request, told
-from tests.adapters.a2a.serve import Served, always, negotiating, plain, serve
+from tests.adapters.a2a.serve import Served, always, plain, serve
 from tests.adapters.a2a.test_server import without_ids
 from tests.limits import PATIENCE
 
@@ -69,7 +69,7 @@ async def test_a_client_that_does_not_ask_notices_nothing(programs: Path) -> Non
 async def test_a_client_that_asks_is_given_frames_which_hold_the_plain_result(programs: Path) -> None:
     async with serve(plain) as served:
         expected = [without_ids(line) for line in await lines_of(programs, served, "several-js")]
-    async with serve(negotiating) as served:
+    async with serve(always) as served:
         task, *events = await lines_of(programs, served, "several-js", EXTENSION)
     assert "@agent>" in str(task) and "@agent>" in str(events)
     decoded, parts = [MessageToDict(decode(ParseDict(task, Task())))], PartCounter()

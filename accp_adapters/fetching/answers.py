@@ -25,7 +25,7 @@ from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import TokenCounter
 from accp_core.references import parse_reference
 from accp_core.strict_json import compact_json
-from accp_core.tables import OpenedText, open_text
+from accp_core.tables import OpenedText, lines_of, open_text
 from accp_core.view import read, render_text
 from accp_core.view.notation import LINE
 
@@ -113,16 +113,18 @@ def answer(texts: Mapping[str, str], request: FetchRequest, *, limit: int, count
 
 
 def answer_program(texts: Mapping[str, str], request: FetchRequest) -> str:
-    """Return what a program that called the tool reads: the value that its query finds, as JSON, and all of it.
+    """Return what a program that called the tool reads: the value that its query finds, as JSON, never cut.
 
     Args:
         texts: As in `answer`.
-        request: Its query is a path or a SELECT, or empty for the whole value; no offset and no limit.
+        request: Its query is a path or a SELECT, or empty for the whole value. With an offset or a limit, those rows,
+            items or lines: an array, empty behind the last one, or the lines of a text.
 
     Raises:
-        ProtocolError: E1004, nothing is found, or the query is not understood; E2003, there are over 1,000 rows.
+        ProtocolError: E1004, nothing is found, the query is not understood, or an offset or a limit is given for an
+            object or a single value; E2003, there are over 1,000 rows.
     """
-    return write_styled_json(_value_in(texts, request.query), "0u")
+    return write_styled_json(_value_in(texts, request), "0u")
 
 
 def value_at(text: str, query: str) -> Any:
@@ -136,30 +138,47 @@ def value_at(text: str, query: str) -> Any:
     Raises:
         ProtocolError: E1004, nothing is found, or the query is not understood; E2003, it takes too much.
     """
-    return _value_in({"1": text}, query)
+    return _value_in({"1": text}, FetchRequest(query=query))
 
 
-def _value_in(texts: Mapping[str, str], query: str) -> Any:
-    if _SELECT.match(query.strip()):
+def _value_in(texts: Mapping[str, str], request: FetchRequest) -> Any:
+    query = request.query.strip()
+    if _SELECT.match(query):
 
         def select(catalog: Catalog) -> QueryResult:
             resolved = resolve_select(query, catalog)
-            return run_query(resolved.sql, catalog.databases, max_rows=_MAX_VALUES, is_scan=resolved.is_scan)
+            max_rows, offset = min(_MAX_VALUES, request.limit or _MAX_VALUES), request.offset
+            return run_query(
+                resolved.sql, catalog.databases, offset=offset, max_rows=max_rows, is_scan=resolved.is_scan
+            )
 
         result = _ask(texts, FetchRequest(), select)
-        if result.total > len(result.rows):
+        found_rows = max(0, result.total - request.offset)
+        if len(result.rows) < min(found_rows, request.limit or found_rows):
             reason = f"expected at most {_MAX_VALUES:,} rows, found more: write LIMIT and OFFSET"
             raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
         rows = [dict(row) for row in result.rows]
         cells = [cell for row in rows for cell in row.values()]
         one_column = all(len(row) == 1 for row in rows)
-        return (cells[0] if len(cells) == 1 else cells) if one_column else rows
+        return (cells[0] if len(cells) == 1 and not request.is_part else cells) if one_column else rows
     opened = [_open(text) for text in texts.values()]
-    found = _at_path(query.strip(), opened) if query.strip() else opened[0].value
+    found = _at_path(query, opened) if query else opened[0].value
     if found is NO_VALUE:
         reason = f"expected a path to a value, or a SELECT, found {query[:_MAX_SHOWN]!r}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
-    return found
+    return _part_of(found, request) if request.is_part else found
+
+
+def _part_of(value: Any, request: FetchRequest) -> Any:
+    part = slice(request.offset, request.offset + request.limit if request.limit else None)
+    if isinstance(value, str):
+        return "".join(lines_of(value)[part])
+    if not isinstance(value, list):
+        reason = (
+            f"expected a path to a list or a text where an offset or a limit is given, found {request.query!r:.100}"
+        )
+        raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
+    return value[part]
 
 
 def _before(sources: Iterable[OpenedText | Database]) -> str:
@@ -190,7 +209,7 @@ def _whole(texts: Mapping[str, str], request: FetchRequest, limit: int, counter:
     if len(texts) > 1:
         reason = f"expected one reference, or a SELECT that joins them, found {len(texts)} without a query. {GRAMMAR}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
-    if not request.offset and request.limit is None and may_fit(source, limit):
+    if not request.is_part and may_fit(source, limit):
         view = render_text(source, counter=counter)
         shown = shown_source(view.text, layout=view.layout)
         if counter(shown) <= limit:

@@ -120,7 +120,7 @@ def largest_page(page: Callable[[int], str], highest: int, limit: int, counter: 
 
 def note_few(request: FetchRequest, found: int, total: int) -> str:
     """Return what a page says behind its part where nearly all of `total` rows were found; "": it shows what fits."""
-    is_asked = bool(request.offset) or request.limit is not None
+    is_asked = request.is_part
     return "" if is_asked or not _NEARLY_ALL * total <= found <= total else f"; nearly all of {total:,} match"
 
 

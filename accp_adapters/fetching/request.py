@@ -34,6 +34,11 @@ class FetchRequest:
     """Rows (or lines) to return at most; None: as many as fit."""
 
     @property
+    def is_part(self) -> bool:
+        """Whether only some rows (or lines) are asked for."""
+        return bool(self.offset) or self.limit is not None
+
+    @property
     def named(self) -> int:
         """How many of `references` the argument `ref` names: the first ones."""
         return len(set(self._in_ref))

@@ -161,7 +161,7 @@ def _lines(
     counter: TokenCounter,
 ) -> str:
     """Return few lines of a text that meet a condition with those around them; "" where they are something else."""
-    is_part = bool(request.offset) or request.limit is not None or _GROUPS.search(query.sql) or _SORTS.search(query.sql)
+    is_part = request.is_part or _GROUPS.search(query.sql) or _SORTS.search(query.sql)
     of_text = any(each.column == "text" and each.table.stored.source.holds_lines for each in query.comparisons)
     around = lines_around(result.total)
     if is_part or not of_text or not around or len(query.tables) > 1 or result.columns != ("n", "text"):

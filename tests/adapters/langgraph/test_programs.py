@@ -106,13 +106,13 @@ def test_without_its_thoughts_a_message_still_says_who_calls() -> None:
     assert left.usage_metadata is None and left.tool_calls == message.tool_calls
 
 
-def fetched_by_program(query: str) -> ToolMessage:
+def fetched_by_program(query: str, **part: int) -> ToolMessage:
     """Return what a program reads that calls the fetch tool for a result of the model."""
     caller = {"type": "code_execution_20250825", "tool_id": "srv1"}
 
     def fetch(messages: list[Any]) -> AIMessage:
         (key,) = {key for message in messages for key in find_references(message.text)}
-        args = {"ref": f"${key}", "query": query}
+        args = {"ref": f"${key}", "query": query, **part}
         block = {"type": "tool_use", "id": "p1", "name": "accp_fetch", "input": args, "caller": caller}
         return AIMessage([block], tool_calls=[{"name": "accp_fetch", "args": args, "id": "p1", "type": "tool_call"}])
 
@@ -146,5 +146,42 @@ def test_a_program_that_fetches_reads_json(query: str, expected: Any) -> None:
 )
 def test_a_program_is_refused_what_is_no_value_or_only_a_part(query: str, refusal: str) -> None:
     answer = fetched_by_program(query)
+    assert answer.status == "error"
+    assert answer.text.startswith(refusal)
+
+
+@pytest.mark.parametrize(
+    ("query", "part", "expected"),
+    [
+        ("", {"limit": 2}, ROWS[:2]),
+        ("", {"offset": len(ROWS) - 1, "limit": 9}, ROWS[-1:]),
+        ("", {"offset": len(ROWS)}, []),
+        ("SELECT id FROM rows", {"offset": 1, "limit": 2}, [row["id"] for row in ROWS[1:3]]),
+        ("SELECT id FROM rows", {"offset": len(ROWS) - 1, "limit": 9}, [ROWS[-1]["id"]]),
+        ("SELECT id FROM rows", {"offset": len(ROWS)}, []),
+        ("SELECT a.id FROM rows a, rows b, rows c", {"offset": 5000, "limit": 1}, [ROWS[5000 // len(ROWS) ** 2]["id"]]),
+        ("0.email", {"limit": 1}, ROWS[0]["email"]),
+        ("0.email", {"offset": 1}, ""),
+    ],
+)
+def test_a_program_reads_the_rows_that_it_asks_for(query: str, part: dict[str, int], expected: Any) -> None:
+    assert json.loads(fetched_by_program(query, **part).text) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "part", "refusal"),
+    [
+        (
+            "0",
+            {"limit": 1},
+            "E1004: expected a path to a list or a text where an offset or a limit is given, found '0'",
+        ),
+        ("SELECT a.id FROM rows a, rows b, rows c", {"offset": 1, "limit": 1001}, "E2003: expected at most 1,000 rows"),
+    ],
+)
+def test_a_program_is_refused_a_part_of_what_has_none_or_of_too_much(
+    query: str, part: dict[str, int], refusal: str
+) -> None:
+    answer = fetched_by_program(query, **part)
     assert answer.status == "error"
     assert answer.text.startswith(refusal)

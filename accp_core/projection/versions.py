@@ -87,9 +87,13 @@ class _Versions:
         """Add a text that was shown."""
         self._shown.append(version)
 
+    def clear(self) -> None:
+        """Forget all of them."""
+        self._shown.clear()
+
     def find_earlier(self, later: _Version) -> _Version | None:
         """Return the last text that has half in common with `later`, and this with it; None: there is none."""
-        alike = (each for each in reversed(self._shown) if each.is_half_in(later) and later.is_half_in(each))
+        alike = (each for each in list(self._shown)[::-1] if each.is_half_in(later) and later.is_half_in(each))
         return next(alike, None)
 
 
@@ -114,6 +118,11 @@ class Differences:
     def size(self) -> int:
         """The bytes of memory that the texts take, about."""
         return self._sources.size + self._answers.size
+
+    def clear(self) -> None:
+        """Forget what was shown."""
+        self._sources.clear()
+        self._answers.clear()
 
     def shorten_preview(self, text: str, preview: Compressed) -> Compressed:
         """Return a preview of `text` as what changed since an earlier version, where that has no more tokens."""

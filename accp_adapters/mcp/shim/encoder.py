@@ -36,6 +36,7 @@ from accp_adapters.mcp.shim.tools import tool_index
 from accp_adapters.stores import embedded_store
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
+from accp_core.projection.versions import Differences
 from accp_core.strict_json import compact_json
 
 __all__ = ["Encoder"]
@@ -65,6 +66,10 @@ class Encoder:
         self.session: Final = session or SessionState()
         if self.options.fetch and self.session.has_owner and self.session.stored_results is None:
             self.session.stored_results = SessionTexts(self.options.store or embedded_store())
+        stored = self.session.stored_results
+        # Without sessions, the texts of one client are not to be shown to another one.
+        if self.options.changes and self.session.is_session and stored is not None and stored.differences is None:
+            stored.differences = Differences(self.options.counter, FETCH_NAME)
         self._pending: Final = OpenRequests()
         self._rewriter: Final = ResultRewriter(self.options, self.session)
 

@@ -65,6 +65,9 @@ class EncoderOptions:
     """Returns the server of a tool by the tool's name, where there are several."""
     fetch: bool = False
     """Whether a large result becomes a preview with a reference that `accp_fetch` opens, for clients that get views."""
+    changes: bool = False
+    """With `fetch`: whether a text that is nearly the same as an earlier one of the session is shown as what changed,
+    instead of a preview, naming the references of both."""
     store: ColdStore | None = None
     """Where the full texts are kept; None: in the memory of this process."""
     inline_limit: int = 2_500
@@ -94,6 +97,8 @@ class EncoderOptions:
                 raise ValueError(f"expected {name!r} to be one of {expected}, found {getattr(self, name)!r}")
         if self.max_chars < 0:
             raise ValueError(f"expected 'max_chars' to be at least 0, found {self.max_chars!r}")
+        if self.changes and not self.fetch:
+            raise ValueError(f"expected 'fetch' to be True where 'changes' is, found {self.fetch!r}")
         check_tool_forms(self.forms)
         _ = self.limits
 

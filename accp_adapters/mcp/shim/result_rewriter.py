@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Final, TypeAlias
 
 from accp_adapters.fetching import FETCH_NAME
@@ -164,8 +164,9 @@ class ResultRewriter:
         """Return a result in the forms that are wanted, else in both, if a model then reads less."""
         wanted: ResultForms = "keep" if result.get("isError") else self._result_forms(request)
         escaped: list[JsonObject] = []
+        settings = self._view_settings(request, counter)
         for forms in dict.fromkeys((wanted, *_FALLBACK)):
-            shown = write_view(result, self._view_settings(request, forms, counter), is_large=is_large)
+            shown = write_view(result, replace(settings, structured=forms), is_large=is_large)
             if shown is not None and gains(shown):
                 return shown
             adds_no_text = forms == "keep" or "text" not in self._host(request).forms
@@ -213,11 +214,14 @@ class ResultRewriter:
         """Return who reads the results: a client that negotiated knows both forms, any other is a host."""
         return HOSTS["both"] if request.client_settings else host_named(self.options.host, request.client_name)
 
-    def _view_settings(self, request: OpenRequest, forms: ResultForms, counter: TokenCounter) -> ViewSettings:
+    def _view_settings(self, request: OpenRequest, counter: TokenCounter) -> ViewSettings:
+        stored = self.session.stored_results if self._cites(request) else None
+        differences = stored.differences if stored else None
         return ViewSettings(
             counter=counter,
-            structured=forms,
-            stored_results=self.session.stored_results if self._cites(request) else None,
+            stored_results=stored,
+            # A result is written once for each of its forms, but shown once.
+            shorten=cache(differences.shorten_preview) if differences else None,
             limits=self.options.limits_of(str(request.params.get("name"))) or self.options.limits,
             request=compact_json(request.params.get("arguments"))[:_MAX_REQUEST],
         )

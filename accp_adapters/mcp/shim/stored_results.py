@@ -15,6 +15,7 @@ from accp_adapters.mcp.shim.protocol import JsonObject, text_block, tool_result
 from accp_adapters.stores import stored_keys
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore, TokenCounter
+from accp_core.projection.versions import Differences
 from accp_core.references import StoredText, check_grant, checked_text, reference_to, reference_to_uri
 
 __all__ = ["FETCH_TOOL", "SessionTexts", "answer_fetch", "list_stored", "read_stored"]
@@ -44,6 +45,8 @@ class SessionTexts:
     """Key to the number of characters of its text, for every reference that was granted."""
     is_shared: bool = False
     """Whether `session_id` names the same session in other processes, so that what is stored there is granted, too."""
+    differences: Differences | None = None
+    """What was shown, so that a later version of a text is shown as what changed; None: each is shown alone."""
 
     @property
     def is_full(self) -> bool:
@@ -76,6 +79,8 @@ class SessionTexts:
         """Delete the texts and all grants; the session is over."""
         self.store.purge(self.session_id)
         self.granted.clear()
+        if self.differences is not None:
+            self.differences.clear()
 
 
 def answer_fetch(stored_results: SessionTexts, arguments: object, *, limit: int, counter: TokenCounter) -> JsonObject:

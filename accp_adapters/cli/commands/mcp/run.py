@@ -104,6 +104,10 @@ Allow = Annotated[
 Fetch = Annotated[
     bool, typer.Option("--fetch", help="Show large results as previews, and offer accp_fetch, which opens them.")
 ]
+Changes = Annotated[
+    bool,
+    typer.Option("--changes", help="With --fetch: show what is nearly the same as an earlier result as what changed."),
+]
 Store = Annotated[
     str,
     typer.Option(
@@ -175,6 +179,7 @@ def run(
     allow: Allow = None,
     tool: ToolOption = None,
     fetch: Fetch = False,
+    changes: Changes = False,
     store: Store = "",
     decode: Decode = False,
     header: HeaderFields = None,
@@ -211,14 +216,10 @@ def run(
     if not listen and not decode and chosen == "always":
         # No daemon: a thread that ends with the process while tiktoken counts in it aborts the process.
         threading.Thread(target=_warm_up).start()
-    options: dict[str, Any] = {
-        "policy": chosen,
-        "carrier": carrier,
-        "host": host,
-        "structured": structured,
-        **_tool_options(tools, include, exclude, allow),
-    }
-    options |= {"forms": tool_forms(tool), "fetch": fetch, "store": _store(store) if fetch else None}
+    options: dict[str, Any] = {"policy": chosen, "carrier": carrier, "host": host, "structured": structured}
+    options |= _tool_options(tools, include, exclude, allow)
+    options |= {"forms": tool_forms(tool), "fetch": fetch, "changes": changes}
+    options["store"] = _store(store) if fetch else None
     limits: dict[str, Any] = {"body_bytes": max_body, "request_seconds": request_timeout}
     try:
         with _relays(server, None if decode else options, state_dir=state_dir, quiet=quiet) as new_relay:

@@ -57,6 +57,8 @@ class ViewSettings:
     """Where texts are kept that are too large to show; None: everything is shown whole."""
     limits: ResultLimits = field(default_factory=ResultLimits)
     """When a view becomes a preview, and how long that may be."""
+    shorten: Callable[[str, Compressed], Compressed] | None = None
+    """Returns a preview of a text as what changed since an earlier version, or the preview; None: it stays."""
     request: str = ""
     """The arguments of the call, which rank what a preview keeps."""
 
@@ -233,7 +235,9 @@ class _ViewWriter:
             shown = compress(
                 text, limits=limits, counter=settings.counter, request=settings.request, open_with=FETCH_NAME
             )
-            return shown if shown.stored else _escaped(shown, settings.counter)
+            if shown.stored is None:
+                return _escaped(shown, settings.counter)
+            return settings.shorten(text, shown) if settings.shorten else shown
         if limits.inline is None or len(text) <= limits.inline:
             return None
         source = Source(text, counter=settings.counter, open_with=FETCH_NAME, verbatim=limits.verbatim)

@@ -333,3 +333,46 @@ def test_limits_that_leave_no_room_are_refused(name: str, value: int, limit: str
 def test_a_setting_that_is_none_of_its_choices_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match=rf"expected '{name}' to be one of '.*', found 'nonsense'"):
         Encoder(**{name: "nonsense"})
+
+
+def page(changed: int, total: int = 400) -> Json:
+    """Return a result of `total` rows, the row `changed` of which is another one."""
+    items = [{"sku": f"A-{n}", "name": f"part {n}", "price": n + (0.75 if n == changed else 0.5)} for n in range(total)]
+    return served({"items": items})
+
+
+@pytest.mark.parametrize("host", ["text", "structured", "both"])
+def test_a_nearly_equal_later_result_is_what_changed_and_names_both_references(host: str) -> None:
+    wire = fetching(changes=True, host=host)
+    earlier, later = wire.call(page(-1)), wire.call(page(377))
+    text = later["content"][0]["text"]
+    assert ref_in(earlier) in text and text.index(ref_in(later)) < text.index(ref_in(earlier))
+    assert "-378: items" in text and "+378: items" in text and count_o200k(text) < 120
+    assert restore_view(later, opened(wire)) == page(377)
+    assert fetch(wire, ref=ref_in(earlier), query="price")["isError"] is False
+
+
+def test_a_change_is_shown_only_where_it_is_asked_for() -> None:
+    wire = fetching()
+    earlier, later = wire.call(page(-1)), wire.call(page(377))
+    assert ref_in(earlier) not in later["content"][0]["text"]
+
+
+def test_a_change_of_what_another_client_was_shown_is_not_shown() -> None:
+    encoder = Encoder(policy="always", fetch=True, changes=True, session=SessionState(is_session=False))
+    wire = Wire(encoder=encoder, decoder=None)
+    earlier, later = wire.call(page(-1)), wire.call(page(377))
+    assert ref_in(earlier) not in later["content"][0]["text"]
+
+
+def test_nothing_is_shown_as_a_change_of_what_was_deleted() -> None:
+    wire = fetching(changes=True)
+    earlier = wire.call(page(-1))
+    assert wire.encoder is not None
+    wire.encoder.close()
+    assert ref_in(earlier) not in wire.call(page(377))["content"][0]["text"]
+
+
+def test_changes_without_references_are_refused() -> None:
+    with pytest.raises(ValueError, match="expected 'fetch' to be True where 'changes' is, found False"):
+        Encoder(changes=True)

@@ -6,8 +6,9 @@ from bisect import bisect_left
 from functools import partial
 from typing import Final
 
-from accp_core.documents import json_document
+from accp_core.documents import json_document, yaml
 from accp_core.documents.cut.both_ends import read_both_ends
+from accp_core.documents.cut.cut_yaml import read_cut_yaml
 from accp_core.documents.document import BYTE_ORDER_MARK, Document, Literal, Value
 from accp_core.documents.forms import WHOLE_FORMS
 from accp_core.documents.grids import grids_in
@@ -61,6 +62,9 @@ def _read_whole(body: str, start: int) -> Value | None:
                 return Value(start, start + len(body), form.read(body), form, body)
             except ValueError:
                 continue
+    for form in (yaml.DOCUMENT, yaml.DOCUMENTS):
+        if (found := read_cut_yaml(body, form)) is not None:
+            return Value(start, start + found.chars, found.value, form, found.written, cut=found.chars)
     return None
 
 

@@ -37,6 +37,9 @@ def tasks(
     task: Annotated[list[str] | None, typer.Option(help="The name of a task; repeatable; without one: all.")] = None,
     seed: Annotated[int, typer.Option(help="Of the made world.")] = 0,
     size: Annotated[float, typer.Option(help="Of the made world: 1.0 has lists of up to 40,000 tokens.")] = 1.0,
+    folder: Annotated[
+        Path | None, typer.Option(help="Of tasks over tool results of your own (tasks.json, documents/).")
+    ] = None,
     run_file: Annotated[
         Path | None, typer.Option("--out", help="Keeps what came of each task; a run goes on where it stopped.")
     ] = None,
@@ -55,7 +58,8 @@ def tasks(
     """
     budget = read_budget(max_tokens, max_cost, price)
     try:
-        options = TaskOptions(names=tuple(task or ()), seed=seed, size=size, **({"arms": tuple(arm)} if arm else {}))
+        arms = {"arms": tuple(arm)} if arm else {}
+        options = TaskOptions(names=tuple(task or ()), seed=seed, size=size, folder=folder, **arms)
         report = evaluate_tasks(
             task_model(model, tasks=options.tasks(), counter=o200k_base(), base_url=base_url),
             options=options,

@@ -21,6 +21,7 @@ from langgraph.types import Command
 
 from accp_adapters.langgraph import handoff_tool
 from integrations.agent_tasks.arms import Arm, middlewares_of
+from integrations.agent_tasks.folder_tasks import result_tools
 from integrations.agent_tasks.meter import Meter
 from integrations.agent_tasks.task import Layout, Task
 from integrations.agent_tasks.tools import world_tools
@@ -52,7 +53,7 @@ class _Team:
 
     def agent(self, task: Task) -> Any:
         """One agent with the tools of the task."""
-        return self._agent("agent", INSTRUCTIONS, self._tools(*task.areas))
+        return self._agent("agent", INSTRUCTIONS, [*self._tools(*task.areas), *result_tools(task.results)])
 
     def summary(self, task: Task) -> Any:
         """One agent whose older messages are summarized; what our previews cite is kept in a store."""

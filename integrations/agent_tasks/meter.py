@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 from uuid import UUID
 
@@ -30,8 +30,9 @@ class Meter(BaseCallbackHandler):
 
     run_inline = True
 
-    def __init__(self) -> None:
-        """Count nothing yet."""
+    def __init__(self, tools: Iterable[str] = ()) -> None:
+        """Count nothing yet; `tools` are called for the task, as those of the world are."""
+        self._tools: Final = _OWN_TOOLS | frozenset(tools)
         self._cache: Final = PromptCache()
         self._lock: Final = threading.Lock()
         self.figures: Final[dict[str, float]] = dict.fromkeys(
@@ -61,7 +62,7 @@ class Meter(BaseCallbackHandler):
             usage: Mapping[str, Any] = message.usage_metadata or {}
             with self._lock:
                 self.figures["output"] += len(_encode(message_text(message)))
-                self.figures["fetches"] += sum(call["name"] not in _OWN_TOOLS for call in calls_of(message))
+                self.figures["fetches"] += sum(call["name"] not in self._tools for call in calls_of(message))
                 self.figures["usage_in"] += usage.get("input_tokens") or 0
                 self.figures["usage_out"] += usage.get("output_tokens") or 0
 

@@ -17,8 +17,9 @@ from accp_adapters.evaluation.run_file import RunFile
 from accp_adapters.replay.prices import Budget
 from integrations.agent_tasks.agents import work
 from integrations.agent_tasks.arms import Arm, arm_named, available_arms
-from integrations.agent_tasks.catalog import make_tasks
+from integrations.agent_tasks.catalog import chosen_tasks, make_tasks
 from integrations.agent_tasks.chat.models import MalformedLetter
+from integrations.agent_tasks.folder_tasks import read_tasks
 from integrations.agent_tasks.meter import Meter
 from integrations.agent_tasks.report import Line, TaskReport
 from integrations.agent_tasks.task import Task
@@ -46,16 +47,20 @@ class TaskOptions:
     """Of the made world."""
     size: float = 1.0
     """Of the made world: 1.0 has lists of 5,000 to 40,000 tokens of JSON."""
+    folder: Path | None = None
+    """Of tasks over results of one's own, instead of those of the made world."""
 
     def tasks(self) -> list[Task]:
         """Return the tasks.
 
         Raises:
+            OSError: the folder cannot be read.
             ValueError: there is no such task, arm or size.
         """
         for name in self.arms:
             arm_named(name)
-        return make_tasks(self.world(), self.names)
+        tasks = make_tasks(self.world()) if self.folder is None else read_tasks(self.folder)
+        return chosen_tasks(tasks, self.names)
 
     def world(self) -> World:
         """Return the world that each task begins with."""
@@ -91,7 +96,8 @@ def evaluate_tasks(
     """
     chosen, limits = options or TaskOptions(), budget or Budget()
     tasks, world = chosen.tasks(), chosen.world()
-    run = RunFile(run_file, {"kind": RUN_KIND, "model": model_name, "seed": chosen.seed, "size": chosen.size})
+    made_of = {"seed": chosen.seed, "size": chosen.size} if chosen.folder is None else {"folder": str(chosen.folder)}
+    run = RunFile(run_file, {"kind": RUN_KIND, "model": model_name, **made_of})
     pairs = [(arm, task) for arm in chosen.arms for task in tasks]
 
     def do(pair: tuple[str, Task]) -> None:
@@ -118,7 +124,7 @@ def _key(arm: str, task: Task) -> str:
 
 def _line(worker: Worker, model: BaseChatModel, arm: str, task: Task, world: World) -> dict[str, Any]:
     """Do one task in a world of its own and return what the run file keeps of it."""
-    own, meter = replace(world, sources=dict(world.sources)), Meter()
+    own, meter = replace(world, sources=dict(world.sources)), Meter(task.results)
     try:
         answered = worker(task, model, arm_named(arm), own, meter)
     except MalformedLetter as error:
@@ -133,6 +139,25 @@ def _grade(task: Task, answered: str, world: World) -> Grade:
     """Return whether the last `Answer:` is right, and the edits that were asked for are made."""
     if any(line not in world.sources[path].splitlines() for path, line in task.expected_sources.items()):
         return Grade(right=False, error="edit")
+    if task.results:
+        return _grade_words(task, answered)
     answers = _ANSWER.findall(answered)
     question = Question(id=task.name, document=task.name, kind=task.kind, text=task.turns[-1], answer=task.answer)
     return grade(question, answers[-1].strip() if answers else None)
+
+
+def _grade_words(task: Task, answered: str) -> Grade:
+    """Return whether what follows `Answer:` holds all that is right and nothing that is wrong."""
+    given = answered[match.start(1) :].casefold() if (match := _ANSWER.search(answered)) else ""
+    holds = all(_has(given, str(each)) for each in _listed(task.answer))
+    wrong = any(_has(given, each) for each in task.wrong)
+    return Grade(right=holds and not wrong, error=None if holds and not wrong else "other" if given else "format")
+
+
+def _has(text: str, words: str) -> bool:
+    """Return whether words stand in a text, not as a part of others."""
+    return re.search(rf"(?<!\w){re.escape(words.casefold())}(?!\w)", text) is not None
+
+
+def _listed(answer: Any) -> tuple[Any, ...]:
+    return answer if isinstance(answer, tuple) else (answer,)

@@ -41,6 +41,10 @@ class Task:
     """The tools that one agent has."""
     expected_sources: Mapping[str, str] = field(default_factory=dict)
     """The path of a file to a line that it holds afterwards."""
+    results: Mapping[str, str] = field(default_factory=dict)
+    """The name of a tool to the text that it returns: tools that the world does not have."""
+    wrong: tuple[str, ...] = ()
+    """Of a task with `results`: what its answer must not hold."""
 
     @classmethod
     def of(cls, name: str, kind: str, words: str, answer: ExpectedAnswer, /, *earlier: str, **fields: Any) -> Task:

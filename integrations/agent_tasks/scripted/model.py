@@ -37,9 +37,15 @@ class ScriptedModel(ToolModel):
     _plans: dict[str, tuple[Plan, Asks]] = PrivateAttr(default_factory=dict)
 
     def __init__(self, tasks: Iterable[Task]) -> None:
-        """Know the plans of `tasks`."""
+        """Know the plans of `tasks`.
+
+        Raises:
+            ValueError: a task has tools with results of their own, for which there is no plan.
+        """
         super().__init__()
         for task in tasks:
+            if task.results:
+                raise ValueError(f"expected a task of the made world, found {task.name!r}, which no script knows")
             plans = TURNS.get(task.name) or (PLANS.get(task.name) or TEAM_PLANS[task.name],)
             for words, plan in zip(task.turns, plans, strict=True):
                 self._plans[words] = plan, task.asks

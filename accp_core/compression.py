@@ -166,7 +166,9 @@ class Source:
         )
         return self._shown
 
-    def preview(self, limit: int, *, chars: int | None = None, request: str = "") -> Compressed | None:
+    def preview(
+        self, limit: int, *, chars: int | None = None, request: str = "", is_brief: bool = False
+    ) -> Compressed | None:
         """Return a preview of the text, or None where its view is to be shown instead.
 
         That is where a preview would have no fewer tokens, or `limit` has no room for the reference.
@@ -175,12 +177,13 @@ class Source:
             limit: Tokens of the preview, at least MIN_PREVIEW.
             chars: Characters of the text that are looked at, which bounds the time; None: all.
             request: As in `compress`.
+            is_brief: As in `previews.preview`; the first line names no tool, either.
         """
         stored = StoredText.of(self.text)
         is_part = chars is not None and chars < len(self.text)
         view = self._shown if is_part else self._shown or self.view(limit)
         try:
-            shown = self._preview(stored, limit, chars if is_part else None, request)
+            shown = self._preview(stored, limit, chars if is_part else None, request, is_brief)
         except ValueError:  # a counter of many tokens, such as `len`, leaves no room in a small limit
             return None
         after = self._counter(shown)
@@ -195,14 +198,16 @@ class Source:
             is_estimated=view.is_estimated if view else _is_sampled(self.text),
         )
 
-    def _preview(self, stored: StoredText, limit: int, chars: int | None, request: str) -> str:
+    def _preview(self, stored: StoredText, limit: int, chars: int | None, request: str, is_brief: bool) -> str:
+        open_with = "" if is_brief else self._open_with
         make = partial(
             previews.preview,
             limit=limit,
-            opening=_opening(stored, self._open_with),
+            opening=_opening(stored, open_with),
             counter=self._counter,
             request=request,
-            is_queried=bool(self._open_with),
+            is_queried=bool(open_with),
+            is_brief=is_brief,
             verbatim=self._verbatim,
         )
         if chars is not None:
@@ -210,8 +215,10 @@ class Source:
         document = self.document if len(self.text) <= tables.MAX_WHOLE else None
         return make(self.text, document=document, view=self._rendered)
 
-    def without_blobs(self) -> Compressed | None:
+    def without_blobs(self, *, is_brief: bool = False) -> Compressed | None:
         """Return the view of the text with the size of each large blob (base64, hex) in its place, and the reference.
+
+        `is_brief` is as in `preview`.
 
         None where that has no fewer tokens than the view, such as where there is no large blob, and for a text that is
         shown verbatim.
@@ -219,10 +226,11 @@ class Source:
         if self._verbatim:
             return None
         stored, view = StoredText.of(self.text), self._shown or self.view()
-        opening = _opening(stored, self._open_with)
+        opening = _opening(stored, "" if is_brief else self._open_with)
         layout = view.layout or views.AS_IS
+        is_cut = self.document.is_cut
         shown = previews.preview_without_blobs(
-            self.text, view.text, layout=layout, opening=opening, is_cut=self.document.is_cut
+            self.text, view.text, layout=layout, opening=opening, is_cut=is_cut, is_brief=is_brief
         )
         if shown is None or (after := self._counter(shown)) >= view.tokens_after:
             return None

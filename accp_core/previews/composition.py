@@ -9,6 +9,8 @@ orders: 110 rows, 3 shown; id: ord_001 to ord_110; total: 15.2 to 2246.03; statu
 # Release notes
 […lines 1-40]
 …
+
+A reader who has seen such a line is shown a brief one: [preview: 412 lines $cold.…], [preview: source cut off $cold.…].
 """
 
 from __future__ import annotations
@@ -83,6 +85,7 @@ def preview(
     is_part: bool = False,
     is_cut: bool = False,
     is_queried: bool = False,
+    is_brief: bool = False,
     verbatim: bool = False,
 ) -> str:
     """Return a preview of a result, or its whole view if that fits; the same arguments give the same text.
@@ -101,6 +104,8 @@ def preview(
         is_part: Whether `source` is only the beginning of the result; then the reference is always shown.
         is_cut: Whether it is known that the result was cut off before it came here.
         is_queried: Whether `opening` names a tool that takes a query, so that an example of one is shown.
+        is_brief: Whether the reader knows from the first line of another preview what such a line says, so that this
+            one has the reference and little else.
         verbatim: Whether lines are shown whole and as they are, whatever they hold.
 
     Raises:
@@ -113,7 +118,7 @@ def preview(
         whole = escape_view(view.text, view.layout)
         if whole == view.text or counter(whole) <= limit:
             return whole
-    found, has_cut = (source, False) if verbatim else subject.find_tables(is_part=is_part)
+    found, has_cut = (source, looks_cut(source)) if verbatim else subject.find_tables(is_part=is_part)
     if is_part and has_cut:
         # What is counted in a beginning is not what the whole holds.
         found = source
@@ -125,7 +130,7 @@ def preview(
         body = subject.preview_text(found, view, limit, counter, options, is_part=is_part)
     else:
         body = subject.preview_tables(found, counter)
-    head = f"[preview{body.title}; {_state(is_cut=is_cut or (has_cut and not is_part))}: {opening}"
+    head = _head(opening, body.title, is_cut=is_cut or (has_cut and not is_part), is_brief=is_brief)
     first = f"{head}]"
     told = f"{head}; e.g. query: {body.example}]" if is_queried and body.example else first
     minimum = counter(first)
@@ -140,12 +145,18 @@ def preview(
     return fill(write, limit=limit, token_chars=token_chars, counter=counter)
 
 
-def _state(*, is_cut: bool) -> str:
-    """Return what the first line of a preview says of its source."""
-    return "the source was cut off, all that it returned" if is_cut else "the whole is intact"
+def _head(opening: str, title: str = "", *, is_cut: bool, is_brief: bool) -> str:
+    """Return the first line of a preview up to its bracket."""
+    if is_brief:
+        told = "source cut off " if is_cut else f"{title.replace(',', '')} ".lstrip()
+        return f"[preview: {told}{opening}"
+    state = "the source was cut off, all that it returned" if is_cut else "the whole is intact"
+    return f"[preview{' of ' * bool(title)}{title}; {state}: {opening}"
 
 
-def preview_without_blobs(source: str, view: str, *, layout: str, opening: str, is_cut: bool = False) -> str | None:
+def preview_without_blobs(
+    source: str, view: str, *, layout: str, opening: str, is_cut: bool = False, is_brief: bool = False
+) -> str | None:
     """Return `view`, that of `source`, with the size of each large blob (base64, hex) in its place.
 
     Args:
@@ -154,6 +165,7 @@ def preview_without_blobs(source: str, view: str, *, layout: str, opening: str, 
         layout: The layout of `view`.
         opening: As in `preview`.
         is_cut: As in `preview`.
+        is_brief: As in `preview`.
 
     Returns:
         None where it holds no value of more than 128 characters of base64 or hex, about 64 tokens.
@@ -163,7 +175,8 @@ def preview_without_blobs(source: str, view: str, *, layout: str, opening: str, 
     marks = Marks.for_text(view)
     kept = marks.keep_cuts(view, layout)
     sized = marks.size_blobs(kept, _LONGEST_SHOWN + 1)
-    return None if sized == kept else f"[preview; {_state(is_cut=is_cut)}: {opening}]\n{marks.show(sized)}"
+    head = _head(opening, is_cut=is_cut, is_brief=is_brief)
+    return None if sized == kept else f"{head}]\n{marks.show(sized)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +184,7 @@ class _Body:
     """What stands below the first line of a preview."""
 
     title: str
-    """What the first line says of it, such as " of 412 lines"."""
+    """What it is a part of, such as "412 lines"; empty: the text below says so."""
     write: Callable[[float], str]
     """Returns it in about so many characters."""
     enough: float = math.inf
@@ -241,7 +254,7 @@ class _Subject:
             return marks.show("\n".join(parts))
 
         lines = count_lines(self.source)
-        return _Body(f" of {lines:,} lines", write, shown.enough + chars, shown.example)
+        return _Body(f"{lines:,} lines", write, shown.enough + chars, shown.example)
 
     def preview_verbatim(self, limit: int, *, is_part: bool) -> _Body:
         """Return the preview of a text that is shown in its own lines: of a wrapped one those of the file."""
@@ -252,7 +265,7 @@ class _Subject:
             text or self.source, requested=self.request.words, marks=marks, max_piece=limit * _VERBATIM_CHARS
         )
         lines = count_lines(text or self.source)
-        title = f" of {'the first ' if is_part else ''}{lines:,} line{'s'[: lines != 1]}"
+        title = f"{'the first ' if is_part else ''}{lines:,} line{'s'[: lines != 1]}"
         example = "" if text else query_lines(self.source)
         return _Body(title, lambda room: marks.show(excerpt.write(room)), example=example)
 
@@ -291,7 +304,7 @@ class _Subject:
             worths=named.worths if named else (),
         )
         lines = count_lines(prose)
-        title = f" of {'the first ' if is_part else ''}{lines:,} line{'s'[: lines != 1]}"
+        title = f"{'the first ' if is_part else ''}{lines:,} line{'s'[: lines != 1]}"
         # The whole may be JSON that has tables, but perhaps no table of lines.
         is_open = (is_part or len(self.source) > MAX_WHOLE) and self._starts_like_json()
         example = "" if is_open else query_lines(prose)

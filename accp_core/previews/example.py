@@ -13,16 +13,19 @@ __all__ = ["query_lines", "query_table"]
 _LINES: Final = 20
 """Lines that the example for a text asks for."""
 _ROWS: Final = 5
+_MIN_ROWS: Final = 2
 _BRACKETS: Final = frozenset("[]\uff3b\uff3d")
 
 
 def query_table(table: Table, facts: Sequence[ColumnFacts]) -> str:
     """Return a query of `table`: a count by the column that has few values, else its first rows; empty: none works.
 
+    A table of one row has none: it would ask for what is described.
+
     It stands in the first line of the preview, so no name in it has a sign that is not printed, or a bracket: it could
     be taken for the end of that line, or for a marker.
     """
-    if len(table.columns) > MAX_COLUMNS or not _stands_plainly(table.name):
+    if len(table.rows) < _MIN_ROWS or len(table.columns) > MAX_COLUMNS or not _stands_plainly(table.name):
         return ""
     name = _identifier(table.name)
     for column in facts:

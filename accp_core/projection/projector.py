@@ -17,7 +17,7 @@ from accp_core.projection.cache_cost import PriorPrompt, saving_pays
 from accp_core.projection.memoized import compress_once, count_once
 from accp_core.projection.record import CallRecord, MessageRecord, Role, texts_in
 from accp_core.projection.repeats import Repeats, Shortened
-from accp_core.projection.results import share_batch
+from accp_core.projection.results import as_abstract, share_batch
 from accp_core.projection.tool_forms import ToolForms
 from accp_core.projection.versions import Differences
 from accp_core.references import StoredText, find_references, key_of, replace_references, short_key
@@ -108,7 +108,7 @@ class Projector:
         """
         self._rules: Final = rules
         self._repeats: Final = Repeats()
-        self._differences: Final = Differences(rules.counter, rules.open_with)
+        self._differences: Final = Differences(rules.counter)
         self._calls: Final[dict[str, tuple[CallRecord, int]]] = {}
         """Call id to the call and how many results of its message's calls the model reads."""
         self._opens: Final = {name for key in opens for name in (key, short_key(key))}
@@ -118,6 +118,8 @@ class Projector:
         self._explained: Final[set[str]] = set()
         """The parts of the legend that stand above."""
         self._saved = 0
+        self._first_previewed: str | None = None
+        """The text of the first preview, whose first line says how such lines are read; None: none stands above."""
         self.prompt = PriorPrompt(tokens=rules.fixed_tokens, has_references=rules.always_offered)
         """The prompt up to the last message."""
 
@@ -156,6 +158,8 @@ class Projector:
             for text, block in zip(shown, compressed, strict=True)
         ]
         self._add(record, shortened, cites=bool(stored))
+        if stored and self._first_previewed is None:
+            self._first_previewed = stored[0].text
         blocks = tuple(None if new == old else new for old, new in zip(record.blocks, final, strict=True))
         after = sum(self._count(text, block) for text, block in zip(blocks, compressed, strict=True) if text)
         after += sum(block.tokens_after for block in arguments)
@@ -193,19 +197,24 @@ class Projector:
         What the reader works on ranks what a preview keeps: the user's last words and the arguments of the call that
         the message answers.
         """
-        rules = self._rules
         call, calls = self._call_of(record)
         limits = self._limits_for(record, calls)
         if limits is None:
             return (None,) * len(record.blocks)
         values = " ".join(str(value) for value in call.args.values()) if call else ""
+        kept = limits if record.is_kept else replace(limits, inline=None)
+        return self._compress(record.blocks, kept, f"{self._user_words} {values}".strip())
+
+    def _compress(self, blocks: _Blocks, limits: ResultLimits, request: str) -> tuple[Compressed | None, ...]:
         return compress_once(
-            record.blocks,
-            limits=limits if record.is_kept else replace(limits, inline=None),
-            counter=rules.counter,
-            request=f"{self._user_words} {values}".strip(),
-            prompt=self.prompt if rules.cache_aware else None,
-            open_with=rules.open_with,
+            blocks,
+            limits=limits,
+            counter=self._rules.counter,
+            request=request,
+            prompt=self.prompt if self._rules.cache_aware else None,
+            open_with=self._rules.open_with,
+            # The preview of a text that was shown with its longer first line keeps it, and is the same text.
+            is_brief=self._first_previewed is not None and self._first_previewed not in blocks,
         )
 
     def _compress_arguments(self, record: MessageRecord) -> list[dict[str, Compressed]]:
@@ -229,14 +238,8 @@ class Projector:
         rules, limit = self._rules, self._rules.argument_limit
         if limit is None or not self._has_over(value, limit):
             return None
-        (shown,) = compress_once(
-            (value,),
-            limits=replace(rules.limits, inline=limit if record.is_kept else None, preview=limit),
-            counter=rules.counter,
-            request=self._user_words,
-            prompt=self.prompt if rules.cache_aware else None,
-            open_with=rules.open_with,
-        )
+        limits = replace(rules.limits, inline=limit if record.is_kept else None, preview=limit)
+        (shown,) = self._compress((value,), limits, self._user_words)
         return shown
 
     def _close(self, record: MessageRecord, text: str | None) -> str | None:
@@ -263,7 +266,7 @@ class Projector:
                 return None
             case Role.TOOL | Role.OTHER_AGENT:
                 limits = share_batch(self._own_limits(record), results=results, batch=rules.batch_limit)
-                limits = _as_abstract(limits) if self._is_of_other(record) else limits
+                limits = as_abstract(limits) if self._is_of_other(record) else limits
                 return limits if not record.failed or self._is_over(record, limits.inline) else None
             case Role.USER if self._is_over(record, rules.user_limit):
                 return replace(rules.limits, inline=rules.user_limit)
@@ -390,10 +393,3 @@ class Projector:
 def _closed(key: str) -> str:
     """Return what stands for a reference that does not open, so that nobody tries; its first digits tell it apart."""
     return f"(text {key.removeprefix('cold.')[:4]}… of another agent, not open here)"
-
-
-def _as_abstract(limits: ResultLimits) -> ResultLimits:
-    """Return the limits of a result as those of an abstract; what is never a preview stays whole."""
-    if limits.inline is None:
-        return limits
-    return replace(limits, inline=min(limits.inline, limits.abstract), preview=min(limits.preview, limits.abstract))

@@ -16,7 +16,7 @@ from accp_core.compression import (
 from accp_core.ports import TokenCounter
 from accp_core.projection.cache_cost import PriorPrompt, first_reference_pays, saving_pays
 
-__all__ = ["compress_blocks", "share_batch"]
+__all__ = ["as_abstract", "compress_blocks", "share_batch"]
 
 _EVERY_SAVING_COUNTS: Final = PriorPrompt(has_references=True)
 
@@ -29,6 +29,7 @@ def compress_blocks(
     request: str = "",
     prompt: PriorPrompt | None = None,
     open_with: str = "",
+    is_brief: bool = False,
 ) -> tuple[Compressed | None, ...]:
     """Return how each block of one message is shown, None for a block that stays as it is.
 
@@ -39,6 +40,8 @@ def compress_blocks(
         request: What the reader works on (the user's words, the arguments of the call); ranks what a preview keeps.
         prompt: The prompt before the message, where the provider caches it; None: every token saved counts.
         open_with: The name of the tool that opens a reference, such as "accp_fetch"; empty: no tool is named.
+        is_brief: Whether the reader was shown a preview before, as in `Source.preview`; of several blocks those behind
+            the first preview are brief anyway.
     """
     known = prompt or _EVERY_SAVING_COUNTS
     sources = [
@@ -51,12 +54,15 @@ def compress_blocks(
     if limits.inline is None:
         return _if_it_pays(shown, known)
     chars = limits.previewed_chars
-    previews = [
-        (source.without_blobs() if room is None else source.preview(room, chars=chars, request=request))
-        if source is not None
-        else None
-        for source, room in zip(sources, rooms, strict=True)
-    ]
+    previews: list[Compressed | None] = []
+    for source, room in zip(sources, rooms, strict=True):
+        brief = is_brief or any(previews)
+        if source is None:
+            previews.append(None)
+        elif room is None:
+            previews.append(source.without_blobs(is_brief=brief))
+        else:
+            previews.append(source.preview(room, chars=chars, request=request, is_brief=brief))
     pairs = [(view, preview) for view, preview in zip(views, previews, strict=True) if view and preview]
     saved = sum(view.tokens_after - preview.tokens_after for view, preview in pairs)
     whole = _if_it_pays(shown, known)
@@ -88,3 +94,10 @@ def share_batch(limits: ResultLimits, *, results: int, batch: int) -> ResultLimi
         preview=min(limits.preview, max(share, MIN_PREVIEW)),
         fetch=min(limits.fetch, share),
     )
+
+
+def as_abstract(limits: ResultLimits) -> ResultLimits:
+    """Return the limits of a result as those of an abstract; what is never a preview stays whole."""
+    if limits.inline is None:
+        return limits
+    return replace(limits, inline=min(limits.inline, limits.abstract), preview=min(limits.preview, limits.abstract))

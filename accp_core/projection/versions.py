@@ -1,6 +1,6 @@
 """A later version of a text (a file, a page, a poll, an answer) as what changed in it.
 
-    [preview of 198 lines; the whole is intact: accp_fetch $cold.618033988749; as $cold.314159265358 but for:]
+    [preview: $cold.618033988749; as $cold.314159265358 but for:]
     -52: return total
     +52: return total + tax
     -90 to 97: 8 lines
@@ -53,8 +53,6 @@ class _Version:
     """The reference that names it in a prompt."""
     lines: Sequence[str]
     """Its lines, or its rows."""
-    unit: str = "lines"
-    """What they are."""
 
     @cached_property
     def known(self) -> frozenset[str]:
@@ -100,15 +98,9 @@ class _Versions:
 class Differences:
     """What one reader was shown of texts, so that a later version of one is shown as what changed in it."""
 
-    def __init__(self, counter: TokenCounter, open_with: str) -> None:
-        """Begin with nothing shown.
-
-        Args:
-            counter: Counts the tokens of the model.
-            open_with: The name of the tool that opens a reference; empty: no tool is named.
-        """
+    def __init__(self, counter: TokenCounter) -> None:
+        """Begin with nothing shown; `counter` counts the tokens of the model."""
         self._counter: Final = counter
-        self._open_with: Final = open_with
         self._sources: Final = _Versions()
         """The texts behind previews."""
         self._answers: Final = _Versions()
@@ -133,10 +125,10 @@ class Differences:
         self._sources.add(later)
         if earlier is None or earlier.name == later.name:
             return preview
-        head = f"{MarkerStart.PREVIEW} of {len(later.lines):,} {later.unit}; the whole is intact: "
+        is_cut = "cut off" in preview.text.partition(later.name)[0]
         changed = escape_markers("\n".join(changed_lines(earlier.lines, later.lines)))
-        opening = f"{self._open_with} {later.name}".strip()
-        shown = f"{head}{opening}; as {earlier.name} but for:]\n{changed}"
+        head = f"{MarkerStart.PREVIEW}: {'source cut off ' * is_cut}{later.name}"
+        shown = f"{head}; as {earlier.name} but for:]\n{changed}"
         is_long = len(shown) > _MAX_SHOWN * preview.tokens_after
         if is_long or (after := count_once(self._counter)(shown)) > preview.tokens_after:
             return preview
@@ -169,7 +161,7 @@ def _version_of(name: str, text: str) -> _Version:
         value = read_json(text)
         members = value if isinstance(value, dict) else {"": value}
         named = ((key, rows if isinstance(rows, list) else [rows]) for key, rows in members.items())
-        return _Version(name, [f"{key} {compact_json(row)}".strip() for key, rows in named for row in rows], "rows")
+        return _Version(name, [f"{key} {compact_json(row)}".strip() for key, rows in named for row in rows])
     except (ValueError, RecursionError):
         return _Version(name, text.split("\n"))
 

@@ -69,7 +69,7 @@ class Encoder:
         stored = self.session.stored_results
         # Without sessions, the texts of one client are not to be shown to another one.
         if self.options.changes and self.session.is_session and stored is not None and stored.differences is None:
-            stored.differences = Differences(self.options.counter, FETCH_NAME)
+            stored.differences = Differences(self.options.counter)
         self._pending: Final = OpenRequests()
         self._rewriter: Final = ResultRewriter(self.options, self.session)
 

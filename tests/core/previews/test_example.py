@@ -99,3 +99,8 @@ def run_query(source: str, query: str) -> list[object]:
             rows = [[scalar(row.get(name)) for name in table.columns] for row in table.rows]
             database.executemany(f'insert into "{table.name}" values ({marks})', rows)
         return database.execute(query).fetchall()
+
+
+def test_one_large_object_has_no_example() -> None:
+    one = json.dumps([{"id": 7, **{f"part_{n}": f"word {n} " * 20 for n in range(60)}}])
+    assert "e.g." not in preview(one, limit=300, opening=OPENING, counter=counter, is_queried=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -46,12 +47,12 @@ def test_a_later_version_of_a_file_is_shown_as_the_lines_that_changed() -> None:
     earlier, later = (short_reference(key_of(text)) for text in (FILE, EDITED))
     assert f"accp_fetch {earlier}" in first
     assert second.split("\n") == [
-        f"[preview of 401 lines; the whole is intact: accp_fetch {later}; as {earlier} but for:]",
+        f"[preview: {later}; as {earlier} but for:]",
         "-51: def f_50(x): return x * 2500  # the function number 50",
         "+51: def f_50(x): return x * 7  # the function number 50",
         "+102: def g(x): return [source text: as above: 3 lines]",
     ]
-    assert results(FILE, EDITED, repeats=False)[1].startswith("[preview of 401 lines; the whole is intact: accp_fetch")
+    assert results(FILE, EDITED, repeats=False)[1].startswith(f"[preview: 401 lines {later}]\n")
     assert "but for" not in results(FILE, EDITED, repeats=False)[1]
 
 
@@ -63,7 +64,7 @@ def test_a_later_poll_is_shown_as_the_rows_that_changed(of: Any, indent: int | N
     row = '{"id":"T-77","status":"%s","note":"note 5929"}'
     head, *lines = second.split("\n")
     number = 78 if not name else 79
-    assert head.startswith(f"[preview of {300 + bool(name)} rows; the whole is intact: accp_fetch $cold.")
+    assert re.fullmatch(r"\[preview: \$cold\.\d{12}; as \$cold\.\d{12} but for:\]", head)
     assert lines == [f"-{number}: {name}{row % 'open'}", f"+{number}: {name}{row % 'closed'}"]
 
 
@@ -140,3 +141,10 @@ def test_versions_are_compared_in_proportion_to_their_lines(line: Any) -> None:
         changed_lines(texts, texts[::-1])
 
     assert grows_in_proportion(compare, 500)
+
+
+def test_a_later_version_that_its_tool_cut_off_says_so() -> None:
+    texts = (FILE, f"{EDITED}\n... [300 lines omitted] ...")
+    head = results(*texts)[1].split("\n")[0]
+    assert head.startswith(f"[preview: source cut off {short_reference(key_of(texts[1]))}; as ")
+    assert head.endswith(" but for:]")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol, TypeAlias
 
-from accp_core.documents.cut.omissions import omits_text
+from accp_core.documents.cut.omissions import omits_in_map, omits_text
 from accp_core.packing.expansion import Expansion
 
 __all__ = ["BYTE_ORDER_MARK", "Document", "Form", "Literal", "Part", "Prose", "Value", "WholeForm"]
@@ -150,10 +150,12 @@ class Document:
     @functools.cached_property
     def is_cut(self) -> bool:
         """Whether a tool cut the text: it has only an end of a value, or says that something was left out."""
-        return any(
-            omits_text(self.source, part.start, part.end) if isinstance(part, Prose) else part.is_cut
-            for part in self.parts
-        )
+        return any(map(self._is_cut_in, self.parts))
+
+    def _is_cut_in(self, part: Part) -> bool:
+        if isinstance(part, Prose):
+            return omits_text(self.source, part.start, part.end)
+        return part.is_cut or (isinstance(part, Value) and omits_in_map(part.value, part.written))
 
     @property
     def ends(self) -> tuple[Value, ...]:

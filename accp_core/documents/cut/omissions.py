@@ -14,7 +14,7 @@ from typing import Final
 
 from accp_core.lazy_patterns import lazy_pattern
 
-__all__ = ["Omission", "find_dots", "find_omissions", "looks_cut", "omits_text"]
+__all__ = ["Omission", "find_dots", "find_omissions", "looks_cut", "omits_in_map", "omits_text"]
 
 _VERB: Final = r"(?:omitted|truncated|elided|skipped|clipped|removed|hidden|snipped|cut(?:\soff)?)"
 _STEMS: Final = ("mitted", "runcated", "ipped", "lided", "emoved", "idden", " cut", "MITTED", "RUNCATED", "IPPED")
@@ -82,6 +82,28 @@ def find_dots(text: str, start: int, end: int) -> Iterator[Omission]:
 def omits_text(text: str, start: int = 0, end: int | None = None) -> bool:
     """Return whether a mark in `text` says that a tool left out a part there, between two positions."""
     return next(find_omissions(text, start, end), None) is not None
+
+
+def omits_in_map(value: object, written: str) -> bool:
+    """Return whether a tool left out a part of a string in a map that holds no rows; a row says so itself.
+
+    Args:
+        value: The value.
+        written: How it is written.
+    """
+    if not isinstance(value, dict) or not any(stem in written for stem in _STEMS):
+        return False
+    is_found = False
+    left: list[object] = [value]
+    while left:
+        node = left.pop()
+        if isinstance(node, str):
+            is_found |= omits_text(node)
+        elif isinstance(node, dict):
+            left += node.values()
+        elif isinstance(node, list) and any(isinstance(item, (dict, list)) for item in node):
+            return False
+    return is_found
 
 
 def looks_cut(text: str) -> bool:

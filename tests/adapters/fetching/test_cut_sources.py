@@ -23,6 +23,7 @@ SOURCES = {
     "the middle, inline": f"{WHOLE[:40_000]}…(truncated)…{WHOLE[-10_000:]}",
     "lines of records": "\n".join(json.dumps(row) for row in json.loads(WHOLE))[:79_610],
     "lines of a table": f"id,name,status\n{TABLE[:40_000]}\n... [9000 characters omitted] ...\n{TABLE[-10_000:]}",
+    "a text in a map": json.dumps({"id": 1, "body": "one line\n" * 4_000 + "… 312 lines omitted …\none line", "n": 2}),
     "a text with the middle left out": "one line\n" * 4_000 + "[… 4000 lines truncated …]\n" + "one line\n" * 900,
 }
 CUT = "[the source was cut off; of what was returned:]\n"
@@ -44,7 +45,8 @@ def test_a_preview_and_a_count_say_that_the_source_is_cut(source: str) -> None:
     assert not [line for line in shown if line == "[…1 line]"]
     reference = re.search(r"\$cold\.\w+", first)
     assert reference
-    fetch = {"name": "accp_fetch", "args": {"ref": reference[0], "query": "select count(*) from lines"}, "id": "f"}
+    query = "body" if source.startswith("{") else "select count(*) from lines"
+    fetch = {"name": "accp_fetch", "args": {"ref": reference[0], "query": query}, "id": "f"}
     if "one line" in source:
         assert str(projected.open({**fetch, "type": "tool_call"}).content).startswith(CUT)
 

@@ -37,6 +37,9 @@ MARKS = [
 ]
 
 
+BODY = "first lines\n… 312 lines omitted …\nlast lines"
+
+
 def ends(text: str, mark: str, head: int = 3_000, tail: int = 3_000) -> str:
     """Return a text whose middle a tool left out, whole lines where its mark says so."""
     if " lines" in mark and "\n" in text:
@@ -138,6 +141,13 @@ def test_lines_that_were_left_out_leave_whole_rows() -> None:
 def test_what_the_source_says_itself_is_no_gap(source: str) -> None:
     assert not open_text(source).is_cut
     assert not any(isinstance(part, Value) and part.opened for part in read(source).values())
+
+
+@pytest.mark.parametrize("value", [{"id": 1, "body": BODY, "n": [2]}, {"file": {"content": BODY}, "ok": True}])
+def test_a_text_in_a_map_is_cut_where_a_part_is_left_out(value: Any) -> None:
+    assert open_text(json.dumps(value)).is_cut
+    assert open_text(json.dumps(value, indent=2, ensure_ascii=False)).is_cut
+    assert not open_text(json.dumps([value, value])).is_cut
 
 
 @pytest.mark.parametrize(

@@ -15,16 +15,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 try:
-    from opentelemetry import metrics, trace
+    from opentelemetry import metrics, propagate, trace
 except ImportError:  # the totals and the log records need nothing
-    metrics = trace = None  # type: ignore[assignment]
+    metrics = propagate = trace = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from opentelemetry.util.types import AttributeValue
 
 __all__ = [
     "ADAPTER", "AGENT", "CODE", "CONVERSATION", "ERROR", "FETCH_SPAN", "KEYS", "METRICS", "MODEL_CALL", "REWRITTEN",
-    "SOURCE", "Metric", "RewritingRecord", "Stats", "Telemetry",
+    "SOURCE", "TOOL", "TOOL_RESULT", "Metric", "RewritingRecord", "Stats", "Telemetry",
 ]  # fmt: skip
 
 _log: Final = logging.getLogger("accp")
@@ -34,12 +34,16 @@ MODEL_CALL: Final = "accp.model_call"
 """The span of a model call, from the projection of its prompt to its answer."""
 FETCH_SPAN: Final = "accp.fetch"
 """The span of a query of references."""
+TOOL_RESULT: Final = "accp.tool_result"
+"""The span of a result of a tool in a proxy, from its arrival to what its client is sent."""
 REWRITTEN: Final = "accp.message.rewritten"
 """The event of a span of a model call for each message that is sent in another form for the first time."""
 AGENT: Final = "gen_ai.agent.name"
 """The attribute of a span that names the agent, as OpenTelemetry calls it."""
 CONVERSATION: Final = "gen_ai.conversation.id"
 """The attribute of a span that names the thread of the agent, as OpenTelemetry calls it."""
+TOOL: Final = "gen_ai.tool.name"
+"""The attribute of a span that names the tool, as OpenTelemetry calls it."""
 SOURCE: Final = "accp.source"
 """The attribute of an event that names the tool or the agent that a message comes from."""
 KEYS: Final = "accp.reference.keys"
@@ -49,6 +53,9 @@ CODE: Final = "accp.error.code"
 ERROR: Final = "error.type"
 """The attribute of a span that an exception ended: its class, as OpenTelemetry calls it."""
 _MAX_KEYS: Final = 32
+_TRACE_FIELDS: Final = ("traceparent", "tracestate")
+_MAX_TRACE: Final = 512
+"""Characters of a field that names a trace; a longer one is left out."""
 _MAX_NAME: Final = 100
 """Characters of the name of a tool, an agent or a thread."""
 
@@ -178,9 +185,13 @@ class Telemetry:
         """Tell what a block does as one model call of an agent in a thread."""
         return _span(MODEL_CALL, {ADAPTER: self._adapter, AGENT: agent, CONVERSATION: thread})
 
-    def fetch(self, agent: str | None, thread: str | None) -> AbstractContextManager[None]:
-        """Tell what a block does as one query of references by an agent in a thread."""
-        return _span(FETCH_SPAN, {ADAPTER: self._adapter, AGENT: agent, CONVERSATION: thread})
+    def tool_result(self, tool: str, meta: object) -> AbstractContextManager[None]:
+        """Tell what a block does with a result of a tool; `meta` is the `_meta` of its call, which may name a trace."""
+        return _span(TOOL_RESULT, {ADAPTER: self._adapter, TOOL: tool}, meta)
+
+    def fetch(self, agent: str | None, thread: str | None, meta: object = None) -> AbstractContextManager[None]:
+        """Tell what a block does as one query of references by an agent in a thread; `meta` as for `tool_result`."""
+        return _span(FETCH_SPAN, {ADAPTER: self._adapter, AGENT: agent, CONVERSATION: thread}, meta)
 
     def opened(self, keys: Sequence[str]) -> None:
         """Tell that the texts of `keys` were opened."""
@@ -240,21 +251,27 @@ class Telemetry:
 
 
 @contextmanager
-def _span(name: str, named: Mapping[str, str | None]) -> Iterator[None]:
+def _span(name: str, named: Mapping[str, str | None], meta: object = None) -> Iterator[None]:
     """Make a span the current one, where OpenTelemetry is installed."""
     with ExitStack() as stack:
         if trace is not None:
-            stack.enter_context(_current_span(name, named))
+            stack.enter_context(_current_span(name, named, meta))
         yield
 
 
 @contextmanager
-def _current_span(name: str, named: Mapping[str, str | None]) -> Iterator[None]:
+def _current_span(name: str, named: Mapping[str, str | None], meta: object) -> Iterator[None]:
     """Make a span the current one; of an exception only its class is told, as its words may be those of a prompt."""
     attributes = {key: value[:_MAX_NAME] for key, value in named.items() if value}
     tracer = trace.get_tracer("accp")
+    given = meta if isinstance(meta, Mapping) else {}
+    carrier = {key: given[key] for key in _TRACE_FIELDS if isinstance(given.get(key), str)}
     with tracer.start_as_current_span(
-        name, attributes=attributes, record_exception=False, set_status_on_exception=False
+        name,
+        context=propagate.extract({key: value for key, value in carrier.items() if len(value) <= _MAX_TRACE}),
+        attributes=attributes,
+        record_exception=False,
+        set_status_on_exception=False,
     ) as span:
         try:
             yield

@@ -22,9 +22,12 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from accp_adapters import telemetry
 from accp_adapters.langgraph import AccpMiddleware
+from accp_adapters.mcp import Encoder
 from accp_adapters.telemetry import ADAPTER, METRICS, RewritingRecord, Stats, Telemetry
 from accp_adapters.tokens import count_o200k
+from accp_core.references import find_references
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, fetch_last, refs_in
+from tests.adapters.mcp.messages import Wire, request, served
 from tests.scripted_model import ScriptedModel, call, calls
 
 SOURCE = json.dumps(ROWS)
@@ -139,6 +142,43 @@ def test_a_real_run_is_exported(exported: tuple[InMemoryMetricReader, InMemorySp
     assert sums["accp.tokens.after"] < sums["accp.tokens.before"]
 
 
+@pytest.mark.parametrize("meta", [{}, {"traceparent": "00-" + "ab" * 16 + "-" + "cd" * 8 + "-01", "tracestate": 5}])
+def test_what_a_proxy_does_is_exported_in_the_trace_of_its_client(
+    exported: tuple[InMemoryMetricReader, InMemorySpanExporter], meta: dict[str, Any]
+) -> None:
+    reader, spans = exported
+    wire = Wire(encoder=Encoder(policy="always", fetch=True, inline_limit=100, preview_limit=80), decoder=None)
+    wire.ask(request("tools/call", {"name": "crm", "arguments": {}, "_meta": meta}), served(ROWS))
+    shown = wire.between[0]["result"]["content"][0]["text"]
+    (key,) = find_references(shown)
+    for ref in (f"${key}", "$cold.1"):
+        wire.ask(request("tools/call", {"name": "accp_fetch", "arguments": {"ref": ref}, "_meta": meta}), {})
+    rewriting, opening, refusing = spans.get_finished_spans()
+    assert [span.name for span in (rewriting, opening, refusing)] == ["accp.tool_result", "accp.fetch", "accp.fetch"]
+    before, after = count_o200k(served(ROWS)["content"][0]["text"]), count_o200k(shown)
+    sums = {name: value for name, (_, value, _) in sums_of(reader).items()}
+    assert (sums["accp.tokens.before"], sums["accp.tokens.after"]) == (before, after)
+    assert [sums[f"accp.reference.{each}"] for each in ("made", "opened", "refused")] == [1, 1, 1]
+    attributes = dict(rewriting.attributes or {})
+    assert attributes[telemetry.TOOL] == "crm" and attributes["accp.tokens.after"] == after
+    (event,) = rewriting.events
+    assert (event.attributes or {})["accp.reference.keys"] == (opening.attributes or {})["accp.reference.keys"]
+    assert (refusing.attributes or {})["accp.error.code"] == "E5002"
+    parents = {span.parent and f"{span.parent.trace_id:032x}" for span in (rewriting, opening, refusing)}
+    assert parents == {"ab" * 16 if meta else None}
+
+
+def test_no_client_of_a_proxy_can_harm_the_telemetry(
+    exported: tuple[InMemoryMetricReader, InMemorySpanExporter],
+) -> None:
+    _, spans = exported
+    for meta in (5, [], {"traceparent": "x" * 100_000, "tracestate": "=," * 10_000}, {"traceparent": "00-0-0-00"}):
+        wire = Wire(encoder=Encoder(policy="always"), decoder=None)
+        wire.ask(request("tools/call", {"name": "n" * 10_000, "arguments": {}, "_meta": meta}), served(ROWS))
+    assert [span.parent for span in spans.get_finished_spans()] == [None] * 4
+    assert {len(str((span.attributes or {})[telemetry.TOOL])) for span in spans.get_finished_spans()} == {100}
+
+
 def test_every_total_has_a_counter_of_its_own_and_the_documents_name_it() -> None:
     assert list(METRICS) == [field.name for field in fields(Stats)]
     names = [metric.name for metric in METRICS.values()]
@@ -155,6 +195,8 @@ def test_the_documents_name_what_is_told_and_nothing_else(
     with told.model_call("clerk", "orders"):
         told.rewritten([RewritingRecord(source="crm", tokens_before=90, tokens_after=30, references=("cold.1",))])
         told.answered(1)
+    with told.tool_result("crm", None):
+        pass
     with told.fetch("clerk", "orders"):
         told.opened(["cold.1"])
         told.store_failed("no store")

@@ -11,9 +11,9 @@ import logging
 from dataclasses import replace
 from typing import Any, Final
 
-from accp_adapters.fetching import FETCH_NAME
+from accp_adapters.fetching import FETCH_NAME, read_request
 from accp_adapters.mcp.shim.error_frames import json_rpc_error
-from accp_adapters.mcp.shim.hosts import client_name
+from accp_adapters.mcp.shim.hosts import client_name, shown_text
 from accp_adapters.mcp.shim.negotiation import settings_in_initialize, settings_in_request
 from accp_adapters.mcp.shim.options import EncoderOptions
 from accp_adapters.mcp.shim.pending import OpenRequest, OpenRequests
@@ -100,7 +100,7 @@ class Encoder:
 
     def warm_up(self) -> None:
         """Load what the first result needs, the vocabulary of the counter above all; a later call does nothing new."""
-        sample = Encoder(self.options, policy="always", fetch=False)
+        sample = Encoder(self.options, policy="always", fetch=False, changes=False, telemetry=None)
         blocks = [text_block(compact_json([{"id": number, "name": "a  b"} for number in range(3)]))]
         sample.from_client({"id": 0, "method": "tools/call", "params": {"name": "sample"}})
         sample.from_server({"id": 0, "result": {"content": blocks}})
@@ -201,8 +201,20 @@ class Encoder:
             return None
         stored, options = self.session.stored_results, self.options
         if name == FETCH_NAME and stored is not None:
-            return answer_fetch(stored, arguments, limit=options.limits.fetch, counter=options.counter)
+            return self._answer_fetch(stored, arguments, params.get("_meta"))
         return tool_index.answer_index_call(arguments, self.session.catalog, options.counter)
+
+    def _answer_fetch(self, stored: SessionTexts, arguments: object, meta: object) -> JsonObject:
+        limit, counter, telemetry = self.options.limits.fetch, self.options.counter, self.options.telemetry
+        if telemetry is None:
+            return answer_fetch(stored, arguments, limit=limit, counter=counter)
+        with telemetry.fetch(None, None, meta):
+            answer = answer_fetch(stored, arguments, limit=limit, counter=counter)
+            if answer["isError"]:
+                telemetry.refused(shown_text(answer))
+            else:
+                telemetry.opened([stored.key(each) for each in read_request(arguments).references])
+            return answer
 
     def _check_call(self, params: JsonObject, *, is_wrapped: bool) -> None:
         """Check that a tool is offered and, where the host checked no arguments, that they fit its schema.

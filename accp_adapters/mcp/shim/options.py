@@ -14,6 +14,7 @@ from accp_adapters.mcp.shim.protocol import MAX_RESULT_CHARS, JsonObject
 from accp_adapters.mcp.shim.results.frames import FrameCarrier
 from accp_adapters.mcp.shim.tools.levels import LEVELS, ToolListing
 from accp_adapters.mcp.shim.tools.tool_catalog import matches_any
+from accp_adapters.telemetry import Telemetry
 from accp_adapters.tokens import count_o200k
 from accp_core.accp import BUILT_IN, SchemaRegistry
 from accp_core.compression import ResultLimits
@@ -82,6 +83,8 @@ class EncoderOptions:
     """Characters of a result; a longer one passes unchanged, or is stored and cited where `fetch` is on."""
     counter: TokenCounter = count_o200k
     """Counts the tokens of the model in use."""
+    telemetry: Telemetry | None = field(default_factory=lambda: Telemetry("mcp"))
+    """Counts and tells what is done, of all sessions together; None: nobody does."""
     registry: SchemaRegistry = BUILT_IN
     """The schema registry that is announced."""
     new_id: Callable[[], str] = lambda: secrets.token_hex(6)

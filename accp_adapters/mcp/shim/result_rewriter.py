@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.mcp.shim import error_frames
-from accp_adapters.mcp.shim.hosts import HOSTS, Host, host_named, is_gain
+from accp_adapters.mcp.shim.hosts import HOSTS, Host, host_named, is_gain, shown_text
 from accp_adapters.mcp.shim.meta import extend_metadata
 from accp_adapters.mcp.shim.negotiation import ClientSettings, ResultForms, announce_registry
 from accp_adapters.mcp.shim.options import EncoderOptions
@@ -18,12 +18,13 @@ from accp_adapters.mcp.shim.protocol import JsonObject, without
 from accp_adapters.mcp.shim.registry import REGISTRY_RESOURCE
 from accp_adapters.mcp.shim.results.frames import FrameSettings, write_frame
 from accp_adapters.mcp.shim.results.resources import write_contents
-from accp_adapters.mcp.shim.results.views import ViewSettings, has_escapes, write_alone, write_view
+from accp_adapters.mcp.shim.results.views import ViewSettings, has_escapes, references_in, write_alone, write_view
 from accp_adapters.mcp.shim.session_state import SessionState
 from accp_adapters.mcp.shim.stored_results import FETCH_TOOL, list_stored
 from accp_adapters.mcp.shim.tools.levels import ListOptions, listed_tools
 from accp_adapters.mcp.shim.tools.tool_index import INDEX_NAME
 from accp_adapters.serving.off_loop import size_of
+from accp_adapters.telemetry import RewritingRecord
 from accp_core.accp import Envelope
 from accp_core.error_codes import ErrorCode
 from accp_core.ports import TokenCounter
@@ -39,6 +40,8 @@ _Rewrite: TypeAlias = "Callable[[ResultRewriter, JsonObject, OpenRequest], JsonO
 _METHOD_NOT_FOUND: Final = -32601
 _FALLBACK: Final[tuple[ResultForms, ...]] = ("keep",)
 """The forms of a result that is not smaller in the ones that are wanted."""
+_CHARS_OF_TOKEN: Final = 4
+"""An estimate, for operators, of results that take seconds to count."""
 _MAX_SHORT_ERROR: Final = 500
 """Characters of the result of a failed call that stays as it is."""
 _MAX_REQUEST: Final = 2_000
@@ -145,9 +148,26 @@ class ResultRewriter:
         return write_contents(result, self.options.counter, self.options.min_gain) or result
 
     def _compress_result(self, result: JsonObject, request: OpenRequest, *, is_large: bool) -> JsonObject | None:
-        """Return what is sent instead of a result; None where the result itself is sent."""
-        counter = RememberingCounter(self.options.counter)
+        """Return what is sent instead of a result, and tell it; None where the result itself is sent."""
+        counter, telemetry = RememberingCounter(self.options.counter), self.options.telemetry
+        if telemetry is None:
+            return self._written(result, request, counter, is_large=is_large)
+        tool, form = str(request.params.get("name")), self._host(request).forms[0]
+        with telemetry.tool_result(tool, request.params.get("_meta")):
+            written = self._written(result, request, counter, is_large=is_large)
+            if written is not None:
+                shown = [shown_text(each, form) for each in (result, written)]
+                tokens = [len(text) // _CHARS_OF_TOKEN if is_large else counter(text) for text in shown]
+                references = references_in(written)
+                record = RewritingRecord(
+                    source=tool, tokens_before=tokens[0], tokens_after=tokens[1], references=references
+                )
+                telemetry.rewritten([record])
+            return written
 
+    def _written(
+        self, result: JsonObject, request: OpenRequest, counter: RememberingCounter, *, is_large: bool
+    ) -> JsonObject | None:
         def gains(written: JsonObject) -> bool:
             # Counting the tokens of megabytes takes seconds; a preview is always shorter than its text.
             return is_gain(result, written, self._host(request), len if is_large else counter, self.options.min_gain)

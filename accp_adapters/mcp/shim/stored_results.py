@@ -69,11 +69,19 @@ class SessionTexts:
         Raises:
             ProtocolError: E5002, it was not granted in this session; E2001, the store no longer has the text.
         """
-        elsewhere = stored_keys(self.store, self.session_id, reference) if self.is_shared else ()
-        key = check_grant(reference, {*list(self.granted), *elsewhere})
+        key = self.key(reference)
         text = checked_text(key, self.store.get(self.session_id, key))
         self.granted.setdefault(key, len(text))
         return text
+
+    def key(self, reference: str) -> str:
+        """Return the key of the text that `reference` names.
+
+        Raises:
+            ProtocolError: E5002, it was not granted in this session.
+        """
+        elsewhere = stored_keys(self.store, self.session_id, reference) if self.is_shared else ()
+        return check_grant(reference, {*list(self.granted), *elsewhere})
 
     def close(self) -> None:
         """Delete the texts and all grants; the session is over."""

@@ -10,6 +10,8 @@ from typer.testing import CliRunner
 
 from accp_adapters.cli.app import app
 from accp_adapters.cli.commands.mcp.meter import server_name
+from accp_adapters.mcp.savings.counts import Counts
+from accp_adapters.mcp.savings.ledger import Ledger
 from tests.adapters.mcp.clients.configurations import CLAUDE_CODE
 from tests.adapters.mcp.transcripts import ACCP, SERVER, modern
 from tests.limits import PATIENCE
@@ -45,6 +47,15 @@ def test_status_shows_wrapped_servers_and_files_that_are_broken(tmp_path: Path) 
         "  not understood: E1001: expected a JSON value, found the end, at position 1",
         "nothing was counted so far",
     ]
+
+
+def test_status_ends_with_one_total_of_all_servers(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.add("git", {"results": Counts(9, 4, 1_000, 600), "opened": Counts(1, 1, 0, 50)})
+    ledger.add("shop", {"definitions": Counts(2, 1, 1_000, 350)})
+    shown = CliRunner().invoke(app, ["mcp", "status", "--state-dir", str(tmp_path)])
+    total = "  all together: 12 messages, 6 rewritten: 2,000 tokens became 1,000 (50.0 % less)"
+    assert shown.stdout.splitlines()[-1] == total
 
 
 def test_counts_that_cannot_be_read_are_an_error(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ def status(*, client: Client = None, project: Project = False, state_dir: StateF
     Example: `accp mcp status`
     """
     from accp_adapters.mcp.clients.installation import installed_files
+    from accp_adapters.mcp.savings.counts import Counts
     from accp_adapters.mcp.savings.ledger import Ledger
 
     _, state = machine_of(state_dir)
@@ -39,6 +40,9 @@ def status(*, client: Client = None, project: Project = False, state_dir: StateF
     for server, kinds in saved.items():
         for kind, counts in kinds.items():
             write_line(f"  {server}: {kind}: {counts.describe()}")
+    if saved:
+        total = sum((counts for kinds in saved.values() for counts in kinds.values()), Counts())
+        write_line(f"  all together: {total.describe()}")
 
 
 def _servers(path: Path) -> Sequence[str]:

@@ -36,7 +36,16 @@ from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, size_of
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json, read_json
 
-__all__ = ["ViewSettings", "has_escapes", "is_alone", "is_view", "restore_view", "write_alone", "write_view"]
+__all__ = [
+    "ViewSettings",
+    "has_escapes",
+    "is_alone",
+    "is_view",
+    "references_in",
+    "restore_view",
+    "write_alone",
+    "write_view",
+]
 
 OpenReference: TypeAlias = Callable[[str], str]
 """Returns the stored text of a key."""
@@ -137,6 +146,13 @@ def restore_view(result: JsonObject, open_reference: OpenReference | None = None
         left = DuplicateContent.from_json(metadata["left"])
         content[left.at : left.at] = left.write(restored[_STRUCTURED], expansion)
     return {**restored, "content": content}
+
+
+def references_in(result: JsonObject) -> tuple[str, ...]:
+    """Return the keys of the texts that the previews of a result stand for."""
+    view: JsonObject = read_metadata(result).get(_VIEW, {})
+    keys = (*(key for _, key in view.get("texts", {}).values()), view.get("merged_ref"), view.get("added"))
+    return tuple(key for key in keys if key)
 
 
 def is_view(result: object) -> bool:

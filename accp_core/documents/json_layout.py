@@ -7,7 +7,8 @@ two or three more.
 
     s1;2.0,1.0        blanks: the symbol 0 is one space; it is told after 2 gaps that were foretold, and 1 gap later
     n1+2s             a line feed, and two spaces more than the line, or with `^` the column, of the open bracket
-    ;2f;u;0.0         escapes: `/`, hexadecimal 2f; in the form `u`, of the first one on
+    =1;0.0            quotes: the first string that spells a number (1e400, NaN) has none, nor have those like it
+    !2f;u;0.0         escapes: `/`, hexadecimal 2f; in the form `u`, of the first one on
 
 Symbols stand before the gaps that use them; `3.1*40` is the same 40 times.
 """
@@ -35,6 +36,7 @@ _MAX_SHARE: Final = 1 / 8
 
 _STRING: Final = r'"(?:[^"\\]|\\.)*+"'
 _TOKEN: Final = re.compile(rf'([ \t\r\n\ufeff]*+)([\[\]{{}},:]|{_STRING}|[^\s"\[\]{{}},:]++)', re.DOTALL)
+_SPELLS_NUMBER: Final = re.compile(r'"(?:NaN|-?Infinity|-?[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)"')
 _OPEN: Final = frozenset("[{(")
 _CLOSE: Final = frozenset(("]", "}", ")", ",)"))
 _LETTERS: Final = {" ": "s", "\t": "t", "\n": "n", "\r": "r", "\ufeff": "b"}
@@ -225,6 +227,34 @@ def _expect_same(source: str, text: str) -> None:
         raise ValueError("expected the same characters")
 
 
+def _tell_bare(tokens: Sequence[str], compact: list[str]) -> str:
+    """Return which strings of compact JSON stand without quotes, and write them in it so."""
+    telling = Telling()
+    for at, (token, text) in enumerate(zip(tokens, compact, strict=False)):
+        if _SPELLS_NUMBER.fullmatch(text):
+            bare = "1" if token == text[1:-1] else "0"
+            telling.tell((text,), (text,), bare, is_foretold=telling.foretold((text,), (text,), "0") == bare)
+            compact[at] = token if bare == "1" else text
+    told = telling.to_text()
+    return f"={told}" if told else ""
+
+
+def _hear_bare(told: str, compact: Sequence[str]) -> list[str]:
+    hearing = Hearing(told, _is_bare)
+    tokens = [
+        text[1:-1] if _SPELLS_NUMBER.fullmatch(text) and hearing.next((text,), (text,), False) else text
+        for text in compact
+    ]
+    hearing.end()
+    return tokens
+
+
+def _is_bare(text: str) -> bool:
+    if text not in ("0", "1"):
+        raise ValueError(f"expected whether a string has no quotes, found {text!r}")
+    return text == "1"
+
+
 def _hear_escapes(told: str, compact: Sequence[str], expansion: Expansion) -> Iterator[str]:
     named, _, events = told.partition(";")
     classes = "".join(chr(int(each, 16)) for each in named.split(",") if each)
@@ -266,7 +296,8 @@ def describe_json(text: str, values: Sequence[object]) -> str | None:
             # Of two halves that were written in different ways, a view makes one character.
             return None
         blanks = describe_blanks(found, compact, len(text))
-        escapes = "" if tokens == compact else f"!{_describe_escapes(tokens, compact)}"
+        escapes = "" if tokens == compact else _tell_bare(tokens, compact)
+        escapes += "" if tokens == compact else f"!{_describe_escapes(tokens, compact)}"
         is_told = blanks is not None and is_short(escapes, len(text))
         if is_told and write_json(values, layout := f"{blanks}{escapes}", Expansion(len(text))) == text:
             return layout
@@ -329,7 +360,9 @@ def write_json(values: Sequence[object], layout: str, expansion: Expansion) -> s
         ValueError: the layout does not fit the values; ExpansionError: the text is longer than allowed.
     """
     blanks, _, escapes = layout.partition("!")
-    return write_blanks(_compact_tokens(values), blanks, expansion, escapes)
+    blanks, _, bare = blanks.partition("=")
+    compact = _compact_tokens(values)
+    return write_blanks(_hear_bare(bare, compact) if bare else compact, blanks, expansion, escapes)
 
 
 def write_blanks(compact: Sequence[str], layout: str, expansion: Expansion, escapes: str = "") -> str:

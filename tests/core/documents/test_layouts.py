@@ -94,8 +94,8 @@ def test_a_layout_takes_as_many_characters_however_long_the_text_is() -> None:
 
 @pytest.mark.parametrize(
     "source",
-    ['{"a": 1, "a": 2}', '{"a": NaN, "b": [1, 2, 3]}', '[1e999, {"b": 1}]', r'{"a": "\u00e9 \u00eF", "b": 1}'],
-    ids=["a name twice", "NaN", "a number beyond all floats", "an escape of both cases"],
+    ['{"a": 1, "a": 2}', r'{"a": "\u00e9 \u00eF", "b": 1}'],
+    ids=["a name twice", "an escape of both cases"],
 )
 def test_what_no_layout_says_stays_as_it_is(source: str) -> None:
     assert render_text(source, counter=len).text == source

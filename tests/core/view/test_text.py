@@ -228,7 +228,6 @@ TEXTS_AS_IS = {
     "an empty document": "{}",
     "an array of nothing": "[]\n",
     "a key twice": '{"a": 1, "a": 2, "b": "some text", "c": "some text"}',
-    "NaN": '{"a": NaN, "b": "some text", "c": "some text", "d": "some text"}',
     "brackets without end": '[{"a":' * 50_000,
     "brackets without end in prose": "Result: " + "[" * 100_000 + "\n",
     "brackets to the depth": "[" * 100_000 + "]" * 100_000,

@@ -13,15 +13,18 @@ import asyncio
 import socket
 import ssl
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, cast
 
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from accp_adapters.serving.hosts import network_of
 from accp_adapters.serving.responses import BUFFERED, WRITE_SECONDS, ResponseWriter
+from accp_adapters.serving.shares import Arrivals
 
 __all__ = ["TimedWrites", "TlsFiles", "http_server", "listen_at", "with_certificate"]
 
@@ -38,6 +41,14 @@ class TlsFiles:
     """The private key of the certificate."""
     client_authority: Path | None = None
     """The authority that signs the clients' certificates, which are then required; None: clients have none."""
+
+    def context(self) -> ssl.SSLContext:
+        """Return the server's side of TLS; raises OSError where a file cannot be read."""
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=self.client_authority)
+        context.load_cert_chain(self.certificate, self.key)
+        if self.client_authority is not None:
+            context.verify_mode = ssl.CERT_REQUIRED
+        return context
 
 
 def listen_at(host: str, port: int) -> socket.socket:
@@ -75,8 +86,8 @@ def http_server(
 
     Args:
         app: The application.
-        header_seconds: Seconds after which a connection without a complete header is closed, one with a part of it
-            after an answer (408).
+        header_seconds: Seconds for TLS, and as many after which a connection without a complete header is closed, one
+            with a part of it after an answer (408).
         write_seconds: Seconds for which a peer may leave unread what was written; then its connection is cut.
         websocket: Takes the connections that become WebSockets; None: there are none.
         message_bytes: Bytes of a WebSocket message; a longer one closes the connection (1009).
@@ -85,13 +96,15 @@ def http_server(
         drain_seconds: Seconds for which open responses delay the end.
     """
     times = {"header_seconds": header_seconds, "write_seconds": write_seconds}
+    # One parser everywhere: httptools, where it is installed, hides the host of a request target.
+    protocol = type("_Protocol", (_TimedProtocol,), times | {"arrivals": Arrivals()})
+    secured = None if tls is None else tls.context()
     # Streams stay open as long as clients want; after a second they no longer delay the end.
     return uvicorn.Server(
         uvicorn.Config(
             app,
             lifespan="off",
-            # One parser everywhere: httptools, where it is installed, hides the host of a request target.
-            http=type("_Protocol", (_TimedProtocol,), times),
+            http=protocol if secured is None else cast("Any", partial(_Handshake, protocol, secured)),
             ws=type("_WebSocket", (websocket,), times) if websocket else "none",
             ws_max_size=message_bytes,
             h11_max_incomplete_event_size=header_bytes,
@@ -102,17 +115,8 @@ def http_server(
             server_header=False,
             date_header=False,
             timeout_graceful_shutdown=drain_seconds,
-            **_tls_options(tls),
         )
     )
-
-
-def _tls_options(tls: TlsFiles | None) -> dict[str, Any]:
-    if tls is None:
-        return {}
-    clients = tls.client_authority
-    options: dict[str, Any] = {"ssl_certfile": str(tls.certificate), "ssl_keyfile": str(tls.key)}
-    return options if clients is None else options | {"ssl_ca_certs": str(clients), "ssl_cert_reqs": ssl.CERT_REQUIRED}
 
 
 def with_certificate(app: Any, transport: asyncio.BaseTransport) -> Any:
@@ -172,14 +176,21 @@ class TimedWrites(asyncio.Protocol):
 
 
 class _TimedProtocol(TimedWrites, H11Protocol):
-    """A connection that is closed unless the header of its next request is complete in time."""
+    """A connection that is closed unless the header of its next request is complete in time.
+
+    While it is not, and while the body is not, it is one of the arrivals.
+    """
 
     header_seconds: ClassVar[float]
+    arrivals: ClassVar[Arrivals]
     _deadline: asyncio.TimerHandle | None = None
     _refused = False
+    _waits_for: Any = None
+    _address = ""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
+        self._address = network_of({"client": self.client})
         self.app = self._written(with_certificate(self.app, transport))
         # A path may hold a token, as in ACP A and C: no handler of an application gets an access log.
         self.access_log = False
@@ -220,13 +231,26 @@ class _TimedProtocol(TimedWrites, H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        self._stop()
+        self._wait_for(None)
 
     def _watch(self) -> None:
-        if self.conn.their_state is not h11.IDLE:
-            self._stop()
-        elif self._deadline is None and not self.transport.is_closing():
+        """Wait for what is missing of a request, without an end only for a body that the application reads."""
+        theirs = self.conn.their_state
+        is_open = not self.transport.is_closing() and self.transport.get_protocol() is self
+        self._wait_for(theirs if is_open and theirs in (h11.IDLE, h11.SEND_BODY) else None)
+        is_read = theirs is h11.SEND_BODY and self.conn.our_state is not h11.DONE
+        if self._waits_for is not None and not is_read and self._deadline is None:
             self._deadline = self.loop.call_later(self.header_seconds, self._end)
+
+    def _wait_for(self, state: Any) -> None:
+        """Have this connection among the arrivals as long as the peer is in `state`; None: no longer."""
+        if state is self._waits_for:
+            return
+        self._stop()
+        self.arrivals.leave(self._address, self)
+        self._waits_for = state
+        if state is not None:
+            self.arrivals.enter(self._address, self, self.transport.abort)
 
     def _written(self, app: Any) -> Any:
         """Return `app`, whose responses are written in pieces; where one breaks off, what is left of it is cut off."""
@@ -251,3 +275,46 @@ class _TimedProtocol(TimedWrites, H11Protocol):
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
+
+
+class _Handshake(asyncio.Protocol):
+    """A connection before TLS, one of the arrivals; `uvicorn` would not know from where it comes."""
+
+    def __init__(self, following: type[_TimedProtocol], tls: ssl.SSLContext, **options: Any) -> None:
+        """Secure a connection by `tls`, and make it one of `following`, which takes the options."""
+        self._following, self._tls, self._options = following, tls, options
+        self._early = bytearray()
+        self._is_lost = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the connection."""
+        assert isinstance(transport, asyncio.Transport)
+        transport.pause_reading()  # what comes is for TLS
+        self._securing = asyncio.ensure_future(self._secure(transport))
+
+    def data_received(self, data: bytes) -> None:
+        """Keep what comes together with the end of the handshake."""
+        self._early += data
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End with the connection."""
+        self._is_lost = True
+
+    async def _secure(self, transport: asyncio.Transport) -> None:
+        address = network_of({"client": transport.get_extra_info("peername")})
+        seconds, arrivals = self._following.header_seconds, self._following.arrivals
+        arrivals.enter(address, self, transport.abort)
+        try:
+            secured = await asyncio.get_running_loop().start_tls(
+                transport, self, self._tls, server_side=True, ssl_handshake_timeout=seconds
+            )
+        except OSError:  # of TLS or of the network; the transport is closed
+            return
+        finally:
+            arrivals.leave(address, self)
+        if secured is not None and not self._is_lost:
+            following = self._following(**self._options)
+            secured.set_protocol(following)
+            following.connection_made(secured)
+            if self._early:
+                following.data_received(bytes(self._early))

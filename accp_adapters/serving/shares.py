@@ -9,7 +9,7 @@ from typing import Final
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["Places", "Shares", "TooMany"]
+__all__ = ["Arrivals", "Places", "Shares", "TooMany"]
 
 
 class TooMany(ProtocolError):
@@ -134,3 +134,41 @@ class Places:
             self._taken[name] -= 1
             if not self._taken[name]:
                 del self._taken[name]
+
+
+class Arrivals:
+    """Connections from which no complete request has come: too many cut the oldest of the address that has most."""
+
+    def __init__(self, total: int = 512, each: int = 128) -> None:
+        """Have `total` connections at most, and `each` of one address."""
+        self._total, self._each = total, each
+        self._waiting: Final[dict[str, dict[object, Callable[[], None]]]] = {}
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return sum(map(len, self._waiting.values()))
+
+    def enter(self, address: str, connection: object, cut: Callable[[], None]) -> None:
+        """Wait for a connection; where there are too many then, one is cut.
+
+        Args:
+            address: Where it comes from.
+            connection: The connection, hashable, for which nobody waits.
+            cut: Ends it.
+        """
+        mine = self._waiting.setdefault(address, {})
+        mine[connection] = cut
+        if len(mine) <= self._each:
+            if len(self) <= self._total:
+                return
+            address = max(self._waiting, key=lambda each: len(self._waiting[each]))
+        oldest, cut = next(iter(self._waiting[address].items()))
+        self.leave(address, oldest)
+        cut()
+
+    def leave(self, address: str, connection: object) -> None:
+        """Wait no longer for a connection, if it was waited for."""
+        mine = self._waiting.get(address, {})
+        mine.pop(connection, None)
+        if not mine:
+            self._waiting.pop(address, None)

@@ -22,7 +22,7 @@ ACCP: Final = (sys.executable, "-c", "from accp_adapters.cli import main; main()
 """Starts the command `accp`."""
 BOUND: Final = 500
 """Megabytes that no attack makes a process take."""
-_ADDRESS: Final = re.compile(r"((?:http|tcp)://[^\s/]+:\d+)")
+_ADDRESS: Final = re.compile(r"((?:https?|tcp|tls|acp\+wss?)://[^\s/]+:\d+)")
 needs_proc: Final = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 
 
@@ -39,10 +39,10 @@ class Command:
         self.ports: Final = [urlsplit(each).port or 0 for each in addresses]
         """The port of each address."""
         self.said: Final = deque[str](maxlen=1_000)
-        """The last lines that it wrote on standard error."""
+        """The last lines that it wrote."""
 
     def listen(self, stream: IO[str]) -> None:
-        """Keep what it writes on standard error, until the test ends and closes the stream."""
+        """Keep what it writes, until the test ends and closes the stream."""
         with suppress(ValueError):
             self.said.extend(stream)
 
@@ -51,6 +51,15 @@ class Command:
         """The most megabytes that the process ever had in memory."""
         status = Path(f"/proc/{self._process.pid}/status").read_text(encoding="utf-8")
         return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) // 1024
+
+    @property
+    def sockets(self) -> int:
+        """The sockets that the process has open."""
+        found = 0
+        for each in Path(f"/proc/{self._process.pid}/fd").iterdir():
+            with suppress(FileNotFoundError):  # it was closed meanwhile
+                found += os.readlink(each).startswith("socket:")
+        return found
 
 
 @contextmanager
@@ -64,17 +73,21 @@ def running(*words: str, addresses: int = 1, **environment: str) -> Iterator[Com
     """
     folder = str(Path(__file__).parents[2])
     with subprocess.Popen(
-        words, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": folder, **environment}
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "PYTHONPATH": folder, **environment},
     ) as process:
-        assert process.stderr is not None
+        assert process.stdout is not None
         lines, found = list[str](), list[str]()
-        while len(found) < addresses and (line := process.stderr.readline()):
+        while len(found) < addresses and (line := process.stdout.readline()):
             lines.append(line)
-            found += _ADDRESS.findall(line)[:1]
+            found += [each.replace("acp+ws", "http") for each in _ADDRESS.findall(line)[:1]]
         try:
             assert len(found) == addresses, "".join(lines)
             command = Command(process, found)
-            threading.Thread(target=command.listen, args=(process.stderr,), daemon=True).start()
+            threading.Thread(target=command.listen, args=(process.stdout,), daemon=True).start()
             yield command
         finally:
             process.kill()  # the work of its threads might last

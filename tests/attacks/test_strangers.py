@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import secrets
-import sys
 from typing import Any
 
 import httpx2
@@ -51,7 +50,7 @@ async def test_half_bodies_keep_out_neither_known_users_nor_other_addresses() ->
 
 
 async def test_a_relay_under_half_bodies_and_polls_that_nobody_reads() -> None:
-    with running(sys.executable, "-m", "tests.attacks.relay_server") as command:
+    with running(*ACCP, "relay", "--http", "127.0.0.1:0") as command:
         async with client(command) as hog, client(command, source="127.0.0.2") as ann:
             token = (await hog.post("/acp/new")).json()["token"]
             for number in range(12):

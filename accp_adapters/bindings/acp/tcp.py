@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import anyio
 from anyio.abc import ByteStream, SocketAttribute
-from anyio.streams.tls import TLSAttribute, TLSListener, TLSStream
+from anyio.streams.tls import TLSAttribute, TLSStream
 
 from accp_adapters.bindings.acp.lines import TOKEN, LineChannel
 from accp_adapters.bindings.acp.sessions.channel import TOKEN_REFUSED, UNTRUSTED, ChannelClosed
@@ -54,16 +54,16 @@ async def serve_tcp(
     server.announce(Binding.TCP)
     listener = await anyio.create_tcp_listener(local_host=host, local_port=port)
     bound = listener.extra(SocketAttribute.local_port)
-    secured = TLSListener(listener, ssl, False, server.limits.handshake_seconds) if ssl else listener
 
     async def connected(stream: ByteStream) -> None:
         try:
-            await _serve_one(server, stream)
+            if secured := await _secured(server, stream, ssl) if ssl else stream:
+                await _serve_one(server, secured)
         except Exception:
             _LOGGER.exception("a connection over TCP failed")
 
-    async with secured:
-        serving = asyncio.create_task(secured.serve(connected))
+    async with listener:
+        serving = asyncio.create_task(listener.serve(connected))
         try:
             yield bound
         finally:  # a task group would wrap an exception of the caller in an ExceptionGroup
@@ -100,6 +100,16 @@ async def open_tcp(
         code = UNTRUSTED if isinstance(error, ssl.SSLCertVerificationError) else ""
         raise ChannelClosed(f"TLS failed: {error}", code=code) from None
     return LineChannel(stream, binding=Binding.TCP, limit=limit, token=token)
+
+
+async def _secured(server: AcpHost, stream: ByteStream, tls: ssl.SSLContext) -> ByteStream | None:
+    """Return a connection with TLS, None where it failed, which closes it."""
+    try:
+        with server.stranger(network_of(_scope(stream))), anyio.fail_after(server.limits.handshake_seconds):
+            return await TLSStream.wrap(stream, ssl_context=tls, standard_compatible=False)
+    except (OSError, LocalProtocolError, anyio.BrokenResourceError, anyio.EndOfStream):
+        await anyio.aclose_forcefully(stream)
+        return None
 
 
 async def _serve_one(server: AcpHost, stream: ByteStream) -> None:

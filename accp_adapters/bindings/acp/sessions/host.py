@@ -9,12 +9,14 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Final, Protocol
 
+import anyio
+
 from accp_adapters.bindings.acp.sessions.channel import TOKEN_REFUSED, Channel, ChannelClosed
 from accp_adapters.bindings.acp.sessions.content import Content
 from accp_adapters.bindings.acp.sessions.limits import DEFAULT_ACP_LIMITS, AcpLimits
 from accp_adapters.bindings.acp.sessions.session import AcpSession
 from accp_adapters.bindings.identity import ANONYMOUS, Authenticate, Principal, loopback_only
-from accp_adapters.serving.shares import Places, TooMany
+from accp_adapters.serving.shares import Arrivals, Places, TooMany
 from accp_core.acp import AcpError, AcpMessage, AgentCard, Binding, CardMessage, SendResult, parse_envelope
 from accp_core.acp.document import Json
 from accp_core.acp.handshake import RESUME
@@ -66,7 +68,7 @@ class AcpHost:
         self.limits = limits
         self._sessions: dict[str, AcpSession] = {}
         self._places: Final = Places(limits.connections, limits.connections - limits.connections // 4)
-        self._strangers: Final = Places(limits.strangers, (limits.strangers + 3) // 4)
+        self._strangers: Final = Arrivals(limits.strangers, (limits.strangers + 3) // 4)
 
     # "An ACP implementation announces which bindings it supports in its AgentCard." (section 1)
     def announce(self, *bindings: Binding) -> None:
@@ -114,9 +116,22 @@ class AcpHost:
         """
         return _place(self._places, principal.name)
 
-    def stranger(self, address: str) -> AbstractContextManager[None]:
-        """Count `connection` among those whose peer is not known yet."""
-        return _place(self._strangers, address)
+    @contextmanager
+    def stranger(self, address: str) -> Iterator[None]:
+        """Count a connection from `address` among those whose peer is not known yet, until the context ends.
+
+        Raises:
+            LocalProtocolError: ERR_NOT_CONNECTED, it was the oldest of too many.
+        """
+        with anyio.CancelScope() as scope:
+            self._strangers.enter(address, scope, scope.cancel)
+            try:
+                yield
+            finally:
+                self._strangers.leave(address, scope)
+        if scope.cancelled_caught:
+            reason = "expected fewer connections that do not say who they are"
+            raise LocalProtocolError(reason, code=AcpError.NOT_CONNECTED)
 
     async def serve(self, channel: Channel, principal: Principal, first: str | None = None) -> ChannelClosed:
         """Exchange messages with an authenticated peer over one connection until it ends; return why it ended.

@@ -24,7 +24,8 @@ class AcpLimits:
     """Connections and event streams at the same time, three quarters of them of one principal; more are refused by
     ERR_NOT_CONNECTED."""
     strangers: int = 100
-    """Connections that have not said yet who they are, a quarter as many of one address; others are refused alike."""
+    """Connections that have not said yet who they are, a quarter as many of one address; for another one, the oldest of
+    the address with most of them is refused alike."""
     card_bytes: int = 64 << 10
     """Bytes of the first line of such a connection."""
     sessions: int = 10_000
@@ -34,7 +35,7 @@ class AcpLimits:
     rate: float = 5_000.0
     """Messages of a peer for each second, after a burst of twice as many; then it is read more slowly, or refused."""
     handshake_seconds: float = 10.0
-    """Until the first text of a connection that must bring a token."""
+    """Until TLS is agreed on, and as many until the first text of a connection that must bring a token."""
     card_seconds: float = 2.0
     """Until the first text of a connection that may bring a card; after that it goes on without."""
     body_seconds: float = 10.0

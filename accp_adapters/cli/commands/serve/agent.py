@@ -15,7 +15,6 @@ from accp_adapters.cli.sources import say
 
 if TYPE_CHECKING:
     from accp_adapters.bindings.acp import AcpAgent, AcpHost
-    from accp_adapters.serving.listening import TlsFiles
 
 __all__ = ["prepare_agent"]
 
@@ -81,7 +80,7 @@ async def _serve_network(host: AcpHost, entrance: Entrance, links: list[str]) ->
         async with contextlib.AsyncExitStack() as stack:
             if "--tcp" in entrance.places:
                 name, port = entrance.places["--tcp"]
-                tls = _server_tls(entrance.tls)
+                tls = entrance.tls.context() if entrance.tls else None
                 port = await stack.enter_async_context(serve_tcp(host, host=name, port=port, ssl=tls))
                 _say(host, url_of("tls" if tls else "tcp", name, port))
             if links:
@@ -121,16 +120,6 @@ async def _serve_http(host: AcpHost, entrance: Entrance) -> None:
             host.link = f"{place}/{entrance.made_token}"
             _say(host, host.link)
         await server.serve(sockets=[listening])
-
-
-def _server_tls(files: TlsFiles | None) -> Any:
-    import ssl
-
-    if files is None:
-        return None
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(files.certificate, files.key)
-    return context
 
 
 def _say(host: AcpHost, address: str) -> None:

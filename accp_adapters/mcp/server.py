@@ -100,7 +100,7 @@ class _Middleware:
             sent = routed.message
             response: JsonObject = {"jsonrpc": "2.0", "id": sent["id"]}
             try:
-                result = await call_next(ctx if sent is message else replace(ctx, params=sent["params"]))
+                result = await call_next(ctx if sent is message else _asking(ctx, sent))
             except Exception as error:
                 if not hasattr(getattr(error, "error", None), "model_dump"):
                     raise
@@ -145,6 +145,10 @@ class _Middleware:
                 Encoder(self._options, session=evicted[1]).release()
         # What one client declares says nothing of the next one.
         return replace(state, client_settings=None, client_name="")
+
+
+def _asking(ctx: Any, request: JsonObject) -> Any:
+    return replace(ctx, method=request["method"], params=request["params"])
 
 
 def _next_state(known: Mapping[str, Any]) -> SessionState:

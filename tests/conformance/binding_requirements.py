@@ -15,6 +15,7 @@ SESSION: Final = "core/accp/session"
 MCP_FRAMES: Final = "adapters/mcp/shim/results/test_frames.py"
 MCP_NEGOTIATION: Final = "adapters/mcp/shim/test_negotiation.py"
 A2A_EVENTS: Final = "adapters/a2a/wire/test_events.py"
+MCP_FOREIGN: Final = "foreign/test_mcp.py"
 SERVED: Final = "conformance/test_served.py"
 
 HTTP: Final = "adapters/bindings/accp/test_http_endpoint.py"
@@ -49,12 +50,19 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{SESSION}/test_heartbeat.py::test_a_ping_is_due_once_in_each_interval",
             f"{SESSION}/test_resumption.py::test_a_pong_shows_that_nothing_is_missing",
         ),
-        "11.3-1": (f"{MCP_FRAMES}::test_a_result_travels_as_a_frame_and_arrives_as_it_was",),
+        "11.3-1": (
+            f"{MCP_FRAMES}::test_a_result_travels_as_a_frame_and_arrives_as_it_was",
+            f"{MCP_FOREIGN}::test_results_and_resources_are_frames_of_the_draft",
+        ),
         "11.3-2": (
             f"{MCP_FRAMES}::test_a_result_travels_as_a_frame_and_arrives_as_it_was",
+            f"{MCP_FOREIGN}::test_results_and_resources_are_frames_of_the_draft",
             f"{SERVED}::test_a_session_takes_the_frame_of_an_mcp_result",
         ),
-        "11.3-3": (f"{MCP_NEGOTIATION}::test_a_client_that_declares_is_answered_and_told_the_registry",),
+        "11.3-3": (
+            f"{MCP_NEGOTIATION}::test_a_client_that_declares_is_answered_and_told_the_registry",
+            f"{MCP_FOREIGN}::test_each_frame_is_the_next_of_its_session_and_answers_its_request",
+        ),
         "11.4-1": (f"{A2A_EVENTS}::test_a_completed_task_is_a_request_and_what_was_done",),
         "11.4-2": (
             f"{A2A_EVENTS}::test_a_completed_task_is_a_request_and_what_was_done",
@@ -100,7 +108,7 @@ REQUIREMENTS: Final = (
             "Tool calls use the TC profile; results are returned as MCP tool responses containing the TC-schema "
             "done:tool frame"
         ),
-        "A result that a frame makes larger stays as it is. Results of `resources/read` are not framed.",
+        "A result that a frame makes larger stays as it is, and so does a resource.",
     ),
     _states(
         "11.3-3",

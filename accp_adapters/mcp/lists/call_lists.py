@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from accp_adapters.mcp.lists.call_list import CallList, CallRules, ListedCall, read_calls
+from accp_adapters.mcp.lists.failed_calls import FailedCalls
 from accp_adapters.mcp.shim.encoder import Encoder
 from accp_adapters.mcp.shim.protocol import JsonObject, MessageId, message_id, text_block, tool_result
 from accp_adapters.mcp.shim.router import Routed, Router, ShimRouter
@@ -35,9 +36,9 @@ class _Running:
 
 
 def router_of(encoder: Encoder) -> Router:
-    """Return the router of an encoder, which makes lists of calls where its options say so."""
+    """Return the router of an encoder, which makes requests of its own where its options say so."""
     router = ShimRouter(encoder, encoder.answer_own, encoder.may_take_long)
-    return CallLists(encoder, router) if encoder.options.call_lists else router
+    return CallLists(encoder, FailedCalls(encoder, router)) if encoder.options.call_lists else router
 
 
 class CallLists:

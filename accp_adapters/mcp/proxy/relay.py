@@ -116,7 +116,7 @@ class Relay:
         relayed = Relayed(message.changed(routed.message), routed.to_client, routed.is_own)
         if relayed.to_client:
             _ = relayed.message.data  # It is written here, since a large message passes in a thread.
-        before = message.value if to_client else None
+        before = (message.value if routed.received is None else routed.received) if to_client else None
         after = routed.message if routed.to_client else None
         if self._observe and self.encoder and ("result" in (before or {}) or "result" in (after or {})):
             self._observe(self.encoder, before, after)
@@ -133,8 +133,7 @@ class Relay:
     def learn_tools(self, request: JsonObject, response: JsonObject) -> None:
         """Take over a page of the server's tools, which the proxy itself has listed."""
         if self.encoder is not None:
-            tools = self.encoder.options.offered(response["result"]["tools"])
-            self.encoder.session.catalog.add({**response["result"], "tools": tools}, request.get("params"))
+            self.encoder.learn_tools(response["result"], request.get("params"))
 
     def exchange(self) -> Relay | None:
         """Return a relay for another HTTP exchange of the same caller; None if exchanges share nothing."""

@@ -16,6 +16,7 @@ from accp_adapters.mcp.shim.protocol import (
 )  # fmt: skip
 from accp_adapters.mcp.shim.registry import merge_registry
 from accp_adapters.mcp.shim.results.frames import framed_text, is_framed, restore_frame
+from accp_adapters.mcp.shim.results.resources import framed_contents, restore_contents
 from accp_adapters.mcp.shim.results.views import ViewSettings, has_escapes, is_alone, is_view, restore_view, write_view
 from accp_adapters.serving.off_loop import size_of
 from accp_adapters.tokens import count_o200k
@@ -98,6 +99,10 @@ class Decoder:
         if is_framed(result):
             log_frame(Direction.RECEIVED, "mcp", framed_text(result))
             return _with_structured(result) if self.view == "frame" else restore_frame(result)
+        if frames := framed_contents(result):
+            for text in frames:
+                log_frame(Direction.RECEIVED, "mcp", text)
+            return result if self.view == "frame" else restore_contents(result)
         if is_view(result):
             return restore_view(result) if self.view == "plain" or is_alone(result) else result
         capability = find_capability(result.get("capabilities"))

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from accp_adapters.fetching import FETCH_NAME, read_request
-from accp_adapters.mcp.shim.error_frames import json_rpc_error
+from accp_adapters.mcp.shim import error_frames
 from accp_adapters.mcp.shim.hosts import client_name, shown_text
 from accp_adapters.mcp.shim.negotiation import settings_in_initialize, settings_in_request
 from accp_adapters.mcp.shim.options import EncoderOptions
@@ -126,9 +126,12 @@ class Encoder:
         try:
             if not self.options.is_off:
                 check_names(message)
-            result = self._own_result(message.get("method"), params) if isinstance(params, dict) else None
+            result = self._own_result(message, params) if isinstance(params, dict) else None
         except ProtocolError as error:
-            return {**response, "error": json_rpc_error(error)}
+            refusal = self._rewriter.refuse(
+                error_frames.json_rpc_error(error), "data", error, self._pending_request(message)
+            )
+            return {**response, "error": refusal}
         except Exception:
             # The store failed, or the text cannot be shown: the server refuses what it does not have.
             _LOG.warning("the shim could not answer a request of its own; the server is asked")
@@ -153,6 +156,20 @@ class Encoder:
         """Return a server's message for the client; the result of a known request is rewritten."""
         return message if self.options.is_off else unchanged_on_error(self._from_server, message)
 
+    def needs_tools(self, response: JsonObject) -> JsonObject | None:
+        """Return the params of the failed call whose code depends on the server's tools, which nobody has listed yet.
+
+        None: `response` is of another kind, or its client did not negotiate.
+        """
+        request = None if self.session.catalog.is_complete else self._pending.get(response)
+        if request is None or request.method != "tools/call" or request.client_settings is None:
+            return None
+        return request.params if error_frames.depends_on_tools(response) else None
+
+    def learn_tools(self, result: JsonObject, params: object) -> None:
+        """Take over a page of the server's tools, which the client has not asked for."""
+        self.session.catalog.add({**result, "tools": self.options.offered(result["tools"])}, params)
+
     def serves(self, name: object) -> bool:
         """Return whether the shim serves the tool `name`; one of the server that had it before takes precedence."""
         serves = {
@@ -176,12 +193,16 @@ class Encoder:
             reason = f"expected the name of a tool, found {name[:_MAX_ECHO]!r}"
             raise ProtocolError(reason, code=ErrorCode.TOOL_NOT_FOUND)
 
-    def _own_result(self, method: object, params: JsonObject) -> JsonObject | None:
-        if method == "resources/read":
+    def _own_result(self, message: JsonObject, params: JsonObject) -> JsonObject | None:
+        if message.get("method") == "resources/read":
             return self._own_resource(str(params.get("uri")), modern=is_modern(params))
-        if method == "tools/call":
+        if message.get("method") != "tools/call":
+            return None
+        try:
             return self._own_tool(params)
-        return None
+        except ProtocolError as error:
+            refusal = tool_result([text_block(str(error))], is_error=True)
+            return self._rewriter.refuse(refusal, "_meta", error, self._pending_request(message))
 
     def _own_resource(self, uri: str, *, modern: bool) -> JsonObject | None:
         if uri == REGISTRY_URI and self.options.policy != "never":
@@ -194,10 +215,7 @@ class Encoder:
         called = self._unwrap_call(params)
         name, arguments = called.get("name"), called.get("arguments")
         if not self.serves(name):
-            try:
-                self._check_call(called, is_wrapped=called is not params)
-            except ProtocolError as error:
-                return tool_result([text_block(str(error))], is_error=True)
+            self._check_call(called, is_wrapped=called is not params)
             return None
         stored, options = self.session.stored_results, self.options
         if name == FETCH_NAME and stored is not None:

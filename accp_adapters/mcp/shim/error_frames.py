@@ -19,12 +19,12 @@ The JSON-RPC code and message stay as they are; the frame is added to `error.dat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from accp_adapters.mcp.shim.meta import add_metadata, has_room_for_metadata, read_metadata, remove_metadata
+from accp_adapters.mcp.shim.meta import read_metadata, remove_metadata
 from accp_adapters.mcp.shim.pending import OpenRequest
 from accp_adapters.mcp.shim.protocol import EXTENSION, SENDER, JsonObject
 from accp_adapters.mcp.shim.results.frames import codec
@@ -37,9 +37,9 @@ from accp_core.errors import ProtocolError
 
 __all__ = [
     "JSON_RPC_CODES",
-    "add_frame",
     "code_of_error",
     "code_of_result",
+    "depends_on_tools",
     "json_rpc_error",
     "remove_frame",
     "write_error_frame",
@@ -94,6 +94,14 @@ def _fault_of_call(params: Any, catalog: ToolCatalog) -> ErrorCode | None:
     return ErrorCode.TOOL_SCHEMA_MISMATCH if violates(tool.get("inputSchema"), arguments) else None
 
 
+def depends_on_tools(response: JsonObject) -> bool:
+    """Return whether the code of the response to a tool call depends on which tools the server has."""
+    error, result = response.get("error"), response.get("result")
+    if isinstance(error, dict):
+        return JSON_RPC_CODES.get(error.get("code", 0)) in (None, ErrorCode.INVALID_INTENT)
+    return isinstance(result, dict) and bool(result.get("isError"))
+
+
 def write_error_frame(code: ErrorCode, reason: str, envelope: Envelope) -> str:
     """Return the `fail:error` frame with its envelope; a long reason is cut, since the message has all of it."""
     message = replace(error_message(SENDER, code, reason[:_MAX_REASON]), envelope=envelope)
@@ -106,11 +114,6 @@ def write_error_frame(code: ErrorCode, reason: str, envelope: Envelope) -> str:
 def json_rpc_error(error: ProtocolError) -> JsonObject:
     """Return the JSON-RPC error with which the shim refuses to read one of its own resources."""
     return {"code": _INVALID_PARAMS, "message": str(error), "data": {EXTENSION: {"code": error.code}}}
-
-
-def add_frame(holder: JsonObject, member: str, write: Callable[[], str]) -> JsonObject:
-    """Return an error with a frame in its `data`, or a result in its `_meta`; the same where it cannot be added."""
-    return add_metadata(holder, {"frame": write()}, member) if has_room_for_metadata(holder, member) else holder
 
 
 def remove_frame(holder: JsonObject, member: str) -> JsonObject:

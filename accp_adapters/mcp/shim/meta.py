@@ -37,9 +37,9 @@ def add_metadata(holder: JsonObject, metadata: JsonObject, member: str = "_meta"
     return {**holder, member: {**value, EXTENSION: metadata}}
 
 
-def extend_metadata(holder: JsonObject, metadata: JsonObject) -> JsonObject:
-    """Return a result that has metadata of ours, with more of it."""
-    return {**holder, "_meta": {**holder["_meta"], EXTENSION: {**read_metadata(holder), **metadata}}}
+def extend_metadata(holder: JsonObject, metadata: JsonObject, member: str = "_meta") -> JsonObject:
+    """Return a result or error that is ours, or has metadata of ours, with more of it."""
+    return {**holder, member: {**holder.get(member, {}), EXTENSION: {**read_metadata(holder, member), **metadata}}}
 
 
 def remove_metadata(holder: JsonObject, member: str = "_meta") -> JsonObject:

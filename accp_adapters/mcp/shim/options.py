@@ -59,7 +59,8 @@ class EncoderOptions:
     forms: Mapping[str, ToolForm] = field(default_factory=dict)
     """What is special to the results of some tools that are shown as views, as in `Policy.tools`."""
     call_lists: bool = False
-    """Whether `accp_tools` takes lists of calls; the transport must send what `Encoder.follow_up` returns."""
+    """Whether the transport sends the server requests of ours: the calls of a list, which `accp_tools` then takes, and
+    tools/list where a call of a client that negotiated fails."""
     allow: tuple[str, ...] = ()
     """Patterns of the names of tools that a list of calls runs although they are not read-only."""
     server_of: Callable[[str], str] = lambda name: ""

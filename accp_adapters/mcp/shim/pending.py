@@ -72,6 +72,12 @@ class OpenRequests:
             with self._lock:
                 self._requests.put(key, request)
 
+    def get(self, message: JsonObject) -> OpenRequest | None:
+        """Return the request that the response `message` answers, which is still pending; None if it is unknown."""
+        key = message_id(message)
+        with self._lock:
+            return None if key is None else self._requests.get(key)
+
     def pop(self, message: JsonObject) -> OpenRequest | None:
         """Remove and return the request that the response `message` answers; None if it is unknown."""
         key = message_id(message)

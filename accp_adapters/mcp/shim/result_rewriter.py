@@ -10,14 +10,14 @@ from typing import Final, TypeAlias
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.mcp.shim import error_frames
 from accp_adapters.mcp.shim.hosts import HOSTS, Host, host_named, is_gain, shown_text
-from accp_adapters.mcp.shim.meta import extend_metadata
+from accp_adapters.mcp.shim.meta import add_metadata, extend_metadata, has_room_for_metadata
 from accp_adapters.mcp.shim.negotiation import ClientSettings, ResultForms, announce_registry
 from accp_adapters.mcp.shim.options import EncoderOptions
 from accp_adapters.mcp.shim.pending import OpenRequest
 from accp_adapters.mcp.shim.protocol import JsonObject, without
 from accp_adapters.mcp.shim.registry import REGISTRY_RESOURCE
 from accp_adapters.mcp.shim.results.frames import FrameSettings, write_frame
-from accp_adapters.mcp.shim.results.resources import write_contents
+from accp_adapters.mcp.shim.results.resources import write_contents, write_framed_contents
 from accp_adapters.mcp.shim.results.views import ViewSettings, has_escapes, references_in, write_alone, write_view
 from accp_adapters.mcp.shim.session_state import SessionState
 from accp_adapters.mcp.shim.stored_results import FETCH_TOOL, list_stored
@@ -27,6 +27,7 @@ from accp_adapters.serving.off_loop import size_of
 from accp_adapters.telemetry import RewritingRecord
 from accp_core.accp import Envelope
 from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
 from accp_core.token_counts import RememberingCounter
@@ -76,8 +77,7 @@ class ResultRewriter:
         if request.client_settings is None:
             return message
         code = error_frames.code_of_error(error, request, self.session.catalog)
-        write = self._error_writer(code, str(error.get("message", "")), request)
-        written = error_frames.add_frame(error, "data", write)
+        written = self._add_error_frame(error, "data", code, str(error.get("message", "")), request)
         return message if written is error else {**message, "error": written}
 
     def _announce(self, result: JsonObject, request: OpenRequest) -> JsonObject:
@@ -121,31 +121,50 @@ class ResultRewriter:
         if request.client_settings is not None and not is_large:
             code = error_frames.code_of_result(result, request, self.session.catalog)
             if code is not None:
-                return self._add_error_frame(result, code, request)
+                return self._write_failure(result, code, request)
         if (is_large and not self._cites(request)) or self._is_short_error(result):
             return result
         return self._compress_result(result, request, is_large=is_large) or result
 
-    def _add_error_frame(self, result: JsonObject, code: ErrorCode, request: OpenRequest) -> JsonObject:
+    def _write_failure(self, result: JsonObject, code: ErrorCode, request: OpenRequest) -> JsonObject:
         """Return the result of a failed call with its frame, and with views for a client that reads them."""
-        write = self._error_writer(code, _first_text(result), request)
+        reason = _first_text(result)
         reads_views = self._shows_views(request) and not self._is_short_error(result)
         shown = self._compress_result(result, request, is_large=False) if reads_views else None
         if shown is None:
-            return error_frames.add_frame(result, "_meta", write)
-        return extend_metadata(shown, {"frame": write()})
+            return self._add_error_frame(result, "_meta", code, reason, request)
+        return extend_metadata(shown, {"frame": self._error_frame(code, reason, request)})
 
-    def _error_writer(self, code: ErrorCode, reason: str, request: OpenRequest) -> Callable[[], str]:
-        """Return what writes the error frame of a request, with the next number."""
-        return lambda: error_frames.write_error_frame(code, reason, self.envelope(request.correlation_id))
+    def refuse(self, holder: JsonObject, member: str, error: ProtocolError, request: OpenRequest) -> JsonObject:
+        """Return an error of ours (`member`: "data") or a result ("_meta"), with a frame if the client negotiated."""
+        if request.client_settings is None:
+            return holder
+        frame = self._error_frame(ErrorCode(error.code), error.reason, request)
+        return extend_metadata(holder, {"frame": frame}, member)
+
+    def _add_error_frame(
+        self, holder: JsonObject, member: str, code: ErrorCode, reason: str, request: OpenRequest
+    ) -> JsonObject:
+        if not has_room_for_metadata(holder, member):
+            return holder
+        return add_metadata(holder, {"frame": self._error_frame(code, reason, request)}, member)
+
+    def _error_frame(self, code: ErrorCode, reason: str, request: OpenRequest) -> str:
+        return error_frames.write_error_frame(code, reason, self.envelope(request.correlation_id))
 
     def _is_short_error(self, result: JsonObject) -> bool:
         return bool(result.get("isError")) and size_of(result, _MAX_SHORT_ERROR) <= _MAX_SHORT_ERROR
 
     def _read_resource(self, result: JsonObject, request: OpenRequest) -> JsonObject:
-        if not self._shows_views(request) or size_of(result, self.options.max_chars) > self.options.max_chars:
+        options = self.options
+        if size_of(result, options.max_chars) > options.max_chars:
             return result
-        return write_contents(result, self.options.counter, self.options.min_gain) or result
+        if self._shows_views(request):
+            return write_contents(result, options.counter, options.min_gain) or result
+        if request.client_settings is None:
+            return result
+        envelope = partial(self.envelope, request.correlation_id)
+        return write_framed_contents(result, envelope, options.counter, options.min_gain) or result
 
     def _compress_result(self, result: JsonObject, request: OpenRequest, *, is_large: bool) -> JsonObject | None:
         """Return what is sent instead of a result, and tell it; None where the result itself is sent."""

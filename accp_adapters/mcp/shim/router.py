@@ -19,6 +19,8 @@ class Routed(NamedTuple):
     """Whether the client gets it; if not, the server does."""
     is_own: bool = False
     """Whether it is a request of ours, whose response is passed to `from_server` and never to the client."""
+    received: JsonObject | None = None
+    """The server's message that it was made of, where that is not the one that was passed in; an empty one: none."""
 
 
 class Shim(Protocol):

@@ -276,7 +276,7 @@ def _tool_options(
     given = {name: tuple(each or ()) for name, each in patterns.items()}
     from accp_adapters.mcp.gateway.names import server_of_name
 
-    return {"tools": tools, "call_lists": tools != "full", "server_of": server_of_name, **given}
+    return {"tools": tools, "call_lists": True, "server_of": server_of_name, **given}
 
 
 def _decoder() -> Relay:

@@ -28,16 +28,19 @@ from accp_core.errors import ProtocolError
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion
 
 __all__ = [
+    "PLACEHOLDER",
     "FrameCarrier",
     "FrameSettings",
     "codec",
+    "frame_of",
     "framed_text",
     "is_framed",
     "restore_frame",
     "write_frame",
 ]
 
-_PLACEHOLDER: Final = Envelope(msg_id="0" * 12, sequence=100, timestamp=10**9, correlation_id="100")
+PLACEHOLDER: Final = Envelope(msg_id="0" * 12, sequence=100, timestamp=10**9, correlation_id="100")
+"""The metadata of a frame that is counted and read, and not sent."""
 FrameCarrier: TypeAlias = Literal["resource", "text"]
 """The content block that holds a frame: an embedded resource, as section 11.3 wants it, or text."""
 
@@ -79,7 +82,7 @@ def write_frame(result: JsonObject, settings: FrameSettings, gains: Callable[[Js
         return None
     duplicate, value = found
     orders = key_orders(value)
-    frame = _encode(value, settings)
+    frame = frame_of("tool", {"tool_name": settings.tool, "result": value}, "TC")
 
     def write(envelope: Envelope) -> JsonObject:
         metadata = {"mid": envelope.msg_id, **duplicate.to_json(), **({"orders": orders} if orders else {})}
@@ -90,7 +93,7 @@ def write_frame(result: JsonObject, settings: FrameSettings, gains: Callable[[Js
         return without(written, "structuredContent") if duplicate.structured and settings.drop_structured else written
 
     # A number that is given must be sent: the next frame would come after a gap (section 3.7).
-    draft = write(_PLACEHOLDER)
+    draft = write(PLACEHOLDER)
     if not gains(draft):
         return None
     if not is_same_result(restore_frame(draft), result):
@@ -127,10 +130,13 @@ def framed_text(result: JsonObject) -> str:
     return _text_of(result["content"][read_metadata(result)["at"]])
 
 
-def _encode(value: Any, settings: FrameSettings) -> accp.Frame:
-    """Return the frame, without an envelope."""
-    payload = {"tool_name": settings.tool, "result": value}
-    message = accp.Message(sender=SENDER, intent=Intent.COMPLETE, operation="tool", payload=payload, schema="TC")
+def frame_of(operation: str, payload: JsonObject, schema: str | None = None) -> accp.Frame:
+    """Return the `done` frame that holds what a server answered, without an envelope.
+
+    Raises:
+        EncodeError: E1004, E2003, no frame can hold it.
+    """
+    message = accp.Message(sender=SENDER, intent=Intent.COMPLETE, operation=operation, payload=payload, schema=schema)
     (frame,) = codec().encode(message).frames
     return frame
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from accp_adapters.mcp import EXTENSION, Encoder
+from accp_adapters.mcp import EXTENSION, Decoder, Encoder
 from accp_adapters.mcp.shim.negotiation import ClientSettings, declare_extension
 from accp_adapters.mcp.shim.results.resources import restore_contents
 from accp_core.view import read
-from tests.adapters.mcp.messages import Json, Wire, request, response, rows, start
+from tests.adapters.mcp.messages import ERAS, Era, Json, Wire, request, response, rows, start
 
 URI = "orders://all"
 JSON_TEXT = json.dumps(rows(), indent=2)
@@ -78,3 +78,33 @@ def test_odd_results_pass(members: Json) -> None:
     encoder.from_client(request("resources/read", {"uri": URI}))
     answer = response(copy.deepcopy(members))
     assert encoder.from_server(answer) is answer
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("style", [{"indent": 2}, {"indent": "\t", "ensure_ascii": False}, {}])
+def test_a_framed_resource_arrives_as_the_server_sent_it(era: Era, style: Json) -> None:
+    wire = Wire(era=era, encoder=Encoder(min_gain=-1_000))
+    wire.begin()
+    text = json.dumps({"price": 1.5, "name": "naïve $x", "rows": rows()}, **style)
+    sent = {
+        "contents": [{"uri": "a:b", "mimeType": "image/png", "blob": ""}, content(text), {"uri": URI, "text": "[]"}]
+    }
+    seen = wire.ask(request("resources/read", {"uri": URI}, era=era), sent)["result"]
+    assert seen == sent
+    framed = wire.between[-1]["result"]["contents"]
+    assert [each["mimeType"] for each in framed] == ["image/png", "application/accp", "application/accp"]
+    assert framed[2]["text"].startswith("@mcp>done:fetch{d:[]}[mid:")
+
+
+def test_a_decoder_that_wants_frames_passes_a_framed_resource() -> None:
+    wire = Wire(decoder=Decoder(view="frame"))
+    wire.begin()
+    seen = wire.ask(request("resources/read", {"uri": URI}), {"contents": [content()]})["result"]
+    assert seen["contents"][0]["mimeType"] == "application/accp"
+
+
+@pytest.mark.parametrize("frame", ["@mcp>done:fetch{fmt:x}[mid:a,seq:1]", "@mcp>req:fetch{d:[]}[mid:a,seq:1]"])
+def test_a_framed_resource_of_another_shape_passes_as_it_is(frame: str) -> None:
+    metadata = {"_meta": {EXTENSION: {"frames": {"0": ["2", []]}}}}
+    hostile = response({"contents": [content(frame, mimeType="application/accp")], **metadata})
+    assert Decoder().from_server(hostile) is hostile

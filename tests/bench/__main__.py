@@ -54,6 +54,7 @@ SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingP
         "tool_results": tool_results.main,
         "constructs": with_data("constructs"),
         "trajectories": trajectories.main,
+        "summaries": with_data("summaries"),
         "limits": with_data("limits"),
         "fixed_tokens": with_data("fixed_tokens"),
         "speed": speed.main,

@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 from accp_adapters.replay import read_runs
+from tests.adapters.langgraph.test_summarization import needs_summarizer
 from tests.adapters.replay.runs import trajectory
 from tests.bench import (
     constructs,
@@ -16,6 +17,7 @@ from tests.bench import (
     mcp_results,
     mcp_tools,
     payloads,
+    summaries,
     tool_results,
     trajectories,
 )
@@ -97,5 +99,17 @@ def test_sections_are_run_by_name(folder: Path, monkeypatch: pytest.MonkeyPatch)
         *("payloads", "tool_results", "trajectories", "speed", "imports"),
         *("wire", "session", "patterns", "latency", "a2a", "aacp"),
         *("mcp_results", "mcp_tools", "mcp_latency", "network", "limits", "large_results"),
-        *("fixed_tokens", "constructs", "requests", "hog", "appendix_a"),
+        *("fixed_tokens", "constructs", "requests", "hog", "appendix_a", "summaries"),
     }
+
+
+@pytest.mark.slow
+@needs_summarizer
+def test_the_call_that_summarizes_reads_the_cache_only_where_its_request_ends_the_last_prompt() -> None:
+    console = Console(width=160)
+    with console.capture() as capture:
+        summaries.main(None, console)
+    [row] = [line.split() for line in capture.get().splitlines() if line.split()[:1] == ["all"]]
+    name, _, _, cached, cost, _, our_cached, our_cost = row
+    assert (name, cached) == ("all", "0.0")
+    assert float(our_cached) > 60 and int(our_cost.replace(",", "")) < int(cost.replace(",", "")) / 3

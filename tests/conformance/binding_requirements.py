@@ -14,6 +14,7 @@ __all__ = ["FAMILY"]
 SESSION: Final = "core/accp/session"
 MCP_FRAMES: Final = "adapters/mcp/shim/results/test_frames.py"
 MCP_NEGOTIATION: Final = "adapters/mcp/shim/test_negotiation.py"
+A2A_FOREIGN: Final = "foreign/test_a2a.py"
 A2A_EVENTS: Final = "adapters/a2a/wire/test_events.py"
 MCP_FOREIGN: Final = "foreign/test_mcp.py"
 SERVED: Final = "conformance/test_served.py"
@@ -63,13 +64,18 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{MCP_NEGOTIATION}::test_a_client_that_declares_is_answered_and_told_the_registry",
             f"{MCP_FOREIGN}::test_each_frame_is_the_next_of_its_session_and_answers_its_request",
         ),
-        "11.4-1": (f"{A2A_EVENTS}::test_a_completed_task_is_a_request_and_what_was_done",),
+        "11.4-1": (
+            f"{A2A_EVENTS}::test_a_completed_task_is_a_request_and_what_was_done",
+            f"{A2A_FOREIGN}::test_each_frame_has_its_envelope_and_holds_types_of_the_draft",
+        ),
         "11.4-2": (
             f"{A2A_EVENTS}::test_a_completed_task_is_a_request_and_what_was_done",
+            f"{A2A_FOREIGN}::test_a_task_is_made_by_req_and_completed_by_done",
             f"{A2A_EVENTS}::test_every_state_has_its_intent",
         ),
         "11.4-3": (
             f"{A2A_EVENTS}::test_the_parts_of_a_chunk_are_stream_frames_one_by_one",
+            f"{A2A_FOREIGN}::test_the_parts_of_a_streamed_artifact_are_chunks_with_one_cid",
             f"{SERVED}::test_a_session_takes_the_chunks_of_an_a2a_artifact",
         ),
     }

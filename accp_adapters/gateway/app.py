@@ -117,7 +117,7 @@ class _Service:
 
     async def compress(self, request: Request, principal: Principal, lease: ByteLease) -> dict[str, Any]:
         body = await self._gate.body(request.scope, request.receive, lease, "application/json")
-        weight = weight_of(body, opens_strings=True)
+        weight = await weight_of(body, opens_strings=True)
         if weight > self._gate.limits.buffered_bytes:
             raise BodyRefused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "expected a body of fewer values")
         lease.hold(weight - len(body))

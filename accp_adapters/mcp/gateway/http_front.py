@@ -245,7 +245,7 @@ class GatewayApp:
             try:
                 limit, seconds = self._limits.body_bytes, self._limits.request_seconds
                 body = await read_body(scope, receive, lease, limit=limit, seconds=seconds)
-                lease.hold(weight_of(body) - len(body))
+                lease.hold(await weight_of(body) - len(body))
                 await self._take(await Message(body).read(), scope, receive, response, lease)
             except BodyRefused as refused:
                 await response.refuse(refused.status, str(refused))

@@ -111,7 +111,7 @@ async def _lines(stream: asyncio.StreamReader, lease: ByteLease) -> AsyncIterato
         *ended, tail = chunk.split(b"\n")
         for piece in ended:
             rest += piece
-            if not lease.resize(weight_of(rest)):
+            if not lease.resize(await weight_of(rest)):
                 raise too_long(MAX_MESSAGE_BYTES)
             line = bytes(rest)
             rest.clear()

@@ -174,7 +174,7 @@ class UrlLink:
             return "" if is_answered else "the server ended its stream without a response"
         with self._leases() as lease:
             body = await read_body_of(response, lease, self._limit) if kind == _JSON else b""
-            if not lease.resize(weight_of(body)):
+            if not lease.resize(await weight_of(body)):
                 raise too_long(self._limit)
             answer = await Message(body).read()
             if "jsonrpc" not in (answer.meaning or {}):
@@ -196,7 +196,7 @@ class UrlLink:
         with self._leases() as lease:
             async for chunk in unpacked(response):
                 for event, is_complete in splitter.feed(chunk):
-                    if is_complete and lease.resize(weight_of(event) + splitter.waiting):
+                    if is_complete and lease.resize(await weight_of(event) + splitter.waiting):
                         position.advance(event)
                         data = event_data(event)
                         if data and await self._forward_message(await Message(data).read(), message):

@@ -123,7 +123,7 @@ class ServerResponses:
         splitter, response = EventSplitter(self._limit), self._response
         async for chunk in chunks:
             for event, is_complete in splitter.feed(chunk):
-                is_held = is_complete and self._lease.resize(weight_of(event) + splitter.waiting)
+                is_held = is_complete and self._lease.resize(await weight_of(event) + splitter.waiting)
                 if not is_held and sent.is_own:
                     raise too_long(self._limit)
                 message = Message(event_data(event) if is_held else b"")
@@ -167,7 +167,7 @@ class ServerResponses:
             if not is_held or len(body) > self._limit:
                 break
         else:
-            is_held = self._lease.resize(weight_of(body))
+            is_held = self._lease.resize(await weight_of(body))
         if not is_held or len(body) > self._limit:
             if sent.is_own:
                 raise too_long(self._limit)

@@ -112,7 +112,7 @@ class HttpProxy:
             try:
                 limit, seconds = self._limits.body_bytes, self._limits.request_seconds
                 body = await read_body(scope, receive, lease, limit=limit, seconds=seconds)
-                lease.hold(weight_of(body) - len(body))
+                lease.hold(await weight_of(body) - len(body))
                 request = ClientRequest(scope["method"], url, headers, Message(body))
                 await run_until_disconnect(receive, self._serve(scope, request, response, leases))
             except BodyRefused as refused:

@@ -116,7 +116,7 @@ async def test_a_gateways_unread_answers_keep_their_places() -> None:
 
 async def test_a_gateway_refuses_a_request_that_takes_more_bytes_than_there_are() -> None:
     request = messages(LARGE)
-    limits = ServerLimits(buffered_bytes=weight_of(request, opens_strings=True) - 1)
+    limits = ServerLimits(buffered_bytes=await weight_of(request, opens_strings=True) - 1)
     async with serving_unread(compress_app(limits=limits)) as served:
         refused = await post(served, "/v1/compress", request)
         assert (refused.status_code, refused.json()["error"]["type"]) == (413, "E2003")

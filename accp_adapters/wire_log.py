@@ -1,4 +1,4 @@
-"""Frames of ACCP as they cross a wire, shown to an observer for debugging (ACCP section 9, item 1).
+"""Frames of ACCP and envelopes of ACP as they cross a wire, shown to an observer (ACCP section 9, item 1).
 
     WIRE.set(lambda direction, place, text: print(direction, place, text))
 
@@ -29,7 +29,7 @@ def log_frame(direction: Direction, place: str, text: str) -> None:
     Args:
         direction: Whether the frame was read or written.
         place: The wire, such as "http" or the URL of a server.
-        text: The text of the frame, which may be none.
+        text: The text of the frame, which may be none, or of an envelope of ACP, a JSON object.
     """
     observer = WIRE.get()
     if observer is not None:

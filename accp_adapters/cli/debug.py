@@ -85,7 +85,10 @@ def observe(
 
 
 def _observe_text(direction: Direction, place: str, text: str) -> None:
-    """Log the text of a frame that crosses a wire."""
+    """Log the text of a frame, or of an envelope of ACP, that crosses a wire."""
+    if text.startswith("{"):
+        _observe_envelope(direction, place, text)
+        return
     from accp_core.accp import parse_frame
     from accp_core.errors import DecodeError
 
@@ -95,3 +98,19 @@ def _observe_text(direction: Direction, place: str, text: str) -> None:
         observe(direction, place, text, None, error)
     else:
         observe(direction, frame.envelope.session_id or place, text, frame)
+
+
+def _observe_envelope(direction: Direction, place: str, text: str) -> None:
+    from accp_core.accp.debug import FrameSeen
+    from accp_core.strict_json import read_json
+
+    log = _LOG.get()
+    if log is None:
+        return
+    try:
+        payload = read_json(text)
+    except ValueError as error:
+        log(FrameSeen(direction=direction, session_id=place, frame=None, reason=type(error).__name__))
+    else:
+        kind = "Envelope of ACP"
+        log(FrameSeen(direction=direction, session_id=place, frame=None, payload=payload, kind=kind))

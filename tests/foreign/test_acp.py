@@ -207,3 +207,27 @@ def test_a_silent_stream_is_kept_alive_by_comments(peer: Served) -> None:
 def test_over_http_a_refusal_has_its_code(peer: Served, body: object, status: int, code: str) -> None:
     found, answer, _ = request(peer.http, "POST", "/message:send", body, f"X-ACP-Token: {peer.token}")
     assert (found, answer["error_code"], answer["ok"]) == (status, code, False)
+
+
+def test_debug_explains_each_envelope_and_hides_secrets(tmp_path: Path) -> None:
+    write_agent(tmp_path)
+    words = [ACCP, "--debug", "serve", "crm:agent", "--http", "127.0.0.1:0", "--make-token"]
+    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            link = next(found for line in process.stderr if (found := re.search(r"acp://([\d.]+):(\d+)/(\S+)", line)))
+            address, token = (link[1], int(link[2])), link[3]
+            with opened(address, f"/{token}") as (web_socket, _):
+                card_of(web_socket.receive())
+                say(web_socket, '{"password": "hunter2", "n": 1}', "msg_d1")
+                say(web_socket, "@ann>req:add{password:hunter3|n:2}[mid:a,seq:1]", "msg_d2")
+            body = {**MESSAGE, "message_id": "msg_d3", "parts": [{"type": "data", "data": {"api_key": "hunter4"}}]}
+            request(address, "POST", "/message:send", body, f"X-ACP-Token: {token}")
+        finally:
+            process.terminate()
+            errors = process.communicate(timeout=SECONDS)[1]
+    said = [line for line in errors.splitlines() if line.startswith("debug: ") and " in acp: Envelope of ACP(" in line]
+    assert {line.split()[1] for line in said} == {"received", "sent"}
+    assert all(any(name in line for line in said) for name in ("acp.agent_card", "acp.message", "msg_d1", "msg_d3"))
+    assert "frame ann>req:add{password: [redacted], n: 2}" in errors
+    assert "hunter" not in errors and token not in errors

@@ -53,7 +53,7 @@ def to_event(seen: FrameSeen, redaction: Redaction = DEFAULT_REDACTION) -> dict[
             "readable": describe(frame, payload=seen.payload, registry=seen.registry, redaction=redaction),
         }
     elif seen.payload is not None:
-        event["readable"] = f"a message of several frames({readable_members(seen.payload, redaction)})"
+        event["readable"] = f"{seen.kind}({readable_members(seen.payload, redaction)})"
     differences = islice(payload_differences(seen), MAX_MEMBERS)
     return event | {
         "tokens": seen.tokens,

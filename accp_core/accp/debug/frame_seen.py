@@ -31,6 +31,8 @@ class FrameSeen:
     """The frame as on the wire; None for a text that is not a frame and for a message that came in chunks."""
     payload: Mapping[str, object] | None = None
     """The message's payload under full keys; None where the frame was not decoded."""
+    kind: str = "a message of several frames"
+    """What has the payload where there is no frame, such as an envelope of ACP."""
     defaulted: frozenset[str] = frozenset()
     """Keys of `payload` that the schema filled in."""
     registry: SchemaRegistry = BUILT_IN

@@ -9,6 +9,8 @@ from typing import Any, Final
 from accp_core.accp import grammar
 from accp_core.accp.debug.redaction import HIDDEN_VALUE, Redaction
 from accp_core.accp.frame import REMOVED, Ref
+from accp_core.accp.parser import parse_frame
+from accp_core.errors import DecodeError
 
 __all__ = ["MAX_MEMBERS", "escape_hidden", "readable_members", "shorten"]
 
@@ -71,7 +73,7 @@ def _readable_entries(value: Mapping[Any, Any], redaction: Redaction, level: int
 
 
 def _readable_text(text: str, redaction: Redaction, level: int) -> str:
-    """Return a quoted string; JSON in a string, as many tools return it, is shown as JSON, so that keys are hidden."""
+    """Return a quoted string; JSON or a frame in a string is shown with its members, so that keys are hidden."""
     if text[:1] in ("{", "["):
         try:
             value = grammar.read_json_literal(text, float, grammar.DEFAULT_LIMITS)
@@ -79,4 +81,12 @@ def _readable_text(text: str, redaction: Redaction, level: int) -> str:
             pass
         else:
             return f"JSON {_readable(value, redaction, level + 1)}"
+    if text[:1] == "@":
+        try:
+            frame = parse_frame(text)
+        except DecodeError:
+            pass
+        else:
+            head = f"{frame.sender}>{frame.intent}:{frame.operation}"
+            return f"frame {head}{_readable(frame.params, redaction, level + 1)}"
     return escape_hidden(dumps(text, ensure_ascii=False))

@@ -17,6 +17,8 @@ from accp_adapters.serving.bodies import BodyRefused, ByteBudget, read_body
 from accp_adapters.serving.hosts import AllowedHosts
 from accp_adapters.serving.off_loop import OWNER
 from accp_adapters.serving.responses import HeldResponse
+from accp_adapters.wire_log import WIRE, log_frame
+from accp_core.accp.debug import Direction
 from accp_core.acp import AcpError, error_body
 from accp_core.acp.document import Json
 from accp_core.acp.handshake import TOKEN_HEADER
@@ -75,7 +77,9 @@ class AcpGate:
             )
         if session.rate.take() or session.is_full:
             raise LocalProtocolError("expected fewer messages at once", code=AcpError.NOT_CONNECTED)
-        return data.decode()
+        text = data.decode()
+        log_frame(Direction.RECEIVED, "acp", text)
+        return text
 
     def wrap(self, endpoint: Endpoint) -> Callable[[Request], Awaitable[HeldResponse]]:
         """Return `endpoint`, for allowed hosts and origins only, and with every refusal as ACP writes it."""
@@ -91,6 +95,8 @@ class AcpGate:
         return wrapped
 
     def _held(self, response: Response) -> HeldResponse:
+        if WIRE.get() is not None and response.media_type == "application/json":
+            log_frame(Direction.SENT, "acp", bytes(response.body).decode())
         busy = refuse(AcpError.NOT_CONNECTED, "expected fewer answers at once")
         return HeldResponse(response, self._budget, seconds=self.host.limits.write_seconds, refusal=busy)
 

@@ -28,6 +28,8 @@ from accp_adapters.serving.hosts import AllowedHosts, network_of
 from accp_adapters.serving.rates import RateLimit
 from accp_adapters.serving.responses import HeldResponse
 from accp_adapters.serving.shares import Places, TooMany
+from accp_adapters.wire_log import log_frame
+from accp_core.accp.debug import Direction
 from accp_core.acp.document import read_object
 from accp_core.errors import ProtocolError
 from accp_core.strict_json import compact_json
@@ -148,7 +150,9 @@ class _Endpoints:
             data = await read_body(
                 request.scope, request.receive, lease, limit=limits.message_bytes, seconds=limits.body_seconds
             )
-        return read_object(data.decode(), limit=limits.message_bytes)
+        text = data.decode()
+        log_frame(Direction.RECEIVED, "relay", text)
+        return read_object(text, limit=limits.message_bytes)
 
     async def _join(self, request: Request, room: Room) -> Response:
         body = await self._body(request)

@@ -23,6 +23,8 @@ from accp_adapters.bindings.acp.sessions.signal import Signal
 from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.bindings.identity import ANONYMOUS, Principal
 from accp_adapters.serving.rates import RateLimit
+from accp_adapters.wire_log import log_frame
+from accp_core.accp.debug import Direction
 from accp_core.acp import (
     AcpError,
     AcpEvent,
@@ -189,6 +191,7 @@ class AcpSession:
 
     async def take(self, text: str) -> AcpEvent:
         """Take a text of the peer, and wait while its inbox is full; return what it was."""
+        log_frame(Direction.RECEIVED, "acp", text)
         event = self.take_event(self.connection.receive(text))
         while self.is_full and not self._ended:
             await self.changed.wait()
@@ -296,6 +299,7 @@ class AcpSession:
     async def _put(self, channel: Channel, text: str) -> None:
         try:
             async with asyncio.timeout(self.limits.write_seconds):
+                log_frame(Direction.SENT, "acp", text)
                 await channel.send(text)
         except TimeoutError:
             raise ChannelClosed(f"the peer took nothing for {self.limits.write_seconds:g} seconds") from None

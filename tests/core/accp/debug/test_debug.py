@@ -75,6 +75,8 @@ def test_the_keys_of_a_registered_schema_are_expanded() -> None:
         ("naïve 中", '"naïve 中"'),
         ('{"a":1}', "JSON {a: 1}"),
         ("{no json", '"{no json"'),
+        ("@a>req:op{b:1}[mid:x,seq:1]", "frame a>req:op{b: 1}"),
+        ("@team", '"@team"'),
         ("[" * 5_000, f'"{"[" * 399}… (4,602 characters more)'),
     ],
 )

@@ -19,15 +19,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
+from accp_core.documents.grids.cells import rows_of
 from accp_core.previews.asked.times import TIME_START
 from accp_core.previews.pieces import DEFINITION
-from accp_core.tables import Table
+from accp_core.tables import FIRST_LINE, TEXT_RECORDS, Table
 
-__all__ = ["Records", "field_of", "is_quoted", "read_records"]
+__all__ = ["Records", "field_of", "is_quoted", "read_records", "table_of_records"]
 
 _MAX_CHARS: Final = 400_000
 """Characters of a text whose records are read."""
 _MIN_LINES: Final = 20
+_MAX_LINES: Final = 10_000
 _MIN_RECORDS: Final = 3
 _MIN_SHARE: Final = 0.6
 """The share of the lines of a log that begin an entry at least."""
@@ -66,9 +68,9 @@ class Records:
 
 def read_records(text: str) -> Records | None:
     """Return the records of a text; None: it is too short or too long."""
-    lines = text.split("\n") if len(text) <= _MAX_CHARS else []
-    if len(lines) < _MIN_LINES:
+    if len(text) > _MAX_CHARS or not _MIN_LINES <= text.count("\n") + 1 <= _MAX_LINES:
         return None
+    lines = text.split("\n")
     headed = _headed(lines)
     starts = headed or _entries(lines) or _defined(lines) or [n for n, line in enumerate(lines) if line.strip()]
     spans = [(start, end) for start, end in pairwise([*starts, len(lines)])]
@@ -77,12 +79,31 @@ def read_records(text: str) -> Records | None:
     _add_fields(rows)
     names = Counter(name for row in rows for name in row)
     kept = [name for name, count in names.items() if count >= _MIN_RECORDS][:_MAX_FIELDS]
-    table = Table(name="records", path=(), columns=tuple(kept), rows=rows)
+    table = Table(name=TEXT_RECORDS, path=(), columns=tuple(kept), rows=rows)
     fields = kept[: kept.index("text")] if headed and "text" in kept else []
     heads = (name for name in fields if len(set(table.cells(name))) > 1 and not name.lower().endswith("id"))
     return Records(
         table, spans, "line" if all(end - start == 1 for start, end in spans) else "record", frozenset(heads)
     )
+
+
+def table_of_records(text: str) -> Table | None:
+    """Return the table `records` that a query of a text reads: `n`, the number of the first line, and the columns.
+
+    None: it has no records, or they are its lines and have nothing but their text.
+    """
+    found = read_records(text)
+    if found is None or (found.table.columns == ("text",) and not any("\n" in row["text"] for row in found.table.rows)):
+        return None
+    # Names that differ in case alone are one name in a query: the first of them is kept.
+    first = {name.casefold(): name for name in reversed(found.table.columns)}
+    names = [name for name in found.table.columns if name.casefold() != "n" and first[name.casefold()] == name]
+    cells: list[list[Any]] = [[row.get(name) for name in names] for row in found.table.rows]
+    rows = [
+        {"n": start + FIRST_LINE} | {name: cell for name, cell in row.items() if cell is not None}
+        for row, (start, _) in zip(rows_of(names, cells), found.lines, strict=True)
+    ]
+    return Table(name=TEXT_RECORDS, path=(), columns=("n", *names), rows=rows)
 
 
 def _headed(lines: Sequence[str]) -> list[int]:

@@ -40,7 +40,7 @@ A cell that a row does not have is not in its mapping.
 from accp_core.tables.build import tables_of
 from accp_core.tables.sampled import MAX_WHOLE, SampledTables, sample_tables
 from accp_core.tables.source import OpenedText, open_document, open_text
-from accp_core.tables.table import LINES, MAX_COLUMNS, ParentLink, Row, Table
+from accp_core.tables.table import LINES, MAX_COLUMNS, TEXT_RECORDS, ParentLink, Row, Table
 from accp_core.tables.text_lines import (
     FIRST_LINE,
     LineNumbers,
@@ -55,6 +55,7 @@ __all__ = [
     "LINES",
     "MAX_COLUMNS",
     "MAX_WHOLE",
+    "TEXT_RECORDS",
     "LineNumbers",
     "OpenedText",
     "ParentLink",

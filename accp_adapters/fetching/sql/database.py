@@ -12,8 +12,9 @@ from accp_adapters.fetching.sql.storage import NO_CELL, StoredColumn, store_colu
 from accp_core.bounded import SizedCache
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
+from accp_core.previews.records import table_of_records
 from accp_core.references import key_of
-from accp_core.tables import LINES, MAX_COLUMNS, Table, open_text
+from accp_core.tables import LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedText, Table, open_text
 
 __all__ = ["MAX_CELLS", "MAX_CHARS", "Database", "DatabaseCache", "StoredTable"]
 
@@ -21,7 +22,7 @@ MAX_CHARS: Final = 32_000_000
 """Characters of a text that can be queried; opening it takes about 12 bytes of memory for each."""
 MAX_CELLS: Final = 10_000_000
 """Rows times columns of a table, and of all tables of a text; an absent cell takes a byte."""
-_BESIDE_ARRAYS: Final = frozenset(("root", LINES))
+_BESIDE_ARRAYS: Final = frozenset(("root", LINES, TEXT_RECORDS))
 _NO_SCALARS: Final = frozenset(("null", "absent", "arrays", "objects"))
 _CACHED_BYTES: Final = 64_000_000
 _ENTRY_BYTES: Final = 250
@@ -67,7 +68,7 @@ class Database:
 
     @property
     def main(self) -> StoredTable | None:
-        """The table that is meant where none is named: the longest that no row holds, but for `root` and `lines`."""
+        """The table that is meant where none is named: the longest that no row holds, root and those of a text last."""
         tops = [table for table in self.tables if table.source.parent is None]
         arrays = [table for table in tops if table.source.path or table.source.name not in _BESIDE_ARRAYS] or tops
         return max(arrays, key=lambda table: table.row_count, default=None)
@@ -110,7 +111,7 @@ def _build(text: str, key: str, *, with_objects: bool) -> Database:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode=OFF")
         connection.execute("BEGIN")
-        for table in opened.tables(with_objects=with_objects):
+        for table in (*opened.tables(with_objects=with_objects), *_records(opened)):
             cells = len(table.rows) * len(table.columns)
             if len(table.columns) > MAX_COLUMNS or cells > left:
                 tables.append(_described(table, {}, {}))
@@ -123,6 +124,12 @@ def _build(text: str, key: str, *, with_objects: bool) -> Database:
         content = connection.serialize() if any(table.columns for table in tables) else b""
     size = len(content) + _described_size(tables)
     return Database(content=content, tables=tuple(tables), longest=longest, size=size, is_cut=opened.is_cut)
+
+
+def _records(opened: OpenedText) -> Iterator[Table]:
+    """Yield the table of the records of a text that holds no values: commits, mails, entries of a log, functions."""
+    if isinstance(opened.value, str) and (found := table_of_records(opened.value)):
+        yield found
 
 
 def _described_size(tables: Sequence[StoredTable]) -> int:

@@ -6,7 +6,7 @@ import pytest
 
 from accp_core.previews import preview
 from accp_core.previews.asked.request import Request
-from accp_core.previews.records import read_records
+from accp_core.previews.records import read_records, table_of_records
 from accp_core.previews.requested_records import find_requested_records
 
 COMMITS = "\n".join(
@@ -115,3 +115,12 @@ def test_numbers_in_one_place_of_nearly_all_lines_are_compared() -> None:
     (reading,) = readings(listing, "Which exports have more than 8,500 bytes?")
     assert reading.startswith("number_1>8500: ")
     assert sum(int(line.split()[0]) > 8500 for line in listing.split("\n")) == int(reading.split(": ")[1].split()[0])
+
+
+def test_the_table_of_a_query_has_the_number_of_the_first_line_and_each_name_once() -> None:
+    table = table_of_records("\n".join(f"Time: {n}\ntime: x\nn: {n}\nbody {n}\n" for n in range(9)))
+    assert table is not None
+    assert table.columns == ("n", "Time", "text", "number_2")
+    assert table.rows[1] == {"n": 6, "Time": 1, "text": "body 1", "number_2": 1}
+    assert table_of_records("abc\n" * 30) is None
+    assert table_of_records("abc") is None

@@ -14,8 +14,8 @@ __all__ = ["Hearing", "Key", "Telling"]
 
 _EVENT: Final = re.compile(r"([0-9]{1,12})\.([0-9]{1,6})(?:\*([0-9]{1,12}))?")
 
-Key: TypeAlias = tuple[object, ...]
-"""A kind of choice. A choice is of an exact kind and of a rough one, which counts where the exact one is new."""
+Key: TypeAlias = tuple[object, ...] | int
+"""A kind of choice, or its number. A choice is of an exact kind and of a rough one, which counts where that is new."""
 
 
 class Telling:

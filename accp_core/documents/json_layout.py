@@ -16,14 +16,13 @@ Symbols stand before the gaps that use them; `3.1*40` is the same 40 times.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs miss it
-from json.encoder import encode_basestring
 from typing import Final, TypeAlias
 
 from accp_core.documents.foretelling import Hearing, Key, Telling
+from accp_core.documents.json_strings import describe_escapes, hear_bare, hear_escapes, tell_bare
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.packing.expansion import Expansion
 from accp_core.strict_json import has_surrogate_pair
@@ -36,9 +35,9 @@ _MAX_SHARE: Final = 1 / 8
 
 _STRING: Final = r'"(?:[^"\\]|\\.)*+"'
 _TOKEN: Final = re.compile(rf'([ \t\r\n\ufeff]*+)([\[\]{{}},:]|{_STRING}|[^\s"\[\]{{}},:]++)', re.DOTALL)
-_SPELLS_NUMBER: Final = re.compile(r'"(?:NaN|-?Infinity|-?[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)"')
 _OPEN: Final = frozenset("[{(")
 _CLOSE: Final = frozenset(("]", "}", ")", ",)"))
+_SIGNS: Final = frozenset((*_OPEN, *_CLOSE, ",", ":"))
 _LETTERS: Final = {" ": "s", "\t": "t", "\n": "n", "\r": "r", "\ufeff": "b"}
 _BLANKS: Final = {letter: blank for blank, letter in _LETTERS.items()}
 _RUN: Final = re.compile(r"(.)\1*", re.DOTALL)
@@ -109,28 +108,40 @@ def _gaps(
         choose: Returns the blank of a gap, told its exact kind, its rough kind and the place of the open bracket.
         by_column: Whether indentations are counted from the column of a bracket, not from its line.
     """
-    outside = _Container("", 0)
-    open_ones = [outside]
+    open_ones = [_Container("", 0)]
     blanks: list[str] = []
-    before = ""
+    before = kind_before = ""
     indent = column = 0
+    numbers: dict[Key, int] = {}
+    known: dict[tuple[str, _Symbol, int], dict[tuple[str, str], tuple[int, int]]] = {}
+    kinds = known.setdefault(("", _NONE, 1), {})
     for token in tokens:
         inner = open_ones[-1]
-        exact, rough = _kind_of_gap(before, token, inner, len(open_ones))
-        symbol, blank = choose(exact, rough, inner.base)
+        kind = token if token in _SIGNS else ""
+        found = kinds.get((kind_before, kind))
+        if found is None:
+            # A number is quicker to look up than what it stands for.
+            exact, rough = _kind_of_gap(before, token, inner, len(open_ones))
+            found = numbers.setdefault(exact, len(numbers)), numbers.setdefault(rough, len(numbers))
+            kinds[kind_before, kind] = found
+        symbol, blank = choose(*found, inner.base)
         blanks.append(blank)
         if before in _OPEN:
             inner.begins = symbol
+            kinds = known.setdefault((inner.bracket, symbol, len(open_ones)), {})
         if "\n" in blank:
             indent = column = len(blank) - blank.rfind("\n") - 1
         else:
             column += len(blank)
         if token in _OPEN:
             open_ones.append(_Container(token, column if by_column else indent))
+            kinds = known.setdefault((token, _NONE, len(open_ones)), {})
         elif token in _CLOSE:
             open_ones.pop()
+            inner = open_ones[-1]
+            kinds = known.setdefault((inner.bracket, inner.begins, len(open_ones)), {})
         column += len(token)
-        before = token
+        before, kind_before = token, kind or "0"
     return blanks
 
 
@@ -156,128 +167,6 @@ def _kind_of_gap(before: str, token: str, inner: _Container, depth: int) -> tupl
     return ("document", not before), ("document",)
 
 
-def _escape(char: str, form: str) -> str:
-    """Return a character of a string in a form: `c` as in compact JSON, `u` or `U` hexadecimal, or `/` behind `\\`."""
-    if form == "c":
-        return encode_basestring(char)[1:-1]
-    if form == "/":
-        return f"\\{char}"
-    digits = "{:04x}" if form == "u" else "{:04X}"
-    units = char.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{digits.format(int.from_bytes(units[at : at + 2]))}" for at in range(0, len(units), 2))
-
-
-_PLANE_0: Final = "\uffff"
-_BEYOND: Final = "\U0010ffff"
-_RANGES: Final = {_PLANE_0: "\x80-\uffff", _BEYOND: "\U00010000-\U0010ffff"}
-
-
-def _class_of(char: str) -> str:
-    """Return what stands for a character among those with other escapes: itself, or all that are not ASCII alike."""
-    if char < "\x80" or char in "\u2028\u2029":
-        return char
-    return _PLANE_0 if char < "\U00010000" else _BEYOND
-
-
-_IN_SOURCE: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.")
-_FORMS: Final = ("c", "u", "U", "/")
-
-
-def _read_escape(item: str) -> str:
-    """Return the character that an escape, or a character itself, stands for."""
-    return str(scanstring(f'"{item}"', 1)[0]) if item[0] == "\\" else item
-
-
-def _items_of(classes: str) -> re.Pattern[str]:
-    """Return the pattern of an escape of compact JSON, or of a raw character of some classes."""
-    raw = "".join(_RANGES.get(each) or re.escape(each) for each in classes if each not in '"\\')
-    return re.compile(r"\\u[0-9a-f]{4}|\\." + (f"|[{raw}]" if raw else ""))
-
-
-def _tell_escapes(sources: Sequence[str], compact: Sequence[str]) -> str:
-    """Return which escapes the strings have that compact JSON has not; ValueError: they differ in other ways."""
-    found = dict.fromkeys(escape for text in sources if "\\" in text for escape in _IN_SOURCE.findall(text))
-    read = ((escape, _read_escape(escape)) for escape in found)
-    classes = "".join(dict.fromkeys(_class_of(char) for escape, char in read if escape != _escape(char, "c")))
-    items, telling = _items_of(classes), Telling()
-    for source, text in zip(sources, compact, strict=True):
-        at = last = 0
-        for item in items.finditer(text):
-            start = at + item.start() - last
-            char = _read_escape(item[0])
-            key = (_class_of(char),)
-            foretold = str(telling.foretold(key, key, "c"))
-            form = _form_at(source, start, char, foretold)
-            telling.tell(key, key, form, is_foretold=form == foretold)
-            _expect_same(source[at:start], text[last : item.start()])
-            at, last = start + len(_escape(char, form)), item.end()
-        _expect_same(source[at:], text[last:])
-    return f"{','.join(f'{ord(each):x}' for each in classes)};{telling.to_text(str)}"
-
-
-def _form_at(source: str, start: int, char: str, foretold: str) -> str:
-    for form in (foretold, *_FORMS):
-        if source.startswith(_escape(char, form), start):
-            return form
-    raise ValueError("expected the same characters")
-
-
-def _expect_same(source: str, text: str) -> None:
-    if source != text:
-        raise ValueError("expected the same characters")
-
-
-def _tell_bare(tokens: Sequence[str], compact: list[str]) -> str:
-    """Return which strings of compact JSON stand without quotes, and write them in it so."""
-    telling = Telling()
-    for at, (token, text) in enumerate(zip(tokens, compact, strict=False)):
-        if _SPELLS_NUMBER.fullmatch(text):
-            bare = "1" if token == text[1:-1] else "0"
-            telling.tell((text,), (text,), bare, is_foretold=telling.foretold((text,), (text,), "0") == bare)
-            compact[at] = token if bare == "1" else text
-    told = telling.to_text()
-    return f"={told}" if told else ""
-
-
-def _hear_bare(told: str, compact: Sequence[str]) -> list[str]:
-    hearing = Hearing(told, _is_bare)
-    tokens = [
-        text[1:-1] if _SPELLS_NUMBER.fullmatch(text) and hearing.next((text,), (text,), False) else text
-        for text in compact
-    ]
-    hearing.end()
-    return tokens
-
-
-def _is_bare(text: str) -> bool:
-    if text not in ("0", "1"):
-        raise ValueError(f"expected whether a string has no quotes, found {text!r}")
-    return text == "1"
-
-
-def _hear_escapes(told: str, compact: Sequence[str], expansion: Expansion) -> Iterator[str]:
-    named, _, events = told.partition(";")
-    classes = "".join(chr(int(each, 16)) for each in named.split(",") if each)
-    items, hearing = _items_of(classes), Hearing(events, _form_of)
-
-    def escape(item: re.Match[str]) -> str:
-        char = _read_escape(item[0])
-        key = (_class_of(char),)
-        written = _escape(char, str(hearing.next(key, key, "c")))
-        expansion.add(len(written) - len(item[0]), "this part")
-        return written
-
-    for text in compact:
-        yield items.sub(escape, text)
-    hearing.end()
-
-
-def _form_of(text: str) -> str:
-    if text not in _FORMS:
-        raise ValueError(f"expected the form of an escape, found {text!r}")
-    return text
-
-
 def describe_json(text: str, values: Sequence[object]) -> str | None:
     """Return the layout of a text that is one JSON document after the other; None where it would be too long.
 
@@ -288,31 +177,31 @@ def describe_json(text: str, values: Sequence[object]) -> str | None:
     if "\\u0000" in text:
         # A string that looks like a placeholder would be written as a number.
         return None
-    found = _TOKEN.findall(text)
-    tokens = [token for _, token in found]
     try:
-        compact = _compact_tokens(values)
-        if has_surrogate_pair("".join(compact)):
+        documents = [write_styled_json(value, "0u") for value in values]
+        if has_surrogate_pair("".join(documents)):
             # Of two halves that were written in different ways, a view makes one character.
             return None
-        blanks = describe_blanks(found, compact, len(text))
-        escapes = "" if tokens == compact else _tell_bare(tokens, compact)
-        escapes += "" if tokens == compact else f"!{_describe_escapes(tokens, compact)}"
-        is_told = blanks is not None and is_short(escapes, len(text))
-        if is_told and write_json(values, layout := f"{blanks}{escapes}", Expansion(len(text))) == text:
-            return layout
+        return "" if documents == [text] else _describe_written(text, documents)
     except (ValueError, RecursionError):
-        pass
-    return None
+        return None
 
 
-def _describe_escapes(tokens: Sequence[str], compact: Sequence[str]) -> str:
-    strings = [(token, text) for token, text in zip(tokens, compact, strict=True) if token != text or token[0] == '"']
-    return _tell_escapes([token for token, _ in strings], [text for _, text in strings])
+def _describe_written(text: str, documents: Sequence[str]) -> str | None:
+    """Return the layout of a text that writes documents of compact JSON; None where none writes it again."""
+    found = _TOKEN.findall(text)
+    tokens, compact = [token for _, token in found], _tokens_of(documents)
+    blanks = describe_blanks(found, compact, len(text))
+    bare = "" if tokens == compact else tell_bare(tokens, compact)
+    escapes = "" if tokens == compact else describe_escapes(tokens, compact)
+    if blanks is None or not is_short(bare + escapes, len(text)):
+        return None
+    is_same = write_blanks(compact, blanks, Expansion(len(text)), escapes) == text
+    return blanks + (bare and f"={bare}") + (escapes and f"!{escapes}") if is_same else None
 
 
-def _compact_tokens(values: Sequence[object]) -> list[str]:
-    return [token for value in values for _, token in _TOKEN.findall(write_styled_json(value, "0u"))]
+def _tokens_of(documents: Sequence[str]) -> list[str]:
+    return [token for document in documents for _, token in _TOKEN.findall(document)]
 
 
 def describe_blanks(found: Sequence[tuple[str, str]], tokens: Sequence[str], chars: int) -> str | None:
@@ -361,8 +250,8 @@ def write_json(values: Sequence[object], layout: str, expansion: Expansion) -> s
     """
     blanks, _, escapes = layout.partition("!")
     blanks, _, bare = blanks.partition("=")
-    compact = _compact_tokens(values)
-    return write_blanks(_hear_bare(bare, compact) if bare else compact, blanks, expansion, escapes)
+    compact = _tokens_of([write_styled_json(value, "0u") for value in values])
+    return write_blanks(hear_bare(bare, compact) if bare else compact, blanks, expansion, escapes)
 
 
 def write_blanks(compact: Sequence[str], layout: str, expansion: Expansion, escapes: str = "") -> str:
@@ -379,7 +268,7 @@ def write_blanks(compact: Sequence[str], layout: str, expansion: Expansion, esca
     hearing.end()
     tokens = list(compact)
     if escapes:
-        strings = _hear_escapes(escapes, [token for token in compact if token[0] == '"'], expansion)
+        strings = hear_escapes(escapes, [token for token in compact if token[0] == '"'], expansion)
         tokens = [next(strings) if token[0] == '"' else token for token in compact]
         next(strings, None)
     return "".join(chain.from_iterable(zip(before, tokens, strict=True)))

@@ -129,3 +129,19 @@ def test_whatever_blanks_and_escapes_there_are_come_back_or_are_left(
 def test_any_layout_gives_a_text_or_is_refused(layout: str) -> None:
     with contextlib.suppress(ValueError):
         write_json([ROWS[0]], layout, Expansion(5_000))
+
+
+@pytest.mark.parametrize("text", ['[ "a b"]', "[ 1]", '["a c", 1]'])
+def test_a_text_of_another_value_has_no_layout(text: str) -> None:
+    assert describe_json(text, [["a c"]]) is None
+
+
+def test_compact_json_has_the_empty_layout() -> None:
+    compact = json.dumps(ROWS, separators=(",", ":"), ensure_ascii=False)
+    assert describe_json(compact, [ROWS]) == ""
+    assert write_json([ROWS], "", Expansion(len(compact))) == compact
+
+
+def test_a_layout_names_only_forms_of_escapes() -> None:
+    with pytest.raises(ValueError, match="expected the form of an escape, found 'x'"):
+        write_json([["é"]], "!ffff;x;0.0", Expansion(100))

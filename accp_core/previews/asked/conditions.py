@@ -10,7 +10,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from accp_core.previews.asked.cell_order import CellOrder, convert, is_empty, order_of
-from accp_core.previews.asked.request import Bound, Request, words_of_name
+from accp_core.previews.asked.request import COMMON, Bound, Request, words_of_name
 from accp_core.previews.asked.times import DatePart
 from accp_core.previews.words import find_words
 from accp_core.tables import Table
@@ -51,13 +51,6 @@ _FLAGS: Final = {"true": True, "yes": True, "y": True, "false": False, "no": Fal
 _MIN_FEW: Final = 3
 _FEW: Final = 0.05
 """The share of the rows up to which a word that they have is rare."""
-_COMMON: Final = frozenset((
-    "which", "what", "when", "where", "that", "this", "there", "with", "from", "were", "have", "does", "many",
-    "much", "more", "than", "most", "them", "they", "these", "those", "over", "under", "below", "above",
-    "after", "before", "about", "into", "only", "also", "give", "list", "show", "find", "first", "last",
-    "line", "lines", "been", "without", "please", "least", "time", "times",
-))  # fmt: skip
-"""Words that a sentence needs and that name nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +79,7 @@ class Conditions:
         link = table.parent.column if table.parent else None
         self.columns: Final = [name for name in table.columns[:_MAX_COLUMNS] if name != link]
         self._orders: dict[str, CellOrder | None] = {}
-        self._saying = _COMMON | request.said
+        self._saying = COMMON | request.said
 
     def find(self) -> list[Condition]:
         """Return the conditions of the request that some rows meet and others do not."""
@@ -168,6 +161,7 @@ class Conditions:
         return len(words) <= _MAX_NAME and any(
             word[0].isupper()
             and len(word) >= _MIN_NAME
+            and word.casefold() not in COMMON
             and self.request.match(word.casefold()) in self.request.capitals
             for word in words
         )

@@ -10,17 +10,42 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 from typing import Final
 
 from accp_core.previews.asked.times import date_parts_of
 from accp_core.previews.words import find_words, requested_words
 
-__all__ = ["Bound", "Order", "Request", "words_of_name"]
+__all__ = ["COMMON", "Bound", "Order", "Request", "words_of_name"]
 
 _MAX_CHARS: Final = 4_000
 """Characters of a request that are read: a call may have a file as its argument."""
 _HUMP: Final = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PART: Final = re.compile(r"[^\W\d_]+|\d+")
+COMMON: Final = frozenset((
+    "which", "what", "when", "where", "that", "this", "there", "with", "from", "were", "have", "does", "many",
+    "much", "more", "than", "most", "them", "they", "these", "those", "over", "under", "below", "above",
+    "after", "before", "about", "into", "only", "also", "give", "list", "show", "find", "first", "last",
+    "line", "lines", "been", "without", "please", "least", "time", "times", "the", "and", "for", "are", "was", "has",
+    "had", "did", "who", "how", "our", "its", "you", "can", "all", "any", "but", "a", "an", "as", "at", "by", "do",
+    "in", "is", "it", "of", "on", "or", "to",
+))  # fmt: skip
+"""Words that a sentence needs and that name nothing."""
+_SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
+_REPLY: Final = r"(?:answers?|reply|replies|response)"
+_OF_REPLY: Final = re.compile(
+    rf"""\W*(?:(?:and|then|please|finally)\b\W*)*(?:
+    (?:answer|reply|respond)\s+(?:only\s|just\s|briefly\s)?(?:with|in|as|by|using|only|briefly)\b
+    |(?:begin|start|end|finish|close)\b.*\b(?:{_REPLY}|lines?(?!\s\d)|sentences?|words?)\b
+    |separate\b.*\b(?:by|with)\b
+    |(?:give|put|write|state|return|print|format|keep|mark|wrap|quote|use)\s+
+     (?:(?:only\s)?(?:it|them|each|all)\b.*\b(?:as|in|on|by|with)\b|.*\b{_REPLY}\b)
+    |(?:your|the)\s(?:final\s)?{_REPLY}\s(?:must|should|shall|has\sto|needs|may)\b
+    |(?:return|print|output|use|write)\s(?:only\s|valid\s|plain\s)*(?:json|csv|yaml|markdown|prose)\s*(?:only|alone)?\W*$
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""The beginning of a sentence about the form of the reply: "Answer with …", "Write it as …", "End with one line …"."""
 _STEM: Final = 4
 """Letters that two spellings of a word begin with, and at most so many may follow one of them."""
 _CODE: Final = 3
@@ -151,7 +176,7 @@ class Request:
 
     def __init__(self, text: str) -> None:
         """Read `text`: the user's words and the arguments of the call."""
-        text = text[:_MAX_CHARS]
+        text = _without_form(text[:_MAX_CHARS])
         self.words: Final = requested_words(text)
         """Its words without regard to case, at most 64."""
         codes = (word.casefold() for word in find_words(text) if len(word) == 2 and _is_code(word))
@@ -159,6 +184,7 @@ class Request:
         self._named: Final = self.words | frozenset(codes) | parts | {word.replace("-", "") for word in self.words}
         self._ordered: Final = sorted(self._named)
         self._all: Final = frozenset((*words_of_name(text), *(word.casefold() for word in find_words(text))))
+        self._pairs: Final = frozenset(pairwise(words_of_name(text)))
         self.match: Final = functools.cache(self._match)
         compound = (word for word in find_words(text) if not word.isalpha())
         self.capitals: Final = frozenset(
@@ -195,16 +221,21 @@ class Request:
         return self.match(word) is not None
 
     def has_all(self, text: str) -> bool:
-        """Return whether all words of a value stand in the request."""
+        """Return whether all words of a value stand in the request; those that name nothing do not without others."""
         words = [word.casefold() for word in find_words(text)]
-        if words and all(map(self.has, words)):
-            return True
         parts = words_of_name(text)
+        if COMMON.isdisjoint(parts) and words and all(map(self.has, words)):
+            return True
+        parts = parts if not COMMON.issuperset(parts) else []
         return all(map(str.isalpha, parts)) and any(map(self.has, parts)) and self.says(" ".join(parts))
 
     def says(self, phrase: str) -> bool:
-        """Return whether all words of a phrase stand in the request, short ones, too."""
-        return all(part in self._all or self.has(part) for part in phrase.casefold().split())
+        """Return whether all words of a phrase stand in the request, those that name nothing beside the same ones."""
+        parts = phrase.casefold().split()
+        beside = (pair for pair in pairwise(parts) if not COMMON.isdisjoint(pair))
+        return all(part in self._all or self.has(part) for part in parts) and all(
+            (self.match(a) or a, self.match(b) or b) in self._pairs for a, b in beside
+        )
 
     def names(self, name: str) -> frozenset[str]:
         """Return the words of the name of a column that stand in the request, without those that say nothing."""
@@ -251,6 +282,12 @@ class Request:
         if word in self._named:
             return word
         return next((other for other in self._ordered if _are_alike(word, other)), None)
+
+
+def _without_form(text: str) -> str:
+    """Return a request without the sentences that say how to reply: they name nothing; all of it where none is left."""
+    left = [sentence for sentence in _SENTENCE.split(text) if not _OF_REPLY.match(sentence)]
+    return "\n".join(left) if any(map(str.strip, left)) else text
 
 
 def _is_code(word: str) -> bool:

@@ -25,7 +25,7 @@ from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import TokenCounter
 from accp_core.references import parse_reference
 from accp_core.strict_json import compact_json
-from accp_core.tables import OpenedText, lines_of, open_text
+from accp_core.tables import LINES, OpenedText, lines_of, open_text
 from accp_core.view import read, render_text
 from accp_core.view.notation import LINE
 
@@ -47,6 +47,7 @@ _WRITES: Final = re.compile(
 _INDEX: Final = re.compile(r"\S+?(?:\.[0-9]+(?:\.\S*)?|\[[0-9]+\]\S*)")
 _LINES: Final = re.compile(r"lines?\s+([0-9]{1,9})\s*(?:-|to|\.\.)\s*([0-9]{1,9})", re.IGNORECASE)
 """The lines that a mark of a preview names: `lines 41-97`."""
+_NAMES_LINES: Final = re.compile(r"""\b(?:from|join)\s+["`\[]?lines\b""", re.IGNORECASE)
 _ROWS: Final = re.compile(r"(?:\$\.)?rows(?=[.\[])")
 _MAX_SHOWN: Final = 100
 _MAX_QUOTED: Final = 1_000
@@ -193,8 +194,10 @@ def _room(limit: int, before: str, counter: TokenCounter) -> int:
 def _ask(texts: Mapping[str, str], request: FetchRequest, query: Callable[[Catalog], _Answer]) -> _Answer:
     """Return the answer of a query; where it names an object that has columns of its own, its JSON is read, too."""
 
+    names_lines = _NAMES_LINES.search(request.query) is not None
+
     def catalog(*, with_objects: bool) -> Catalog:
-        built = [DATABASES.get(text, with_objects=with_objects) for text in texts.values()]
+        built = [DATABASES.get(text, with_objects=with_objects, with_lines=names_lines) for text in texts.values()]
         return Catalog(built, list(texts), request.named)
 
     try:
@@ -261,7 +264,7 @@ def _other(
         before += _place(query, opened) if isinstance(found, dict | list) else ""
         return before + _page(found, query, request, _room(limit, before, counter), counter)
     limit = _room(limit, before, counter)
-    if (lines := _LINES.fullmatch(query)) and opened[0].prose is not None:
+    if (lines := _LINES.fullmatch(query)) and (opened[0].prose is not None or not _has_own_lines(opened[0])):
         sql = f"SELECT n, text FROM lines WHERE n BETWEEN {lines[1]} AND {lines[2]}"
         return answer(texts, replace(request, query=sql), limit=limit, counter=counter)
     is_text = all(isinstance(each.value, str) for each in opened)
@@ -281,6 +284,10 @@ def _other(
     if found_rows is None:
         return before + _nothing(query, opened, lambda: _ask(texts, request, Catalog.describe))
     return before + found_rows
+
+
+def _has_own_lines(opened: OpenedText) -> bool:
+    return any(table.name == LINES for table in opened.tables())
 
 
 def _nothing(query: str, opened: Sequence[OpenedText], describe: Callable[[], str]) -> str:

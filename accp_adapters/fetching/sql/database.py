@@ -14,7 +14,7 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.previews.records import table_of_records
 from accp_core.references import key_of
-from accp_core.tables import LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedText, Table, open_text
+from accp_core.tables import LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedText, Table, open_text, table_of_lines
 
 __all__ = ["MAX_CELLS", "MAX_CHARS", "Database", "DatabaseCache", "StoredTable"]
 
@@ -80,38 +80,42 @@ class DatabaseCache:
     def __init__(self, max_bytes: int = _CACHED_BYTES) -> None:
         self._databases: Final[SizedCache[str, Database]] = SizedCache(max_bytes)
 
-    def get(self, text: str, *, with_objects: bool = False) -> Database:
+    def get(self, text: str, *, with_objects: bool = False, with_lines: bool = False) -> Database:
         """Return the database of a text; the caller has checked who may read the text.
 
         Args:
             text: The text.
             with_objects: Whether objects and arrays that have columns or tables have a column of their JSON, too; few
                 queries name one, and it takes several times the memory.
+            with_lines: Whether a text that is all JSON has the table `lines`, too, if none of its own has that name.
 
         Raises:
             ProtocolError: E2003, the text is too long.
         """
         # The key is a hash of the text, so what one session built shows another one nothing but its own text.
         key = key_of(text)
-        name = f"{key} {with_objects}"
+        name = f"{key} {with_objects} {with_lines}"
         database = self._databases.use(name)
         if database is None:
-            database = _build(text, key, with_objects=with_objects)
+            database = _build(text, key, with_objects=with_objects, with_lines=with_lines)
             self._databases.put(name, database, database.size)
         return database
 
 
-def _build(text: str, key: str, *, with_objects: bool) -> Database:
+def _build(text: str, key: str, *, with_objects: bool, with_lines: bool) -> Database:
     if len(text) > MAX_CHARS:
         reason = f"expected a text of at most {MAX_CHARS:,} characters for a query, found {len(text):,}; use offset"
         raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
     left, numbers = MAX_CELLS, iter(range(2**31))
     longest, tables = 0, []
     opened = open_text(text)
+    found = (*opened.tables(with_objects=with_objects), *_records(opened))
+    if with_lines and all(table.name != LINES for table in found):
+        found = (*found, table_of_lines(text))
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode=OFF")
         connection.execute("BEGIN")
-        for table in (*opened.tables(with_objects=with_objects), *_records(opened)):
+        for table in found:
             cells = len(table.rows) * len(table.columns)
             if len(table.columns) > MAX_COLUMNS or cells > left:
                 tables.append(_described(table, {}, {}))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from accp_adapters.fetching import read_request
@@ -37,3 +39,32 @@ def test_lines_come_in_pages() -> None:
 
 def test_what_is_no_line_is_a_view() -> None:
     assert ask("SELECT n FROM lines LIMIT 2").startswith("[2] n")
+
+
+ROWS = {"items": [{"id": n, "tags": ["a", "b"]} for n in range(50)], "port": 8080}
+DOCUMENTS = {
+    "JSON": json.dumps(ROWS, indent=2),
+    "JSON Lines": "".join(f'{{"id":  {n}, "port": 8080}}\n' for n in range(50)),
+    "an array": json.dumps(ROWS["items"], indent="\t"),
+}
+
+
+@pytest.mark.parametrize("source", DOCUMENTS.values(), ids=DOCUMENTS)
+@pytest.mark.parametrize("query", ["select text from lines where n between 20 and 22", "lines 20-22"])
+def test_a_document_has_lines_too_where_they_are_asked_for(source: str, query: str) -> None:
+    shown = answer({"k": source}, read_request({"query": query}), limit=1_000, counter=count_o200k).split("\n")
+    numbered = "" if query.startswith("select") else "{}: "
+    assert shown == [numbered.format(n) + source.split("\n")[n - 1] for n in (20, 21, 22)]
+
+
+def test_lines_of_a_document_are_found_by_their_words_and_joined() -> None:
+    source = DOCUMENTS["JSON"]
+    query = "SELECT i.id, l.n FROM items i JOIN lines l ON l.text LIKE '%: ' || i.id || ',%' WHERE i.id = 7"
+    assert answer({"k": source}, read_request({"query": query}), limit=1_000, counter=count_o200k) == "id 7\nn 53"
+
+
+@pytest.mark.parametrize("query", ["SELECT n FROM lines WHERE n > 1", "lines 1-3"])
+def test_a_document_with_lines_of_its_own_has_no_others(query: str) -> None:
+    source = json.dumps({"lines": [{"n": 1}, {"n": 2}]}, indent=2)
+    shown = answer({"k": source}, read_request({"query": query}), limit=1_000, counter=count_o200k)
+    assert shown == "n 2" if query.startswith("SELECT") else shown.startswith("0 of 2 rows")

@@ -54,6 +54,8 @@ class Hop(NamedTuple):
     """The packet that the draft counts."""
     ours: Packet
     """The packet that the workflow's encoder gives."""
+    known: Packet | None = None
+    """The same to an agent whose default fields are known (section 4.2); None: there are none to leave out."""
 
 
 PAYROLL: Final = PayrollEncoder()
@@ -72,6 +74,7 @@ HOPS: Final[tuple[Hop, ...]] = (
         "HR-Agent: fetch cost centre budgets and YTD spend, 2024-08, as JSON, priority 1",
         "FETCH|FIN|return:HR-Agent|p:1|aacp:1.1|res:budget_cc|period:2024-08|fmt:json",
         PAYROLL.fetch_budgets("2024-08"),
+        PAYROLL.fetch_budgets("2024-08", fields=None),
     ),
     Hop(
         "I have both employee salary data and budget allocations. Please merge these datasets, apply pension "
@@ -157,6 +160,7 @@ COLUMNS: Final[dict[str, Callable[[Hop], str]]] = {
     "draft's English": lambda hop: hop.english,
     "draft's packet": lambda hop: hop.draft,
     "encoder's packet": lambda hop: str(hop.ours),
+    "its defaults known": lambda hop: str(hop.known or hop.ours),
     "compact JSON of it": lambda hop: packet_json(hop.ours),
     "terse English": lambda hop: hop.terse,
 }

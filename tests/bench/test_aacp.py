@@ -21,6 +21,7 @@ def test_the_draft_s_gpt_4o_column_is_reproduced() -> None:
 def test_packets_save_nothing_against_terse_english_or_json() -> None:
     all_hops = {name: counts[-1] for name, counts in totals().items()}
     assert all_hops["encoder's packet"] == 151
+    assert all_hops["its defaults known"] == 139
     assert all_hops["terse English"] < all_hops["compact JSON of it"] < all_hops["encoder's packet"]
 
 

@@ -12,6 +12,7 @@ from rich.table import Table
 from tests.conformance.evidence import Evidence, cases, gather
 from tests.conformance.families import FAMILIES
 from tests.conformance.requirement import Family, Requirement
+from tests.foreign.matrix import matrix_of
 
 __all__ = ["main"]
 
@@ -70,6 +71,8 @@ def main(arguments: list[str], console: Console) -> int:
     levels = [(family, level) for family in FAMILIES for level in family.titles]
     for family, level in levels:
         console.print(level_table(family, level, evidence), "")
+    for line in matrix_of(evidence.reports):
+        console.print(line, markup=False, highlight=False)
     for family, level in levels:
         console.print(summary(family, level, evidence), soft_wrap=True)
     return 0 if all(holds(family, evidence) for family in FAMILIES) else 1

@@ -23,13 +23,22 @@ class Evidence:
     """Node ids, below `tests/`, of what was collected."""
     failed: set[str] = field(default_factory=set)
     """Node ids of tests that ran and did not pass."""
+    reports: list[pytest.TestReport] = field(default_factory=list)
+    """Reports of the tests that name a demand and a carrier."""
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Keep each test."""
         self.nodes = [item.nodeid.removeprefix("tests/") for item in session.items]
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        """Keep each test, where processes of their own run them."""
+        self.nodes = [each.removeprefix("tests/") for each in ids]
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep what did not pass; a test that is skipped shows nothing."""
+        if report.when == "call" and report.user_properties:
+            self.reports.append(report)
         if report.failed or report.skipped:
             self.failed.add(report.nodeid.removeprefix("tests/"))
 
@@ -44,7 +53,8 @@ def gather(*, run: bool) -> Evidence:
     """Return what pytest finds; only for an interpreter of its own, not within another run of pytest."""
     evidence = Evidence()
     paths = sorted(map(str, evidence_files()))
-    options = ["-q", "-p", "no:cacheprovider", *([] if run else ["--collect-only"])]
+    how = ["-n", "auto", "--dist", "worksteal"] if run else ["--collect-only"]
+    options = ["-q", "-p", "no:cacheprovider", *how]
     with contextlib.redirect_stdout(io.StringIO()) as output:
         code = pytest.main([*options, *paths], plugins=[evidence])
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):

@@ -10,7 +10,7 @@ from accp_adapters.replay.formats.conversation import Item
 from accp_adapters.replay.formats.findings import Findings
 from accp_adapters.replay.formats.frameworks import autogen, langchain, pydantic_ai, trajectories, vercel
 from accp_adapters.replay.formats.providers import anthropic, bedrock, gemini, openai_chat, openai_responses
-from accp_adapters.replay.formats.traces import langfuse, langsmith, litellm, otlp
+from accp_adapters.replay.formats.traces import langfuse, langsmith, litellm, openai_agents, otlp
 from accp_adapters.replay.formats.transcripts import a2a, claude_code, codex, mcp
 
 __all__ = ["FORMATS", "Format", "detect", "format_named"]
@@ -38,6 +38,7 @@ FORMATS: Final = (
     Format("langsmith", "LangSmith runs", langsmith.is_run, langsmith.read_run),
     Format("langfuse", "Langfuse observations", langfuse.is_observation, langfuse.read_observation),
     Format("litellm", "LiteLLM payloads", litellm.is_payload, litellm.read_payload),
+    Format("openai-agents", "OpenAI Agents spans", openai_agents.is_agents_span, openai_agents.read_agents_span),
     Format("codex", "Codex rollouts", codex.is_record, codex.read_record),
     Format("claude-code", "Claude Code transcripts", claude_code.is_record, claude_code.read_record),
     Format("a2a", "A2A tasks", a2a.is_task, a2a.read_task),

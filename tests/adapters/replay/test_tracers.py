@@ -100,6 +100,13 @@ RECORDS = {
     "the Vercel AI SDK": span(
         **{"gen_ai.request.model": "m", "ai.prompt.messages": json.dumps(VERCEL), "ai.response.text": ANSWER}
     ),
+    "Google's Agent Development Kit": span(
+        **{
+            "gen_ai.request.model": "m",
+            "gcp.vertex.agent.llm_request": json.dumps({"model": "m", "config": {}, "contents": GEMINI}),
+            "gcp.vertex.agent.llm_response": json.dumps({"content": {"parts": [{"text": ANSWER}], "role": "model"}}),
+        }
+    ),
     "flat messages": span(
         **{
             "gen_ai.operation.name": "chat",

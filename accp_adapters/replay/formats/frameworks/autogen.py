@@ -10,14 +10,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from accp_adapters.replay.formats.conversation import Item, Part, Snapshot, Step, Turn, call, result, text, written
+from accp_adapters.replay.formats.conversation import (
+    Item,
+    Part,
+    Request,
+    Snapshot,
+    Step,
+    Turn,
+    call,
+    result,
+    text,
+    written,
+)
 from accp_adapters.replay.formats.findings import Findings
 from accp_adapters.replay.formats.parts import BOOKKEEPING, content_parts, read_turns
+from accp_adapters.replay.formats.traces.logged_messages import read_answer, read_prompt
 from accp_adapters.replay.recorded_run import Role
 
 __all__ = ["is_autogen", "read_autogen"]
 
 _OWNER: Final = "an AutoGen message"
+_CALL: Final = "an AutoGen model call"
 _USERS: Final = ("user", "user_proxy", "human")
 _MESSAGE: Final = BOOKKEEPING | frozenset(
     [
@@ -41,7 +54,7 @@ _SILENT: Final = ("UserInputRequestedEvent", "ModelClientStreamingChunkEvent", "
 def is_autogen(document: Any) -> bool:
     """Return whether a document is in this format."""
     match document:
-        case {"agent_states": {}} | {"llm_context": {"messages": [*_]}}:
+        case {"agent_states": {}} | {"llm_context": {"messages": [*_]}} | {"type": "LLMCall", "messages": [*_]}:
             return True
         case {"messages": [first, *_]} | [first, *_]:
             return _reader_of(first) is not None
@@ -49,12 +62,15 @@ def is_autogen(document: Any) -> bool:
 
 
 def read_autogen(document: Any, findings: Findings) -> Iterator[Item]:
-    """Yield what a document says: one conversation of a team, or the context of each agent."""
+    """Yield what a document says: a conversation of a team, the context of each agent, or a logged model call."""
     match document:
         case {"agent_states": {}}:
             findings.fields(document, {"type", "version", "agent_states", "team_id"}, "an AutoGen team")
             for name, state in document["agent_states"].items():
                 yield from _read_state(name, state.get("agent_state", state), findings)
+        case {"type": "LLMCall"}:
+            prompt, tools = read_prompt(document, findings, _CALL)
+            yield Request(prompt=prompt, output=read_answer(document.get("response"), findings, _CALL), tools=tools)
         case {"llm_context": _}:
             yield from _read_state("agent", document, findings)
         case {"messages": [*messages]}:
@@ -109,9 +125,11 @@ def _instructions(message: Mapping[str, Any], findings: Findings) -> Iterator[Tu
 
 def _asked(message: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
     content, agent = message["content"], message.get("source") or ""
-    if message.get("thought"):
+    # What a model says beside its calls is their thought, which is sent again; that of words alone is not.
+    thought = message.get("thought")
+    asked = [content] if isinstance(content, str) else [*filter(None, [thought]), *content]
+    if thought and isinstance(content, str):
         findings.thoughts("thought", _OWNER)
-    asked = [content] if isinstance(content, str) else content
     parts = (text(each) if isinstance(each, str) else _call(each) for each in asked)
     yield Turn(role=Role.AGENT, parts=tuple(parts), agent=agent)
 

@@ -14,7 +14,7 @@ from accp_adapters.replay.formats.findings import Findings
 from accp_adapters.replay.formats.parts import content_parts, instructions
 from accp_adapters.replay.recorded_run import Role
 
-__all__ = ["LAYOUT", "is_contents"]
+__all__ = ["LAYOUT", "bare_result", "is_contents"]
 
 _OWNER: Final = "a Gemini content"
 _ROLES: Final = {"user": Role.USER, "model": Role.AGENT, "function": Role.TOOL, "tool": Role.TOOL, "": Role.USER}
@@ -61,13 +61,13 @@ def _read_data(kind: str, data: object, findings: Findings) -> Iterator[Part]:
         case "functionCall", {"name": str(tool), **asked}:
             yield call(tool, asked.get("args") or {}, asked.get("id") or tool)
         case "functionResponse", {"name": str(tool), "response": answer, **answered}:
-            yield result(_result(answer), answered.get("id") or tool, tool)
+            yield result(bare_result(answer), answered.get("id") or tool, tool)
         case _:
             findings.block(kind, _OWNER)
 
 
-def _result(answer: object) -> object:
-    # The SDK wraps a function's return value that is no object into an object of one field.
+def bare_result(answer: object) -> object:
+    """Return what a function returned; the SDK wraps a value that is no object into an object of one field."""
     match answer:
         case {"result": value} | {"output": value} if isinstance(answer, Mapping) and len(answer) == 1:
             return value

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from accp_adapters.replay.formats.conversation import Part, Turn, call, result, text
+from accp_adapters.replay.formats.conversation import Part, Turn, call, result, text, written
 from accp_adapters.replay.formats.findings import Findings
 from accp_adapters.replay.formats.parts import content_parts
+from accp_adapters.replay.formats.providers.gemini import bare_result
 from accp_adapters.replay.recorded_run import Role
 
 __all__ = ["GENAI_ROLES", "is_genai_messages", "read_genai_message", "read_genai_part"]
@@ -55,8 +56,16 @@ def read_genai_part(part: Mapping[str, Any], findings: Findings) -> Iterator[Par
         case {"type": "tool_call" | "server_tool_call", "name": str(tool)}:
             yield call(tool, part.get("arguments"), part.get("id"))
         case {"type": "tool_call_response" | "server_tool_call_response"}:
-            yield result(part.get("response", part.get("result")), part.get("id"), part.get("name"))
+            answer = part.get("response", part.get("result"))
+            yield result(_answer(answer), part.get("id"), part.get("name"))
         case {"type": "reasoning" | "thinking" as kind}:
             findings.thoughts(kind, _OWNER)
         case _:
             findings.block(part.get("type"), _OWNER)
+
+
+def _answer(answer: object) -> object:
+    """Return a tool's answer without the blocks or the object in which a framework hands on its text."""
+    if isinstance(answer, list) and all(isinstance(each, Mapping) and each.keys() == {"text"} for each in answer):
+        return "\n".join(written(each["text"]) for each in answer)
+    return bare_result(answer)

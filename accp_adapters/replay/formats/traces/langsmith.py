@@ -1,6 +1,7 @@
-"""LangSmith: exported runs (`run_type` "llm"), alone or within the tree of their parents, and examples of a data set.
+"""LangSmith: exported runs of models, alone or within the tree of their parents, and examples of a data set.
 
-A bulk export has the inputs, outputs and extras of a run as JSON in texts.
+Their `run_type` is "llm"; LangChain's own tracers also write "chat_model". A bulk export has the inputs,
+outputs and extras of a run as JSON in texts.
 
 Sources: https://docs.langchain.com/langsmith/run-data-format and `langsmith.schemas.Run`.
 """
@@ -39,7 +40,7 @@ def read_run(document: Mapping[str, Any], findings: Findings) -> Iterator[Reques
     if "run_type" not in document:
         yield from _example(document, findings)
         return
-    if document["run_type"] == "llm":
+    if document["run_type"] in ("llm", "chat_model"):
         yield from _request(document, findings)
     elif not document.get("child_runs"):
         findings.add("run", f"of type {document['run_type']!r} of LangSmith", left_out=True)

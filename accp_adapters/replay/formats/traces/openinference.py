@@ -28,6 +28,9 @@ _ROLES: Final = {
     "model": Role.AGENT,
     "tool": Role.TOOL,
     "function": Role.TOOL,
+    # smolagents
+    "tool-call": Role.AGENT,
+    "tool-response": Role.TOOL,
 }
 _FIELDS: Final = frozenset({"role", "content", "name", "tool_call_id", "finish_reason"})
 _CALL: Final = frozenset({"id", "function.name", "function.arguments"})
@@ -35,7 +38,11 @@ _CALL: Final = frozenset({"id", "function.name", "function.arguments"})
 
 def is_call(span: Span) -> bool:
     """Return whether a span is a model call."""
-    return span.attributes.get("openinference.span.kind") == "LLM"
+    # Frameworks also mark the steps around a call, which have neither messages nor a count of tokens.
+    marks = ("llm.input_messages.", "llm.output_messages.", "llm.token_count.", "llm.tools.")
+    return span.attributes.get("openinference.span.kind") == "LLM" and any(
+        name.startswith(marks) for name in span.attributes
+    )
 
 
 def read_call(span: Span, findings: Findings) -> Request:
@@ -64,7 +71,7 @@ def _turn(row: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
     if role is None:
         findings.role(message.get("role"), "an OpenInference span")
         return
-    words = "\n".join(filter(None, [written(message.get("content")), *_contents(message, findings)]))
+    words = _words(message, findings)
     if role is Role.TOOL:
         yield Turn(role=role, parts=(result(words, message.get("tool_call_id"), message.get("name")),))
         return
@@ -75,12 +82,22 @@ def _turn(row: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
     yield Turn(role=role, parts=(*([text(words)] if words else []), *calls), agent=agent)
 
 
+def _words(message: Mapping[str, Any], findings: Findings) -> str:
+    """Return the words of a message; some tracers write them both as its content and as its contents."""
+    blocks = "\n".join(filter(None, _contents(message, findings)))
+    content = written(message.get("content"))
+    return blocks if content == blocks else "\n".join(filter(None, [content, blocks]))
+
+
 def _contents(message: Mapping[str, Any], findings: Findings) -> Iterator[str]:
     for row in unflatten(message, "contents"):
         block = {key.removeprefix("message_content."): value for key, value in row.items()}
         kind = block.get("type")
         if kind == "text" or (kind is None and "text" in block):
             yield written(block.get("text"))
+        elif kind == "tool_use" and "tool_calls.0.tool_call.function.name" in message:
+            # A copy of a call.
+            continue
         elif kind == "reasoning":
             findings.thoughts(kind, _OWNER)
         else:

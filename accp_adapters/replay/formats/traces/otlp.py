@@ -1,5 +1,7 @@
 """OpenTelemetry spans: OTLP in JSON, or as `ReadableSpan.to_json` writes them; those of model calls are read.
 
+Where an instrumentation logs the messages as events, these log records are read, and the spans have no messages.
+
 Sources: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding and `opentelemetry.sdk.trace.ReadableSpan`.
 """
 
@@ -20,7 +22,7 @@ __all__ = ["is_spans", "read_spans"]
 def is_spans(document: Any) -> bool:
     """Return whether a document is in this format."""
     match document:
-        case {"resourceSpans": [*_]} | {"resource_spans": [*_]}:
+        case {"resourceSpans": [*_]} | {"resource_spans": [*_]} | {"resourceLogs": [*_]}:
             return True
         case {"context": {"trace_id": _}, "attributes": {}} | {"spanId": str(), "attributes": _}:
             return True
@@ -29,8 +31,12 @@ def is_spans(document: Any) -> bool:
 
 def read_spans(document: Mapping[str, Any], findings: Findings) -> Iterator[Request]:
     """Yield the model calls in the spans of a document."""
+    if "resourceLogs" in document:
+        yield from (genai.read_call(span, findings) for span in _logged_spans(document, findings))
+        return
     for span in map(_to_span, _spans(document)):
-        yield from _read_call(span, findings)
+        # A call of which nothing is recorded is named and makes no run.
+        yield from (call for call in _read_call(span, findings) if call.prompt or call.output or call.tools)
 
 
 def _read_call(span: Span, findings: Findings) -> Iterator[Request]:
@@ -59,6 +65,24 @@ def _spans(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     for resource in document.get("resourceSpans") or document.get("resource_spans") or ():
         for scope in resource.get("scopeSpans") or resource.get("scope_spans") or ():
             yield from scope.get("spans") or ()
+
+
+def _logged_spans(document: Mapping[str, Any], findings: Findings) -> Iterator[Span]:
+    """Yield the model calls whose events are log records, in one document; those of one call name one span."""
+    spans: dict[str, Span] = {}
+    scopes = (scope for resource in document["resourceLogs"] for scope in resource.get("scopeLogs") or ())
+    for record in (record for scope in scopes for record in scope.get("logRecords") or ()):
+        span = _to_span(record)
+        name = str(record.get("eventName") or span.attributes.get("event.name"))
+        if not genai.is_event(name):
+            findings.add("log record", "that is no part of a model call", left_out=True)
+            continue
+        body = _value(record.get("body") or {})
+        said = {**span.attributes, **(body if isinstance(body, Mapping) else {})}
+        logged = str(record.get("timeUnixNano") or record.get("observedTimeUnixNano") or "")
+        known = spans.get(span.key, replace(span, started=logged))
+        spans[span.key] = replace(known, events=(*known.events, (name, said)))
+    yield from spans.values()
 
 
 def _to_span(span: Mapping[str, Any]) -> Span:

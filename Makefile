@@ -10,6 +10,10 @@ LOWEST := .venv-lowest
 # The first generation of the MCP SDK, which langchain-mcp-adapters needs and which cannot stand beside the second.
 MCP1   := .venv-mcp1
 
+# What `accp demo` needs, and no more.
+DEMO       := .venv-demo
+DEMO_NEEDS := .[cli,langgraph]
+
 # Google ADK and LiteLLM, which cannot stand beside the newest of the rest.
 OTHERS := .venv-others
 # Other versions: make test-others OTHERS=.venv-others-lowest OTHERS_AT='google-adk==2.0.0'
@@ -45,8 +49,8 @@ XDIST := -n auto --dist worksteal
 
 .PHONY: demo test test-rest coverage test-lowest test-mcp1 test-others test-compiled check bench bench-peers conformance conformance-mcp fuzz soak chaos mutants release bench-compiled clean
 
-demo: $(STAMP)  ## a LangGraph agent does one job with and without the middleware
-	$(BIN)/accp demo
+demo: $(DEMO)/.installed  ## a LangGraph agent does one job with and without the middleware
+	$(DEMO)/bin/accp demo
 
 test: $(STAMP)  ## all behaviour, without the slow cases and without coverage
 	$(MAKE) check
@@ -121,10 +125,13 @@ bench-compiled: $(COMPILED)/.installed  ## the same with what Cython compiles
 	PYTHONPATH=$(COMPILED):. $(BIN)/python -P -m tests.bench $(SECTIONS)
 
 clean:
-	rm -rf $(VENV) $(LOWEST) $(MCP1) $(OTHERS) $(PEERS) $(COMPILED)
+	rm -rf $(VENV) $(DEMO) $(LOWEST) $(MCP1) $(OTHERS) $(PEERS) $(COMPILED)
 
 $(STAMP): pyproject.toml
 	$(call install,$(VENV),--group dev --editable '.[all]')
+
+$(DEMO)/.installed: pyproject.toml
+	$(call install,$(DEMO),--editable '$(DEMO_NEEDS)')
 
 $(LOWEST)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(LOWEST)

@@ -18,7 +18,7 @@ import pytest
 from accp_core.accp.debug import LOGGER
 
 ROOT: Final = Path(__file__).parent.parent
-DOCUMENTS: Final = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md"))]
+DOCUMENTS: Final = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md")), ROOT / "llms.txt"]
 CONTRIBUTING: Final = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 ARCHITECTURE: Final = ROOT / "docs" / "architecture.md"
 MAX_README_LINES: Final = 150
@@ -78,9 +78,6 @@ def test_every_block_has_a_language_that_is_tested_here(document: Path) -> None:
 def copy_checkout(folder: Path) -> None:
     """Put what documents name of a checkout into a folder that they may write to."""
     shutil.copytree(ROOT / "examples", folder / "examples")
-    run = Path("accp_adapters/replay/recorded_run.json")
-    (folder / run).parent.mkdir(parents=True)
-    shutil.copy(ROOT / run, folder / run)
 
 
 @pytest.fixture
@@ -114,7 +111,7 @@ def test_each_make_target_exists(command: Block) -> None:
 
 @pytest.mark.parametrize("command", starting_with("pip install"), ids=by_name)
 def test_each_extra_that_is_installed_exists(command: Block) -> None:
-    extras = re.search(r"'accp-middleware\[(.*)\]'", command.text)
+    extras = re.search(r"'(?:accp-middleware|\.)\[(.*)\]'", command.text)
     assert extras is not None
     assert set(extras[1].split(",")) <= set(metadata("accp-middleware").get_all("Provides-Extra") or ())
 
@@ -151,6 +148,23 @@ def test_each_link_leads_somewhere(document: Path) -> None:
         assert linked.exists(), target
         if anchor:
             assert f'id="{anchor}"' in linked.read_text(encoding="utf-8"), anchor
+
+
+@pytest.mark.parametrize("folder", ["examples", "integrations"])
+def test_the_index_names_every_example_and_integration(folder: str) -> None:
+    index = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
+    there = {path.name for path in (ROOT / folder).iterdir() if path.suffix == ".py" or (path / "README.md").exists()}
+    assert there == set(re.findall(rf"\]\(\.\./{folder}/([\w.]+)\)", index))
+
+
+def test_coding_agents_are_told_of_every_page() -> None:
+    text = (ROOT / "llms.txt").read_text(encoding="utf-8")
+    assert [page.name for page in ROOT.glob("docs/*.md") if f"(docs/{page.name})" not in text] == []
+
+
+@pytest.mark.parametrize("page", ["frameworks", "langgraph", "network", "replay", "mcp", "a2a"])
+def test_pages_for_users_name_no_test(page: str) -> None:
+    assert re.findall(r"`tests/[^`]*`", (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")) == []
 
 
 @pytest.mark.parametrize("target", sorted(set(re.findall(r"`make ([a-z0-9-]+)`", CONTRIBUTING))))

@@ -7,14 +7,17 @@ ord_017 80.0 late
 ord_110 2246.03 pending
 orders.items: 214 rows, 2 shown, orders_id = orders.id; …
 
-Where the request names values of columns, a second line says which rows have them.
+Where the request names values of columns, a second line says which rows have them; the others that are shown stand
+apart from them, below `other rows:`.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from types import MappingProxyType
 from typing import Final
 
@@ -42,6 +45,10 @@ _NAMED_SHARE: Final = 0.5
 """The share of what the facts leave that the lines about the named rows may take."""
 _RANGES_SHARE: Final = 0.1
 """The share that such a line may take with the ranges and sums of numbers."""
+_SHORT_FACTS: Final = 32
+"""Characters of the counted values of a column that come before the facts of others."""
+_MIN_APART: Final = 3
+"""Rows that a request does not ask for which are worth a header of their own below those that it asks for."""
 _MAX_TABLES: Final = 12
 """Tables that are described; the others are counted."""
 _MAX_COLUMNS: Final = 64
@@ -168,18 +175,18 @@ class _DescribedTable:
         """Yield the lines of the table in about `room` characters; beside one that is asked for, only its columns."""
         rows = self._rows.choose(room if self.size <= room else room - _TITLE_CHARS)
         if self.size <= room or self._shows_all(rows):
-            yield from self._with_rows(list(rows.values()), "")
+            yield from self._with_rows(rows, "")
             return
         left = room - _TITLE_CHARS
         if is_beside and room <= self.schema_size:
-            yield from self._with_rows([], self._describe(0, room))
+            yield from self._with_rows({}, self._describe(0, room))
             return
         facts = self._describe(room * _FACTS_SHARE, room * _NAMES_SHARE)
         if self._named:
             facts = self._describe_beside_named(left)
             left -= len(self._describe_named(range(len(self._table.rows)), left))
         rows = self._rows.choose(left - len(facts))
-        yield from self._with_rows(list(rows.values()), facts + self._describe_named(rows, room))
+        yield from self._with_rows(rows, facts + self._describe_named(rows, room))
 
     def _describe_beside_named(self, room: float) -> str:
         """Return the facts that leave the rows room that the request asks for; the names of the columns at least."""
@@ -204,9 +211,15 @@ class _DescribedTable:
         total = self._table.rows
         return len(rows) == len(total) and all(len(row) == len(total[number]) for number, row in rows.items())
 
-    def _with_rows(self, rows: list[dict[str, object]], facts: str) -> Iterator[str]:
+    def _with_rows(self, rows: Mapping[int, dict[str, object]], facts: str) -> Iterator[str]:
         total = len(self._table.rows)
-        shown = f", {len(rows)} shown" if len(rows) < total else ""
+        asked = frozenset[int]().union(*(each.numbers for each in self._named)) if facts else frozenset()
+        first = [row for number, row in rows.items() if number in asked]
+        others = [row for number, row in rows.items() if number not in asked]
+        if first and len(others) < _MIN_APART:
+            others = []
+        number_shown = len(first) + len(others)
+        shown = f", {number_shown} shown" if number_shown < total else ""
         count = f"{total:,} row{'s'[: total != 1]}"
         if self._table.name in self._totals:
             whole = self._totals[self._table.name]
@@ -214,11 +227,22 @@ class _DescribedTable:
         link = self._table.parent
         joined = f", {write_name(link.column)} = {write_name(link.table)}.{write_name(link.key)}" if link else ""
         yield f"{write_name(self._table.name)}: {count}{shown}{joined}{facts}"
-        if rows:
-            yield render(rows if total > 1 else rows[0], counter=self._counter, options=_OPTIONS)
+        if first:
+            yield self._render(first)
+        if first and others:
+            yield "other rows:"
+        if others:
+            yield self._render(others)
+
+    def _render(self, rows: list[dict[str, object]]) -> str:
+        shown = rows if len(self._table.rows) > 1 else rows[0]
+        return render(shown, counter=self._counter, options=_OPTIONS)
 
     def _describe(self, room: float, names_room: float) -> str:
-        """Return the facts of the columns in `room`, with as much detail as it allows, and the other names."""
+        """Return the facts of the columns in `room`, with as much detail as it allows, and the other names.
+
+        The few values of a column decide more than the ends of a range: if they are short, they come first.
+        """
         further = self._further
         for detail in (2, 1, 0) if not further else ():
             text = "".join(f"; {write_name(column.name)}: {column.texts[detail]}" for column in self._facts)
@@ -227,16 +251,30 @@ class _DescribedTable:
         return self._abbreviate(further, room, names_room)
 
     def _abbreviate(self, further: Sequence[str], room: float, names_room: float) -> str:
-        """Return the facts of the first columns, the names of further ones and how many there are."""
-        facts = [(f"; {write_name(column.name)}", f": {column.texts[0]}") for column in self._facts]
-        texts = [*facts, *((f"; {write_name(name)}", "") for name in further)]
-        text = ""
-        for number, (name, fact) in enumerate(texts):
-            added = name + fact if len(text) + len(name + fact) <= room else name
-            if len(text) + len(added) > max(names_room, room):
-                return f"{text}; {self._marks.gap(f'{len(texts) - number:,} columns')}"
-            text += added
-        return text
+        """Return the names of the columns, how many further ones there are, and the facts that fit."""
+        most = max(names_room, room)
+        columns = [
+            *((column.name, f": {column.texts[0]}") for column in self._facts),
+            *((name, "") for name in further),
+        ]
+        names = [f"; {write_name(name)}" for name, _ in columns]
+        ends = list(accumulate(map(len, names)))
+        named = bisect_right(ends, most)
+        gap = f"; {self._marks.gap(f'{len(columns) - named:,} columns')}" if named < len(columns) else ""
+        size = ends[named - 1] if named else 0
+        facts = [fact for _, fact in columns[:named]]
+        counted = [n for n in range(min(named, len(self._facts))) if self._is_short(n)]
+        told = set[int]()
+        for n in dict.fromkeys((*counted, *range(named))):
+            if size + len(facts[n]) <= room:
+                told.add(n)
+                size += len(facts[n])
+        return "".join(f"{names[n]}{facts[n] * (n in told)}" for n in range(named)) + gap
+
+    def _is_short(self, number: int) -> bool:
+        """Return whether the facts of a column count its few values in few characters."""
+        column = self._facts[number]
+        return column.is_counted and len(column.texts[0]) <= _SHORT_FACTS
 
 
 def _with_parent(table: Table, joined: Mapping[str, Table], tables: Sequence[Table]) -> Table:

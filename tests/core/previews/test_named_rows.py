@@ -78,7 +78,7 @@ def test_too_many_rows_are_counted_and_their_first_ones_shown() -> None:
 
 def test_a_value_of_several_words_is_named_by_all_of_them() -> None:
     assert "status=rolled back: 30 rows" in shown("How many were rolled back?")
-    assert "status=" not in shown("How many came back?")
+    assert "\nstatus=" not in shown("How many came back?")
 
 
 @pytest.mark.parametrize(
@@ -294,3 +294,36 @@ def test_a_table_that_grows_in_steps_is_not_left_out() -> None:
     orders = [{"id": f"SO-{n}", "at": f"2026-01-{n % 28 + 1:02}T16:00:35+01:00", "note": "x" * 80} for n in range(90)]
     for limit in range(60, 400, 20):
         assert len(shown("order SO-35", limit, orders).split("\n")) > 1
+
+
+LEASES: list[dict[str, Any]] = [
+    {
+        "contract": f"LS-{number:03}/{number * 7 % 1000:03}",
+        "customer": f"C-{1000 + number * 13}",
+        "device": f"XY-{number * 31 % 997}-{number}",
+        "model": f"Model {number * 17 % 89} of {number}",
+        "pieces": 1 + number * number % 7,
+        "monthly": number * 3.25,
+        "came back": number % 11 == 0,
+        "signed_by": f"Ann {number} Lee",
+    }
+    for number in range(100)
+]
+
+
+def test_rows_below_a_condition_meet_it_or_stand_apart() -> None:
+    text = shown("Which leases have three or more pieces?", 600, LEASES)
+    several = {row["contract"] for row in LEASES if row["pieces"] >= 3}
+    assert f"\npieces≥3: {len(several)} rows" in text
+    below, _, others = text.partition("other rows:")
+    found = {row["contract"] for row in LEASES if f"\n{row['contract']} " in below}
+    assert found <= several
+    assert found
+    assert others
+    assert not any(contract in others for contract in several)
+
+
+def test_flags_are_counted_where_other_columns_are_only_named() -> None:
+    schema = shown("Which leases have three or more pieces?", 400, LEASES).splitlines()[1]
+    assert "; model; " in schema
+    assert '"came back": false (90), true (10)' in schema

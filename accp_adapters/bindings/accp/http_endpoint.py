@@ -18,6 +18,7 @@ from accp_adapters.bindings.hosts import SessionHost
 from accp_adapters.serving.admission import Gate, refusal_of
 from accp_adapters.serving.bodies import BodyRefused, Receive, Scope, Send, run_until_disconnect
 from accp_adapters.serving.hosts import Headers
+from accp_adapters.serving.off_loop import off_loop
 from accp_adapters.serving.principals import Principal
 from accp_adapters.serving.responses import ResponseWriter
 from accp_adapters.wire_log import log_frame
@@ -87,8 +88,9 @@ def _decode(body: bytes) -> str:
 async def _send_frames(frames: AsyncIterator[str], response: _Response) -> None:
     """Send the frames of an answer; one that is nothing but a refusal has status 400."""
     first = await anext(frames, None)
-    second = await anext(frames, None) if first is not None and _is_failure(first) else None
-    if first is not None and second is None and _is_failure(first):
+    is_failure = first is not None and await off_loop(len(first), _is_failure, first)
+    second = await anext(frames, None) if is_failure else None
+    if first is not None and is_failure and second is None:
         await response.refuse(HTTPStatus.BAD_REQUEST, (), first)
         return
     await response.open()

@@ -17,6 +17,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from accp_adapters.bindings.hosts import Attachment, SessionHost
 from accp_adapters.serving.admission import Gate, Refusal, refusal_of
 from accp_adapters.serving.bodies import BodyRefused, Receive, Scope, Send
+from accp_adapters.serving.off_loop import off_loop
 from accp_adapters.serving.principals import AccessDenied, Principal
 from accp_adapters.wire_log import log_frame
 from accp_core.accp.debug import Direction
@@ -68,7 +69,7 @@ class _Connection:
             Exception: The reason to close it, of any kind.
         """
         first = await self._read(self._limits.body_time)
-        head = self._host.head(self._principal, first)
+        head = await off_loop(len(first), self._host.head, self._principal, first)
         check_first(head)
         # Without a session id, the session is this connection's, and ends with it.
         session_id, number = head.envelope.session_id, head.envelope.sequence or 0

@@ -37,6 +37,7 @@ from accp_adapters.bindings.hosts.steps import SessionStep, StepKind
 from accp_adapters.bindings.hosts.workers import Worker, end_task
 from accp_adapters.bindings.identity import Principal
 from accp_adapters.bindings.logs import FrameLog, MemoryFrameLog
+from accp_adapters.serving.off_loop import off_loop
 from accp_adapters.stores import embedded_store
 from accp_adapters.tokens import o200k_base
 from accp_core.accp.codec import Codec
@@ -162,7 +163,7 @@ class SessionHost:
             ProtocolError: as `frames`.
         """
         await self._start()
-        head = self.head(principal, text)
+        head = await off_loop(len(text), self.head, principal, text)
         place = self._place(principal, head)
         msg_id = head.envelope.msg_id or ""
         repeated = False
@@ -173,7 +174,8 @@ class SessionHost:
             return self._received(principal, msg_id, text, not resumes, replica)
 
         answered = await self._journal.commit(place, received, size=len(text))
-        if not repeated and _is_known(place.replica or await self._journal.refresh(place), msg_id, text):
+        replica = place.replica or await self._journal.refresh(place)
+        if not repeated and await off_loop(len(text), _is_known, replica, msg_id, text):
             async for frame in self._follow(place, msg_id):
                 yield frame
         else:
@@ -318,7 +320,7 @@ class SessionHost:
 
     async def _take(self, principal: Principal, place: SessionPlace, literal: bool, text: str) -> None:
         """Take a frame of a connection."""
-        head = self.head(principal, text)
+        head = await off_loop(len(text), self.head, principal, text)
         if head.envelope.session_id not in (None, place.session_id):
             raise foreign_session()
         decide = partial(self._received, principal, head.envelope.msg_id or "", text, literal)

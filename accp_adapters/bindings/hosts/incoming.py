@@ -16,6 +16,8 @@ class Incoming:
 
     digest: str
     """Of its text: the same frame again gets the same answer."""
+    size: int = 0
+    """Its characters, which count as long as its request is kept."""
     frames: list[str] = field(default_factory=list)
     """What was answered so far."""
     is_held: bool = False
@@ -32,8 +34,8 @@ class Incoming:
     """How many messages of a handler answer it."""
 
     def characters(self) -> int:
-        """Return how long what was answered is."""
-        return sum(map(len, self.frames))
+        """Return how long its request, as long as that is open, and what was answered are."""
+        return sum(map(len, self.frames)) + (0 if self.request is None else self.size)
 
     @property
     def is_open(self) -> bool:

@@ -307,7 +307,8 @@ class Journal:
         """Log a step that the session has taken; where that is not certain, the session is read again."""
         try:
             await replica.store_texts()
-            if not await self._log.append(fence, replica.number, step.to_text()):
+            text = await off_loop(len(step.text), step.to_text)
+            if not await self._log.append(fence, replica.number, text):
                 raise Fenced(fence)
         except BaseException:
             place.replica, place.is_unsure = None, True

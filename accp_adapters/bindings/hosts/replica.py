@@ -105,7 +105,7 @@ class Replica:
 
     @property
     def characters(self) -> int:
-        """About how long a snapshot is: the answers that are kept."""
+        """About how long a snapshot is: the requests that are open, and the answers that are kept."""
         raw = sum(map(len, self._raw.values()))
         return self._characters + raw + sum(entry.characters() for entry in self.open.values())
 
@@ -206,8 +206,8 @@ class Replica:
     def _read_entry(self, fields: list[Any]) -> Incoming:
         digest, frames, is_held, number, request, worker, runs, sent = fields
         message = None if request is None else self._read(request, self._kind.codec.decimal_type)
-        entry = Incoming(digest=digest, frames=frames, is_held=is_held, number=number, request=message)
-        return replace(entry, worker=worker, runs=runs, sent=sent)
+        entry = Incoming(digest=digest, size=len(request or ""), frames=frames, is_held=is_held, number=number)
+        return replace(entry, request=message, worker=worker, runs=runs, sent=sent)
 
     def _keep(self, mid: str, entry: Incoming) -> None:
         """Keep what answers a frame; the oldest answers are forgotten for too many or too long ones."""
@@ -232,7 +232,7 @@ class Replica:
 
     async def _receive(self, step: SessionStep, size: int) -> list[str]:
         peer = None if step.agents is None else Peer(principal=step.principal, agents=frozenset(step.agents))
-        entry = self._entry(step)
+        entry = await off_loop(size, self._entry, step)
         events = await off_loop(size, partial(self.session.receive, step.text, step.now, peer=peer))
         for event in await self._resolve(events, step.now):
             self._note(event, step)
@@ -252,7 +252,7 @@ class Replica:
 
     def _entry(self, step: SessionStep) -> Incoming:
         """Return the entry of a received frame; a frame that only has the msg_id of another one is not kept."""
-        entry = Incoming(digest=digest_of(step.text))
+        entry = Incoming(digest=digest_of(step.text), size=len(step.text))
         if step.name and self.find(step.name) is None:
             self.open[step.name] = entry
         return entry

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from math import inf
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -69,6 +72,47 @@ async def test_other_sessions_are_answered_while_a_long_frame_is_encoded(
     async with SessionHost(tell, codec=codec_of(patient), log=log) as host:  # reads the long snapshot
         assert [message.payload for message in client.messages(await host.frames(ANN, client.ask("add")))] == [{"n": 1}]
     assert threading.main_thread() not in patient.threads
+
+
+@contextmanager
+def core_calls_with_long_texts() -> Iterator[set[str]]:
+    """Collect the functions of the core that take or return a long text in the thread of the event loop."""
+    found = set[str]()
+
+    def note(frame: FrameType, event: str, result: object) -> None:
+        if "/accp_core/" not in frame.f_code.co_filename or event not in {"call", "return"}:
+            return
+        values = frame.f_locals.values() if event == "call" else (result,)
+        if any(isinstance(value, str) and len(value) > LONG for value in values):
+            found.add(frame.f_code.co_qualname)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        yield found
+    finally:
+        sys.setprofile(before)
+
+
+@pytest.mark.parametrize("carrier", ["http", "ws"])
+async def test_nothing_of_a_long_frame_is_read_or_written_beside_the_threads(carrier: str) -> None:
+    async def counted(request: Request) -> Mapping[str, Any]:
+        return {"n": len(str(request.message.payload["text"]))}
+
+    client, frames = Client(), list[str]()
+    client.session._parts.codec = codec_of(count_characters)
+    text = client.ask("tell", text=WORDS)
+    limits = HostLimits(snapshot_every=1)
+    async with SessionHost(counted, codec=codec_of(count_characters), log=MemoryFrameLog(), limits=limits) as host:
+        with core_calls_with_long_texts() as found:
+            if carrier == "http":
+                frames = await host.frames(ANN, text)
+            else:
+                async with host.attached(ANN, "s1") as attachment:
+                    await attachment.receive(text)
+                    frames.append(await anext(attachment))
+    assert frames
+    assert found == set()
 
 
 @pytest.mark.parametrize("scheme", ["http", "ws"])

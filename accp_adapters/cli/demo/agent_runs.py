@@ -59,6 +59,14 @@ class AgentRun:
         """Cache-weighted tokens of all prompts."""
         return sum(call.charge.cost for call in self.calls)
 
+    def conversation(self) -> tuple[BaseMessage, ...]:
+        """Return the conversation as the model was sent it: instructions, the last prompt, the final answer."""
+        return self.messages[0], *self.sent, self.messages[-1]
+
+    def results(self) -> list[ToolMessage]:
+        """Return the results of tools in the last prompt."""
+        return [message for message in self.sent if isinstance(message, ToolMessage)]
+
     def call_names(self) -> list[str]:
         """Return the name of each model call: the tools that its output calls, or "the final answer"."""
         names = (", ".join(self.run.messages[position].tool for position in call.output) for call in self.run.calls)
@@ -104,7 +112,7 @@ def compare_needed_values(without: AgentRun, with_us: AgentRun) -> list[NeededVa
 
     Tool results are matched by the id of their call, so both models must make the same calls.
     """
-    results = {message.tool_call_id: message for message in with_us.sent if isinstance(message, ToolMessage)}
+    results = {message.tool_call_id: message for message in with_us.results()}
     sent = {
         position: _sent_message(results.get(message.call_id), message.text)
         for position, message in enumerate(without.run.messages)

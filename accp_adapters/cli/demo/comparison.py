@@ -8,13 +8,17 @@ from typing import Final
 
 import typer
 from langchain_core.language_models import BaseChatModel
-from rich.console import Console
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
 
 from accp_adapters.cli.demo.agent_runs import AgentRun, compare_needed_values, run_job
 from accp_adapters.cli.demo.snapshot import read_folder
 from accp_adapters.cli.demo.transcript import write_transcript
 from accp_adapters.cli.html_file import write_html
 from accp_adapters.cli.output.terminal_tables import percent, plain_table
+from accp_adapters.cli.sources import printable
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.langgraph import AccpMiddleware
 from accp_adapters.replay import Findings, Report, StrategyName, replay_all
@@ -22,6 +26,8 @@ from accp_adapters.tokens import o200k_base
 
 __all__ = ["show_demo"]
 
+_MAX_SHOWN: Final = 600
+"""Characters of a result that the terminal shows."""
 _COLUMNS: Final = ("the model calls", "without", "with", "%")
 
 
@@ -45,12 +51,14 @@ def show_demo(model: BaseChatModel, folder: Path, output: Path | None, *, script
     snapshot = read_folder(folder)
     if not snapshot.files:
         raise typer.BadParameter(f"expected text files in {folder}, found none", param_hint="--folder")
-    console.print(f"A LangGraph agent writes a hand-over note about {folder} ({len(snapshot.files):,} text files).\n")
+    console.print(f"A LangGraph agent writes a hand-over note about {folder} ({len(snapshot.files):,} text files).")
+    console.print(f"The model is {'a script, which needs no key' if scripted else 'yours'}.\n")
     without = run_job(model, snapshot, None)
     with_us = run_job(model, snapshot, AccpMiddleware())
     console.print(plain_table("tokens of each prompt (o200k_base)", _COLUMNS, _table_rows(without, with_us)))
     if scripted:
         console.print(_readable(without, with_us))
+    console.print(_largest_result(without, with_us))
     console.print(_verdict(without, with_us, scripted=scripted))
     # A fixed name in the shared temporary folder could belong to another user of the machine.
     target = output or Path(tempfile.mkdtemp(prefix="accp-demo-"))
@@ -105,6 +113,26 @@ def _readable(without: AgentRun, with_us: AgentRun) -> str:
     )
 
 
+def _largest_result(without: AgentRun, with_us: AgentRun) -> RenderableType:
+    """Return the largest tool result side by side, as the last prompt of each run has it."""
+    count = o200k_base()
+    shown = {result.tool_call_id: result.text for result in with_us.results()}
+    found = [each for each in without.results() if each.tool_call_id in shown]
+    if not found:
+        return ""
+    largest = max(found, key=lambda result: len(result.text))
+    texts = (largest.text, shown[largest.tool_call_id])
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), expand=True)
+    for name, text in zip(("without", "with"), texts, strict=True):
+        table.add_column(f"{name}: {count(text):,} tokens", ratio=1, overflow="fold")
+    table.add_row(*(Text(printable(_beginning(text))) for text in texts))
+    return Group(f"\nwhat the model read of the largest result, of {largest.name}", table)
+
+
+def _beginning(text: str) -> str:
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}… ({len(text) - _MAX_SHOWN:,} characters more)"
+
+
 def _verdict(without: AgentRun, with_us: AgentRun, *, scripted: bool) -> str:
     if without.answer == with_us.answer:
         return f"The same final answer:\n\n{without.answer}\n"
@@ -115,4 +143,4 @@ def _verdict(without: AgentRun, with_us: AgentRun, *, scripted: bool) -> str:
 def _write(output: Path, name: str, run: AgentRun) -> None:
     output.mkdir(parents=True, exist_ok=True)
     title = f"{name.removesuffix('.md')} the middleware: {run.tokens:,} tokens in {len(run.calls)} prompts"
-    write_transcript(output / name, title, run.messages, o200k_base())
+    write_transcript(output / name, title, run.conversation(), o200k_base())

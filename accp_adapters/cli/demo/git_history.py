@@ -1,12 +1,10 @@
-"""The last changes of a folder: its git history, or its newest files where there is none."""
+"""The last commits of a folder's git history; none where it has no history."""
 
 from __future__ import annotations
 
 import subprocess
 from pathlib import Path
 from typing import Any, Final
-
-from accp_adapters.cli.demo.snapshot import FolderSnapshot
 
 __all__ = ["read_history"]
 
@@ -16,15 +14,12 @@ _TIMEOUT: Final = 20
 """Seconds that git may take."""
 
 
-def read_history(snapshot: FolderSnapshot, limit: int) -> list[dict[str, Any]]:
-    """Return the last `limit` changes, the latest first.
+def read_history(root: Path, limit: int) -> list[dict[str, Any]]:
+    """Return the last `limit` commits, the latest first, with author, date, subject and files.
 
-    In a git repository these are commits with author, date, subject and files. Elsewhere, and where git is not
-    installed, each of the newest files is one change.
+    There are none outside a git repository, and where git is not installed.
     """
-    log = _git_log(snapshot.root, limit)
-    changes = [_commit(record) for record in log.split("\x1e") if record.strip()]
-    return changes or _newest_files(snapshot, limit)
+    return [_commit(record) for record in _git_log(root, limit).split("\x1e") if record.strip()]
 
 
 def _git_log(root: Path, limit: int) -> str:
@@ -41,11 +36,3 @@ def _git_log(root: Path, limit: int) -> str:
 def _commit(record: str) -> dict[str, Any]:
     *fields, files = record.split("\x1f")
     return dict(zip(_FIELDS, fields, strict=True)) | {"files": [path for path in files.split("\n") if path]}
-
-
-def _newest_files(snapshot: FolderSnapshot, limit: int) -> list[dict[str, Any]]:
-    latest = sorted(snapshot.files, key=lambda file: (file.modified, file.path), reverse=True)
-    return [
-        {"commit": "", "author": "", "date": file.modified, "subject": "", "files": [file.path]}
-        for file in latest[:limit]
-    ]

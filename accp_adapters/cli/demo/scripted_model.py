@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -24,9 +24,11 @@ INSTRUCTIONS: Final = (
 )
 JOB: Final = (
     "Write a hand-over note about this folder: which are its longest files and where its lines are, what "
-    "changed last and which files change most often, who mentions the file that changes most, what the "
-    "longest file defines, and the line where its last definition begins, word for word."
+    "changed last and which files change most often, which files mention the one that changes most, which file "
+    "defines most, and the line where its last definition begins, word for word. Leave out what the folder has not."
 )
+_MIN_STEM: Final = 4
+"""Characters from which on the name of a file is looked for without its ending."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +46,26 @@ class _Facts:
         files = sorted(self.listed(), key=lambda file: (-file["lines"], file["path"]))
         return str(files[0]["path"]) if files else ""
 
-    def changes(self) -> list[dict[str, Any]]:
-        """Return the last changes, the latest first."""
+    def commits(self) -> list[dict[str, Any]]:
+        """Return the last commits, the latest first."""
         return self.answers.rows("call-history", "git_history", {}, "author,date,subject,files")
 
     def touched(self) -> Counter[str]:
-        """Return how many of the changes touch each file."""
-        return Counter(path for change in self.changes() for path in change["files"])
+        """Return how many of the commits touch each file."""
+        return Counter(path for commit in self.commits() for path in commit["files"])
 
     def busiest(self) -> str:
-        """Return the path of the file that changes touch most."""
+        """Return the path of the file that commits touch most, of the longest file without commits."""
         counts = self.touched().items()
         return min(counts, key=lambda item: (-item[1], item[0]))[0] if counts else self.longest()
 
     def mentions(self) -> list[dict[str, Any]]:
-        """Return the lines that mention that file."""
-        stem = self.busiest().rpartition("/")[2].partition(".")[0]
-        return self.answers.rows("call-search", "search_text", {"words": stem}, "path,line")
+        """Return the lines of other files that mention that file."""
+        name = self.busiest().rpartition("/")[2]
+        stem = name.partition(".")[0]
+        words = stem if len(stem) >= _MIN_STEM else name
+        rows = self.answers.rows("call-search", "search_text", {"words": words}, "path,line")
+        return [row for row in rows if row["path"] != self.busiest()]
 
     def folders(self) -> list[dict[str, Any]]:
         """Return files and lines of each folder."""
@@ -71,18 +76,17 @@ class _Facts:
         return self.answers.rows("call-folders", "query_database", {"sql": sql}, "folder,files,lines")
 
     def definitions(self) -> list[dict[str, Any]]:
-        """Return the definitions in the longest file."""
-        path = self.longest().replace("'", "''")
-        sql = f"SELECT kind, name, line FROM definitions WHERE path = '{path}' ORDER BY line"
-        return self.answers.rows("call-definitions", "query_database", {"sql": sql}, "kind,name,line")
+        """Return the definitions in the file that has most of them; none where no file has one."""
+        sql = (
+            "SELECT path, kind, name, line FROM definitions WHERE path = (SELECT path FROM definitions "
+            "GROUP BY path ORDER BY COUNT(*) DESC, path LIMIT 1) ORDER BY line"
+        )
+        return self.answers.rows("call-definitions", "query_database", {"sql": sql}, "path,kind,name,line")
 
-    def last_line(self) -> str:
-        """Return the line in which the last of them begins."""
-        defined = self.definitions()
-        if not defined:
-            return "it has none."
-        words = f"{defined[-1]['kind']} {defined[-1]['name']}"
-        return self.answers.line_with("call-read", "read_file", {"path": self.longest()}, words)
+    def last_line(self, definition: Mapping[str, Any]) -> str:
+        """Return the line in which a definition begins."""
+        words = f"{definition['kind']} {definition['name']}"
+        return self.answers.line_with("call-read", "read_file", {"path": definition["path"]}, words)
 
 
 def next_turn(messages: Sequence[BaseMessage], *, can_fetch: bool) -> AIMessage:
@@ -94,7 +98,7 @@ def next_turn(messages: Sequence[BaseMessage], *, can_fetch: bool) -> AIMessage:
     """
     facts = _Facts(ToolAnswers(messages, can_fetch))
     try:
-        return AIMessage(content="\n".join(sentence(facts) for sentence in _NOTE))
+        return AIMessage(content="\n".join(filter(None, [sentence(facts) for sentence in _NOTE])))
     except MustCall as call:
         return call.message
 
@@ -105,17 +109,19 @@ def _files(facts: _Facts) -> str:
 
 
 def _history(facts: _Facts) -> str:
-    changes = facts.changes()
-    if not changes:
-        return "Nothing is known about changes."
-    last = changes[0]
+    commits = facts.commits()
+    if not commits:
+        return ""
+    last = commits[0]
     most_changed = sorted(facts.touched().items(), key=lambda item: (-item[1], item[0]))[:5]
-    by = f' by {last["author"]}, "{last["subject"]}"' if last["author"] else ""
-    return f"Last change: {last['date']}{by}. Most often: " + _list(f"{path} ({n})" for path, n in most_changed)
+    by = f'{last["date"]} by {last["author"]}, "{last["subject"]}"'
+    return f"Last change: {by}. Most often: " + _list(f"{path} ({n})" for path, n in most_changed)
 
 
 def _mentions(facts: _Facts) -> str:
     matches = facts.mentions()
+    if not matches:
+        return ""
     places = [f"{match['path']}:{match['line']}" for match in matches]
     return f"{facts.busiest()} is mentioned in {len({match['path'] for match in matches})} files: " + _list(places[:5])
 
@@ -126,14 +132,14 @@ def _folders(facts: _Facts) -> str:
 
 
 def _definitions(facts: _Facts) -> str:
-    definitions = facts.definitions()
-    ends = [*definitions[:1], *definitions[1:][-1:]]
-    names = _list(f"{end['kind']} {end['name']} at {end['line']}" for end in ends)
-    return f"{facts.longest()} has {len(definitions)} definitions, the first and the last: {names}"
-
-
-def _quote(facts: _Facts) -> str:
-    return f"The last one begins: {facts.last_line()}"
+    defined = facts.definitions()
+    if not defined:
+        return ""
+    last = defined[-1]
+    return (
+        f"{last['path']} has {len(defined)} definitions, the last of them {last['kind']} {last['name']} in "
+        f"line {last['line']}: {facts.last_line(last)}"
+    )
 
 
 _NOTE: Final[tuple[Callable[[_Facts], str], ...]] = (
@@ -142,12 +148,11 @@ _NOTE: Final[tuple[Callable[[_Facts], str], ...]] = (
     _mentions,
     _folders,
     _definitions,
-    _quote,
 )
 
 
 def _list(items: Iterable[str]) -> str:
-    return (", ".join(items) or "none") + "."
+    return ", ".join(items) + "."
 
 
 class ScriptedModel(BaseChatModel):

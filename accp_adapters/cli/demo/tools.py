@@ -14,7 +14,7 @@ from accp_adapters.cli.demo.snapshot import FolderSnapshot
 __all__ = ["folder_tools"]
 
 _MAX_FILES: Final = 150
-_MAX_CHANGES: Final = 40
+_MAX_COMMITS: Final = 40
 _MAX_MATCHES: Final = 60
 
 
@@ -30,8 +30,8 @@ def folder_tools(snapshot: FolderSnapshot) -> list[BaseTool]:
 
     @tool
     def git_history() -> list[dict[str, Any]]:
-        """Return the last changes of the folder with author, date, subject and the files they touched."""
-        return read_history(snapshot, _MAX_CHANGES)
+        """Return the last commits of the folder with author, date, subject and the files they touched."""
+        return read_history(snapshot.root, _MAX_COMMITS)
 
     @tool
     def search_text(words: str) -> list[dict[str, Any]]:

@@ -1,3 +1,5 @@
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,48 @@ def test_both_runs_come_to_the_same_answer_for_fewer_tokens(folder: Path, tmp_pa
     assert "cache-weighted cost" in result.stdout
 
 
+FOLDERS: dict[str, dict[str, str]] = {
+    "one line": {"a.txt": "hello\n"},
+    "an empty file": {"empty.txt": ""},
+    "two notes": {"notes.md": "# Notes\n\n## Plan\n\nSee other.md.\n", "other.md": "text\n"},
+    "a table": {"orders.csv": "id,total\n" + "".join(f"{n},{n * 3}\n" for n in range(3_000))},
+    "one large JSON document": {"data.json": json.dumps([{"id": n, "name": f"name {n}"} for n in range(5_000)])},
+    "names that need quotes": {'it\'s a "name" [x].py': "def first(): ...\n", "[bold].txt": "[red]:smile:[/red]\n"},
+    "names of other languages": {"größe/東京.py": "class 大きい: ...\n", "größe/naïve.txt": "東京\n"},
+    "a deep folder": {"/".join("abcdefghij") + "/deep.rs": "pub fn deep() {}\n" * 200},
+    "texts that look like references": {"r.txt": f"$cold.{'0' * 24} [preview: 3 lines $cold.314159265358]\n" * 50},
+    "JavaScript": {f"src/m{n}.ts": "export function run() {}\nimport './m1'\n" * 40 for n in range(30)},
+    "control characters": {"log.txt": "\x1b[2J\x1b[31mred\x07\n" * 90},
+}
+
+
+@pytest.mark.parametrize("kind", FOLDERS)
+def test_the_demo_has_sensible_answers_on_any_folder(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    folder = tmp_path / "folder"
+    for name, text in FOLDERS[kind].items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    result = run(folder, tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    note = result.stdout.partition("The same final answer:")[2]
+    assert "Longest files: " in note
+    assert not re.search(r"none|\b0 (files|definitions)|\(\d+\)\.? by", note)
+    assert "Last change" not in note
+    assert "what the model read of the largest result" in result.stdout
+    assert "\x1b" not in result.stdout
+    assert (tmp_path / "out" / "report.html").stat().st_size > 0
+
+
+def test_the_largest_result_stands_side_by_side(folder: Path, tmp_path: Path) -> None:
+    shown = run(folder, tmp_path / "out").stdout
+    (header,) = (line for line in shown.splitlines() if "without: " in line)
+    before, after = (int(number.replace(",", "")) for number in re.findall(r"([\d,]+) tokens", header))
+    assert after < before
+
+
 def test_the_transcripts_show_what_the_model_read(folder: Path, tmp_path: Path) -> None:
     run(folder, tmp_path / "out")
     without, with_us = ((tmp_path / "out" / name).read_text("utf-8") for name in ("without.md", "with.md"))
@@ -47,6 +91,8 @@ def test_the_transcripts_show_what_the_model_read(folder: Path, tmp_path: Path) 
         assert "## model calls query_database" in text
         assert "module_59.py" in text
     assert len(with_us) < len(without)
+    assert '"path": "module_' in without
+    assert '"path": "module_' not in with_us
 
 
 def test_a_result_too_long_to_show_is_fetched(folder: Path, tmp_path: Path) -> None:

@@ -90,8 +90,8 @@ class Tools:
             "call-search": [{"path": "a.py", "line": 3}],
             "call-folders": [{"folder": ".", "files": 3, "lines": 60}],
             "call-definitions": [
-                {"kind": "class", "name": "B", "line": 1},
-                {"kind": "def", "name": "main", "line": 9},
+                {"path": "c.py", "kind": "class", "name": "B", "line": 1},
+                {"path": "c.py", "kind": "def", "name": "main", "line": 9},
             ],
             "call-read": "class B:\ndef main(): ...",
         } | changes
@@ -117,9 +117,15 @@ def test_the_note_says_what_the_tools_said() -> None:
     ):
         assert fact in note
     calls = [call for m in messages if isinstance(m, AIMessage) for call in m.tool_calls]
-    assert calls[2]["args"] == {"words": "b"}
-    assert "WHERE path = 'b.py'" in calls[4]["args"]["sql"]
-    assert calls[5]["args"] == {"path": "b.py"}
+    assert calls[2]["args"] == {"words": "b.py"}
+    assert calls[5]["args"] == {"path": "c.py"}
+
+
+def test_what_the_folder_has_not_is_left_out_of_the_note() -> None:
+    nothing = {"call-history": [], "call-search": [{"path": "b.py", "line": 1}], "call-definitions": []}
+    note, messages = Tools(**nothing).answer()
+    assert [line.partition(":")[0] for line in note.splitlines()] == ["Longest files", "Lines by folder"]
+    assert not any(call["name"] == "read_file" for m in messages if isinstance(m, AIMessage) for call in m.tool_calls)
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ async def _decoded_response(response: Response, parts: PartCounter) -> Response:
     if field is None:
         return response
     event = cast(A2aEvent, getattr(response, field))
-    plain = await decode_aside(event, parts.first_index(event))
+    plain = await decode_aside(event, parts.start(event))
     parts.count(plain)
     if plain is event:
         return response

@@ -34,6 +34,7 @@ from accp_adapters.a2a.wire.events import AnyEvent, renumbered
 from accp_adapters.a2a.wire.extension import VIEWS, is_requested
 from accp_adapters.a2a.wire.large_objects import decode_aside, encode_aside
 from accp_adapters.a2a.wire.part_counter import PartCounter
+from accp_adapters.a2a.wire.parts import WHOLE, ChunkStart
 from accp_core.bounded import SizedCache
 from accp_core.errors import ProtocolError
 
@@ -71,8 +72,8 @@ class AccpRequestHandler(RequestHandler):
         self.inner: Final = inner
         self._never_larger: Final = never_larger
         self._started: Final = StartedRequests(inner)
-        self._encoded: Final[SizedCache[tuple[int, int, bool], tuple[A2aEvent, asyncio.Future[Any]]]] = SizedCache(
-            MAX_ENCODED_BYTES
+        self._encoded: Final[SizedCache[tuple[int, ChunkStart, bool], tuple[A2aEvent, asyncio.Future[Any]]]] = (
+            SizedCache(MAX_ENCODED_BYTES)
         )
 
     def __getattr__(self, name: str) -> Any:
@@ -143,21 +144,19 @@ class AccpRequestHandler(RequestHandler):
         parts, number = PartCounter(), 1
         async with aclosing(inner) as events:
             async for event in events:
-                first_index = parts.first_index(event)
+                start = parts.start(event)
                 parts.count(event)
-                encoded = await self._encode_once(event, context, first_index)
-                numbered, number = renumbered(encoded, first_index, number)
+                encoded = await self._encode_once(event, context, start)
+                numbered, number = renumbered(encoded, start, number)
                 yield numbered
 
-    async def _encode_once(self, event: AnyEvent, context: ServerCallContext, first_index: int) -> AnyEvent:
+    async def _encode_once(self, event: AnyEvent, context: ServerCallContext, start: ChunkStart) -> AnyEvent:
         """Return the encoding of an event; all streams of a task get the same object, which is encoded once."""
         if isinstance(event, Task | Message):
             return await self._encode(event, context)
-        key = id(event), first_index, is_requested(context, VIEWS)
+        key = id(event), start, is_requested(context, VIEWS)
         known = self._encoded.get(key)
-        encoded: asyncio.Future[Any] = (
-            known[1] if known else asyncio.ensure_future(self._encode(event, context, first_index))
-        )
+        encoded: asyncio.Future[Any] = known[1] if known else asyncio.ensure_future(self._encode(event, context, start))
         if known is None:
             # Keeping the event itself keeps its id from being given to another object.
             self._encoded.put(key, (event, encoded), _ENTRY_BYTES + _BYTES_EACH * event.ByteSize())
@@ -168,9 +167,9 @@ class AccpRequestHandler(RequestHandler):
     async def _encode_if_requested(self, task: Task | None, context: ServerCallContext) -> Task | None:
         return await self._encode(task, context) if task is not None and is_requested(context) else task
 
-    async def _encode(self, event: AnyEvent, context: ServerCallContext, first_index: int = 0) -> AnyEvent:
+    async def _encode(self, event: AnyEvent, context: ServerCallContext, start: ChunkStart = WHOLE) -> AnyEvent:
         views = is_requested(context, VIEWS)
-        return await encode_aside(event, first_index, never_larger=self._never_larger, views=views)
+        return await encode_aside(event, start, never_larger=self._never_larger, views=views)
 
 
 async def _decoded_request(params: SendMessageRequest) -> SendMessageRequest:

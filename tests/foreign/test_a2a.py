@@ -10,7 +10,7 @@ from tests.foreign.a2a import EXTENSION, call, parts_in, serving
 from tests.foreign.grammar import read_payload
 from tests.foreign.wire import Frame, read_frame
 
-BEHAVIOURS = ("tck-complete-task", "tck-artifact-data", "tck-stream-artifact-chunked", "fail", "words")
+BEHAVIOURS = ("tck-complete-task", "tck-artifact-data", "tck-stream-artifact-chunked", "several", "fail", "words")
 """What the agent does; it looks at how the id of a message begins."""
 METHODS = ("SendMessage", "SendStreamingMessage")
 

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, Final
@@ -23,6 +23,7 @@ from a2a import types
 
 import accp_adapters
 from accp_adapters.a2a.wire.events import AnyEvent, decode, encode
+from accp_adapters.a2a.wire.parts import ChunkStart
 from accp_core.errors import ProtocolError
 
 __all__ = ["Job", "NoProcess", "run", "serve"]
@@ -44,15 +45,16 @@ class Job:
     """What is to be done with an object."""
 
     decode: bool = False
-    first_index: int = 0
+    start: Sequence[int] = ()
+    """As `ChunkStart`; also a list, as JSON has it."""
     never_larger: bool = True
     views: bool = True
 
     def do(self, event: AnyEvent) -> AnyEvent:
         """Return the object encoded or decoded, or itself where it stays as it is."""
         if self.decode:
-            return decode(event, self.first_index)
-        return encode(event, self.first_index, never_larger=self.never_larger, views=self.views)
+            return decode(event, ChunkStart(*self.start))
+        return encode(event, ChunkStart(*self.start), never_larger=self.never_larger, views=self.views)
 
 
 class NoProcess(Exception):

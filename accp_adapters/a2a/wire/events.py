@@ -19,7 +19,7 @@ from a2a.types import Message, Part, Task, TaskArtifactUpdateEvent, TaskStatusUp
 
 from accp_adapters.a2a.wire.envelope_flag import A2aEvent, clear_flag, is_flagged, set_flag
 from accp_adapters.a2a.wire.part_locations import located_parts
-from accp_adapters.a2a.wire.parts import PartLocation, frame_of_part, frame_to_part
+from accp_adapters.a2a.wire.parts import WHOLE, ChunkStart, PartLocation, frame_of_part, frame_to_part
 from accp_adapters.a2a.wire.values import protojson_text
 from accp_adapters.tokens import o200k_base
 from accp_core.accp.grammar import metadata_start
@@ -39,23 +39,23 @@ AnyEvent = TypeVar("AnyEvent", bound=A2aEvent)
 class _Frames:
     """How the frames of one object are written."""
 
-    first_index: int
+    start: ChunkStart
     now: int
     views: bool
 
 
-def encode(event: AnyEvent, first_index: int = 0, *, never_larger: bool = True, views: bool = True) -> AnyEvent:
+def encode(event: AnyEvent, start: ChunkStart = WHOLE, *, never_larger: bool = True, views: bool = True) -> AnyEvent:
     """Return a copy of `event` with frames for parts, or `event` itself where frames would make it larger.
 
     Args:
         event: A plain object; it is not changed.
-        first_index: The index of a chunk's first part in its artifact.
+        start: Where a chunk begins in its artifact.
         never_larger: Frame texts only where that makes the object no larger; False: frame every text and data part.
         views: Whether the peer reads views, which are no form of the draft.
     """
-    frames = _Frames(first_index=first_index, now=time_of(event), views=views)
+    frames = _Frames(start=start, now=time_of(event), views=views)
     is_counted = event.ByteSize() <= _MAX_COUNTED_BYTES
-    if not never_larger or _would_change(event, first_index):
+    if not never_larger or _would_change(event, start):
         return _frame(event, frames, prose=is_counted or not never_larger) or event
     # Prose takes more tokens as a frame; in an object that is too large to count, it stays as it is.
     for prose in (True, False) if is_counted and _has_texts(event) else (False,):
@@ -65,12 +65,12 @@ def encode(event: AnyEvent, first_index: int = 0, *, never_larger: bool = True, 
     return event
 
 
-def decode(event: AnyEvent, first_index: int = 0) -> AnyEvent:
+def decode(event: AnyEvent, start: ChunkStart = WHOLE) -> AnyEvent:
     """Return the plain object that `event` encodes; one that is not ours is returned as it is.
 
     Args:
         event: An object as a peer sent it; it is not changed.
-        first_index: The index that a chunk's first part must have in its artifact.
+        start: Where a chunk must begin in its artifact.
 
     Raises:
         ProtocolError: E1001, E1004, a frame of ours holds no content; E2003, it expands to too large a value; E3002,
@@ -79,7 +79,7 @@ def decode(event: AnyEvent, first_index: int = 0) -> AnyEvent:
     if not is_flagged(event):
         return event
     plain, is_ours = deepcopy(event), False
-    for framed, location in located_parts(plain, first_index):
+    for framed, location in located_parts(plain, start):
         part = frame_to_part(framed, location)
         if part is not None:
             framed.CopyFrom(part)
@@ -98,12 +98,12 @@ def time_of(event: A2aEvent) -> int:
     return int(time())
 
 
-def renumbered(framed: AnyEvent, first_index: int, number: int) -> tuple[AnyEvent, int]:
+def renumbered(framed: AnyEvent, start: ChunkStart, number: int) -> tuple[AnyEvent, int]:
     """Return an encoded object whose frames have numbers from `number` on, and the number after them."""
     if not is_flagged(framed):
         return framed, number
     numbered = deepcopy(framed)
-    for part, location in located_parts(numbered, first_index):
+    for part, location in located_parts(numbered, start):
         with suppress(ProtocolError):
             envelope = frame_head(part.text).envelope
             if replace(envelope, sequence=None, timestamp=None) == location.envelope:
@@ -116,7 +116,7 @@ def renumbered(framed: AnyEvent, first_index: int, number: int) -> tuple[AnyEven
 def _frame(event: AnyEvent, frames: _Frames, *, prose: bool) -> AnyEvent | None:
     """Return a copy of `event` with frames, None when no part can be one; without `prose` only of data and JSON."""
     framed_event, number = deepcopy(event), 1
-    for part, location in located_parts(framed_event, frames.first_index):
+    for part, location in located_parts(framed_event, frames.start):
         would_decode = _would_decode(part, location)
         # An agent's own frame is not wrapped in another one.
         if part.media_type != MEDIA_TYPE or would_decode:
@@ -135,9 +135,9 @@ def _has_texts(event: A2aEvent) -> bool:
     return any(part.WhichOneof("content") == "text" for part, _ in located_parts(event))
 
 
-def _would_change(event: A2aEvent, first_index: int) -> bool:
+def _would_change(event: A2aEvent, start: ChunkStart) -> bool:
     """Return whether `decode` would change a plain object of others; such an object must be encoded."""
-    return is_flagged(event) and any(_would_decode(*located) for located in located_parts(event, first_index))
+    return is_flagged(event) and any(_would_decode(*located) for located in located_parts(event, start))
 
 
 def _would_decode(part: Part, location: PartLocation) -> bool:

@@ -16,6 +16,7 @@ from accp_adapters.a2a.wire.child_process import Job, NoProcess
 from accp_adapters.a2a.wire.envelope_flag import is_flagged
 from accp_adapters.a2a.wire.events import AnyEvent
 from accp_adapters.a2a.wire.part_locations import located_parts
+from accp_adapters.a2a.wire.parts import WHOLE, ChunkStart
 from accp_adapters.serving.off_loop import LONG, ThreadPool, off_loop
 
 __all__ = ["decode_aside", "encode_aside"]
@@ -27,21 +28,21 @@ _WAITING: Final = ThreadPool(2, "accp-a2a")
 
 
 async def encode_aside(
-    event: AnyEvent, first_index: int = 0, *, never_larger: bool = True, views: bool = True
+    event: AnyEvent, start: ChunkStart = WHOLE, *, never_larger: bool = True, views: bool = True
 ) -> AnyEvent:
     """Return the same as `encode`, of the event as it is now; a task that stays as it is, is a copy."""
     # A task object is changed in place while the task goes on.
     now = deepcopy(event) if isinstance(event, Task) else event
-    return await _aside(now, Job(first_index=first_index, never_larger=never_larger, views=views))
+    return await _aside(now, Job(start=start, never_larger=never_larger, views=views))
 
 
-async def decode_aside(event: AnyEvent, first_index: int = 0) -> AnyEvent:
+async def decode_aside(event: AnyEvent, start: ChunkStart = WHOLE) -> AnyEvent:
     """Return the same as `decode`.
 
     Raises:
         ProtocolError: The codes of `decode`.
     """
-    return await _aside(event, Job(decode=True, first_index=first_index)) if is_flagged(event) else event
+    return await _aside(event, Job(decode=True, start=start)) if is_flagged(event) else event
 
 
 async def _aside(event: AnyEvent, job: Job) -> AnyEvent:

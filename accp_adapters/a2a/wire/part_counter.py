@@ -1,8 +1,9 @@
-"""Which index the next part of an artifact has, at either end of one stream (ACCP section 10.4).
+"""Where the next part of an artifact begins, at either end of one stream (ACCP section 10.4).
 
 A2A has no chunk index. Both ends count the parts of each artifact by the events of the stream: a task sets the counts,
-a chunk with `append` adds to the count, one without `append` starts the artifact again. Both ends arrive at the same
-number, also on a stream that was joined late, unless an event was lost, repeated or reordered between them.
+a chunk with `append` adds to the count, one without `append` starts the artifact again, as a stream of its own. Both
+ends arrive at the same numbers, also on a stream that was joined late, unless an event was lost, repeated or reordered
+between them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Final
 from a2a.types import Task, TaskArtifactUpdateEvent
 
 from accp_adapters.a2a.wire.envelope_flag import A2aEvent
+from accp_adapters.a2a.wire.parts import WHOLE, ChunkStart
 from accp_core.bounded import BoundedDict
 
 __all__ = ["PartCounter"]
@@ -25,19 +27,27 @@ class PartCounter:
 
     def __init__(self) -> None:
         """Start with a stream that has sent nothing."""
-        self._counts: Final[BoundedDict[str, int]] = BoundedDict(MAX_ARTIFACTS)
+        self._next: Final[BoundedDict[str, ChunkStart]] = BoundedDict(MAX_ARTIFACTS)
+        # Restarts of all artifacts: a task that comes again resets the parts, but no restart occurs twice.
+        self._restarts = 0
 
-    def first_index(self, event: A2aEvent) -> int:
-        """Return the index of the first part of a chunk; 0 for any other event."""
-        if not isinstance(event, TaskArtifactUpdateEvent) or not event.append:
-            return 0
-        return self._counts.get(event.artifact.artifact_id, 0)
+    def start(self, event: A2aEvent) -> ChunkStart:
+        """Return where a chunk begins; `WHOLE` for any other event."""
+        if not isinstance(event, TaskArtifactUpdateEvent):
+            return WHOLE
+        known = self._next.get(event.artifact.artifact_id)
+        if known is None or event.append:
+            return known or WHOLE
+        return ChunkStart(restart=self._restarts + 1)
 
     def count(self, event: A2aEvent) -> None:
         """Count the parts of an event that was sent or received; a whole task replaces all counts."""
         if isinstance(event, Task):
-            self._counts.clear()
+            self._next.clear()
             for artifact in event.artifacts:
-                self._counts.put(artifact.artifact_id, len(artifact.parts))
+                self._next.put(artifact.artifact_id, ChunkStart(len(artifact.parts)))
         elif isinstance(event, TaskArtifactUpdateEvent):
-            self._counts.put(event.artifact.artifact_id, self.first_index(event) + len(event.artifact.parts))
+            start = self.start(event)
+            self._restarts = max(self._restarts, start.restart)
+            parts = start.part + len(event.artifact.parts)
+            self._next.put(event.artifact.artifact_id, ChunkStart(parts, start.restart))

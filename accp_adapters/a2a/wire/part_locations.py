@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from a2a.types import Artifact, Message, Part, Role, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
 
 from accp_adapters.a2a.wire.envelope_flag import A2aEvent
-from accp_adapters.a2a.wire.parts import PartLocation
+from accp_adapters.a2a.wire.parts import WHOLE, ChunkStart, PartLocation
 from accp_adapters.a2a.wire.states import (
     STREAM_CHUNK,
     WORKING,
@@ -27,8 +27,8 @@ LocatedPart: TypeAlias = tuple[Part, PartLocation]
 """A part of an object, which may be changed in place, and its location there."""
 
 
-def located_parts(event: A2aEvent, first_index: int = 0) -> Iterator[LocatedPart]:
-    """Yield each part of `event`; `first_index` is the index of a chunk's first part in its artifact."""
+def located_parts(event: A2aEvent, start: ChunkStart = WHOLE) -> Iterator[LocatedPart]:
+    """Yield each part of `event`; `start` is where a chunk begins in its artifact."""
     if isinstance(event, Message):
         yield from message_parts(event, message_kind(event), event.task_id)
     elif isinstance(event, Task):
@@ -36,7 +36,7 @@ def located_parts(event: A2aEvent, first_index: int = 0) -> Iterator[LocatedPart
     elif isinstance(event, TaskStatusUpdateEvent):
         yield from message_parts(event.status.message, state_kind(event.status.state), event.task_id)
     else:
-        yield from _chunk_parts(event, first_index)
+        yield from _chunk_parts(event, start)
 
 
 def message_parts(message: Message, kind: FrameKind, chain: str) -> Iterator[LocatedPart]:
@@ -64,15 +64,16 @@ def history_parts(task: Task) -> Iterator[LocatedPart]:
 
 
 def artifact_parts(
-    task_id: str, artifact: Artifact, kind: FrameKind, first_index: int = 0, *, chain: str = ""
+    task_id: str, artifact: Artifact, kind: FrameKind, start: ChunkStart = WHOLE, *, chain: str = ""
 ) -> Iterator[LocatedPart]:
-    """Yield the parts of an artifact, or of a chunk of it whose first part has the index `first_index`.
+    """Yield the parts of an artifact, or of a chunk of it that begins at `start`.
 
     They belong to the task `chain`; without one, to a stream of their own.
     """
     first = PartLocation(
         owner_id=f"{task_id}\0{artifact.artifact_id}",
-        index=first_index,
+        index=start.part,
+        restart=start.restart,
         intent=kind.intent,
         operation=kind.operation,
         chain=chain,
@@ -99,13 +100,15 @@ def _task_parts(task: Task) -> Iterator[LocatedPart]:
     yield from message_parts(task.status.message, kind, task.id)
 
 
-def stream_parts(task_id: str, artifact: Artifact, first_index: int = 0, *, is_whole: bool) -> Iterator[LocatedPart]:
+def stream_parts(
+    task_id: str, artifact: Artifact, start: ChunkStart = WHOLE, *, is_whole: bool
+) -> Iterator[LocatedPart]:
     """Yield the parts of an artifact, or of a chunk of it, as chunks of a stream, which ends where it `is_whole`."""
-    for part, location in artifact_parts(task_id, artifact, STREAM_CHUNK, first_index):
+    for part, location in artifact_parts(task_id, artifact, STREAM_CHUNK, start):
         yield part, replace(location, is_last=is_whole and location.index + 1 == location.count)
 
 
 # "A2A streaming artifact parts map 1:1 to ST-schema stream frames" (section 11.4). A2A has no chunk index: it is the
-# number of parts that the artifact had before.
-def _chunk_parts(event: TaskArtifactUpdateEvent, first_index: int) -> Iterator[LocatedPart]:
-    yield from stream_parts(event.task_id, event.artifact, first_index, is_whole=event.last_chunk)
+# number of parts that the artifact had before. An artifact that is sent again is another stream, with a cid of its own.
+def _chunk_parts(event: TaskArtifactUpdateEvent, start: ChunkStart) -> Iterator[LocatedPart]:
+    yield from stream_parts(event.task_id, event.artifact, start, is_whole=event.last_chunk)

@@ -17,7 +17,8 @@ import re
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any, Final
+from itertools import product
+from typing import Any, Final, NamedTuple
 
 from a2a.types import Part
 
@@ -29,7 +30,8 @@ from accp_core.errors import ProtocolError
 from accp_core.packing.expansion import DEFAULT_EXPANSION
 
 __all__ = [
-    "PartLocation", "codec", "frame_of_part", "frame_to_part", "has_content", "msg_id", "read_frame", "write_content",
+    "WHOLE", "ChunkStart", "PartLocation", "codec", "frame_of_part", "frame_to_part", "has_content", "msg_id",
+    "read_frame", "write_content",
 ]  # fmt: skip
 
 _UNLIMITED: Final = 1 << 40
@@ -57,6 +59,19 @@ def codec() -> accp.Codec:
     return accp.Codec(counter=len, limits=limits, split=False)
 
 
+class ChunkStart(NamedTuple):
+    """Where a chunk begins in its artifact."""
+
+    part: int = 0
+    """The index of its first part: the parts that the artifact had before."""
+    restart: int = 0
+    """Which restart of an artifact in this stream the chunk belongs to; 0: the artifact was not sent before."""
+
+
+WHOLE: Final = ChunkStart()
+"""Where an artifact begins that is sent for the first time."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartLocation:
     """Where a part is, and all that its frame holds besides the content."""
@@ -79,12 +94,14 @@ class PartLocation:
     """The id of the task; empty: the chain is that of the owner."""
     count: int = 0
     """The parts of the message or of the artifact so far."""
+    restart: int = 0
+    """Which restart of an artifact the part belongs to: an artifact that is sent again is another stream."""
 
     @property
     def envelope(self) -> accp.Envelope:
         """The envelope of the frame but for its number and time."""
-        chain = msg_id(self.chain or self.owner_id, 0)
-        return accp.Envelope(msg_id=msg_id(self.owner_id, self.index), correlation_id=chain)
+        owner_id = f"{self.owner_id}\0{self.restart}\0" if self.restart else self.owner_id
+        return accp.Envelope(msg_id=msg_id(owner_id, self.index), correlation_id=msg_id(self.chain or owner_id, 0))
 
 
 def msg_id(owner_id: str, index: int) -> str:
@@ -146,9 +163,12 @@ def _is_own(message: accp.Message, location: PartLocation) -> bool:
         return True
     chunk = message.payload.get("chunk_index")
     indices = [chunk] if type(chunk) is int and chunk >= 0 else range(min(location.count, _MAX_COMPARED))
-    for index in indices:
-        if found == replace(location, index=index).envelope:
-            code = ErrorCode.DUPLICATE if index < location.index else ErrorCode.SEQUENCE_GAP
+    # A chunk that came twice or not at all shifts the restarts by one.
+    restarts = range(max(location.restart - 1, 0), location.restart + 2) if location.intent is Intent.STREAM else (0,)
+    for restart, index in product(restarts, indices):
+        if found == replace(location, index=index, restart=restart).envelope:
+            is_earlier = (restart, index) < (location.restart, location.index)
+            code = ErrorCode.DUPLICATE if is_earlier else ErrorCode.SEQUENCE_GAP
             raise ProtocolError(f"expected part {location.index}, found part {index!r}", code=code)
     return False
 

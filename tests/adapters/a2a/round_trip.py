@@ -33,7 +33,7 @@ async def decoded(stream: AsyncGenerator[A2aEvent, None]) -> AsyncIterator[Any]:
     parts = PartCounter()
     async with aclosing(stream) as events:
         async for event in events:
-            plain = decode(event, parts.first_index(event))
+            plain = decode(event, parts.start(event))
             parts.count(plain)
             yield plain
 

@@ -76,7 +76,7 @@ async def test_a_client_that_asks_is_given_frames_which_hold_the_plain_result(pr
     for line in events:
         response = ParseDict(line, StreamResponse())
         event = getattr(response, str(response.WhichOneof("payload")))
-        event.CopyFrom(decode(event, parts.first_index(event)))
+        event.CopyFrom(decode(event, parts.start(event)))
         parts.count(event)
         decoded.append(MessageToDict(response))
     assert [without_ids(each) for each in decoded] == expected

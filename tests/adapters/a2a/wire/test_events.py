@@ -26,6 +26,7 @@ from hypothesis import strategies as st
 from accp_adapters.a2a.wire import events as wire_events
 from accp_adapters.a2a.wire.events import decode, encode, renumbered
 from accp_adapters.a2a.wire.part_locations import located_parts
+from accp_adapters.a2a.wire.parts import WHOLE, ChunkStart
 from accp_adapters.tokens import o200k_base
 from accp_core import parse_frame
 from accp_core.accp import Codec, FrameRefused, Session
@@ -48,11 +49,11 @@ def identical(one: Any, other: Any) -> bool:
     )
 
 
-@given(event=events, first_index=st.integers(0, 3), never_larger=st.booleans())
-def test_any_object_comes_back_as_it_was(event: Any, first_index: int, never_larger: bool) -> None:
+@given(event=events, start=st.builds(ChunkStart, st.integers(0, 3), st.integers(0, 2)), never_larger=st.booleans())
+def test_any_object_comes_back_as_it_was(event: Any, start: ChunkStart, never_larger: bool) -> None:
     before = event.SerializeToString(deterministic=True)
-    framed = encode(event, first_index, never_larger=never_larger)
-    assert identical(decode(framed, first_index), event)
+    framed = encode(event, start, never_larger=never_larger)
+    assert identical(decode(framed, start), event)
     assert event.SerializeToString(deterministic=True) == before
 
 
@@ -146,7 +147,7 @@ def chunk(*parts: Part, append: bool = True, last: bool = False) -> TaskArtifact
 
 
 def test_the_parts_of_a_chunk_are_stream_frames_one_by_one() -> None:
-    texts = frames_of(chunk(new_text_part("a"), new_data_part({"n": 1}), last=True), first_index=3)
+    texts = frames_of(chunk(new_text_part("a"), new_data_part({"n": 1}), last=True), start=ChunkStart(3))
     assert [text.split("[mid")[0] for text in texts] == [
         "@agent>stream:task{idx:3|d:a|schema:ST}",
         "@agent>stream:task{idx:4|d:{n:1}|done:true|schema:ST}",
@@ -154,11 +155,22 @@ def test_the_parts_of_a_chunk_are_stream_frames_one_by_one() -> None:
     assert [parse_frame(text).envelope.sequence for text in texts] == [1, 2]
 
 
-@pytest.mark.parametrize(("due", "code"), [(4, "E3002"), (2, "E3003")])
-def test_a_chunk_before_or_behind_its_turn_is_refused(due: int, code: str) -> None:
-    framed = encode(chunk(new_text_part("a")), 3, never_larger=False)
-    with pytest.raises(ProtocolError, match=f"{code}: expected part {due}, found part 3"):
-        decode(framed, due)
+@pytest.mark.parametrize(
+    ("part", "restart", "code"), [(4, 1, "E3002"), (2, 1, "E3003"), (0, 2, "E3002"), (3, 0, "E3003")]
+)
+def test_a_chunk_before_or_behind_its_turn_is_refused(part: int, restart: int, code: str) -> None:
+    framed = encode(chunk(new_text_part("a")), ChunkStart(3, 1), never_larger=False)
+    with pytest.raises(ProtocolError, match=f"{code}: expected part {part}, found part 3"):
+        decode(framed, ChunkStart(part, restart))
+
+
+def test_an_artifact_that_is_sent_again_is_another_stream() -> None:
+    again = chunk(new_text_part("a"), new_text_part("b"), append=False)
+    first, second = (
+        [parse_frame(text).envelope for text in frames_of(again, start=ChunkStart(restart=n))] for n in (0, 1)
+    )
+    assert len({each.msg_id for each in (*first, *second)}) == 4
+    assert len({each.correlation_id for each in (*first, *second)}) == 2
 
 
 def test_a_frame_that_the_agent_made_itself_is_not_encoded_twice() -> None:
@@ -334,18 +346,19 @@ def test_a_session_takes_every_frame_of_a_task() -> None:
 def test_a_session_takes_every_frame_of_a_stream_of_events() -> None:
     done = TaskStatus(state=TaskState.TASK_STATE_COMPLETED)
     done.message.CopyFrom(Message(message_id="m3", role=Role.ROLE_AGENT, parts=[new_text_part("that is all")]))
-    stream: list[tuple[Any, int]] = [
-        (a_task(state=TaskState.TASK_STATE_WORKING), 0),
-        (chunk(new_text_part("a"), new_text_part("b"), append=False), 0),
-        (TaskStatusUpdateEvent(task_id="t", context_id="c", status=TaskStatus(state=TaskState.TASK_STATE_WORKING)), 0),
-        (chunk(new_text_part("c"), last=True), 2),
-        (TaskStatusUpdateEvent(task_id="t", context_id="c", status=done), 0),
+    working = TaskStatus(state=TaskState.TASK_STATE_WORKING)
+    stream: list[tuple[Any, ChunkStart]] = [
+        (a_task(state=TaskState.TASK_STATE_WORKING), WHOLE),
+        (chunk(new_text_part("a"), new_text_part("b"), append=False), WHOLE),
+        (TaskStatusUpdateEvent(task_id="t", context_id="c", status=working), WHOLE),
+        (chunk(new_text_part("c"), last=True), ChunkStart(2)),
+        (TaskStatusUpdateEvent(task_id="t", context_id="c", status=done), WHOLE),
     ]
     frames, number = list[str](), 1
-    for event, first_index in stream:
-        framed, number = renumbered(encode(event, first_index, never_larger=False), first_index, number)
+    for event, start in stream:
+        framed, number = renumbered(encode(event, start, never_larger=False), start, number)
         frames += [part.text for part, _ in located_parts(framed)]
-        assert identical(decode(framed, first_index), event)
+        assert identical(decode(framed, start), event)
     assert refusals(frames) == []
     assert [parse_frame(frame).intent.value for frame in frames] == ["req", "stream", "stream", "stream", "done"]
     assert all(parse_frame(frame).envelope.correlation_id for frame in frames)

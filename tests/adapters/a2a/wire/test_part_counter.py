@@ -22,11 +22,12 @@ def test_appended_parts_go_on_and_others_begin_anew() -> None:
         chunk("b", 3),
         chunk("a", 1),
         chunk("a", 1, append=False),
+        chunk("b", 1, append=False),
+        chunk("a", 1),
     ):
-        firsts.append(counter.first_index(event))
+        firsts.append(counter.start(event))
         counter.count(event)
-    assert firsts == [0, 2, 0, 3, 0]
-    assert counter.first_index(chunk("a", 1)) == 1
+    assert firsts == [(0, 0), (2, 0), (0, 0), (3, 0), (0, 1), (0, 2), (1, 1)]
 
 
 def test_a_task_says_how_many_parts_there_are() -> None:
@@ -34,7 +35,7 @@ def test_a_task_says_how_many_parts_there_are() -> None:
     counter.count(chunk("gone", 5))
     counter.count(Task(artifacts=[Artifact(artifact_id="a", parts=[Part(text="x")] * 4)]))
     counter.count(Message())
-    assert [counter.first_index(event) for event in (chunk("a", 1), chunk("gone", 1), Message())] == [4, 0, 0]
+    assert [counter.start(event).part for event in (chunk("a", 1), chunk("gone", 1), Message())] == [4, 0, 0]
 
 
 def test_the_oldest_artifact_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,4 +43,4 @@ def test_the_oldest_artifact_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> No
     counter = PartCounter()
     for name in ("a", "b", "c"):
         counter.count(chunk(name, 1))
-    assert [counter.first_index(chunk(name, 1)) for name in ("a", "b", "c")] == [0, 1, 1]
+    assert [counter.start(chunk(name, 1)).part for name in ("a", "b", "c")] == [0, 1, 1]

@@ -3,11 +3,12 @@
 from accp_core.projection.cache_cost import FETCH_TOKENS, PriorPrompt, first_reference_pays, saving_pays
 from accp_core.projection.conversations import ProjectedConversations
 from accp_core.projection.other_agents import attribute
-from accp_core.projection.projector import Projected, ProjectionRules, Projector
+from accp_core.projection.projector import Projected, Projector
 from accp_core.projection.prompt import ProjectedPrompt, PromptProjector
 from accp_core.projection.record import CallRecord, MessageRecord, Role, is_program
 from accp_core.projection.repeats import Repeats, Shortened
 from accp_core.projection.results import compress_blocks, share_batch
+from accp_core.projection.rules import ProjectionRules
 from accp_core.projection.tool_forms import FILE_READERS, ToolForm, ToolForms, check_tool_forms
 
 __all__ = [

@@ -7,23 +7,22 @@ never changes, and a history that was trimmed or folded never holds a marker for
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from accp_core import view
 from accp_core.compression import Compressed, ResultLimits
-from accp_core.ports import TokenCounter
 from accp_core.projection.cache_cost import PriorPrompt, saving_pays
 from accp_core.projection.memoized import compress_once, count_once
 from accp_core.projection.record import CallRecord, MessageRecord, Role, texts_in
 from accp_core.projection.repeats import Repeats, Shortened
 from accp_core.projection.results import as_abstract, share_batch
-from accp_core.projection.tool_forms import ToolForms
+from accp_core.projection.rules import ProjectionRules
 from accp_core.projection.versions import Differences
 from accp_core.references import StoredText, find_references, key_of, replace_references, short_key
 from accp_core.view.legend import explanations, legend_for
 
-__all__ = ["Projected", "ProjectionRules", "Projector"]
+__all__ = ["Projected", "Projector"]
 
 _MAX_COUNTED: Final = 20_000
 """Characters of a text whose tokens are counted for the size of the prompt."""
@@ -36,43 +35,6 @@ _MIN_KNOWN_SHARE: Final = 0.3
 """The share of whole lines that were read before from which on a long text is compared with all that was read."""
 
 _Blocks = tuple[str | None, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectionRules:
-    """When a text is shown in another form."""
-
-    counter: TokenCounter
-    """Counts the tokens of the model."""
-    limits: ResultLimits
-    """Those of a single result."""
-    tools: ToolForms = field(default_factory=ToolForms)
-    """What is special to the results of some tools."""
-    verbatim_limits: ResultLimits | None = None
-    """Those of results that are shown verbatim; None: those of a single result."""
-    agent_limits: ResultLimits | None = None
-    """Those of the words of other agents; None: those of a result."""
-    agent_names: frozenset[str] | None = frozenset()
-    """Names of other agents, see `attribute`; None: no message is taken for another agent's."""
-    batch_limit: int
-    """Tokens that the results of one model turn may take together."""
-    user_limit: int | None = None
-    """Tokens of a user's message above which JSON in it is shown as a view or a preview; None: it stays as it is."""
-    argument_limit: int | None = None
-    """Tokens of an argument of a tool call, a string, above which it is shown as a view or a preview; None: never."""
-    repeats: bool = True
-    """Whether lines that the model has read already become repeat markers."""
-    legend: bool = False
-    """Whether a line above the first view that needs it explains the notation, as far as no line above it does."""
-    cache_aware: bool = True
-    """Whether a saving must pay in the prices of a prompt cache; False: every token saved counts."""
-    open_with: str = ""
-    """The name of the tool that opens a reference, whose results stay as they are; empty: previews name no tool."""
-    fixed_tokens: int = 0
-    """Tokens before the first message: instructions and tool definitions; 0: not known."""
-    always_offered: bool = False
-    """Whether the tool that opens references is offered from the first call on, so that the first one changes no list
-    of tools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +112,6 @@ class Projector:
             self._close(record, new.text if new and new.stored else self._escape(record, old, new))
             for old, new in zip(record.blocks, compressed, strict=True)
         )
-        shown = self._shorten_answer(record, shown)
         shortened = self._shorten(record, shown, is_preview=any(block and block.stored for block in compressed))
         texts = iter(shortened)
         final = [
@@ -332,15 +293,6 @@ class Projector:
         (short,) = self._repeats.shorten([text], counter=counter)
         return bool(short.markers) and counter(short.text) < preview.tokens_after
 
-    def _shorten_answer(self, record: MessageRecord, shown: _Blocks) -> _Blocks:
-        """Return the blocks of a message; the answer of a fetch as what an earlier answer does not say."""
-        call, _ = self._call_of(record)
-        if call is None or call.by_program or record.failed or not self._rules.repeats or not self._is_fetch(call.name):
-            return shown
-        new = tuple(text and self._differences.shorten_answer(str(call.args.get("ref")), text) for text in shown)
-        self._saved += sum(self._estimate(a) - self._estimate(b) for a, b in zip(shown, new, strict=True) if a and b)
-        return new
-
     def _shorten(self, record: MessageRecord, shown: _Blocks, *, is_preview: bool) -> list[Shortened]:
         """Return the texts of the blocks that are text, with repeat markers where they pay.
 
@@ -348,8 +300,12 @@ class Projector:
         """
         rules = self._rules
         whole = [Shortened(text=text) for text in shown if text]
-        stays = record.failed or record.stays or self._is_excluded(record)
+        stays = record.failed or record.stays or self._is_for_program(record)
         if not rules.repeats or stays or record.role not in (Role.TOOL, Role.OTHER_AGENT):
+            return whole
+        if self._is_fetch(self._tool(record)):
+            return self._shorten_answer(record, whole)
+        if self._is_excluded(record):
             return whole
         counter = count_once(rules.counter)
         is_verbatim = record.role is Role.TOOL and self._own_limits(record).verbatim
@@ -362,6 +318,14 @@ class Projector:
         if rules.cache_aware and not saving_pays(before, after, self.prompt):
             return whole
         self._saved += before - after
+        return short
+
+    def _shorten_answer(self, record: MessageRecord, whole: Sequence[Shortened]) -> list[Shortened]:
+        """Return the answer of a fetch without what the model has read, where that saves much."""
+        call, _ = self._call_of(record)
+        ref = str(call.args.get("ref")) if call else ""
+        short = [self._differences.shorten_answer(ref, part.text, self._repeats) for part in whole]
+        self._saved += sum(self._estimate(a.text) - self._estimate(b.text) for a, b in zip(whole, short, strict=True))
         return short
 
     def _read(self, record: MessageRecord, texts: Sequence[Shortened]) -> None:

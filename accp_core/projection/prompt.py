@@ -12,8 +12,9 @@ from typing import Final
 
 from accp_core.projection.conversations import ProjectedConversations
 from accp_core.projection.other_agents import attribute
-from accp_core.projection.projector import Projected, ProjectionRules, Projector
+from accp_core.projection.projector import Projected, Projector
 from accp_core.projection.record import MessageRecord, Role
+from accp_core.projection.rules import ProjectionRules
 from accp_core.references import find_references, match_keys
 
 __all__ = ["ProjectedPrompt", "PromptProjector"]

@@ -22,6 +22,7 @@ from accp_core.compression import Compressed
 from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import TokenCounter
 from accp_core.projection.memoized import count_once
+from accp_core.projection.repeats import Repeats, Shortened
 from accp_core.references import find_references, short_reference
 from accp_core.strict_json import compact_json, read_json
 
@@ -134,25 +135,34 @@ class Differences:
             return preview
         return replace(preview, text=shown, tokens_after=after)
 
-    def shorten_answer(self, ref: str, text: str) -> str:
-        """Return the answer of a fetch as what an earlier one does not say, where that saves much; else the answer.
+    def shorten_answer(self, ref: str, text: str, repeats: Repeats) -> Shortened:
+        """Return the answer of a fetch without what was shown, where that saves much; else the answer.
+
+        Either as what an earlier answer does not say, or with markers for lines that stand above. One with markers is
+        no earlier answer: a difference from it would name lines behind a marker.
 
         Args:
-            ref: The reference that was fetched, as the model wrote it; of several the answer stays.
+            ref: The reference that was fetched, as the model wrote it; of several no earlier answer is looked for.
             text: The answer.
+            repeats: The lines that the reader has read.
         """
+        counter = count_once(self._counter)
+        most = counter(text) - _MIN_SAVING
         keys = find_references(ref)
-        if len(keys) != 1 or len(text) > _MAX_CHARS:
-            return text
-        later = _Version(short_reference(keys[0]), text.split("\n"))
-        earlier = self._answers.find_earlier(later)
-        if earlier is not None:
+        is_compared = len(keys) == 1 and len(text) <= _MAX_CHARS
+        later = _Version(short_reference(keys[0]), text.split("\n")) if is_compared else None
+        earlier = later and self._answers.find_earlier(later)
+        if later and earlier:
             changed = "\n".join(changed_lines(earlier.lines, later.lines))
             shown = f"{MarkerStart.REPEAT}the answer for {earlier.name}, but for:]\n{changed}"
-            if count_once(self._counter)(text) - count_once(self._counter)(shown) >= _MIN_SAVING:
-                return shown
-        self._answers.add(later)
-        return text
+            if counter(shown) <= most:
+                return Shortened(text=shown)
+        (marked,) = repeats.shorten([text], counter=counter, whole_lines=True)
+        if counter(marked.text) <= most:
+            return marked
+        if later:
+            self._answers.add(later)
+        return Shortened(text=text)
 
 
 def _version_of(name: str, text: str) -> _Version:

@@ -105,7 +105,28 @@ def test_a_fetched_answer_is_given_as_what_an_earlier_one_does_not_say() -> None
     few = "\n".join(FILE.split("\n")[:3])
     assert results(FILE, few, few, tool="accp_fetch")[1:] == [few, few]
     assert results(FILE, EDITED, tool="accp_fetch", repeats=False) == [FILE, EDITED]
-    assert results(FILE, EDITED, tool="accp_fetch", ref="the file") == [FILE, EDITED]
+    assert results(FILE, EDITED, tool="accp_fetch", ref="the file")[1].startswith("[as above: 50 lines from ")
+
+
+def test_a_fetched_answer_leaves_out_lines_that_stand_in_an_ordinary_result() -> None:
+    limits = ResultLimits(inline=16_000)
+    projector = Projector(ProjectionRules(counter=counter, open_with="accp_fetch", limits=limits, batch_limit=16_000))
+    read = "\n".join(FILE.split("\n")[:150])
+    shown = []
+    for number, (tool, text) in enumerate((("read", read), ("accp_fetch", FILE), ("accp_fetch", EDITED))):
+        call = CallRecord(id=f"c{number}", name=tool, args={"ref": short_reference(key_of(text))})
+        projector.project(MessageRecord(role=Role.MODEL, blocks=("",), calls=(call,)))
+        answer = MessageRecord(role=Role.TOOL, blocks=(text,), call_id=call.id)
+        shown.append(projector.project(answer).blocks[0] or text)
+    rest = FILE.split("\n")[150:]
+    assert shown[0] == read
+    assert shown[1].split("\n") == ['[as above: 150 lines from "def f_0(…"]', *rest]
+    # No difference from an answer whose lines are behind a marker.
+    assert "but for" not in shown[2]
+    assert [line for line in shown[2].split("\n") if not line.startswith("[as above: ")] == [
+        "def f_50(x): return x * 7  # the function number 50",
+        "def g(x): return [as above: 3 lines]",
+    ]
 
 
 lines = st.lists(st.sampled_from("abcdefgh"), max_size=14)

@@ -93,13 +93,23 @@ class Client:
 
 
 @contextmanager
-def client_of(case: str, folder: Path, *, negotiates: bool = True, modern: bool = False) -> Iterator[Client]:
-    """Yield a client of the server, which is wrapped or stands behind the proxy, or is `plain`."""
+def client_of(
+    case: str, folder: Path, *, negotiates: bool = True, modern: bool = False, fetches: bool = False
+) -> Iterator[Client]:
+    """Yield a client of the server, which is wrapped or stands behind the proxy, or is `plain`.
+
+    One that `fetches` is shown views, and opens references.
+    """
     (folder / "parts.py").write_text(_SERVER)
     served = [sys.executable, "parts.py", "wrapped" if case == "wrapped" else "plain"]
-    command = [ACCP, "mcp", "--policy", "negotiate", "--", *served] if case == CASES[1] else served
+    command = (
+        [ACCP, "mcp", "--policy", "negotiate", *(["--fetch"] if fetches else []), "--", *served]
+        if case == CASES[1]
+        else served
+    )
+    settings = {"version": 1, **({"results": "view", "fetch": True} if fetches else {})}
     member = "extensions" if modern else "experimental"
-    capabilities = {member: {EXTENSION: {"version": 1}}} if negotiates else {}
+    capabilities = {member: {EXTENSION: settings}} if negotiates else {}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen(command, cwd=folder, text=True, **pipes)  # type: ignore[call-overload]  # as named
     try:

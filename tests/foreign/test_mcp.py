@@ -91,6 +91,13 @@ def test_a_failed_call_has_its_code_although_nobody_listed_the_tools(case: str, 
                 assert code_in(holder)[1] == code, name
 
 
+def test_a_refused_fetch_has_its_code(tmp_path: Path) -> None:
+    with client_of(CASES[1], tmp_path, fetches=True) as client:
+        client.start()
+        answer = client.ask("tools/call", name="accp_fetch", arguments={"ref": "$cold.314159265358"})
+    assert answer["result"]["isError"] and code_in(answer["result"]["_meta"])[1] == "E5002"
+
+
 def exchange(client: Client) -> list[Any]:
     calls: list[tuple[str, dict[str, Any]]] = [
         ("tools/call", {"name": "find"}),

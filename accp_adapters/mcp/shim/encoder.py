@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from accp_adapters.fetching import FETCH_NAME, read_request
 from accp_adapters.mcp.shim import error_frames
-from accp_adapters.mcp.shim.hosts import client_name, shown_text
+from accp_adapters.mcp.shim.hosts import client_name
 from accp_adapters.mcp.shim.negotiation import settings_in_initialize, settings_in_request
 from accp_adapters.mcp.shim.options import EncoderOptions
 from accp_adapters.mcp.shim.pending import OpenRequest, OpenRequests
@@ -227,11 +227,12 @@ class Encoder:
         if telemetry is None:
             return answer_fetch(stored, arguments, limit=limit, counter=counter)
         with telemetry.fetch(None, None, meta):
-            answer = answer_fetch(stored, arguments, limit=limit, counter=counter)
-            if answer["isError"]:
-                telemetry.refused(shown_text(answer))
-            else:
-                telemetry.opened([stored.key(each) for each in read_request(arguments).references])
+            try:
+                answer = answer_fetch(stored, arguments, limit=limit, counter=counter)
+            except ProtocolError as error:
+                telemetry.refused(str(error))
+                raise
+            telemetry.opened([stored.key(each) for each in read_request(arguments).references])
             return answer
 
     def _check_call(self, params: JsonObject, *, is_wrapped: bool) -> None:

@@ -13,7 +13,6 @@ from typing import Final
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS, open_and_answer, read_request
 from accp_adapters.mcp.shim.protocol import JsonObject, text_block, tool_result
 from accp_adapters.stores import stored_keys
-from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore, TokenCounter
 from accp_core.projection.versions import Differences
 from accp_core.references import StoredText, check_grant, checked_text, reference_to, reference_to_uri
@@ -92,12 +91,12 @@ class SessionTexts:
 
 
 def answer_fetch(stored_results: SessionTexts, arguments: object, *, limit: int, counter: TokenCounter) -> JsonObject:
-    """Return the result of a call of `accp_fetch`, at most `limit` tokens; a refusal starts with its code."""
-    try:
-        request = read_request(arguments)
-        text = open_and_answer(request, stored_results.open, limit=limit, counter=counter)
-    except ProtocolError as error:
-        return tool_result([text_block(str(error))], is_error=True)
+    """Return the result of a call of `accp_fetch`, at most `limit` tokens.
+
+    Raises:
+        ProtocolError: As `read_request` and `open_and_answer`.
+    """
+    text = open_and_answer(read_request(arguments), stored_results.open, limit=limit, counter=counter)
     return tool_result([text_block(text)])
 
 

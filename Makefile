@@ -90,7 +90,7 @@ check: $(STAMP)  ## format, lint, types, import directions
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-conformance: $(STAMP)  ## which requirements of the draft hold, level by level
+conformance: $(STAMP)  ## which requirements hold, and ACP_REFERENCE=, A2A_TCK=, MCP_SUITE= where they are given
 	$(BIN)/python -m tests.conformance
 
 conformance-mcp: $(STAMP)  ## MCP's own suite against a server alone and behind us; needs npm

@@ -12,6 +12,7 @@ from rich.table import Table
 from tests.conformance.evidence import Evidence, cases, gather
 from tests.conformance.families import FAMILIES
 from tests.conformance.requirement import Family, Requirement
+from tests.conformance.suites import outcomes
 from tests.foreign.matrix import matrix_of
 
 __all__ = ["main"]
@@ -24,6 +25,8 @@ def verdict(requirement: Requirement, evidence: Evidence) -> str:
         return "deferred" if requirement.deferred else "not shown"
     if evidence.failed.intersection(nodes):
         return "fails"
+    if evidence.left.issuperset(nodes):
+        return "left"
     return "diverges" if requirement.divergence else "holds"
 
 
@@ -44,7 +47,8 @@ def level_table(family: Family, level: int, evidence: Evidence) -> Table:
 def words(requirement: Requirement) -> str:
     """Return what the requirement says, and what we do otherwise or not yet."""
     but = requirement.divergence or requirement.deferred
-    return f"{requirement.text}\n  but: {but}" if but else requirement.text
+    lines = [requirement.text, *([f"  but: {but}"] if but else [])]
+    return "\n".join([*lines, f"  no peer sees it: {requirement.unseen}"] if requirement.unseen else lines)
 
 
 def holds(family: Family, evidence: Evidence) -> bool:
@@ -55,7 +59,7 @@ def holds(family: Family, evidence: Evidence) -> bool:
 def summary(family: Family, level: int, evidence: Evidence) -> str:
     """Return how many requirements hold of all that the level asks for, those below included."""
     verdicts = [verdict(requirement, evidence) for requirement in family.up_to(level)]
-    counts = {word: verdicts.count(word) for word in ("holds", "diverges", "deferred", "fails", "not shown")}
+    counts = {word: verdicts.count(word) for word in ("holds", "diverges", "deferred", "left", "fails", "not shown")}
     said = ", ".join(f"{count} {word}" for word, count in counts.items())
     state = "holds" if not counts["fails"] + counts["not shown"] else "does NOT hold"
     name = f"{family.name} level {level}" if level else family.name
@@ -75,7 +79,11 @@ def main(arguments: list[str], console: Console) -> int:
         console.print(line, markup=False, highlight=False)
     for family, level in levels:
         console.print(summary(family, level, evidence), soft_wrap=True)
-    return 0 if all(holds(family, evidence) for family in FAMILIES) else 1
+    all_hold = all(holds(family, evidence) for family in FAMILIES)
+    for line, is_well in outcomes():
+        console.print(line, soft_wrap=True)
+        all_hold = all_hold and is_well
+    return 0 if all_hold else 1
 
 
 if __name__ == "__main__":

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.conformance import only_evidence
 from tests.conformance.families import every_requirement
+from tests.conformance.only_evidence import LEFT
 from tests.conformance.requirement import Requirement
 
 __all__ = ["Evidence", "cases", "evidence_files", "gather", "named"]
@@ -23,6 +25,8 @@ class Evidence:
     """Node ids, below `tests/`, of what was collected."""
     failed: set[str] = field(default_factory=set)
     """Node ids of tests that ran and did not pass."""
+    left: set[str] = field(default_factory=set)
+    """Node ids of slow tests, which another command runs."""
     reports: list[pytest.TestReport] = field(default_factory=list)
     """Reports of the tests that name a demand and a carrier."""
 
@@ -39,7 +43,9 @@ class Evidence:
         """Keep what did not pass; a test that is skipped shows nothing."""
         if report.when == "call" and report.user_properties:
             self.reports.append(report)
-        if report.failed or report.skipped:
+        if report.skipped and LEFT in str(report.longrepr):
+            self.left.add(report.nodeid.removeprefix("tests/"))
+        elif report.failed or report.skipped:
             self.failed.add(report.nodeid.removeprefix("tests/"))
 
 
@@ -53,7 +59,7 @@ def gather(*, run: bool) -> Evidence:
     """Return what pytest finds; only for an interpreter of its own, not within another run of pytest."""
     evidence = Evidence()
     paths = sorted(map(str, evidence_files()))
-    how = ["-n", "auto", "--dist", "worksteal"] if run else ["--collect-only"]
+    how = ["-n", "auto", "--dist", "worksteal", "-p", only_evidence.__name__] if run else ["--collect-only"]
     options = ["-q", "-p", "no:cacheprovider", *how]
     with contextlib.redirect_stdout(io.StringIO()) as output:
         code = pytest.main([*options, *paths], plugins=[evidence])

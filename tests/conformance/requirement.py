@@ -6,6 +6,8 @@ from enum import StrEnum
 from functools import partial
 from typing import TypeAlias
 
+from tests.conformance.seen_by_peers import SEEN_BY_PEERS, UNSEEN
+
 __all__ = ["Family", "Force", "Requirement", "Rule", "rules"]
 
 
@@ -38,6 +40,8 @@ class Requirement:
     """Where we do something else, and why."""
     deferred: str | None = None
     """Why nothing shows it yet."""
+    unseen: str | None = None
+    """Why no peer can see whether it holds."""
 
     @property
     def section(self) -> str:
@@ -61,9 +65,10 @@ def rules(shown_by: Mapping[str, tuple[str, ...]], prefix: str = "") -> dict[For
             force=force,
             level=level,
             text=text,
-            tests=shown_by.get(name, ()),
+            tests=shown_by.get(name, ()) + SEEN_BY_PEERS.get(name, ()),
             divergence=divergence,
             deferred=deferred,
+            unseen=UNSEEN.get(name),
         )
 
     return {force: partial(rule, force) for force in Force}

@@ -12,6 +12,7 @@ from tests.conformance import __main__ as table
 from tests.conformance.evidence import Evidence, cases, evidence_files, named
 from tests.conformance.families import FAMILIES, every_requirement
 from tests.conformance.requirement import Family, Force, Requirement
+from tests.conformance.seen_by_peers import SEEN_BY_PEERS, UNSEEN
 
 REQUIREMENTS = tuple(every_requirement())
 ids = [requirement.id for requirement in REQUIREMENTS]
@@ -49,6 +50,18 @@ def test_a_requirement_is_shown_by_a_test_or_deferred(requirement: Requirement, 
 @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=ids)
 def test_a_test_that_the_data_names_exists(requirement: Requirement, evidence: Evidence) -> None:
     assert [test for test in requirement.tests if not named(test, evidence)] == []
+
+
+@pytest.mark.parametrize("requirement", REQUIREMENTS, ids=ids)
+def test_what_a_wire_must_do_is_shown_by_a_peer_or_unseen(requirement: Requirement) -> None:
+    is_of_a_wire = not requirement.id.startswith(("aacp:", "aci:"))
+    if is_of_a_wire and requirement.force not in (Force.MAY, Force.STATES):
+        is_seen = any(test.startswith("foreign/") for test in requirement.tests)
+        assert is_seen is (requirement.unseen is None)
+
+
+def test_a_peer_sees_requirements_only() -> None:
+    assert set(SEEN_BY_PEERS) | set(UNSEEN) <= set(ids)
 
 
 @by_name
@@ -92,12 +105,15 @@ def test_the_table_says_what_holds_diverges_fails_or_is_not_shown() -> None:
     evidence.failed.add("core/test_x.py::test_y[1]")
     assert table.verdict(one, evidence) == "fails"
     assert table.words(other) == "two\n  but: three"
+    evidence.left.add("core/test_x.py::test_y[1]")
+    assert table.verdict(one, Evidence(nodes=evidence.nodes, left=evidence.left)) == "left"
     family = Family(name="X", titles={1: "one"}, sections=frozenset(), requirements=(one, other), shown_by={})
     assert table.summary(family, 1, Evidence()) == (
-        "X level 1 does NOT hold: 2 requirements, 0 holds, 0 diverges, 0 deferred, 0 fails, 2 not shown"
+        "X level 1 does NOT hold: 2 requirements, 0 holds, 0 diverges, 0 deferred, 0 left, 0 fails, 2 not shown"
     )
-    later = Requirement(id="3.1.1-3", force=Force.MUST, level=1, text="three", deferred="four")
-    assert (table.verdict(later, evidence), table.words(later)) == ("deferred", "three\n  but: four")
+    later = Requirement(id="3.1.1-3", force=Force.MUST, level=1, text="three", deferred="four", unseen="five")
+    assert table.verdict(later, evidence) == "deferred"
+    assert table.words(later) == "three\n  but: four\n  no peer sees it: five"
     assert not table.holds(family, evidence)
     evidence.failed.clear()
     assert table.holds(family, evidence)

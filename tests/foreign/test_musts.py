@@ -77,7 +77,8 @@ class Peer:
 
 
 def envelope(peer: Peer) -> None:
-    for frame in [*peer.ask("req:add{n:1}"), *peer.ask("req:infer{}")]:
+    for frame in [*peer.ask("req:add{n:1}", ",cid:job"), *peer.ask("req:infer{}", ",cid:job")]:
+        assert (frame.meta["cid"], frame.meta["sid"]) == ("job", peer.sid)
         assert re.fullmatch("[0-9a-f]{12}", frame.meta["mid"]) and frame.seq > 0
         assert re.fullmatch("[0-9]{10}", frame.meta["ts"])
 
@@ -93,8 +94,8 @@ def expired(peer: Peer) -> None:
 
 
 def written(peer: Peer) -> None:
-    (answer,) = peer.ask("req:add{n:1.5|big:10000000000000000000000.5|m:{b:1,a:2}|empty:~|yes:true}")
-    assert answer.body == "n:1.5|big:10000000000000000000000.5|m:{a:2,b:1}|empty:~|yes:true"
+    (answer,) = peer.ask("req:add{n:1.5|big:10000000000000000000000.5|m:{b:1,a:2}|empty:~|yes:true|g:+3.2%|l:[1,2]}")
+    assert answer.body == "n:1.5|big:10000000000000000000000.5|m:{a:2,b:1}|empty:~|yes:true|g:+3.2%|l:[1,2]"
 
 
 def abbreviated(peer: Peer) -> None:
@@ -146,6 +147,28 @@ def registry(peer: Peer) -> None:
     assert frame == [] and len(offer["schemas"]) == 7
 
 
+def tampered(peer: Peer) -> None:
+    offer = "v:9|hash:beef00|schemas:{weather:{code:WE,version:1,fields:[wind],defaults:{}}}"
+    assert peer.refusal(f"@ann>sync:registry{{{offer}}}{peer.meta()}") == "E5001"
+
+
+def told(peer: Peer) -> None:
+    assert peer.tell(f"@ann>sync:state{{v:1|delta:{{kept:7,gone:1}}}}{peer.meta()}") == []
+    assert peer.tell(f"@ann>sync:state{{v:2|delta:{{gone:~}}}}{peer.meta()}") == []
+    (answer,) = peer.ask("req:add{k:$ctx.kept}")
+    assert read_payload(answer.body) == {"k": 7}
+    assert peer.refusal(f"@ann>req:add{{k:$ctx.gone}}{peer.meta()}") == "E2001"
+    # A version that is not the next one: the context is asked for again.
+    (asked,) = peer.tell(f"@ann>sync:state{{v:7|delta:{{kept:1}}}}{peer.meta()}")
+    assert (asked.intent, asked.operation, read_payload(asked.body)) == ("qry", "state", {"v": 2})
+
+
+def crowded(peer: Peer) -> None:
+    members = ",".join(["1"] * 10_001)
+    assert peer.refusal(f"@ann>req:add{{k:[{members}]}}[mid:big,seq:{peer.seq + 1},sid:{peer.sid}]") == "E1001"
+    assert peer.ask("req:add{n:1}")[-1].intent == "done"
+
+
 def malformed(peer: Peer) -> None:
     for body in ("{k:}", "{k:1", "{k:a b}", "{k:007}", "{k:[1,]}", "{a:1|a:2}", "{k:[[[[[[1]]]]]]}"):
         assert peer.refusal(f"@ann>req:add{body}[mid:y{len(body)},seq:{peer.seq + 1},sid:{peer.sid}]") == "E1001"
@@ -169,6 +192,10 @@ def tool(peer: Peer) -> None:
 def transaction(peer: Peer) -> None:
     (paid,) = peer.ask("req:transaction{txn:t1|amt:142.5|acc:a9|schema:TX}")
     assert "amt:142.5" in paid.body and read_payload(paid.body)["txn"] == "t1"
+    retries = [peer.ask("req:transaction{txn:t3|amt:1|schema:TX}", ",cid:pay")[-1].intent for _ in range(2)]
+    assert retries == ["done", "done"]
+    other = f"@ann>req:transaction{{txn:t4|amt:1|schema:TX}}{peer.meta(',cid:pay')}"
+    assert peer.refusal(other) == "E5001"
     assert peer.refusal(f"@ann>req:transaction{{txn:t2|amt:text|schema:TX}}{peer.meta()}") == "E1004"
 
 
@@ -205,10 +232,13 @@ CASES: dict[str, tuple[str, Callable[[Peer], None]]] = {
     "3.7, item 3": ("a retry has the same cid and a new mid", retried),
     "3.7, item 4": ("a cancel stops its chain", cancelled),
     "5.2": ("a checkpoint is taken", checkpoint),
+    "5.4": ("deltas are applied to the shared context, a gap is asked for", told),
     "6.3": ("defaults are filled in, and left out", defaults),
     "6.4": ("registries are exchanged", registry),
     "9, item 2": ("malformed frames are rejected whole; depth is limited (item 5)", malformed),
     "9, item 3": ("cold references are scoped to the session", foreign_reference),
+    "9, item 4": ("a registry of another hash is refused", tampered),
+    "9, item 5": ("the members of a frame are limited", crowded),
     "10.2": ("answers of tools have a cid, errors E4002 with ER", tool),
     "10.3": ("amounts are decimals, the id stays", transaction),
     "10.4": ("a stream has one cid and a final chunk", streamed),

@@ -147,11 +147,13 @@ def _grade(task: Task, answered: str, world: World) -> Grade:
 
 
 def _grade_words(task: Task, answered: str) -> Grade:
-    """Return whether what follows `Answer:` holds all that is right and nothing that is wrong."""
-    given = answered[match.start(1) :].casefold() if (match := _ANSWER.search(answered)) else ""
-    holds = all(_has(given, str(each)) for each in _listed(task.answer))
-    wrong = any(_has(given, each) for each in task.wrong)
-    return Grade(right=holds and not wrong, error=None if holds and not wrong else "other" if given else "format")
+    """Return whether the last words hold all that is right, and what follows `Answer:` nothing that is wrong."""
+    match = _ANSWER.search(answered)
+    if match is None:
+        return Grade(right=False, error="format")
+    holds = all(_has(answered.casefold(), str(each)) for each in _listed(task.answer))
+    wrong = any(_has(answered[match.start(1) :].casefold(), each) for each in task.wrong)
+    return Grade(right=holds and not wrong, error=None if holds and not wrong else "other")
 
 
 def _has(text: str, words: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +20,9 @@ PAIRS: Final = (
     (1_000, 700), (600, 400), (600, 350), (500, 400), (500, 350), (450, 300), (400, 300),
 )  # fmt: skip
 """Tokens from which a result becomes a preview, and those of the preview."""
+_Share = tuple[float, float]
+LEAST_VISIBLE: Final[Mapping[str, _Share]] = {"the default policy": (0.99, 0.97), "Policy.tight()": (0.95, 0.9)}
+"""The share of needed values that a policy shows over all sources, and in each of them."""
 
 
 def main(data: Path | None, console: Console) -> None:
@@ -29,14 +32,45 @@ def main(data: Path | None, console: Console) -> None:
         return
     runs, _ = recorded_runs(data)
     recorded = [replay(run, StrategyName.AS_RECORDED) for run in runs]
-    lines = []
+    reports = {}
     for inline, preview in PAIRS:
         policy = Policy(inline_limit=inline, preview_limit=preview)
-        report = Report.of((before, replay(run, policy)) for before, run in zip(recorded, runs, strict=True))
-        lines.append((f"{inline:,} : {preview:,}", *_line(report)))
+        pairs = ((before, replay(run, policy)) for before, run in zip(recorded, runs, strict=True))
+        reports[f"{inline:,} : {preview:,}"] = Report.of(pairs, keep_runs=0)
+    lines = [(name, *_line(report)) for name, report in reports.items()]
     columns = ("over : preview", "prompt %", "cost %", "visible %", "strictly %", "fetched", "reachable %")
     without = ("without one: prompt %", "cost %", "visible %", "strictly %")
     console.print(plain_table("3a. limits; the last four with the worst choice left out", (*columns, *without), lines))
+    for name, least in LEAST_VISIBLE.items():
+        chosen = [_chosen(reports, source, least) for source in sorted(_sources(next(iter(reports.values()))))]
+        title = f"3b. limits for {name}, chosen by the cost with fetches on all sources but one, and shown on that one"
+        console.print(plain_table(title, ("left out", "over : preview", "cost with fetches %", "visible %"), chosen))
+
+
+def _sources(report: Report) -> dict[str, Comparison]:
+    return {row.name: row for row in report.by_source()}
+
+
+def _chosen(reports: Mapping[str, Report], left_out: str, least: _Share) -> tuple[str, ...]:
+    """Return the cheapest limits that show enough of what is needed on the other sources, and what they do on this."""
+    shows_enough = {name: report for name, report in reports.items() if _shows_enough(report, left_out, least)}
+    if not shows_enough:
+        return left_out, "none shows enough", "", ""
+    others = {name: _others(report, left_out) for name, report in shows_enough.items()}
+    name = min(others, key=lambda each: others[each].after.fetch_cost / others[each].before.cost)
+    row = _sources(reports[name])[left_out]
+    return left_out, name, percent(row.after.fetch_cost, row.before.cost), percent(*_visible(row))
+
+
+def _others(report: Report, left_out: str) -> Comparison:
+    return next(row for row in report.without_each_source() if row.name == left_out)
+
+
+def _shows_enough(report: Report, left_out: str, least: _Share) -> bool:
+    in_all, in_each = least
+    each = [_visible(row) for name, row in _sources(report).items() if name != left_out]
+    visible, needed = _visible(_others(report, left_out))
+    return visible >= in_all * needed and all(part >= in_each * whole for part, whole in each)
 
 
 def _line(report: Report) -> tuple[str, ...]:
@@ -52,9 +86,6 @@ def _line(report: Report) -> tuple[str, ...]:
         _extreme(min, others, _visible),
         _extreme(min, others, _strict),
     )
-
-
-_Share = tuple[float, float]
 
 
 def _extreme(worst: Callable[..., _Share], rows: Iterable[Comparison], share: Callable[[Comparison], _Share]) -> str:

@@ -45,6 +45,7 @@ def player(answer: str) -> MailboxModel:
     [
         ("Looked.\nAnswer: Ada, 7", True),
         ("Answer: ada bought 7", True),
+        ("Ada bought 7, Bo none.\nAnswer: Ada", True),
         ("Answer: Ada", False),
         ("Answer: Ada 7, or Bo", False),
         ("Ada bought 7", False),

@@ -159,9 +159,9 @@ class Policy:
     def tight(cls) -> Policy:
         """Return a policy for long runs with large results.
 
-        A result of over 600 tokens becomes a preview of 400, what another agent says in over 400 one of 200.
+        A result of over 600 tokens becomes a preview of 500, what another agent says in over 400 one of 200.
         """
-        return cls(inline_limit=600, preview_limit=400, agent_limits=ResultLimits(inline=400, preview=200))
+        return cls(inline_limit=600, preview_limit=500, agent_limits=ResultLimits(inline=400, preview=200))
 
     @classmethod
     def named(cls, name: str) -> Policy:

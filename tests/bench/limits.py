@@ -71,7 +71,7 @@ def _chosen(reports: Mapping[str, Report], left_out: str, least: float) -> tuple
     others = {name: row for name, row in others.items() if row.after.visible >= least * row.after.needed}
     if not others:
         return _stem(left_out), "none shows enough", "", ""
-    name = min(others, key=lambda each: others[each].after.fetch_cost / others[each].before.cost)
+    name = min(others, key=lambda each: others[each].after.fetch_cost)
     row = _sources(reports[name])[left_out]
     return _stem(left_out), name, percent(row.after.fetch_cost, row.before.cost), percent(*_visible(row))
 

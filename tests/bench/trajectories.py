@@ -18,7 +18,7 @@ STRATEGIES: Final = {
     StrategyName.COMPACT: "baseline: JSON results as compact JSON",
     StrategyName.LOSSLESS: "Policy.lossless(): views, and markers for repeated lines; nothing left out",
     StrategyName.DEFAULT: "default policy: results of over 2,500 tokens as previews of 1,000",
-    StrategyName.TIGHT: "Policy.tight(): results of over 600 tokens as previews of 400; of agents' words 400, 200",
+    StrategyName.TIGHT: "Policy.tight(): results of over 600 tokens as previews of 500; of agents' words 400, 200",
 }
 
 

@@ -39,7 +39,7 @@ def test_the_draft_has_the_budgets_of_the_draft() -> None:
 
 
 def test_tight_previews_more_than_the_default() -> None:
-    assert Policy.tight().result_limits() == ResultLimits(inline=600, preview=400)
+    assert Policy.tight().result_limits() == ResultLimits(inline=600, preview=500)
     assert Policy.tight().rules.agent_limits == ResultLimits(inline=400, preview=200)
     assert Policy.tight().without_previews().rules.agent_limits is None
 

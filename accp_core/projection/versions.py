@@ -10,6 +10,7 @@ A line with "-" is one of the earlier version, one with "+" one of the later, ea
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
@@ -40,6 +41,8 @@ _MAX_SHOWN: Final = 16
 """Characters of a difference for each token of the preview whose place it takes."""
 _MIN_SAVING: Final = 200
 """Tokens that the difference of an answer must save: who asks for a few rows is shown them."""
+_NUMBERED: Final = re.compile(r" *([0-9]{1,9})[\t→].*")
+"""A line with its number before it, as tools print a file."""
 _LINE_BYTES: Final = 100
 """Memory of a line beside its text."""
 
@@ -173,7 +176,15 @@ def _version_of(name: str, text: str) -> _Version:
         named = ((key, rows if isinstance(rows, list) else [rows]) for key, rows in members.items())
         return _Version(name, [f"{key} {compact_json(row)}".strip() for key, rows in named for row in rows])
     except (ValueError, RecursionError):
-        return _Version(name, text.split("\n"))
+        return _Version(name, _without_numbers(text.split("\n")))
+
+
+def _without_numbers(lines: Sequence[str]) -> Sequence[str]:
+    """Return lines without the numbers before them, as tools print a file, where each that is not empty has one."""
+    found = [_NUMBERED.fullmatch(line) for line in lines if line]
+    numbers = [int(line[1]) for line in found if line]
+    is_numbered = len(numbers) == len(found) and all(later == earlier + 1 for earlier, later in pairwise(numbers))
+    return [line and line.lstrip(" 0123456789")[1:] for line in lines] if is_numbered else lines
 
 
 def changed_lines(earlier: Sequence[str], later: Sequence[str]) -> list[str]:

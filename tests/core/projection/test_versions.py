@@ -169,3 +169,13 @@ def test_a_later_version_that_its_tool_cut_off_says_so() -> None:
     head = results(*texts)[1].split("\n")[0]
     assert head.startswith(f"[preview: source cut off {short_reference(key_of(texts[1]))}; as ")
     assert head.endswith(" but for:]")
+
+
+@pytest.mark.parametrize("form", ["{:6}\t{}", "{:>6}→{}"])
+def test_a_text_with_numbers_before_its_lines_is_a_version_of_that_without(form: str) -> None:
+    numbered = "\n".join(form.format(n, line) for n, line in enumerate(FILE.split("\n"), 1))
+    later = short_reference(key_of(EDITED))
+    assert results(numbered, EDITED)[1].split("\n")[1:] == results(FILE, EDITED)[1].split("\n")[1:]
+    assert results(numbered, EDITED)[1].startswith(
+        f"[preview: {later}; as {short_reference(key_of(numbered))} but for:]"
+    )

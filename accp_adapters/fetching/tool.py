@@ -13,8 +13,8 @@ FETCH_NAME: Final = "accp_fetch"
 
 # The legend stands here and not in a system prompt, whose change would break the provider's cache.
 FETCH_DESCRIPTION: Final = (
-    "Queries $cold refs by SQLite SELECT (json_each; a text is lines(n, text); several refs join), "
-    "condition (total > 9), path (a.0.b) or words; default: the rows that fit. " + LEGEND
+    "Queries $cold refs by SQLite SELECT (json_each; a text is lines(n, text); join: FROM $cold.a, $cold.b), "
+    "condition, path (a.0.b) or words; default: rows that fit. " + LEGEND
 )
 """What a model reads about the tool."""
 

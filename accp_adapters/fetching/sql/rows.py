@@ -40,6 +40,8 @@ _MAX_NOTES: Final = 3
 _GROUPS: Final = re.compile(r"\b(?:GROUP\s+BY|DISTINCT|LIMIT)\b", re.IGNORECASE)
 _SORTS: Final = re.compile(r"\bORDER\s+BY\b", re.IGNORECASE)
 _WILDCARD: Final = re.compile(r"\bLIKE\s*'[^']*_", re.IGNORECASE)
+_MIN_COUNTED: Final = 10
+"""Lines that are counted for a reader."""
 _LINE_COLUMNS: Final = (("n", "text"), ("text",))
 _OPERATOR: Final = re.compile(
     r"[=<>]"
@@ -149,7 +151,11 @@ def _answer(query: ResolvedQuery, catalog: Catalog, request: FetchRequest, limit
         return shown
     few = _few(query, result, request)
     write = _as_lines if _holds_lines(query, result) else None
-    return _page(result, "".join(f"\n{note}" for note in notes), request, limit, counter, few=few, write=write)
+    is_counted = write and "n" in result.columns and result.total >= _MIN_COUNTED
+    counted = f"\n… {result.total:,} lines" if is_counted else ""
+    return _page(
+        result, "".join(f"\n{note}" for note in notes), request, limit, counter, few=few, counted=counted, write=write
+    )
 
 
 def _lines(
@@ -160,11 +166,21 @@ def _lines(
     limit: int,
     counter: TokenCounter,
 ) -> str:
-    """Return few lines of a text that meet a condition with those around them; "" where they are something else."""
+    """Return few lines of a text that meet a condition with those around them; "" where they are something else.
+
+    Who names the columns wants the lines that are found, no others.
+    """
     is_part = request.is_part or _GROUPS.search(query.sql) or _SORTS.search(query.sql)
     of_text = any(each.column == "text" and each.table.stored.source.holds_lines for each in query.comparisons)
     around = lines_around(result.total)
-    if is_part or not of_text or not around or len(query.tables) > 1 or result.columns != ("n", "text"):
+    if (
+        is_part
+        or not query.shows_rows
+        or not of_text
+        or not around
+        or len(query.tables) > 1
+        or result.columns != ("n", "text")
+    ):
         return ""
     found = {row["n"] for row in result.rows}
     near = sorted({at for number in found for at in range(number - around, number + around + 1)})
@@ -254,6 +270,7 @@ def _page(
     counter: TokenCounter,
     *,
     few: str,
+    counted: str,
     write: Callable[[Sequence[Mapping[str, Any]]], str] | None = None,
 ) -> str:
     rows = result.rows
@@ -262,7 +279,7 @@ def _page(
         value: Any = rows[0] if result.total == 1 else rows[:count]
         text = write(rows[:count]) if write else view_of(value, limit, counter)
         part = _part(request.offset, count, result)
-        return text and shown_source(text, part + (part and few) + notes)
+        return text and shown_source(text, (part + few if part else counted) + notes)
 
     remaining = min(remaining_rows("rows", request, result.total), len(rows))
     shown = largest_page(page, remaining, limit, counter, few=few)

@@ -68,3 +68,15 @@ def test_a_document_with_lines_of_its_own_has_no_others(query: str) -> None:
     source = json.dumps({"lines": [{"n": 1}, {"n": 2}]}, indent=2)
     shown = answer({"k": source}, read_request({"query": query}), limit=1_000, counter=count_o200k)
     assert shown == "n 2" if query.startswith("SELECT") else shown.startswith("0 of 2 rows")
+
+
+@pytest.mark.parametrize("query", ["SELECT n, text FROM lines WHERE text LIKE '%f9(%'", "n, text, text LIKE '%f9(%'"])
+def test_lines_whose_columns_are_named_come_without_their_neighbours(query: str) -> None:
+    assert ask(query) == f"9: {LINES[8]}"
+    assert len(ask("SELECT * FROM lines WHERE text LIKE '%f9(%'").split("\n")) > 3
+
+
+def test_many_lines_are_counted() -> None:
+    shown = ask("SELECT n, text FROM lines WHERE text LIKE '%def%'").split("\n")
+    assert shown[:-1] == [f"{n}: {LINES[n - 1]}" for n in range(3, 61, 3)]
+    assert shown[-1] == "… 20 lines"

@@ -35,7 +35,7 @@ def ask(source: str, query: str, limit: int = 400) -> str:
     [
         "text LIKE '%fail%'",
         "SELECT * FROM lines WHERE text LIKE '%fail%'",
-        "SELECT n, text FROM lines WHERE text GLOB '*FAIL*'",
+        "SELECT * FROM lines WHERE text GLOB '*FAIL*'",
     ],
 )
 def test_few_lines_that_like_finds_come_with_their_neighbours(query: str) -> None:

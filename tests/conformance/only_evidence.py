@@ -1,4 +1,7 @@
-"""A plugin of pytest: run only what the requirements name, and leave the slow tests of it to `make test-rest`."""
+"""A plugin of pytest: run only what the requirements name, and leave the slow tests of it to `make test-rest`.
+
+PYTEST_DONT_REWRITE: `evidence.py` has imported it before pytest does.
+"""
 
 import pytest
 

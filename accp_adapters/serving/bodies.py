@@ -144,6 +144,8 @@ class Memory:
         """For those who are known, by who they are; one of them gets half of all."""
         self.strangers: Final = ByteBudget(limit // 4, each=limit // 8)
         """For others, by their address."""
+        self.request: Final = limit // 1024
+        """What a request counts beside its body: small ones that take long hold connections."""
 
 
 async def read_body(

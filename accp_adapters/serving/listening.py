@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -29,6 +30,8 @@ from accp_adapters.serving.shares import Arrivals
 __all__ = ["TimedWrites", "TlsFiles", "http_server", "listen_at", "with_certificate"]
 
 _BACKLOG: Final = 2048
+_DESCRIPTORS: Final = 4096
+"""Of a process that serves: each request may hold one for its client and one for a server behind it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +54,24 @@ class TlsFiles:
         return context
 
 
+def _allow_descriptors() -> None:
+    """Have room for all connections that the limits allow; systems begin with 1,024 and let processes ask for more."""
+    with suppress(ImportError, OSError, ValueError):  # Windows has no such limit; others may refuse
+        import resource  # noqa: PLC0415  not on Windows
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if 0 <= soft < _DESCRIPTORS:
+            most = _DESCRIPTORS if hard < 0 else min(hard, _DESCRIPTORS)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
 def listen_at(host: str, port: int) -> socket.socket:
-    """Return a socket that listens at `host` and `port`, at a free port for 0.
+    """Return a socket that listens at `host` and `port`, at a free port for 0; the process may have 4,096 descriptors.
 
     Raises:
         OSError: The address is not available.
     """
+    _allow_descriptors()
     addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
     family, kind, protocol, _, address = addresses[0]
     # asyncio switches Nagle's algorithm off only for a socket that names TCP; with it, every response takes 40 ms.

@@ -243,6 +243,7 @@ class GatewayApp:
     async def _post(self, scope: Scope, receive: Receive, response: ClientResponse) -> None:
         with self._lease(scope) as lease:
             try:
+                lease.hold(self._memory.request)
                 limit, seconds = self._limits.body_bytes, self._limits.request_seconds
                 body = await read_body(scope, receive, lease, limit=limit, seconds=seconds)
                 lease.hold(await weight_of(body) - len(body))

@@ -110,6 +110,7 @@ class HttpProxy:
         leases = partial(self._lease, scope, caller_of(headers))
         with leases() as lease:
             try:
+                lease.hold(self._memory.request)
                 limit, seconds = self._limits.body_bytes, self._limits.request_seconds
                 body = await read_body(scope, receive, lease, limit=limit, seconds=seconds)
                 lease.hold(await weight_of(body) - len(body))

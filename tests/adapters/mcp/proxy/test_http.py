@@ -306,10 +306,11 @@ def test_what_all_exchanges_hold_is_bounded(upstream: Upstream) -> None:
         await say(b"data: " + data + b"\n\n" if is_stream else data, content_type=kind)
 
     upstream.answering = answering
-    limits = ProxyLimits(buffered_bytes=3_200)  # half for a caller that the server knows, an eighth for a stranger
+    # Half for a caller that the server knows, an eighth for a stranger; each request counts three beside its body.
+    limits = ProxyLimits(buffered_bytes=3_224)
     with serving(upstream) as origin, proxying(f"{origin}/mcp", marking, limits=limits) as url:
         assert [post(url, content=b"[" * count).status_code for count in (9, 8)] == [503, 200]
-        assert [post(url, content=b" " * count).status_code for count in (801, 800)] == [503, 200]
+        assert [post(url, content=b" " * count).status_code for count in (805, 804)] == [503, 200]
     limits = ProxyLimits(buffered_bytes=1_200)
     with serving(upstream) as origin, proxying(f"{origin}/mcp", marking, limits=limits) as url:
         assert [b"marked" in post(url, content=body).content for body in (b"1", b'"stream"')] == [False, False]

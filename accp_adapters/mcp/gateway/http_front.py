@@ -229,9 +229,14 @@ class GatewayApp:
         for session in list(self._sessions.values()):
             await self._end(session)
 
+    def _named(self, scope: Scope) -> _Session | None:
+        """Return the session that a request names, if it is one of its token, where there are tokens."""
+        session = self._sessions.get(header(scope["headers"], SESSION_HEADER.encode()))
+        return session if session and scope.get(TOKEN_OWNER, session.owner) == session.owner else None
+
     async def _session(self, scope: Scope, response: ClientResponse) -> _Session | None:
         identity = header(scope["headers"], SESSION_HEADER.encode())
-        session = self._sessions.get(identity)
+        session = self._named(scope)
         if session is None:
             status = HTTPStatus.NOT_FOUND if identity else HTTPStatus.BAD_REQUEST
             await response.refuse(status, f"expected the {SESSION_HEADER} of a session, found {identity[:40]!r}")
@@ -253,7 +258,7 @@ class GatewayApp:
 
     def _lease(self, scope: Scope) -> AbstractContextManager[ByteLease]:
         """Return a lease for a request: of the owner of its session or its token, else of strangers."""
-        session = self._sessions.get(header(scope["headers"], SESSION_HEADER.encode()))
+        session = self._named(scope)
         is_known = session is not None or TOKEN_OWNER in scope
         owner = session.owner if session else scope.get(TOKEN_OWNER) or network_of(scope)
         OWNER.set(session.identity if session else owner)

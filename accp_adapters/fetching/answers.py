@@ -29,7 +29,7 @@ from accp_core.tables import LINES, OpenedText, lines_of, open_text
 from accp_core.view import read, render_text
 from accp_core.view.notation import LINE
 
-__all__ = ["DATABASES", "GRAMMAR", "answer", "answer_program", "open_and_answer", "value_at"]
+__all__ = ["DATABASES", "GRAMMAR", "answer", "answer_program", "describe", "open_and_answer", "value_at"]
 
 GRAMMAR: Final = "query: a SELECT, a condition such as status = 'late', a path such as items.0, or words"
 """What a query may be, in one line; a refusal ends with it."""
@@ -305,6 +305,16 @@ def _nothing(query: str, opened: Sequence[OpenedText], describe: Callable[[], st
         reason = f"expected a path that leads to a value, or words, of {described}; found {query[:_MAX_SHOWN]!r}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
     return f"0 of {sum(len(table.rows) for table in rows):,} rows; tables: {escape_markers(described)}"
+
+
+def describe(text: str) -> tuple[str, str]:
+    """Return how many rows or lines a text has, and its tables with their columns, empty where they are its lines."""
+    tables = _open(text).tables()
+    rows = [table for table in tables if not table.holds_lines]
+    if not rows:
+        return f"{sum(len(table.rows) for table in tables):,} lines", ""
+    described = _ask({"1": text}, FetchRequest(), Catalog.describe)
+    return f"{sum(len(table.rows) for table in rows):,} rows", described
 
 
 def _open(text: str) -> OpenedText:

@@ -6,10 +6,16 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.langgraph.fetch import is_own
+from langchain.agents.middleware import ToolCallRequest
+from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
 
-__all__ = ["warn_of_unknown_tools", "without_fetch"]
+from accp_adapters.fetching import ASK_NAME, FETCH_NAME, has_query, with_query, without_query
+from accp_adapters.langgraph.fetch import is_own
+from accp_adapters.policy import Policy
+from accp_core.projection import ToolForms
+
+__all__ = ["names_with_own_query", "offered_tools", "warn_of_unknown_tools", "without_asked", "without_fetch"]
 
 _PATTERN: Final = frozenset("*?[")
 """Signs of a pattern of `fnmatch`."""
@@ -34,3 +40,66 @@ def _name_of(tool: Any) -> str:
     if not isinstance(tool, dict):
         return str(getattr(tool, "name", ""))
     return str(tool.get("name") or (tool.get("function") or {}).get("name") or "")
+
+
+def offered_tools(tools: Sequence[Any], own: Sequence[Any], policy: Policy, *, offers: bool) -> list[Any]:
+    """Return the tools of a request as the model is offered them, the fetch tool last where there is something to open.
+
+    Most conversations never hold a reference, and the definition would be part of each of their prompts. As a
+    dictionary it passes a middleware inside this one that selects tools. Another tool of this name, such as that of
+    an MCP server, stands for both.
+
+    Args:
+        tools: Those of the request.
+        own: Our fetch tool, or nothing where the policy needs none.
+        policy: It says whether the others take a query of their results, too.
+        offers: Whether there is something to open.
+    """
+    fetch = [tool for tool in tools if getattr(tool, "name", None) == FETCH_NAME]
+    asked = _with_queries(tools, ToolForms(policy.tools)) if policy.ask else list(tools)
+    if not all(map(is_own, fetch)):
+        return asked
+    others = without_fetch(asked)
+    if not offers or not own:
+        return others
+    shown = (fetch or own)[:1]
+    return [*others, *(shown if policy.always_offers else map(convert_to_openai_tool, shown))]
+
+
+def _with_queries(tools: Iterable[Any], forms: ToolForms) -> list[Any]:
+    return [tool if forms.find(_name_of(tool)) == "as_is" else _with_query(tool) for tool in tools]
+
+
+def _with_query(tool: Any) -> Any:
+    if isinstance(tool, dict):
+        return with_query(tool)
+    if not isinstance(tool, BaseTool) or tool.name == FETCH_NAME or not _may_narrow(tool):
+        return tool
+    # The schema as it is sent, so that nothing else of the definition changes.
+    function = {"parameters": {"type": "object"}, **convert_to_openai_tool(tool)["function"]}
+    return tool.model_copy(update={"args_schema": with_query(function)["parameters"]})
+
+
+def _may_narrow(tool: BaseTool) -> bool:
+    """Return whether a tool takes the query: not where it has one itself, or where MCP says that it writes."""
+    return not _has_own_query(tool) and (tool.metadata or {}).get("readOnlyHint") is not False
+
+
+def names_with_own_query(tools: Iterable[Any]) -> frozenset[str]:
+    """Return the names of the tools that have an argument `accp_query` themselves, as with `accp mcp --ask`."""
+    return frozenset(_name_of(tool) for tool in tools if _has_own_query(tool))
+
+
+def _has_own_query(tool: Any) -> bool:
+    if isinstance(tool, BaseTool):
+        return ASK_NAME in tool.args
+    return isinstance(tool, dict) and has_query(tool)
+
+
+def without_asked(request: ToolCallRequest) -> ToolCallRequest:
+    """Return the request without the query, which is of no concern to the tool; the state keeps the call."""
+    call = request.tool_call
+    arguments = without_query(call["args"])
+    if arguments is call["args"] or _has_own_query(request.tool):
+        return request
+    return request.override(tool_call={**call, "args": dict(arguments)})

@@ -22,13 +22,17 @@ from langchain.agents.middleware.types import OmitFromOutput, PrivateStateAttr
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, MessageLikeRepresentation, ToolMessage
 from langchain_core.runnables import Runnable
-from langchain_core.tools import BaseTool
-from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.langgraph.agent_tools import warn_of_unknown_tools, without_fetch
+from accp_adapters.langgraph.agent_tools import (
+    names_with_own_query,
+    offered_tools,
+    warn_of_unknown_tools,
+    without_asked,
+    without_fetch,
+)
 from accp_adapters.langgraph.fetch import is_own, is_refused, private_fetch_tool
 from accp_adapters.langgraph.fold import FOLD_KEY, Fold, Folder
 from accp_adapters.langgraph.projection import MessageProjector, ProjectedMessages
@@ -154,7 +158,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         chosen = Policy.of(policy)
         chosen = chosen if offer is None else replace(chosen, offer=offer)
         self._policy: Final = chosen
-        self._always_offers: Final = chosen.offer == "always"
+        self._always_offers: Final = chosen.always_offers
         self._projector: Final = MessageProjector(self._policy)
         self._store: Final = stores.opened(store)
         self._stored: Final[BoundedDict[tuple[str | None, str], None]] = BoundedDict(_MAX_STORED)
@@ -208,6 +212,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolAnswer]) -> ToolAnswer:
         """Take over the texts that an agent which runs as this tool cites in its answer."""
+        request = without_asked(request)
         if (own := self._own_fetch(request)) and not is_refused(answer := self.tools[0].invoke(own)):
             return cast(ToolMessage, answer)
         with handing_over.receiving() as texts:
@@ -218,6 +223,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolAnswer]]
     ) -> ToolAnswer:
         """`wrap_tool_call`, asynchronously."""
+        request = without_asked(request)
         if (own := self._own_fetch(request)) and not is_refused(answer := await self.tools[0].ainvoke(own)):
             return cast(ToolMessage, answer)
         with handing_over.receiving() as texts:
@@ -283,7 +289,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
                 self._stored.put((thread_id(), key), None)
             if retention.index != known:
                 update[STORED_KEY] = retention.index
-        tools = self._offered(request, offers=offers)
+        tools = offered_tools(request.tools, self.tools, self._policy, offers=offers)
         return _ModelCall(
             request=request.override(messages=shown.messages, tools=tools),
             retention=retention,
@@ -344,7 +350,9 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             due = self._folder.fold(
                 request.messages,
                 before,
-                overhead=self._folder.overhead(request.system_message, self._offered(request, offers=offers)),
+                overhead=self._folder.overhead(
+                    request.system_message, offered_tools(request.tools, self.tools, self._policy, offers=offers)
+                ),
                 project=lambda messages: self._project(request, messages).messages,
             )
             fold = due or before
@@ -355,24 +363,12 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         state = messages_of(request.state)
         same = _are_the_same(messages, state)
         return self._projector.project(
-            messages, state=None if same else state, agent=agent_name(), handed_over=keys_handed_over(request.state)
+            messages,
+            state=None if same else state,
+            agent=agent_name(),
+            handed_over=keys_handed_over(request.state),
+            unasked=names_with_own_query(request.tools) if self._policy.ask else (),
         )
-
-    def _offered(self, request: ModelRequest, *, offers: bool) -> list[BaseTool | dict[str, Any]]:
-        """Return the tools of the request with the fetch tool last, or without it where there is nothing to fetch.
-
-        Most conversations never hold a reference, and the definition would be part of each of their prompts. As a
-        dictionary it passes a middleware inside this one that selects tools. Another tool of this name, such as that of
-        an MCP server, stands for both.
-        """
-        fetch = [tool for tool in request.tools if getattr(tool, "name", None) == FETCH_NAME]
-        if not all(map(is_own, fetch)):
-            return list(request.tools)
-        others = without_fetch(request.tools)
-        if not offers or not self.tools:
-            return others
-        own = (fetch or self.tools)[:1]
-        return [*others, *(own if self._always_offers else map(convert_to_openai_tool, own))]
 
 
 def _folder(

@@ -1,11 +1,12 @@
 """What a model is sent of a conversation: pure functions over neutral records of the messages; adapters convert."""
 
+from accp_core.projection.asked import Ask
 from accp_core.projection.cache_cost import FETCH_TOKENS, PriorPrompt, first_reference_pays, saving_pays
 from accp_core.projection.conversations import ProjectedConversations
 from accp_core.projection.other_agents import attribute
-from accp_core.projection.projector import Projected, Projector
+from accp_core.projection.projector import Projector
 from accp_core.projection.prompt import ProjectedPrompt, PromptProjector
-from accp_core.projection.record import CallRecord, MessageRecord, Role, is_program
+from accp_core.projection.record import CallRecord, MessageRecord, Projected, Role, is_program
 from accp_core.projection.repeats import Repeats, Shortened
 from accp_core.projection.results import compress_blocks, share_batch
 from accp_core.projection.rules import ProjectionRules
@@ -14,6 +15,7 @@ from accp_core.projection.tool_forms import FILE_READERS, ToolForm, ToolForms, c
 __all__ = [
     "FETCH_TOKENS",
     "FILE_READERS",
+    "Ask",
     "CallRecord",
     "MessageRecord",
     "PriorPrompt",

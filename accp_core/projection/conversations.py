@@ -14,8 +14,8 @@ from typing import Final
 
 from accp_core.bounded import SizedCache
 from accp_core.projection.memoized import ENTRY_BYTES, bytes_of
-from accp_core.projection.projector import Projected, Projector
-from accp_core.projection.record import MessageRecord
+from accp_core.projection.projector import Projector
+from accp_core.projection.record import MessageRecord, Projected
 
 __all__ = ["ProjectedConversations"]
 

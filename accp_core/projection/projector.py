@@ -6,23 +6,24 @@ never changes, and a history that was trimmed or folded never holds a marker for
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from accp_core import view
 from accp_core.compression import Compressed, ResultLimits
+from accp_core.projection.asked import AskedResults
 from accp_core.projection.cache_cost import PriorPrompt, saving_pays
 from accp_core.projection.memoized import compress_once, count_once
-from accp_core.projection.record import CallRecord, MessageRecord, Role, texts_in
+from accp_core.projection.record import CallRecord, MessageRecord, Projected, Role, texts_in
 from accp_core.projection.repeats import Repeats, Shortened
 from accp_core.projection.results import as_abstract, share_batch
 from accp_core.projection.rules import ProjectionRules
 from accp_core.projection.versions import Differences
-from accp_core.references import StoredText, find_references, key_of, replace_references, short_key
+from accp_core.references import find_references, key_of, replace_references, short_key
 from accp_core.view.legend import explanations, legend_for
 
-__all__ = ["Projected", "Projector"]
+__all__ = ["Projector"]
 
 _MAX_COUNTED: Final = 20_000
 """Characters of a text whose tokens are counted for the size of the prompt."""
@@ -35,27 +36,7 @@ _MIN_KNOWN_SHARE: Final = 0.3
 """The share of whole lines that were read before from which on a long text is compared with all that was read."""
 
 _Blocks = tuple[str | None, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Projected:
-    """One message as the model is sent it."""
-
-    blocks: tuple[str | None, ...]
-    """The new text of each block; None: the block stays as it is."""
-    arguments: tuple[Mapping[str, str], ...] = ()
-    """Of each call the new texts of those arguments that change, by name; empty: none does."""
-    stored: tuple[StoredText, ...] = ()
-    """The texts that its previews cite."""
-    tokens_before: int = 0
-    """Tokens of the blocks and arguments that changed, as they were; of a very long text an estimate."""
-    tokens_after: int = 0
-    """Tokens of their new texts."""
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether any block or argument has a new text."""
-        return bool(self.arguments) or self.blocks.count(None) < len(self.blocks)
+_Shown = tuple[Compressed | None, ...]
 
 
 class Projector:
@@ -79,6 +60,7 @@ class Projector:
         self._user_words = ""
         self._explained: Final[set[str]] = set()
         """The parts of the legend that stand above."""
+        self._answers: Final = AskedResults(rules.ask)
         self._saved = 0
         self._first_previewed: str | None = None
         """The text of the first preview, whose first line says how such lines are read; None: none stands above."""
@@ -96,13 +78,8 @@ class Projector:
 
     def project(self, record: MessageRecord) -> Projected:
         """Add the next message and return what the model is sent of it."""
-        compressed = tuple(
-            None if block and block.stored and self._is_known(text or "", block) else block
-            for text, block in zip(record.blocks, self.compress(record), strict=True)
-        )
-        if self._rules.repeats:
-            pairs = zip(record.blocks, compressed, strict=True)
-            compressed = tuple(new and self._differences.shorten_preview(old or "", new) for old, new in pairs)
+        answered = self._answered(record)
+        compressed = answered or self._previewed(record)
         calls = self._compress_arguments(record)
         arguments = [block for call in calls for block in call.values()]
         stored = tuple(block.stored for block in (*compressed, *arguments) if block and block.stored)
@@ -112,14 +89,18 @@ class Projector:
             self._close(record, new.text if new and new.stored else self._escape(record, old, new))
             for old, new in zip(record.blocks, compressed, strict=True)
         )
-        shortened = self._shorten(record, shown, is_preview=any(block and block.stored for block in compressed))
+        shortened = (
+            [Shortened(text=text) for text in shown if text]
+            if answered
+            else self._shorten(record, shown, is_preview=any(block and block.stored for block in compressed))
+        )
         texts = iter(shortened)
         final = [
             self._explain(next(texts).text, block) if text else text
             for text, block in zip(shown, compressed, strict=True)
         ]
         self._add(record, shortened, cites=bool(stored))
-        if stored and self._first_previewed is None:
+        if stored and self._first_previewed is None and not answered:
             self._first_previewed = stored[0].text
         blocks = tuple(None if new == old else new for old, new in zip(record.blocks, final, strict=True))
         after = sum(self._count(text, block) for text, block in zip(blocks, compressed, strict=True) if text)
@@ -131,6 +112,24 @@ class Projector:
             tokens_before=after + self._saved - saved if after else 0,
             tokens_after=after,
         )
+
+    def _previewed(self, record: MessageRecord) -> _Shown:
+        """Return how the blocks of the next message are shown: `compress`, and what was read before."""
+        compressed = tuple(
+            None if block and block.stored and self._is_known(text or "", block) else block
+            for text, block in zip(record.blocks, self.compress(record), strict=True)
+        )
+        if not self._rules.repeats:
+            return compressed
+        pairs = zip(record.blocks, compressed, strict=True)
+        return tuple(new and self._differences.shorten_preview(old or "", new) for old, new in pairs)
+
+    def _answered(self, record: MessageRecord) -> _Shown | None:
+        """Return the blocks of a result as answers to the query of its call; None where none of them is one."""
+        call, calls = self._call_of(record)
+        is_asked = call is not None and call.query and not record.failed and record.is_kept
+        limits = self._limits_for(record, calls) if is_asked else None
+        return self._answers.of(call, record.blocks, limits, lambda: self.compress(record)) if call and limits else None
 
     def _estimate(self, text: str) -> int:
         """Return the tokens of `text`, of a long one about how many."""

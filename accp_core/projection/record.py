@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["CallRecord", "MessageRecord", "Role", "is_program", "texts_in"]
+from accp_core.references import StoredText
+
+__all__ = ["CallRecord", "MessageRecord", "Projected", "Role", "is_program", "texts_in"]
 
 
 class Role(StrEnum):
@@ -60,6 +62,8 @@ class CallRecord:
     """Whether another agent made it, whose results are shown within the limit of an abstract."""
     by_program: bool = False
     """Whether a program that the model wrote made it, and reads its result; the model is not sent that result."""
+    query: str = ""
+    """What the model wants to know of its result, which is then shown as the answer; empty: all of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,3 +103,24 @@ class MessageRecord:
         """The texts by which it opens references: its blocks and the string arguments of its calls."""
         values = (value for call in self.calls for value in call.args.values())
         return [*filter(None, self.blocks), *(value for value in values if isinstance(value, str))]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Projected:
+    """One message as the model is sent it."""
+
+    blocks: tuple[str | None, ...]
+    """The new text of each block; None: the block stays as it is."""
+    arguments: tuple[Mapping[str, str], ...] = ()
+    """Of each call the new texts of those arguments that change, by name; empty: none does."""
+    stored: tuple[StoredText, ...] = ()
+    """The texts that its previews cite."""
+    tokens_before: int = 0
+    """Tokens of the blocks and arguments that changed, as they were; of a very long text an estimate."""
+    tokens_after: int = 0
+    """Tokens of their new texts."""
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether any block or argument has a new text."""
+        return bool(self.arguments) or self.blocks.count(None) < len(self.blocks)

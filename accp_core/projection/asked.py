@@ -1,0 +1,92 @@
+"""Results that are shown as the answer to a query in their call; whoever has the query language gives the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from functools import cache, partial
+from typing import Final, Protocol
+
+from accp_core.compression import Compressed, ResultLimits
+from accp_core.projection.record import CallRecord, MessageRecord
+
+__all__ = ["Ask", "AskedResults", "with_queries"]
+
+_Shown = tuple[Compressed | None, ...]
+
+
+class Ask(Protocol):
+    """AskedResults the query that a call has of its own result."""
+
+    @property
+    def argument(self) -> str:
+        """The argument of a call that holds the query; the tool itself is never given it."""
+        ...
+
+    def __call__(
+        self, text: str, query: str, limits: ResultLimits, ordinary: Callable[[], Compressed | None], *, is_first: bool
+    ) -> Compressed | None:
+        """Return the answer, which cites `text`, or its refusal and the `ordinary` form; None: that form alone.
+
+        Args:
+            text: A text of the result.
+            query: The query.
+            limits: Those of the result.
+            ordinary: Returns how the text is shown without a query, None where it stays as it is.
+            is_first: Whether the tool was never asked before, so that the answer names the tables.
+        """
+        ...
+
+
+class AskedResults:
+    """The answers in one conversation."""
+
+    def __init__(self, ask: Ask | None) -> None:
+        """Answer by `ask`; None: nothing is answered."""
+        self._ask: Final = ask
+        self._tools: Final[set[str]] = set()
+        """The tools one of whose results was shown as an answer."""
+
+    def of(
+        self, call: CallRecord, blocks: tuple[str | None, ...], limits: ResultLimits, compress: Callable[[], _Shown]
+    ) -> _Shown | None:
+        """Return the blocks of a result, each that is a text as its answer; None where none of them needs one.
+
+        Args:
+            call: The call, whose query is not empty.
+            blocks: The blocks.
+            limits: Those of the result.
+            compress: Returns the blocks as they are shown without a query.
+        """
+        if (ask := self._ask) is None:
+            return None
+        ordinary, is_first = cache(compress), call.name not in self._tools
+
+        def answer(at: int, text: str | None) -> Compressed | None:
+            return ask(text, call.query, limits, partial(_nth, ordinary, at), is_first=is_first) if text else None
+
+        shown = tuple(answer(at, text) for at, text in enumerate(blocks))
+        if not any(shown):
+            return None
+        self._tools.add(call.name)
+        return tuple(block or ordinary()[at] for at, block in enumerate(shown))
+
+
+def _nth(blocks: Callable[[], _Shown], at: int) -> Compressed | None:
+    return blocks()[at]
+
+
+def with_queries(record: MessageRecord, argument: str, unasked: Collection[str]) -> MessageRecord:
+    """Return a message whose calls have the queries in their arguments; what is no text is none.
+
+    Args:
+        record: The message.
+        argument: The argument that holds a query.
+        unasked: The names of tools that have such an argument themselves.
+    """
+
+    def query(call: CallRecord) -> str:
+        written = call.args.get(argument) if call.name not in unasked else None
+        return written.strip() if isinstance(written, str) else ""
+
+    return replace(record, calls=tuple(replace(call, query=query(call)) for call in record.calls))

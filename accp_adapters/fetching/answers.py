@@ -308,13 +308,13 @@ def _nothing(query: str, opened: Sequence[OpenedText], describe: Callable[[], st
 
 
 def describe(text: str) -> tuple[str, str]:
-    """Return how many rows or lines a text has, and its tables with their columns, empty where they are its lines."""
+    """Return how many lines a text has, or rows its largest table, and the tables; empty where they are its lines."""
     tables = _open(text).tables()
     rows = [table for table in tables if not table.holds_lines]
     if not rows:
         return f"{sum(len(table.rows) for table in tables):,} lines", ""
     described = _ask({"1": text}, FetchRequest(), Catalog.describe)
-    return f"{sum(len(table.rows) for table in rows):,} rows", described
+    return f"{max(len(table.rows) for table in rows):,} rows", described
 
 
 def _open(text: str) -> OpenedText:

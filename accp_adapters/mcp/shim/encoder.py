@@ -11,7 +11,7 @@ import logging
 from dataclasses import replace
 from typing import Any, Final
 
-from accp_adapters.fetching import FETCH_NAME, read_request
+from accp_adapters.fetching import ASK_NAME, FETCH_NAME, has_query, read_request, without_query
 from accp_adapters.mcp.shim import error_frames
 from accp_adapters.mcp.shim.hosts import client_name
 from accp_adapters.mcp.shim.negotiation import settings_in_initialize, settings_in_request
@@ -263,8 +263,21 @@ class Encoder:
         called = self._unwrap_call(params) if method == "tools/call" and isinstance(params, dict) else params
         if called is not params:
             message = {**message, "params": called}
-        self._pending.add(message, self._pending_request(message))
+        message, query = self._without_query(message) if method == "tools/call" else (message, "")
+        self._pending.add(message, replace(self._pending_request(message), query=query))
         return message
+
+    def _without_query(self, message: JsonObject) -> tuple[JsonObject, str]:
+        """Return a call as the server gets it, and the query of its result; a tool may have such an argument itself."""
+        params = message.get("params")
+        arguments = params.get("arguments") if isinstance(params, dict) else None
+        if not self.options.ask or not isinstance(params, dict) or not isinstance(arguments, dict):
+            return message, ""
+        if ASK_NAME not in arguments or has_query(self.session.catalog.tools.get(str(params.get("name")), {})):
+            return message, ""
+        query = arguments[ASK_NAME]
+        asked = {**message, "params": {**params, "arguments": without_query(arguments)}}
+        return asked, query.strip() if isinstance(query, str) else ""
 
     def _pending_request(self, message: JsonObject) -> OpenRequest:
         params = message.get("params")

@@ -108,6 +108,10 @@ Changes = Annotated[
     bool,
     typer.Option("--changes", help="With --fetch: show what is nearly the same as an earlier result as what changed."),
 ]
+Ask = Annotated[
+    bool,
+    typer.Option("--ask", help="With --fetch: tools that only read take accp_query, a query of their own result."),
+]
 Store = Annotated[
     str,
     typer.Option(
@@ -180,6 +184,7 @@ def run(
     tool: ToolOption = None,
     fetch: Fetch = False,
     changes: Changes = False,
+    ask: Ask = False,
     store: Store = "",
     decode: Decode = False,
     header: HeaderFields = None,
@@ -218,7 +223,7 @@ def run(
         threading.Thread(target=_warm_up).start()
     options: dict[str, Any] = {"policy": chosen, "carrier": carrier, "host": host, "structured": structured}
     options |= _tool_options(tools, include, exclude, allow)
-    options |= {"forms": tool_forms(tool), "fetch": fetch, "changes": changes}
+    options |= {"forms": tool_forms(tool), "fetch": fetch, "changes": changes, "ask": ask}
     options["store"] = _store(store) if fetch else None
     limits: dict[str, Any] = {"body_bytes": max_body, "request_seconds": request_timeout}
     try:

@@ -1,46 +1,54 @@
-"""JSON documents inside strings, replaced by their values where the same bytes can be written again.
+"""Documents inside strings, replaced by their values where the same bytes can be written again.
 
 Tool results hold JSON in JSON strings (an MCP text block, a LangChain message), and the escapes alone cost 12 to 15 %
 of their tokens. `pack_embedded_json` and `unpack_embedded_json` are inverse.
 
 The view of a text keeps the layouts of these documents beside it, so that they may be laid out in any way, or be cut
-off. The view of a value stands alone: only the documents of a few styles, whose codes it shows, are opened.
+off, and so it keeps those of other texts in strings that have a view. The view of a value stands alone: only the
+documents of a few styles, whose codes it shows, are opened.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import Final, TypeAlias
 
 from accp_core.documents import json_document
 from accp_core.documents.cut.cut_json import end_of_json, read_cut_json
 from accp_core.documents.json_layout import describe_json, write_json
 from accp_core.documents.json_styles import read_styled_json, write_styled_json
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion
-from accp_core.packing.tree import EmbeddedJson, map_members
+from accp_core.packing.tree import IS_VIEW, EmbeddedJson, map_members
 
-__all__ = ["pack_embedded_json", "unpack_embedded_json"]
+__all__ = ["ShowString", "WriteString", "pack_embedded_json", "unpack_embedded_json", "write_laid_out"]
+
+ShowString: TypeAlias = Callable[[str], tuple[str, str] | None]
+"""Returns the view of a text and its layout; None: it stays as it is."""
+WriteString: TypeAlias = Callable[[object, Expansion], str]
+"""Writes the string that holds a value, and counts its characters; ValueError: the value does not fit."""
 
 _PACKED: Final = frozenset((str, dict, list))
 _UNPACKED: Final = frozenset((EmbeddedJson, dict, list))
 
 
-def pack_embedded_json(value: object, layouts: list[str] | None = None) -> object:
-    """Return `value` with EmbeddedJson for each string that is a JSON array or object with members.
+def pack_embedded_json(value: object, layouts: list[str] | None = None, show: ShowString = lambda _: None) -> object:
+    """Return `value` with EmbeddedJson for each string that is a JSON array or object with members, or has a view.
 
     Args:
         value: A JSON value.
         layouts: The list to which the layouts are added, in the order of the value, each outer document before those in
-            it; None: documents are opened whose style has a code.
+            it; None: JSON documents are opened whose style has a code.
+        show: The views of other strings, where there are layouts.
     """
-    return _Packing(layouts).pack(value)
+    return _Packing(layouts, show).pack(value)
 
 
 class _Packing:
     """One walk through a value, outer documents before inner ones."""
 
-    def __init__(self, layouts: list[str] | None) -> None:
+    def __init__(self, layouts: list[str] | None, show: ShowString) -> None:
         self.layouts = layouts
+        self.show = show
 
     def pack(self, value: object) -> object:
         if type(value) is str:
@@ -50,18 +58,23 @@ class _Packing:
         return value
 
     def _pack_string(self, text: str) -> object:
+        if self.layouts is not None:
+            return self._pack_laid_out(text, self.layouts)
         if len(text) < 3 or text[0] not in "[{":
             return text
-        if self.layouts is not None:
-            found = _read_laid_out(text)
-            if found is None:
-                return text
-            self.layouts.append(found[1])
-            return EmbeddedJson(self.pack(found[0]), "")
         document = read_styled_json(text) if text[-1] in "]}" else None
         if document is None or not document[0]:
             return text
         return EmbeddedJson(self.pack(document[0]), document[1])
+
+    def _pack_laid_out(self, text: str, layouts: list[str]) -> object:
+        if len(text) > 2 and text[0] in "[{" and (found := _read_laid_out(text)) is not None:
+            layouts.append(found[1])
+            return EmbeddedJson(self.pack(found[0]), "")
+        if "\n" in text and (shown := self.show(text)) is not None:
+            layouts.append(shown[1])
+            return EmbeddedJson(shown[0], IS_VIEW)
+        return text
 
 
 def _read_laid_out(text: str) -> tuple[object, str] | None:
@@ -82,7 +95,7 @@ def _read_laid_out(text: str) -> tuple[object, str] | None:
 
 
 def unpack_embedded_json(
-    value: object, expansion: Expansion | None = None, layouts: Iterator[str] | None = None
+    value: object, expansion: Expansion | None = None, writers: Iterator[WriteString] | None = None
 ) -> object:
     """Return `value` with each EmbeddedJson written back as a string.
 
@@ -90,42 +103,47 @@ def unpack_embedded_json(
         value: A tree that `pack_embedded_json` returned.
         expansion: What the strings may add; None: the default size. Each document within a document doubles the escapes
             of the inner one, so a short text could ask for more memory than there is.
-        layouts: The layouts in the order of `pack_embedded_json`; None: each document names its style.
+        writers: What writes each string, in the order of `pack_embedded_json`; None: each document names its style.
 
     Raises:
         ExpansionError: the strings would have more characters than `expansion` has left.
-        ValueError: the layouts do not fit the value.
+        ValueError: the writers do not fit the value.
     """
-    return _Unpacking(expansion or Expansion(DEFAULT_EXPANSION.size), layouts).unpack(value)
+    return _Unpacking(expansion or Expansion(DEFAULT_EXPANSION.size), writers).unpack(value)
 
 
 class _Unpacking:
     """One walk through a tree, which writes inner documents before outer ones."""
 
-    def __init__(self, expansion: Expansion, layouts: Iterator[str] | None) -> None:
+    def __init__(self, expansion: Expansion, writers: Iterator[WriteString] | None) -> None:
         self.expansion = expansion
-        self.layouts = layouts
+        self.writers = writers
 
     def unpack(self, value: object) -> object:
         """Return `value` with a string for each EmbeddedJson."""
         if type(value) is EmbeddedJson:
-            layout = None if self.layouts is None else next(self.layouts, None)
+            write = None if self.writers is None else next(self.writers, None)
             left = self.expansion.left
             inner = self.unpack(value.value)
             # The characters of the inner strings are part of this one.
             self.expansion.left = left
-            return self._write(inner, value.style, layout)
+            return self._write(inner, value.style, write)
         if type(value) is dict or type(value) is list:
             return map_members(value, self.unpack, _UNPACKED)
         return value
 
-    def _write(self, value: object, style: str, layout: str | None) -> str:
-        if self.layouts is None:
-            return write_styled_json(value, style, self.expansion)
-        if layout is None:
+    def _write(self, value: object, style: str, write: WriteString | None) -> str:
+        if write is not None:
+            return write(value, self.expansion)
+        if self.writers is not None or style == IS_VIEW:
             raise ValueError("expected a layout for each document in a string, found fewer")
-        layout, _, chars = layout.partition("<")
-        text = write_json([value], layout, self.expansion)
-        if chars and (not chars.isdecimal() or int(chars) > len(text)):
-            raise ValueError(f"expected at most {len(text)} characters before a cut, found {chars!r}")
-        return text[: int(chars)] if chars else text
+        return write_styled_json(value, style, self.expansion)
+
+
+def write_laid_out(value: object, expansion: Expansion, layout: str) -> str:
+    """Return the string that holds a JSON document in a layout, which `pack_embedded_json` gave; see `WriteString`."""
+    layout, _, chars = layout.partition("<")
+    text = write_json([value], layout, expansion)
+    if chars and (not chars.isdecimal() or int(chars) > len(text)):
+        raise ValueError(f"expected at most {len(text)} characters before a cut, found {chars!r}")
+    return text[: int(chars)] if chars else text

@@ -42,7 +42,8 @@ def pack_derived(value: object) -> object:
 def _packed(value: object, found: dict[int, dict[str, Derived]]) -> object:
     if type(value) is EmbeddedJson:
         return EmbeddedJson(_packed(value.value, found), value.style)
-    assert type(value) is dict or type(value) is list
+    if type(value) is not dict and type(value) is not list:
+        return value
     members = map_members(value, partial(_packed, found=found), _CONTAINERS)
     if type(members) is dict:
         members.update(found.get(id(value), {}))

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Final, TypeAlias
 
 __all__ = [
-    "ABSENT", "NEXT_ROW", "NODES", "Column", "Constant", "Derived", "EmbeddedJson", "KeyColumn",
+    "ABSENT", "IS_VIEW", "NEXT_ROW", "NODES", "Column", "Constant", "Derived", "EmbeddedJson", "KeyColumn",
     "Placeholder", "PooledLists", "RepeatedValue", "Repetition", "Sparse", "Table", "content_of",
     "copy_of", "map_members", "with_content",
 ]  # fmt: skip
@@ -25,14 +25,24 @@ class Placeholder(Enum):
 
 ABSENT: Final = Placeholder.ABSENT
 NEXT_ROW: Final = Placeholder.NEXT_ROW
+IS_VIEW: Final = "view"
+"""The style of a text that is shown as its view."""
 
 
 @dataclass(slots=True)
 class EmbeddedJson:
-    """The value of a JSON document inside a string; `style` is a code of `documents.json_styles.STYLES`."""
+    """The value of a JSON document inside a string; `style` is a code of `documents.json_styles.STYLES`.
+
+    With the style `IS_VIEW` it is a text, the view of the text that the string is.
+    """
 
     value: object
     style: str
+
+    @property
+    def mark(self) -> str:
+        """What stands before it in a view."""
+        return f"!{self.style}" if self.style == IS_VIEW else f"!json{self.style}"
 
 
 @dataclass(slots=True)

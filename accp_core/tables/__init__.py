@@ -11,6 +11,7 @@ Where the tables of a JSON value come from and what they are called:
     [{…}] [{…}], or {…} {…}         the records of several documents, or lines, of a text are one table, too: `rows`
     id,name …, | id | name | …      each grid of a text (CSV, Markdown, psql, …) is a table, `rows`, `rows_2`,
                                     JSON beside them the next one; the table `lines` has all lines
+    {"result": "id,name\\n1,Ann"}    a grid, or lines of JSON, in a text outside rows: a table, named by its path
     any other text                  the table `lines(n, text)`; n is the number of the line for `grep -n`, from 1;
                                     beside it an array of that name is the table `lines_2`
 

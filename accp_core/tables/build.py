@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
+from accp_core.documents import Value, read
+from accp_core.documents.grids import GRIDS
 from accp_core.tables.flatten import FlatRows, Items, flatten
 from accp_core.tables.json_grids import columns_side_by_side, named_rows
 from accp_core.tables.names import DistinctNames
@@ -94,6 +96,16 @@ class _Tables:
                 self.add_map(member, inner, depth + 1)
             else:
                 self._root[inner] = member
+                if type(member) is str and "\n" in member:
+                    self._add_text(member, inner)
+
+    def _add_text(self, text: str, path: tuple[str, ...]) -> None:
+        """Add the tables of the grids in a text, and of one that is an array."""
+        document = read(text)
+        for part in (document.whole,) if document.whole else document.values():
+            is_grid = isinstance(part, Value) and (part.form in GRIDS or document.whole is not None)
+            if is_grid and type(part.value) is list and len(self._tables) < MAX_TABLES:
+                self.add_array(part.value, path)
 
     def add_array(self, value: list[Any], path: tuple[str, ...]) -> None:
         """Add the table of an array that no row holds, and its children."""

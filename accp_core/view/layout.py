@@ -15,8 +15,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, NoReturn
 
+from accp_core.documents.embedded_json import WriteString, write_laid_out
 from accp_core.documents.forms import FORMS
 from accp_core.documents.json_styles import STYLES
 from accp_core.documents.literals import literal_size, write_literal
@@ -24,11 +26,13 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
 from accp_core.markers import MarkerStart, escape_markers
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, ExpansionError, ExpansionLimits
+from accp_core.packing.tree import IS_VIEW
 from accp_core.view.notation import AS_IS, FENCE, NOTATION, TEXT_BLOCK, fence_of
 from accp_core.view.read_value import read
 
 __all__ = [
-    "AS_IS", "CUT_LINE", "LiteralSegment", "Segment", "escape_view", "replace_cut_lines", "restore", "write_layout",
+    "AS_IS", "CUT_LINE", "LiteralSegment", "Segment", "escape_view", "layout_of_string", "replace_cut_lines", "restore",
+    "write_layout", "writer_of",
 ]  # fmt: skip
 
 CUT_LINE: Final = f"\n{MarkerStart.CUT} in the source]"
@@ -56,7 +60,7 @@ class Segment:
     opened: int = 0
     """As in `Value`."""
     layouts: Sequence[str] = ()
-    """The layouts of the JSON in strings, in the order of the value."""
+    """The layouts of the strings that hold documents, in the order of the value."""
 
     def to_word(self) -> str:
         """Return the word of a layout that describes this part."""
@@ -256,9 +260,34 @@ class _Restoring:
         return source[:chars]
 
     def _write(self, view: str, form: str, how: str, layouts: Sequence[str]) -> str:
-        value = read(view, limits=self.limits, layouts=layouts)
+        value = read(view, limits=self.limits, writers=[*map(writer_of, layouts)])
         # The text is counted after it is written, in the form in which it is returned.
         return FORMS[form].write(value, how, Expansion(self.expansion.left))
+
+
+def writer_of(layout: str) -> WriteString:
+    """Return what writes a string of a value again, of which a layout of `Segment.layouts` tells how it is written."""
+    if not layout.startswith(NOTATION):
+        return partial(write_laid_out, layout=layout)
+
+    def restore_string(view: object, expansion: Expansion) -> str:
+        if type(view) is not str:
+            raise ValueError(f"expected a text for {layout!r}, found {view!r}")
+        inner, _, end = layout.removeprefix(NOTATION).partition(",")
+        text = restore(view, _from_hex(inner), limits=ExpansionLimits(size=expansion.left)) + _from_hex(end)
+        expansion.add(len(text), f"!{IS_VIEW}")
+        return text
+
+    return restore_string
+
+
+def layout_of_string(layout: str, end: str) -> str:
+    """Return the layout of a view as one of `Segment.layouts`; `end` is what the string has behind the text of it."""
+    return f"{NOTATION}{layout.encode().hex()},{end.encode().hex()}"
+
+
+def _from_hex(digits: str) -> str:
+    return bytes.fromhex(digits).decode()
 
 
 def _layouts_of(how: str) -> tuple[str, list[str]]:

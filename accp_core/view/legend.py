@@ -36,6 +36,7 @@ _IN_VIEW: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("- absent", re.compile(r"(?:^|[ \[{;,])-(?:$|[ ;,\]}])", re.MULTILINE)),
     ("&1 marks a value, *1 repeats it", re.compile(r"(?:^|[ \[(=;,])&[0-9]{1,10}:? ", re.MULTILINE)),
     ("!json a string that holds this as JSON", re.compile(rf"!json{STYLE_CODE} ")),
+    ("!view a text whose tables are written so", re.compile("!view ")),
 )
 """The same of the constructs outside headers; a text that looks like one may be explained, too."""
 

@@ -18,6 +18,7 @@ r"""The notation of a view, which a model reads in place of JSON, and the rules 
                {:key: header: key row;key row}
                &1 value   *1                   a value, and the same value again
                !json value                     a string that holds this as JSON; the code behind `json` says how
+               !view text                      a string, of which this text is the view
 
     header     the keys in the order of the cells: `id name, city` is followed by rows like `7 Ana Haas, Lima`
     column     key          a cell, which a blank ends       key,        a cell, which a comma ends

@@ -7,7 +7,7 @@ from collections.abc import Container, Sequence
 from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs miss it
 from typing import Final, TypeAlias
 
-from accp_core.documents.embedded_json import unpack_embedded_json
+from accp_core.documents.embedded_json import WriteString, unpack_embedded_json
 from accp_core.documents.json_styles import STYLE_CODE, STYLES
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
@@ -25,6 +25,7 @@ from accp_core.packing.number import spelling_decoder
 from accp_core.packing.repeated_values import unpack_repeated_values
 from accp_core.packing.tree import (
     ABSENT,
+    IS_VIEW,
     NEXT_ROW,
     Column,
     Constant,
@@ -85,10 +86,12 @@ _PLAIN_PAIR: Final = re.compile(r'([^\s"\[\]{},]++) ([^ "\[\]{}&*!,][^,\]}]*+)(?
 _COUNTED: Final = re.compile(r"([\[{])([1-9][0-9]{0,9})[\]}](:$| )")
 _DERIVED_PAIR: Final = re.compile(r'("(?:[^"\\]|\\.)*+"|[^\s"=]++)=[^ ]*+$')
 _REPEATED: Final = re.compile("[&*][0-9]")
-_EMBEDDED_JSON: Final = re.compile(rf"!json({STYLE_CODE}) ")
+_EMBEDDED_JSON: Final = re.compile(rf"!(?:json({STYLE_CODE})|{IS_VIEW}) ")
 
 
-def read(text: str, *, limits: ExpansionLimits = DEFAULT_EXPANSION, layouts: Sequence[str] | None = None) -> object:
+def read(
+    text: str, *, limits: ExpansionLimits = DEFAULT_EXPANSION, writers: Sequence[WriteString] | None = None
+) -> object:
     """Return the JSON value whose view is `text`: `read(render(value)) == value`, with types and order of keys.
 
     A number in another spelling than Python's (`12.50`, `1E5`) becomes a float whose `repr` is that spelling.
@@ -96,7 +99,8 @@ def read(text: str, *, limits: ExpansionLimits = DEFAULT_EXPANSION, layouts: Seq
     Args:
         text: A view, or JSON.
         limits: How large the value may be, because tables, repeated values and JSON in strings expand.
-        layouts: The layouts of the JSON in strings, of a view that keeps them beside it; None: it names their styles.
+        writers: What writes the strings that hold documents, of a view that keeps their layouts beside it; None: it
+            names their styles.
 
     Raises:
         DecodeError: E1001, `text` is not a view; E2003, its value would pass `limits`. No part of it is returned.
@@ -107,7 +111,7 @@ def read(text: str, *, limits: ExpansionLimits = DEFAULT_EXPANSION, layouts: Seq
         except ValueError:
             pass
     try:
-        return _read_view(text, Expansion(limits.of(len(text)) - len(text)), layouts)
+        return _read_view(text, Expansion(limits.of(len(text)) - len(text)), writers)
     except DecodeError:
         raise
     except ExpansionError as error:
@@ -117,16 +121,16 @@ def read(text: str, *, limits: ExpansionLimits = DEFAULT_EXPANSION, layouts: Seq
         raise DecodeError(str(error), code=ErrorCode.PARSE_ERROR, text=text, position=len(text)) from error
 
 
-def _read_view(text: str, expansion: Expansion, layouts: Sequence[str] | None) -> object:
+def _read_view(text: str, expansion: Expansion, writers: Sequence[WriteString] | None) -> object:
     reader = _ViewReader(text, expansion)
     tree = reader.read_document()
     if ("&" in text or "*" in text) and _REPEATED.search(text):
         tree = unpack_repeated_values(tree, expansion)
     if reader.has_derived:
         unpack_derived(tree, expansion)
-    if "!json" not in text:
+    if not reader.has_embedded:
         return tree
-    return unpack_embedded_json(tree, expansion, None if layouts is None else iter(layouts))
+    return unpack_embedded_json(tree, expansion, None if writers is None else iter(writers))
 
 
 class _ViewReader:
@@ -139,6 +143,8 @@ class _ViewReader:
         self.header_depth = 0
         self.has_derived = False
         """Whether a string contains the value of another key, which is not yet in it."""
+        self.has_embedded = False
+        """Whether a string is to be written of what stands in its place."""
 
     def read_document(self) -> object:
         """Return the tree of the whole text."""
@@ -296,9 +302,11 @@ class _ViewReader:
         return items, at + 1
 
     def _embedded_json(self, embedded: re.Match[str], value: object) -> EmbeddedJson:
-        if embedded[1] not in STYLES:
-            self.lines.fail(f"expected the code of a style of JSON, found {embedded[1]!r}", embedded.start(1))
-        return EmbeddedJson(value, embedded[1])
+        style = IS_VIEW if embedded[1] is None else embedded[1]
+        if style not in STYLES and style != IS_VIEW:
+            self.lines.fail(f"expected the code of a style of JSON, found {style!r}", embedded.start(1))
+        self.has_embedded = True
+        return EmbeddedJson(value, style)
 
     def _enter(self, at: int) -> None:
         self.depth += 1

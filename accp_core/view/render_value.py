@@ -17,6 +17,7 @@ from accp_core.packing.tree import EmbeddedJson
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
 from accp_core.token_counts import has_tokens, is_longer
+from accp_core.view.layout import writer_of
 from accp_core.view.read_value import read
 from accp_core.view.write import write_view
 
@@ -86,7 +87,7 @@ def render_known(
     """Return the view of a JSON value that was checked before.
 
     `compact` is its compact JSON, `tokens` the tokens of that and `levels` those of the value where they are known.
-    `layouts` takes the layouts of the JSON in strings, which the view does not name then.
+    `layouts` are those of the documents in strings of the value, packed already, which the view does not name.
     """
     view = render_tree(value, compact, counter=counter, options=options, limits=limits, levels=levels, layouts=layouts)
     if view is None:
@@ -107,11 +108,11 @@ def render_tree(
 ) -> str | None:
     """Return a JSON value in the notation, however many tokens it has; None if `read` would refuse it within `limits`.
 
-    `compact` is the compact JSON of the value, `levels` its levels where they are known; `layouts` is as in
+    `compact` is the compact JSON of the value, `levels` its levels where they are known; `layouts` are as in
     `render_known`.
     """
-    if options.embedded_json and ('"[' in compact or '"{' in compact):
-        value, levels = pack_embedded_json(value, layouts), None
+    if layouts is None and options.embedded_json and ('"[' in compact or '"{' in compact):
+        value, levels = pack_embedded_json(value), None
     if levels is None:
         # Brackets are cheaper to count than levels. A document in a string adds a level without a bracket.
         may_be_deep = 2 * (compact.count("[") + compact.count("{")) > MAX_DEPTH
@@ -145,7 +146,7 @@ def _is_readable(view: str, compact: str, limits: ExpansionLimits, layouts: list
     if not layouts and 2 * len(compact) <= limits.of(len(view)) - len(view):
         return True
     try:
-        read(view, limits=limits, layouts=layouts)
+        read(view, limits=limits, writers=None if layouts is None else [*map(writer_of, layouts)])
     except DecodeError:
         return False
     return True

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
 
 from accp_core.documents import Document, Literal, Value
 from accp_core.documents import read as read_document
+from accp_core.documents.embedded_json import pack_embedded_json
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.packing.expansion import DEFAULT_EXPANSION, ExpansionLimits
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import has_surrogate_pair, is_utf8
 from accp_core.token_counts import RememberingCounter
-from accp_core.view.layout import AS_IS, CUT_LINE, LiteralSegment, Segment, restore, write_layout
+from accp_core.view.layout import AS_IS, CUT_LINE, LiteralSegment, Segment, layout_of_string, restore, write_layout
 from accp_core.view.render_value import DEFAULT_OPTIONS, Options, render_known
 
 __all__ = ["View", "render_document", "render_text"]
+
+
+_MIN_SAVED: Final = 6
+"""Tokens that the view of a text in a string must save: the mark and what a reader must know of it cost as much."""
+
+_MAX_END: Final = 4
+"""Characters of the line ends behind such a text, which stand in its layout alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +126,7 @@ def _segment(
 
 
 def _view(part: Value, counter: TokenCounter, options: Options, limits: ExpansionLimits, layouts: list[str]) -> str:
-    """Return the view of a value; `layouts` takes the layouts of the JSON in its strings."""
+    """Return the view of a value; `layouts` takes the layouts of the documents in its strings."""
     compact = write_styled_json(part.value, "0u")
     if not is_utf8(compact):
         compact = write_styled_json(part.value, "0")
@@ -125,10 +135,23 @@ def _view(part: Value, counter: TokenCounter, options: Options, limits: Expansio
     tighter = replace(limits, times=limits.times * len(compact) // max(chars, len(compact)))
     # The source is counted in any case, and `counter` remembers it.
     tokens = counter(compact) if compact == part.written else None
+    value = part.value
+    if options.embedded_json and ('"[' in compact or '"{' in compact or "\\n" in compact):
+        value = pack_embedded_json(value, layouts, partial(_view_of_string, counter=counter, options=options))
     view = render_known(
-        part.value, compact, counter=counter, options=options, limits=tighter, tokens=tokens, layouts=layouts
+        value, compact, counter=counter, options=options, limits=tighter, tokens=tokens, layouts=layouts
     )
     if part.opened:
         # Behind an omission the other end of a value begins on a line of its own.
         return f"\n{view}"
     return view if part.cut is None else view + CUT_LINE
+
+
+def _view_of_string(text: str, *, counter: TokenCounter, options: Options) -> tuple[str, str] | None:
+    """Return the view of a text in a string and its layout; None: it has none that saves tokens and is whole."""
+    # A carriage return at the end would make all of it a string with escapes.
+    body = text.rstrip("\r\n")
+    body = body if len(text) - len(body) <= _MAX_END else text
+    view = render_text(body, counter=counter, options=options)
+    is_shown = view.tokens_before - view.tokens_after >= _MIN_SAVED and "<" not in view.layout
+    return (view.text, layout_of_string(view.layout, text[len(body) :])) if is_shown else None

@@ -154,7 +154,7 @@ class _ViewWriter:
         if type(value) is RepeatedValue:
             return f"&{value.number} {self.write_value(value.value)}"
         if type(value) is EmbeddedJson:
-            return f"!json{value.style} {self.write_value(value.value)}"
+            return f"{value.mark} {self.write_value(value.value)}"
         return _scalar(value)
 
     def write_map(self, members: dict[str, object]) -> str:
@@ -198,7 +198,7 @@ class _ViewWriter:
         if type(value) is RepeatedValue:
             return f"&{value.number} {self.write_inline(value.value, plain)}"
         if type(value) is EmbeddedJson:
-            return f"!json{value.style} {self.write_inline(value.value, plain)}"
+            return f"{value.mark} {self.write_inline(value.value, plain)}"
         return _scalar(value)
 
     def write_inline_map(self, members: dict[str, object]) -> str:

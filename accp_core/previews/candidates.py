@@ -55,7 +55,7 @@ def candidate_spans(text: str, requested: Iterable[str], most: int = MAX_RATED) 
     places = chain(
         places_of_words(text, requested),
         _rare_lines(text),
-        range(0, len(text), len(text) // _SAMPLES),
+        range(0, len(text), max(len(text) // _SAMPLES, 1)),
     )
     spans = [(0, most // _HEAD), (len(text) - most // _TAIL, len(text))]
     left = most - most // _HEAD - most // _TAIL

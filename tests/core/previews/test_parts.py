@@ -108,3 +108,7 @@ def test_a_column_of_several_kinds_is_described_by_each() -> None:
     facts = facts_of(table, "value", Marks())
     assert facts.texts[0] == "= late or 1.5 to 58.5 or null (1), absent (1)"
     assert facts.rows[40] > 0
+
+
+def test_a_text_of_fewer_characters_than_samples_has_spans() -> None:
+    assert candidate_spans("prose", (), 2) == [(0, 0), (5, 5)]

@@ -103,7 +103,7 @@ async def connect(
     ready = asyncio.Event()
     tasks = [asyncio.ensure_future(carrier.run(ready)), asyncio.ensure_future(_tick(session))]
     try:
-        await _first_connection(session, ready, tasks[0], chosen.first_time)
+        await _first_connection(session, carrier, ready, tasks[0], chosen.first_time)
         yield session
         await _finish(session, carrier, tasks[0], chosen.close_time)
     finally:
@@ -149,7 +149,11 @@ def _carrier(
 
 
 async def _first_connection(
-    session: ClientSession, ready: asyncio.Event, carrying: asyncio.Task[None], seconds: float
+    session: ClientSession,
+    carrier: HttpCarrier | WebSocketCarrier,
+    ready: asyncio.Event,
+    carrying: asyncio.Task[None],
+    seconds: float,
 ) -> None:
     waiting = asyncio.ensure_future(ready.wait())
     await asyncio.wait([waiting, carrying], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -158,7 +162,9 @@ async def _first_connection(
         carrying.result()
         session.check()
     elif not ready.is_set():
-        raise ConnectionRefused(f"expected a connection within {seconds} seconds", code=ErrorCode.TIMEOUT)
+        cause = carrier.last_failure or "no answer"
+        reason = f"expected a connection to {carrier.url} within {seconds} seconds, found {cause}"
+        raise ConnectionRefused(reason, code=ErrorCode.TIMEOUT)
 
 
 async def _finish(

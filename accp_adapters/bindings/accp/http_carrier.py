@@ -51,6 +51,9 @@ class HttpCarrier:
         """Carry the frames of `session` to `address`, at most `parallel` at once."""
         self._session, self._address, self._token = session, address, token
         self._backoff, self._frame_bytes = backoff, frame_bytes
+        self.url: Final = address.url
+        self.last_failure = ""
+        """Why the last request failed; empty: none has."""
         timeout = httpx2.Timeout(30.0, read=answer_time)
         limits = httpx2.Limits(max_connections=parallel, max_keepalive_connections=parallel)
         verify = True if tls is None else tls
@@ -72,6 +75,8 @@ class HttpCarrier:
                     post.add_done_callback(self._posts.discard)
                     if not ready.is_set():
                         await asyncio.wait([post], timeout=_REGISTRY_TIME)
+                        if self.last_failure:  # nobody is there: this is no session yet
+                            await asyncio.wait([post])
                 ready.set()
         finally:
             for post in self._posts:
@@ -92,8 +97,10 @@ class HttpCarrier:
         try:
             while not self._session.is_lost:
                 wait: float | None = 0.0
-                with suppress(httpx2.TransportError):
+                try:
                     wait = await self._exchange(frame)
+                except httpx2.TransportError as failure:
+                    self.last_failure = str(failure) or type(failure).__name__
                 if wait is None:
                     return
                 failures += 1
@@ -125,9 +132,12 @@ class HttpCarrier:
                 is_early = await self._take(response, frame) and self._session.resumes
                 return 0.0 if is_early else None
             if status in _AGAIN:
+                self.last_failure = f"HTTP {status}"
                 wait = response.headers.get("retry-after", "")
                 return float(wait) if wait.isdecimal() and len(wait) < 6 else 0.0
-            raise ConnectionRefused(f"expected the frames of an answer, found HTTP {status}", status=status)
+            raise ConnectionRefused(
+                f"expected the frames of an answer of {self.url}, found HTTP {status}", status=status
+            )
 
     async def _take(self, response: httpx2.Response, sent: FrameText) -> bool:
         """Take the frames of a response; return whether the last one only says that an earlier frame is missing."""

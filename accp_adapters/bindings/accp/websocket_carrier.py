@@ -58,6 +58,9 @@ class WebSocketCarrier:
             self._options["ssl"] = tls
         self._socket: ClientConnection | None = None
         self._was_heard = False
+        self.url: Final = address.url
+        self.last_failure = ""
+        """Why the last attempt to connect failed; empty: none has."""
         self.connections = 0
         """How often the client has connected."""
         session.on_silence = self.abort
@@ -78,8 +81,9 @@ class WebSocketCarrier:
                 self._session.lose(refused)
             except websockets.InvalidStatus as refused:
                 self._check_status(refused)
-            except (OSError, TimeoutError, websockets.WebSocketException):
-                pass  # the next connection goes on where this one ended
+            except (OSError, TimeoutError, websockets.WebSocketException) as failure:
+                # The next connection goes on where this one ended.
+                self.last_failure = str(failure) or type(failure).__name__
             failures = 1 if self._was_heard else failures + 1
             if not self._session.is_lost:
                 await asyncio.sleep(self._backoff.delay(failures))
@@ -158,6 +162,7 @@ class WebSocketCarrier:
 
     def _check_status(self, refused: websockets.InvalidStatus) -> None:
         status = refused.response.status_code
+        self.last_failure = f"HTTP {status}"
         if status not in _AGAIN:
-            reason = f"expected a WebSocket, found HTTP {status}"
+            reason = f"expected a WebSocket at {self.url}, found HTTP {status}"
             self._session.lose(ConnectionRefused(reason, status=status))

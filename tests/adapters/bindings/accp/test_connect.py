@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any
@@ -233,6 +234,17 @@ async def test_the_first_connection_is_tried_again_but_not_for_ever() -> None:
             async with joined(proxy.address, options=ClientOptions(first_time=0.05)):
                 raise AssertionError
         assert refused.value.code == "E3001"
+
+
+@BOTH
+async def test_a_server_that_is_not_there_is_named_with_the_cause(scheme: str) -> None:
+    # Longer than a client over HTTP waits for the registry of a server.
+    options = ClientOptions(first_time=6.5)
+    with pytest.raises(ConnectionRefused) as refused:
+        async with joined("127.0.0.1:1", scheme, options=options):
+            raise AssertionError
+    expected = rf"E3001: expected a connection to {scheme}://127\.0\.0\.1:1/.* within 6\.5 seconds, found .*onnect"
+    assert re.match(expected, str(refused.value))
 
 
 @BOTH

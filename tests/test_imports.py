@@ -16,6 +16,7 @@ CORE = sorted(["accp_core", *(module.name for module in pkgutil.walk_packages(ac
 ADAPTERS = sorted(module.name for module in pkgutil.iter_modules(accp_adapters.__path__, "accp_adapters."))
 FRAMEWORKS = {
     "backoff": set(),
+    "extras": set(),
     "langgraph": {"langgraph", "langchain", "langchain_core", "langsmith"},
     "langchain": {"langchain_core", "langsmith"},
     "mcp": {"mcp"},

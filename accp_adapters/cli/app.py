@@ -39,8 +39,12 @@ class _Commands(HelpGroup):
         except InputRefused as refused:
             say(str(refused))
             raise typer.Exit(1) from refused
-        except ExtraMissing as missing:
-            say(f"accp: {missing}")
+        except (ExtraMissing, ModuleNotFoundError) as missing:
+            # What could not be imported knows its extra better than the command does.
+            known = [str(each) for each in (missing.__cause__, missing) if "pip install" in str(each)]
+            if not known:
+                raise
+            say(f"accp: {known[0]}")
             raise typer.Exit(2) from missing
         except typer.BadParameter as refused:
             refused.message = printable(refused.message)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import typer
 
 from accp_adapters.cli.errors import ExtraMissing, InputRefused
+from accp_adapters.extras import needs
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -132,8 +133,9 @@ def _strategy(name: str) -> StrategyName:
 
 @contextmanager
 def _progress() -> Iterator[Progress]:
-    from rich.console import Console
-    from rich.progress import Progress
+    with needs("cli"):
+        from rich.console import Console
+        from rich.progress import Progress
 
     console = Console(stderr=True)
     bar = Progress(console=console, transient=True, disable=not console.is_terminal)

@@ -10,9 +10,12 @@ from dataclasses import replace
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-from google.adk.models import LlmRequest
-from google.adk.plugins.base_plugin import BasePlugin
-from google.adk.tools.agent_tool import AgentTool
+from accp_adapters.extras import needs
+
+with needs("google-adk"):
+    from google.adk.models import LlmRequest
+    from google.adk.plugins.base_plugin import BasePlugin
+    from google.adk.tools.agent_tool import AgentTool
 
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.frameworks.adk_fetch import FetchTool

@@ -10,9 +10,12 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, Final, cast
 
-from agents import Agent, FunctionTool
-from agents.run import CallModelData, ModelInputData
-from agents.tool_context import ToolContext
+from accp_adapters.extras import needs
+
+with needs("openai-agents"):
+    from agents import Agent, FunctionTool
+    from agents.run import CallModelData, ModelInputData
+    from agents.tool_context import ToolContext
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
 from accp_adapters.frameworks.openai_parts import answer, question

@@ -10,12 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pydantic_ai import RunContext, Tool, ToolDefinition
-from pydantic_ai.agent import AbstractAgent
-from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
-from pydantic_ai.messages import ModelMessage
-from pydantic_ai.models import ModelRequestContext
-from pydantic_ai.toolsets import AbstractToolset, FunctionToolset
+from accp_adapters.extras import needs
+
+with needs("pydantic-ai"):
+    from pydantic_ai import RunContext, Tool, ToolDefinition
+    from pydantic_ai.agent import AbstractAgent
+    from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
+    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.models import ModelRequestContext
+    from pydantic_ai.toolsets import AbstractToolset, FunctionToolset
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
 from accp_adapters.frameworks.parts import carried, project_parts

@@ -9,7 +9,10 @@ from itertools import islice
 from typing import Any, Final
 from urllib.parse import quote
 
-import redis
+from accp_adapters.extras import needs
+
+with needs("redis"):
+    import redis
 
 from accp_adapters.stores.passwords import without_password
 from accp_adapters.stores.texts import MAX_FOUND, decode_name, encode_name, pack_text, unpack_text

@@ -19,13 +19,16 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
-import nats
-import nats.errors
-from nats.aio.client import Client
-from nats.js import JetStreamContext
-from nats.js.api import Header, KeyValueConfig, StorageType, StreamConfig
-from nats.js.errors import APIError, BadRequestError, KeyNotFoundError, KeyWrongLastSequenceError, NotFoundError
-from nats.js.kv import KeyValue
+from accp_adapters.extras import needs
+
+with needs("nats"):
+    import nats
+    import nats.errors
+    from nats.aio.client import Client
+    from nats.js import JetStreamContext
+    from nats.js.api import Header, KeyValueConfig, StorageType, StreamConfig
+    from nats.js.errors import APIError, BadRequestError, KeyNotFoundError, KeyWrongLastSequenceError, NotFoundError
+    from nats.js.kv import KeyValue
 
 from accp_adapters.bindings.logs.frame_log import Fence, Fenced, LogError, check_texts
 from accp_adapters.serving.off_loop import off_loop

@@ -13,7 +13,10 @@ from contextlib import contextmanager
 from typing import Any, Final
 from urllib.parse import quote
 
-import redis.asyncio
+from accp_adapters.extras import needs
+
+with needs("redis"):
+    import redis.asyncio
 
 from accp_adapters.bindings.logs.frame_log import MAX_LOG_TEXTS, Fence, Fenced, LogError, check_texts
 from accp_adapters.serving.off_loop import off_loop

@@ -6,7 +6,7 @@ import os
 import platform
 import sqlite3
 from collections.abc import Iterator
-from importlib import metadata
+from importlib import import_module, metadata
 from typing import Final
 
 from packaging.requirements import Requirement
@@ -17,6 +17,19 @@ from accp_adapters.policy import SWITCH, is_disabled
 __all__ = ["installation"]
 
 _DISTRIBUTION: Final = "accp-middleware"
+_MODULES: Final = {
+    "langgraph": "accp_adapters.langgraph",
+    "mcp": "mcp",
+    "a2a": "accp_adapters.a2a",
+    "bindings": "accp_adapters.bindings",
+    "openai-agents": "accp_adapters.frameworks.openai_agents",
+    "pydantic-ai": "accp_adapters.frameworks.pydantic_ai",
+    "google-adk": "accp_adapters.frameworks.google_adk",
+    "redis": "accp_adapters.stores.redis",
+    "nats": "accp_adapters.bindings.logs.nats",
+    "tokenizers": "tokenizers",
+}
+"""What is imported to see whether an extra works."""
 
 
 def installation() -> Iterator[Check]:
@@ -52,6 +65,12 @@ def _extra(extra: str) -> Check:
         return Check(name=f"extra {extra}", found=names, next_step=install)
     if missing := [name for name, version in found.items() if not version]:
         return Check(name=f"extra {extra}", found=f"not installed: {', '.join(missing)} missing; {install}")
+    try:
+        import_module(_MODULES.get(extra, "accp_adapters"))
+    # A library that is broken may raise anything.
+    except Exception as error:
+        reason = f"installed, but broken: {type(error).__name__}: {error}"[:300]
+        return Check(name=f"extra {extra}", found=reason, next_step=f"{install} --force-reinstall")
     return Check(name=f"extra {extra}", found=", ".join(f"{name} {version}" for name, version in found.items()))
 
 

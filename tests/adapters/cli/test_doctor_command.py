@@ -154,3 +154,10 @@ def test_a_vocabulary_that_counts_otherwise_is_a_problem(monkeypatch: pytest.Mon
     monkeypatch.setattr("accp_adapters.tokens.by_name", lambda name: len)
     assert counting.counter("o200k_base").next_step == "pip install --force-reinstall accp-middleware"
     assert counting.counter("other").found.endswith("tokens of a sample; loaded")
+
+
+def test_an_extra_that_is_installed_but_cannot_be_imported_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    found = {check.name: check for check in installation.installation()}["extra tokenizers"]
+    assert found.found.startswith("installed, but broken: ModuleNotFoundError: ")
+    assert found.next_step == "pip install 'accp-middleware[tokenizers]' --force-reinstall"

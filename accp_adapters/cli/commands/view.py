@@ -55,6 +55,9 @@ def _show(source: str, path: str, *, restore: bool, tokenizer: str) -> None:
         write_text(restored, exactly=True)
     else:
         write_text(shown.text.removesuffix("\n"))
+    if shown.tokens_after >= shown.tokens_before > 0:
+        say(f"{shown.tokens_before:,} tokens: nothing was gained, the text is printed as it is")
+        return
     share = f"{100 * shown.tokens_after / shown.tokens_before:.1f} %" if shown.tokens_before else "empty"
     say(f"{shown.tokens_before:,} tokens -> {shown.tokens_after:,} ({share}), {shown.layout}")
 

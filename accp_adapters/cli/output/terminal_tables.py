@@ -19,6 +19,7 @@ from accp_adapters.replay.report import Comparison, LargestMessage, Report, Tool
 __all__ = ["cost_table", "percent", "plain_table", "print_policies", "print_report", "readable_table"]
 
 _FETCHED: Final = "fetched: in % of as recorded if every needed value that is not visible were fetched, an estimate"
+_MAX_PATH: Final = 24
 _MAX_ROWS: Final = 12
 """Rows of the tables of agents and tools."""
 
@@ -29,7 +30,7 @@ def print_report(report: Report, console: Console) -> None:
     sources = report.by_source()
     rows = [*sources, total] if len(sources) > 1 else [total]
     costs = [(_file_name(row.name), row.before, row.after) for row in rows]
-    console.print(cost_table("prompts of all model calls", costs))
+    console.print(cost_table(f"prompts of all model calls, policy {report.strategy}", costs))
     console.print(readable_table("what stayed readable", rows))
     if total.runs == 1:
         # The calls of several runs would be a long list; `--json` has them.
@@ -176,11 +177,16 @@ def _largest_cells(row: LargestMessage) -> tuple[str, ...]:
     return (
         message.preview[:34],
         (message.tool or message.sender)[:16],
-        f"{row.run[-16:]} #{message.position}",
+        f"{_shortened(row.run)} #{message.position}",
         f"{message.recorded:,}",
         f"{message.sent:,}",
         percent(message.sent, message.recorded),
     )
+
+
+def _shortened(path: str) -> str:
+    """Return a path of at most 24 characters: its beginning, which says where, and its end, which says what."""
+    return path if len(path) <= _MAX_PATH else f"{path[:7]}…{path[8 - _MAX_PATH :]}"
 
 
 def _file_name(source: str) -> str:

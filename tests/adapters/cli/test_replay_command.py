@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from accp_adapters.cli.app import app
 from accp_adapters.cli.output import run_rows
+from accp_adapters.cli.replaying import EXAMPLE
 from tests.adapters.replay.runs import chat, trajectory
 
 runner = CliRunner()
@@ -381,3 +382,11 @@ def test_an_interrupt_ends_with_the_figures_of_the_runs_until_then(
     assert json.loads(shown.out)["policies"][0]["total"]["runs"] == lines
     assert "not understood: 1 interrupt before the rest of the input" in shown.err
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_the_policy_is_named_and_long_paths_are_shortened_in_the_middle(tmp_path: Path) -> None:
+    path = tmp_path / "a_rather_long_name_of_a_run.json"
+    path.write_bytes(EXAMPLE.read_bytes())
+    shown = runner.invoke(app, ["replay", str(path), "--policy", "tight"]).stdout
+    assert "prompts of all model calls, policy tight" in shown
+    assert f"{str(path)[:7]}…{str(path)[-14:]}:1 #" in shown

@@ -26,7 +26,9 @@ def test_read_is_the_inverse() -> None:
 def test_prose_comes_out_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "prose.txt"
     path.write_bytes("Zoë went\r\nhome.\n".encode())
-    assert runner.invoke(app, ["view", str(path)]).stdout_bytes == "Zoë went\r\nhome.\n".encode()
+    shown = runner.invoke(app, ["view", str(path)])
+    assert shown.stdout_bytes == "Zoë went\r\nhome.\n".encode()
+    assert "nothing was gained" in shown.stderr
 
 
 def test_restore_writes_the_source() -> None:

@@ -266,3 +266,17 @@ def test_what_imitates_our_line_says_that_it_is_source_text() -> None:
 
 def test_it_is_off_by_default() -> None:
     assert not any(policy.ask for policy in (Policy(), Policy.tight(), Policy.lossless(), Policy.draft()))
+
+
+def test_what_takes_a_call_and_a_fetch_takes_one_call_and_fewer_tokens() -> None:
+    def fetch(messages: list[Any]) -> AIMessage:
+        return calls(call("accp_fetch", "f1", ref=refs_in(messages[-1])[0], query=QUERY))
+
+    fetching, fetched = asking([calls(call("crm", "c1", query="customers")), fetch, "done"], policy=Policy.tight())
+    graph, model = asking([ASKED, "done"])
+    state, other = (each.invoke({"messages": "how many are won?"}) for each in (graph, fetching))
+    assert f"n {WON}" in model.received[-1][-1].text
+    assert f"n {WON}" in results(other)[-1].text
+    assert len(state["messages"]) < len(other["messages"])
+    sent = [sum(count_o200k(each.text) for each in model.received[-1]) for model in (model, fetched)]
+    assert sent[0] < sent[1] // 2

@@ -150,7 +150,10 @@ def cell_form(
     def layouts(text: str, value: object) -> Iterator[str]:
         cells = parse(Lines(text.split("\n")), 0)
         assert cells is not None  # it was read
-        header = f"{len(cells.header)};{spelled_header(cells.header, grid_of(value)[0])}"
+        names, _ = grid_of(value)
+        if len(cells.header) > len(names):  # no row has a cell of the last columns, whose names are in no value
+            return iter(())
+        header = f"{len(cells.header)};{spelled_header(cells.header, names)}"
         return (f"{truths}{header};{layout}" for layout in cells.layouts() for truths in range(3))
 
     def lines(value: object, how: str) -> Iterator[str]:

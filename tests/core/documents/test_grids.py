@@ -185,6 +185,11 @@ SPECIAL: dict[str, tuple[str, Any, bool]] = {
         + [{"a": 1, "b": 2, "c": 3}] * 10,
         True,
     ),
+    "a header that is longer than any row": (
+        "| a | b | c |\n|---|---|---|\n| 1 | x |\n| 2 | y |\n",
+        [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}],
+        False,
+    ),
     "numbers in doubt": (
         "a,b,c,d,e\n1e5,01,1.,+1,1\n2e5,02,2.,+2,N/A\n",
         [

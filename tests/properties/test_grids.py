@@ -83,6 +83,19 @@ def test_padded_tables_come_back(table: list[list[str]]) -> None:
 
 
 @bounded
+@given(tables, st.lists(st.integers(0, 3), min_size=6, max_size=6), st.sampled_from(["\n", "\r\n"]))
+def test_tables_whose_rows_and_header_have_other_cells_come_back(
+    table: list[list[str]], left_out: list[int], end: str
+) -> None:
+    rows = [row[: max(1, len(row) - fewer)] for row, fewer in zip(table, left_out, strict=False)]
+    for start, sign, stop in (("| ", " | ", " |"), ("", ",", ""), ("", "\t", ""), (" ", " | ", "")):
+        lines = [f"{start}{sign.join(row)}{stop}" for row in rows]
+        rule = "|".join(["---"] * len(rows[0]))
+        check(end.join([lines[0], f"|{rule}|" if stop else rule.replace("|", "-+-"), *lines[1:]]))
+        check(end.join(lines))
+
+
+@bounded
 @given(st.text("[(1.e+-0,) 'ax\\ud8NoneDecimal()datetime.", max_size=30).map(lambda text: f"[({text})]"))
 def test_what_looks_like_tuples_comes_back(source: str) -> None:
     check(source)

@@ -56,6 +56,10 @@ _TOLD_SHARE: Final = 0.2
 """The share of a preview that what it says of lines may take."""
 _MOSTLY: Final = 0.9
 """The share of a text that its values take from which it is shown by their tables."""
+_TABLES_SHARE: Final = 0.5
+"""The share of a preview that the tables of a text may take where the lines around them need room, too."""
+_TABLES_SHARE_BESIDE: Final = 0.2
+"""The same where a request names none of their rows."""
 _MIN_PIECES: Final = 2
 """Pieces of a text that a preview has room for at least."""
 _VERBATIM_CHARS: Final = 2
@@ -125,7 +129,7 @@ def preview(
     if verbatim:
         body = subject.preview_verbatim(limit, is_part=is_part)
     elif isinstance(found, OpenedText):
-        body = subject.preview_grids(found, counter)
+        body = subject.preview_grids(found, limit, counter)
     elif isinstance(found, str):
         body = subject.preview_text(found, view, limit, counter, options, is_part=is_part)
     else:
@@ -236,7 +240,7 @@ class _Subject:
         tables = TablePreview(found.tables, totals=found.totals, request=self.request, marks=marks, counter=counter)
         return _Body("", lambda room: marks.show(tables.write(room)), tables.enough, tables.example)
 
-    def preview_grids(self, opened: OpenedText, counter: TokenCounter) -> _Body:
+    def preview_grids(self, opened: OpenedText, limit: int, counter: TokenCounter) -> _Body:
         """Return the preview of a text with grids: its tables, then of its other lines those with the most worth."""
         tables = opened.tables()[:-1]
         marks = max(Marks.for_text(self.source), Marks.for_tables(self.source, tables), key=lambda each: each.length)
@@ -244,11 +248,14 @@ class _Subject:
         prose = [(part.start, part.end) for part in self.document.parts if isinstance(part, Prose)]
         spans = [span for span in prose if self.source[slice(*span)].strip()]
         text = self.source.rstrip()
-        excerpt = Excerpt(text, requested=self.request.words, marks=marks, spans=spans) if spans else None
+        excerpt = (
+            Excerpt(text, requested=self.request.words, marks=marks, max_piece=limit, spans=spans) if spans else None
+        )
         chars = sum(end - start for start, end in spans)
+        most = _TABLES_SHARE if shown.is_named or not self.request.words else _TABLES_SHARE_BESIDE
 
         def write(room: float) -> str:
-            parts = [shown.write(max(room - chars, min(shown.enough, room / 2)))]
+            parts = [shown.write(max(room - chars, min(shown.enough, room * most)))]
             if excerpt is not None and room > len(parts[0]):
                 parts.append(excerpt.write(room - len(parts[0])))
             return marks.show("\n".join(parts))

@@ -10,11 +10,12 @@ import functools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from accp_core.documents.json_styles import STYLE_CODE
+from accp_core.previews.asked.request import COMMON
 from accp_core.previews.words import find_words, has_error, shape_of, worth_of
 from accp_core.view.notation import FENCE
 
@@ -24,8 +25,8 @@ MIN_PIECE_CHARS: Final = 40
 _MAX_PIECE_CHARS: Final = 240
 _EDGE: Final = 4
 """Pieces at the beginning and at the end that have a higher score."""
-_REQUESTED_WORTH: Final = 2.1
-"""What a piece is worth that alone holds a word of the request: more than one at an end."""
+_REQUESTED_WORTH: Final = 1.5
+"""What a piece is worth that alone holds the words of the request which the text has: more than one at an end."""
 _ERROR_WORTH: Final = 1.0
 _ERROR_WORTH_IN_LOGS: Final = 6.0
 _MAX_ERRORS: Final = 0.2
@@ -100,14 +101,18 @@ def cut_view(text: str, max_chars: int) -> Iterator[Piece]:
 
 
 def _cut(line: str, max_chars: int) -> Iterable[str]:
-    """Return the parts of a line, cut between words."""
+    """Return the parts of a line, cut between sentences; a long sentence is cut between words."""
     return (line,) if len(line) <= max_chars else _cutter(max_chars).findall(line)
 
 
 @functools.lru_cache(maxsize=64)
 def _cutter(max_chars: int) -> re.Pattern[str]:
     most = max(MIN_PIECE_CHARS, min(max_chars, _MAX_PIECE_CHARS))
-    return re.compile(rf".{{1,{most}}}(?:(?<=[.;,|>])|(?= )|$)|.{{1,{most}}}", re.DOTALL)
+    sentence = r"(?:(?<=[.!?])(?= )|$)"
+    return re.compile(
+        rf".{{1,{most}}}{sentence}|.{{1,{2 * most}}}?{sentence}|.{{1,{most}}}(?:(?<=[.;,|>])|(?= )|$)|.{{1,{most}}}",
+        re.DOTALL,
+    )
 
 
 def _nest(parents: _Parents, line: str, piece: int) -> None:
@@ -135,15 +140,26 @@ def rate(pieces: list[Piece], requested: frozenset[str]) -> None:
     words = [dict.fromkeys(find_words(piece.text)) for piece in pieces]
     uses = Counter(word for piece_words in words for word in piece_words)
     worth = {word: worth_of(word) / count for word, count in uses.items()}
-    wanted = {word: 1 / count for word, count in uses.items() if word.casefold() in requested}
+    wanted = _wanted(uses, requested - COMMON, len(pieces))
     extra = _extra_worths(pieces)
     for number, piece in enumerate(pieces):
         facts = sum(worth[word] for word in words[number])
-        # Bounded, because a request that quotes the whole text would leave no room for facts.
-        matches = min(sum(wanted[word] for word in words[number] if word in wanted), 1.0)
+        matches = sum(wanted[word] for word in words[number] if word in wanted)
         edge = max(0, _EDGE - min(number, len(pieces) - 1 - number))
-        score = 2 * facts + _REQUESTED_WORTH * matches + edge / 2 + extra[number]
-        piece.score = score / math.sqrt(len(piece.text) + 20)
+        score = (2 * facts + edge / 2 + extra[number]) / math.sqrt(len(piece.text) + 20)
+        piece.score = score + _REQUESTED_WORTH * matches
+
+
+def _wanted(uses: Mapping[str, int], requested: frozenset[str], total: int) -> dict[str, float]:
+    """Return what each word of the request in `total` pieces is worth: 0.0 in all of them, together 1.0 at most."""
+    counts = Counter[str]()
+    for word, count in uses.items():
+        if word.casefold() in requested:
+            counts[word.casefold()] += count
+    # Shared, because a request that quotes the whole text would leave no room for facts.
+    most = len(counts) * math.log(max(total, 2))
+    worths = {word: max(math.log(total / count), 0.0) / most for word, count in counts.items()}
+    return {word: worths[word.casefold()] for word in uses if word.casefold() in worths}
 
 
 def _extra_worths(pieces: list[Piece]) -> list[float]:

@@ -106,6 +106,11 @@ class TablePreview:
         ]
 
     @property
+    def is_named(self) -> bool:
+        """Whether the request asks for rows of a table."""
+        return any(table.is_named for table in self._tables)
+
+    @property
     def enough(self) -> float:
         """Characters that are enough: all facts and some rows of each table, and all long texts."""
         return sum(table.enough for table in self._tables)
@@ -113,18 +118,17 @@ class TablePreview:
     @property
     def example(self) -> str:
         """A query of the largest table that works; empty: there is none, or it teaches less than what is asked for."""
-        is_taught = not self._tables or any(table.is_named for table in self._tables)
+        is_taught = not self._tables or self.is_named
         return "" if is_taught else max(self._tables, key=lambda table: table.size).example
 
     def write(self, room: float) -> str:
         """Return the descriptions and rows of the tables in about `room` characters."""
         parts: list[str] = []
-        is_asked = any(table.is_named for table in self._tables)
         rooms = share(
-            [table.schema_size if is_asked and not table.is_named else table.size for table in self._tables], room
+            [table.schema_size if self.is_named and not table.is_named else table.size for table in self._tables], room
         )
         for table, own in zip(self._tables, rooms, strict=True):
-            parts += table.write(own, is_beside=is_asked and not table.is_named)
+            parts += table.write(own, is_beside=self.is_named and not table.is_named)
         if self._left_out:
             parts.append(self._marks.gap(f"{self._left_out} tables"))
         return "\n".join(parts)

@@ -27,6 +27,7 @@ from a2a.types import (
 from accp_adapters.a2a import EXTENSION, AccpClientInterceptor, declare
 from accp_adapters.a2a.wire.events import encode
 from accp_adapters.a2a.wire.extension import VIEWS
+from accp_adapters.a2a.wire.parts import ChunkStart
 from accp_core.errors import ProtocolError
 from tests.adapters.a2a.agent import TICKETS, card
 from tests.adapters.a2a.calls import request
@@ -52,11 +53,11 @@ async def received(events: Sequence[Any], context: ClientCallContext | None = No
     return results
 
 
-def chunk(index: int, *, append: bool = True, task: str = "t", **fields: Any) -> StreamResponse:
-    """Return a chunk as our servers send it: part `index` of artifact "a"."""
+def chunk(index: int, *, append: bool = True, task: str = "t", restart: int = 0, **fields: Any) -> StreamResponse:
+    """Return a chunk as our servers send it: part `index` of artifact "a", since it was begun anew `restart` times."""
     artifact = Artifact(artifact_id="a", parts=[new_text_part(f"piece {index}")])
     event = TaskArtifactUpdateEvent(task_id=task, context_id="c", artifact=artifact, append=append, **fields)
-    return StreamResponse(artifact_update=encode(event, index, never_larger=False))
+    return StreamResponse(artifact_update=encode(event, ChunkStart(index, restart), never_larger=False))
 
 
 def begins(*parts: Part) -> StreamResponse:
@@ -119,7 +120,8 @@ async def test_a_result_without_the_context_of_its_call_is_opened_all_the_same()
 
 
 async def test_chunks_in_their_order_pass() -> None:
-    events = [begins(), chunk(0, append=False), chunk(1), chunk(2), chunk(0, append=False), chunk(1)]
+    first = [chunk(0, append=False, restart=1), chunk(1, restart=1), chunk(2, restart=1)]
+    events = [begins(), *first, chunk(0, append=False, restart=2), chunk(1, restart=2)]
     texts = [each.artifact_update.artifact.parts[0].text for each in (await received(events))[1:]]
     assert texts == ["piece 0", "piece 1", "piece 2", "piece 0", "piece 1"]
 
@@ -127,9 +129,9 @@ async def test_chunks_in_their_order_pass() -> None:
 @pytest.mark.parametrize(
     ("events", "code"),
     [
-        ([begins(), chunk(0, append=False), chunk(1), chunk(1)], "E3002"),
-        ([begins(), chunk(0, append=False), chunk(2)], "E3003"),
-        ([begins(), chunk(1, append=False)], "E3003"),
+        ([begins(), chunk(0, append=False, restart=1), chunk(1, restart=1), chunk(1, restart=1)], "E3002"),
+        ([begins(), chunk(0, append=False, restart=1), chunk(2, restart=1)], "E3003"),
+        ([begins(), chunk(1, append=False, restart=1)], "E3003"),
         ([begins(new_text_part("one"), new_text_part("two")), chunk(1)], "E3002"),
         ([begins(new_text_part("one")), chunk(3)], "E3003"),
     ],

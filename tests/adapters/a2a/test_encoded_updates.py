@@ -10,6 +10,7 @@ from a2a.types import Artifact, Part, TaskArtifactUpdateEvent
 
 from accp_adapters.a2a import AccpRequestHandler
 from accp_adapters.a2a.server import MAX_ENCODED_BYTES
+from accp_adapters.a2a.wire.parts import WHOLE, ChunkStart
 
 
 async def test_small_updates_count_with_the_memory_of_their_objects() -> None:
@@ -17,7 +18,7 @@ async def test_small_updates_count_with_the_memory_of_their_objects() -> None:
     for number in range(40):
         artifact = Artifact(artifact_id="a", parts=[new_text_part(str(number))])
         event = TaskArtifactUpdateEvent(task_id="t", context_id="c", artifact=artifact)
-        await handler._encode_once(event, ServerCallContext(), number)
+        await handler._encode_once(event, ServerCallContext(), ChunkStart(number))
     # A task of eight updates, each of them and its encoding with a task of asyncio, measured 80 KB.
     assert handler._encoded.size >= 40 * 8_000
     assert MAX_ENCODED_BYTES // 8_000 < 2_500
@@ -28,5 +29,5 @@ async def test_a_file_counts_with_its_bytes_and_a_large_one_is_not_kept() -> Non
     for size in (1_000_000, MAX_ENCODED_BYTES):
         artifact = Artifact(artifact_id="a", parts=[Part(raw=b"x" * size)])
         event = TaskArtifactUpdateEvent(task_id="t", context_id="c", artifact=artifact)
-        assert await handler._encode_once(event, ServerCallContext(), 0) is event
+        assert await handler._encode_once(event, ServerCallContext(), WHOLE) is event
         assert 1_000_000 < handler._encoded.size < MAX_ENCODED_BYTES

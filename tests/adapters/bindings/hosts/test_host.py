@@ -469,7 +469,7 @@ async def test_the_raw_data_of_checkpoints_is_read_before_and_after_a_snapshot_s
         before = await opened(served, 1)
         assert not store.texts
         assert await opened(served, 1) == before
-        assert store.texts  # by the tenth step
+        await async_wait_until(lambda: store.texts)  # by the tenth step
     async with SessionHost(tell, codec=CODEC, log=log, limits=limits, store=store) as served:  # type: ignore[arg-type]
         assert await opened(served, 1) == before
 

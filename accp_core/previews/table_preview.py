@@ -17,7 +17,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, islice
 from types import MappingProxyType
 from typing import Final
 
@@ -232,11 +232,28 @@ class _DescribedTable:
         joined = f", {write_name(link.column)} = {write_name(link.table)}.{write_name(link.key)}" if link else ""
         yield f"{write_name(self._table.name)}: {count}{shown}{joined}{facts}"
         if first:
-            yield self._render(first)
-        if first and others:
-            yield "other rows:"
-        if others:
+            unasked = (dict(row) for number, row in enumerate(self._table.rows) if number not in asked)
+            beside = others or (list(islice(unasked, 1)) if len(first) == 1 else [])
+            yield from self._render_apart(first, others, beside)
+        elif others:
             yield self._render(others)
+
+    def _render_apart(
+        self, first: list[dict[str, object]], others: list[dict[str, object]], beside: list[dict[str, object]]
+    ) -> Iterator[str]:
+        """Yield the rows that are asked for, and the others below a line that says so; one header is for both.
+
+        One row alone has a header, too: that of a table which it shares with the row `beside`.
+        """
+        header, *lines = self._render([*first, *beside]).split("\n")
+        count = f"[{len(lines)}] "
+        if len(lines) != len(first) + len(beside) or not header.startswith(count):
+            yield self._render(first)
+            yield from ["other rows:", self._render(others)] if others else []
+            return
+        yield f"[{len(first)}] {header.removeprefix(count)}"
+        yield from lines[: len(first)]
+        yield from ["other rows:", *lines[len(first) :]] if others else []
 
     def _render(self, rows: list[dict[str, object]]) -> str:
         shown = rows if len(self._table.rows) > 1 else rows[0]

@@ -79,7 +79,7 @@ def test_a_preview_names_the_reference_alone_where_no_tool_opens_it() -> None:
 
 def test_the_request_ranks_what_a_preview_keeps() -> None:
     limits = ResultLimits(inline=100, preview=150)
-    assert "\nemployee_id 171\n" in compress(ROWS, limits=limits, counter=counter, request="employee 171").text
+    assert "\n171 " in compress(ROWS, limits=limits, counter=counter, request="employee 171").text
     assert "\n171 " not in compress(ROWS, limits=limits, counter=counter).text
 
 

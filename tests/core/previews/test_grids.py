@@ -18,7 +18,7 @@ def test_the_preview_of_a_grid_is_that_of_a_table() -> None:
     text = shown(CSV, 900, "which is late")
     assert text.startswith(f"[preview of 201 lines; the whole is intact: {OPENING}]\nrows: 200 rows, ")
     assert "; id: 0 to 199; status: paid (199), late (1); total: 0.50 to 597.50\nstatus=late: 1 row" in text
-    assert "all shown\n[{id 77, status late, total 231.50}]\nother rows:\n[" in text
+    assert "all shown\n[1] id status total\n77 late 231.50\nother rows:\n0 paid 0.50\n" in text
     assert "[…" not in text
 
 

@@ -30,6 +30,8 @@ _CLEARED: Final = "[cleared]"
 _NOTHING: Final = re.compile(r"\A0 of \d+ ")
 _ABOVE: Final = re.compile(r'\[as above: (?:\d+ lines? from "[^\n]*?…"|"[^…\n]+ … [^…\n]+?")\]')
 """A repeat marker: whole lines above, or a passage of one."""
+_COUNTED: Final = re.compile(r"\[(\d+)\] ")
+"""The header of a table, with the number of rows below it; others may follow, which are not those asked for."""
 _FILE: Final = re.compile(r"saved in the filesystem at this path: (\S+)")
 _PAGE_LINES: Final = 250
 """Lines of one page of an offloaded result: about 2,000 tokens of indented JSON."""
@@ -227,11 +229,13 @@ def _shown_rows(preview: str) -> list[dict[str, Any]]:
     lines = preview.splitlines()
     starts = [number for number, line in enumerate(lines) if line.startswith("[") and number]
     for start in starts:
-        try:
-            value = read("\n".join(lines[start:]))
-        except ValueError:
-            continue
-        return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
+        count = _COUNTED.match(lines[start])
+        for end in (start + 1 + int(count[1]), None) if count else (None,):
+            try:
+                value = read("\n".join(lines[start:end]))
+            except ValueError:
+                continue
+            return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
     return []
 
 

@@ -16,7 +16,7 @@ _Shown = tuple[Compressed | None, ...]
 
 
 class Ask(Protocol):
-    """AskedResults the query that a call has of its own result."""
+    """Answers the query that a call has of its own result."""
 
     @property
     def argument(self) -> str:

@@ -47,7 +47,7 @@ endef
 # A worker that has nothing left takes tests from another one, so that no long test runs alone at the end.
 XDIST := -n auto --dist worksteal
 
-.PHONY: demo test test-rest coverage test-lowest test-mcp1 test-others test-compiled check bench bench-peers conformance conformance-mcp fuzz soak chaos mutants release bench-compiled clean
+.PHONY: demo test test-rest coverage coverage-core test-lowest test-mcp1 test-others test-compiled check bench bench-peers conformance conformance-mcp fuzz soak chaos mutants release bench-compiled clean
 
 demo: $(DEMO)/.installed  ## a LangGraph agent does one job with and without the middleware
 	$(DEMO)/bin/accp demo
@@ -56,10 +56,12 @@ test: $(STAMP)  ## all behaviour, without the slow cases and without coverage
 	$(MAKE) check
 	$(BIN)/pytest $(XDIST) -m 'not slow'
 
-test-rest: $(STAMP)  ## the slow cases, the compiled modules, mcp 1.x, and the core covered by its own tests
+test-rest: $(STAMP)  ## the slow cases (SLOW_PART=0/3: a third of them), the compiled modules, and mcp 1.x
 	$(BIN)/pytest $(XDIST) -m slow
 	$(MAKE) test-mcp1
 	if $(CAN_COMPILE); then $(MAKE) test-compiled; else echo 'no C compiler with Python.h: compiled modules are not tested'; fi
+
+coverage-core: $(STAMP)  ## the branches of the core, covered by its own tests
 	$(BIN)/pytest $(XDIST) --cov=accp_core --cov-report= $(TESTS_CORE)
 	$(BIN)/coverage report --skip-covered --include='accp_core/*' --fail-under=100
 

@@ -10,6 +10,7 @@ import importlib
 import os
 import pkgutil
 import sys
+import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -51,8 +52,21 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Trace nothing of `RUN_UNTRACED`: it takes more time than the tests, and no branch may depend on chance."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the slow cases of other parts than `SLOW_PART`, and trace nothing of `RUN_UNTRACED`.
+
+    That takes more time than the tests, and no branch may depend on chance.
+    """
+    part, _, parts = os.environ.get("SLOW_PART", "").partition("/")
+    left_out = [
+        item
+        for item in items
+        if parts and item.get_closest_marker("slow") and zlib.crc32(item.nodeid.encode()) % int(parts) != int(part)
+    ]
+    if left_out:
+        others = set(items) - set(left_out)
+        items[:] = filter(others.__contains__, items)
+        config.hook.pytest_deselected(items=left_out)
     folders = [Path(__file__).parent / name for name in RUN_UNTRACED]
     for item in items:
         if any(map(item.path.is_relative_to, folders)):

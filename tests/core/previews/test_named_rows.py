@@ -331,3 +331,10 @@ def test_flags_are_counted_where_other_columns_are_only_named() -> None:
     schema = shown("Which leases have three or more pieces?", 400, LEASES).splitlines()[1]
     assert "; model; " in schema
     assert '"came back": false (90), true (10)' in schema
+
+
+def test_rows_of_several_lines_have_headers_of_their_own() -> None:
+    rows = [{"id": f"T-{number}", "body": f'Line {number}\nsays "so"\nand\nends'} for number in range(60)]
+    first, _, others = shown("what does T-41 say?", 300, rows).partition("\nother rows:\n")
+    assert '[{\nid T-41\nbody """' in first
+    assert others.startswith("[")

@@ -75,7 +75,7 @@ def _with_query(tool: Any) -> Any:
         return with_query(tool)
     if not isinstance(tool, BaseTool) or tool.name == FETCH_NAME or not _may_narrow(tool):
         return tool
-    # The schema as it is sent, so that nothing else of the definition changes.
+    # The model is sent this schema anyway: with the query added to it, the rest of the definition stays the same.
     function = {"parameters": {"type": "object"}, **convert_to_openai_tool(tool)["function"]}
     return tool.model_copy(update={"args_schema": with_query(function)["parameters"]})
 

@@ -36,7 +36,7 @@ def _integer_or_digits(digits: str) -> int | float | str:
 _decode: Final = spelling_decoder(read_float=_number_or_digits, read_constant=str)
 _decode_long: Final = strict_decoder(read_float=_number_or_digits, read_constant=str, read_int=_integer_or_digits)
 _MAX_DIGITS: Final = 4_000
-"""Digits that Python reads, whatever its limit is."""
+"""Digits of an integer that Python reads: by default up to 4,300."""
 _LONG: Final = re.compile(rf"(?<![0-9])[0-9]{{{_MAX_DIGITS}}}")
 
 

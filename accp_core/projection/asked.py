@@ -1,4 +1,4 @@
-"""Results that are shown as the answer to a query in their call; whoever has the query language gives the answer."""
+"""Results of calls that hold a query: the model is shown its answer, which a function of the caller computes."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Ask(Protocol):
 class AskedResults:
     """The answers in one conversation."""
 
-    def __init__(self, ask: Ask | None) -> None:
-        """Answer by `ask`; None: nothing is answered."""
+    def __init__(self, ask: Ask) -> None:
+        """Answer by `ask`."""
         self._ask: Final = ask
         self._tools: Final[set[str]] = set()
         """The tools one of whose results was shown as an answer."""
@@ -58,12 +58,10 @@ class AskedResults:
             limits: Those of the result.
             compress: Returns the blocks as they are shown without a query.
         """
-        if (ask := self._ask) is None:
-            return None
         ordinary, is_first = cache(compress), call.name not in self._tools
 
         def answer(at: int, text: str | None) -> Compressed | None:
-            return ask(text, call.query, limits, partial(_nth, ordinary, at), is_first=is_first) if text else None
+            return self._ask(text, call.query, limits, partial(_nth, ordinary, at), is_first=is_first) if text else None
 
         shown = tuple(answer(at, text) for at, text in enumerate(blocks))
         if not any(shown):

@@ -60,7 +60,7 @@ class Projector:
         self._user_words = ""
         self._explained: Final[set[str]] = set()
         """The parts of the legend that stand above."""
-        self._answers: Final = AskedResults(rules.ask)
+        self._answers: Final = AskedResults(rules.ask) if rules.ask else None
         self._saved = 0
         self._first_previewed: str | None = None
         """The text of the first preview, whose first line says how such lines are read; None: none stands above."""
@@ -127,9 +127,10 @@ class Projector:
     def _answered(self, record: MessageRecord) -> _Shown | None:
         """Return the blocks of a result as answers to the query of its call; None where none of them is one."""
         call, calls = self._call_of(record)
-        is_asked = call is not None and call.query and not record.failed and record.is_kept
-        limits = self._limits_for(record, calls) if is_asked else None
-        return self._answers.of(call, record.blocks, limits, lambda: self.compress(record)) if call and limits else None
+        if self._answers is None or call is None or not call.query or record.failed or not record.is_kept:
+            return None
+        limits = self._limits_for(record, calls)
+        return self._answers.of(call, record.blocks, limits, lambda: self.compress(record)) if limits else None
 
     def _estimate(self, text: str) -> int:
         """Return the tokens of `text`, of a long one about how many."""

@@ -1,4 +1,4 @@
-"""A router that lists the server's tools where a call failed and nobody has listed them (ACCP section 3.6).
+"""A router that asks for the server's tools when a call fails before the client has listed them (ACCP section 3.6).
 
 Which code a failed call has depends on the tools: E4001, there is none of that name; E4003, its arguments are not what
 it takes; else E4002. The failed response waits for the list, which the server is asked for with the client's `_meta`.

@@ -157,9 +157,9 @@ class Encoder:
         return message if self.options.is_off else unchanged_on_error(self._from_server, message)
 
     def needs_tools(self, response: JsonObject) -> JsonObject | None:
-        """Return the params of the failed call whose code depends on the server's tools, which nobody has listed yet.
+        """Return the params of a failed call whose error code cannot be told before the server's tools are known.
 
-        None: `response` is of another kind, or its client did not negotiate.
+        None: they are known, `response` is of another kind, or its client did not negotiate.
         """
         request = None if self.session.catalog.is_complete else self._pending.get(response)
         if request is None or request.method != "tools/call" or request.client_settings is None:

@@ -88,7 +88,7 @@ class EncoderOptions:
     counter: TokenCounter = count_o200k
     """Counts the tokens of the model in use."""
     telemetry: Telemetry | None = field(default_factory=lambda: Telemetry("mcp"))
-    """Counts and tells what is done, of all sessions together; None: nobody does."""
+    """Reports what all sessions do to OpenTelemetry; None: nothing is reported."""
     registry: SchemaRegistry = BUILT_IN
     """The schema registry that is announced."""
     new_id: Callable[[], str] = lambda: secrets.token_hex(6)

@@ -221,7 +221,10 @@ class Request:
         return self.match(word) is not None
 
     def has_all(self, text: str) -> bool:
-        """Return whether all words of a value stand in the request; those that name nothing do not without others."""
+        """Return whether all words of a value stand in the request.
+
+        A value with a common word, such as "on", stands there only with its words side by side.
+        """
         words = [word.casefold() for word in find_words(text)]
         parts = words_of_name(text)
         if COMMON.isdisjoint(parts) and words and all(map(self.has, words)):
@@ -230,7 +233,7 @@ class Request:
         return all(map(str.isalpha, parts)) and any(map(self.has, parts)) and self.says(" ".join(parts))
 
     def says(self, phrase: str) -> bool:
-        """Return whether all words of a phrase stand in the request, those that name nothing beside the same ones."""
+        """Return whether all words of a phrase stand in the request, each common one beside the same words as there."""
         parts = phrase.casefold().split()
         beside = (pair for pair in pairwise(parts) if not COMMON.isdisjoint(pair))
         return all(part in self._all or self.has(part) for part in parts) and all(

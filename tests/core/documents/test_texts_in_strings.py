@@ -9,6 +9,7 @@ import pytest
 from accp_adapters.fetching import value_at
 from accp_adapters.tokens import o200k_base
 from accp_core import DecodeError, ResultLimits, compress, read, render_text
+from accp_core.tables import tables_of
 from accp_core.view.layout import restore
 from accp_core.view.render_value import Options
 
@@ -96,3 +97,19 @@ def test_a_view_in_a_string_that_does_not_fit_its_layout_is_refused(change, code
 def test_a_view_without_layouts_names_no_text() -> None:
     with pytest.raises(DecodeError, match="expected a layout for each document in a string"):
         read('a !view "b"')
+
+
+def test_what_a_text_in_a_string_holds_beside_grids_is_no_table() -> None:
+    text = f"Settings:\n\n{json.dumps({'rows': 3, 'name': 'x'})}\n\n{TEXTS['CSV']}"
+    (table,) = [table for table in tables_of({"content": text}) if len(table.rows) > 1]
+    assert (table.name, len(table.rows)) == ("content", 40)
+
+
+def test_a_view_in_a_string_stands_beside_an_address_that_holds_a_value() -> None:
+    names = [f"station-{number * number}-of-the-north" for number in range(12)]
+    stations = [{"name": name, "url": f"https://example.org/stations/{name}/data"} for name in names]
+    source = json.dumps({"stations": stations, "content": TEXTS["Markdown"]})
+    view = render_text(source, counter=COUNT)
+    assert view.restore() == source
+    assert "${name}" in view.text
+    assert "!view" in view.text

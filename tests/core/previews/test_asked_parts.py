@@ -31,6 +31,7 @@ def test_conditions_by_parts() -> None:
     bound: Any = SimpleNamespace(clock="", sign="=")
     assert conditions._limit(bound, order, "size") == ([1, 2], None)
     assert "Not Found" in list(conditions._http_words(404))
+    assert list(conditions._http_words(499)) == ["4xx", "client error"]
 
 
 def test_the_best_may_be_the_least_or_the_greatest() -> None:

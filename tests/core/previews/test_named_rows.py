@@ -338,3 +338,8 @@ def test_rows_of_several_lines_have_headers_of_their_own() -> None:
     first, _, others = shown("what does T-41 say?", 300, rows).partition("\nother rows:\n")
     assert '[{\nid T-41\nbody """' in first
     assert others.startswith("[")
+
+
+def test_an_order_that_is_asked_for_twice_is_said_once() -> None:
+    (line,) = shown("the greatest total, the largest total", 900).splitlines()[2:3]
+    assert line.count("greatest total") == 1

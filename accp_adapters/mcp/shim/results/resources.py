@@ -127,8 +127,9 @@ def restore_contents(result: JsonObject) -> JsonObject:
 
 def _payload_of(text: str) -> JsonObject:
     message = codec().decode(text)
-    if not isinstance(message, Message) or (message.intent, message.operation) != ("done", "fetch"):
-        raise ProtocolError("expected a frame of a resource", code=ErrorCode.TOOL_SCHEMA_MISMATCH)
+    said = f"{message.intent}:{message.operation}" if isinstance(message, Message) else type(message).__name__
+    if not isinstance(message, Message) or said != "done:fetch":
+        raise ProtocolError(f"expected a frame of done:fetch, found {said!r}", code=ErrorCode.TOOL_SCHEMA_MISMATCH)
     return dict(message.payload)
 
 

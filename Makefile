@@ -56,7 +56,7 @@ test: $(STAMP)  ## all behaviour, without the slow cases and without coverage
 	$(MAKE) check
 	$(BIN)/pytest $(XDIST) -m 'not slow'
 
-test-rest: $(STAMP)  ## the slow cases (SLOW_PART=0/3: a third of them), the compiled modules, and mcp 1.x
+test-rest: $(STAMP)  ## the slow cases (SLOW_PART=0/5: a fifth of them), the compiled modules, and mcp 1.x
 	$(BIN)/pytest $(XDIST) -m slow
 	$(MAKE) test-mcp1
 	if $(CAN_COMPILE); then $(MAKE) test-compiled; else echo 'no C compiler with Python.h: compiled modules are not tested'; fi

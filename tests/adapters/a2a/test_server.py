@@ -113,7 +113,7 @@ async def test_one_event_has_one_encoding_however_many_streams_see_it(
 ) -> None:
     encoded: list[object] = []
     monkeypatch.setattr(
-        "accp_adapters.a2a.wire.child_process.encode",
+        "accp_adapters.a2a.wire.large_objects.encode",
         lambda event, *given, **options: (encoded.append(event), encode(event, *given, **options))[1],
     )
     async with await connect(served.card, streaming=True, aware=False) as client:

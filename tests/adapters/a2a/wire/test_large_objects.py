@@ -1,25 +1,20 @@
-"""Long objects are encoded and decoded in a thread, very long ones in a process, with the same results everywhere."""
+"""Long objects are encoded and decoded in a thread, with the same results."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pytest
 from a2a.helpers import new_data_part, new_text_part
 from a2a.types import Artifact, Message, Part, Task, TaskStatus
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from accp_adapters.a2a.wire import child_process, events, large_objects
+from accp_adapters.a2a.wire import events, large_objects
 from accp_adapters.a2a.wire.events import decode, encode
 from accp_adapters.a2a.wire.large_objects import decode_aside, encode_aside
 from accp_core.errors import ProtocolError
-from tests.limits import PATIENCE
 
 ROWS = [{"id": n, "name": f"row {n}", "late": n % 3 == 0} for n in range(300)]
 """More than the event loop encodes by itself."""
@@ -37,14 +32,6 @@ def broken() -> Message:
     text = sent.parts[1].text
     sent.parts[1].text = text.replace("view", "mt", 1) if "view" in text else text.replace("d:", "mt:", 1)
     return sent
-
-
-@pytest.fixture
-def _in_a_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Do in a process what would be done in a thread; all processes end after the test."""
-    monkeypatch.setattr(large_objects, "MAX_THREAD_BYTES", 0)
-    yield
-    child_process._end_all()
 
 
 @pytest.mark.parametrize(
@@ -87,7 +74,7 @@ async def test_the_event_loop_looks_at_few_of_many_parts(monkeypatch: pytest.Mon
     assert seen <= 4_096
 
 
-async def _check_results() -> None:
+async def test_a_thread_gives_the_same() -> None:
     plain = a_task(new_data_part(ROWS), new_text_part("x"))
     framed = await encode_aside(plain)
     assert framed == encode(plain) != plain
@@ -102,67 +89,3 @@ async def _check_results() -> None:
     with pytest.raises(ProtocolError) as there:
         await decode_aside(broken())
     assert (there.value.code, there.value.reason) == (here.value.code, here.value.reason)
-
-
-async def test_a_thread_gives_the_same() -> None:
-    await _check_results()
-
-
-@pytest.mark.usefixtures("_in_a_process")
-async def test_a_process_gives_the_same() -> None:
-    await _check_results()
-    for process in child_process._RUNNING:
-        process.kill()
-        process.wait()
-    await _check_results()
-    processes = [*child_process._RUNNING]
-    child_process._end_all()
-    assert 1 <= len(processes) <= 2 and all(process.returncode is not None for process in processes)
-
-
-@pytest.mark.usefixtures("_in_a_process")
-@pytest.mark.parametrize("executable", ["", "/opt/uwsgi", "/nowhere/python3"])
-async def test_without_a_process_the_work_is_done_here(executable: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", executable)
-    await _check_results()
-    assert not child_process._RUNNING
-
-
-@pytest.mark.usefixtures("_in_a_process")
-@pytest.mark.parametrize("program", ["import sys; sys.stdin.read()", "", "print('{')"])
-async def test_a_process_that_never_answers_is_given_up(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child_process, "MAX_SECONDS", 0.5)
-    monkeypatch.setattr(child_process, "_PROGRAM", program)
-    task = a_task(new_data_part(ROWS))
-    assert await encode_aside(task) == encode(task)
-    assert not child_process._RUNNING
-
-
-SCRIPT: Final = """
-import asyncio, os
-from a2a.helpers import new_data_part
-from a2a.types import Artifact, Task, TaskStatus
-from google.protobuf.timestamp_pb2 import Timestamp
-from accp_adapters.a2a.wire.large_objects import encode_aside
-
-print("sent once", flush=True)
-parts = [new_data_part([{"id": n, "name": f"row {n}"} for n in range(8_000)])]
-status = TaskStatus(timestamp=Timestamp(seconds=1))
-message = Task(id="t", status=status, artifacts=[Artifact(artifact_id="a", parts=parts)])
-encoded = asyncio.run(encode_aside(message))
-child = os.fork()
-assert asyncio.run(encode_aside(message)) == encoded != message
-if child:
-    assert os.waitpid(child, 0)[1] == 0
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-def test_the_process_runs_neither_the_script_again_nor_what_lies_in_the_working_directory(tmp_path: Path) -> None:
-    (tmp_path / "script.py").write_text(SCRIPT)
-    (tmp_path / "json.py").write_text("print('of the working directory')\nraise SystemExit(1)")
-    (tmp_path / "run").mkdir()
-    (tmp_path / "script.py").rename(tmp_path / "run" / "script.py")
-    command = [sys.executable, "-W", "ignore", "run/script.py"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=PATIENCE)
-    assert (done.stdout, done.stderr) == ("sent once\n", "")

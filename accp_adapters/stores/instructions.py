@@ -20,16 +20,12 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from accp_adapters.backoff import Backoff
-from accp_adapters.stores.formats import check_format
-from accp_adapters.stores.private_files import make_private
+from accp_adapters.stores.formats import MEMORY, open_database
 from accp_core.aacp.registry import RegistryEntry
 
 __all__ = ["SqliteInstructionRegistry"]
 
-MEMORY: Final = ":memory:"
 _BACKOFF: Final = Backoff(first=0.01, longest=0.1)
-_WAL_ATTEMPTS: Final = 8
-_WAL_BACKOFF: Final = Backoff(first=0.02, longest=1.0)
 
 _CREATE: Final = """
 CREATE TABLE IF NOT EXISTS instructions (
@@ -83,22 +79,9 @@ class SqliteInstructionRegistry:
         self._wait = wait
         if self.path != MEMORY:
             Path(self.path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            make_private(self.path)
-        self._connection: Final = sqlite3.connect(self.path, timeout=60, check_same_thread=False, isolation_level=None)
+        self._connection: Final = open_database(self.path, _CREATE, timeout=60)
         self._lock: Final = threading.RLock()
-        self._flights: Final[dict[str, _Flight]] = {}
         self._closer: Final = weakref.finalize(self, self._connection.close)
-        self._set_up()
-
-    def _set_up(self) -> None:
-        try:
-            _switch_to_wal(self._connection)
-            self._connection.execute("PRAGMA synchronous=NORMAL")
-            check_format(self._connection)
-            self._connection.executescript(_CREATE)
-        except sqlite3.Error:
-            self._closer()
-            raise
 
     def find(self, *patterns: str) -> RegistryEntry | None:
         """Return the entry of the first of `patterns` that has one, counted once more; None where none has."""
@@ -116,20 +99,16 @@ class SqliteInstructionRegistry:
             TimeoutError: the `make` of another caller takes longer than `wait` seconds.
             sqlite3.Error: the database refuses.
         """
-        if entry := self.find(pattern, shape):
-            return entry
-        claim = shape or pattern
-        with self._single_flight(claim):
-            deadline = time.monotonic() + self._wait
-            failures = 0
-            while not (entry := self.find(pattern, shape)):
-                if entry := self._claim_and_make(claim, pattern, make):
-                    return entry
-                if time.monotonic() > deadline:
-                    raise TimeoutError(f"expected the entry of {pattern!r} within {self._wait} seconds, found none")
-                failures += 1
-                time.sleep(_BACKOFF.delay(failures))
-            return entry
+        deadline = time.monotonic() + self._wait
+        failures = 0
+        while not (entry := self.find(pattern, shape)):
+            if entry := self._claim_and_make(shape or pattern, pattern, make):
+                return entry
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"expected the entry of {pattern!r} within {self._wait} seconds, found none")
+            failures += 1
+            time.sleep(_BACKOFF.delay(failures))
+        return entry
 
     def add(self, entries: Iterable[RegistryEntry], /) -> int:
         """Add the entries whose pattern is new, all of them or none; return how many were new."""
@@ -203,25 +182,6 @@ class SqliteInstructionRegistry:
             extender.join()
 
     @contextlib.contextmanager
-    def _single_flight(self, pattern: str) -> Iterator[None]:
-        """Run the body in one thread of this process at a time for each `pattern`."""
-        with self._lock:
-            flight = self._flights.setdefault(pattern, _Flight())
-            flight.waiting += 1
-        try:
-            if not flight.lock.acquire(timeout=self._wait):
-                raise TimeoutError(f"expected the entry of {pattern!r} within {self._wait} seconds, found none")
-            try:
-                yield
-            finally:
-                flight.lock.release()
-        finally:
-            with self._lock:
-                flight.waiting -= 1
-                if not flight.waiting:
-                    del self._flights[pattern]
-
-    @contextlib.contextmanager
     def _synced(self) -> Iterator[None]:
         """Run the body in one transaction, which is on the disk at its end."""
         with self._lock:
@@ -244,24 +204,6 @@ class SqliteInstructionRegistry:
         parameters = values[0] if values and isinstance(values[0], dict) else values
         with self._lock:
             return self._connection.execute(statement, parameters).fetchall()
-
-
-class _Flight:
-    """The threads of this process that wait for one pattern."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.waiting = 0
-
-
-def _switch_to_wal(connection: sqlite3.Connection) -> None:
-    """Switch to WAL mode; repeated, because processes that open a new file at once refuse each other for a moment."""
-    for attempt in range(1, _WAL_ATTEMPTS):
-        with contextlib.suppress(sqlite3.OperationalError):
-            connection.execute("PRAGMA journal_mode=WAL")
-            return
-        time.sleep(_WAL_BACKOFF.delay(attempt))
-    connection.execute("PRAGMA journal_mode=WAL")
 
 
 def _to_row(entry: RegistryEntry) -> tuple[str | int, ...]:

@@ -9,15 +9,11 @@ import threading
 import weakref
 from typing import Any, Final
 
-from accp_adapters.stores.formats import check_format
-from accp_adapters.stores.private_files import make_private
+from accp_adapters.stores.formats import MEMORY, open_database
 from accp_adapters.stores.texts import MAX_FOUND, encode_name, pack_text, unpack_text
 from accp_core.strict_json import is_utf8
 
-__all__ = ["MEMORY", "SqliteColdStore", "embedded_store"]
-
-MEMORY: Final = ":memory:"
-"""The path of a store that ends with its process."""
+__all__ = ["SqliteColdStore", "embedded_store"]
 
 _CREATE: Final = """
 CREATE TABLE IF NOT EXISTS cold (
@@ -100,14 +96,9 @@ class SqliteColdStore:
             return cursor.fetchall(), cursor.rowcount
 
     def _open(self) -> None:
-        if self.path != MEMORY:
-            make_private(self.path)
-        self._connection = sqlite3.connect(self.path, timeout=_TIMEOUT, check_same_thread=False, isolation_level=None)
+        self._connection = open_database(self.path, _CREATE, timeout=_TIMEOUT, synchronous="FULL")
         self._closer = weakref.finalize(self, self._connection.close)
         self._process = os.getpid()
-        self._connection.execute("PRAGMA journal_mode=WAL")
-        check_format(self._connection)
-        self._connection.execute(_CREATE)
 
 
 def _column_value(name: str) -> str | bytes:

@@ -19,8 +19,7 @@ from typing import Any, Final, TypeVar
 from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.bindings.logs.frame_log import Fence, Fenced, LogError, check_texts
 from accp_adapters.serving.off_loop import off_loop
-from accp_adapters.stores.formats import check_format
-from accp_adapters.stores.private_files import make_private
+from accp_adapters.stores.formats import open_database
 from accp_adapters.stores.texts import encode_name, pack_text, unpack_text
 from accp_core.bounded import BoundedDict
 
@@ -245,12 +244,7 @@ class SqliteFrameLog:
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
-            make_private(self._path)
-            connection = sqlite3.connect(self._path, timeout=30.0, check_same_thread=False, isolation_level=None)
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute(f"PRAGMA synchronous={self._synchronous}")
-            check_format(connection)
-            connection.executescript(_TABLES)
+            connection = open_database(self._path, _TABLES, timeout=30.0, synchronous=self._synchronous)
             self._connection, self._file = connection, _identity(self._path)
         elif _identity(self._path) != self._file:
             # What is written into a removed file ends with this process.

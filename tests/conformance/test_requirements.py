@@ -33,7 +33,12 @@ def is_complete(session: pytest.Session) -> bool:
     """Return whether this run of pytest has collected every test that could show a requirement."""
     narrowing = [session.config.getoption(name, None) for name in ("keyword", "markexpr", "lf", "deselect")]
     chosen = any("::" in argument for argument in session.config.args)
-    return not any(narrowing) and not os.environ.get("SLOW_PART") and not chosen and evidence_files() <= {item.path for item in session.items}
+    return (
+        not any(narrowing)
+        and not os.environ.get("SLOW_PART")
+        and not chosen
+        and evidence_files() <= {item.path for item in session.items}
+    )
 
 
 def collected_anew() -> Evidence:

@@ -56,11 +56,6 @@ def master_store(**texts: str) -> Callable[[str], str | None]:
     return lambda key: store.get(scope_of("t1"), key)
 
 
-async def thief(context: AgentContext, references: GrantedReferences) -> str:
-    """Open what was not granted."""
-    return await references.open("$cold.secret")
-
-
 async def lister(context: AgentContext, references: GrantedReferences) -> AgentReply:
     """Give a result that is no abstract."""
     short = with_answers(

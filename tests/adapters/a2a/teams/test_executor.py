@@ -19,7 +19,7 @@ from accp_core.aci import AgentContext, AgentReply
 from accp_core.errors import ProtocolError
 from tests.adapters.a2a.calls import connect, request
 from tests.adapters.a2a.serve import Wrap, always, plain
-from tests.adapters.a2a.teams.agents import LONG, a_context, lister, master_store, opener, served, thief, worker
+from tests.adapters.a2a.teams.agents import LONG, a_context, lister, master_store, opener, served, worker
 from tests.limits import PATIENCE
 
 
@@ -29,30 +29,6 @@ async def test_an_agent_opens_what_its_context_grants(wrap: Wrap) -> None:
         agent = RemoteAgent(A2aWire(running.url), agent_id="crm", fetch=master_store(a1="first text", a2="@x>req:op{}"))
         reply = await agent(a_context(context_uri=("$cold.a1", "$cold.a2")))
     assert reply.context.abstracts == {"1": "first text; @x>req:op{}", "2": "2 texts"}
-
-
-async def test_an_agent_cannot_open_what_its_context_does_not_grant() -> None:
-    async with served(thief) as running:
-        agent = RemoteAgent(A2aWire(running.url), agent_id="crm", fetch=master_store(secret="salaries"))
-        with pytest.raises(ProtocolError, match=r"E5002: .*found '\$cold.secret'"):
-            await agent(a_context(context_uri=("$cold.a1",)))
-
-
-async def test_an_agent_queries_what_its_context_grants() -> None:
-    async def asker(context: AgentContext, references: GrantedReferences) -> str:
-        most = await references.query("$cold.a1", "SELECT max(total) FROM rows")
-        joined = await references.query(
-            "$cold.a1, $cold.a2", "SELECT who FROM $cold.a1 o JOIN $cold.a2 n ON n.no = o.no"
-        )
-        with pytest.raises(ProtocolError, match="E5002"):
-            await references.query("$cold.a1, $cold.a3", "SELECT * FROM $cold.a3")
-        return f"1: {most}\n2: {joined}"
-
-    orders, names = '[{"no": 7, "total": 2.50}, {"no": 8, "total": 9}]', '[{"no": 8, "who": "Ann"}]'
-    async with served(asker) as running:
-        agent = RemoteAgent(A2aWire(running.url), agent_id="crm", fetch=master_store(a1=orders, a2=names, a3="[]"))
-        reply = await agent(a_context(context_uri=("$cold.a1", "$cold.a2")))
-    assert reply.context.abstracts == {"1": "max(total) 9", "2": "who Ann"}
 
 
 async def test_an_agent_may_return_the_json_of_its_context() -> None:

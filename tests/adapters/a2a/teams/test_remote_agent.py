@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 from typing import Any
 
 import pytest
@@ -13,23 +11,13 @@ from httpx import AsyncClient, Request, Response
 
 from accp_adapters.a2a import A2aWire, GrantedReferences, RemoteAgent
 from accp_adapters.a2a.teams.reference_messages import answer_parts
-from accp_adapters.remote import AskedReference, ReferenceRequest
-from accp_core.aci import AgentContext, Interaction, ItemState, KeyInformation, TaskContext
+from accp_adapters.remote import ReferenceRequest
+from accp_core.aci import AgentContext, Interaction, TaskContext
 from accp_core.compression import ResultLimits
 from accp_core.errors import ProtocolError
 from accp_core.references import key_of
 from tests.adapters.a2a.serve import plain, serve
-from tests.adapters.a2a.teams.agents import LONG, a_context, lister, master_store, opener, served, thief, worker
-
-
-async def test_a_context_can_be_delivered_without_an_event_loop() -> None:
-    async with served() as running:
-        reply = await asyncio.to_thread(RemoteAgent(A2aWire(running.url), agent_id="crm").run, a_context())
-    assert reply.context.states == {"1": 1, "2": 1}
-
-
-def test_a_remote_agent_is_awaited_as_an_asynchronous_function_is() -> None:
-    assert inspect.iscoroutinefunction(RemoteAgent.__call__)
+from tests.adapters.a2a.teams.agents import LONG, a_context, lister, opener, served
 
 
 async def test_a_task_of_the_core_runs_over_a2a() -> None:
@@ -39,42 +27,6 @@ async def test_a_task_of_the_core_runs_over_a2a() -> None:
         interaction, (delivery,) = interaction.deliver()
         interaction = interaction.receive(delivery.id, await agent(delivery.context)).verify()
     assert interaction.task.overall_status == "completed"
-
-
-async def test_a_master_may_have_to_wait_for_its_own_store() -> None:
-    async def fetch(key: str) -> str:
-        await asyncio.sleep(0)
-        return f"text of {key}"
-
-    async with served(opener) as running:
-        agent = RemoteAgent(A2aWire(running.url), agent_id="crm", fetch=fetch)
-        reply = await agent(a_context(context_uri=("$cold.a1",)))
-    assert reply.context.abstracts["1"] == "text of cold.a1"
-
-
-class Ungranted(GrantedReferences):
-    """References of a server that asks for whatever it likes."""
-
-    async def open(self, reference: str) -> str:
-        asked = AskedReference(ReferenceRequest(ref=reference), asyncio.get_running_loop().create_future())
-        self._requests.put_nowait(asked)
-        return (await asked.answer).text
-
-
-async def test_the_master_checks_the_grant_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accp_adapters.a2a.teams.executor.GrantedReferences", Ungranted)
-    async with served(thief) as running:
-        agent = RemoteAgent(A2aWire(running.url), agent_id="crm", fetch=master_store(secret="salaries"))
-        with pytest.raises(ProtocolError, match=r"E5002: .*found '\$cold.secret'"):
-            await agent(a_context(context_uri=("$cold.a1",)))
-
-
-@pytest.mark.parametrize("fetch", [None, master_store()])
-async def test_a_granted_reference_to_nothing_is_not_found(fetch: Any) -> None:
-    async with served(opener) as running:
-        agent = RemoteAgent(A2aWire(running.url), agent_id="crm", fetch=fetch)
-        with pytest.raises(ProtocolError, match=r"E2001: expected the stored text of '\$cold.gone', found none"):
-            await agent(a_context(context_uri=("$cold.gone",)))
 
 
 async def test_a_text_of_the_masters_store_is_checked_against_its_key() -> None:
@@ -114,44 +66,13 @@ async def test_a_long_result_is_kept_where_it_was_made_and_fetched_whole() -> No
 
 
 async def test_a_result_that_is_an_abstract_for_the_master_is_one() -> None:
-    async with served(lister, limits=ResultLimits(abstract=100)) as running:
-        running_long = LONG[:1_500]
+    async def shorter(context: AgentContext, references: GrantedReferences) -> str:
+        return f"1: {LONG[:1_500]}\n2: done"
 
-        async def shorter(context: AgentContext, references: GrantedReferences) -> str:
-            return f"1: {running_long}\n2: done"
-
-        async with served(shorter, limits=ResultLimits(abstract=100)) as other:
-            found = await RemoteAgent(A2aWire(other.url), agent_id="crm")(a_context())
-        assert running.url != other.url
+    async with served(shorter, limits=ResultLimits(abstract=100)) as running:
+        found = await RemoteAgent(A2aWire(running.url), agent_id="crm")(a_context())
     assert found.full == {}
-    assert found.context.abstracts["1"] == running_long.strip()
-
-
-def liar(**changes: Any) -> Any:
-    """Return an agent that changes what it may not."""
-
-    async def agent(context: AgentContext, references: GrantedReferences) -> AgentContext:
-        done = await worker(context, references)
-        return AgentContext(**{**{name: getattr(done, name) for name in FIELDS}, **changes})
-
-    return agent
-
-
-FIELDS = ("agent_id", "subtask_id", "subtask_name", "todo_items", "item_state_updates", "key_information")
-
-
-@pytest.mark.parametrize(
-    ("changes", "code"),
-    [
-        ({"subtask_id": "s9"}, "E5001"),
-        ({"item_state_updates": (ItemState("7", 1),)}, "E5001"),
-        ({"key_information": (KeyInformation("7", "x"),)}, "E5001"),
-    ],
-)
-async def test_a_reply_that_breaks_a_rule_is_refused(changes: dict[str, Any], code: str) -> None:
-    async with served(liar(**changes)) as running:
-        with pytest.raises(ProtocolError, match=code):
-            await RemoteAgent(A2aWire(running.url), agent_id="crm")(a_context())
+    assert found.context.abstracts["1"] == LONG[:1_500].strip()
 
 
 @pytest.mark.parametrize(
@@ -162,16 +83,6 @@ async def test_a_task_that_does_not_complete_says_why(name: str, code: str, monk
     async with serve(plain) as running:
         with pytest.raises(ProtocolError, match=code):
             await RemoteAgent(A2aWire(running.url), agent_id="crm")(a_context())
-
-
-async def test_an_agent_that_takes_too_long_is_given_up() -> None:
-    async def sleeper(context: AgentContext, references: GrantedReferences) -> AgentContext:
-        await asyncio.Event().wait()
-        return context
-
-    async with served(sleeper) as running:
-        with pytest.raises(ProtocolError, match=r"E3001: expected 'crm' to answer within 0.3 seconds"):
-            await RemoteAgent(A2aWire(running.url), agent_id="crm", timeout=0.3)(a_context())
 
 
 async def test_an_agent_that_is_not_there_is_an_error_with_a_code() -> None:

@@ -77,13 +77,6 @@ async def test_a_thread_without_a_loop_may_call_it() -> None:
     assert reply.context.states == {"1": 1, "2": 1}
 
 
-@BOTH
-async def test_a_cold_text_is_fetched_across_the_wire(scheme: str) -> None:
-    async with served(opener) as address:
-        reply = await remote(address, scheme)(GRANTED)
-    assert reply.context.abstracts == EXPECTED
-
-
 async def test_a_text_of_many_pieces_is_fetched_both_ways() -> None:
     big = StoredText.of("grün [a|b] \n" * 12_000)
 
@@ -177,13 +170,6 @@ async def test_a_context_of_another_agent_is_refused_at_both_ends() -> None:
         for agent in (remote(address), remote(address, agent_id="hr")):
             with pytest.raises(ProtocolError, match="E5001: expected a context of agent 'crm', found one of 'hr'"):
                 await agent(a_context(agent_id="hr"))
-
-
-async def test_a_long_result_is_fetched() -> None:
-    async with served(lister) as address:
-        reply = await remote(address)(a_context())
-    assert reply.full == {"1": ORDERS.text}
-    assert reply.context.context_uri == ()
 
 
 async def test_a_long_result_may_stay_with_the_agent_and_be_queried() -> None:

@@ -140,15 +140,6 @@ async def test_frames_travel_where_both_are_aware(build: Build, mode: Any) -> No
     assert "structuredContent" not in travelled[0]
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])  # a client that pins a version never asks for a start
-async def test_the_registry_is_announced_to_aware_clients(mode: Any) -> None:
-    record: list[str] = []
-    async with Client(wrap_transport(connected(wrap_server(mcp_server()), record)), mode=mode) as client:
-        text = (await client.read_resource("accp://registry")).contents[0]
-        assert text.mime_type == "application/accp"
-    assert any("Ask for parts.\\n@mcp>sync:registry{" in line for line in record)
-
-
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_model_reads_views_and_a_program_the_value(mode: Any) -> None:
     for server, client_settings in (

@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 
 from accp_adapters.mcp import wrap_server, wrap_transport
-from accp_core.references import reference_to_uri
-from accp_core.view import read
 from tests.adapters.mcp.sdk import MAJOR, ROWS
 
 if MAJOR < 2:
     pytest.skip("needs mcp 2.x", allow_module_level=True)
 
-from mcp import Client, MCPError
+from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import MCPServer
 
@@ -55,18 +53,6 @@ async def test_each_client_gets_what_it_understands(mode: Any) -> None:
     assert decoded == plain
 
 
-async def test_a_reference_of_one_session_does_not_open_in_another() -> None:
-    settings: Any = {"policy": "always", "fetch": True, "inline_limit": 100, "preview_limit": 80}
-    with serving(app(**settings), lifespan="on") as origin:
-        async with Client(f"{origin}/mcp", mode="legacy") as one, Client(f"{origin}/mcp", mode="legacy") as other:
-            ref = re.findall(r"\$cold\.\w+", (await one.call_tool("find", {})).content[0].text)[0]
-            assert json.loads((await one.read_resource(reference_to_uri(ref))).contents[0].text) == ROWS
-            with pytest.raises(MCPError, match="E5002"):
-                await other.read_resource(reference_to_uri(ref))
-            refused = await other.call_tool("accp_fetch", {"ref": ref})
-    assert refused.is_error
-
-
 @pytest.mark.parametrize(("version", "stateless"), [("2025-11-25", True), ("2025-11-25", False), ("2026-07-28", True)])
 def test_a_reference_belongs_to_the_credentials_and_without_any_there_is_none(version: str, stateless: bool) -> None:
     def wrap(server: Any) -> Any:
@@ -88,12 +74,3 @@ def test_a_reference_belongs_to_the_credentials_and_without_any_there_is_none(ve
             assert "alice" not in other.call("accp_fetch", ref=ref, query=query)
             assert ref[6:] not in other.post("resources/list", {}).text
         assert ("cold." in nobody.call("report")) == (not stateless)
-
-
-@pytest.mark.parametrize("mode", MODES)
-async def test_every_host_is_shown_views_when_asked_for(mode: Any) -> None:
-    with serving(app(policy="always"), lifespan="on") as origin:
-        async with Client(f"{origin}/mcp", mode=mode) as client:
-            result = await client.call_tool("find", {})
-    assert read(result.content[0].text) == ROWS
-    assert result.structured_content == {"result": ROWS}

@@ -57,10 +57,7 @@ def test_a_request_goes_through_byte_for_byte(upstream: Upstream, url: str) -> N
 
 
 def test_a_changed_document_gets_its_own_length(upstream: Upstream, url: str) -> None:
-    async def answering(scope: dict[str, Any], body: bytes, say: Saying) -> None:
-        await say(b'{"mark": 1}', content_type="application/json", content_length="11")
-
-    upstream.answering = answering
+    upstream.says(b'{"mark": 1}', content_type="application/json", content_length="11")
     answer = post(url, content=b"{}")
     assert answer.json() == {"mark": 1, "marked": True}
     assert answer.headers["content-length"] == str(len(answer.content))
@@ -98,10 +95,7 @@ REFUSALS = [
 def test_what_the_server_refuses_the_shim_does_not_answer(
     upstream: Upstream, url: str, refusal: dict[str, Any], status: int, said: bytes
 ) -> None:
-    async def answering(scope: dict[str, Any], body: bytes, say: Saying) -> None:
-        await say(**{"content_type": "application/json", **refusal})
-
-    upstream.answering = answering
+    upstream.says(**{"content_type": "application/json", **refusal})
     answer = post(url, json={"method": "ours", "id": 4})
     assert answer.status_code == status
     assert said in answer.content
@@ -128,10 +122,7 @@ def test_events_are_passed_on_one_by_one_and_only_their_data_change(upstream: Up
 
 
 def test_what_is_compressed_all_the_same_passes_as_it_came(upstream: Upstream, url: str) -> None:
-    async def answering(scope: dict[str, Any], body: bytes, say: Saying) -> None:
-        await say(b'{"mark":1}', content_type="application/json", content_encoding="x-odd")
-
-    upstream.answering = answering
+    upstream.says(b'{"mark":1}', content_type="application/json", content_encoding="x-odd")
     with stream("POST", url, content=b"{}") as answer:
         assert b"".join(answer.iter_raw()) == b'{"mark":1}'
         assert answer.headers["content-encoding"] == "x-odd"
@@ -139,20 +130,14 @@ def test_what_is_compressed_all_the_same_passes_as_it_came(upstream: Upstream, u
 
 @pytest.mark.parametrize("path", ["/.well-known/oauth-protected-resource/mcp", "/.well-known/x?a=b"])
 def test_documents_about_the_server_pass_as_they_are(upstream: Upstream, url: str, path: str) -> None:
-    async def answering(scope: dict[str, Any], received: bytes, say: Saying) -> None:
-        await say(b'{"mark":1}', content_type="application/json", content_length="10")
-
-    upstream.answering = answering
+    upstream.says(b'{"mark":1}', content_type="application/json", content_length="10")
     answer = get(url.removesuffix("/mcp") + path)
     assert answer.content == b'{"mark":1}'
     assert upstream.requests[0][1] == path
 
 
 def test_a_challenge_and_other_statuses_pass(upstream: Upstream, url: str) -> None:
-    async def answering(scope: dict[str, Any], body: bytes, say: Saying) -> None:
-        await say(b"who are you?", 401, www_authenticate='Bearer resource_metadata="https://x.example/y"')
-
-    upstream.answering = answering
+    upstream.says(b"who are you?", 401, www_authenticate='Bearer resource_metadata="https://x.example/y"')
     answer = post(url, content=b"{}")
     assert (answer.status_code, answer.content) == (401, b"who are you?")
     assert answer.headers["www-authenticate"] == 'Bearer resource_metadata="https://x.example/y"'
@@ -192,10 +177,7 @@ def test_another_redirect_is_left_to_the_client(
 
 
 def test_redirects_without_an_end_are_a_502(upstream: Upstream, url: str) -> None:
-    async def answering(scope: dict[str, Any], body: bytes, say: Saying) -> None:
-        await say(b"", 307, location="/mcp")
-
-    upstream.answering = answering
+    upstream.says(b"", 307, location="/mcp")
     assert "TooManyRedirects" in post(url, content=b"{}").text
 
 
@@ -209,18 +191,12 @@ def test_a_server_that_cannot_be_reached_is_a_502_for_the_request() -> None:
 
 
 def test_a_server_that_dies_in_mid_document_is_a_502(upstream: Upstream, url: str) -> None:
-    async def answering(scope: dict[str, Any], body: bytes, say: Saying) -> None:
-        await say(b'{"id": 1, "resu', more=True, content_type="application/json", content_length="100")
-
-    upstream.answering = answering
+    upstream.says(b'{"id": 1, "resu', more=True, content_type="application/json", content_length="100")
     assert post(url, content=b'{"id":1}').status_code == 502
 
 
 def test_a_server_that_dies_in_mid_stream_cuts_the_clients_connection(upstream: Upstream, url: str) -> None:
-    async def answering(scope: dict[str, Any], body: bytes, say: Saying) -> None:
-        await say(b"data: {}\n\ndata: {", more=True, content_type="text/event-stream")
-
-    upstream.answering = answering
+    upstream.says(b"data: {}\n\ndata: {", more=True, content_type="text/event-stream")
     with pytest.raises(httpx.RemoteProtocolError), stream("POST", url, content=b"{}") as answer:
         answer.read()
 
@@ -252,10 +228,7 @@ def test_a_stranger_is_turned_away_before_the_server_hears_of_it(
 
 
 def test_a_body_beyond_the_limit_is_refused_and_an_answer_beyond_it_passes(upstream: Upstream) -> None:
-    async def answering(scope: dict[str, Any], body: bytes, say: Saying) -> None:
-        await say(b'{"mark":"' + b"x" * 200 + b'"}', content_type="application/json", content_length="211")
-
-    upstream.answering = answering
+    upstream.says(b'{"mark":"' + b"x" * 200 + b'"}', content_type="application/json", content_length="211")
     limits = ProxyLimits(body_bytes=100, message_bytes=100)
     with serving(upstream) as origin, proxying(f"{origin}/mcp", marking, limits=limits) as url:
         assert post(url, content=b" " * 101).status_code == 413
@@ -319,10 +292,7 @@ def test_what_all_exchanges_hold_is_bounded(upstream: Upstream) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [10, 50_000_000])
 def test_a_result_of_any_size_passes(upstream: Upstream, url: str, size: int) -> None:
-    async def answering(scope: dict[str, Any], body: bytes, say: Saying) -> None:
-        await say(events('{"mark":"' + "x" * size + '"}'), content_type="text/event-stream")
-
-    upstream.answering = answering
+    upstream.says(events('{"mark":"' + "x" * size + '"}'), content_type="text/event-stream")
     answer = post(url, content=b"{}")
     data = answer.content.removeprefix(b"id: 0\ndata: ").removesuffix(b"\n\n")
     assert json.loads(data) == {"mark": "x" * size, "marked": True}

@@ -16,6 +16,7 @@ from accp_adapters.mcp.shim.options import EncoderOptions
 from accp_adapters.mcp.shim.protocol import JsonObject, _warn
 from tests.adapters.mcp.messages import call, request, response, rows, served
 from tests.adapters.mcp.proxy.marking_relay import marking, passed, seen
+from tests.properties.json_values import values
 
 UNTOUCHED = [
     b'{"jsonrpc":"2.0","id":1,"result":{}}\n',
@@ -87,13 +88,6 @@ def test_a_rewriter_that_is_broken_warns_once_and_the_results_pass(caplog: pytes
     [record] = caplog.records
     assert (record.levelname, "LookupError in broken" in record.message) == ("WARNING", True)
     assert "Customer" not in caplog.text
-
-
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=10,
-)
 
 
 @given(st.dictionaries(st.text(), values, max_size=4))

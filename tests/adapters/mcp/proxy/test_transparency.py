@@ -97,7 +97,7 @@ def routing(line: bytes) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("options", [{}, {"policy": "never"}, {"structured": "drop"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"structured": "drop"}], ids=str)
 def test_over_http_every_answer_is_the_servers(origin: str, era: str, options: dict[str, Any]) -> None:
     with proxying(f"{origin}/mcp", lambda: encoder_relay(Encoder(**options))) as url:
         proxied = speak(url, ERAS[era])

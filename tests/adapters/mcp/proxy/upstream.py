@@ -37,6 +37,14 @@ class Upstream:
         self.requests: list[tuple[str, str, dict[str, str], bytes]] = []
         self.answering: Answering = hello
 
+    def says(self, data: bytes, status: int = 200, **fields: Any) -> None:
+        """Respond so to every request."""
+
+        async def answering(scope: dict[str, Any], body: bytes, say: Saying) -> None:
+            await say(data, status, **fields)
+
+        self.answering = answering
+
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         self.loop = asyncio.get_running_loop()
         body = b""

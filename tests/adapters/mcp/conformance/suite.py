@@ -27,7 +27,7 @@ from tests.adapters.mcp.real_servers.registries import from_npm
 from tests.adapters.mcp.serving import proxying, serving
 from tests.limits import PATIENCE, PROGRAM_PATIENCE
 
-__all__ = ["ERAS", "LAZY_LEGS", "LEGS", "Checks", "failed", "install", "run_leg", "run_until"]
+__all__ = ["ERAS", "LEGS", "Checks", "failed", "install", "run_leg", "run_until"]
 
 ERAS: Final = ("2025-11-25", "2026-07-28")
 SUITE: Final = "@modelcontextprotocol/conformance"
@@ -73,26 +73,8 @@ def _chained(stack: ExitStack) -> str:
     return stack.enter_context(proxying(framing, lambda: Relay(ShimRouter(Decoder()))))
 
 
-def _wrapped_lazily(stack: ExitStack) -> str:
-    return _served(wrap_server(build(), tools="lazy"), stack)
-
-
-def _proxied_lazily(stack: ExitStack) -> str:
-    return stack.enter_context(proxying(_plain(stack), lambda: encoder_relay(Encoder(tools="lazy"))))
-
-
-def _chained_lazily(stack: ExitStack) -> str:
-    encoding = lambda: encoder_relay(Encoder(tools="lazy", min_gain=-1_000_000))  # noqa: E731  as in `_chained`
-    framing = stack.enter_context(proxying(_plain(stack), encoding))
-    return stack.enter_context(proxying(framing, lambda: Relay(ShimRouter(Decoder()))))
-
-
-LAZY_LEGS: Final[Mapping[str, Callable[[ExitStack], str]]] = MappingProxyType(
-    {"lazy, wrapped": _wrapped_lazily, "lazy, proxied": _proxied_lazily, "lazy, decoder to encoder": _chained_lazily}
-)
-"""How the suite meets the server behind an index of its tools."""
 LEGS: Final[Mapping[str, Callable[[ExitStack], str]]] = MappingProxyType(
-    {"plain": _plain, "wrapped": _wrapped, "proxied": _proxied, "decoder to encoder": _chained, **LAZY_LEGS}
+    {"plain": _plain, "wrapped": _wrapped, "proxied": _proxied, "decoder to encoder": _chained}
 )
 """How the suite meets the server."""
 

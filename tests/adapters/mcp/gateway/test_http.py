@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +18,7 @@ from accp_adapters.mcp.proxy.admission import ProxyLimits
 from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
 from accp_adapters.serving.hosts import AllowedHosts
 from tests.adapters.mcp.gateway.client import asking, conformance
-from tests.adapters.mcp.serving import free_port, serving
+from tests.adapters.mcp.serving import encoding, free_port, gateway
 from tests.limits import PATIENCE, async_wait_until
 
 pytestmark = pytest.mark.anyio
@@ -35,31 +33,6 @@ CLIENT = {
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
-
-
-def new_relay() -> Relay:
-    return encoder_relay(Encoder(policy="always"))
-
-
-@contextmanager
-def gateway(*servers: Any, relay: Callable[[], Relay] = new_relay, **options: Any) -> Iterator[str]:
-    """Serve a gateway; yield its URL."""
-
-    class App:
-        inner = GatewayApp(servers, relay, **options)
-
-        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-            if scope["type"] == "http":
-                await self.inner(scope, receive, send)
-                return
-            await receive()
-            await send({"type": "lifespan.startup.complete"})
-            await receive()
-            await self.inner.close()
-            await send({"type": "lifespan.shutdown.complete"})
-
-    with serving(App(), lifespan="on", bare=True) as origin:
-        yield origin + PATH
 
 
 class Client:
@@ -219,7 +192,7 @@ async def test_a_client_of_the_sdk_falls_back_to_the_protocol_with_sessions() ->
 
 
 async def test_an_error_while_a_response_is_written_is_raised() -> None:
-    app = GatewayApp([asking("red")], new_relay)
+    app = GatewayApp([asking("red")], encoding)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as http:
         client = Client(f"http://localhost{PATH}", http)
         await client.start()

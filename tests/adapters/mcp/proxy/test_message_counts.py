@@ -15,20 +15,17 @@ from typing import Any, Final
 
 import pytest
 
-from accp_adapters.mcp import Encoder
 from accp_adapters.mcp.gateway.configuration import ServerSettings
-from accp_adapters.mcp.gateway.http_front import PATH, GatewayApp
 from accp_adapters.mcp.gateway.session import GatewaySession
 from accp_adapters.mcp.links.link import Link
 from accp_adapters.mcp.links.url_link import UrlLink
 from accp_adapters.mcp.proxy import message
 from accp_adapters.mcp.proxy.lines import serve_lines
 from accp_adapters.mcp.proxy.pipes import run_stdio
-from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
 from tests.adapters.mcp.proxy.rows_server import answer
 from tests.adapters.mcp.proxy.tenants import Client
 from tests.adapters.mcp.proxy.upstream import Saying, Upstream
-from tests.adapters.mcp.serving import proxying, serving
+from tests.adapters.mcp.serving import encoding, gateway, proxying, serving
 from tests.limits import PATIENCE
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
@@ -59,10 +56,6 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
     write = counting("write", message.write_message, lambda given, made: given)
     monkeypatch.setattr(message, "write_message", write)
     return counted
-
-
-def new_relay() -> Relay:
-    return encoder_relay(Encoder(policy="always"))
 
 
 @contextmanager
@@ -109,34 +102,17 @@ def piped(source: int, target: int) -> None:
     # This thread is not the main one, which alone receives signals.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("signal.signal", lambda number, handler: None)
-        run_stdio(COMMAND, new_relay(), source=source, target=target)
+        run_stdio(COMMAND, encoding(), source=source, target=target)
 
 
 def lines_before(link: Link) -> Callable[[int, int], None]:
-    return lambda source, target: asyncio.run(serve_lines(link, new_relay(), source=source, target=target))
+    return lambda source, target: asyncio.run(serve_lines(link, encoding(), source=source, target=target))
 
 
 def settings(stack: ExitStack, way: str) -> ServerSettings:
     if "commands" in way:
         return ServerSettings("shop", COMMAND)
     return ServerSettings("shop", url=stack.enter_context(remote()))
-
-
-class Endpoint:
-    """A gateway as an application that ends with its server."""
-
-    def __init__(self, server: ServerSettings) -> None:
-        self.app = GatewayApp([server], new_relay)
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "http":
-            await self.app(scope, receive, send)
-            return
-        await receive()
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
-        await self.app.close()
-        await send({"type": "lifespan.shutdown.complete"})
 
 
 def client_by(way: str, stack: ExitStack) -> Callable[..., Any]:
@@ -146,10 +122,10 @@ def client_by(way: str, stack: ExitStack) -> Callable[..., Any]:
     if way == "a URL on pipes":
         return over_lines(stack, lines_before(UrlLink(stack.enter_context(remote()))))
     if way == "a URL over HTTP":
-        return Client(stack.enter_context(proxying(stack.enter_context(remote()), new_relay))).ask
+        return Client(stack.enter_context(proxying(stack.enter_context(remote()), encoding))).ask
     if "pipes" in way:
         return over_lines(stack, lines_before(GatewaySession([settings(stack, way)])))
-    return Client(stack.enter_context(serving(Endpoint(settings(stack, way)), lifespan="on")) + PATH).start().ask
+    return Client(stack.enter_context(gateway(settings(stack, way)))).start().ask
 
 
 WAYS: Final = (

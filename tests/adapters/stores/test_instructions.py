@@ -101,25 +101,6 @@ def wait_for(asking: threading.Semaphore, threads: int) -> None:
         assert asking.acquire(timeout=PATIENCE)
 
 
-def test_forty_threads_make_one_entry(registry: SqliteInstructionRegistry) -> None:
-    made: list[int] = []
-    asking = threading.Semaphore(0)
-
-    def make() -> RegistryEntry:
-        made.append(1)
-        wait_for(asking, 40)
-        return entry("a")
-
-    def ask(_: int) -> RegistryEntry:
-        asking.release()
-        return registry.get_or_create("a", make)
-
-    with ThreadPoolExecutor(40) as pool:
-        counts = [each.times_seen for each in pool.map(ask, range(40))]
-    assert len(made) == 1
-    assert sorted(counts) == list(range(1, 41))
-
-
 def test_different_wordings_do_not_wait_for_each_other(registry: SqliteInstructionRegistry) -> None:
     together = threading.Barrier(4, timeout=PATIENCE)
 
@@ -276,16 +257,6 @@ def test_the_claim_of_a_killed_process_ends(tmp_path: Path) -> None:
     stop(holder(path, lease=1.0))
     with SqliteInstructionRegistry(path) as registry:
         assert registry.get_or_create("a", lambda: entry("a")) == entry("a")
-
-
-def test_waiting_for_a_slow_model_ends(tmp_path: Path) -> None:
-    path = tmp_path / "known.sqlite"
-    process = holder(path, lease=10 * PATIENCE)
-    try:
-        with SqliteInstructionRegistry(path, wait=0.1) as registry, pytest.raises(TimeoutError, match="entry of 'a'"):
-            registry.get_or_create("a", unexpected)
-    finally:
-        stop(process)
 
 
 def test_the_claim_of_a_slow_model_is_prolonged(tmp_path: Path) -> None:

@@ -236,6 +236,7 @@ async def test_the_first_connection_is_tried_again_but_not_for_ever() -> None:
         assert refused.value.code == "E3001"
 
 
+@pytest.mark.slow
 @BOTH
 async def test_a_server_that_is_not_there_is_named_with_the_cause(scheme: str) -> None:
     # Longer than a client over HTTP waits for the registry of a server.
@@ -254,15 +255,6 @@ async def test_whoever_has_no_valid_token_is_refused_once(scheme: str) -> None:
             async with joined(address, scheme, token="token-of-eve") as session:
                 await session.request(ask(n=1))
     assert refused.value.status == 401
-
-
-@BOTH
-async def test_the_same_session_id_of_somebody_else_is_another_session(scheme: str) -> None:
-    async with serving(authenticate=TOKENS) as address:
-        for token in ("token-of-ann", "token-of-bob"):
-            async with joined(address, scheme, token=token, session_id="shared") as session:
-                answer = await session.request(ask(n=1))
-                assert (answer.payload["n"], answer.envelope.session_id) == (1, "shared")
 
 
 @BOTH

@@ -122,30 +122,6 @@ async def test_nobody_else_is_let_in(token: str, fields: dict[str, str], status:
     assert b"code:E5001" in (refused.value.response.body or b"")
 
 
-async def test_a_foreign_agent_is_refused_by_its_session() -> None:
-    client = Client(agent="eve", registry_first=True)
-    async with serving(authenticate=TOKENS) as address, opened(address, "token-of-ann") as socket:
-        for frame in client.session.connected(1_000):
-            await socket.send(frame)
-        assert parse_frame(await receive(socket)).params["code"] == "E5001"
-
-
-async def test_the_same_session_id_of_somebody_else_is_another_session() -> None:
-    ann, bob = Client(registry_first=True), Client(agent="bob", registry_first=True)
-    async with (
-        serving(authenticate=TOKENS) as address,
-        opened(address, "token-of-ann") as first,
-        opened(address, "token-of-bob") as second,
-    ):
-        for socket, client in ((first, ann), (second, bob)):
-            await socket.send(client.session.connected(1_000)[0])
-            registry = await receive(socket)
-            assert (parse_frame(registry).envelope.sequence, client.messages([registry])) == (1, [])
-        await first.send(ann.ask("add", n=1))
-        (message,) = ann.messages([await receive(first)])
-    assert message.payload["n"] == 1
-
-
 async def test_a_connection_whose_frames_name_no_session_is_answered_without_one() -> None:
     """ACCP Table 4: `sid` is optional; a connection is a session by itself."""
     async with serving() as address, opened(address) as socket:

@@ -1,4 +1,4 @@
-"""The option `--tool`: what is special to the results of some tools."""
+"""The options of `accp mcp` and `accp mcp install` that say how results are shown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from accp_core.projection import ToolForm
 
-__all__ = ["ToolOption", "tool_forms"]
+__all__ = ["AskOption", "ChangesOption", "FetchOption", "ToolOption", "tool_forms"]
 
 ToolOption: TypeAlias = Annotated[
     list[str] | None,
@@ -20,6 +20,18 @@ ToolOption: TypeAlias = Annotated[
         help="How the results of a tool, or of those whose name matches, are shown: as_is, verbatim, lossless, or the "
         "tokens of a result and of its preview, as 2500:1000; repeatable. Known tools that read files are verbatim.",
     ),
+]
+
+FetchOption = Annotated[
+    bool, typer.Option("--fetch", help="Show large results as previews, and offer accp_fetch, which opens them.")
+]
+ChangesOption = Annotated[
+    bool,
+    typer.Option("--changes", help="With --fetch: show what is nearly the same as an earlier result as what changed."),
+]
+AskOption = Annotated[
+    bool,
+    typer.Option("--ask", help="With --fetch: tools that only read take accp_query, a query of their own result."),
 ]
 
 

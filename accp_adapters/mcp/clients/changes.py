@@ -23,6 +23,8 @@ class Change:
     """"wrapped", "rewritten", "unwrapped", "unchanged" or "left"."""
     reason: str = ""
     """Why it is unchanged, was written again, or was left wrapped."""
+    difference: Sequence[str] = ()
+    """The lines of the entry that go and come, without secrets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ def wrap_text(
     command: str,
     *,
     names: Collection[str] = (),
-    tools: Sequence[str] = (),
+    options: Sequence[str] = (),
     named: Collection[EntryPlace] = (),
 ) -> Wrapped:
     """Return a file whose servers `command` starts.
@@ -62,7 +64,7 @@ def wrap_text(
         text: The file.
         command: The path of this program.
         names: The servers to wrap; empty: all.
-        tools: The words of `--tool`, one for each time.
+        options: Options of `accp mcp`, such as "--fetch"; those without a value last.
         named: Places that are wrapped even if their server may ask for a login.
 
     Raises:
@@ -78,7 +80,7 @@ def wrap_text(
         reason = _ALREADY if is_wrapped(entry) else obstacle(entry, is_named=is_named)
         changes.append(Change(entry.place, "unchanged" if reason else "wrapped", reason))
         if not reason:
-            edits += wrap(entry, text, command, tools)
+            edits += wrap(entry, text, command, options)
             wrapped.append(entry)
     written = edited(text, edits)
     values = _checked(text, written, {entry.place for entry in wrapped})

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
 from accp_adapters.mcp.clients.changes import Change, Original, Wrapped, unwrap_text, wrap_text
+from accp_adapters.mcp.clients.difference import difference
 from accp_adapters.mcp.clients.entries import EntryPlace, entries
 from accp_adapters.mcp.clients.files import decode, replace_file
 
@@ -44,14 +45,14 @@ class Installation:
         return self._own_file(".backup")
 
     def install(
-        self, command: str, *, names: Collection[str] = (), tools: Sequence[str] = (), dry_run: bool = False
+        self, command: str, *, names: Collection[str] = (), options: Sequence[str] = (), dry_run: bool = False
     ) -> Sequence[Change]:
         """Put `command` before the servers of the file.
 
         Args:
             command: The path of this program.
             names: The servers; empty: all.
-            tools: The words of `--tool`, one for each time.
+            options: Options of `accp mcp`, such as "--fetch"; those without a value last.
             dry_run: Whether nothing is written.
 
         Returns:
@@ -66,12 +67,13 @@ class Installation:
         # Without what an earlier call wrapped: the backup is what uninstalling has to give.
         bare, before = unwrap_text(text, record.originals) if record else (text, [])
         again: set[EntryPlace] = {change.place for change in before if change.outcome == "unwrapped"}
-        wrapped = wrap_text(bare, command, names=names, tools=tools, named=again)
+        wrapped = wrap_text(bare, command, names=names, options=options, named=again)
         if not dry_run and wrapped.text != text:
             replace_file(self.backup, bare.encode())
             self._remember(_Record(str(self.path), wrapped.originals))
             replace_file(self.path, wrapped.text.encode(), expected=content)
-        return [_once_more(change, text, wrapped) if change.place in again else change for change in wrapped.changes]
+        changes = [_once_more(change, text, wrapped) if change.place in again else change for change in wrapped.changes]
+        return _with_differences(changes, text, wrapped.text)
 
     def uninstall(self, *, names: Collection[str] = (), dry_run: bool = False) -> tuple[Sequence[Change], bool]:
         """Take our words out of the file.
@@ -96,7 +98,7 @@ class Installation:
             replace_file(self.path, new, expected=content)
         if not dry_run and record:
             self._forget(record, changes)
-        return changes, is_restored
+        return _with_differences(changes, text, bare), is_restored
 
     def _forget(self, record: _Record, changes: Sequence[Change]) -> None:
         gone = {change.place for change in changes if change.outcome == "unwrapped"}
@@ -130,6 +132,11 @@ def _read_record(path: Path) -> _Record | None:
         return _Record(data["path"], originals)
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def _with_differences(changes: Sequence[Change], before: str, after: str) -> list[Change]:
+    old, new = ({entry.place: entry.node.value for entry in entries(text)} for text in (before, after))
+    return [replace(each, difference=difference(old[each.place], new[each.place])) for each in changes]
 
 
 def _once_more(change: Change, before: str, after: Wrapped) -> Change:

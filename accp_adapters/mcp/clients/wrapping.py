@@ -68,12 +68,11 @@ def _remote_obstacle(entry: ClientEntry, *, is_named: bool) -> str:
     return ""
 
 
-def wrap(entry: ClientEntry, text: str, command: str, tools: Sequence[str] = ()) -> list[Edit]:
+def wrap(entry: ClientEntry, text: str, command: str, options: Sequence[str] = ()) -> list[Edit]:
     """Return the edits that put `command`, the path of this program, before the server of an entry without obstacle.
 
-    `tools` are the words of `--tool`, one for each time.
+    `options` are options of `accp mcp`, those without a value last.
     """
-    options = [word for tool in tools for word in ("--tool", tool)]
     is_command = "command" in entry.node.members
     return list(_wrap_command(entry, text, command, options) if is_command else _wrap_url(entry, command, options))
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["Counts"]
+__all__ = ["Counts", "total_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +36,8 @@ class Counts:
         change = 100 * (self.tokens_after - self.tokens_before) / max(self.tokens_before, 1)
         share = f" ({abs(change):.1f} % {'more' if change > 0 else 'less'})" if self.tokens_before else ""
         return f"{shown}: {self.tokens_before:,} tokens became {self.tokens_after:,}{share}"
+
+
+def total_of(counts: Iterable[Counts]) -> str:
+    """Return in words what counts of several kinds or servers are together."""
+    return f"all together: {sum(counts, Counts()).describe()}"

@@ -84,8 +84,53 @@ def test_a_form_that_is_none_is_refused_before_anything_is_written(home: Path, w
 def test_one_client_one_server_and_nothing_written(home: Path) -> None:
     paths = files(home)
     said = accp("install", "--client", "cursor", "--server", "bare", "--dry-run").stdout
-    assert said == f"{paths['cursor']} (nothing was written)\n  bare: wrapped\n"
+    assert said.startswith(f"{paths['cursor']} (nothing was written)\n  bare: wrapped\n    - command: ")
     assert paths["cursor"].read_bytes().decode() == CONFIGURATIONS["cursor"]
+
+
+def test_a_dry_run_shows_what_goes_and_comes_and_no_secret(home: Path) -> None:
+    paths = files(home)
+    args = ["--key", "do-not-show", "--", "--key", "do-not-show", "https://u:do-not-show@h/?k=do-not-show"]
+    entry = {"command": "server", "args": args, "env": {"KEY": "do-not-show"}}
+    named = {"url": "https://u:do-not-show@h/mcp?k=do-not-show", "headers": {"Authorization": "do-not-show"}}
+    paths["claude-code"].write_text(json.dumps({"mcpServers": {"a": entry, "b": named}}), encoding="utf-8")
+    shown = [accp("install", "--accp", "accp", "--dry-run")]
+    assert accp("install", "--accp", "accp").exit_code == 0
+    shown += [accp("install", "--accp", "accp", "--fetch", "--dry-run"), accp("uninstall", "--dry-run")]
+    assert all((each.exit_code, "do-not-show" in each.stdout) == (0, False) for each in shown)
+    first, again, back = (each.stdout.partition(str(paths["claude-code"]))[2].splitlines()[1:] for each in shown)
+    assert first[:7] == [
+        "  a: wrapped",
+        '    - command: "server"',
+        '    + command: "accp"',
+        '    + args: "mcp"',
+        '    + args: "--name=a"',
+        '    + args: "--"',
+        '    + args: "server"',
+    ]
+    assert '    - url: "https://[hidden]@h/mcp?[hidden]"' in first
+    assert "    - headers: Authorization=[hidden]" in first
+    assert "    + env: ACCP_SERVER_HEADER_1=[hidden]" in first
+    assert again[:2] == ["  a: rewritten: it started accp mcp by other words", '    + args: "--fetch"']
+    assert back[:2] == ["  a: unwrapped", '    - command: "accp"']
+    assert '    + command: "server"' in back
+
+
+def test_previews_changes_and_queries_are_written_and_taken_out_again(home: Path) -> None:
+    paths = files(home)
+    assert accp("install", "--fetch", "--changes", "--ask", "--tool", "get_*=lossless").exit_code == 0
+    words = [entry.words_of("args") or [] for entry in entries(paths["vscode"].read_bytes().decode())]
+    assert words[0][2:7] == ["--tool", "get_*=lossless", "--fetch", "--changes", "--ask"]
+    paths["vscode"].write_bytes(paths["vscode"].read_bytes() + b"\r\n")  # edited since: taken out by their form
+    assert accp("uninstall").exit_code == 0
+    assert paths["vscode"].read_bytes().decode() == CONFIGURATIONS["vscode"] + "\r\n"
+
+
+@pytest.mark.parametrize("flag", ["--changes", "--ask"])
+def test_what_needs_previews_is_refused_without_them(home: Path, flag: str) -> None:
+    files(home)
+    refused = accp("install", flag)
+    assert (refused.exit_code, "expected 'fetch' to be True" in refused.stderr) == (2, True)
 
 
 def test_a_file_of_a_project(home: Path) -> None:

@@ -30,6 +30,15 @@ def test_a_run_says_what_it_does_and_what_it_saved(tmp_path: Path) -> None:
     assert (shown.exit_code, f"  {said[1].removeprefix('accp mcp: ')}" in shown.stdout) == (0, True)
 
 
+def test_a_run_that_counts_several_kinds_ends_with_one_total(tmp_path: Path) -> None:
+    lines = modern("tools/list", 1) + modern("tools/call", 2, name="orders", arguments={})
+    command = [*ACCP, "--name", "shop", "--state-dir", str(tmp_path), "--", *SERVER]
+    run = subprocess.run(command, input=lines, capture_output=True, timeout=PATIENCE, check=True)
+    *_, last = run.stderr.decode().splitlines()
+    assert last.startswith("accp mcp: shop: definitions: 1 messages")
+    assert "; all together: 2 messages, " in last
+
+
 def test_status_shows_wrapped_servers_and_files_that_are_broken(tmp_path: Path) -> None:
     file, broken = tmp_path / "claude.json", tmp_path / "broken.json"
     file.write_text(CLAUDE_CODE, encoding="utf-8")

@@ -7,13 +7,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from accp_adapters.cli.errors import refusal
 from accp_adapters.cli.sources import say, write_line
-from accp_adapters.cli.tool_forms import ToolOption, tool_forms
+from accp_adapters.cli.tool_forms import AskOption, ChangesOption, FetchOption, ToolOption, tool_forms
 
 if TYPE_CHECKING:
     from accp_adapters.mcp.clients.changes import Change
@@ -38,7 +38,7 @@ Server = Annotated[
 Project = Annotated[
     bool, typer.Option("--project", help="The clients' files in the current folder, instead of the user's.")
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, write nothing.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change, without secrets; write nothing.")]
 StateFolder = Annotated[
     Path | None,
     typer.Option(metavar="FOLDER", envvar="ACCP_STATE_DIR", help="Where backups and counts are kept."),
@@ -54,6 +54,9 @@ def install(
     server: Server = None,
     project: Project = False,
     tool: ToolOption = None,
+    fetch: FetchOption = False,
+    changes: ChangesOption = False,
+    ask: AskOption = False,
     dry_run: DryRun = False,
     accp: Program = "",
     state_dir: StateFolder = None,
@@ -65,16 +68,18 @@ def install(
     Example: `accp mcp install --client cursor --dry-run`
 
     Example: `accp mcp install --client .vscode/mcp.json --server github --tool 'get_*=lossless'`
+
+    Example: `accp mcp install --fetch --changes`
     """
     command = accp or _own_path()
-    tool_forms(tool)
+    options = _options(tool or [], fetch=fetch, changes=changes, ask=ask)
     _check_servers(server or [], client_files(client or [], project=project))
     changed = False
     for installation in _installations(client or [], state_dir, project=project):
         with _refusals(installation.path):
-            changes = installation.install(command, names=server or (), tools=tool or (), dry_run=dry_run)
-        _report(installation.path, changes, dry_run=dry_run)
-        changed |= any(change.outcome in {"wrapped", "rewritten"} for change in changes)
+            found = installation.install(command, names=server or (), options=options, dry_run=dry_run)
+        _report(installation.path, found, dry_run=dry_run)
+        changed |= any(change.outcome in {"wrapped", "rewritten"} for change in found)
     if changed and not dry_run:
         say(f"accp mcp: {_RESTART}; accp mcp uninstall undoes it, accp mcp status counts")
 
@@ -158,6 +163,19 @@ def _refusals(path: Path) -> Iterator[None]:
         raise typer.BadParameter(f"{path}: {error.strerror}") from error
 
 
+def _options(tool: list[str], **flags: Any) -> list[str]:
+    """Return the words of `accp mcp` for each server, those without a value last."""
+    from accp_adapters.mcp import EncoderOptions
+
+    forms = tool_forms(tool)
+    try:
+        EncoderOptions(forms=forms, **flags)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    words = [word for each in tool for word in ("--tool", each)]
+    return [*words, *(f"--{name}" for name, is_given in flags.items() if is_given)]
+
+
 def _check_servers(names: Sequence[str], paths: Sequence[Path]) -> None:
     """Refuse a server name that no configuration file contains."""
     from accp_adapters.mcp.clients.entries import entries
@@ -177,6 +195,8 @@ def _report(path: Path, changes: Sequence[Change], *, dry_run: bool) -> None:
         where = f" in {change.place[1]}" if change.place[0] == "projects" else ""
         reason = f": {change.reason}" if change.reason else ""
         write_line(f"  {change.place[-1]}{where}: {change.outcome}{reason}")
+        for line in change.difference if dry_run else ():
+            write_line(f"    {line}")
     if not changes:
         write_line("  no servers")
 

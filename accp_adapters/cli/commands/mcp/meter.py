@@ -64,6 +64,7 @@ def metering(server: str, policy: str, *, state_dir: Path | None, quiet: bool) -
         Terminated: SIGTERM ended the block; the counts are kept.
     """
     from accp_adapters.cli.commands.mcp.install import machine_of
+    from accp_adapters.mcp.savings.counts import total_of
     from accp_adapters.mcp.savings.ledger import Ledger
     from accp_adapters.mcp.savings.meter import Meter
     from accp_adapters.tokens import count_o200k
@@ -78,8 +79,9 @@ def metering(server: str, policy: str, *, state_dir: Path | None, quiet: bool) -
     finally:
         counts = meter.close()
         if not quiet:
-            said = "; ".join(f"{kind}: {each.describe()}" for kind, each in sorted(counts.items()))
-            say(f"accp mcp: {server}: {said or 'no results'}")
+            said = [f"{kind}: {each.describe()}" for kind, each in sorted(counts.items())]
+            said += [total_of(counts.values())] if len(counts) > 1 else []
+            say(f"accp mcp: {server}: {'; '.join(said) or 'no results'}")
 
 
 @contextmanager

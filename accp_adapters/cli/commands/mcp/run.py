@@ -25,7 +25,7 @@ from accp_adapters.cli.commands.mcp.install import StateFolder
 from accp_adapters.cli.commands.mcp.meter import Terminated, metering, server_name
 from accp_adapters.cli.errors import ExtraMissing
 from accp_adapters.cli.serving import TokenVariable, admission, host_and_port
-from accp_adapters.cli.tool_forms import ToolOption, tool_forms
+from accp_adapters.cli.tool_forms import AskOption, ChangesOption, FetchOption, ToolOption, tool_forms
 
 if TYPE_CHECKING:
     from accp_adapters.bindings.identity import Authenticate
@@ -101,17 +101,6 @@ Allow = Annotated[
         help="Let a list of calls run tools whose name matches, besides those that only read; repeatable.",
     ),
 ]
-Fetch = Annotated[
-    bool, typer.Option("--fetch", help="Show large results as previews, and offer accp_fetch, which opens them.")
-]
-Changes = Annotated[
-    bool,
-    typer.Option("--changes", help="With --fetch: show what is nearly the same as an earlier result as what changed."),
-]
-Ask = Annotated[
-    bool,
-    typer.Option("--ask", help="With --fetch: tools that only read take accp_query, a query of their own result."),
-]
 Store = Annotated[
     str,
     typer.Option(
@@ -182,9 +171,9 @@ def run(
     exclude: Exclude = None,
     allow: Allow = None,
     tool: ToolOption = None,
-    fetch: Fetch = False,
-    changes: Changes = False,
-    ask: Ask = False,
+    fetch: FetchOption = False,
+    changes: ChangesOption = False,
+    ask: AskOption = False,
     store: Store = "",
     decode: Decode = False,
     header: HeaderFields = None,

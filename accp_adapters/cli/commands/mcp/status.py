@@ -22,7 +22,7 @@ def status(*, client: Client = None, project: Project = False, state_dir: StateF
     Example: `accp mcp status`
     """
     from accp_adapters.mcp.clients.installation import installed_files
-    from accp_adapters.mcp.savings.counts import Counts
+    from accp_adapters.mcp.savings.counts import total_of
     from accp_adapters.mcp.savings.ledger import Ledger
 
     _, state = machine_of(state_dir)
@@ -41,8 +41,7 @@ def status(*, client: Client = None, project: Project = False, state_dir: StateF
         for kind, counts in kinds.items():
             write_line(f"  {server}: {kind}: {counts.describe()}")
     if saved:
-        total = sum((counts for kinds in saved.values() for counts in kinds.values()), Counts())
-        write_line(f"  all together: {total.describe()}")
+        write_line(f"  {total_of(counts for kinds in saved.values() for counts in kinds.values())}")
 
 
 def _servers(path: Path) -> Sequence[str]:

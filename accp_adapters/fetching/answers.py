@@ -281,9 +281,22 @@ def _other(
     found_rows = answer_words(query, opened, request, limit, counter)
     if found_rows is None and is_text and query.isdecimal():
         return _ask(texts, request, lambda all_: answer_condition(f"n = {query}", all_, request, limit, counter))
+    if found_rows is None and not is_text and not _INDEX.fullmatch(query):
+        found_rows = _in_source(query, texts, request, limit, counter)
     if found_rows is None:
         return before + _nothing(query, opened, lambda: _ask(texts, request, Catalog.describe))
     return before + found_rows
+
+
+def _in_source(
+    query: str, texts: Mapping[str, str], request: FetchRequest, limit: int, counter: TokenCounter
+) -> str | None:
+    """Return the lines of the stored texts with words that no row has, such as those of a comment or a key; or None."""
+    sources = [OpenedText(value=text, prose=text) for text in texts.values()]
+    if not has_phrase(query, sources):
+        return None
+    before = "in no row, but in the text:\n"
+    return before + (answer_words(query, sources, request, _room(limit, before, counter), counter) or "")
 
 
 def _has_own_lines(opened: OpenedText) -> bool:

@@ -16,7 +16,7 @@ otherwise: section 3.1.1 writes "true or false", and `TRUE` must survive as a st
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from itertools import accumulate
@@ -43,17 +43,14 @@ __all__ = [
     "NULL_MEMBER",
     "NUMBER",
     "PAIR",
-    "PAIR_START",
     "PLAIN_ID",
     "PLAIN_KEY",
     "PLAIN_TEXT",
     "QUOTED",
     "REF_KEY",
-    "SIMPLE_VALUE",
     "SPACED_TEXT",
     "SPLIT_SURROGATES",
     "UNSIGNED",
-    "USUAL_DECIMAL",
     "USUAL_DIGITS",
     "USUAL_METADATA",
     "GrammarLimits",
@@ -73,7 +70,7 @@ __all__ = [
 _SURE_CHARS: Final = 16
 """Characters of a decimal without exponent up to which a float has all its digits, of which there are 15 at most."""
 USUAL_DIGITS: Final = 18
-"""Digits of usual numbers, before the point and after it; there are limits that allow fewer."""
+"""Digits of the usual numbers of an envelope; there are limits that allow fewer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,13 +93,10 @@ class GrammarLimits:
     """Parameters, elements, map entries and metadata fields together; a JSON literal counts as one value."""
     msg_id_chars: int = 64
     """Characters of a msg_id; Table 4 says 12."""
-    allow_usual: bool = field(init=False, repr=False, compare=False)
-    """Whether numbers of usual length are within `digits`, so that they need not be counted."""
 
     def __post_init__(self) -> None:
         if not (1 <= self.depth <= 100 and 1 <= self.json_depth <= 100):
             raise ValueError(f"expected depth and json_depth in 1..100, found {self.depth!r} and {self.json_depth!r}")
-        object.__setattr__(self, "allow_usual", self.digits >= 2 * USUAL_DIGITS)
 
 
 DEFAULT_LIMITS: Final = GrammarLimits()
@@ -112,29 +106,20 @@ _SAFE = r"[^@>:{}\[\]|$,~\\]"
 # VCHAR of ASCII without the delimiters, as ranges: what is left out would take many times as long to compile.
 _PLAIN = r"[!-#%-+\--9;-=?A-Z^-z]"
 _PLAIN_START = r"[!#%-+\--9;<?A-Z^-z]"
+_KEY = r"(?:[A-Za-z0-9]++|_(?!x))++"
 _ID = rf"{_PLAIN}++"
 _COUNT = rf"0|[1-9][0-9]{{0,{USUAL_DIGITS - 1}}}+"
-_KEY = r"(?:[A-Za-z0-9]++|_(?!x))++"
 _LIKE_NUMBER = r"-?[0-9]++(?:\.[0-9]++)?"
-# A number and its fraction, the content of a quoted form, or a word: without an escape, and before a delimiter.
-_SIMPLE = (
-    rf'(?:(-?(?:{_COUNT})(\.[0-9]{{1,{USUAL_DIGITS}}}+)?)|"([^"%{_DELIMITER[1:-1]}]*+)"'
-    rf'|((?!{_LIKE_NUMBER}[,|}}\]])[^"={_DELIMITER[1:-1]}]{_SAFE}*+))'
-)
-
-# What most frames consist of is read by one match; whatever it does not match is read rule by rule.
 HEADER: Final = re.compile(r"@([A-Za-z0-9_-]++)>([A-Za-z]++):([A-Za-z0-9_]++)\{")
-SIMPLE_VALUE: Final = re.compile(rf"{_SIMPLE}(?=[,|}}\]])")
-PAIR_START: Final = re.compile(rf"({_KEY}):(?:{_SIMPLE}(?=[,|}}\]]))?")
+# The metadata of nearly all frames is read by one match, in half of the time; any other is read rule by rule.
 USUAL_METADATA: Final = re.compile(
     rf"\[mid:({_ID}),seq:({_COUNT}),ts:({_COUNT})(?:,cid:({_ID}))?(?:,aid:({_ID}))?(?:,sid:({_ID}))?"
     rf"(?:,ttl:({_COUNT}))?(?:,ack:({_COUNT}))?\]\Z"
 )
 
-# The same in the other direction: what stands for itself, whatever the options.
+# What stands for itself, whatever the options.
 PLAIN_TEXT: Final = re.compile(rf"(?!(?:true|false|null|{_LIKE_NUMBER})\Z){_PLAIN_START}{_PLAIN}*+")
 SPACED_TEXT: Final = re.compile(r"[ !#&-+\--9;-=?A-Z^`a-z]++")
-USUAL_DECIMAL: Final = re.compile(rf"-?[0-9]{{1,{USUAL_DIGITS}}}+\.[0-9]{{1,6}}+")
 PLAIN_KEY: Final = re.compile(_KEY)
 PLAIN_ID: Final = re.compile(rf"{_PLAIN}++")
 

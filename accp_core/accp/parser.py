@@ -14,7 +14,6 @@ from accp_core.accp import grammar
 from accp_core.accp.frame import REMOVED, Envelope, Frame, LiteralKey, Ref, Value
 from accp_core.accp.grammar import DEFAULT_LIMITS, GrammarLimits
 from accp_core.accp.parse_state import ParseState, check_characters, check_level, count_member, refusal
-from accp_core.accp.simple_values import read_pair_start, read_simple_value
 from accp_core.accp.vocabulary import ACKNOWLEDGED, FIELD_NAMES, ID_FIELDS, INTEGER_FIELDS, INTENTS, Intent, is_delta
 from accp_core.error_codes import ErrorCode
 
@@ -132,19 +131,11 @@ def parse_pairs(
 # param = key ":" value
 def parse_param(text: str, position: int, state: ParseState) -> tuple[int, tuple[str, Value]]:
     """Read a parameter; in a delta, null is read as REMOVED."""
-    start = read_pair_start(text, position, state)
-    if start is None:
-        position, key = parse_key(text, position, LiteralKey)
-    else:
-        position, key, simple = start
-        if simple is not None:
-            return position, (key, simple[0])
+    position, key = parse_key(text, position, LiteralKey)
     if key == "delta" and is_delta(*state.header, key) and text.startswith("{", position):
         position, delta = parse_map(text, position, 1, state, parse_delta_member)
         return position, (key, delta)
-    # Of a key with its colon the value is known not to be simple.
-    other = parse_atom if start is None else parse_other_atom
-    position, value = VALUE_PARSERS.get(text[position : position + 1], other)(text, position, 1, state)
+    position, value = parse_value(text, position, 1, state)
     return position, (key, value)
 
 
@@ -256,11 +247,6 @@ def parse_map(
 # typed-literal = boolean / integer / decimal / string
 def parse_atom(text: str, position: int, level: int, state: ParseState) -> tuple[int, Value]:
     """Read up to the next unescaped delimiter, and return the typed value (section 3.1.1)."""
-    return read_simple_value(text, position, state) or parse_other_atom(text, position, level, state)
-
-
-def parse_other_atom(text: str, position: int, level: int, state: ParseState) -> tuple[int, Value]:
-    """Read an atom that `read_simple_value` does not read."""
     end, word = parse_text(text, position)
     first = word[0]
     if first == '"':
@@ -319,7 +305,7 @@ def parse_json(text: str, position: int, state: ParseState) -> tuple[int, Any]:
 def read_usual_envelope(text: str, position: int, state: ParseState) -> Envelope | None:
     """Return the envelope of a metadata block as we write it, in ASCII; None for any other one."""
     match, limits = grammar.USUAL_METADATA.match(text, position), state.limits
-    if match is None or not limits.allow_usual:
+    if match is None or limits.digits < grammar.USUAL_DIGITS:
         return None
     mid, seq, ts, cid, aid, sid, ttl, ack = match.groups()
     if len(mid) > limits.msg_id_chars or state.members + match.re.groups > limits.members:

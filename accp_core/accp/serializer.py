@@ -20,7 +20,6 @@ __all__ = ["check_size", "serialize_envelope", "serialize_frame", "serialize_par
 
 DecimalRule: TypeAlias = Literal["exact", "round6"]
 
-_USUAL_NUMBER: Final = 10**grammar.USUAL_DIGITS
 SIX_PLACES: Final = Decimal("0.000001")
 
 
@@ -172,8 +171,6 @@ def write_boolean(value: bool, level: int, state: _WriteState) -> str:
 
 def write_integer(value: int, level: int, state: _WriteState) -> str:
     """Return an integer, as JSON writes it."""
-    if -_USUAL_NUMBER < value < _USUAL_NUMBER and state.limits.allow_usual:
-        return int.__repr__(value)
     # Four bits a digit are more than enough; counting the digits of more would take quadratic time.
     if value.bit_length() > 4 * state.limits.digits:
         raise too_many_digits(state.limits)
@@ -200,8 +197,6 @@ def check_digits(text: str, limits: GrammarLimits) -> str:
 # use scientific notation." (section 3.1.1) More places are written as a JSON literal, so that nothing is lost.
 def write_decimal(value: float | Decimal, level: int, state: _WriteState) -> str:
     """Return a decimal, or its JSON literal."""
-    if type(value) is float and state.limits.allow_usual and grammar.USUAL_DECIMAL.fullmatch(text := repr(value)):
-        return text
     text = write_positional(value, level, state)
     return text if len(text) - text.index(".") <= 7 else f"={text}"
 

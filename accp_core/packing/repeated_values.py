@@ -7,7 +7,7 @@ Two values are the same only if their types and the order of their keys are: 1 i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable
 from itertools import chain
 from typing import Final, TypeAlias
 
@@ -82,17 +82,10 @@ def pack_repeated_values(value: object, saves_tokens: SavesTokens, *, max_uses: 
     """
     graph = _Graph()
     graph.add(value)
-    if not graph.may_have_repeated_values():
-        return value
-    # With a bound on its places, a value that all rows have is better marked than a constant for any number of rows.
-    constants = graph.constants() if max_uses is None else {}
-    repeated = graph.repeated_values(saves_tokens, constants)
+    repeated = graph.repeated_values(saves_tokens)
     if not repeated:
         return value
-    changed = graph.with_ancestors(repeated)
-    # A constant in which a repeated value comes first would differ from row to row, unless it is one itself.
-    repeated |= {row.children[at] for row, places in constants.items() for at in places} & changed
-    return _Packing(repeated, changed, graph.nodes, max_uses).pack(value)
+    return _Packing(repeated, graph.with_ancestors(repeated), graph.nodes, max_uses).pack(value)
 
 
 class _Graph:
@@ -102,8 +95,6 @@ class _Graph:
         self.distinct: dict[Hashable, _Node] = {}
         self.nodes: dict[int, _Node] = {}
         self.repeated: set[_Node] = set()
-        self.outer: list[_Node] = []
-        """The nodes that contain another one or a scalar with its type."""
 
     def add(self, value: object) -> Hashable:
         """Return what identifies `value`: the node of a container, or a scalar with its type."""
@@ -118,8 +109,7 @@ class _Graph:
             names, children = (value.style,), (value.value,)
         else:
             return _DerivedText(value.text) if type(value) is Derived else _identity(value)
-        is_outer = not _PLAIN.issuperset(map(type, children))
-        if is_outer:
+        if not _PLAIN.issuperset(map(type, children)):
             # Numbers and literals are identified as `_identity` does, without a call for each.
             children = tuple(
                 [
@@ -137,54 +127,24 @@ class _Graph:
         node = self.distinct.get(key)
         if node is None:
             node = self.distinct[key] = _Node(kind, names, children)
-            if is_outer:
-                self.outer.append(node)
         else:
             self.repeated.add(node)
         self.nodes[id(value)] = node
         return node
 
-    def may_have_repeated_values(self) -> bool:
-        """Return whether a string or a large container is in several places; constants may be all of them."""
-        strings = self._strings(chain.from_iterable([node.children for node in self.distinct.values()]))
-        return len(set(strings)) < len(strings) or any(node.is_large() for node in self.repeated)
-
-    def _strings(self, children: Iterable[Hashable]) -> list[str]:
-        return [child for child in children if type(child) is str and len(child) >= MIN_STRING_CHARS]
-
-    def repeated_values(self, saves_tokens: SavesTokens, constants: Mapping[_Node, set[int]]) -> set[Hashable]:
-        """Return the strings and nodes that are to be written once, apart from those at the positions in `constants`.
+    def repeated_values(self, saves_tokens: SavesTokens) -> set[Hashable]:
+        """Return the strings and nodes that are to be written once.
 
         The members of equal containers count once, because a repeated container does not repeat them.
         """
-        children: list[Hashable] = []
-        for node in self.distinct.values():
-            places = constants.get(node)
-            children += node.children if places is None else _without(node.children, places)
-        strings = Counter(self._strings(children))
+        children = list(chain.from_iterable(node.children for node in self.distinct.values()))
+        strings = Counter([child for child in children if type(child) is str and len(child) >= MIN_STRING_CHARS])
         repeated: set[Hashable] = {text for text, uses in strings.items() if uses > 1 and saves_tokens(text, uses)}
         large = {node for node in self.repeated if node.is_large()}
         if large:
             trees = Counter([child for child in children if child in large])
             repeated.update(node for node, uses in trees.items() if uses > 1)
         return repeated
-
-    def constants(self) -> dict[_Node, set[int]]:
-        """Return the positions of the members that a table has only once.
-
-        They are the same in all maps of an array, but for its first map.
-        """
-        constants: dict[_Node, set[int]] = {}
-        for node in self.outer:
-            rows = [child for child in node.children if type(child) is _Node and child.kind is dict]
-            if len(rows) < 2 or len(rows) < len(node.children) or len({row.names for row in rows}) > 1:
-                continue
-            others = set(rows) - {rows[0]}
-            for at, values in enumerate(zip(*[row.children for row in rows], strict=True)):
-                if values.count(values[0]) == len(values):
-                    for row in others:
-                        constants.setdefault(row, set()).add(at)
-        return constants
 
     def with_ancestors(self, values: set[Hashable]) -> set[Hashable]:
         """Return `values` and the nodes that contain any of them."""
@@ -200,10 +160,6 @@ def _identity(value: object) -> Hashable:
     """Return a scalar with its type, which tells 1, 1.0 and true apart."""
     # `repr` shows the sign of zero and the spelling of a number.
     return (float, value) if type(value) is float and value else (type(value), repr(value))
-
-
-def _without(children: tuple[Hashable, ...], places: set[int]) -> list[Hashable]:
-    return [child for at, child in enumerate(children) if at not in places]
 
 
 class _Packing:

@@ -90,25 +90,6 @@ def test_a_value_that_stands_once_in_each_copy_of_a_tree_is_not_counted_twice() 
     assert pack_repeated_values([TREE, deepcopy(TREE), 1], always) == [RepeatedValue(1, TREE), Repetition(1), 1]
 
 
-def test_a_constant_of_a_table_is_not_taken_for_a_repetition() -> None:
-    rows = [{"id": number, "owner": LONG, "by": TREE} for number in range(3)]
-    assert pack_repeated_values(rows, lambda _text, uses: uses > 1) is rows
-    packed = pack_repeated_values([rows, LONG], lambda _text, uses: uses > 1)
-    assert packed == [
-        [
-            {"id": 0, "owner": RepeatedValue(1, LONG), "by": TREE},
-            {"id": 1, "owner": Repetition(1), "by": TREE},
-            {"id": 2, "owner": Repetition(1), "by": TREE},
-        ],
-        Repetition(1),
-    ]
-
-
-def test_a_string_that_two_equal_rows_have_counts_for_the_first_of_them() -> None:
-    rows = [{"id": 1, "owner": LONG}, {"id": 2, "owner": LONG}, {"id": 1, "owner": LONG}]
-    assert pack_repeated_values(rows, lambda _text, uses: uses > 1) is rows
-
-
 def test_strings_are_written_once_where_that_saves_tokens() -> None:
     asked: list[tuple[str, int]] = []
 

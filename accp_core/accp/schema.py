@@ -14,7 +14,6 @@ from typing import Any, Final
 from accp_core.accp import grammar
 from accp_core.accp.keys import SCHEMA_KEY, KeyTable
 from accp_core.accp.values import same
-from accp_core.accp.vocabulary import CORE_OPERATIONS
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.strict_json import compact_json, read_json
@@ -206,10 +205,6 @@ class SchemaRegistry:
                 f"expected the code of a known schema, found {code!r}", code=ErrorCode.UNKNOWN_SCHEMA
             ) from None
 
-    def has_operation(self, operation: str) -> bool:
-        """Return whether an operation is in section 4.3 or was registered."""
-        return operation in CORE_OPERATIONS or operation in self.operations
-
     # "RegisterSchema(name, schema)  Register a custom schema" (section 7.1)
     def register(self, schema: Schema) -> SchemaRegistry:
         """Return a registry with one more schema, or with a higher version of a known one.
@@ -228,16 +223,6 @@ class SchemaRegistry:
         if old.name != schema.name or old.version >= schema.version:
             raise denied(f"schema {schema.code}: expected a version of {old.name!r} above {old.version}")
         return self._changed(schemas=tuple(schema if each is old else each for each in self.schemas))
-
-    # "Harnesses MAY register custom operations via the registry extension mechanism." (section 4.3)
-    def register_operation(self, operation: str) -> SchemaRegistry:
-        """Return a registry with one more operation.
-
-        Raises:
-            ProtocolError: E1004, it is not a word of letters, digits and `_`.
-        """
-        check_operation(operation)
-        return self if self.has_operation(operation) else self._changed(operations=self.operations | {operation})
 
     def _changed(self, **changes: Any) -> SchemaRegistry:
         try:

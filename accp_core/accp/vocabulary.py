@@ -8,7 +8,6 @@ from typing import Final
 __all__ = [
     "ABBREVIATIONS",
     "ACKNOWLEDGED",
-    "CORE_OPERATIONS",
     "ENVELOPE_FIELDS",
     "FIELD_NAMES",
     "FRAME_OPERATION",
@@ -93,31 +92,6 @@ ABBREVIATIONS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """Abbreviation to full key (Table 8); the first meaning where the table has two."""
-
-CORE_OPERATIONS: Final = frozenset(
-    {
-        "analyze",
-        "plan",
-        "execute",
-        "review",
-        "approve",
-        "reject",
-        "fetch",
-        "transform",
-        "summarize",
-        "classify",
-        "generate",
-        "validate",
-        "schedule",
-        "notify",
-        "merge",
-        "split",
-        "route",
-        "cache",
-        "purge",
-    }
-)
-"""The verbs of section 4.3; a recommendation only, the draft's own examples use others."""
 
 ACKNOWLEDGED: Final = "ack"
 """Our field of the metadata: the number of the last frame that the sender has processed; Table 4 has none for it."""

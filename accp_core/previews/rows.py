@@ -47,7 +47,6 @@ _MAX_NAMED_ROWS: Final = 60
 _DULL: Final = re.compile(r"(?i)(?:url|uri|href|avatar|gravatar|node_?id|_links|etag|hash|checksum)")
 """Columns that few requests need."""
 _NAMED: Final = 100.0
-_NAMED_END: Final = 4.0
 _MIN_ROOM: Final = 60
 """Characters; in less room no row is shown."""
 

@@ -27,6 +27,10 @@ MAX_DEPTH: Final = 50
 """Levels of nested arrays and maps; a value with more is rendered as compact JSON."""
 _JSON_TYPES: Final = frozenset((str, int, float, SpelledFloat, bool, type(None), dict, list))
 _CONTAINERS: Final = frozenset((dict, list))
+_MIN_REPEATED_TOKENS: Final = 8
+"""Tokens of a string; a shorter one is written in every place."""
+_MIN_SAVED_TOKENS: Final = 6
+"""Tokens that must be saved by writing a string once."""
 _MAX_USES: Final = (None, 20, 4)
 """Places of one repeated value, after which it is written again: the first of these whose view `read` accepts."""
 
@@ -43,10 +47,6 @@ class Options:
     """An address that contains another value of its map names it: `comments_url=$url/comments`.
 
     No identifier, name or date is cut, but a search for the whole address finds nothing."""
-    min_repeated_tokens: int = 8
-    """Tokens of a string; a shorter one is written in every place."""
-    min_saved_tokens: int = 6
-    """Tokens that must be saved by writing a string once."""
     readable: bool = False
     """For small models: each cell of a row has its key (`id=7 name=Ana`), and there are no repeated values."""
 
@@ -123,18 +123,18 @@ def render_tree(
         value = pack_derived(value)
     if options.repeated_values and not options.readable:
         for max_uses in _MAX_USES:
-            packed = _with_repeated_values(value, counter, options, max_uses)
+            packed = _with_repeated_values(value, counter, max_uses)
             if _is_readable(view := write_view(packed), compact, limits, layouts):
                 return view
     view = write_view(value, readable=options.readable)
     return view if _is_readable(view, compact, limits, layouts) else None
 
 
-def _with_repeated_values(value: object, counter: TokenCounter, options: Options, max_uses: int | None) -> object:
+def _with_repeated_values(value: object, counter: TokenCounter, max_uses: int | None) -> object:
     def saves_tokens(text: str, uses: int) -> bool:
         # `&1` and each `*1` are two tokens.
-        pays = -(-options.min_saved_tokens // (uses - 1)) + 2
-        return has_tokens(f" {text}", max(options.min_repeated_tokens, pays), counter=counter)
+        pays = -(-_MIN_SAVED_TOKENS // (uses - 1)) + 2
+        return has_tokens(f" {text}", max(_MIN_REPEATED_TOKENS, pays), counter=counter)
 
     return pack_repeated_values(value, saves_tokens, max_uses=max_uses)
 

@@ -30,8 +30,6 @@ options = st.builds(
     embedded_json=st.booleans(),
     repeated_values=st.booleans(),
     derived=st.booleans(),
-    min_repeated_tokens=st.integers(0, 6),
-    min_saved_tokens=st.integers(0, 6),
     readable=st.booleans(),
 )
 

@@ -89,7 +89,6 @@ assert_type(view.tokens_after, int)
 assert_type(view.restore(), str)
 assert_type(preview("text", limit=100, opening="accp_fetch $cold.1", counter=counter, request="words"), str)
 assert_type(Options().embedded_json, bool)
-assert_type(Options().min_repeated_tokens, int)
 
 frame = parse_frame("@a>req:op{}")
 assert_type(frame, Frame)

@@ -21,6 +21,7 @@ INVOICE = Schema(
 )
 EMPTY = SchemaRegistry()
 INVOICES = EMPTY.register(INVOICE)
+NEGOTIATE = frozenset({"negotiate"})
 
 
 def code_of(call: Any, *arguments: Any, **named: Any) -> str:
@@ -140,17 +141,12 @@ def test_a_registry_counts_its_versions_e1004(version: Any) -> None:
 
 
 def test_operations_are_registered_beside_the_core_ones() -> None:
-    registry = EMPTY.register_operation("negotiate")
-    assert registry.has_operation("negotiate")
-    assert registry.has_operation("analyze")
-    assert not EMPTY.has_operation("negotiate")
-    assert registry.register_operation("negotiate") is registry
-    assert EMPTY.register_operation("plan") is EMPTY
-    assert code_of(EMPTY.register_operation, "two words") == "E1004"
+    assert replace(EMPTY, operations=NEGOTIATE).to_json()["operations"] == ["negotiate"]
+    assert code_of(SchemaRegistry, operations=frozenset({"two words"})) == "E1004"
 
 
 def test_a_registry_is_written_and_read() -> None:
-    registry = BUILT_IN.register(INVOICE).register_operation("negotiate")
+    registry = replace(BUILT_IN.register(INVOICE), operations=NEGOTIATE)
     again = SchemaRegistry.from_json(registry.to_json(), version=registry.version)
     assert again.canonical_json == registry.canonical_json
     assert again.version == registry.version
@@ -195,7 +191,7 @@ def test_an_offer_says_all_of_the_registry() -> None:
 
 def test_an_offer_on_a_base_says_only_the_difference() -> None:
     newer = replace(BUILT_IN.get("TA"), version=3)
-    registry = BUILT_IN.register(INVOICE).register(newer).register_operation("negotiate")
+    registry = replace(BUILT_IN.register(INVOICE).register(newer), operations=NEGOTIATE)
     offer = registry.offer(BUILT_IN)
     assert set(offer["schemas"]) == {"invoice", "task_assignment"}
     assert offer["operations"] == ["negotiate"]
@@ -219,7 +215,7 @@ def test_an_offer_without_version_or_hash_is_refused_e1004(change: dict[str, Any
 
 
 def test_two_agents_that_merge_have_the_same() -> None:
-    mine = BUILT_IN.register(INVOICE).register_operation("negotiate")
+    mine = replace(BUILT_IN.register(INVOICE), operations=NEGOTIATE)
     order = replace(INVOICE, name="order", code="ORD")
     theirs = BUILT_IN.register(order).register(replace(INVOICE, version=2))
     one, other = mine.merged(theirs, pinned=PINNED), theirs.merged(mine, pinned=PINNED)

@@ -1,7 +1,6 @@
 """Every vector of the agents' contexts: reading, writing, refusing, accepting replies, evaluating them."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,27 +16,7 @@ from accp_core.aci import (
     todo,
 )
 from accp_core.errors import ProtocolError
-from tests.conformance.vectors import ROOT, files, load
-
-KINDS = {"agents", "no_agents", "tasks", "no_tasks", "replies", "evaluations", "answers"}
-
-
-@pytest.mark.parametrize("path", files("aci"), ids=lambda path: path.stem)
-def test_a_file_has_the_shape_of_the_schema(path: Path) -> None:
-    schema = json.loads((ROOT / "schema.json").read_text(encoding="utf-8"))
-    content = json.loads(path.read_text(encoding="utf-8"))
-    assert set(schema["required"]) <= set(content) <= {*schema["required"], *KINDS}
-    for kind in set(content) & KINDS:
-        shape = schema["$defs"][kind]
-        for vector in content[kind]:
-            assert set(shape["required"]) <= set(vector) <= set(shape["properties"]), vector["name"]
-        names = [vector["name"] for vector in content[kind]]
-        assert len(names) == len(set(names)), kind
-
-
-@pytest.mark.parametrize("kind", sorted(KINDS))
-def test_there_are_vectors_of_every_kind(kind: str) -> None:
-    assert len(load("aci", kind)) > 8
+from tests.conformance.vectors import load
 
 
 @pytest.mark.parametrize("vector", load("aci", "agents"))

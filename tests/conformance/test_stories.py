@@ -111,14 +111,6 @@ def test_a_session_reports_and_answers_this_at_each_step(story: dict[str, Any], 
             assert session.get_timer() == step["timer"]
 
 
-def test_there_are_stories_of_every_section() -> None:
-    assert {param.id.partition(":")[0] for param in load("accp", "stories")} == {
-        "3.6-errors",
-        "3.7-delivery",
-        "5-state",
-    }
-
-
 def test_a_checkpoint_of_a_story_has_its_own_fields() -> None:
     session = begin({})
     session.send(build_message({"sender": "me", "intent": "comp", "operation": "op", "payload": {}}), 0)

@@ -3,9 +3,6 @@
 import base64
 import hashlib
 import json
-import os
-import subprocess
-import sys
 import tracemalloc
 from dataclasses import replace
 from string import ascii_uppercase
@@ -30,7 +27,7 @@ from accp_core.packing.expansion import DEFAULT_EXPANSION
 from accp_core.projection.results import compress_blocks
 from accp_core.references import StoredText, key_of, short_key, short_reference
 from accp_core.view.layout import CUT_LINE
-from tests.core.view.payloads import PAYLOADS, records
+from tests.core.view.payloads import records
 from tests.properties.json_values import all_sources
 
 counter = o200k_base()
@@ -314,25 +311,6 @@ def test_any_text_comes_back_from_no_more_tokens(
         assert shown.stored == StoredText.of(source)
         assert shown.tokens_after <= max(chosen.preview, chosen.inline or 0)
     assert compress(source, limits=chosen, counter=counter, request=request, open_with=open_with) == shown
-
-
-def digest() -> str:
-    """Return a hash of the results for all payloads."""
-    results = [
-        compress(json.dumps(value, indent=2), limits=chosen, counter=counter, request="Ana ord_7303", open_with="f")
-        for value, _ in PAYLOADS.values()
-        for chosen in (ResultLimits(), ResultLimits(inline=100, preview=120))
-    ]
-    return hashlib.sha256(repr(results).encode()).hexdigest()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", ["0", "4711"])
-def test_the_same_arguments_give_the_same_result_in_another_process(seed: str) -> None:
-    program = "from tests.core.test_compression import digest; print(digest())"
-    environment = {**os.environ, "PYTHONHASHSEED": seed}
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
-    assert run.stdout.strip() == digest()
 
 
 # Abstracts

@@ -17,9 +17,7 @@ from accp_core.strict_json import (
     finite_float,
     is_utf8,
     read_json,
-    refuse_constant,
     strict_decoder,
-    unique_members,
 )
 from tests.core.exactly import exactly
 from tests.properties.json_values import documents, signs, values
@@ -91,19 +89,6 @@ def test_a_decoder_reads_numbers_as_it_is_told() -> None:
     assert str(read("1.50")) == "1.50"
     with pytest.raises(ValueError, match="each name once"):
         read('{"a": 1, "a": 1}')
-
-
-@given(st.dictionaries(st.text(max_size=3), st.integers()), st.integers())
-def test_members_are_unique(members: dict[str, int], value: int) -> None:
-    assert list(unique_members([*members.items()]).items()) == list(members.items())
-    for name in members:
-        with pytest.raises(ValueError, match="each name once"):
-            unique_members([*members.items(), (name, value)])
-
-
-def test_a_constant_is_refused() -> None:
-    with pytest.raises(ValueError, match="expected a JSON number, found 'NaN'"):
-        refuse_constant("NaN")
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -223,13 +208,6 @@ def test_halves_are_written_unless_they_would_become_one_character(text: str) ->
 @given(st.text(st.characters(exclude_categories=[])))
 def test_utf8_carries_a_text_that_can_be_encoded(text: str) -> None:
     assert is_utf8(text) == (text.encode(errors="replace").decode() == text)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"), [("", True), ("a", True), ("é😀", True), ("\ud800", False), ("a\udfff", False)]
-)
-def test_half_a_surrogate_pair_is_not_utf8(text: str, expected: bool) -> None:
-    assert is_utf8(text) is expected
 
 
 @pytest.mark.parametrize(

@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from accp_core.acp import ByteLineReader, parse_envelope, parse_link, serialize_envelope
 from accp_core.errors import DecodeError
-from tests.conformance.vectors import ROOT, files, load
-
-
-@pytest.mark.parametrize("path", files("acp"), ids=lambda path: path.stem)
-def test_a_file_has_the_shape_of_the_schema(path: Path) -> None:
-    schema = json.loads((ROOT / "schema.json").read_text(encoding="utf-8"))
-    content = json.loads(path.read_text(encoding="utf-8"))
-    assert set(schema["required"]) <= set(content) <= set(schema["properties"])
-    for kind in set(content) - set(schema["required"]):
-        names = [vector["name"] for vector in content[kind]]
-        assert len(names) == len(set(names)), kind
-        for vector in content[kind]:
-            shape = schema["$defs"][kind]
-            assert set(shape["required"]) <= set(vector) <= set(shape["properties"]), vector["name"]
-
-
-def test_there_are_vectors_of_every_kind() -> None:
-    assert [kind for kind in ("envelopes", "refuse", "links", "no_links") if len(load("acp", kind)) < 5] == []
+from tests.conformance.vectors import load
 
 
 @pytest.mark.parametrize("vector", load("acp", "envelopes"))

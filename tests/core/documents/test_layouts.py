@@ -74,14 +74,10 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("source", LAYOUTS.values(), ids=LAYOUTS)
-def test_each_layout_comes_back_and_has_the_view_of_its_value(source: str) -> None:
+def test_each_layout_comes_back_and_has_the_view_and_the_tables_of_its_value(source: str) -> None:
     view = render_text(source, counter=COUNT)
     assert view.restore() == source
     assert view.tokens_after <= 1.02 * COUNT(render(ROWS, counter=COUNT))
-
-
-@pytest.mark.parametrize("source", LAYOUTS.values(), ids=LAYOUTS)
-def test_each_layout_has_the_same_tables(source: str) -> None:
     assert open_text(source).value == ROWS
     assert open_text(source).prose is None
 

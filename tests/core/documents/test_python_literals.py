@@ -107,10 +107,6 @@ def test_what_is_no_literal_of_values_stays_text(source: str) -> None:
     assert isinstance(open_text(source).value, str)
 
 
-def test_openings_without_end_are_left_in_time_that_grows_with_their_length() -> None:
-    assert list(read("x: [('\n" * 20_000).values()) == []
-
-
 @pytest.mark.parametrize(
     "layout", ["px:3", "p/x:3", "pr:3", "pr/:5", "p/s1;9.0:3", "pT;9.0/:3", "px;0.0/:3", "pd;1.0/:3", "pT;1.0/:3"]
 )

@@ -113,11 +113,6 @@ def test_a_literal_that_was_cut_off_is_read_up_to_the_cut(quotes: str, behind: s
         assert literal.open_quote == source[literal.start]
 
 
-def test_a_text_full_of_openings_is_left_in_time_that_grows_with_its_length() -> None:
-    assert values_of('{"a":[\n' * 20_000) == []
-    assert values_of("x\n" + "[[[[[[[[[[[[[[[[[[[[\n" * 20_000) == []
-
-
 @pytest.mark.parametrize(("openings", "documents"), [(5, 1), (100, 0)])
 def test_a_document_behind_openings_is_found_as_long_as_they_are_few(openings: int, documents: int) -> None:
     source = "[\n" * openings + f"x: {COMPACT}\n"
@@ -137,18 +132,6 @@ def test_lines_before_one_that_was_cut_off_are_all_that_is_read_of_them() -> Non
     (lines,) = values_of(source)
     assert source[lines.start : lines.end] == LINES
     assert lines.cut == len(LINES)
-
-
-@pytest.mark.parametrize(("whole", "left"), [('["aaaaa"]', 1), ('["aaaaaa"]', 0)])
-def test_characters_are_read_ten_times_on_average(whole: str, left: int) -> None:
-    openings = ["[\n"] * 20
-    begin = "".join(openings) + whole + "\n"
-    # Each opening is read up to the line behind the list, and to find its cut four times more; its bracket is looked at
-    # as one of Python, too, whose lines would begin with a blank.
-    read = len(whole) + 5 * sum(len(begin) - 2 * number for number in range(len(openings))) + 4 * len(openings)
-    source = f"{begin}x: {COMPACT}\n".ljust((read + left) // 10, "-")
-    assert 10 * len(source) - read == left
-    assert len(values_of(source)) == left
 
 
 SHAPES = {

@@ -21,20 +21,6 @@ from tests.work import grows_in_proportion
 yaml: Any = pytest.importorskip("yaml")
 
 WORDS = "some words that go on and on, until they are longer than a line of eighty columns may be, and then some more"
-VALUE = {
-    "ok": True,
-    "none": None,
-    "items": [{"id": 1, "name": "Ana's", "tags": []}, {"id": -2, "name": "1.5", "tags": ["a", "b c"], "more": {}}],
-    "nested": {"list": [["x", ["y"]], "z"], "map": {"price": 12.5}},
-    "long": WORDS,
-    "quoted": f"{WORDS}: {WORDS}",
-    "lines": f"one\n\n{WORDS}: x\nthree\n",
-    "double": f'\n  "{WORDS}"\t\\{WORDS}\x1b\x07\x85\u2028 \x01',
-    "yes": "no",
-    "1": "2026-01-01",
-    "é": "中",
-    "empty": "",
-}
 
 KUBECTL = """\
 apiVersion: v1
@@ -168,16 +154,6 @@ def is_data(text: str) -> bool:
 def value_of(text: str) -> Any:
     (value,), _ = read_documents(text)
     return value
-
-
-@pytest.mark.parametrize("options", [{}, {"width": 10**6}, {"indent": 4}, {"allow_unicode": False}])
-def test_what_pyyaml_writes_is_read_and_written_again(options: dict[str, Any]) -> None:
-    text = str(yaml.safe_dump(VALUE, sort_keys=False, **{"allow_unicode": True, **options})).removesuffix("\n")
-    assert exactly(value_of(text)) == exactly(VALUE)
-    assert layout_of(text) is not None
-    rows = dump([VALUE, {"a": 1}])
-    assert exactly(value_of(rows)) == exactly([VALUE, {"a": 1}])
-    assert layout_of(rows) is not None
 
 
 def test_what_is_usual_needs_no_layout() -> None:
@@ -339,27 +315,6 @@ def test_aliases_add_no_more_than_the_text_has() -> None:
     for text in ("\n".join(lines), "\n".join(blocks)):
         with pytest.raises(ValueError, match="expected"):
             read_documents(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Hello, world",
-        "Error: File not found",
-        "INFO: started\nWARNING: slow\nERROR: stopped",
-        "---\ntitle: A page\ndate: 2026-01-01\n---\n# A heading\n\nAnd text.",
-        "---\ntitle: A page\ndate: 2026-01-01\n---\n\n- a list\n- of words",
-        "class A:\n  x: int\n  y: int",
-        "Next steps:\n  owner: Ana\n  due: Friday",
-        "Notes:\n- why: The disk is full.\n  fix: Delete the old logs.",
-        "User: hi\n---\nAssistant: hello",
-        "- a: 1\n- a: 2",
-        'first: {"a":1,"b":2345}',
-        'The rows: [\n  {"a": 1, "b": 2},\n  {"a": 3, "b": 4}\n]',
-    ],
-)
-def test_prose_is_no_yaml(text: str) -> None:
-    assert not is_data(text)
 
 
 def test_a_map_of_rows_is_data() -> None:

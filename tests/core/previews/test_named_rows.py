@@ -6,8 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from accp_core.previews import preview
 from accp_core.previews.asked.named_rows import NamedRows, find_named_rows
@@ -161,27 +159,6 @@ def test_columns_are_readings_of_their_own_where_a_third_has_the_words_of_both()
 def test_the_readings_of_a_request_are_bounded() -> None:
     rows = [{f"c{column}": "late" if (n + column) % 3 else "paid" for column in range(9)} for n in range(60)]
     assert len(named(rows, "late")) == 4
-
-
-@settings(max_examples=30)
-@given(
-    st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("cd"), st.integers(-9, 9)), min_size=30, max_size=60),
-    st.sets(st.sampled_from("abcd")),
-)
-def test_what_is_said_of_the_rows_is_so(cells: list[tuple[str, str, int]], asked: set[str]) -> None:
-    rows = [{"x": f"{x}-kind", "y": f"{y}-kind", "n": n} for x, y, n in cells]
-    found = one_named(rows, " ".join(f"{each}-kind" for each in asked))
-    if found is None:
-        return
-    fitting = [
-        (number, n)
-        for number, (x, y, n) in enumerate(cells)
-        if ("x=" not in found.conditions or x in asked) and ("y=" not in found.conditions or y in asked)
-    ]
-    assert found.numbers == {number for number, _ in fitting}
-    assert f": {len(fitting)} row" in found.conditions
-    if len(fitting) > 1:
-        assert f"sum {sum(n for _, n in fitting)}" in found.ranges
 
 
 def test_what_all_long_cells_say_gives_way_to_what_one_says() -> None:

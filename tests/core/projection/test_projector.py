@@ -7,8 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from accp_adapters.tokens import o200k_base
 from accp_core.compression import ResultLimits
@@ -207,21 +205,6 @@ def test_a_counter_that_cannot_be_hashed_counts_as_well() -> None:
 
     records = [record(Role.TOOL, PAGE), record(Role.TOOL, f"Again:\n{PAGE}"), record(Role.OTHER_AGENT, LONG)]
     assert project(*records, counter=Counter()) == project(*records)
-
-
-TEXTS = st.sampled_from(["", "ok", PAGE, LONG, PAGE[200:], f"one\n{PAGE}\ntwo", LONG[:9000], JSON])
-RECORDS = st.lists(st.builds(record, st.sampled_from(Role), TEXTS), max_size=6)
-
-
-@given(RECORDS)
-def test_a_sent_prefix_never_changes_and_nothing_gets_larger(records: list[MessageRecord]) -> None:
-    options: dict[str, Any] = {"counter": len, "limits": ResultLimits(inline=500, preview=200)}
-    whole = project(*records, **options)
-    for length in range(len(records)):
-        assert project(*records[:length], **options) == whole[:length]
-    for source, shown in zip(records, whole, strict=True):
-        pairs = zip(source.blocks, shown.blocks, strict=True)
-        assert all(new is None or len(new) <= len(old or "") for old, new in pairs)
 
 
 def asked(call: str, by_other: bool = False, **args: Any) -> MessageRecord:

@@ -6,7 +6,6 @@ from accp_adapters.tokens import o200k_base
 from accp_core import render
 from accp_core.view import legend_for
 from accp_core.view.legend import LEGEND, explanations
-from tests.conformance.vectors import load
 from tests.core.view.payloads import PAYLOADS
 
 counter = o200k_base()
@@ -55,12 +54,6 @@ def test_a_legend_is_one_line_of_less_than_a_hundred_tokens(name: str) -> None:
     legend = legend_for(render(PAYLOADS[name][0], counter=counter))
     assert "\n" not in legend
     assert counter(legend) < 100
-
-
-@pytest.mark.parametrize("vector", load("view", "views"))
-def test_a_marker_in_a_view_is_explained(vector: dict[str, str]) -> None:
-    legend = legend_for(vector["text"])
-    assert ("*1" in vector["text"].split()) <= ("*1 repeats it" in legend)
 
 
 def test_the_whole_legend_is_one_short_line() -> None:

@@ -1,67 +1,12 @@
 """A view read back, whatever its text: the vectors of `tests/vectors/view` pin what each construct means."""
 
 import json
-import random
-import string
 
 import pytest
 
 from accp_core import DecodeError, read, render, render_text
 from accp_core.view.read_value import MAX_READ_DEPTH
-from tests.conformance.vectors import load
 from tests.core.exactly import exactly
-from tests.core.view.payloads import PAYLOADS
-
-SIGNS = [
-    "[",
-    "{",
-    "]",
-    "}",
-    ":",
-    "; ",
-    ", ",
-    "&1 ",
-    "&1: ",
-    "*1",
-    "!json ",
-    "!json0u ",
-    '"',
-    '"""',
-    "\n",
-    '\n"""\n',
-    "-",
-    " ",
-    "a",
-    "b c",
-    "1",
-    "1.5",
-    "=",
-    "=[",
-    "={",
-    "[2] a b\n",
-    "{2} key: a\n",
-    "(a=",
-    ")",
-    "[:a: ",
-    "{:key: a: ",
-    "[2]:\n",
-    "[{\n",
-    "}]",
-    "\n}",
-    "null",
-    ",",
-    "\\",
-    "\\ud800",
-    "\ud800",
-    "é",
-    "\x00",
-    "\r",
-    "\ufeff",
-    "99999999999",
-    "[99999999999] a\n",
-    "&0",
-    "*0 ",
-]
 
 
 def reads(text: str) -> bool:
@@ -74,29 +19,6 @@ def reads(text: str) -> bool:
         assert 0 <= refusal.position <= len(text)
         return False
     return True
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_a_text_of_signs_is_read_or_refused_at_a_place_in_it(seed: int) -> None:
-    choose = random.Random(seed)
-    for _ in range(200):
-        reads("".join(choose.choices(SIGNS, k=choose.randint(1, 15))))
-
-
-@pytest.mark.parametrize("vector", load("view", "views"))
-def test_a_view_with_one_edit_is_read_or_refused_at_a_place_in_it(vector: dict[str, str]) -> None:
-    choose, text = random.Random(0), vector["text"]
-    for at in range(len(text)):
-        reads(text[:at] + text[at + 1 :])
-        reads(text[:at] + choose.choice(SIGNS) + text[at:])
-
-
-@pytest.mark.parametrize("name", PAYLOADS)
-def test_a_payload_with_one_edit_is_read_or_refused_at_a_place_in_it(name: str) -> None:
-    choose, text = random.Random(0), render(PAYLOADS[name][0], counter=len)
-    for _ in range(100):
-        at = choose.randrange(len(text))
-        reads(text[:at] + choose.choice(SIGNS) + text[at + choose.randint(0, 2) :])
 
 
 DEEP = {
@@ -119,7 +41,7 @@ DEEP = {
 }
 
 
-@pytest.mark.parametrize("depth", [MAX_READ_DEPTH + 1, 500, 100_000])
+@pytest.mark.parametrize("depth", [MAX_READ_DEPTH + 1, 100_000])
 @pytest.mark.parametrize("opening", DEEP.values(), ids=DEEP)
 def test_a_text_that_only_opens_is_refused(opening: str, depth: int) -> None:
     assert not reads(opening * depth)
@@ -194,44 +116,9 @@ def test_a_text_by_hand_is_read(text: str, value: object) -> None:
         assert exactly(read(text)) == exactly(value)
 
 
-def test_any_letter_begins_a_key() -> None:
-    for letter in string.ascii_letters:
-        assert read(f"{letter} 1") == {letter: 1}
-
-
 @pytest.mark.parametrize("line", ["[[1], [{b 1}]]", "{\na {\nb 1\n}\n}"])
 def test_values_beside_each_other_are_not_nested(line: str) -> None:
     assert read("\n".join(["[300]:", *[line] * 300])) == [read(f"[1]:\n{line}")[0]] * 300  # type: ignore[index]
-
-
-@pytest.mark.parametrize(
-    ("text", "position"),
-    [
-        ("", 0),
-        ("[1e999]", 7),
-        ('{"a": 1, "a": 2}', 1),
-        ("a -1.5e999", 10),
-        ("[a, !json5 [1]]", 9),
-        ('"""\nx\n"""', 6),
-        ('[2] a\n"""\nx\n"""\n"x""" y', 16),
-        ("a 1\nb", 4),
-        ("a 1\nb 2\na 3", 8),
-        ("x {\na 1\na 2\n}", 8),
-        ("[2] a b\n1 2\n3", 13),
-        ('a """\none\ntwo', 0),
-        ('b 1\na """\none\ntwo', 4),
-        ("[1]:\n[1, 2", 10),
-        ("a &1 x\nb &1 y", 13),
-        ("[2] (a={x &1 foo}) b\n1\n2", 24),
-        ("é 1\n中 [1", 8),
-        ("\ufeffa 1\n\nb", 5),
-    ],
-)
-def test_a_refusal_names_the_place(text: str, position: int) -> None:
-    with pytest.raises(DecodeError) as refusal:
-        read(text)
-    assert (refusal.value.code, refusal.value.position) == ("E1001", position)
-    assert str(refusal.value).endswith(f"at position {position}")
 
 
 @pytest.mark.parametrize("end", ["\n", "\n\n", "\r\n"])

@@ -5,7 +5,6 @@ import pytest
 from accp_core import DecodeError, read
 from accp_core.packing.expansion import ExpansionLimits
 from accp_core.view.layout import CUT_LINE, restore
-from accp_core.view.line_reader import LineReader
 from accp_core.view.notation import NOTATION
 
 TIGHT = ExpansionLimits(times=1)
@@ -90,15 +89,6 @@ def test_a_refused_view_is_told_what_was_expected_and_where(text: str, position:
         read(text)
     assert (refusal.value.code, refusal.value.text, refusal.value.position) == ("E1001", text, position)
     assert str(refusal.value) == f"E1001: {reason}, at position {position}"
-
-
-def test_no_line_is_behind_the_last_one_whose_beginning_is_named() -> None:
-    lines = LineReader("one\ntwo")
-    lines.next_line()
-    lines.next_line()
-    with pytest.raises(DecodeError) as refusal:
-        lines.next_line()
-    assert refusal.value.position == 4
 
 
 LAYOUTS = [

@@ -1,8 +1,6 @@
 """A tool result as text: fewer tokens, and the same bytes back."""
 
 import json
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -10,7 +8,7 @@ from accp_adapters.tokens import o200k_base
 from accp_core import DecodeError, ResultLimits, View, compress, read, render_text
 from accp_core.view import Options
 from accp_core.view.layout import AS_IS
-from tests.core.view.payloads import PAYLOADS, logs, records, webhook
+from tests.core.view.payloads import logs, records, webhook
 
 counter = o200k_base()
 
@@ -26,17 +24,6 @@ def viewed(source: str, options: Options | None = None) -> View:
     return view
 
 
-LAYOUTS: dict[str, dict[str, Any]] = {
-    "as Python writes it": {},
-    "compact": {"separators": (",", ":")},
-    "raw letters": {"ensure_ascii": False},
-    "indented by 1": {"indent": 1},
-    "indented by 2": {"indent": 2},
-    "indented by 3": {"indent": 3},
-    "indented by 4": {"indent": 4},
-    "indented by a tab": {"indent": "\t"},
-    "indented, raw letters": {"indent": 2, "ensure_ascii": False},
-}
 AROUND = {
     "nothing": ("", ""),
     "a line break behind": ("", "\n"),
@@ -51,22 +38,12 @@ AROUND = {
 
 
 @pytest.mark.parametrize(("before", "behind"), AROUND.values(), ids=AROUND)
-@pytest.mark.parametrize("keywords", LAYOUTS.values(), ids=LAYOUTS)
-def test_json_in_any_layout_and_place_is_rendered_and_comes_back(
-    keywords: dict[str, Any], before: str, behind: str
-) -> None:
-    source = before + json.dumps([{**record, "city": "São Paulo"} for record in records(6)], **keywords) + behind
+def test_json_in_any_place_is_rendered_and_comes_back(before: str, behind: str) -> None:
+    source = before + json.dumps([{**record, "city": "São Paulo"} for record in records(6)], indent=2) + behind
     view = viewed(source)
     assert view.text.startswith(before)
     assert view.text.endswith(behind)
     assert view.tokens_after < 0.7 * view.tokens_before
-
-
-@pytest.mark.parametrize("name", PAYLOADS)
-def test_a_payload_costs_less_than_its_compact_json(name: str) -> None:
-    value, percent = PAYLOADS[name]
-    view = viewed(json.dumps(value, separators=(",", ":")))
-    assert 100 * view.tokens_after <= percent * view.tokens_before
 
 
 @pytest.mark.parametrize("ensure_ascii", [True, False])
@@ -77,88 +54,6 @@ def test_json_lines_are_one_table(separators: tuple[str, str], ensure_ascii: boo
     view = viewed("\n".join(lines) + "\n")
     assert view.text.startswith("[20] ts level service")
     assert view.layout.startswith("v3 n")
-
-
-def written_in_go(value: object) -> str:
-    written = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-    return written.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def written_in_php(value: object) -> str:
-    return json.dumps(value, indent=4).replace("/", "\\/")
-
-
-LINKS = [{"id": n, "link": f"<https://example.org/a?b={n}&c=1>", "city": "São Paulo"} for n in range(12)]
-
-
-@pytest.mark.parametrize("write", [written_in_go, written_in_php])
-@pytest.mark.parametrize("before", ["", "Found:\n"])
-def test_escapes_of_other_languages_cost_no_more(write: Callable[[object], str], before: str) -> None:
-    view = viewed(before + write(LINKS))
-    assert "<https://example.org/a?b=7&c=1>" in view.text
-    assert view.tokens_after < 0.7 * view.tokens_before
-
-
-def test_json_lines_of_which_each_needs_another_part_of_the_style_are_one_table() -> None:
-    values = [{"id": 1, "text": "a"}, {"id": 2, "text": "<b>"}, {"id": 3, "text": "ã"}, {"id": 4, "text": "d"}]
-    view = viewed("\n".join(map(written_in_go, values)))
-    assert view.layout.startswith("v3 nn1+0s;9.0!3c,3e;u;0.0*2:")
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda lines: [*lines, "not JSON"],
-        lambda lines: [*lines, "{broken"],
-        lambda lines: [*lines, ""],
-        lambda lines: [*lines[:-1], lines[-1].replace(", ", ",")],
-        lambda lines: [*lines, json.dumps({"a": 1}, separators=(",", ":"))],
-        lambda lines: [*lines, json.dumps({"a": "é"}, ensure_ascii=False), json.dumps({"a": "é"})],
-    ],
-    ids=[
-        "a line of prose",
-        "a broken line",
-        "an empty line",
-        "a spoiled line",
-        "another style",
-        "two styles of letters",
-    ],
-)
-def test_lines_that_are_not_all_json_of_one_style_come_back_too(spoil: Any) -> None:
-    viewed("\n".join(spoil([json.dumps(entry) for entry in logs(20)])))
-
-
-def test_a_python_literal_is_rendered() -> None:
-    view = viewed(repr([{**record, "note": None, "ok": True, "say": "it's \n \x85 é"} for record in records(6)]))
-    assert view.layout.startswith("v3 p:")
-    assert view.tokens_after < 0.7 * view.tokens_before
-
-
-PYTHON_AS_IS = {
-    "a set": "{'a', 'b'}",
-    "bytes": "[b'a', b'b', 'c']",
-    "a number as key": "{1: 'a', 2: 'b', 3: 'c'}",
-    "an escape that Python lacks": r"['\d+', 'a b c d e f', '\w+']",
-    "a word behind a number": "[1is None, 'a', 'b', 'c']",
-    "double quotes where Python writes single": '["a", \'b\', "c"]',
-    "infinity": "['a', inf, nan]",
-    "a number that no float holds": "['a', 1e999]",
-    "an expression": "['a'] + ['b']",
-    "an open list": "['a', 'b'",
-    "null": "['a', null]",
-    "nothing": "[''",
-    "brackets without end": "['a'," + "[" * 100_000,
-    "a zero byte": "['a\x00', 'b']",
-    "a number of 5000 digits": f"['a', {'9' * 5000}]",
-    "surrogates that JSON would join": r"{'a': '\ud83d\ude00', 'b': ['some text', 'some text'], 'c': {'d': 'x y'}}",
-    "a key of surrogates": r"{'\ud83d\ude00': 1, 'b': ['some text', 'some text'], 'c': {'d': 'x y'}}",
-}
-
-
-@pytest.mark.parametrize("source", PYTHON_AS_IS.values(), ids=PYTHON_AS_IS)
-def test_what_only_looks_like_a_python_literal_stays(source: str, recwarn: pytest.WarningsRecorder) -> None:
-    assert viewed(source).layout == AS_IS
-    assert not recwarn.list
 
 
 def result(text: str, **more: object) -> str:
@@ -183,33 +78,6 @@ REPRS = {
 def test_the_text_in_a_repr_is_read_without_escapes(source: str) -> None:
     view = viewed(source)
     view.text.encode()
-
-
-@pytest.mark.parametrize(
-    "name", ["lines", "indented JSON", "JSON that ends with a line break", "two literals", "a dataclass"]
-)
-def test_the_text_in_a_repr_costs_less(name: str) -> None:
-    view = viewed(REPRS[name])
-    assert view.tokens_after < view.tokens_before
-    assert "\\n" not in view.text
-
-
-REPRS_AS_IS = {
-    "a short literal": "Result(text='a\\nb')",
-    "nothing escaped": "Result(text='a text of one long line, nothing in it that is escaped')",
-    "a lone surrogate": result("one\n\n\n\n\ntwo \ud800\n\n\n\nthree"),
-    "an escape that Python lacks": r"Result(text='C:\dir\name, C:\dir\other, C:\dir\more\n')",
-    "other quotes than Python writes": 'Result(text="one\\ntwo\\nthree\\nfour\\nfive\\n")',
-    "an open literal": "Result(text='one\\ntwo\\nthree\\nfour",
-    "a character beyond Unicode": r"Result(text='one\n two\n three\n four\n \Uffffffff')",
-    "a name of a character": r"Result(text='\N{BULLET} one \n two \n three \n four')",
-}
-
-
-@pytest.mark.parametrize("source", REPRS_AS_IS.values(), ids=REPRS_AS_IS)
-def test_a_literal_that_python_would_write_otherwise_stays(source: str, recwarn: pytest.WarningsRecorder) -> None:
-    assert viewed(source).layout == AS_IS
-    assert not recwarn.list
 
 
 TEXTS_AS_IS = {
@@ -359,7 +227,7 @@ CUT = json.dumps([{**record, "city": "São Paulo"} for record in records(12)], i
 
 @pytest.mark.parametrize("mark", ["", "... [truncated]", "\n\n[Output truncated: 5,000 characters left out]", "…\n\n"])
 @pytest.mark.parametrize("before", ["", "Result:\n", "{broken}\n"])
-@pytest.mark.parametrize("chars", [500, 700, len(CUT) - 1])
+@pytest.mark.parametrize("chars", [500, len(CUT) - 1])
 def test_json_that_was_cut_off_ends_with_a_line_that_says_so(before: str, chars: int, mark: str) -> None:
     view = viewed(before + CUT[:chars] + mark)
     assert view.text.startswith(f"{before}[")
@@ -439,6 +307,10 @@ def test_text_around_a_view_is_not_read_as_a_part_of_its_last_value() -> None:
         "- US GDP in 2024: $29.017 trillion\n- share of New York: 7.87%",
         "Result:\n  Reason: the disk is full",
         "Summary:\n  Problem: The disk is full.\n  Fix: Delete the old logs.",
+        "---\ntitle: A page\ndate: 2026-01-01\n---\n# A heading\n\nAnd text.",
+        "class A:\n  x: int\n  y: int",
+        "Notes:\n- why: The disk is full.\n  fix: Delete the old logs.",
+        "User: hi\n---\nAssistant: hello",
     ],
 )
 def test_prose_that_looks_like_yaml_stays(text: str) -> None:

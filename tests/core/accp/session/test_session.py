@@ -34,7 +34,7 @@ from accp_core.accp.session.events import (
 from accp_core.accp.session.options import SessionOptions
 from accp_core.accp.session.session import Session
 from accp_core.accp.state.checkpoint import CheckpointTrigger
-from accp_core.accp.state.context_state import ColdKey, ContextState, Entry, foreign_ref
+from accp_core.accp.state.context_state import ColdKey, ContextState, foreign_ref
 from accp_core.accp.values import json_to_value
 from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCode
@@ -256,15 +256,6 @@ def test_references_that_lead_to_each_other_are_refused_with_e2001() -> None:
     end = session(state=ContextState(session_id="s1").with_context(1, {"a": Ref("ctx.b"), "b": Ref("ctx.a")}))
     with pytest.raises(ProtocolError, match="E2001"):
         end.decode("@a>req:op{k:$ctx.a}")
-
-
-def test_an_entry_past_its_lifetime_is_refused_with_e2002() -> None:
-    state = ContextState(session_id="s1").put_hot("k", Entry(value=1, tokens=1, expires_at=NOW))
-    end = session(state=state)
-    assert only(end.receive(f"@a>req:op{{k:$hot.k}}[mid:m1,seq:1,ts:{NOW}]", NOW), MessageReceived)
-    (refused,) = end.receive(f"@a>req:op{{k:$hot.k}}[mid:m2,seq:2,ts:{NOW}]", NOW + 1)
-    assert isinstance(refused, FrameRefused)
-    assert refused.code == "E2002"
 
 
 def test_a_fault_of_ours_is_answered_with_e9999_and_reported_with_its_cause() -> None:

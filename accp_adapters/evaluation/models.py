@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from accp_core.ports import TokenCounter
 
-__all__ = ["Answered", "Model", "chat_model", "full_name", "mailbox", "model_named"]
+__all__ = ["Answered", "Model", "chat_model", "langchain_model", "mailbox", "model_named"]
 
 _PAUSE: Final = 0.2
 """Seconds between two looks into a mailbox."""
@@ -55,15 +55,22 @@ def model_named(name: str, *, counter: TokenCounter, base_url: str | None = None
     kind, _, rest = name.partition(":")
     if kind == "mailbox":
         return mailbox(Path(rest), counter=counter, wait=wait)
+    return chat_model(langchain_model(name, base_url), counter=counter)
+
+
+def langchain_model(name: str, base_url: str | None = None) -> Any:
+    """Return a chat model of LangChain by its name; OpenAI's API is spoken wherever an address is given.
+
+    Raises:
+        ImportError: the package of the provider is not installed.
+        ValueError: there is no such provider.
+    """
     from langchain.chat_models import init_chat_model
 
-    options: dict[str, Any] = {"base_url": base_url} if base_url else {}
-    return chat_model(init_chat_model(full_name(name, base_url), temperature=0, **options), counter=counter)
-
-
-def full_name(name: str, base_url: str | None) -> str:
-    """Return the name of a model with its provider, which is OpenAI's API wherever an address is given."""
-    return f"openai:{name}" if base_url and not name.startswith("openai:") else name
+    if base_url is None:
+        return init_chat_model(name, temperature=0)
+    full = name if name.startswith("openai:") else f"openai:{name}"
+    return init_chat_model(full, temperature=0, base_url=base_url)
 
 
 def chat_model(model: Any, *, counter: TokenCounter) -> Model:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, TypeVar
 
-__all__ = ["RunFile", "UnreadableRunFile", "read_run"]
+from accp_adapters.replay.prices import Budget
 
+__all__ = ["Job", "RunFile", "UnreadableRunFile", "do_all", "read_run", "spread"]
+
+Job: TypeAlias = tuple[str, Callable[[], Mapping[str, Any]]]
+"""The key of a line of a run file, and what makes it."""
+_Item = TypeVar("_Item")
 
 VERSION: Final = 1
 """The version of the format; a file without one is of this version."""
@@ -66,6 +72,43 @@ class RunFile:
         if self._path is not None:
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(_line(line))
+
+
+def do_all(
+    run: RunFile, jobs: Sequence[Job], *, concurrency: int = 1, budget: Budget | None = None
+) -> list[dict[str, Any]]:
+    """Do the jobs that a run file has no line of, and return the lines of all, in their order.
+
+    Args:
+        run: Keeps each line as it comes.
+        jobs: What is to be done.
+        concurrency: Jobs at once.
+        budget: What the lines of the file (`tokens`, `output`, `cached`, `written`) may take before no further job is
+            begun, whose line is then missing; None: no limit.
+    """
+    limits = budget or Budget()
+
+    def do(job: Job) -> None:
+        key, make = job
+        lines = list(run.answers.values())
+        tokens, output, *cache = (sum(line.get(name, 0) for line in lines) for name in _CHARGED)
+        if key not in run.answers and limits.is_left(prompt=tokens, output=output, cached=cache[0], written=cache[1]):
+            run.add(key, make())
+
+    with ThreadPoolExecutor(max_workers=concurrency) as pool:
+        for _ in pool.map(do, jobs):
+            pass
+    return [run.answers[key] for key, _ in jobs if key in run.answers]
+
+
+_CHARGED: Final = ("tokens", "output", "cached", "written")
+
+
+def spread(items: Sequence[_Item], limit: int | None) -> Sequence[_Item]:
+    """Return at most so many items, spread over all; None: all."""
+    if limit is None or limit >= len(items):
+        return items
+    return [items[number * len(items) // limit] for number in range(limit)]
 
 
 def _line(value: Mapping[str, Any]) -> str:

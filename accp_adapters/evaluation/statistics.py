@@ -15,7 +15,7 @@ _RESAMPLES: Final = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Right answers in one form minus those in the baseline, in points of 100 questions."""
+    """What an arm has minus what the baseline has, such as right answers, in points of 100."""
 
     points: float
     """The difference."""

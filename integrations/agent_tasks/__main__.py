@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from accp_adapters.cli.output.task_tables import print_tasks
 from accp_adapters.cli.price_options import read_budget
 from accp_adapters.tokens import o200k_base
 from integrations.agent_tasks.chat.models import task_model
 from integrations.agent_tasks.run import TaskOptions, evaluate_tasks
-from integrations.agent_tasks.tables import print_tasks
 
 __all__ = ["app"]
 

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from langchain_core.language_models import BaseChatModel
 
-from accp_adapters.evaluation.reading.grading import Grade, grade
-from accp_adapters.evaluation.reading.questions import Question
-from accp_adapters.evaluation.run_file import RunFile
+from accp_adapters.evaluation.answers import is_right
+from accp_adapters.evaluation.arms import Arm, arm_named, available_arms
+from accp_adapters.evaluation.chat_models import MalformedLetter
+from accp_adapters.evaluation.meter import Meter
+from accp_adapters.evaluation.report import Report
+from accp_adapters.evaluation.run_file import RunFile, do_all
 from accp_adapters.replay.prices import Budget
 from integrations.agent_tasks.agents import work
-from integrations.agent_tasks.arms import Arm, arm_named, available_arms
 from integrations.agent_tasks.catalog import chosen_tasks, make_tasks
-from integrations.agent_tasks.chat.models import MalformedLetter
 from integrations.agent_tasks.folder_tasks import read_tasks
-from integrations.agent_tasks.meter import Meter
-from integrations.agent_tasks.report import Line, TaskReport
 from integrations.agent_tasks.task import Task
+from integrations.agent_tasks.tools import OWN_TOOLS
 from integrations.agent_tasks.world import World, make_world
 
 __all__ = ["RUN_KIND", "TaskOptions", "Worker", "evaluate_tasks"]
@@ -32,6 +32,7 @@ Worker: TypeAlias = Callable[[Task, BaseChatModel, Arm, World, Meter], str]
 
 RUN_KIND: Final = "tasks"
 """What the header of a run file says of its kind."""
+_TYPES: Final = {int: "integer", float: "number"}
 _ANSWER: Final = re.compile(r"(?mi)^[*_ ]*answer[*_ ]*:[*_ ]*(.+)$")
 
 
@@ -76,7 +77,7 @@ def evaluate_tasks(
     concurrency: int = 1,
     budget: Budget | None = None,
     worker: Worker = work,
-) -> TaskReport:
+) -> Report:
     """Let a model do each task in each arm and return the figures.
 
     Args:
@@ -94,66 +95,47 @@ def evaluate_tasks(
         ValueError: the run file holds another run, or there is no such arm, task or size. What the model raises passes
             through, after the tasks that are done are kept.
     """
-    chosen, limits = options or TaskOptions(), budget or Budget()
+    chosen = options or TaskOptions()
     tasks, world = chosen.tasks(), chosen.world()
     made_of = {"seed": chosen.seed, "size": chosen.size} if chosen.folder is None else {"folder": str(chosen.folder)}
     run = RunFile(run_file, {"kind": RUN_KIND, "model": model_name, **made_of})
-    pairs = [(arm, task) for arm in chosen.arms for task in tasks]
-
-    def do(pair: tuple[str, Task]) -> None:
-        arm, task = pair
-        if _key(arm, task) not in run.answers and _is_left(limits, list(run.answers.values())):
-            run.add(_key(arm, task), _line(worker, model, arm, task, world))
-
-    with ThreadPoolExecutor(max_workers=concurrency) as pool:
-        for _ in pool.map(do, pairs):
-            pass
-    done = [run.answers[_key(arm, task)] for arm, task in pairs if _key(arm, task) in run.answers]
-    return TaskReport.of(done, asked=len(pairs))
-
-
-def _is_left(budget: Budget, lines: Sequence[Line]) -> bool:
-    """Return whether another task may be begun after those of some lines."""
-    sums = {name: sum(line[name] for line in lines) for name in ("tokens", "output", "cached", "written")}
-    return budget.is_left(prompt=sums.pop("tokens"), **sums)
-
-
-def _key(arm: str, task: Task) -> str:
-    return f"{arm}/{task.name}"
+    jobs = [
+        (f"{arm}/{task.name}", partial(_line, worker, model, arm, task, world)) for arm in chosen.arms for task in tasks
+    ]
+    return Report.of(do_all(run, jobs, concurrency=concurrency, budget=budget), asked=len(jobs), model=model_name)
 
 
 def _line(worker: Worker, model: BaseChatModel, arm: str, task: Task, world: World) -> dict[str, Any]:
     """Do one task in a world of its own and return what the run file keeps of it."""
-    own, meter = replace(world, sources=dict(world.sources)), Meter(task.results)
+    own, meter = replace(world, sources=dict(world.sources)), Meter(OWN_TOOLS | task.results.keys())
     try:
         answered = worker(task, model, arm_named(arm), own, meter)
-    except MalformedLetter as error:
-        answered, graded = "", Grade(right=False, error=str(error))
-    else:
-        graded = _grade(task, answered, own)
-    found = {"expected": task.answer, "answered": answered, "right": graded.right, "error": graded.error}
+        error = _error_of(task, answered, own)
+    except MalformedLetter as malformed:
+        answered, error = "", str(malformed)
+    found = {"expected": task.answer, "answered": answered, "right": error is None, "error": error}
     return {"arm": arm, "task": task.name, "kind": task.kind, **found, **meter.figures}
 
 
-def _grade(task: Task, answered: str, world: World) -> Grade:
-    """Return whether the last `Answer:` is right, and the edits that were asked for are made."""
+def _error_of(task: Task, answered: str, world: World) -> str | None:
+    """Return None where the last `Answer:` is right and the edits that were asked for are made; else "edit" (they are
+    not), "format" (there is no such line) or "other"."""
     if any(line not in world.sources[path].splitlines() for path, line in task.expected_sources.items()):
-        return Grade(right=False, error="edit")
+        return "edit"
+    answers = list(_ANSWER.finditer(answered))
+    if not answers:
+        return "format"
     if task.results:
-        return _grade_words(task, answered)
-    answers = _ANSWER.findall(answered)
-    question = Question(id=task.name, document=task.name, kind=task.kind, text=task.turns[-1], answer=task.answer)
-    return grade(question, answers[-1].strip() if answers else None)
+        return None if _has_words(task, answered, answered[answers[0].start(1) :]) else "other"
+    several = isinstance(task.answer, tuple)
+    kind = "csv-list-unordered" if several else _TYPES.get(type(task.answer), "string")
+    return None if is_right(answers[-1][1].strip(), ",".join(map(str, _listed(task.answer))), kind) else "other"
 
 
-def _grade_words(task: Task, answered: str) -> Grade:
+def _has_words(task: Task, answered: str, last: str) -> bool:
     """Return whether the last words hold all that is right, and what follows `Answer:` nothing that is wrong."""
-    match = _ANSWER.search(answered)
-    if match is None:
-        return Grade(right=False, error="format")
     holds = all(_has(answered.casefold(), str(each)) for each in _listed(task.answer))
-    wrong = any(_has(answered[match.start(1) :].casefold(), each) for each in task.wrong)
-    return Grade(right=holds and not wrong, error=None if holds and not wrong else "other")
+    return holds and not any(_has(last.casefold(), each) for each in task.wrong)
 
 
 def _has(text: str, words: str) -> bool:

@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
-from accp_adapters.evaluation.reading.questions import ExpectedAnswer
 from integrations.agent_tasks.world import World
 
-__all__ = ["Layout", "Maker", "Task", "fitting"]
+__all__ = ["ExpectedAnswer", "Layout", "Maker", "Task", "fitting"]
+
+ExpectedAnswer: TypeAlias = str | int | float | tuple[str, ...]
+"""What is right: a value, or the values of a list in any order."""
 
 Layout: TypeAlias = Literal["agent", "supervisor", "handoff", "summary"]
 """Who works: one agent; a supervisor with two agents as tools; an agent that hands over to another; one agent over

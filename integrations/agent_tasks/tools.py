@@ -13,7 +13,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from accp_core.strict_json import compact_json
 from integrations.agent_tasks.world import Row, World
 
-__all__ = ["TOOLS", "world_functions", "world_tools"]
+__all__ = ["OWN_TOOLS", "world_functions", "world_tools"]
 
 _MAX_MATCHES: Final = 50
 
@@ -86,8 +86,11 @@ _AREAS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     }
 )
 
-TOOLS: Final = frozenset(name for names in _AREAS.values() for name in names)
-"""The names of all tools of the world."""
+OWN_TOOLS: Final = frozenset(
+    {name for names in _AREAS.values() for name in names}
+    | {"ask_sales", "ask_support", "ask_operations", "transfer_to_sales"}
+)
+"""What an agent calls for its task; any other tool reads what an arm has hidden."""
 
 
 def world_functions(

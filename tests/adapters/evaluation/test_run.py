@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,78 +13,90 @@ from langchain_core.language_models import FakeListChatModel
 from accp_adapters.evaluation import (
     Answered,
     Document,
+    Question,
     Report,
     chat_model,
     evaluate,
     mailbox,
     models,
-    shipped_documents,
 )
-from accp_adapters.evaluation.reading.forms import READING_FORMS
-from accp_adapters.evaluation.reading.questions import questions_of
-from accp_adapters.evaluation.reading.run import ReadingOptions
 from accp_adapters.evaluation.run_file import read_run
+from accp_adapters.evaluation.solvers import DocumentSolver
 from accp_adapters.replay.prices import Budget, read_prices
 from accp_adapters.tokens import o200k_base
 
 COUNTER = o200k_base()
-DOCUMENTS = list(shipped_documents())[::9]
-OPTIONS = ReadingOptions(forms=("json", "view"), batch=5)
+KINDS = ("city", "count")
+
+
+def document(number: int) -> Document:
+    """Return rows with a question for a city and one for a count, in words that other documents have, too."""
+    rows = [{"id": row, "city": f"City {row}", "open": row % 3 == 0} for row in range(10 * number)]
+    questions = [
+        Question(id=f"city{number}", text="Which city is that of 7?", answer="City 7", kind="city"),
+        Question(id=f"count{number}", text="How many?", answer=f"{10 * number}", kind="count", answer_type="integer"),
+    ]
+    return Document.of(f"rows-{number}", rows, questions)
+
+
+DOCUMENTS = [document(number) for number in range(1, 6)]
 
 
 class Knowing:
-    """Answers rightly, but for questions about views whose text holds one of `hard`."""
+    """Answers rightly, but for questions about views that hold one of `hard`."""
 
     def __init__(self, *hard: str) -> None:
         self.hard = hard
         self.prompts: list[str] = []
+        self.solver = DocumentSolver(DOCUMENTS, counter=COUNTER)
 
     def __call__(self, prompt: str) -> Answered:
         self.prompts.append(prompt)
-        text, asked = prompt.split("The document:\n")[1].split("\n\nQuestions:\n")
-        lines = [line.partition(": ") for line in asked.split("\n")]
-        words = [f"{number}: {self.answer(text, question)}" for number, _, question in lines]
-        return Answered(text="\n".join(words), tokens_in=COUNTER(prompt), tokens_out=5)
-
-    def answer(self, text: str, question: str) -> str:
-        form, right = ANSWERS[text]
-        if form == "view" and any(word in question for word in self.hard):
-            return "*1"
-        answer = right[question]
-        return json.dumps(list(answer) if isinstance(answer, tuple) else answer)
-
-
-ANSWERS = {
-    READING_FORMS[form](document, COUNTER): (form, {each.text: each.answer for each in questions_of(document, seed=0)})
-    for form in ("json", "view")
-    for document in DOCUMENTS
-}
-"""The text of each document in each form to the form and to the answers by question."""
+        if "[{" not in prompt and any(word in prompt for word in self.hard):
+            return Answered(text="*1", tokens_in=COUNTER(prompt), tokens_out=1)
+        return self.solver(prompt)
 
 
 def run(model: Any, **options: Any) -> Report:
-    return evaluate(model, DOCUMENTS, counter=COUNTER, **{"options": OPTIONS, **options})
+    return evaluate(model, DOCUMENTS, counter=COUNTER, **{"forms": ("json", "view"), **options})
 
 
 def test_a_model_that_knows_everything_is_right_in_each_form() -> None:
-    report = run(Knowing(), concurrency=4)
-    as_json, as_view = report.forms
-    assert (as_json.right, as_view.right) == (as_json.asked, as_json.asked)
-    assert as_json.asked == sum(len(questions_of(document, seed=0)) for document in DOCUMENTS)
+    report = run(Knowing(), forms=("json", "view", "readable"), concurrency=4)
+    as_json, as_view, as_readable = report.arms
+    assert [(arm.arm, arm.right, arm.tasks) for arm in report.arms] == [
+        (form, 10, 10) for form in ("json", "view", "readable")
+    ]
     assert as_view.difference and as_view.difference.low == 0
     assert as_view.chance == 1.0
-    assert as_view.document_tokens < as_json.document_tokens == sum(COUNTER(each.source) for each in DOCUMENTS)
+    assert as_view.tokens < as_readable.tokens < as_json.tokens
+    assert as_view.cost_difference and as_view.cost_difference.high < 0
     assert report.is_within("view", 3) and report.is_within("toon", 3)
 
 
 def test_a_form_that_is_read_worse_is_below_by_its_interval() -> None:
-    report = run(Knowing("which", "how many"))
-    as_view = report.forms[1]
+    report = run(Knowing("How many"))
+    as_view = report.arms[1]
     assert as_view.difference and as_view.difference.high < -3
-    assert sum(as_view.errors.values()) == as_view.asked - as_view.right
-    assert as_view.errors["repeated value"] > 0
-    assert as_view.asked > as_view.right
+    assert {kind: arms["view"].right for kind, arms in report.by_kind.items()} == {"city": 5, "count": 0}
+    assert [line["answered"] for line in report.wrong] == ["*1"] * 5
     assert not report.is_within("view", 3)
+
+
+def test_some_questions_are_spread_over_all_documents() -> None:
+    report = run(Knowing(), limit=5)
+    assert list(report.by_task) == ["city1", "city2", "city3", "city4", "city5"]
+
+
+def test_two_questions_with_one_prompt_are_two_tasks() -> None:
+    twins = [Question(id=id, text="How many?", answer="1", kind=id) for id in ("a", "b")]
+    report = evaluate(Knowing(), [Document.of("one", [1], twins)], counter=COUNTER, forms=("json",))
+    assert list(report.by_task) == ["a", "b"]
+
+
+def test_a_form_that_a_document_has_not_is_refused() -> None:
+    with pytest.raises(ValueError, match="expected forms of json, view, readable for 'rows-1', found 'toon'"):
+        run(Knowing(), forms=("json", "toon"))
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
@@ -125,15 +136,9 @@ def test_a_run_file_of_another_run_is_refused(tmp_path: Path) -> None:
 def test_the_limit_of_tokens_ends_the_run_before_the_next_prompt() -> None:
     model = Knowing()
     report = run(model, budget=Budget(max_tokens=3_000))
-    assert report.missing > 0 and report.prompts == len(model.prompts)
+    assert report.missing > 0 and sum(arm.calls for arm in report.arms) == len(model.prompts)
     sent = list(map(COUNTER, model.prompts))
     assert sum(sent[:-1]) + 5 * len(sent[:-1]) < 3_000
-
-
-@pytest.mark.parametrize("options", [{"forms": ("xml",)}, {"forms": ()}, {"batch": 0}, {"per_kind": 0}])
-def test_options_that_ask_nothing_are_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="expected "):
-        ReadingOptions(**options)
 
 
 def test_any_chat_model_of_langchain_is_a_model() -> None:
@@ -164,7 +169,7 @@ def test_a_mailbox_is_answered_by_somebody_else(tmp_path: Path) -> None:
     finally:
         seen.set()
         thread.join()
-    assert report.forms[1].right == report.forms[1].asked > 0
+    assert report.arms[1].right == report.arms[1].tasks > 0
     with pytest.raises(TimeoutError, match=r"expected an answer in '.*\.answer\.txt' within 0 seconds"):
         mailbox(folder, counter=COUNTER, wait=0)("Nobody answers this.")
 
@@ -227,9 +232,4 @@ def test_the_limit_of_money_ends_the_run_before_the_next_prompt() -> None:
     report = run(model, budget=Budget(max_cost=0.01, prices=read_prices("3,15")))
     sent = [3 * COUNTER(prompt) + 15 * 5 for prompt in model.prompts]
     assert sum(sent[:-1]) < 10_000 <= sum(sent)
-    assert report.missing > 0 and report.prompts == len(model.prompts)
-
-
-def test_a_document_that_allows_no_question_asks_none() -> None:
-    report = evaluate(Knowing(), [Document.of("empty", "file", [])], counter=COUNTER, options=OPTIONS)
-    assert report.to_json() == {"prompts": 0, "missing": 0, "forms": []}
+    assert report.missing > 0 and sum(arm.calls for arm in report.arms) == len(model.prompts)

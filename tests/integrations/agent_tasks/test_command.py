@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from accp_adapters.cli.app import app as accp
 from integrations.agent_tasks.__main__ import app
-from integrations.agent_tasks.compare import app as compare
 from tests.limits import PROGRAM_PATIENCE
 
 ROOT = Path(__file__).parents[3]
@@ -31,17 +31,9 @@ def test_tasks_and_comparing(tmp_path: Path) -> None:
     assert (figures["missing"], [arm["arm"] for arm in figures["arms"]]) == (1, ["without"])
     run("two")
     paths = [str(tmp_path / f"{name}.jsonl") for name in ("one", "two")]
-    compared = CliRunner().invoke(compare, paths)
+    compared = CliRunner().invoke(accp, ["eval", "compare", *paths])
     assert compared.exit_code == 0
     assert "one.jsonl: default" in compared.stdout and "100.0" in compared.stdout
-    (tmp_path / "reading.jsonl").write_text('{"run": {}}\n', encoding="utf-8")
-    for arguments, words in (
-        ([paths[0], paths[0], "--arm", "nope"], "expected one of without, default, found 'nope'"),
-        ([paths[0], str(tmp_path / "mine.jsonl")], "No such file"),
-        ([paths[0], str(tmp_path / "reading.jsonl")], "expected a run of agent tasks, found one of 'reading'"),
-    ):
-        refused = CliRunner().invoke(compare, arguments, env={"COLUMNS": "400"})
-        assert (refused.exit_code, words in refused.output) == (2, True), refused.output
 
 
 @pytest.mark.slow

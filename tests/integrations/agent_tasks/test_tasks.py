@@ -12,14 +12,15 @@ import pytest
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
+from accp_adapters.evaluation.arms import ARMS, arm_named, available_arms
+from accp_adapters.evaluation.chat_models import MailboxModel
 from accp_adapters.evaluation.models import Answered
+from accp_adapters.evaluation.report import Report
 from accp_adapters.evaluation.run_file import read_run
 from accp_adapters.replay.prices import Budget, read_prices
 from accp_adapters.tokens import o200k_base
-from integrations.agent_tasks.arms import ARMS, arm_named, available_arms
 from integrations.agent_tasks.catalog import make_tasks
-from integrations.agent_tasks.chat.models import MailboxModel, task_model
-from integrations.agent_tasks.report import TaskReport
+from integrations.agent_tasks.chat.models import task_model
 from integrations.agent_tasks.run import TaskOptions, evaluate_tasks
 from integrations.agent_tasks.scripted.model import ScriptedModel
 from integrations.agent_tasks.scripted.prompt import Prompt
@@ -35,7 +36,7 @@ def options(**fields: Any) -> TaskOptions:
     return TaskOptions(**{"size": SMALL, "arms": ("without", "default"), "names": TWO, **fields})
 
 
-def run(chosen: TaskOptions, model: Any = None, **fields: Any) -> TaskReport:
+def run(chosen: TaskOptions, model: Any = None, **fields: Any) -> Report:
     return evaluate_tasks(model or ScriptedModel(chosen.tasks()), options=chosen, **fields)
 
 
@@ -53,21 +54,21 @@ ONE_OF_EACH_KIND = (
 
 
 @pytest.fixture(scope="module")
-def in_all_arms() -> TaskReport:
+def in_all_arms() -> Report:
     """Tasks in all arms that are installed, in a small world: one of each kind, with ACCP_LONG=1 all."""
     names = () if LONG else ONE_OF_EACH_KIND
     return run(options(arms=available_arms(), names=names))
 
 
 @pytest.mark.slow
-def test_every_arm_can_do_the_tasks(in_all_arms: TaskReport) -> None:
+def test_every_arm_can_do_the_tasks(in_all_arms: Report) -> None:
     assert [(line["arm"], line["task"], line["answered"]) for line in in_all_arms.wrong] == []
     assert [arm.arm for arm in in_all_arms.arms] == list(available_arms())
     assert {len(arms) for arms in in_all_arms.by_task.values()} == {len(available_arms())}
 
 
 @pytest.mark.slow
-def test_views_and_previews_take_fewer_tokens_than_compact_json(in_all_arms: TaskReport) -> None:
+def test_views_and_previews_take_fewer_tokens_than_compact_json(in_all_arms: Report) -> None:
     tokens = {arm.arm: arm.tokens for arm in in_all_arms.arms}
     assert tokens["tight"] < tokens["default"] < tokens["lossless"] < tokens["compact"] < tokens["without"]
     calls = {arm.arm: arm.calls for arm in in_all_arms.arms}
@@ -77,7 +78,7 @@ def test_views_and_previews_take_fewer_tokens_than_compact_json(in_all_arms: Tas
 
 
 @pytest.mark.slow
-def test_rows_that_a_preview_shows_are_not_fetched_and_the_facts_above_them_are(in_all_arms: TaskReport) -> None:
+def test_rows_that_a_preview_shows_are_not_fetched_and_the_facts_above_them_are(in_all_arms: Report) -> None:
     fetches = {task: arms["tight"].fetches for task, arms in in_all_arms.by_task.items()}
     assert fetches["voucher"] == 0, "its ticket is shown"
     assert (fetches["greatest_order"], fetches["gold_customers"]) == (1, 1)

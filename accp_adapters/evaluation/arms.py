@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from langchain.agents.middleware import AgentMiddleware, ClearToolUsesEdit, ContextEditingMiddleware
+from langchain.agents.middleware import AgentMiddleware, ClearToolUsesEdit, ContextEditingMiddleware, wrap_model_call
 
 from accp_adapters.langgraph import AccpMiddleware, Policy
 
@@ -44,9 +44,19 @@ class Arm:
 
 
 def _offload() -> Middlewares:
-    from deepagents.middleware.filesystem import FilesystemMiddleware  # noqa: PLC0415  this arm alone needs it
+    from deepagents.middleware.filesystem import FilesystemMiddleware  # this arm alone needs it
 
     return [FilesystemMiddleware(tool_token_limit_before_evict=_OFFLOAD_FROM)]
+
+
+def _headroom() -> Middlewares:
+    from headroom.integrations.langchain.langgraph import compress_tool_messages  # this arm alone needs it
+
+    @wrap_model_call
+    def compress(request: Any, handler: Callable[[Any], Any]) -> Any:
+        return handler(request.override(messages=compress_tool_messages(request.messages).messages))
+
+    return [compress]
 
 
 def _context_editing() -> Middlewares:
@@ -62,15 +72,20 @@ ARMS: Final[Mapping[str, Arm]] = MappingProxyType(
             *(Arm(name=name, policy=Policy.named(name)) for name in ("lossless", "default", "tight")),
             Arm(name="deepagents", others=_offload),
             Arm(name="context_editing", others=_context_editing),
+            Arm(name="headroom", others=_headroom),
         )
     }
 )
 """The name of each arm to the arm; `arm_named` knows those of other limits, too."""
 
 
+_PACKAGES: Final = ("deepagents", "headroom")
+"""The arms that are packages of others, by the name of both."""
+
+
 def available_arms() -> tuple[str, ...]:
     """Return the names of the arms whose libraries are installed."""
-    return tuple(name for name in ARMS if name != "deepagents" or importlib.util.find_spec("deepagents"))
+    return tuple(name for name in ARMS if name not in _PACKAGES or importlib.util.find_spec(name))
 
 
 def arm_named(name: str) -> Arm:

@@ -17,12 +17,8 @@ from accp_adapters.replay.cache_pricing import PromptCache, TokenIds
 from accp_adapters.tokens import o200k_base_encoding
 from accp_core.projection.cache_cost import CACHE_MINIMUM
 from accp_core.strict_json import compact_json
-from integrations.agent_tasks.tools import TOOLS
 
 __all__ = ["Meter", "message_text"]
-
-_OWN_TOOLS: Final = TOOLS | {"ask_sales", "ask_support", "ask_operations", "transfer_to_sales"}
-"""What an agent calls for its task; any other tool reads what an arm has hidden."""
 
 
 class Meter(BaseCallbackHandler):
@@ -30,9 +26,9 @@ class Meter(BaseCallbackHandler):
 
     run_inline = True
 
-    def __init__(self, tools: Iterable[str] = ()) -> None:
-        """Count nothing yet; `tools` are called for the task, as those of the world are."""
-        self._tools: Final = _OWN_TOOLS | frozenset(tools)
+    def __init__(self, tools: Iterable[str]) -> None:
+        """Count nothing yet; `tools` are called for the task, and any other one reads what an arm has hidden."""
+        self._tools: Final = frozenset(tools)
         self._cache: Final = PromptCache()
         self._lock: Final = threading.Lock()
         self.figures: Final[dict[str, float]] = dict.fromkeys(

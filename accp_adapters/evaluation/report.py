@@ -1,16 +1,16 @@
-"""The figures of a run of tasks: right answers, model calls and tokens of each arm, in all and by task."""
+"""The figures of a run: right answers, model calls, tokens and money of each arm, in all, by kind and by task."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from accp_adapters.evaluation.statistics import Difference, difference, mcnemar
 from accp_adapters.replay.prices import Prices
 
-__all__ = ["ArmFigures", "Line", "TaskReport"]
+__all__ = ["ArmFigures", "Line", "Report"]
 
 Line = Mapping[str, Any]
 """What a run file keeps of one task in one arm."""
@@ -50,6 +50,8 @@ class ArmFigures:
     """Right answers against the baseline, over the tasks done in both; None for the baseline."""
     chance: float | None = None
     """The probability that chance alone gives such a split (McNemar's exact test)."""
+    cost_difference: Difference | None = None
+    """Cost against the baseline in percent of it, over the same tasks."""
 
     def money(self, prices: Prices) -> float:
         """Return what the model calls cost, by what a provider's cache would hold of each prompt."""
@@ -57,50 +59,78 @@ class ArmFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskReport:
+class Report:
     """The figures of a run of tasks."""
 
     arms: tuple[ArmFigures, ...]
     """Those of each arm, the baseline first."""
+    by_kind: Mapping[str, Mapping[str, ArmFigures]]
+    """The kind of a task to the name of an arm to the figures."""
     by_task: Mapping[str, Mapping[str, ArmFigures]]
     """The name of a task to the name of an arm to the figures."""
     wrong: tuple[Line, ...]
     """The lines of the answers that are not right."""
     missing: int = 0
     """Tasks that were not begun, because the limit was reached; each counts once for each arm."""
+    model: str = field(default="", compare=False)
+    """The name of the model."""
 
     @classmethod
-    def of(cls, lines: Sequence[Line], *, asked: int | None = None) -> TaskReport:
+    def of(cls, lines: Sequence[Line], *, asked: int | None = None, model: str = "") -> Report:
         """Return the figures of the lines of a run file, whose first arm is the baseline."""
-        by_arm: dict[str, list[Line]] = defaultdict(list)
-        by_task: dict[str, dict[str, ArmFigures]] = defaultdict(dict)
-        for line in lines:
-            by_arm[line["arm"]].append(line)
-            by_task[line["task"]][line["arm"]] = _figures(line["arm"], [line])
-        baseline = next(iter(by_arm.values()), [])
+        arms = _by(lines, "arm")
+        baseline = next(iter(arms.values()), [])
+        figures = [_figures(arm, each, baseline if number else None) for number, (arm, each) in enumerate(arms.items())]
         return cls(
-            arms=tuple(
-                _figures(arm, each, baseline if number else None) for number, (arm, each) in enumerate(by_arm.items())
-            ),
-            by_task=by_task,
+            arms=tuple(figures),
+            by_kind={kind: _each_arm(each) for kind, each in _by(lines, "kind").items()},
+            by_task={task: _each_arm(each) for task, each in _by(lines, "task").items()},
             wrong=tuple(line for line in lines if not line["right"]),
             missing=0 if asked is None else asked - len(lines),
+            model=model,
         )
+
+    def is_within(self, arm: str, points: float) -> bool:
+        """Return whether an arm is at most `points` of 100 below the baseline, by the lower end of its interval."""
+        found = next((each.difference for each in self.arms if each.arm == arm), None)
+        return found is None or found.low >= -points
 
     def to_json(self) -> dict[str, Any]:
         """Return the figures as JSON."""
         tasks = {task: {arm: asdict(each) for arm, each in arms.items()} for task, arms in self.by_task.items()}
-        return {"missing": self.missing, "arms": [asdict(arm) for arm in self.arms], "tasks": tasks}
+        kinds = {kind: {arm: asdict(each) for arm, each in arms.items()} for kind, arms in self.by_kind.items()}
+        arms = [asdict(arm) for arm in self.arms]
+        return {"model": self.model, "missing": self.missing, "arms": arms, "kinds": kinds, "tasks": tasks}
+
+
+def _by(lines: Sequence[Line], name: str) -> dict[str, list[Line]]:
+    """Return the lines by what stands in them under a name; a task without a group is one of its own."""
+    groups: dict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        groups[line.get(name) or line["task"]].append(line)
+    return groups
+
+
+def _each_arm(lines: Sequence[Line]) -> dict[str, ArmFigures]:
+    return {arm: _figures(arm, each) for arm, each in _by(lines, "arm").items()}
 
 
 def _figures(arm: str, lines: Sequence[Line], baseline: Sequence[Line] | None = None) -> ArmFigures:
-    before = {line["task"]: bool(line["right"]) for line in baseline or ()}
-    pairs = {line["task"]: [(before[line["task"]], bool(line["right"]))] for line in lines if line["task"] in before}
+    before = {line["task"]: line for line in baseline or ()}
+    pairs = {
+        name: [(before[line["task"]], line) for line in each if line["task"] in before]
+        for name, each in _by(lines, "group").items()
+    }
+    right = {name: [(bool(b["right"]), bool(a["right"])) for b, a in each] for name, each in pairs.items()}
+    whole = sum(b["cost"] for each in pairs.values() for b, _ in each) / max(1, sum(map(len, pairs.values())))
+    cost = {name: [(b["cost"] / whole, a["cost"] / whole) for b, a in each] for name, each in pairs.items() if whole}
+    paired = any(pairs.values())
     return ArmFigures(
         arm=arm,
         right=sum(bool(line["right"]) for line in lines),
         tasks=len(lines),
-        difference=difference(pairs) if pairs else None,
-        chance=mcnemar([pair for each in pairs.values() for pair in each]) if pairs else None,
-        **{name: sum(line[name] for line in lines) for name in _SUMMED},
+        difference=difference(right) if paired else None,
+        chance=mcnemar([pair for each in right.values() for pair in each]) if paired else None,
+        cost_difference=difference(cost) if paired and cost else None,
+        **{name: sum(line.get(name, 0) for line in lines) for name in _SUMMED},
     )

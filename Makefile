@@ -18,6 +18,8 @@ DEMO_NEEDS := .[cli,langgraph]
 OTHERS := .venv-others
 # Other versions: make test-others OTHERS=.venv-others-lowest OTHERS_AT='google-adk==2.0.0'
 OTHERS_AT :=
+# tau2-bench, whose LiteLLM cannot stand beside the newest of the rest.
+TAU2 := .venv-tau2
 # Other encodings, which bring frameworks of their own: make bench-peers
 PEERS := .venv-peers
 # Whether there is a C compiler, and the headers of Python.
@@ -47,7 +49,7 @@ endef
 # A worker that has nothing left takes tests from another one, so that no long test runs alone at the end.
 XDIST := -n auto --dist worksteal
 
-.PHONY: demo test test-rest coverage coverage-core test-lowest test-mcp1 test-others test-compiled check bench bench-peers conformance conformance-mcp fuzz soak chaos mutants release bench-compiled clean
+.PHONY: demo test test-rest coverage coverage-core test-lowest test-mcp1 test-others test-tau2 test-compiled check bench bench-peers conformance conformance-mcp fuzz soak chaos mutants release bench-compiled clean
 
 demo: $(DEMO)/.installed  ## a LangGraph agent does one job with and without the middleware
 	$(DEMO)/bin/accp demo
@@ -81,6 +83,9 @@ test-others: $(OTHERS)/.installed  ## the adapter of Google ADK, and the gateway
 	LITELLM_LOCAL_MODEL_COST_MAP=True $(OTHERS)/bin/pytest -q --confcutdir=tests/adapters/gateway \
 		tests/adapters/frameworks/test_google_adk.py tests/adapters/gateway/test_litellm.py
 	$(OTHERS)/bin/pytest -q --confcutdir=tests/adapters/gateway tests/test_examples.py -k google_adk
+
+test-tau2: $(TAU2)/.installed  ## tasks of tau2-bench, done by solvers and judged by its own checks
+	$(TAU2)/bin/pytest -q --confcutdir=tests/adapters/evaluation tests/adapters/evaluation/test_tau2.py
 
 # Appended, so that the tests import what was compiled rather than the modules of this folder.
 test-compiled: $(COMPILED)/.installed  ## rendering and reading as Cython compiles them, against the same in Python
@@ -149,6 +154,9 @@ $(COMPILED)/.installed: $(STAMP) hatch_build.py $(shell find accp_core accp_adap
 
 $(MCP1)/.installed: pyproject.toml
 	$(call install,$(MCP1),--group mcp1 --editable .)
+
+$(TAU2)/.installed: pyproject.toml
+	$(call install,$(TAU2),--group tau2 --editable '.[cli,langgraph]')
 
 $(PEERS)/.installed: pyproject.toml
 	$(call install,$(PEERS),--group peers --editable .)

@@ -62,7 +62,7 @@ SHARED_NAMES = {
     "of each format, notation or state machine": "CODE IS_SEVERAL KEY LAYOUT MAX_DEPTH TRANSITIONS Table Value",
     "a text in which something was replaced: a repeat, a row": "Shortened",
     "of a recorded conversation, beside that of a live one": "Finding Request Role Snapshot Source Step",
-    "a text that is read, and one that questions are asked of; the figures of each": "Document Form Report",
+    "a text that is read, and one that questions are asked of; the figures of each": "Document Report",
 }
 """Why several modules define a public name, and the names."""
 

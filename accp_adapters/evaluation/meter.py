@@ -18,10 +18,10 @@ from accp_adapters.tokens import o200k_base_encoding
 from accp_core.projection.cache_cost import CACHE_MINIMUM
 from accp_core.strict_json import compact_json
 
-__all__ = ["Meter", "message_text"]
+__all__ = ["CallMeter", "message_text"]
 
 
-class Meter(BaseCallbackHandler):
+class CallMeter(BaseCallbackHandler):
     """Counts each model call of one task: those of all its agents, and those that write summaries."""
 
     run_inline = True

@@ -18,11 +18,20 @@ from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
 from accp_core.view import Options, legend_for, render_text
 
-__all__ = ["BASELINE", "FORMS", "Document", "Question", "evaluate", "make_prompt", "prompt_parts", "shown_text"]
+__all__ = [
+    "JSON_FORM",
+    "READING_FORMS",
+    "Document",
+    "Question",
+    "evaluate",
+    "make_prompt",
+    "prompt_parts",
+    "shown_text",
+]
 
-BASELINE: Final = "json"
+JSON_FORM: Final = "json"
 """The form that the others are compared with: compact JSON."""
-FORMS: Final = (BASELINE, "view", "readable")
+READING_FORMS: Final = (JSON_FORM, "view", "readable")
 """The forms that every document has; one with `texts` has those, too."""
 _OPTIONS: Final = {"view": Options(), "readable": Options(readable=True)}
 _ASK: Final = (
@@ -66,7 +75,7 @@ class Document:
     @classmethod
     def of(cls, name: str, value: Any, questions: Sequence[Question]) -> Document:
         """Return a document whose text is the compact JSON of `value`."""
-        return cls(name=name, texts={BASELINE: compact_json(value)}, questions=questions)
+        return cls(name=name, texts={JSON_FORM: compact_json(value)}, questions=questions)
 
 
 def evaluate(
@@ -74,7 +83,7 @@ def evaluate(
     documents: Iterable[Document],
     *,
     counter: TokenCounter,
-    forms: Sequence[str] = FORMS,
+    forms: Sequence[str] = READING_FORMS,
     limit: int | None = None,
     model_name: str = "",
     run_file: Path | None = None,
@@ -126,7 +135,7 @@ def shown_text(document: Document, form: str, counter: TokenCounter) -> str:
     if form not in _OPTIONS:
         known = ", ".join(dict.fromkeys((*document.texts, *_OPTIONS)))
         raise ValueError(f"expected forms of {known} for {document.name!r}, found {form!r}")
-    return render_text(document.texts[BASELINE], counter=counter, options=_OPTIONS[form]).text
+    return render_text(document.texts[JSON_FORM], counter=counter, options=_OPTIONS[form]).text
 
 
 def make_prompt(document: Document, form: str, text: str, question: Question) -> str:

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from accp_adapters.evaluation.reading import BASELINE, Document, Question
+from accp_adapters.evaluation.reading import JSON_FORM, Document, Question
 
-__all__ = ["HOW_TO_GET", "read_benchmark"]
+__all__ = ["HOW_TO_GET_TOON", "read_benchmark"]
 
-HOW_TO_GET: Final = (
+HOW_TO_GET_TOON: Final = (
     "git clone https://github.com/toon-format/toon && (cd toon && npx pnpm install), with Node.js 22.18 or newer"
 )
 """What a user does to have the benchmark."""
@@ -55,7 +55,7 @@ def _document(item: Mapping[str, Any], content: Mapping[str, Any]) -> Document:
     questions = [_question(each) for each in content["questions"] if each["dataset"] == item["name"]]
     if "value" in item:
         return Document.of(item["name"], item["value"], questions)
-    texts = {**item["texts"], BASELINE: item["texts"][BASELINE]}
+    texts = {**item["texts"], JSON_FORM: item["texts"][JSON_FORM]}
     return Document(name=item["name"], texts=texts, questions=questions, primers=content.get("primers") or {})
 
 
@@ -73,7 +73,7 @@ def _question(item: Mapping[str, Any]) -> Question:
 def _export(checkout: Path) -> str:
     folder = checkout / "benchmarks"
     if not folder.is_dir():
-        raise ValueError(f"expected a checkout of toon-format/toon at {str(checkout)!r}: {HOW_TO_GET}")
+        raise ValueError(f"expected a checkout of toon-format/toon at {str(checkout)!r}: {HOW_TO_GET_TOON}")
     command = ["node", "--input-type=module", "-e", _EXPORT]
     try:
         run = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", timeout=_PATIENCE)
@@ -85,4 +85,6 @@ def _export(checkout: Path) -> str:
 
 
 def _not_run(folder: Path, reason: object) -> ValueError:
-    return ValueError(f"expected Node.js to run the benchmark in {str(folder)!r}, found {str(reason)!r}: {HOW_TO_GET}")
+    return ValueError(
+        f"expected Node.js to run the benchmark in {str(folder)!r}, found {str(reason)!r}: {HOW_TO_GET_TOON}"
+    )

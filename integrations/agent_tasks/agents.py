@@ -20,7 +20,7 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command
 
 from accp_adapters.evaluation.arms import Arm, middlewares_of
-from accp_adapters.evaluation.meter import Meter
+from accp_adapters.evaluation.meter import CallMeter
 from accp_adapters.langgraph import handoff_tool
 from integrations.agent_tasks.folder_tasks import result_tools
 from integrations.agent_tasks.task import Layout, Task
@@ -137,7 +137,7 @@ _BUILDERS: Final[Mapping[Layout, Callable[[_Team, Task], Any]]] = {
 }
 
 
-def work(task: Task, model: BaseChatModel, arm: Arm, world: World, meter: Meter) -> str:
+def work(task: Task, model: BaseChatModel, arm: Arm, world: World, meter: CallMeter) -> str:
     """Let the agents of an arm work on a task and return the last answer; an empty one where they did not come to it.
 
     Args:

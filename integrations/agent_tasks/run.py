@@ -14,7 +14,7 @@ from langchain_core.language_models import BaseChatModel
 from accp_adapters.evaluation.answers import is_right
 from accp_adapters.evaluation.arms import Arm, arm_named, available_arms
 from accp_adapters.evaluation.chat_models import MalformedLetter
-from accp_adapters.evaluation.meter import Meter
+from accp_adapters.evaluation.meter import CallMeter
 from accp_adapters.evaluation.report import Report
 from accp_adapters.evaluation.run_file import RunFile, do_all
 from accp_adapters.replay.prices import Budget
@@ -27,7 +27,7 @@ from integrations.agent_tasks.world import World, make_world
 
 __all__ = ["RUN_KIND", "TaskOptions", "Worker", "evaluate_tasks"]
 
-Worker: TypeAlias = Callable[[Task, BaseChatModel, Arm, World, Meter], str]
+Worker: TypeAlias = Callable[[Task, BaseChatModel, Arm, World, CallMeter], str]
 """Lets the agents of an arm work on a task in a world of its own, and returns their last answer."""
 
 RUN_KIND: Final = "tasks"
@@ -107,7 +107,7 @@ def evaluate_tasks(
 
 def _line(worker: Worker, model: BaseChatModel, arm: str, task: Task, world: World) -> dict[str, Any]:
     """Do one task in a world of its own and return what the run file keeps of it."""
-    own, meter = replace(world, sources=dict(world.sources)), Meter(OWN_TOOLS | task.results.keys())
+    own, meter = replace(world, sources=dict(world.sources)), CallMeter(OWN_TOOLS | task.results.keys())
     try:
         answered = worker(task, model, arm_named(arm), own, meter)
         error = _error_of(task, answered, own)

@@ -22,15 +22,13 @@ if TYPE_CHECKING:
 __all__ = ["evaluation"]
 
 evaluation = typer.Typer(
-    cls=HelpGroup,
-    help="Whether a model still answers and acts as it would, on public benchmarks.",
-    no_args_is_help=True,
+    cls=HelpGroup, help="Whether a model still answers as it would, on public benchmarks.", no_args_is_help=True
 )
 
 
 @evaluation.command()
 def public(
-    name: Annotated[Literal["toon"], typer.Argument(help="The benchmark.")],
+    name: Annotated[Literal["toon", "tau2"], typer.Argument(help="The benchmark.")],
     *,
     model: Annotated[
         str, typer.Option(help="`provider:name` as LangChain's init_chat_model takes it, `mailbox:FOLDER` or `solver`.")
@@ -41,7 +39,13 @@ def public(
     base_url: Annotated[str | None, typer.Option(help="The address of an OpenAI-compatible server.")] = None,
     arm: Annotated[
         list[str] | None,
-        typer.Option(help="json, json-pretty, toon, view or readable; repeatable, the first is the baseline."),
+        typer.Option(
+            help="toon: json, json-pretty, toon, view or readable; tau2: without, lossless, default, tight, "
+            "context_editing, deepagents, headroom or limits such as 1000:700; repeatable, the first is the baseline."
+        ),
+    ] = None,
+    domain: Annotated[
+        list[str] | None, typer.Option(help="tau2: retail, airline or telecom; repeatable; without one: all.")
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Tasks, spread over all; without it: all.")] = None,
     run_file: Annotated[
@@ -56,25 +60,28 @@ def public(
     margin: Annotated[float, typer.Option(min=0, help="Points of 100 that our arms may be below the baseline.")] = 3.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
-    """Let a model answer TOON's retrieval questions from JSON, TOON, a view and a readable view.
+    """Let a model answer TOON's retrieval questions or do the tasks of tau2-bench, without us and with us.
 
-    Documents, questions and rules are those of the benchmark. `solver` is no model: it knows the answers and reads only
-    its prompt. Exit status 1 where the lower end of the 95 % interval of the view is more than three points below the
-    first form. Nothing is sent but to the model that you name.
+    Documents, environments, tasks and checks are those of the benchmark. `solver` is no model: it knows the way and
+    reads only its prompt. Exit status 1 where the lower end of the 95 % interval of the view, or of the default policy,
+    is more than three points below the first arm. Nothing is sent but to the model that you name.
 
     Example: `accp eval public toon --from toon --model openai:gpt-5-mini --out toon.jsonl`
 
-    Example: `accp eval public toon --from mine.json --arm json --arm view --model mailbox:letters` writes each
+    Example: `accp eval public tau2 --domain retail --arm without --arm default --model mailbox:letters` writes each
     prompt to `letters/<key>.prompt.txt` and waits for `letters/<key>.answer.txt`
     """
     budget = read_budget(max_tokens, max_cost, price)
     options = {"model_name": model, "run_file": run_file, "concurrency": concurrency, "budget": budget}
     with _refusals(model, run_file):
-        report = _toon(source, base_url, arm, limit, options)
+        if name == "toon":
+            report = _toon(source, base_url, arm, limit, options)
+        else:
+            report = _tau2(domain, base_url, arm, limit, options)
     _print(report, budget.prices, as_json=as_json)
     if not report.arms:
         typer.echo("No task was run: --max-tokens or --max-cost was reached before the first.", err=True)
-    if not report.arms or not report.is_within("view", margin):
+    if not report.arms or not report.is_within("view" if name == "toon" else "default", margin):
         raise typer.Exit(1)
 
 
@@ -82,15 +89,15 @@ def _toon(
     source: Path | None, base_url: str | None, forms: list[str] | None, limit: int | None, options: dict[str, Any]
 ) -> Report:
     from accp_adapters.evaluation import evaluate, model_named
-    from accp_adapters.evaluation.reading import FORMS
+    from accp_adapters.evaluation.reading import READING_FORMS
     from accp_adapters.evaluation.solvers import DocumentSolver
-    from accp_adapters.evaluation.toon import HOW_TO_GET, read_benchmark
+    from accp_adapters.evaluation.toon import HOW_TO_GET_TOON, read_benchmark
     from accp_adapters.tokens import o200k_base
 
     if source is None:
-        raise typer.BadParameter(f"expected the checkout of the benchmark: {HOW_TO_GET}", param_hint="--from")
+        raise typer.BadParameter(f"expected the checkout of the benchmark: {HOW_TO_GET_TOON}", param_hint="--from")
     counter, documents = o200k_base(), read_benchmark(source)
-    chosen = forms or dict.fromkeys((*FORMS, *documents[0].texts))
+    chosen = forms or dict.fromkeys((*READING_FORMS, *documents[0].texts))
     name = options["model_name"]
     solver = DocumentSolver(documents, counter=counter)
     return evaluate(
@@ -103,15 +110,30 @@ def _toon(
     )
 
 
+def _tau2(
+    domains: list[str] | None, base_url: str | None, arms: list[str] | None, limit: int | None, options: dict[str, Any]
+) -> Report:
+    from accp_adapters.evaluation.chat_models import agent_model
+    from accp_adapters.evaluation.solvers import tau2_solver
+    from accp_adapters.evaluation.tau2 import TAU2_DOMAINS, evaluate_tau2
+    from accp_adapters.tokens import o200k_base
+
+    player, name = tau2_solver, options["model_name"]
+    if name != "solver":
+        model = agent_model(name, counter=o200k_base(), base_url=base_url)
+        player = lambda domain, task, side: model  # noqa: E731
+    return evaluate_tau2(player, domains=domains or TAU2_DOMAINS, arms=arms, limit=limit, **options)
+
+
 @contextmanager
 def _refusals(model: str, run_file: Path | None) -> Iterator[None]:
     """Turn what a run cannot begin with into errors of the command."""
     try:
         yield
     except ImportError as error:
-        if error.name == "langchain":
+        if (error.name or "").partition(".")[0] in ("langchain", "langchain_core", "langgraph"):
             raise ExtraMissing(f"the model {model}", extra="langgraph") from error
-        raise typer.BadParameter(str(error), param_hint="--model") from error
+        raise typer.BadParameter(str(error), param_hint="NAME" if error.name == "tau2" else "--model") from error
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     except OSError as error:

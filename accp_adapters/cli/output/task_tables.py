@@ -15,6 +15,7 @@ __all__ = ["print_tasks"]
 
 _MAX_TASKS: Final = 60
 """Tasks up to which each has a row of its own."""
+_MAX_NAME: Final = 60
 _COLUMNS: Final = (
     *("arm", "right", "points", "95 % from", "to", "chance", "calls", "%", "fetches"),
     *("prompt tokens", "%", "cost", "%", "from", "to", "output"),
@@ -41,7 +42,9 @@ def print_tasks(report: Report, console: Console, prices: Prices | None = None) 
     by_kind = [[kind, *(_share(arms.get(name)) for name in names)] for kind, arms in report.by_kind.items()]
     console.print(plain_table("right by kind", ["kind", *names], by_kind))
     if len(report.by_task) <= _MAX_TASKS:
-        by_task = [[task, *(_cell(arms.get(name)) for name in names)] for task, arms in report.by_task.items()]
+        by_task = [
+            [_shortened(task), *(_cell(arms.get(name)) for name in names)] for task, arms in report.by_task.items()
+        ]
         console.print(plain_table("model calls and prompt tokens by task, ✗ where wrong", ["task", *names], by_task))
 
 
@@ -55,6 +58,10 @@ def _arm_row(arm: ArmFigures, first: ArmFigures) -> list[str]:
 
 def _interval(found: Difference | None) -> list[str]:
     return [f"{each:+.1f}" for each in (found.points, found.low, found.high)] if found else ["-"] * 3
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 1]}…"
 
 
 def _share(figures: ArmFigures | None) -> str:

@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import convert_to_messages, convert_to_openai_messages
 
-from accp_adapters.evaluation.meter import Meter
+from accp_adapters.evaluation.meter import CallMeter
 
 __all__ = ["Completion", "completion"]
 
@@ -30,7 +30,7 @@ Completion: TypeAlias = Callable[..., dict[str, Any]]
 """`complete(messages, tools=(), agent="")`: returns the next message of the assistant."""
 
 
-def completion(model: BaseChatModel, meter: Meter) -> Completion:
+def completion(model: BaseChatModel, meter: CallMeter) -> Completion:
     """Return a chat model as a function over the messages of OpenAI's chat API.
 
     Args:

@@ -10,7 +10,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from accp_adapters.evaluation.arms import Arm
-from accp_adapters.evaluation.meter import Meter
+from accp_adapters.evaluation.meter import CallMeter
 from accp_adapters.messages import project_messages
 from integrations.agent_tasks.agents import INSTRUCTIONS
 from integrations.agent_tasks.chat.functions import completion
@@ -23,7 +23,7 @@ from integrations.agent_tasks.world import World
 OF_ONE_AGENT = ("late_orders", "greatest_order", "gold_orders", "timeouts", "voucher", "edit_setting", "suspect")
 
 
-def work_in_a_loop(task: Task, model: BaseChatModel, arm: Arm, world: World, meter: Meter) -> str:
+def work_in_a_loop(task: Task, model: BaseChatModel, arm: Arm, world: World, meter: CallMeter) -> str:
     """Work as a stateless program does that calls a chat API, with `project_messages` before each request."""
     functions = {each.__name__: each for each in world_functions(world, task.areas)}
     definitions = [convert_to_openai_tool(each) for each in functions.values()]

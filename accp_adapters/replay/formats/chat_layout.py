@@ -10,30 +10,27 @@ from typing import Any, Final
 
 from accp_adapters.replay.formats.conversation import Item, Request, Snapshot, Step, Turn
 from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.formats.parts import BOOKKEEPING, SETTINGS, ReadMessage, read_turns
+from accp_adapters.replay.formats.parts import ReadMessage, read_turns
 
 __all__ = ["ChatLayout", "exchange_of", "request_of"]
 
-_EXCHANGE: Final = BOOKKEEPING | frozenset(
+_STEERING: Final = frozenset(
     [
-        "request",
-        "response",
-        "custom_id",
-        "method",
-        "path",
-        "headers",
-        "duration",
-        "duration_ms",
-        "latency",
-        "latency_ms",
-        "status_code",
-        "request_id",
-        "provider",
+        "anthropic_version",
+        "max_completion_tokens",
+        "max_tokens",
+        "model",
+        "reasoning_effort",
+        "seed",
+        "stop",
+        "stream",
+        "temperature",
+        "thinking",
+        "tool_choice",
+        "top_p",
     ]
 )
-
-
-_STEERING: Final = (SETTINGS - BOOKKEEPING) | {"model"}
+"""Fields that requests have and conversations do not."""
 _ANSWERS: Final = frozenset(
     ["choices", "content", "candidates", "promptFeedback", "prompt_feedback", "output", "error"]
 )
@@ -90,7 +87,7 @@ class ChatLayout:
     def _read_exchange(
         self, document: Mapping[str, Any], request: Mapping[str, Any], response: object, findings: Findings
     ) -> Request:
-        findings.fields(document, _EXCHANGE, f"an {self.owner} exchange")
+        findings.fields(document, ("request", "response"), f"an {self.owner} exchange")
         prompt, tools = self.read_request(request, findings)
         output = self._read_output(response, findings)
         return Request(prompt=prompt, output=output, tools=tools, identity=_identity(document, request))
@@ -108,7 +105,7 @@ class ChatLayout:
 
     def read_request(self, body: Mapping[str, Any], findings: Findings) -> tuple[tuple[Turn, ...], str]:
         """Return the turns of a request, its instructions first, and its tool definitions."""
-        findings.fields(body, SETTINGS | self.fields | {self.messages}, f"an {self.owner} request")
+        findings.fields(body, self.fields | {self.messages}, f"an {self.owner} request")
         turns = read_turns(body[self.messages], self.read_message, findings)
         return (*self.read_instructions(body, findings), *self.arrange(turns)), self.read_tools(body)
 

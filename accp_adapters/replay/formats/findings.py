@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -12,7 +13,40 @@ __all__ = ["Finding", "Findings"]
 
 _MAX_KINDS: Final = 500
 """Kinds of findings that are told apart; a hostile file may have a new one in every record."""
-_EMPTY: Final[tuple[object, ...]] = (None, "", [], {}, (), False)
+_UNREAD: Final = frozenset(
+    [
+        "annotations",
+        "citations",
+        "created",
+        "created_at",
+        "createdAt",
+        "date",
+        "error",
+        "extra_headers",
+        "headers",
+        "logprobs",
+        "metadata",
+        "provider_details",
+        "provider_specific_fields",
+        "requestMetadata",
+        "response_metadata",
+        "ResponseMetadata",
+        "stop",
+        "stop_details",
+        "stop_sequence",
+        "stop_sequences",
+        "time",
+        "timestamp",
+        "trace",
+        "user",
+        "vendor_details",
+    ]
+)
+"""Fields whose words no model is sent: those that say how, when and where a text came about."""
+_ELSEWHERE: Final = frozenset(["audio", "conversation", "fileData", "inlineData", "previous_response_id", "prompt"])
+"""Fields that name a part of a prompt which the record does not hold."""
+_NAME: Final = re.compile("[!-~]{0,200}")
+"""A text that is no words: an id, an address, a setting, the name of something."""
 _MAX_SHOWN: Final = 60
 
 
@@ -99,10 +133,24 @@ class Findings:
         self.add("block", f"of type {_shown(kind)} of {owner}", left_out=True)
 
     def fields(self, record: Mapping[str, Any], known: Collection[str], owner: str) -> None:
-        """Count each field of a record that is not `known` and holds anything."""
+        """Count each field of a record that may be a part of a prompt and is not `known`."""
         for name, value in record.items():
-            if name not in known and value not in _EMPTY:
+            if name not in known and name not in _UNREAD and ((value and name in _ELSEWHERE) or _has_words(value)):
                 self.add("field", f"{_shown(name)} of {owner}")
+
+
+def _has_words(value: object) -> bool:
+    """Return whether a text of a value is more than a name."""
+    values = [value]
+    while values:
+        match values.pop():
+            case str(text) if not _NAME.fullmatch(text):
+                return True
+            case Mapping() as fields:
+                values += fields.values()
+            case [*items]:
+                values += items
+    return False
 
 
 def _shown(value: object) -> str:

@@ -1,17 +1,15 @@
-"""What the readers of conversations share: the fields of a record that are no part of a prompt, and checked types."""
+"""What the readers of conversations share: the parts of a content, instructions, checked types."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from accp_adapters.replay.formats.conversation import Part, Turn, text
 from accp_adapters.replay.formats.findings import Findings
 from accp_adapters.replay.recorded_run import Role
 
 __all__ = [
-    "BOOKKEEPING",
-    "SETTINGS",
     "ReadBlock",
     "ReadMessage",
     "content_parts",
@@ -26,90 +24,6 @@ ReadMessage = Callable[[Mapping[str, Any], Findings], Iterable[Turn]]
 """Returns the turns in one message."""
 ReadBlock = Callable[[Mapping[str, Any], Findings], Iterable[Part]]
 """Returns the parts in one block of a message's content."""
-
-BOOKKEEPING: Final = frozenset(
-    [
-        "id",
-        "object",
-        "created",
-        "created_at",
-        "createdAt",
-        "timestamp",
-        "time",
-        "date",
-        "model",
-        "usage",
-        "usage_metadata",
-        "metadata",
-        "system_fingerprint",
-        "service_tier",
-        "status",
-        "finish_reason",
-        "stop_reason",
-        "stop_sequence",
-        "stop_details",
-        "cache_control",
-        "cost",
-        "error",
-        "url",
-        "user",
-        "session_id",
-        "trace_id",
-        "uuid",
-        "version",
-        "index",
-    ]
-)
-"""Fields of records that say when, where and how a text came about, and are not sent."""
-SETTINGS: Final = BOOKKEEPING | frozenset(
-    [
-        "temperature",
-        "top_p",
-        "top_k",
-        "n",
-        "stop",
-        "stop_sequences",
-        "stream",
-        "stream_options",
-        "max_tokens",
-        "max_completion_tokens",
-        "max_output_tokens",
-        "presence_penalty",
-        "frequency_penalty",
-        "logit_bias",
-        "logprobs",
-        "top_logprobs",
-        "seed",
-        "tool_choice",
-        "parallel_tool_calls",
-        "store",
-        "reasoning",
-        "reasoning_effort",
-        "thinking",
-        "truncation",
-        "include",
-        "verbosity",
-        "prompt_cache_key",
-        "prompt_cache_retention",
-        "safety_identifier",
-        "background",
-        "modalities",
-        "extra_headers",
-        "timeout",
-        "anthropic_version",
-        "anthropic_beta",
-        "betas",
-        "context_management",
-        "inference_geo",
-        "output_config",
-        "max_tool_calls",
-        "base_url",
-        "api_base",
-        "custom_llm_provider",
-        "num_retries",
-    ]
-)
-"""Fields of requests that steer a model and are no part of its prompt."""
 
 
 def has_block(messages: object, kinds: Iterable[str]) -> bool:

@@ -232,11 +232,11 @@ def test_requests_that_continue_each_other_are_one_run() -> None:
 def test_what_is_not_understood_is_named_with_its_place() -> None:
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
     odd = [
-        {"role": "user", "content": [{"type": "text", "text": "what is this?"}, picture, picture], "mood": "good"},
+        {"role": "user", "content": [{"type": "text", "text": "what is this?"}, picture, picture], "mood": "in a hurry"},
         {"role": "narrator", "content": "a voice"},
         {"role": "assistant", "content": "a cat", "reasoning_content": "hm"},
     ]
-    text = "\n" + json.dumps({"messages": odd, "flavour": 7})
+    text = "\n" + json.dumps({"messages": odd, "flavour": ["味"], "weight": 7, "effort": "very-high", "id": "r1"})
     findings = Findings()
     (run,) = parse_runs(text, path="runs.json", findings=findings)
     assert [message.text for message in run.messages] == ["what is this?", "a cat"]

@@ -23,7 +23,7 @@ from accp_adapters.replay.formats.conversation import (
     written,
 )
 from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.formats.parts import BOOKKEEPING, content_parts, read_turns
+from accp_adapters.replay.formats.parts import content_parts, read_turns
 from accp_adapters.replay.formats.traces.logged_messages import read_answer, read_prompt
 from accp_adapters.replay.recorded_run import Role
 
@@ -32,21 +32,8 @@ __all__ = ["is_autogen", "read_autogen"]
 _OWNER: Final = "an AutoGen message"
 _CALL: Final = "an AutoGen model call"
 _USERS: Final = ("user", "user_proxy", "human")
-_MESSAGE: Final = BOOKKEEPING | frozenset(
-    [
-        "type",
-        "source",
-        "content",
-        "models_usage",
-        "full_message_id",
-        "context",
-        "target",
-        "thought",
-        "tool_calls",
-        "results",
-        "format_string",
-    ]
-)
+_MESSAGE: Final = ("content", "thought", "source", "context", "tool_calls", "results", "format_string")
+"""Fields that are read, or repeat what is."""
 _TEXTS: Final = ("TextMessage", "StopMessage", "HandoffMessage", "MultiModalMessage", "StructuredMessage")
 _SILENT: Final = ("UserInputRequestedEvent", "ModelClientStreamingChunkEvent", "SelectSpeakerEvent", "SelectorEvent")
 
@@ -65,7 +52,7 @@ def read_autogen(document: Any, findings: Findings) -> Iterator[Item]:
     """Yield what a document says: a conversation of a team, the context of each agent, or a logged model call."""
     match document:
         case {"agent_states": {}}:
-            findings.fields(document, {"type", "version", "agent_states", "team_id"}, "an AutoGen team")
+            findings.fields(document, ("agent_states",), "an AutoGen team")
             for name, state in document["agent_states"].items():
                 yield from _read_state(name, state.get("agent_state", state), findings)
         case {"type": "LLMCall"}:
@@ -74,7 +61,7 @@ def read_autogen(document: Any, findings: Findings) -> Iterator[Item]:
         case {"llm_context": _}:
             yield from _read_state("agent", document, findings)
         case {"messages": [*messages]}:
-            findings.fields(document, {"messages", "stop_reason"}, "an AutoGen result")
+            findings.fields(document, ("messages", "stop_reason"), "an AutoGen result")
             yield Snapshot(turns=read_turns(messages, _read_message, findings))
         case [*messages]:
             yield Snapshot(turns=read_turns(messages, _read_message, findings))

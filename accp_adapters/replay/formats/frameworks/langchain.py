@@ -32,26 +32,14 @@ _ROLES: Final = {
     "tool": Role.TOOL,
     "function": Role.TOOL,
 }
-_MESSAGE: Final = frozenset(
-    [
-        "content",
-        "type",
-        "role",
-        "name",
-        "id",
-        "tool_calls",
-        "invalid_tool_calls",
-        "tool_call_id",
-        "additional_kwargs",
-        "response_metadata",
-        "usage_metadata",
-        "example",
-        "status",
-        "artifact",
-        "tool_call_chunks",
-        "chunk_position",
-        "lc_attributes",
-    ]
+_MESSAGE: Final = (
+    "content",
+    "name",
+    "tool_calls",
+    "invalid_tool_calls",
+    "additional_kwargs",
+    "artifact",
+    "tool_call_chunks",
 )
 _ADDITIONAL: Final = frozenset(
     [
@@ -62,31 +50,13 @@ _ADDITIONAL: Final = frozenset(
         "reasoning",
         "reasoning_content",
         "thought_signatures",
-        "lc_source",
-        "__openai_role__",
-        "__openai_function_call_ids__",
         "__gemini_function_call_thought_signatures__",
     ]
 )
 _COPIES: Final = ("tool_use", "tool_call", "function_call", "tool_call_chunk", "input_json_delta", "custom_tool_call")
 """Blocks that repeat `tool_calls`."""
 _THOUGHTS: Final = ("thinking", "redacted_thinking", "reasoning", "reasoning_content")
-_STATE: Final = frozenset(
-    [
-        "values",
-        "next",
-        "checkpoint",
-        "metadata",
-        "created_at",
-        "parent_checkpoint",
-        "parent_config",
-        "config",
-        "tasks",
-        "interrupts",
-        "checkpoint_id",
-        "parent_checkpoint_id",
-    ]
-)
+_STATE: Final = ("values", "checkpoint", "parent_checkpoint", "parent_config", "config", "tasks", "interrupts")
 
 
 def is_message(message: Any) -> bool:

@@ -10,31 +10,12 @@ from typing import Any, Final
 
 from accp_adapters.replay.formats.conversation import Item, Part, Snapshot, Step, Turn, call, result, text, written
 from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.formats.parts import BOOKKEEPING, content_parts, instructions, read_turns
+from accp_adapters.replay.formats.parts import content_parts, instructions, read_turns
 from accp_adapters.replay.recorded_run import Role
 
 __all__ = ["is_history", "read_history"]
 
 _OWNER: Final = "a Pydantic AI message"
-_MESSAGE: Final = BOOKKEEPING | frozenset(
-    [
-        "kind",
-        "parts",
-        "instructions",
-        "model_name",
-        "model_id",
-        "canonical_system",
-        "provider_name",
-        "provider_details",
-        "provider_response_id",
-        "provider_url",
-        "run_id",
-        "conversation_id",
-        "state",
-        "vendor_details",
-        "vendor_id",
-    ]
-)
 _ROLES: Final = {
     "system-prompt": Role.INSTRUCTIONS,
     "user-prompt": Role.USER,
@@ -67,7 +48,7 @@ def read_history(document: Any, findings: Findings) -> Iterator[Item]:
 
 
 def _read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
-    findings.fields(message, _MESSAGE, _OWNER)
+    findings.fields(message, ("parts", "instructions"), _OWNER)
     if message.get("kind") == "response":
         yield Turn(role=Role.AGENT, parts=tuple(content_parts(message["parts"], _read_output, findings)))
     elif message.get("kind") == "request":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from accp_adapters.replay.formats.findings import Findings
 from accp_adapters.replay.formats.frameworks.json_layouts import write_value
@@ -12,27 +12,6 @@ from accp_adapters.replay.recorded_run import RecordedCall, RecordedMessage, Rol
 from accp_core.strict_json import compact_json
 
 __all__ = ["is_trajectory", "read_trajectory"]
-
-_LINE: Final = frozenset({"source", "trajectory_id", "framework", "messages", "meta", "llm_calls", "tools"})
-_MESSAGE: Final = frozenset(
-    [
-        "seq",
-        "turn",
-        "from",
-        "to",
-        "role",
-        "kind",
-        "content",
-        "llm",
-        "tool_name",
-        "tool_call_id",
-        "fmt",
-        "usage",
-        "ledger",
-        "raw",
-        "first_speaker",
-    ]
-)
 
 
 def is_trajectory(document: Any) -> bool:
@@ -50,7 +29,7 @@ def read_trajectory(document: Any, findings: Findings) -> Iterator[Run]:
         KeyError, TypeError, ValueError: a field is missing or has another type; the text names it.
     """
     line = require_mapping(document, "a trajectory")
-    findings.fields(line, _LINE, "a trajectory")
+    findings.fields(line, ("messages", "llm_calls", "tools", "meta"), "a trajectory")
     messages = tuple(_message(message, findings) for message in line["messages"])
     positions = {message["seq"]: position for position, message in enumerate(line["messages"])}
     calls = _recorded_calls(line, positions)
@@ -63,7 +42,7 @@ def read_trajectory(document: Any, findings: Findings) -> Iterator[Run]:
 
 
 def _message(recorded: Mapping[str, Any], findings: Findings) -> RecordedMessage:
-    findings.fields(recorded, _MESSAGE, "a message of a trajectory")
+    findings.fields(recorded, ("from", "to", "content", "raw", "ledger", "first_speaker"), "a message of a trajectory")
     content = recorded["content"]
     return RecordedMessage(
         sender=recorded["from"],

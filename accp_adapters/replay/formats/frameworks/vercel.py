@@ -12,7 +12,7 @@ from typing import Any, Final
 from accp_adapters.replay.formats.chat_layout import ChatLayout, request_of
 from accp_adapters.replay.formats.conversation import Kind, Part, Turn, call, definitions, result, text, written
 from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.formats.parts import BOOKKEEPING, content_parts, has_block, instructions, require_mapping
+from accp_adapters.replay.formats.parts import content_parts, has_block, instructions, require_mapping
 from accp_adapters.replay.recorded_run import Role
 
 __all__ = ["LAYOUT", "is_vercel"]
@@ -39,9 +39,7 @@ def _has_parts(message: Any) -> bool:
 
 
 def _read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
-    findings.fields(
-        message, BOOKKEEPING | {"role", "content", "parts", "providerOptions", "experimental_output"}, _OWNER
-    )
+    findings.fields(message, ("content", "parts", "experimental_output"), _OWNER)
     role = _ROLES.get(message["role"])
     if role is None:
         findings.role(message["role"], "a Vercel AI conversation")
@@ -113,7 +111,7 @@ def _output(output: object, findings: Findings) -> str:
 
 LAYOUT: Final = ChatLayout(
     owner="Vercel AI",
-    fields=frozenset({"system", "tools", "toolChoice", "maxOutputTokens", "providerOptions", "trigger", "messageId"}),
+    fields=frozenset({"system", "tools", "toolChoice", "maxOutputTokens"}),
     read_message=_read_message,
     read_response=lambda body, findings: tuple(_read_message(body, findings)) if "role" in body else (),
     read_instructions=lambda body, findings: instructions(body.get("system") or ""),

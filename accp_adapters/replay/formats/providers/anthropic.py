@@ -11,7 +11,7 @@ from typing import Any, Final
 from accp_adapters.replay.formats.chat_layout import ChatLayout, exchange_of, request_of
 from accp_adapters.replay.formats.conversation import Kind, Part, Turn, call, definitions, result, text
 from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.formats.parts import BOOKKEEPING, content_parts, has_block, instructions, result_text
+from accp_adapters.replay.formats.parts import content_parts, has_block, instructions, result_text
 from accp_adapters.replay.recorded_run import Role
 
 __all__ = ["BLOCKS", "LAYOUT", "is_messages", "read_message", "read_response"]
@@ -32,27 +32,6 @@ _RESULTS: Final = (
 _THOUGHTS: Final = ("thinking", "redacted_thinking")
 BLOCKS: Final = frozenset((*_CALLS, *_RESULTS, *_THOUGHTS, "search_result"))
 """Types of blocks that no other format of messages has."""
-_BLOCK: Final = frozenset(
-    [
-        "type",
-        "text",
-        "id",
-        "name",
-        "input",
-        "tool_use_id",
-        "content",
-        "is_error",
-        "cache_control",
-        "citations",
-        "thinking",
-        "signature",
-        "data",
-        "server_name",
-        "caller",
-        "title",
-        "source",
-    ]
-)
 
 
 def is_messages(document: Any) -> bool:
@@ -72,7 +51,7 @@ def read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Tur
     Raises:
         KeyError, TypeError: a field is missing or has another type.
     """
-    findings.fields(message, BOOKKEEPING | {"role", "content", "type", "container", "context_management"}, _OWNER)
+    findings.fields(message, ("content",), _OWNER)
     role = _ROLES.get(message["role"])
     if role is None:
         findings.role(message["role"], "an Anthropic conversation")
@@ -87,7 +66,7 @@ def read_block(block: Mapping[str, Any], findings: Findings) -> Iterator[Part]:
     if kind in _THOUGHTS:
         findings.thoughts(kind, _OWNER)
         return
-    findings.fields(block, _BLOCK, "an Anthropic block")
+    findings.fields(block, ("text", "input", "content", "title", "source"), "an Anthropic block")
     match block:
         case {"type": "text", "text": str(words)}:
             yield text(words)

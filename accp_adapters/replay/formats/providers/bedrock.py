@@ -35,23 +35,6 @@ _BLOCKS: Final = frozenset(
         "searchResult",
     ]
 )
-_LOG: Final = frozenset(
-    [
-        "schemaType",
-        "schemaVersion",
-        "timestamp",
-        "accountId",
-        "region",
-        "requestId",
-        "operation",
-        "modelId",
-        "input",
-        "output",
-        "identity",
-        "inferenceRegion",
-        "requestMetadata",
-    ]
-)
 
 
 def is_converse(document: Any) -> bool:
@@ -79,7 +62,7 @@ def read_converse(document: Any, findings: Findings) -> Iterator[Item]:
     """Yield what a document says."""
     match document:
         case {"input": {"inputBodyJson": request}}:
-            findings.fields(document, _LOG, "a Bedrock log record")
+            findings.fields(document, ("input", "output"), "a Bedrock log record")
             answer = document.get("output", {}).get("outputBodyJson") or {}
             yield from LAYOUT.read({"request": request, "response": answer}, findings)
         case _:
@@ -87,7 +70,7 @@ def read_converse(document: Any, findings: Findings) -> Iterator[Item]:
 
 
 def _read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
-    findings.fields(message, {"role", "content"}, _OWNER)
+    findings.fields(message, ("content",), _OWNER)
     role = _ROLES.get(message["role"])
     if role is None:
         findings.role(message["role"], "a Bedrock conversation")
@@ -104,7 +87,7 @@ def _read_block(block: Mapping[str, Any], findings: Findings) -> Iterator[Part]:
         case {"toolUse": {"name": str(tool), "input": arguments} as asked}:
             yield call(tool, arguments, asked.get("toolUseId"))
         case {"toolResult": {"content": content} as answer}:
-            findings.fields(answer, {"toolUseId", "content", "status", "type"}, "a Bedrock tool result")
+            findings.fields(answer, ("content",), "a Bedrock tool result")
             texts = [part.text for part in content_parts(content, _read_block, findings)]
             yield result("\n".join(filter(None, texts)), answer.get("toolUseId"))
         case {"reasoningContent": _}:
@@ -116,11 +99,7 @@ def _read_block(block: Mapping[str, Any], findings: Findings) -> Iterator[Part]:
 
 
 def _read_response(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...]:
-    findings.fields(
-        body,
-        {"output", "stopReason", "usage", "metrics", "trace", "performanceConfig", "ResponseMetadata", "serviceTier"},
-        "a Bedrock response",
-    )
+    findings.fields(body, ("output",), "a Bedrock response")
     message = (body.get("output") or {}).get("message")
     return tuple(_read_message(message, findings)) if message else ()
 
@@ -132,21 +111,7 @@ def _system(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...]:
 
 LAYOUT: Final = ChatLayout(
     owner="Bedrock",
-    fields=frozenset(
-        [
-            "system",
-            "toolConfig",
-            "modelId",
-            "inferenceConfig",
-            "additionalModelRequestFields",
-            "guardrailConfig",
-            "promptVariables",
-            "additionalModelResponseFieldPaths",
-            "requestMetadata",
-            "performanceConfig",
-            "serviceTier",
-        ]
-    ),
+    fields=frozenset({"system", "toolConfig", "additionalModelRequestFields"}),
     read_message=_read_message,
     read_response=_read_response,
     read_instructions=_system,

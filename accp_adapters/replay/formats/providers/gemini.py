@@ -36,7 +36,7 @@ def is_contents(document: Any) -> bool:
 
 
 def _read_content(content: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
-    findings.fields(content, {"role", "parts"}, _OWNER)
+    findings.fields(content, ("parts",), _OWNER)
     role = _ROLES.get(content.get("role") or "")
     if role is None:
         findings.role(content["role"], "a Gemini conversation")
@@ -113,12 +113,8 @@ LAYOUT: Final = ChatLayout(
             "systemInstruction",
             "system_instruction",
             "tools",
-            "toolConfig",
-            "tool_config",
             "generationConfig",
             "generation_config",
-            "safetySettings",
-            "safety_settings",
             "config",
         ]
     ),

@@ -11,7 +11,7 @@ from typing import Any, Final
 from accp_adapters.replay.formats.chat_layout import ChatLayout, exchange_of, request_of
 from accp_adapters.replay.formats.conversation import Part, Turn, call, definitions, result, text
 from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.formats.parts import BOOKKEEPING, content_parts, result_text
+from accp_adapters.replay.formats.parts import content_parts, result_text
 from accp_adapters.replay.recorded_run import Role
 
 __all__ = ["LAYOUT", "is_chat", "is_chat_message", "read_chat_message", "read_choices"]
@@ -25,23 +25,9 @@ ROLES: Final = {
     "function": Role.TOOL,
 }
 _OWNER: Final = "an OpenAI message"
-_MESSAGE: Final = BOOKKEEPING | frozenset(
-    [
-        "role",
-        "content",
-        "name",
-        "tool_calls",
-        "tool_call_id",
-        "function_call",
-        "refusal",
-        "annotations",
-        "reasoning_content",
-        "reasoning",
-        "reasoning_details",
-        "provider_specific_fields",
-    ]
-)
 _THOUGHTS: Final = ("reasoning_content", "reasoning", "reasoning_details")
+_MESSAGE: Final = frozenset(("content", "name", "tool_calls", "function_call", "refusal", *_THOUGHTS))
+"""Fields that are read."""
 
 
 def is_chat_message(message: Any) -> bool:
@@ -109,7 +95,7 @@ def read_choices(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...
     """Return the turns in a response, one for each choice; it may be one message."""
     if "choices" not in body:
         return tuple(read_chat_message(body, findings)) if "role" in body else ()
-    findings.fields(body, BOOKKEEPING | {"choices", "prompt_filter_results", "provider"}, "an OpenAI response")
+    findings.fields(body, ("choices", "prompt_filter_results"), "an OpenAI response")
     return tuple(turn for choice in body["choices"] for turn in _choice(choice, findings))
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from accp_adapters.replay.formats.chat_layout import ChatLayout, exchange_of, request_of
 from accp_adapters.replay.formats.conversation import Item, Part, Snapshot, Step, Turn, call, definitions, result, text
 from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.formats.parts import BOOKKEEPING, content_parts, instructions, read_turns
+from accp_adapters.replay.formats.parts import content_parts, instructions, read_turns
 from accp_adapters.replay.formats.providers.openai_chat import ROLES, read_block
 from accp_adapters.replay.recorded_run import Role
 
@@ -20,23 +20,6 @@ __all__ = ["is_item", "is_responses", "read_item", "read_responses"]
 _OWNER: Final = "an OpenAI response"
 _CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input", "mcp_call": "arguments"}
 _RESULTS: Final = ("function_call_output", "custom_tool_call_output")
-_ITEM: Final = BOOKKEEPING | frozenset(
-    [
-        "type",
-        "role",
-        "content",
-        "name",
-        "arguments",
-        "input",
-        "output",
-        "call_id",
-        "phase",
-        "namespace",
-        "server_label",
-        "approval_request_id",
-        "internal_chat_message_metadata_passthrough",
-    ]
-)
 
 
 def is_item(item: Any) -> bool:
@@ -96,7 +79,7 @@ def read_item(item: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
     else:
         findings.block(kind, _OWNER)
         return
-    findings.fields(item, _ITEM, "an OpenAI item")
+    findings.fields(item, ("content", "arguments", "input", "output"), "an OpenAI item")
 
 
 def _message(item: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:

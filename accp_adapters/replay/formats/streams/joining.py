@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.formats.parts import BOOKKEEPING
 from accp_adapters.replay.formats.streams.ends import RESPONSE_ENDS, breaks_off, first_stream
 from accp_adapters.replay.formats.streams.events import BROKEN, STREAM_END, StreamEvent, events_of
 
@@ -21,7 +20,6 @@ __all__ = ["join_response", "joined_exchange", "stream_kind"]
 
 _WHOLE: Final = ("id", "type", "role", "index", "name", "object")
 """Fields of a delta that are given whole, by some servers in every chunk."""
-_CHUNK: Final = BOOKKEEPING | {"choices", "provider", "prompt_filter_results", "obfuscation"}
 _ANTHROPIC: Final = ("message_start", "message_delta", "message_stop", "content_block_start", "content_block_delta")
 _ANTHROPIC_DELTAS: Final = {
     "text_delta": "text",
@@ -167,7 +165,7 @@ def _finished(value: Any) -> Any:
 def _join_chunks(events: list[StreamEvent], findings: Findings) -> dict[str, Any]:
     choices: dict[str, dict[str, Any]] = {}
     for event in events:
-        findings.fields(event, _CHUNK, "an OpenAI chunk")
+        findings.fields(event, ("choices", "prompt_filter_results"), "an OpenAI chunk")
         for choice in event.get("choices") or ():
             _merge(choices.setdefault(str(choice.get("index")), {}), choice.get("delta") or {})
     messages = [{"role": "assistant", "content": None} | _finished(message) for message in choices.values()]

@@ -120,7 +120,7 @@ def _vercel_answer(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _indexed(row: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
     """Yield the turns of attributes such as `gen_ai.prompt.0.role` and `gen_ai.prompt.0.tool_calls.0.name`."""
     known = {key for key in row if key.startswith("tool_calls.")}
-    findings.fields(row, {"role", "content", "tool_call_id", "finish_reason", "name"} | known, _OWNER)
+    findings.fields(row, {"content"} | known, _OWNER)
     yield from _turns(row, str(row.get("role") or "assistant"), unflatten(row, "tool_calls"), findings)
 
 

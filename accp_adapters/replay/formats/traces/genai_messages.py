@@ -39,7 +39,7 @@ def is_genai_messages(document: Any) -> bool:
 
 def read_genai_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
     """Yield the turn in one message."""
-    findings.fields(message, {"role", "parts", "finish_reason", "name"}, _OWNER)
+    findings.fields(message, ("parts", "name"), _OWNER)
     role = GENAI_ROLES.get(message["role"])
     if role is None:
         findings.role(message["role"], "a GenAI span")

@@ -32,8 +32,6 @@ _ROLES: Final = {
     "tool-call": Role.AGENT,
     "tool-response": Role.TOOL,
 }
-_FIELDS: Final = frozenset({"role", "content", "name", "tool_call_id", "finish_reason"})
-_CALL: Final = frozenset({"id", "function.name", "function.arguments"})
 
 
 def is_call(span: Span) -> bool:
@@ -66,7 +64,7 @@ def read_call(span: Span, findings: Findings) -> Request:
 def _turn(row: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
     message = {key.removeprefix("message."): value for key, value in row.items()}
     known = {key for key in message if key.startswith(("contents.", "tool_calls."))}
-    findings.fields(message, _FIELDS | known | {"function_call_name", "function_call_arguments_json"}, _OWNER)
+    findings.fields(message, {"content", "name", "function_call_arguments_json"} | known, _OWNER)
     role = _ROLES.get(str(message.get("role")))
     if role is None:
         findings.role(message.get("role"), "an OpenInference span")
@@ -106,5 +104,5 @@ def _contents(message: Mapping[str, Any], findings: Findings) -> Iterator[str]:
 
 def _call(row: Mapping[str, Any], findings: Findings) -> Part:
     asked = {key.removeprefix("tool_call."): value for key, value in row.items()}
-    findings.fields(asked, _CALL, "an OpenInference tool call")
+    findings.fields(asked, ("function.arguments",), "an OpenInference tool call")
     return call(str(asked.get("function.name") or ""), asked.get("function.arguments"), asked.get("id"))

@@ -16,25 +16,6 @@ from accp_adapters.replay.recorded_run import Role
 __all__ = ["is_task", "read_task"]
 
 _ROLES: Final = {"user": Role.USER, "agent": Role.AGENT, "ROLE_USER": Role.USER, "ROLE_AGENT": Role.AGENT}
-_MESSAGE: Final = frozenset(
-    [
-        "kind",
-        "role",
-        "parts",
-        "messageId",
-        "message_id",
-        "contextId",
-        "context_id",
-        "taskId",
-        "task_id",
-        "referenceTaskIds",
-        "metadata",
-        "extensions",
-        "content",
-    ]
-)
-_TASK: Final = frozenset(["kind", "id", "contextId", "context_id", "status", "history", "artifacts", "metadata"])
-_PART: Final = frozenset(["kind", "text", "data", "metadata", "mediaType", "media_type", "filename"])
 
 
 def is_task(document: Any) -> bool:
@@ -57,7 +38,7 @@ def read_task(document: Any, findings: Findings) -> Iterator[Item]:
         case {"jsonrpc": _, "result": inner} | {"jsonrpc": _, "params": {"message": inner}} | {"task": inner}:
             yield from read_task(inner, findings)
         case {"status": {**status}}:
-            findings.fields(document, _TASK, "an A2A task")
+            findings.fields(document, ("status", "history", "artifacts"), "an A2A task")
             history = document.get("history") or []
             turns = read_turns(history, _read_message, findings)
             said = status.get("message")
@@ -75,7 +56,7 @@ def _delivered(task: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
 
 
 def _read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
-    findings.fields(message, _MESSAGE, "an A2A message")
+    findings.fields(message, ("parts", "content"), "an A2A message")
     role = _ROLES.get(message["role"])
     if role is None:
         findings.role(message["role"], "an A2A conversation")
@@ -93,4 +74,4 @@ def _read_part(part: Mapping[str, Any], findings: Findings) -> Iterator[Part]:
         case _:
             findings.block(part.get("kind") or next(iter(part), None), "an A2A message")
             return
-    findings.fields(part, _PART, "an A2A part")
+    findings.fields(part, ("text", "data", "filename"), "an A2A part")

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
 if TYPE_CHECKING:
     from accp_core.projection import ToolForm
 
-__all__ = ["AskOption", "ChangesOption", "FetchOption", "ToolOption", "tool_forms"]
+__all__ = ["TOOL_HELP", "AskOption", "ChangesOption", "FetchOption", "ToolOption", "tool_forms"]
 
+TOOL_HELP: Final = (
+    "How the results of a tool, or of those whose name matches, are shown: as_is, verbatim, lossless, or the tokens of "
+    "a result and of its preview, as 2500:1000; repeatable. Known tools that read files are verbatim."
+)
 ToolOption: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(
-        "--tool",
-        metavar="NAME=FORM",
-        help="How the results of a tool, or of those whose name matches, are shown: as_is, verbatim, lossless, or the "
-        "tokens of a result and of its preview, as 2500:1000; repeatable. Known tools that read files are verbatim.",
-    ),
+    typer.Option("--tool", metavar="NAME=FORM", help=TOOL_HELP),
 ]
 
 FetchOption = Annotated[

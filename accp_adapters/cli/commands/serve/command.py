@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -13,59 +13,91 @@ from accp_adapters.cli.commands.serve.agent import prepare_agent
 from accp_adapters.cli.commands.serve.compression import prepare_compression
 from accp_adapters.cli.commands.serve.entrance import Entrance, entrance_of
 from accp_adapters.cli.commands.serve.handler import prepare_handler
-from accp_adapters.cli.commands.serve.options import (
-    AgentId,
-    Ascii,
-    Compress,
-    DecimalOption,
-    Decimals,
-    Http,
-    KeepBytes,
-    KeepSeconds,
-    Log,
-    MakeToken,
-    Preset,
-    PresetOption,
-    RelayAddress,
-    Sequence,
-    SequenceOption,
-    Served,
-    Stdio,
-    Target,
-    Tcp,
-    check_options,
-    given_options,
-)
+from accp_adapters.cli.commands.serve.options import Served, check_options, given_options, option_of
 from accp_adapters.cli.errors import ExtraMissing, InputRefused
 from accp_adapters.cli.serving import AllowedNames, CertificateFile, KeyFile, TokenVariable, imported
-from accp_adapters.cli.tool_forms import ToolOption
+from accp_adapters.cli.tool_forms import TOOL_HELP
 
 __all__ = ["serve"]
 
 
 def serve(
     context: typer.Context,
-    target: Target = None,
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="TARGET",
+            help="Module and name, such as `agents.crm:answer`: of a function (ACCP), or of an object with a card and a"
+            " method handle (ACP).",
+        ),
+    ] = None,
     *,
-    http: Http = None,
+    http: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Serve HTTP and, but for --compress, WebSocket; port 0: any."),
+    ] = None,
     token_env: TokenVariable = None,
     allow_host: AllowedNames = None,
     certificate: CertificateFile = None,
     key: KeyFile = None,
-    agent_id: AgentId = "agent",
-    log: Log = "memory",
-    sequence: SequenceOption = Sequence.RECOGNIZED,
-    ascii_only: Ascii = False,
-    decimal: DecimalOption = Decimals.EXACT,
-    tcp: Tcp = None,
-    relay: RelayAddress = None,
-    make_token: MakeToken = False,
-    stdio: Stdio = False,
-    compress: Compress = False,
-    policy: PresetOption = Preset.LOSSLESS,
-    tool: ToolOption = None,
-    keep_seconds: KeepSeconds = 3_600.0,
-    keep_bytes: KeepBytes = 16 << 20,
+    agent_id: Annotated[str, option_of(Served.HANDLER, "The agent that the handler is.")] = "agent",
+    log: Annotated[
+        str,
+        option_of(Served.HANDLER, "Where sessions are kept: memory, sqlite:PATH, redis://HOST or nats://HOST."),
+    ] = "memory",
+    sequence: Annotated[
+        Literal["recognized", "received", "shared"],
+        option_of(
+            Served.HANDLER,
+            "How peers count: received: each end for itself; shared: both ends; recognized: as they begin.",
+        ),
+    ] = "recognized",
+    ascii_only: Annotated[
+        bool, option_of(Served.HANDLER, "Write only characters of the draft's grammar.", "--ascii")
+    ] = False,
+    decimal: Annotated[
+        Literal["exact", "round6"],
+        option_of(
+            Served.HANDLER, "Decimals of more than six places: exact: whole, in a form of ours; round6: rounded."
+        ),
+    ] = "exact",
+    tcp: Annotated[str | None, option_of(Served.AGENT, "Serve TCP (E) there.", metavar="HOST:PORT")] = None,
+    relay: Annotated[
+        str | None,
+        option_of(
+            Served.AGENT, "Serve the guest of each token in its room of this relay (C).", metavar="acp+wss://HOST"
+        ),
+    ] = None,
+    make_token: Annotated[
+        bool,
+        option_of(
+            Served.AGENT,
+            "Make a token for this run, and print the links that hold it, for the guest.",
+            "--make-token",
+        ),
+    ] = False,
+    stdio: Annotated[
+        bool,
+        option_of(
+            Served.AGENT, "Serve the process that started this one (B); no other option goes with it.", "--stdio"
+        ),
+    ] = False,
+    compress: Annotated[
+        bool,
+        option_of(
+            Served.COMPRESSION, "Serve POST /v1/compress, as LiteLLM's guardrail headroom calls it.", "--compress"
+        ),
+    ] = False,
+    policy: Annotated[
+        Literal["lossless", "default", "tight"],
+        option_of(Served.COMPRESSION, "lossless: nothing is hidden; default and tight: large results become previews."),
+    ] = "lossless",
+    tool: Annotated[list[str] | None, option_of(Served.COMPRESSION, TOOL_HELP, "--tool", metavar="NAME=FORM")] = None,
+    keep_seconds: Annotated[
+        float, option_of(Served.COMPRESSION, "How long the text behind a preview is kept.")
+    ] = 3_600.0,
+    keep_bytes: Annotated[int, option_of(Served.COMPRESSION, "Bytes of the texts that are kept for one token.")] = 16
+    << 20,
 ) -> None:
     """Serve a handler of ACCP, an agent of ACP, or compression to gateways, until a signal ends it.
 
@@ -94,10 +126,10 @@ def serve(
         served = served or _kind_of(found)
         check_options(given, served)
         if served is Served.HANDLER:
-            written = {"ascii_only": ascii_only, "decimal": decimal.value}
-            start = prepare_handler(found, entrance, written, agent_id=agent_id, log=log, sequence=sequence.value)
+            written = {"ascii_only": ascii_only, "decimal": decimal}
+            start = prepare_handler(found, entrance, written, agent_id=agent_id, log=log, sequence=sequence)
         elif served is Served.AGENT:
-            start = prepare_agent(found, entrance, given, relay=relay, stdio=stdio)
+            start = prepare_agent(found, entrance, list(given), relay=relay, stdio=stdio)
         else:
             start = prepare_compression(entrance, policy, tools=tool, seconds=keep_seconds, max_bytes=keep_bytes)
     except ImportError as error:
@@ -105,7 +137,7 @@ def serve(
     _run(start, entrance)
 
 
-def _compression_or_none(target: str | None, given: list[str], *, compress: bool) -> Served | None:
+def _compression_or_none(target: str | None, given: Mapping[str, Served | None], *, compress: bool) -> Served | None:
     """Return what the command line alone decides; None: what TARGET is decides."""
     if (target is not None) == compress:
         both = "both" if compress else "neither"

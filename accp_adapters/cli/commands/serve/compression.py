@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from accp_adapters.cli.commands.serve.entrance import Entrance, url_of
-from accp_adapters.cli.commands.serve.options import Preset
 from accp_adapters.cli.sources import say
 from accp_adapters.cli.tool_forms import tool_forms
 
@@ -21,7 +20,7 @@ __all__ = ["prepare_compression"]
 
 
 def prepare_compression(
-    entrance: Entrance, policy: Preset, *, tools: list[str] | None, seconds: float, max_bytes: int
+    entrance: Entrance, policy: str, *, tools: list[str] | None, seconds: float, max_bytes: int
 ) -> Callable[[], Coroutine[Any, Any, None]]:
     """Return what serves `POST /v1/compress` at the place of `--http`."""
     from accp_adapters.gateway import KeptTexts, compress_app
@@ -35,7 +34,7 @@ def prepare_compression(
     return partial(_serve, app, entrance)
 
 
-def _policy(preset: Preset, forms: Mapping[str, ToolForm]) -> Policy:
+def _policy(preset: str, forms: Mapping[str, ToolForm]) -> Policy:
     from dataclasses import replace
 
     from accp_adapters.policy import Policy

@@ -1,4 +1,4 @@
-"""AACP: instructions served without a model, tokens against English and JSON, the time of each operation.
+"""AACP: instructions served without a model, tokens against English and JSON.
 
 The natural wordings and near-misses are those of the vectors of section 6.3. Rules were made with the half "tuned" in
 view; the half "held_out" judges them.
@@ -9,31 +9,20 @@ hold less than the prose, so the tables also have the encoder's packets, terse E
 
 from __future__ import annotations
 
-import tempfile
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from rich.console import Console
 
-from accp_adapters.stores import SqliteInstructionRegistry
 from accp_adapters.tokens import o200k_base
 from accp_core.aacp import (
-    WORKFLOWS,
     EncodingTier,
     FallbackEncoder,
     InstructionRegistry,
     Packet,
     PayrollEncoder,
-    RegistryEntry,
-    parse_packet,
-    serialize_packet,
-    validate,
 )
-from accp_core.aacp.instruction import Instruction
-from accp_core.aacp.patterns.matching import PatternBook
 from accp_core.strict_json import compact_json
 from tests.core.aacp.wordings import FRESH, HALVES, encode, expected, load_wordings, outcome
 
@@ -99,11 +88,11 @@ THRESHOLDS: Final = (1.0, 0.95, 0.9, 0.85, 0.8)
 """Shares of an instruction's words that a pattern must have."""
 
 
-def print_served(console: Console, thresholds: Sequence[float] = THRESHOLDS) -> None:
+def print_served(console: Console) -> None:
     """Print what is served without a model at each threshold, and what is missed at the default."""
     console.print(f"{'half':<10}{'threshold':>10}{'served':>12}{'wrong':>8}{'model':>8}{'near-misses taken':>20}")
     for half in (*HALVES, FRESH):
-        for threshold in thresholds:
+        for threshold in THRESHOLDS:
             found = outcome(half, threshold)
             share = f"{found.served} of {found.wordings}"
             taken = f"{len(found.taken)} of {found.near_misses}"
@@ -190,88 +179,15 @@ def print_tokens(console: Console) -> None:
         console.print(f"{name:<22}{hops}{total:>8}{saved}")
 
 
-def microseconds(call: Callable[[], object], times: int) -> float:
-    """Return the time of one call, the best of five rounds of `times` calls."""
-    rounds = []
-    for _ in range(5):
-        start = time.perf_counter()
-        for _ in range(times):
-            call()
-        rounds.append(time.perf_counter() - start)
-    return min(rounds) / times * 1e6
-
-
-ENCODER: Final = FallbackEncoder(InstructionRegistry())
-PATTERNS: Final = PatternBook(WORKFLOWS)
-UNKNOWN: Final = Instruction(english="Fetch the absence records of E-17", domain="HR", return_agent="HR-Agent")
-
-
-def print_speed(console: Console, times: int) -> None:
-    """Print the time of each operation, in five rounds of so many."""
-    packet = HOPS[0].ours
-    text = str(packet)
-    for name, call in {
-        "encode by rule": lambda: PAYROLL.fetch_employees("2024-08"),
-        "write": lambda: serialize_packet(packet),
-        "parse": lambda: parse_packet(text),
-        "validate without guard": lambda: validate(text, guard=None),
-        "validate": lambda: validate(text),
-        "encode English by rule": lambda: ENCODER("Give j.smith VPN access", domain="IT", return_agent="IT-Agent"),
-        "look for a rule in vain": lambda: PATTERNS.match(UNKNOWN),
-    }.items():
-        console.print(f"{name:<30}{microseconds(call, times):>10.1f} us")
-
-
-def known(number: int) -> RegistryEntry:
-    """Return the entry with this number."""
-    instruction = Instruction(
-        english=f"Fetch the absence records of employee E-{number}", domain="HR", return_agent="A"
-    )
-    packet = f"FETCH|HR|return:A|p:2|aacp:1.1|res:absence|filter:emp=E-{number}"
-    return RegistryEntry(pattern=instruction.pattern, key=instruction.key, packet=packet, source="bench")
-
-
-def never() -> RegistryEntry:
-    """Fail: every entry that is looked up exists."""
-    raise AssertionError
-
-
-def lookup(entries: int, tries: int = 2_000) -> tuple[float, float]:
-    """Return median and 99th percentile of the microseconds that a look-up among `entries` and its counting take."""
-    with tempfile.TemporaryDirectory() as folder, SqliteInstructionRegistry(Path(folder) / "known.sqlite") as registry:
-        registry.add(map(known, range(entries)))
-        patterns = [known(number * 7919 % entries).pattern for number in range(tries)]
-        times = sorted(timed(registry, pattern) for pattern in patterns)
-    return times[tries // 2], times[tries * 99 // 100]
-
-
-def timed(registry: SqliteInstructionRegistry, pattern: str) -> float:
-    """Return the microseconds of one look-up."""
-    start = time.perf_counter()
-    registry.get_or_create(pattern, never)
-    return (time.perf_counter() - start) * 1e6
-
-
-def main(
-    sizes: Sequence[int] = (1_000, 100_000),
-    console: Console | None = None,
-    thresholds: Sequence[float] = THRESHOLDS,
-    times: int = 1_000,
-) -> None:
+def main(console: Console | None = None) -> None:
     """Print all tables."""
     console = console or Console(width=120)
     console.print("[bold]AACP: instructions in natural words[/bold]")
-    print_served(console, thresholds)
+    print_served(console)
     print_tiers(console)
     console.print("\n[bold]AACP: four hops of the draft's payroll[/bold]")
     print_tokens(console)
     console.print("The packets hold less than the prose; the terse English holds the same as the packets.\n")
-    print_speed(console, times)
-    for entries in sizes:
-        median, slow = lookup(entries)
-        console.print(
-            f"look up one of {entries:>7,} entries, count it: median {median:.0f} us, 99 % within {slow:.0f} us"
-        )
 
 
 if __name__ == "__main__":

@@ -1,16 +1,8 @@
-"""Tokens of the definitions of MCP tools at each level, beside a peer's, and how many tools and calls each level needs.
-
-The peer's figures are recorded. They are measured again where MCP_COMPRESSOR is its command (`pip install
-mcp-compressor==0.38.2`, which needs an environment of its own).
-"""
+"""Tokens of the definitions of MCP tools at each level, beside a peer's, which are recorded."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from itertools import starmap
 from pathlib import Path
@@ -160,43 +152,5 @@ def _collected(folder: Path) -> Iterator[tuple[str, list[JsonObject]]]:
 
 def _peer(servers: Mapping[str, list[JsonObject]]) -> dict[str, list[int]]:
     """Return the peer's tokens by the name of a list."""
-    command = os.environ.get("MCP_COMPRESSOR")
-    if command:
-        return {name: [_compressed(command, level, tools) for level in _PEER_LEVELS] for name, tools in servers.items()}
     recorded: dict[str, dict[str, int]] = read_json(PEER)
     return {name: [levels[level] for level in _PEER_LEVELS] for name, levels in recorded.items() if name in servers}
-
-
-_SERVER: Final = """\
-import json, sys
-tools = json.load(open(sys.argv[1]))
-info = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
-for line in sys.stdin:
-    asked = json.loads(line)
-    if "id" in asked:
-        result = {"initialize": info, "tools/list": {"tools": tools}}.get(asked["method"], {})
-        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
-"""
-
-
-def _compressed(command: str, level: str, tools: list[JsonObject]) -> int:
-    """Return the tokens of what the peer lists at a level in front of a server with `tools`."""
-    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
-    lines = [
-        {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": client},
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
-    ]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "tools.json")
-        path.write_text(json.dumps(tools), encoding="utf-8")
-        words = [command, "-c", level, "--", sys.executable, "-c", _SERVER, str(path)]
-        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as peer:
-            assert peer.stdin is not None
-            assert peer.stdout is not None
-            for line in lines:
-                peer.stdin.write(json.dumps(line).encode() + b"\n")
-                peer.stdin.flush()
-            answers = [json.loads(peer.stdout.readline()) for line in lines if "id" in line]
-            peer.kill()
-    return count_o200k(compact_json(model_definitions(answers[-1]["result"]["tools"])))

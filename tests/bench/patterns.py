@@ -116,26 +116,22 @@ def shared(team: Team) -> Any:
     return graph
 
 
-def isolated(*, planned: bool = True) -> Build:
-    """Return a master and agents that get their own context (ACI); models plan and report unless the plan is fixed."""
+def isolated(team: Team) -> Any:
+    """Return a master and agents that get their own context (ACI); models plan and report."""
+    planner, reporter = team.model("planner", json.dumps(TASKS)), team.model("report")
+    reporter.script.append(reporter.find(FINDINGS["writer, as told"]))
 
-    def build(team: Team) -> Any:
-        planner, reporter = team.model("planner", json.dumps(TASKS)), team.model("report")
-        reporter.script.append(reporter.find(FINDINGS["writer, as told"]))
+    def plan(state: Any) -> Any:
+        asked = [SystemMessage(_PLAN), HumanMessage(QUESTION)]
+        tasks = json.loads(planner.invoke(asked).text)
+        return begin(TaskContext(task_id="brief", user_query=QUESTION), _contexts(tasks))
 
-        def plan(state: Any) -> Any:
-            asked = [SystemMessage(_PLAN), HumanMessage(QUESTION)]
-            tasks = json.loads(planner.invoke(asked).text) if planned else TASKS
-            return begin(TaskContext(task_id="brief", user_query=QUESTION), _contexts(tasks))
+    def report(state: Any) -> Any:
+        found = json.dumps(read_results(state))
+        return {"answer": reporter.invoke([HumanMessage(f"{QUESTION}\n\n{found}")]).text}
 
-        def report(state: Any) -> Any:
-            found = json.dumps(read_results(state))
-            return {"answer": reporter.invoke([HumanMessage(f"{QUESTION}\n\n{found}")]).text}
-
-        agents = {name: team.worker(name, then="done: {}".format) for name in TASKS}
-        return master_graph(agents, plan=plan, report=report if planned else None, state_schema=Reported)
-
-    return build
+    agents = {name: team.worker(name, then="done: {}".format) for name in TASKS}
+    return master_graph(agents, plan=plan, report=report, state_schema=Reported)
 
 
 class Reported(AciState):
@@ -192,15 +188,11 @@ def _transfer(name: str, number: int, found: str, *, task: bool, says: bool = Fa
     return AIMessage(text, tool_calls=[call(f"transfer_to_{name}", f"hand_{name}_{number}", **given)])
 
 
-def as_tools(*, dumped: bool = False) -> Build:
-    """Return an agent whose tools are agents, each of which answers with its last message or with all of them."""
-
-    def build(team: Team) -> Any:
-        asking = [_ask(name, team.worker(name), dumped) for name in TASKS]
-        turns = [partial(_assign, name, f"ask_{name}", "task") for name in TASKS]
-        return create_agent(team.lead("lead", *turns), asking, middleware=team.middleware())
-
-    return build
+def as_tools(team: Team) -> Any:
+    """Return an agent whose tools are agents, each of which answers with its last message."""
+    asking = [_ask(name, team.worker(name)) for name in TASKS]
+    turns = [partial(_assign, name, f"ask_{name}", "task") for name in TASKS]
+    return create_agent(team.lead("lead", *turns), asking, middleware=team.middleware())
 
 
 def _assign(name: str, tool_name: str, argument: str, found: str, **more: str) -> AIMessage:
@@ -208,11 +200,10 @@ def _assign(name: str, tool_name: str, argument: str, found: str, **more: str) -
     return calls(call(tool_name, f"ask_{name}", **{argument: f"{found}\n{TASKS[name]}".strip(), **more}))
 
 
-def _ask(name: str, worker: Any, dumped: bool) -> BaseTool:
+def _ask(name: str, worker: Any) -> BaseTool:
     @tool(f"ask_{name}", description=f"Ask agent '{name}' for help")
     def ask(task: str) -> str:
-        messages = worker.invoke({"messages": [HumanMessage(task)]})["messages"]
-        return json.dumps([message.model_dump() for message in messages]) if dumped else messages[-1].text
+        return str(worker.invoke({"messages": [HumanMessage(task)]})["messages"][-1].text)
 
     return ask
 
@@ -234,48 +225,32 @@ def deep(team: Team) -> Any:
     return create_deep_agent(team.lead("lead", *turns), subagents=subagents, middleware=team.middleware())
 
 
-def alone(looks: int, *, rows: int) -> Build:
-    """Return one agent that reads a page of `rows` from the CRM, `looks` times."""
-
-    def build(team: Team) -> Any:
-        turns = [calls(call("crm_page", f"look{number}", page=number, rows=rows)) for number in range(looks)]
-        model = team.model("agent", *turns)
-        model.script.append(model.find(offer_findings(customer(number) for number in range(looks * rows))))
-        return create_agent(model, [crm_page], middleware=team.middleware())
-
-    return build
+def alone(team: Team) -> Any:
+    """Return one agent that reads 24 pages of four rows from the CRM."""
+    turns = [calls(call("crm_page", f"look{number}", page=number, rows=4)) for number in range(24)]
+    model = team.model("agent", *turns)
+    model.script.append(model.find(offer_findings(customer(number) for number in range(24 * 4))))
+    return create_agent(model, [crm_page], middleware=team.middleware())
 
 
-def mapped(*, whole: bool) -> Build:
-    """Return a fan-out to a reader for each source, each with the whole state or with its source alone."""
+def mapped(team: Team) -> Any:
+    """Return a fan-out to a reader for each source, each with the whole state."""
+    both: list[Any] = [*_FIRST_CALLS["crm"].tool_calls, *_FIRST_CALLS["market"].tool_calls]
+    scout = create_agent(
+        team.model("scout", calls(*both), "Looked."), list(_TOOLS.values()), middleware=team.middleware()
+    )
+    graph = StateGraph(MessagesState).add_node("scout", scout).add_edge(START, "scout")
+    for name in _TOOLS:
+        model = team.model(name)
+        model.script.append(model.find(FINDINGS[name]))
+        reader = create_agent(model, [], name=name, middleware=team.middleware())
+        graph.add_node(name, reader).add_edge(name, "writer")
 
-    def build(team: Team) -> Any:
-        both: list[Any] = [*_FIRST_CALLS["crm"].tool_calls, *_FIRST_CALLS["market"].tool_calls]
-        scout = create_agent(
-            team.model("scout", calls(*both), "Looked."), list(_TOOLS.values()), middleware=team.middleware()
-        )
-        graph = StateGraph(MessagesState).add_node("scout", scout).add_edge(START, "scout")
-        for name in _TOOLS:
-            model = team.model(name)
-            model.script.append(model.find(FINDINGS[name]))
-            reader = create_agent(model, [], name=name, middleware=team.middleware())
-            graph.add_node(name, reader).add_edge(name, "writer")
+    def fan_out(state: Any) -> list[Send]:
+        return [Send(n, {**state, "messages": [*state["messages"], HumanMessage(TASKS[n])]}) for n in _TOOLS]
 
-        def fan_out(state: Any) -> list[Send]:
-            asks = {name: [*state["messages"], HumanMessage(TASKS[name])] for name in _TOOLS}
-            sent = {name: ask if whole else _source_only(name, ask) for name, ask in asks.items()}
-            return [Send(name, {**state, "messages": messages}) for name, messages in sent.items()]
-
-        graph.add_conditional_edges("scout", fan_out, list(_TOOLS))
-        return graph.add_node("writer", team.worker("writer"))
-
-    return build
-
-
-def _source_only(name: str, messages: Sequence[Any]) -> list[Any]:
-    """Return the result of the agent's tool and the last question, which is all that a reader needs."""
-    source = next(message.text for message in messages if message.type == "tool" and message.name == _TOOLS[name].name)
-    return [HumanMessage(f"{source}\n\n{messages[-1].text}")]
+    graph.add_conditional_edges("scout", fan_out, list(_TOOLS))
+    return graph.add_node("writer", team.worker("writer"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,9 +266,7 @@ class Outcome:
 PATTERNS: Final[tuple[tuple[str, str, Build, dict[str, Any] | None], ...]] = (
     ("shared history", "as it is", shared, None),
     ("shared history", "+ middleware", shared, {}),
-    ("shared history", "isolate, fixed plan", isolated(planned=False), None),
-    ("shared history", "isolate, plan, report", isolated(), None),
-    ("shared history", "isolate + middleware", isolated(), {}),
+    ("shared history", "isolate + middleware", isolated, {}),
     ("supervisor, last message", "as it is", supervised("last_message"), None),
     ("supervisor, last message", "+ handoff_tool", supervised("last_message", handoff=True), None),
     ("supervisor, last message", "+ middleware", supervised("last_message"), {}),
@@ -301,24 +274,16 @@ PATTERNS: Final[tuple[tuple[str, str, Build, dict[str, Any] | None], ...]] = (
     ("supervisor, full history", "as it is", supervised("full_history"), None),
     ("supervisor, full history", "+ both", supervised("full_history", handoff=True), {}),
     ("swarm", "as it is", swarm(), None),
-    ("swarm", "+ handoff_tool", swarm(handoff=True), None),
     ("swarm", "+ both", swarm(handoff=True), {}),
-    ("map-reduce, whole state", "as it is", mapped(whole=True), None),
-    ("map-reduce, whole state", "+ middleware", mapped(whole=True), {}),
-    ("map-reduce, own argument", "as it is", mapped(whole=False), None),
-    ("map-reduce, own argument", "+ middleware", mapped(whole=False), {}),
-    ("agents as tools, last message", "as it is", as_tools(), None),
-    ("agents as tools, last message", "+ middleware", as_tools(), {}),
-    ("agents as tools, all messages", "as it is", as_tools(dumped=True), None),
-    ("agents as tools, all messages", "+ middleware", as_tools(dumped=True), {}),
+    ("map-reduce, whole state", "as it is", mapped, None),
+    ("map-reduce, whole state", "+ middleware", mapped, {}),
+    ("agents as tools, last message", "as it is", as_tools, None),
+    ("agents as tools, last message", "+ middleware", as_tools, {}),
     ("deepagents", "as it is", deep, None),
     ("deepagents", "+ middleware", deep, {}),
-    ("one agent, 8 large looks", "as it is", alone(8, rows=44), None),
-    ("one agent, 8 large looks", "+ middleware", alone(8, rows=44), {}),
-    ("one agent, 8 large looks", "+ fold", alone(8, rows=44), FOLD),
-    ("one agent, 24 small looks", "as it is", alone(24, rows=4), None),
-    ("one agent, 24 small looks", "+ middleware", alone(24, rows=4), {}),
-    ("one agent, 24 small looks", "+ fold", alone(24, rows=4), FOLD),
+    ("one agent, 24 small looks", "as it is", alone, None),
+    ("one agent, 24 small looks", "+ middleware", alone, {}),
+    ("one agent, 24 small looks", "+ fold", alone, FOLD),
 )
 """Each row of the table: the pattern, what is added to it, its graph, and the arguments of each AccpMiddleware."""
 

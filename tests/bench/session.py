@@ -3,7 +3,6 @@
 import gc
 import sys
 import tracemalloc
-from collections.abc import Callable
 from itertools import count
 from time import process_time
 
@@ -68,33 +67,6 @@ def rate(counter: TokenCounter, options: SessionOptions = DRAFT, frames: int = 2
     return frames / (process_time() - start)
 
 
-def stages(counter: TokenCounter, repeats: int = 1_000) -> list[tuple[str, float]]:
-    """Return where the time of one frame goes: each step, and its microseconds of processor time."""
-    end, codec = begin("a", counter, WHEN_FULL), Codec(counter=counter, limits=PRACTICAL_LIMITS)
-    payload = {"tool_name": "web_search", "arguments": {"query": "agent protocols 7", "max": 5}}
-    message = Message(sender="a", intent=Intent.ACKNOWLEDGE, operation="tool", payload=payload, schema="TC")
-    (text,) = end.send(message, NOW)
-    frame, peers = codec.read(text), begin("b", counter, WHEN_FULL)
-    texts = iter([text, *(end.send(message, NOW)[0] for _ in range(2 * repeats))])
-    steps = {
-        "parse": lambda: codec.read(text),
-        "decode": lambda: codec.decode(frame),
-        "encode and write": lambda: codec.encode(message),
-        "count its body": lambda: counter(text),
-        "a snapshot, after these": end.snapshot,
-        "send, all of it": lambda: end.send(message, NOW),
-        "receive, all of it": lambda: peers.receive(next(texts), NOW),
-    }
-    return [(name, _time(step, repeats)) for name, step in steps.items()]
-
-
-def _time(step: Callable[[], object], repeats: int) -> float:
-    start = process_time()
-    for _ in range(repeats):
-        step()
-    return (process_time() - start) / repeats * 1_000_000
-
-
 def memory(frames: int) -> list[tuple[int, int, int]]:
     """Return frames so far, bytes of both ends and things that they keep, after each tenth of `frames`."""
     gc.collect()
@@ -117,8 +89,6 @@ def main(frames: int = FRAMES) -> None:
     for name, counter in (("counted with o200k_base", o200k_base()), ("not counted", quarter)):
         rates = [rate(counter, options) for options in (DRAFT, WHEN_FULL)]
         print(f"{name + ', a checkpoint':<42}{rates[0]:>14,.0f}{rates[1]:>14,.0f}")
-    for name, microseconds in stages(o200k_base()):
-        print(f"{'microseconds of one frame: ' + name:<56}{microseconds:>14,.0f}")
     print(f"{'frames':>10}{'KiB of both ends':>20}{'things kept':>14}")
     for done, size, kept in memory(frames):
         print(f"{done:>10,}{size / 1024:>20,.0f}{kept:>14,}")

@@ -17,6 +17,7 @@ from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import count_o200k
 from accp_core.references import key_of
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, agent, crm, fetch_last, refs_in, results, thread
+from tests.adapters.langgraph.ways import alternating
 from tests.scripted_model import call, calls
 
 SOURCE = json.dumps(ROWS)
@@ -48,8 +49,7 @@ def test_an_answer_takes_at_most_the_fetch_limit_and_is_not_rewritten_again() ->
     assert fetched.additional_kwargs == {}
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize("words", ["open {ref}", "here: {ref} is mine", "nothing"])
+@alternating("words", ["open {ref}", "here: {ref} is mine", "nothing"])
 async def test_a_typed_reference_opens_nothing(words: str, asynchronous: bool) -> None:
     ref = f"${key_of(SOURCE)}"
     store = SqliteColdStore()
@@ -213,8 +213,7 @@ def orders(query: str) -> dict[str, Any]:
     return {"orders": ORDERS}
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize(("query", "expected"), [pair[1:] for pair in QUESTIONS], ids=[pair[0] for pair in QUESTIONS])
+@alternating(("query", "expected"), [pair[1:] for pair in QUESTIONS], ids=[pair[0] for pair in QUESTIONS])
 async def test_an_agent_learns_each_thing_by_one_query(query: str, expected: str, asynchronous: bool) -> None:
     script = [calls(call("orders", "c1", query="all")), lambda messages: fetch_last(messages, query=query), "done"]
     graph, _ = agent(script, orders)
@@ -253,8 +252,7 @@ def nested(depth: int, kind: str) -> tuple[str, str]:
     return "".join([*parts, '"deep"', *closers]), path
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize("kind", ["objects", "lists", "both"])
+@alternating("kind", ["objects", "lists", "both"])
 @pytest.mark.parametrize("depth", [300, 350, 500, 900, 3_000, 30_000])
 async def test_a_path_into_a_deep_result_is_answered_or_refused(depth: int, kind: str, asynchronous: bool) -> None:
     source, path = nested(depth, kind)

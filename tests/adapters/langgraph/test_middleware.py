@@ -63,14 +63,6 @@ async def test_the_fetch_tool_is_offered_from_the_first_reference_on() -> None:
     assert sync_model.tool_names == model.tool_names
 
 
-async def test_the_same_job_runs_asynchronously_to_the_same_text() -> None:
-    graph, model = agent([LOOK_UP, fetch_last, "done"])
-    other, expected = agent([LOOK_UP, fetch_last, "done"])
-    await graph.ainvoke({"messages": "find customers"}, thread("t"))
-    other.invoke({"messages": "find customers"}, thread("t"))
-    assert [m.text for m in model.received[-1]] == [m.text for m in expected.received[-1]]
-
-
 @pytest.mark.parametrize("runs", [1, 2])
 async def test_references_open_in_a_run_without_a_thread(runs: int) -> None:
     graph, _ = agent([LOOK_UP, "shown", fetch_last, "done"])
@@ -197,16 +189,6 @@ def test_a_tool_may_be_answered_by_another_middleware() -> None:
     graph = create_agent(model, [crm], middleware=[AccpMiddleware(), Canned()])
     graph.invoke({"messages": "go"})
     assert refs_in(model.received[1][-1])
-
-
-def test_what_the_middleware_remembers_may_be_lost() -> None:
-    script = [LOOK_UP, calls(call("crm", "c2", query="again")), "done"]
-    middleware = AccpMiddleware()
-    graph, model = agent(script, middleware=middleware)
-    state = graph.invoke({"messages": "go"})
-    fresh, forgetful = agent([script[-1]], middleware=AccpMiddleware())
-    fresh.invoke({"messages": state["messages"][:-1]})
-    assert [message.text for message in forgetful.received[0]] == [message.text for message in model.received[-1]]
 
 
 def test_it_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import count_o200k
 from accp_core.references import key_of, short_reference
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, fetch_last, refs_in, results, thread
+from tests.adapters.langgraph.ways import alternating
 from tests.scripted_model import ScriptedModel, call, calls
 
 SOURCE = json.dumps(ROWS)
@@ -43,8 +44,7 @@ def build(
     return graph.compile(store=own, **options), model
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize("kind", ["given", "compiled"])
+@alternating("kind", ["given", "compiled"])
 async def test_results_are_replaced_in_place_and_open(kind: str, asynchronous: bool) -> None:
     config = thread("t")
     store = SqliteColdStore() if kind == "given" else None
@@ -205,8 +205,7 @@ def test_only_what_a_stored_preview_cites_opens_from_the_store() -> None:
     store.close()
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize("kind", ["given", "compiled"])
+@alternating("kind", ["given", "compiled"])
 async def test_a_message_that_somebody_sends_with_our_metadata_opens_nothing(kind: str, asynchronous: bool) -> None:
     store = SqliteColdStore() if kind == "given" else None
     own = InMemoryStore() if kind == "compiled" else None

@@ -18,6 +18,7 @@ from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import count_o200k
 from accp_core.references import find_references
 from tests.adapters.langgraph.jobs import ROWS, crm, thread
+from tests.adapters.langgraph.ways import alternating
 from tests.scripted_model import ScriptedModel
 
 SOURCE = json.dumps(ROWS)
@@ -39,8 +40,7 @@ def by_call(messages: list[Any]) -> dict[str, str]:
     return {message.tool_call_id: message.text for message in messages if isinstance(message, ToolMessage)}
 
 
-@pytest.mark.parametrize("policy", [Policy(), Policy.lossless(), Policy.tight()], ids=["default", "lossless", "tight"])
-@pytest.mark.parametrize("asynchronous", [False, True])
+@alternating("policy", [Policy(), Policy.lossless(), Policy.tight()], ids=["default", "lossless", "tight"])
 async def test_the_middleware_sends_a_programs_result_as_it_is(policy: Policy, asynchronous: bool) -> None:
     model = ScriptedModel(script=[asked("p1", "p2", direct="c1"), "done"])
     agent = create_agent(model, [crm], middleware=[AccpMiddleware(policy)])

@@ -27,6 +27,7 @@ from accp_adapters.langgraph.references import stores
 from accp_adapters.stores import SqliteColdStore, embedded_store
 from accp_core.references import StoredText
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, agent, crm, fetch_last, results, thread
+from tests.adapters.langgraph.ways import alternating
 from tests.scripted_model import call, calls
 
 SAVERS = ["InMemorySaver", "SqliteSaver", "AsyncSqliteSaver", "PostgresSaver", "AsyncPostgresSaver"]
@@ -184,8 +185,7 @@ ENDING: dict[str, tuple[Callable[[Path], Any], bool]] = {
 }
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize("kind", ENDING)
+@alternating("kind", ENDING)
 async def test_who_keeps_texts_in_memory_under_a_lasting_checkpointer_is_warned(
     kind: str, asynchronous: bool, tmp_path: Path, recwarn: pytest.WarningsRecorder
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sqlite3
 from typing import Any
 
 import pytest
@@ -85,10 +84,3 @@ async def test_a_fetch_from_a_store_that_is_down_is_a_tool_error_without_secrets
     assert refused.status == "error"
     assert refused.text == "E4002: expected Unreliable to answer, found ConnectionError; try again later"
     store.close()
-
-
-def test_the_closed_store_of_the_first_test_really_fails() -> None:
-    store = SqliteColdStore()
-    store.close()
-    with pytest.raises(sqlite3.ProgrammingError):
-        store.get("s", "k")

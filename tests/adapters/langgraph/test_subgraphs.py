@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from langchain.tools import ToolRuntime
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import tool
@@ -14,6 +13,7 @@ from langgraph.types import Command
 
 from accp_adapters.langgraph import AccpMiddleware
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, agent, fetch_last, refs_in, results, thread
+from tests.adapters.langgraph.ways import alternating
 from tests.scripted_model import call, calls
 
 
@@ -29,8 +29,7 @@ def test_an_agent_that_is_a_node_opens_in_the_second_turn_what_it_was_shown_in_t
     assert ROWS[0]["email"] in fetched.text
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize("returns_command", [False, True])
+@alternating("returns_command", [False, True])
 async def test_what_the_answer_of_an_agent_in_a_tool_cites_opens_for_the_agent_that_called_it(
     asynchronous: bool, returns_command: bool
 ) -> None:

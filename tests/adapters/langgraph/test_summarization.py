@@ -19,6 +19,7 @@ from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import count_o200k
 from accp_core.references import find_references
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, prose, results, thread
+from tests.adapters.langgraph.ways import alternating
 from tests.scripted_model import ScriptedModel, call, calls
 
 SOURCE = json.dumps(ROWS)
@@ -51,8 +52,7 @@ def fetch_summary(messages: Sequence[BaseMessage]) -> AIMessage:
 
 
 @needs_summarizer
-@pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize("stored", [False, True])
+@alternating("stored", [False, True])
 async def test_what_a_summary_cites_opens_with_a_store_and_without_it_cites_nothing(
     stored: bool, asynchronous: bool
 ) -> None:

@@ -232,7 +232,7 @@ def test_requests_that_continue_each_other_are_one_run() -> None:
 def test_what_is_not_understood_is_named_with_its_place() -> None:
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
     odd = [
-        {"role": "user", "content": [{"type": "text", "text": "what is this?"}, picture, picture], "mood": "in a hurry"},
+        {"role": "user", "content": [{"type": "text", "text": "what is this?"}, picture, picture], "mood": "so so"},
         {"role": "narrator", "content": "a voice"},
         {"role": "assistant", "content": "a cat", "reasoning_content": "hm"},
     ]

@@ -25,6 +25,7 @@ from accp_core.errors import ProtocolError
 from accp_core.references import key_of, short_reference, uri_to_key
 from tests.adapters.langgraph.jobs import crm, fetch_last, refs_in, results, thread
 from tests.adapters.langgraph.teams.plans import read_by, subtask, worker
+from tests.adapters.langgraph.ways import alternating
 from tests.scripted_model import ScriptedModel, call, calls
 
 CONTEXT = subtask("crm", "Count them", "Name them")
@@ -351,8 +352,7 @@ def test_an_agent_opens_what_its_context_grants_and_nothing_it_was_told() -> Non
     assert model.tool_names == [["accp_fetch"]] * 3
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize("config", [{}, thread("t")])
+@alternating("config", [{}, thread("t")])
 async def test_what_an_answer_cites_is_granted_on_if_the_agent_may_open_it(config: Any, asynchronous: bool) -> None:
     store = SqliteColdStore()
     model = ScriptedModel(
@@ -388,8 +388,7 @@ def test_what_an_answer_cites_is_put_into_the_session_of_the_task() -> None:
     store.close()
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize("config", [{}, thread("t")])
+@alternating("config", [{}, thread("t")])
 async def test_what_only_the_agents_own_messages_carry_is_kept_for_the_task(config: Any, asynchronous: bool) -> None:
     """Without a store the state of the graph carries the texts; the agent's messages do not leave it."""
     script = [
@@ -431,8 +430,7 @@ def failing(error: Exception) -> Any:
     return agent
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize("wrap", [lambda function: function, RunnableLambda])
+@alternating("wrap", [lambda function: function, RunnableLambda])
 async def test_an_exception_that_is_caught_counts_as_not_done(wrap: Any, asynchronous: bool) -> None:
     node = isolate(wrap(failing(TimeoutError("60 s"))), agent_id="crm", catch=(OSError,))
     given = {"agent_context": CONTEXT.to_json()}

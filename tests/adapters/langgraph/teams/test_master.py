@@ -19,6 +19,7 @@ from accp_core.aci import AgentContext, TaskContext
 from tests.adapters.langgraph.jobs import crm as crm_tool
 from tests.adapters.langgraph.jobs import refs_in, thread
 from tests.adapters.langgraph.teams.plans import TASK, planner, read_by, subtask, words, worker
+from tests.adapters.langgraph.ways import alternating
 from tests.scripted_model import ScriptedModel, call, calls
 
 NAMES = ("crm", "market", "web")
@@ -130,8 +131,7 @@ def stored(store: InMemoryStore) -> list[str]:
     return [f"${item.key}" for item in store.search(("accp",), limit=100)]
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize("store", [None, InMemoryStore()])
+@alternating("store", [None, InMemoryStore()])
 async def test_a_dependant_opens_a_full_result_which_the_state_carries_without_a_store(
     store: InMemoryStore | None, asynchronous: bool
 ) -> None:

@@ -23,6 +23,7 @@ from accp_adapters.langgraph import (
 from accp_core.aci import AgentContext, TaskContext, todo
 from accp_core.errors import ProtocolError
 from tests.adapters.langgraph.teams.plans import TASK
+from tests.adapters.langgraph.ways import alternating
 from tests.scripted_model import ScriptedModel
 
 STEPS = [step("crm", "Find churn"), step("mail", "Write one mail", after="crm")]
@@ -80,8 +81,7 @@ PLANS: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize("plan", PLANS)
+@alternating("plan", PLANS)
 async def test_a_plan_may_have_any_form(plan: str, asynchronous: bool) -> None:
     graph = master_graph(team(), plan=PLANS[plan]).compile()
     state = await graph.ainvoke(ASKED) if asynchronous or plan == "coroutine" else graph.invoke(ASKED)
@@ -122,16 +122,12 @@ BAD_PLANS: list[tuple[list[Any], str]] = [
 
 
 @pytest.mark.parametrize(("plan", "reason"), BAD_PLANS)
-def test_a_list_that_is_no_plan_is_refused_when_the_graph_is_built(plan: list[Any], reason: str) -> None:
+def test_a_list_that_is_no_plan_is_refused_before_an_agent_works(plan: list[Any], reason: str) -> None:
     with pytest.raises(ProtocolError, match=reason):
         master_graph(team(), plan=plan)
-
-
-@pytest.mark.parametrize(("plan", "reason"), BAD_PLANS)
-def test_a_function_that_returns_no_plan_ends_the_run_before_an_agent_works(plan: list[Any], reason: str) -> None:
-    graph = master_graph(dict.fromkeys(("crm", "mail"), pytest.fail), plan=lambda state: plan).compile()
+    returned = master_graph(dict.fromkeys(("crm", "mail"), pytest.fail), plan=lambda state: plan).compile()
     with pytest.raises(ProtocolError, match=reason):
-        graph.invoke({})
+        returned.invoke({})
 
 
 @pytest.mark.parametrize("plan", [7, None, "crm"])
@@ -176,8 +172,7 @@ ANSWERS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize("answer", ANSWERS)
+@alternating("answer", ANSWERS)
 async def test_a_models_plan_is_read(answer: str, asynchronous: bool) -> None:
     asked: list[Any] = []
 
@@ -208,8 +203,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize(("answer", "reason"), REFUSED)
+@alternating(("answer", "reason"), REFUSED)
 async def test_a_plan_that_cannot_be_used_is_asked_for_once_more(answer: str, reason: str, asynchronous: bool) -> None:
     model = ScriptedModel(script=[answer, GOOD])
     graph = master_graph(team(), plan=ModelPlanner(model)).compile()

@@ -22,6 +22,7 @@ from accp_adapters.stores import SqliteColdStore
 from accp_core.aci import AgentContext, SubtaskState, TaskContext
 from tests.adapters.langgraph.jobs import thread
 from tests.adapters.langgraph.teams.plans import worker
+from tests.adapters.langgraph.ways import alternating
 from tests.scripted_model import ScriptedModel, call, calls
 
 DIAMOND = [
@@ -310,8 +311,7 @@ async def test_a_timeout_of_the_agents_own_is_its_own_reason() -> None:
     assert read_results(await graph.ainvoke({})) == {"A": "failed: TimeoutError: the CRM sleeps"}
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize("retry_on", [ConnectionError, [ConnectionError], lambda error: "again" in str(error)])
+@alternating("retry_on", [ConnectionError, [ConnectionError], lambda error: "again" in str(error)])
 async def test_a_retry_policy_runs_an_agent_again_before_it_has_failed(retry_on: Any, asynchronous: bool) -> None:
     left = [ConnectionError("again"), ConnectionError("again"), None]
     ran: list[str] = []
@@ -417,8 +417,7 @@ REPORTS: list[tuple[str, Any, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize(("answer", "report", "verifier", "said"), REPORTS)
+@alternating(("answer", "report", "verifier", "said"), REPORTS)
 async def test_a_mail_is_sent_once_whatever_a_reporter_and_a_verifier_say(
     answer: str, report: Any, verifier: Any, said: str, asynchronous: bool
 ) -> None:
@@ -432,8 +431,7 @@ async def test_a_mail_is_sent_once_whatever_a_reporter_and_a_verifier_say(
     assert said in f"{result.text} {result.reason}"
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize("answer", ["Done.", "done: accepted with 250"])
+@alternating("answer", ["Done.", "done: accepted with 250"])
 async def test_a_mail_is_sent_once_though_what_comes_after_it_ends_the_run(answer: str, asynchronous: bool) -> None:
     agent, _, sent = mailer(answer)
     broken = [OSError("disk full")]

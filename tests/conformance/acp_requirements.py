@@ -85,7 +85,7 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{FOREIGN}::test_a_guest_of_the_relay_joins_sends_and_polls_with_the_same_token",
             f"{BINDINGS}::test_a_relay_answers_as_its_specification_says",
             f"{ABORTS}[C]",
-            f"{COMMAND}::test_an_agent_is_served_in_its_room_of_a_relay",
+            f"{COMMAND}::test_the_relay_is_a_command",
         ),
         "acp:5.5-1": (
             f"{BINDINGS}::test_the_rooms_of_a_relay_are_bounded_and_forgotten",

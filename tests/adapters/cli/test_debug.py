@@ -111,6 +111,7 @@ def test_each_frame_that_is_served_is_said(scheme: str, tmp_path: Path) -> None:
     assert all(hidden not in errors for hidden in ("hunter2", "acc=12"))
 
 
+@pytest.mark.slow
 def test_a_client_shows_its_frames_to_an_observer(tmp_path: Path) -> None:
     (tmp_path / "crm.py").write_text("async def answer(request):\n    return dict(request.message.payload)\n")
     seen: list[tuple[str, str]] = []
@@ -149,6 +150,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.slow
 def test_each_frame_of_a_proxy_is_said() -> None:
     asked = [
         {

@@ -19,6 +19,7 @@ from tests.limits import PATIENCE
 runner = CliRunner()
 
 
+@pytest.mark.slow
 def test_the_address_opens_once_until_a_signal_ends_it() -> None:
     words = [str(Path(sys.executable).with_name("accp")), "inspect", "--example"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:

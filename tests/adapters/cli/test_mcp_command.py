@@ -27,14 +27,14 @@ def accp(*arguments: str, sent: bytes = b"") -> subprocess.CompletedProcess[byte
     return subprocess.run(command, input=sent, capture_output=True, timeout=PATIENCE, check=False)
 
 
-@pytest.mark.parametrize("separator", [["--"], []])
+@pytest.mark.parametrize("separator", [["--"], pytest.param([], marks=pytest.mark.slow)])
 def test_the_servers_words_are_the_servers(separator: list[str]) -> None:
     program = "import sys; print(sys.argv[1:])"
     run = accp("--policy", "always", *separator, sys.executable, "-c", program, "--policy", "--", "--help")
     assert (run.returncode, run.stdout) == (0, b"['--policy', '--', '--help']\n")
 
 
-@pytest.mark.parametrize("options", [[], ["--policy", "negotiate"], ["--policy", "never"], ["--decode"]])
+@pytest.mark.parametrize("options", [[], pytest.param(["--decode"], marks=pytest.mark.slow)])
 def test_lines_and_exit_code_are_the_servers(options: list[str]) -> None:
     sent = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\nnot JSON\n'
     run = accp(*options, "--", sys.executable, "-c", f"{ECHO}\nsys.stderr.write('bye')\nsys.exit(3)", sent=sent)

@@ -65,6 +65,7 @@ def test_one_endpoint_compresses_the_results_of_all_servers_and_has_one_index(tm
     assert "  team: results: 3 messages, 1 rewritten: " in shown.stdout
 
 
+@pytest.mark.slow
 def test_one_server_may_keep_its_names_and_ends_with_its_client(tmp_path: Path) -> None:
     lines = [ask("initialize", 0, **CLIENT), READY, ask("tools/call", 1, name="pid", arguments={})]
     said = converse([*ACCP, "--quiet", "--config", str(configured(tmp_path)), "--bare-names"], lines)
@@ -121,6 +122,7 @@ def test_a_command_is_served_over_http_and_a_signal_keeps_the_counts(tmp_path: P
     assert not Path("/proc", pid.json()["result"]["content"][0]["text"]).exists()
 
 
+@pytest.mark.slow
 def test_a_gateway_with_tokens_serves_nobody_without_one(tmp_path: Path) -> None:
     path = tmp_path / "team.json"
     path.write_text(json.dumps({"mcpServers": {"red": entry(asking("red"))}}), encoding="utf-8")

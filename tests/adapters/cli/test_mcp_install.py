@@ -168,6 +168,7 @@ def test_without_a_client_nothing_happens(home: Path) -> None:
     assert "no configuration file" in accp("install").stderr
 
 
+@pytest.mark.slow
 def test_the_written_command_starts_the_server(home: Path) -> None:
     program = "import os, sys; print(os.environ['TOKEN'], sys.argv[1:], flush=True)"
     file = home / "mcp.json"

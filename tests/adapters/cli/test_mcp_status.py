@@ -17,6 +17,7 @@ from tests.adapters.mcp.transcripts import ACCP, SERVER, modern
 from tests.limits import PATIENCE
 
 
+@pytest.mark.slow
 def test_a_run_says_what_it_does_and_what_it_saved(tmp_path: Path) -> None:
     line = modern("tools/call", 1, name="orders", arguments={})
     command = [*ACCP, "--name", "shop", "--state-dir", str(tmp_path), "--", *SERVER]

@@ -229,12 +229,6 @@ def test_a_broken_file_is_refused_with_its_place(tmp_path: Path) -> None:
     assert f"{path}:1:15: E1001: " in result.stderr
 
 
-def test_the_format_can_be_given(conversation: Path) -> None:
-    result = runner.invoke(app, ["replay", "--format", "trajectories", str(conversation)])
-    assert result.exit_code == 1
-    assert "E1001" in result.stderr
-
-
 def test_neither_langchain_nor_langgraph_is_needed(tmp_path: Path) -> None:
     program = """
 import sys

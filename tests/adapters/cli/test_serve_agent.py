@@ -89,6 +89,7 @@ def test_one_agent_is_served_over_websocket_http_and_tcp(place: Path) -> None:
         assert asyncio.run(answers(tcp, http, web_socket)) == ["ann: hello"] * 3
 
 
+@pytest.mark.slow
 def test_with_a_certificate_tcp_and_http_speak_tls(place: Path) -> None:
     authority, client = trustme.CA(), ssl.create_default_context()
     authority.configure_trust(client)
@@ -101,15 +102,7 @@ def test_with_a_certificate_tcp_and_http_speak_tls(place: Path) -> None:
         assert asyncio.run(answers(tls, https, https.replace("https", "wss"), tls=client)) == ["ann: hello"] * 3
 
 
-async def test_an_agent_is_served_in_its_room_of_a_relay(place: Path) -> None:
-    async with serving(relay_app()) as port:
-        relay = f"acp+ws://127.0.0.1:{port}"
-        words = "--relay", relay, "--token-env", "CRM_TOKENS"
-        with running(*words, addresses=1) as shown:
-            assert shown == [relay]
-            assert await answers(f"{relay}/acp/{TOKEN}") == ["ann: hello"]
-
-
+@pytest.mark.slow
 async def test_an_agent_is_served_to_the_process_that_started_it(place: Path) -> None:
     assert await answers(command("--stdio")) == ["local-1: hello"]
 
@@ -135,6 +128,7 @@ def test_what_cannot_be_served_is_refused(place: Path, words: tuple[str, ...], r
     assert TOKEN not in run.output
 
 
+@pytest.mark.slow
 async def test_a_token_is_made_and_shown_in_links(place: Path) -> None:
     async with serving(relay_app()) as port:
         words = "--http", "127.0.0.1:0", "--relay", f"acp+ws://127.0.0.1:{port}", "--make-token"
@@ -143,19 +137,7 @@ async def test_a_token_is_made_and_shown_in_links(place: Path) -> None:
             assert await answers(room, direct) == ["guest: hello"] * 2
 
 
-async def test_with_a_certificate_the_link_is_that_of_a_websocket(place: Path) -> None:
-    authority, client = trustme.CA(), ssl.create_default_context()
-    authority.configure_trust(client)
-    issued = authority.issue_cert("127.0.0.1")
-    issued.private_key_pem.write_to_path(place / "key.pem")
-    issued.cert_chain_pems[0].write_to_path(place / "certificate.pem")
-    files = "--certificate", "certificate.pem", "--key", "key.pem"
-    with running("--http", "127.0.0.1:0", "--make-token", *files, addresses=2) as (_, link):
-        assert link.startswith("wss://127.0.0.1:")
-        async with acp_connect(link, tls=client, wait_seconds=PATIENCE) as session:
-            assert text_of(await session.request("hello", timeout=PATIENCE)) == "guest: hello"
-
-
+@pytest.mark.slow
 async def test_the_relay_is_a_command(place: Path) -> None:
     words = [str(Path(sys.executable).with_name("accp")), "relay", "--http", "127.0.0.1:0"]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as relay:
@@ -196,6 +178,7 @@ def test_what_is_no_agent_is_refused(place: Path, agent: str, reason: str) -> No
     assert reason in " ".join(run.stderr.replace("│", " ").split())
 
 
+@pytest.mark.slow
 def test_an_address_that_is_taken_is_refused(place: Path) -> None:
     with running("--tcp", "127.0.0.1:0", addresses=1) as (taken,):
         run = CliRunner().invoke(app, ["serve", "crm:agent", "--tcp", taken.removeprefix("tcp://")])

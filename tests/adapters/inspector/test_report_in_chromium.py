@@ -15,6 +15,9 @@ from tests.adapters.inspector.test_report_page import HOSTILE, many_runs
 from tests.adapters.replay.test_report import replayed
 from tests.limits import LONG
 
+# The pages are read without a browser beside this.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def usual(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -28,7 +31,6 @@ def usual(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow
 def test_the_browser_has_nothing_to_complain_about(browser: Any, usual: Path) -> None:
     for name in ("one.html", "runs.html"):
         for options in ({}, {"color_scheme": "dark"}, {"viewport": {"width": 360, "height": 800}}):
@@ -73,7 +75,6 @@ def test_without_a_script_a_dot_opens_its_run_and_a_marker_what_it_names(browser
         opened.page.wait_for_selector(":target", state="visible")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "scheme"), [("one.html", "light"), ("runs.html", "dark")])
 def test_axe_finds_nothing(browser: Any, usual: Path, name: str, scheme: str) -> None:
     assert violations(browser, usual / name, color_scheme=scheme) == []

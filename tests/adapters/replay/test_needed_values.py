@@ -275,6 +275,6 @@ def test_the_letter_of_an_escape_begins_no_name() -> None:
     assert found_in('{"title": "Ann\\u2019s"}') == set()
 
 
-@pytest.mark.parametrize("part", ["a.", "a/", "A", "1,", "a-", "A ", "A of ", '"', "**a", "`"])
+@pytest.mark.parametrize("part", ["a/", "1,", "A of ", "**a"])
 def test_a_long_run_takes_no_quadratic_time(part: str) -> None:
     assert grows_in_proportion(lambda size: mentions_of([says(part * size, 0)]), 10_000)

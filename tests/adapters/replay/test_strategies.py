@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -14,7 +12,6 @@ from accp_adapters.tokens import o200k_base
 from tests.adapters.replay.runs import FLIGHTS, answers, asks, run_of, says, user
 
 LONG = "\n".join(f"line {number} says something about subject {number * 7}" for number in range(900))
-POLICIES = [StrategyName.LOSSLESS, StrategyName.DEFAULT, StrategyName.TIGHT]
 count = o200k_base()
 
 
@@ -50,23 +47,6 @@ def test_only_what_previews_brings_the_fetch_tool() -> None:
     assert strategy_named(StrategyName.LOSSLESS, count).fetch_tool == ""
     for name in (StrategyName.DEFAULT, StrategyName.TIGHT):
         assert '"name":"accp_fetch"' in strategy_named(name, count).fetch_tool
-
-
-def test_a_replay_needs_neither_langchain_nor_langgraph() -> None:
-    program = """
-import json, sys
-from importlib.resources import files
-from accp_adapters.policy import Policy
-from accp_adapters.replay import StrategyName, compare, read_runs, replay
-
-runs = list(read_runs(str(files("accp_adapters.replay") / "recorded_run.json")))
-total = compare(runs, StrategyName.TIGHT).total()
-assert total.after.prompt < total.before.prompt
-replay(runs[0], Policy())
-print([name for name in sys.modules if name.partition(".")[0] in ("langchain", "langchain_core", "langgraph")])
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 def test_a_run_is_replayed_under_a_strategy_the_name_of_one_or_a_policy() -> None:

@@ -29,7 +29,7 @@ def read_trajectory(document: Any, findings: Findings) -> Iterator[Run]:
         KeyError, TypeError, ValueError: a field is missing or has another type; the text names it.
     """
     line = require_mapping(document, "a trajectory")
-    findings.fields(line, ("messages", "llm_calls", "tools", "meta"), "a trajectory")
+    findings.fields(line, ("source", "framework", "messages", "llm_calls", "tools", "meta"), "a trajectory")
     messages = tuple(_message(message, findings) for message in line["messages"])
     positions = {message["seq"]: position for position, message in enumerate(line["messages"])}
     calls = _recorded_calls(line, positions)

@@ -11,9 +11,8 @@ import re
 import sqlite3
 from typing import Any, Final
 
-import pytest
-
 from accp_adapters.fetching import value_at
+from tests.adapters.fetching.sql.seeds import seeds
 
 CELLS: Final[dict[str, tuple[Any, ...]]] = {
     "id": tuple(range(1_000)),
@@ -139,7 +138,7 @@ def expected_rows(rows: list[dict[str, Any]], query: str) -> list[tuple[Any, ...
         return connection.execute(query).fetchall()
 
 
-@pytest.mark.parametrize("seed", range(20))
+@seeds(20)
 def test_an_expression_has_the_value_that_sqlite_finds(seed: int) -> None:
     answered = 0
     for number in range(60):

@@ -20,6 +20,7 @@ import pytest
 from accp_adapters.fetching import FetchRequest, answer, value_at
 from accp_adapters.tokens import count_o200k
 from accp_core.errors import ProtocolError
+from tests.adapters.fetching.sql.seeds import seeds
 
 NUMERAL: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?(e[0-9]+)?")
 CELLS: Final[dict[str, tuple[Any, ...]]] = {
@@ -108,7 +109,7 @@ def found(source: str, query: str) -> Any:
     return cells if isinstance(cells, list) else [cells]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@seeds(12)
 def test_conditions_find_the_rows_that_python_finds(seed: int) -> None:
     for at in range(40):
         writer = Writer(1_000 * seed + at)
@@ -121,7 +122,7 @@ def test_conditions_find_the_rows_that_python_finds(seed: int) -> None:
         assert found(source, negated) == rest, (negated, writer.rows)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@seeds(12)
 def test_aggregates_and_orders_are_those_of_python(seed: int) -> None:
     for at in range(20):
         writer = Writer(5_000 + 1_000 * seed + at)
@@ -142,7 +143,7 @@ def test_aggregates_and_orders_are_those_of_python(seed: int) -> None:
         assert [number(cell) is None for cell in ordered] == sorted(number(cell) is None for cell in ordered)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@seeds(4)
 def test_groups_and_different_texts_have_one_spelling_each(seed: int) -> None:
     for at in range(10):
         writer = Writer(50_000 + 1_000 * seed + at)
@@ -160,7 +161,7 @@ def counted(cells: list[Any]) -> dict[str, int]:
     return Counter(json.dumps(cell) for cell in cells)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@seeds(10)
 def test_groups_of_any_cells_and_joins_of_child_tables_are_those_of_python(seed: int) -> None:
     for at in range(20):
         writer, children = Writer(70_000 + 1_000 * seed + at), Writer(90_000 + 1_000 * seed + at)

@@ -10,6 +10,7 @@ from typing import Final
 import pytest
 
 from accp_adapters.fetching import value_at
+from tests.adapters.fetching.sql.seeds import seeds
 
 TABLES: Final = {
     "orders": [
@@ -124,7 +125,7 @@ def expected_rows(database: sqlite3.Connection, query: str) -> list[tuple[object
         return []
 
 
-@pytest.mark.parametrize("seed", range(20))
+@seeds(20)
 def test_a_query_has_the_rows_that_sqlite_finds(database: sqlite3.Connection, seed: int) -> None:
     text, answered = json.dumps(TABLES), 0
     for number in range(40):

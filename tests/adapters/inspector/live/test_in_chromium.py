@@ -21,6 +21,9 @@ from tests.adapters.inspector.test_report_page import HOSTILE
 from tests.limits import LONG, PATIENCE
 from tests.served import in_thread
 
+# The pages are read without a browser beside this.
+pytestmark = pytest.mark.slow
+
 ASKED = "@planner>req:lookup{{n:{n}}}[mid:{n:012x},seq:1,ts:1714000000,sid:s-1]\n"
 
 
@@ -65,7 +68,6 @@ def window(browser: Any, source: Source, **options: Any) -> Iterator[Window]:
             context.close()
 
 
-@pytest.mark.slow
 def test_a_reader_goes_from_events_to_prompts_and_references_without_a_mouse(browser: Any, checkpoints: Path) -> None:
     with window(browser, open_source(str(checkpoints))) as opened:
         page = opened.page
@@ -133,7 +135,6 @@ def test_a_second_browser_is_refused(browser: Any, checkpoints: Path) -> None:
         other.close()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
 def test_axe_finds_nothing_and_no_page_is_wider_than_the_window(
     browser: Any, checkpoints: Path, scheme: str, width: int
@@ -162,7 +163,6 @@ def team_of(agents: int, calls: int) -> FixedSource:
     return FixedSource(Observed(threads=tuple(identified([Thread(name="orders", events=tuple(events))]))))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("agents", [2, 8, 30])
 def test_the_words_of_rows_and_the_names_of_lanes_can_be_read_beside_an_event(browser: Any, agents: int) -> None:
     with window(browser, team_of(agents, 90), viewport={"width": 1440, "height": 900}) as opened:

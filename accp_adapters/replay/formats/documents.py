@@ -72,23 +72,41 @@ def read_documents(
     number, content = next(filled, (0, b""))
     if not number:
         raise UnreadableRun("expected a recorded run, found nothing", path=path)
+    first = None
     try:
         first = lines.decoded(content)
+        value = read_document(first, path, number)
     except UnreadableRun as error:
-        second = next(filled, (0, b""))
-        if not _is_object(second[1].decode("utf-8", "replace")):
-            raise
-        # As below: JSON lines, whose first one is broken.
+        yield from _after_broken(lines, filled, number, first, error, path, on_broken)
+    else:
+        yield number, value
+        yield from _following(lines, filled, path, on_broken)
+
+
+def _after_broken(
+    lines: _Lines,
+    filled: Iterator[tuple[int, bytes]],
+    number: int,
+    first: str | None,
+    error: UnreadableRun,
+    path: str,
+    on_broken: Callable[[UnreadableRun], object],
+) -> Iterator[tuple[int, object]]:
+    """Yield what follows line `number`, which is none by itself: the one document that it begins, or JSON lines."""
+    following, second = next(filled, (0, b""))
+    if _is_object(second.decode("utf-8", "replace")):
         on_broken(error)
-        yield from _following(lines, itertools.chain([second], filled), path, on_broken)
+        yield from _following(lines, itertools.chain([(following, second)], filled), path, on_broken)
         return
+    if first is None:
+        raise error
+    blank = "\n" * (following - number - 1)
+    whole = f"{first}{blank}{lines.decoded(second)}{lines.rest()}" if following else first
     try:
-        value = _load(first)
-    except ValueError as error:
-        yield from _whole_document(lines, number, first, error, path, on_broken)
-        return
-    yield number, value
-    yield from _following(lines, filled, path, on_broken)
+        yield number, _load(whole)
+    except ValueError as wrong:
+        reason = _STREAM if first.startswith(("data:", "event:")) else _CSV if _CSV_START.match(first) else None
+        raise _refusal(ValueError(reason) if reason else wrong, path, first_line=number) from wrong
 
 
 def _following(
@@ -172,36 +190,6 @@ class _Lines:
 
     def _refused(self, reason: str) -> UnreadableRun:
         return UnreadableRun(reason, path=self._path, line=self._number)
-
-
-def _whole_document(
-    lines: _Lines, number: int, first: str, error: ValueError, path: str, on_broken: Callable[[UnreadableRun], object]
-) -> Iterator[tuple[int, object]]:
-    """Yield the document that begins in line `number` and ends in a later one, or those of lines after a broken one."""
-    rest = lines.rest()
-    try:
-        yield number, _load(first + rest)
-    except ValueError as whole:
-        if not _is_object(next(filter(str.strip, rest.split("\n")), "")):
-            reason = _STREAM if first.startswith(("data:", "event:")) else _CSV if _CSV_START.match(first) else None
-            raise _refusal(ValueError(reason) if reason else whole, path, first_line=number) from error
-        # The next line is an object by itself: these are JSON lines, and the first one is broken.
-        on_broken(_refusal(error, path, first_line=number))
-        yield from _documents_in(rest, number + 1, path, on_broken)
-
-
-def _documents_in(
-    text: str, number: int, path: str, on_broken: Callable[[UnreadableRun], object]
-) -> Iterator[tuple[int, object]]:
-    """Yield the document of each line of `text` that can be read; its first line has the number `number`."""
-    for at, line in enumerate(text.split("\n"), number):
-        if line.strip():
-            try:
-                value = read_document(line, path, at)
-            except UnreadableRun as error:
-                on_broken(error)
-            else:
-                yield at, value
 
 
 def _is_object(line: str) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from accp_adapters.replay.formats.conversation import Part, Turn, text
 from accp_adapters.replay.formats.findings import Findings
 from accp_adapters.replay.recorded_run import Role
 
 __all__ = [
+    "ROLES",
     "ReadBlock",
     "ReadMessage",
     "content_parts",
@@ -18,12 +19,35 @@ __all__ = [
     "read_turns",
     "require_mapping",
     "result_text",
+    "turn_of",
 ]
 
 ReadMessage = Callable[[Mapping[str, Any], Findings], Iterable[Turn]]
 """Returns the turns in one message."""
 ReadBlock = Callable[[Mapping[str, Any], Findings], Iterable[Part]]
 """Returns the parts in one block of a message's content."""
+
+
+ROLES: Final[Mapping[str, Role]] = {
+    "system": Role.INSTRUCTIONS,
+    "developer": Role.INSTRUCTIONS,
+    "user": Role.USER,
+    "assistant": Role.AGENT,
+    "tool": Role.TOOL,
+    "function": Role.TOOL,
+}
+"""Roles as OpenAI calls them, and most others."""
+
+
+def turn_of(
+    role: object, parts: Iterable[Part], findings: Findings, owner: str, roles: Mapping[str, Role] = ROLES
+) -> Iterator[Turn]:
+    """Yield the turn that a message is; none where `role` is no key of `roles`, which is a finding of `owner`."""
+    known = roles.get(role) if isinstance(role, str) else None
+    if known is None:
+        findings.role(role, owner)
+    else:
+        yield Turn(role=known, parts=tuple(parts))
 
 
 def has_block(messages: object, kinds: Iterable[str]) -> bool:

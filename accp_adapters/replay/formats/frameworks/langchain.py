@@ -12,25 +12,20 @@ from typing import Any, Final
 
 from accp_adapters.replay.formats.conversation import Item, Part, Snapshot, Step, Turn, call, definitions, result, text
 from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.formats.parts import content_parts, read_turns, result_text
+from accp_adapters.replay.formats.parts import ROLES, content_parts, read_turns, result_text
 from accp_adapters.replay.recorded_run import Role
 
 __all__ = ["is_message", "is_message_dump", "read_langchain", "read_message", "state_items"]
 
 _OWNER: Final = "a LangChain message"
 _ROLES: Final = {
+    **ROLES,
     "human": Role.USER,
-    "user": Role.USER,
     "ai": Role.AGENT,
-    "assistant": Role.AGENT,
     "AIMessageChunk": Role.AGENT,
     "HumanMessageChunk": Role.USER,
     "SystemMessageChunk": Role.INSTRUCTIONS,
     "ToolMessageChunk": Role.TOOL,
-    "system": Role.INSTRUCTIONS,
-    "developer": Role.INSTRUCTIONS,
-    "tool": Role.TOOL,
-    "function": Role.TOOL,
 }
 _MESSAGE: Final = (
     "content",

@@ -12,13 +12,12 @@ from typing import Any, Final
 from accp_adapters.replay.formats.chat_layout import ChatLayout, request_of
 from accp_adapters.replay.formats.conversation import Kind, Part, Turn, call, definitions, result, text, written
 from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.formats.parts import content_parts, has_block, instructions, require_mapping
+from accp_adapters.replay.formats.parts import ROLES, content_parts, has_block, instructions, require_mapping
 from accp_adapters.replay.recorded_run import Role
 
 __all__ = ["LAYOUT", "is_vercel"]
 
 _OWNER: Final = "a Vercel AI message"
-_ROLES: Final = {"system": Role.INSTRUCTIONS, "user": Role.USER, "assistant": Role.AGENT, "tool": Role.TOOL}
 _BLOCKS: Final = ("tool-call", "tool-result", "tool-approval-request", "tool-approval-response")
 _SILENT: Final = ("step-start", "source-url", "source-document", "source")
 _DONE: Final = ("output-available", "output-error", "output-denied")
@@ -40,7 +39,7 @@ def _has_parts(message: Any) -> bool:
 
 def _read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
     findings.fields(message, ("content", "parts", "experimental_output"), _OWNER)
-    role = _ROLES.get(message["role"])
+    role = ROLES.get(message["role"])
     if role is None:
         findings.role(message["role"], "a Vercel AI conversation")
     elif "parts" in message:

@@ -11,13 +11,11 @@ from typing import Any, Final
 from accp_adapters.replay.formats.chat_layout import ChatLayout, exchange_of, request_of
 from accp_adapters.replay.formats.conversation import Kind, Part, Turn, call, definitions, result, text
 from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.formats.parts import content_parts, has_block, instructions, result_text
-from accp_adapters.replay.recorded_run import Role
+from accp_adapters.replay.formats.parts import content_parts, has_block, instructions, result_text, turn_of
 
 __all__ = ["BLOCKS", "LAYOUT", "is_messages", "read_message", "read_response"]
 
 _OWNER: Final = "an Anthropic message"
-_ROLES: Final = {"user": Role.USER, "assistant": Role.AGENT, "system": Role.INSTRUCTIONS}
 _CALLS: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
 _RESULTS: Final = (
     "tool_result",
@@ -52,12 +50,8 @@ def read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Tur
         KeyError, TypeError: a field is missing or has another type.
     """
     findings.fields(message, ("content",), _OWNER)
-    role = _ROLES.get(message["role"])
-    if role is None:
-        findings.role(message["role"], "an Anthropic conversation")
-        return
-    parts = tuple(content_parts(message["content"], read_block, findings))
-    yield Turn(role=role, parts=parts)
+    parts = content_parts(message["content"], read_block, findings)
+    yield from turn_of(message["role"], parts, findings, "an Anthropic conversation")
 
 
 def read_block(block: Mapping[str, Any], findings: Findings) -> Iterator[Part]:

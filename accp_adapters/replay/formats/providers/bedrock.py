@@ -12,13 +12,11 @@ from typing import Any, Final
 from accp_adapters.replay.formats.chat_layout import ChatLayout, exchange_of
 from accp_adapters.replay.formats.conversation import Item, Part, Turn, call, definitions, result, text, written
 from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.formats.parts import content_parts, instructions
-from accp_adapters.replay.recorded_run import Role
+from accp_adapters.replay.formats.parts import content_parts, instructions, turn_of
 
 __all__ = ["is_converse", "read_converse"]
 
 _OWNER: Final = "a Bedrock message"
-_ROLES: Final = {"user": Role.USER, "assistant": Role.AGENT}
 _BLOCKS: Final = frozenset(
     [
         "text",
@@ -71,11 +69,8 @@ def read_converse(document: Any, findings: Findings) -> Iterator[Item]:
 
 def _read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
     findings.fields(message, ("content",), _OWNER)
-    role = _ROLES.get(message["role"])
-    if role is None:
-        findings.role(message["role"], "a Bedrock conversation")
-        return
-    yield Turn(role=role, parts=tuple(content_parts(message["content"], _read_block, findings)))
+    parts = content_parts(message["content"], _read_block, findings)
+    yield from turn_of(message["role"], parts, findings, "a Bedrock conversation")
 
 
 def _read_block(block: Mapping[str, Any], findings: Findings) -> Iterator[Part]:

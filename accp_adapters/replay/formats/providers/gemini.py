@@ -11,7 +11,7 @@ from typing import Any, Final
 from accp_adapters.replay.formats.chat_layout import ChatLayout, exchange_of, request_of
 from accp_adapters.replay.formats.conversation import Part, Turn, call, definitions, result, text
 from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.formats.parts import content_parts, instructions
+from accp_adapters.replay.formats.parts import content_parts, instructions, turn_of
 from accp_adapters.replay.recorded_run import Role
 
 __all__ = ["LAYOUT", "bare_result", "is_contents"]
@@ -37,11 +37,8 @@ def is_contents(document: Any) -> bool:
 
 def _read_content(content: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
     findings.fields(content, ("parts",), _OWNER)
-    role = _ROLES.get(content.get("role") or "")
-    if role is None:
-        findings.role(content["role"], "a Gemini conversation")
-        return
-    yield Turn(role=role, parts=tuple(content_parts(content.get("parts"), _read_part, findings)))
+    parts = content_parts(content.get("parts"), _read_part, findings)
+    yield from turn_of(content.get("role") or "", parts, findings, "a Gemini conversation", _ROLES)
 
 
 def _read_part(written_part: Mapping[str, Any], findings: Findings) -> Iterator[Part]:

@@ -11,19 +11,11 @@ from typing import Any, Final
 from accp_adapters.replay.formats.chat_layout import ChatLayout, exchange_of, request_of
 from accp_adapters.replay.formats.conversation import Part, Turn, call, definitions, result, text
 from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.formats.parts import content_parts, result_text
+from accp_adapters.replay.formats.parts import ROLES, content_parts, result_text
 from accp_adapters.replay.recorded_run import Role
 
 __all__ = ["LAYOUT", "is_chat", "is_chat_message", "read_chat_message", "read_choices"]
 
-ROLES: Final = {
-    "system": Role.INSTRUCTIONS,
-    "developer": Role.INSTRUCTIONS,
-    "user": Role.USER,
-    "assistant": Role.AGENT,
-    "tool": Role.TOOL,
-    "function": Role.TOOL,
-}
 _OWNER: Final = "an OpenAI message"
 _THOUGHTS: Final = ("reasoning_content", "reasoning", "reasoning_details")
 _MESSAGE: Final = frozenset(("content", "name", "tool_calls", "function_call", "refusal", *_THOUGHTS))

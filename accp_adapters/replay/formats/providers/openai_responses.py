@@ -11,8 +11,8 @@ from typing import Any, Final
 from accp_adapters.replay.formats.chat_layout import ChatLayout, exchange_of, request_of
 from accp_adapters.replay.formats.conversation import Item, Part, Snapshot, Step, Turn, call, definitions, result, text
 from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.formats.parts import content_parts, instructions, read_turns
-from accp_adapters.replay.formats.providers.openai_chat import ROLES, read_block
+from accp_adapters.replay.formats.parts import content_parts, instructions, read_turns, turn_of
+from accp_adapters.replay.formats.providers.openai_chat import read_block
 from accp_adapters.replay.recorded_run import Role
 
 __all__ = ["is_item", "is_responses", "read_item", "read_responses"]
@@ -83,12 +83,8 @@ def read_item(item: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
 
 
 def _message(item: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
-    role = ROLES.get(item["role"])
-    if role is None:
-        findings.role(item["role"], _OWNER)
-        return
     parts = [part.text for part in content_parts(item.get("content"), read_block, findings)]
-    yield Turn(role=role, parts=(text("\n".join(filter(None, parts))),))
+    yield from turn_of(item["role"], (text("\n".join(filter(None, parts))),), findings, _OWNER)
 
 
 def _calls(item: Mapping[str, Any], kind: str) -> Iterator[Part]:

@@ -10,21 +10,14 @@ from typing import Any, Final
 
 from accp_adapters.replay.formats.conversation import Part, Turn, call, result, text, written
 from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.formats.parts import content_parts
+from accp_adapters.replay.formats.parts import ROLES, content_parts
 from accp_adapters.replay.formats.providers.gemini import bare_result
 from accp_adapters.replay.recorded_run import Role
 
 __all__ = ["GENAI_ROLES", "is_genai_messages", "read_genai_message", "read_genai_part"]
 
 _OWNER: Final = "a message of a GenAI span"
-GENAI_ROLES: Final = {
-    "system": Role.INSTRUCTIONS,
-    "developer": Role.INSTRUCTIONS,
-    "user": Role.USER,
-    "assistant": Role.AGENT,
-    "model": Role.AGENT,
-    "tool": Role.TOOL,
-}
+GENAI_ROLES: Final = {**ROLES, "model": Role.AGENT}
 
 
 def is_genai_messages(document: Any) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from accp_adapters.replay.formats.conversation import Part, Request, Turn, call, result, text, written
 from accp_adapters.replay.formats.findings import Findings
+from accp_adapters.replay.formats.traces.genai_messages import GENAI_ROLES
 from accp_adapters.replay.formats.traces.logged_messages import opened
 from accp_adapters.replay.formats.traces.span import Span, unflatten
 from accp_adapters.replay.recorded_run import Role
@@ -19,15 +20,9 @@ __all__ = ["is_call", "read_call"]
 
 _OWNER: Final = "an OpenInference message"
 _ROLES: Final = {
-    "system": Role.INSTRUCTIONS,
-    "developer": Role.INSTRUCTIONS,
-    "user": Role.USER,
+    **GENAI_ROLES,
     "human": Role.USER,
-    "assistant": Role.AGENT,
     "ai": Role.AGENT,
-    "model": Role.AGENT,
-    "tool": Role.TOOL,
-    "function": Role.TOOL,
     # smolagents
     "tool-call": Role.AGENT,
     "tool-response": Role.TOOL,

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from accp_adapters.replay.formats.conversation import Item, Part, Snapshot, Step, Turn, text, written
 from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.formats.parts import content_parts, read_turns
+from accp_adapters.replay.formats.parts import content_parts, read_turns, turn_of
 from accp_adapters.replay.recorded_run import Role
 
 __all__ = ["is_task", "read_task"]
@@ -57,12 +57,8 @@ def _delivered(task: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
 
 def _read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
     findings.fields(message, ("parts", "content"), "an A2A message")
-    role = _ROLES.get(message["role"])
-    if role is None:
-        findings.role(message["role"], "an A2A conversation")
-        return
-    parts = message.get("parts") or message.get("content")
-    yield Turn(role=role, parts=tuple(content_parts(parts, _read_part, findings)))
+    parts = content_parts(message.get("parts") or message.get("content"), _read_part, findings)
+    yield from turn_of(message["role"], parts, findings, "an A2A conversation", _ROLES)
 
 
 def _read_part(part: Mapping[str, Any], findings: Findings) -> Iterator[Part]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Final
 
 from accp_core.references import find_references, reference_to
 
-__all__ = ["LATE", "ROWS", "as_json", "fetch_arguments", "own_loop"]
+__all__ = ["LATE", "ROWS", "as_json", "fetch_arguments"]
 
 ROWS: Final[list[dict[str, Any]]] = [
     {"id": n, "customer": f"Customer {n}", "status": "late" if n % 50 == 0 else "paid"} for n in range(600)
@@ -30,12 +27,3 @@ def fetch_arguments(text: str) -> dict[str, Any]:
 def as_json() -> str:
     """Return the rows as a tool prints them."""
     return json.dumps(ROWS)
-
-
-@contextmanager
-def own_loop() -> Iterator[None]:
-    """Set an event loop for what is called synchronously, and close it."""
-    with asyncio.Runner() as runner:
-        asyncio.set_event_loop(runner.get_loop())
-        yield
-        asyncio.set_event_loop(None)

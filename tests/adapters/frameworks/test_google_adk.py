@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable
 from itertools import pairwise
@@ -10,7 +9,6 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 
-from accp_adapters.policy import Policy
 from tests.adapters.frameworks.rows import LATE, ROWS, as_json, fetch_arguments
 
 pytest.importorskip("google.adk", reason="holds websockets below 16: make test-others")
@@ -168,14 +166,6 @@ async def test_parallel_calls_images_thoughts_and_errors_stay_as_they_are() -> N
     assert all(list(each) == ["result"] and len(each["result"]) < 3_000 for each in (responses[0], responses[2]))
 
 
-async def test_a_policy_without_previews_needs_no_tool() -> None:
-    model = scripted(call("order_rows"), say_last_result)
-    run = Run(LlmAgent(name="clerk", model=model, tools=[order_rows]), AccpPlugin(Policy.lossless()))
-    answer = await run.say(question())
-    assert "Customer 599" in answer and len(answer) < len(as_json())
-    assert model.offered == [["order_rows"]] * 2
-
-
 async def test_an_agent_that_is_handed_over_to_opens_what_the_first_one_was_shown() -> None:
     market = scripted(call("accp_fetch", fetch_arguments), say_last_result)
     second = LlmAgent(name="market", model=market, description="Knows the market.")
@@ -234,16 +224,6 @@ async def test_another_plugin_that_cuts_the_contents_leaves_no_reference_that_do
 def test_a_response_that_is_no_json_stays_as_it_is() -> None:
     odd = [Part(function_response=FunctionResponse(name="odd", response={"when": object()})), Part(text="")]
     assert list(read_parts([Content(role="user", parts=odd), Content(role="user")], [])) == []
-
-
-def test_a_synchronous_run_does_the_same() -> None:
-    runner = InMemoryRunner(
-        app=App(name="shop", root_agent=LlmAgent(name="clerk", model=finding(), tools=[orders]), plugins=[AccpPlugin()])
-    )
-    session = asyncio.run(runner.session_service.create_session(app_name="shop", user_id="u"))
-    message = Content(role="user", parts=[question()])
-    events = list(runner.run(user_id="u", session_id=session.id, new_message=message))
-    assert events[-1].content is not None and events[-1].content.parts[0].text == str({"result": LATE})
 
 
 def last_reference(sent: str) -> dict[str, Any]:

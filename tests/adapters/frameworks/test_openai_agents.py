@@ -24,7 +24,7 @@ from pydantic import BaseModel
 
 from accp_adapters.frameworks.openai_agents import AccpInputFilter
 from accp_adapters.messages import project_messages
-from tests.adapters.frameworks.rows import LATE, as_json, fetch_arguments, own_loop
+from tests.adapters.frameworks.rows import LATE, as_json, fetch_arguments
 
 Items: TypeAlias = list[dict[str, Any]]
 Turn: TypeAlias = Callable[[Items], Any]
@@ -147,13 +147,6 @@ async def test_runs_at_once_open_their_own_references_only() -> None:
     runs = [Runner.run(agent, "?", run_config=config(accp)) for agent in (thief, owner)]
     refused, found = await asyncio.gather(*runs)
     assert (refused.final_output[:5], found.final_output) == ("E5002", LATE)
-
-
-def test_a_synchronous_run_does_the_same() -> None:
-    accp = AccpInputFilter()
-    agent = Agent("clerk", tools=[orders, accp.tool], model=finding())
-    with own_loop():
-        assert Runner.run_sync(agent, "Which are late?", run_config=config(accp)).final_output == LATE
 
 
 async def test_a_session_that_goes_on_keeps_what_was_sent() -> None:

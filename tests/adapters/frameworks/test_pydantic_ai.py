@@ -23,7 +23,7 @@ from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
 from accp_adapters.frameworks.pydantic_ai import AccpCapability
 from accp_adapters.policy import Policy
-from tests.adapters.frameworks.rows import LATE, ROWS, fetch_arguments, own_loop
+from tests.adapters.frameworks.rows import LATE, ROWS, fetch_arguments
 
 Turn: TypeAlias = Callable[[list[str]], Any]
 OTHERS = [{**row, "id": row["id"] + 1} for row in ROWS]
@@ -141,12 +141,6 @@ async def test_an_agent_that_goes_on_with_a_history_opens_what_the_first_one_was
     result = await agent(second).run("Which are late?", message_history=kept)
     assert result.output == LATE
     assert second.sent[0][: len(first.sent[-1])] == first.sent[-1]
-
-
-def test_a_synchronous_run_does_the_same() -> None:
-    script = Script(call("orders"), call("accp_fetch", fetch_arguments), say_last_result)
-    with own_loop():
-        assert agent(script).run_sync("Which are late?").output == LATE
 
 
 async def test_a_streaming_run_does_the_same() -> None:

@@ -127,6 +127,7 @@ def test_the_work_of_a_query_ends_within_a_function(condition: str) -> None:
         run_query(resolved.sql, [LONG], max_rows=10, steps=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("condition", LONG_PATTERNS[::2])
 def test_other_threads_run_while_a_pattern_is_looked_for(condition: str) -> None:
     wild = ("?" if "GLOB" in condition else "_") * 900
@@ -138,6 +139,7 @@ def test_other_threads_run_while_a_pattern_is_looked_for(condition: str) -> None
     assert searches > 0.9 * 400_000 * 900 / PIECE
 
 
+@pytest.mark.slow
 def test_an_answer_of_megabytes_is_cut_within_the_limit() -> None:
     long = json.dumps([{"id": 1, "text": "a" * 3_000_000}])
     for query in ("SELECT text || text FROM rows", "id = 1", "aaaa", "0", "", "0.text"):
@@ -184,6 +186,7 @@ def test_a_sort_by_our_collation_ends_with_the_budget() -> None:
         run_query(resolved.sql, [texts], max_rows=10, steps=100_000)
 
 
+@pytest.mark.slow
 def test_one_long_cell_does_not_stop_a_search_through_many_lines() -> None:
     text = "".join(f"line {n}\n" for n in range(50_000)) + "a" * 1_000_000
     shown = answer({"k": text}, FetchRequest(query="text LIKE '%line 49%99%'"), limit=300, counter=count_o200k)

@@ -39,6 +39,7 @@ def test_a_random_conversation_stays_valid_and_whole(provider: str) -> None:
     assert fetched > 0
 
 
+@pytest.mark.slow
 def test_another_process_with_another_hash_seed_comes_to_the_same_bytes() -> None:
     program = f"from tests.adapters.messages.conversations import digest; print(digest({SEEDS!r}))"
     environment = {**os.environ, "PYTHONHASHSEED": "77"}

@@ -104,7 +104,7 @@ def without_facts(text: str) -> str:
     return re.sub(r"… \w+ \d+-\d+ of \d+", "…", text)
 
 
-@pytest.mark.parametrize("arm", ["default", "tight"])
+@pytest.mark.parametrize("arm", ["default", pytest.param("tight", marks=pytest.mark.slow)])
 def test_all_tasks_can_be_done_with_us_by_what_prompts_explain(arm: str) -> None:
     chosen = options(arms=(arm,), names=())
     seeing, blind = run(chosen), run(chosen, Unexplained(chosen.tasks()))

@@ -8,7 +8,6 @@ place to convert. The executor, the task store, push notifications and callers t
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from copy import deepcopy
@@ -35,17 +34,9 @@ from accp_adapters.a2a.wire.extension import VIEWS, is_requested
 from accp_adapters.a2a.wire.large_objects import decode_aside, encode_aside
 from accp_adapters.a2a.wire.part_counter import PartCounter
 from accp_adapters.a2a.wire.parts import WHOLE, ChunkStart
-from accp_core.bounded import SizedCache
 from accp_core.errors import ProtocolError
 
 __all__ = ["AccpRequestHandler"]
-
-MAX_ENCODED_BYTES: Final = 16 << 20
-"""Bytes of the updates, as they were and encoded, that are kept for the other streams of their task."""
-_ENTRY_BYTES: Final = 8 << 10
-"""About the memory of two small objects of protobuf and their task, which is far more than their bytes."""
-_BYTES_EACH: Final = 4
-"""Bytes of memory for each byte of an update: a value takes more in memory, and its encoding is kept, too."""
 
 
 def _unchanged(name: str) -> Any:
@@ -72,9 +63,6 @@ class AccpRequestHandler(RequestHandler):
         self.inner: Final = inner
         self._never_larger: Final = never_larger
         self._started: Final = StartedRequests(inner)
-        self._encoded: Final[SizedCache[tuple[int, ChunkStart, bool], tuple[A2aEvent, asyncio.Future[Any]]]] = (
-            SizedCache(MAX_ENCODED_BYTES)
-        )
 
     def __getattr__(self, name: str) -> Any:
         """Return an attribute that only `inner` has, such as `aclose`."""
@@ -146,23 +134,9 @@ class AccpRequestHandler(RequestHandler):
             async for event in events:
                 start = parts.start(event)
                 parts.count(event)
-                encoded = await self._encode_once(event, context, start)
+                encoded = await self._encode(event, context, start)
                 numbered, number = renumbered(encoded, start, number)
                 yield numbered
-
-    async def _encode_once(self, event: AnyEvent, context: ServerCallContext, start: ChunkStart) -> AnyEvent:
-        """Return the encoding of an event; all streams of a task get the same object, which is encoded once."""
-        if isinstance(event, Task | Message):
-            return await self._encode(event, context)
-        key = id(event), start, is_requested(context, VIEWS)
-        known = self._encoded.get(key)
-        encoded: asyncio.Future[Any] = known[1] if known else asyncio.ensure_future(self._encode(event, context, start))
-        if known is None:
-            # Keeping the event itself keeps its id from being given to another object.
-            self._encoded.put(key, (event, encoded), _ENTRY_BYTES + _BYTES_EACH * event.ByteSize())
-        # The stream that came first may end while others wait for the same encoding.
-        framed: AnyEvent = await asyncio.shield(encoded)
-        return framed
 
     async def _encode_if_requested(self, task: Task | None, context: ServerCallContext) -> Task | None:
         return await self._encode(task, context) if task is not None and is_requested(context) else task

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import socket
 import tracemalloc
 from collections.abc import AsyncIterator
@@ -106,31 +105,6 @@ async def test_a_task_can_be_cancelled(served: Served) -> None:
 async def events_of(stream: AsyncIterator[StreamResponse]) -> list[StreamResponse]:
     """Return all events of a stream."""
     return [event async for event in stream]
-
-
-async def test_one_event_has_one_encoding_however_many_streams_see_it(
-    served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    encoded: list[object] = []
-    monkeypatch.setattr(
-        "accp_adapters.a2a.wire.large_objects.encode",
-        lambda event, *given, **options: (encoded.append(event), encode(event, *given, **options))[1],
-    )
-    async with await connect(served.card, streaming=True, aware=False) as client:
-        first = aiter(client.send_message(request("gate-streams"), context=asking()))
-        begun = [await anext(first), await anext(first)]
-        late = SubscribeToTaskRequest(id=begun[0].task.id)
-        others = [aiter(client.subscribe(late, context=asking())) for _ in range(3)]
-        snapshots = [await anext(other) for other in others]
-        encoded.clear()
-        served.agent.gate.set()
-        streams = await asyncio.gather(*map(events_of, (first, *others)))
-    whole = [re.sub(r",seq:[0-9]+", "", str(stream)) for stream in streams]  # each stream has a count of its own
-    assert whole == whole[:1] * 4
-    assert len(encoded) == len(streams[0]) == 6
-    texts = [part.text for event in streams[0][:-1] for part in event.artifact_update.artifact.parts]
-    assert [text.split("{")[1].split("|")[0] for text in texts] == [f"idx:{index}" for index in range(1, 11)]
-    assert all(snapshot.task.artifacts[0].parts[0].text.startswith("@agent>sync:task{") for snapshot in snapshots)
 
 
 async def test_a_stream_that_begins_in_the_middle_is_decoded(served: Served) -> None:

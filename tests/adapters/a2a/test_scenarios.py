@@ -10,7 +10,6 @@ import pytest
 import pytest_asyncio
 
 from accp_adapters.tokens import o200k_base
-from tests.adapters.a2a.agent import BEHAVIOURS
 from tests.adapters.a2a.calls import ASKED, Recorder, asking, connect, request, told
 from tests.adapters.a2a.serve import Served, Wrap, always, negotiating, plain, serve
 
@@ -63,43 +62,6 @@ async def test_frames_are_sent_only_where_both_peers_know_them(
     assert ("@agent>done:task{" in http.answered[0]) == frames
     async with await connect(agents[plain].card, aware=False) as client:
         assert await told(client, request(name)) == events
-
-
-# What A2A's own suite expects of an agent under test, by the beginnings of message ids.
-SUITE = {
-    "tck-complete-task": "Hello from TCK",
-    "tck-artifact-text": "Generated text content",
-    "tck-artifact-file": "output.txt",
-    "tck-artifact-file-url": "https://example.com/output.txt",
-    "tck-artifact-data": "'count': 42",
-    "tck-message-response": "Direct message response",
-    "tck-input-required": "TASK_STATE_INPUT_REQUIRED",
-    "tck-reject-task": "InvalidParamsError",
-    "tck-stream-001": "Stream hello from TCK",
-    "tck-stream-002": "Hello from TCK",
-    "tck-stream-003": "Stream task lifecycle",
-    "tck-stream-ordering-001": "Ordered output",
-    "tck-stream-artifact-text": "Streamed text content",
-    "tck-stream-artifact-file": "output.txt",
-    "tck-stream-artifact-chunked": "chunk-2",
-    "anything-else": "Echo: Show me my open tickets",
-}
-
-
-@pytest.mark.parametrize("name", SUITE)
-async def test_the_agent_does_what_the_suite_expects_plain_and_with_frames(
-    agents: dict[Wrap, Served], name: str
-) -> None:
-    results = []
-    for wrap in (plain, negotiating, always):
-        async with await connect(agents[wrap].card, streaming=True, aware=wrap is not plain) as client:
-            results.append(await told(client, request(f"{name}-suite")))
-    assert SUITE[name] in str(results[0])
-    assert results[0] == results[1] == results[2]
-
-
-async def test_every_behaviour_of_the_suite_is_tried() -> None:
-    assert {name for name in BEHAVIOURS if name.startswith("tck-")} == set(SUITE) - {"anything-else"}
 
 
 @pytest.mark.parametrize("streaming", [False, True], ids=["blocking", "streaming"])

@@ -74,6 +74,7 @@ def sut_host(request):
 """
 
 
+@pytest.mark.slow
 def test_the_clients_of_the_suite_ask_for_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.adapters.a2a.tck.round_trip", always)  # what the clients are sent, before it is decoded
     for name, text in (("run_tck.py", ASKING_SUITE), ("inner.py", INNER), ("conftest.py", CONFTEST)):

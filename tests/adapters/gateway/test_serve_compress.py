@@ -39,6 +39,7 @@ def server(seed: str, *words: str) -> Iterator[httpx2.Client]:
     assert "Traceback" not in errors and TOKEN not in errors
 
 
+@pytest.mark.slow
 def test_a_service_that_is_restarted_between_two_turns_gives_the_same_bytes() -> None:
     messages, words = conversation(), ("--policy", "tight", "--token-env", "GATEWAY_TOKENS")
     with server("1", *words) as client:

@@ -102,19 +102,13 @@ async def test_several_texts_are_opened_at_once_and_queried_by_the_master() -> N
     assert reply.context.abstracts == {"1": str(len(ORDERS.text)), "2": "True"}
 
 
-async def test_what_the_context_does_not_grant_stays_closed() -> None:
-    async def thief(_: AgentContext, references: GrantedReferences) -> str:
-        return await references.open(SALARIES.reference)
-
-    async with served(thief) as address:
-        with pytest.raises(ProtocolError, match="E5002"):
-            await remote(address)(GRANTED)
-
-
-async def test_the_master_refuses_what_it_did_not_grant(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "accp_adapters.remote.granted_references.check_context_grant", lambda _, ref: ref.removeprefix("$")
-    )
+@pytest.mark.parametrize("by_agent", [True, False])
+async def test_what_the_context_does_not_grant_is_refused_at_both_ends(
+    by_agent: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not by_agent:
+        checked = "accp_adapters.remote.granted_references.check_context_grant"
+        monkeypatch.setattr(checked, lambda _, ref: ref.removeprefix("$"))
 
     async def thief(_: AgentContext, references: GrantedReferences) -> str:
         return await references.open(SALARIES.reference)

@@ -18,7 +18,7 @@ from accp_adapters.bindings.hosts.names import session_name
 from accp_adapters.bindings.hosts.steps import SessionStep, StepKind
 from accp_adapters.bindings.identity import ANONYMOUS
 from accp_adapters.bindings.logs import Fence, LogError, MemoryFrameLog
-from accp_core.accp import FrameRefused, Intent, Message, MessageReceived
+from accp_core.accp import Intent, Message
 from tests.adapters.bindings.accp.faults import cutting
 from tests.adapters.bindings.accp.serving import echo, serve
 from tests.adapters.bindings.hosts.agents import ANN, CODEC, Client
@@ -100,20 +100,6 @@ async def ask(session: ClientSession, number: int) -> object:
 async def worker(log: MemoryFrameLog, **limits: Any) -> AsyncIterator[SessionHost]:
     async with SessionHost(echo, codec=CODEC, log=log, limits=HostLimits(**limits)) as host:
         yield host
-
-
-async def test_a_connection_outlives_leases_that_were_lost() -> None:
-    client, log = Client(), Losing()
-    async with worker(log) as host, host.attached(ANN, "s1") as attachment:
-        for frame in client.session.connected(1_000):
-            await attachment.receive(frame)
-        events: list[Any] = []
-        for number in range(4):
-            log.losses = number % 3
-            await attachment.receive(client.ask("add", n=number))
-            events += client.take([await asyncio.wait_for(anext(attachment), PATIENCE)])
-    assert [event.message.payload["n"] for event in events if isinstance(event, MessageReceived)] == [0, 1, 2, 3]
-    assert not [event for event in events if isinstance(event, FrameRefused)]
 
 
 async def test_a_client_stays_connected_over_leases_that_were_lost() -> None:

@@ -174,6 +174,7 @@ async def test_an_idle_client_gives_way_and_a_busy_one_does_not() -> None:
                 assert (await busy.post("ping", 1)).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 async def test_a_client_of_the_sdk_falls_back_to_the_protocol_with_sessions() -> None:
     mcp = pytest.importorskip("mcp", minversion=None)

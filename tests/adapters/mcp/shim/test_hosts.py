@@ -30,7 +30,7 @@ def tokens(result: Json, form: ShownForm) -> int:
     return count_o200k(shown_text(result, form))
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(
     results(),
     st.sampled_from([*FORMS, "unknown"]),

@@ -153,16 +153,6 @@ def test_a_long_schema_is_not_repeated_in_a_refusal() -> None:
     assert text_of(ask(wire, call="wide")).endswith("; describe=wide shows its schema")
 
 
-def test_a_schema_that_doubles_the_work_at_each_reference_is_not_checked() -> None:
-    wire = indexed("names")
-    twice = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)}
-    bomb = tool("bomb", LONG, a={"$ref": "#/$defs/d0"})
-    bomb["inputSchema"]["$defs"] = {**twice, "d40": {"type": "string"}}
-    listed(wire, [*TOOLS, bomb])
-    assert ask(wire, call="bomb", arguments={"a": 5}) == {"content": "the server was asked"}
-    assert text_of(ask(wire, call="bomb", arguments={})).startswith("E4003")
-
-
 def test_a_call_before_any_list_is_the_servers_to_refuse() -> None:
     assert ask(indexed(), call="query", arguments={}) == {"content": "the server was asked"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -50,6 +51,9 @@ def _offload() -> Middlewares:
 
 
 def _headroom() -> Middlewares:
+    # It would send what it measures, and its LiteLLM would fetch prices.
+    os.environ.setdefault("HEADROOM_TELEMETRY", "off")
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     from headroom.integrations.langchain.langgraph import compress_tool_messages  # this arm alone needs it
 
     @wrap_model_call

@@ -67,7 +67,7 @@ FLOODS: dict[str, Flood] = {
 @pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
 def test_a_flood_leaves_a_bounded_session_that_still_refuses_by_code(flood: Flood) -> None:
     session = agent("a", options=SMALL)
-    for number in range(1, 1_200):
+    for number in range(1, 400):
         events = session.receive(flood(number), NOW + 60)
         assert [event.cause for event in events if isinstance(event, FrameRefused)] == [None] * len(codes(events))
         assert len(session.frames_to_send()) <= 20

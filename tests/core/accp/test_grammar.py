@@ -15,7 +15,6 @@ from accp_core.accp.grammar import (
     LOOKALIKE,
     GrammarLimits,
     escape,
-    escape_key,
     quote,
     read_json_literal,
     read_number,
@@ -80,15 +79,6 @@ def test_a_quoted_form_is_read_as_what_was_quoted(text: str, hidden: re.Pattern[
 def test_percent_encoded_bytes_that_are_not_utf_8_are_refused() -> None:
     with pytest.raises(UnicodeDecodeError):
         unquote("%FF")
-
-
-@pytest.mark.parametrize(
-    "key", ["", "a", "_", "_x", "_x_", "_x20_", "a b", "x_x_", "__x", " x41_", "\U0010ffff", "\ud800"]
-)
-def test_a_key_survives_its_escape(key: str) -> None:
-    word = escape_key(key)
-    assert re.fullmatch("[A-Za-z0-9_]+", word)
-    assert unescape_key(word) == key
 
 
 def test_an_escape_beyond_unicode_is_refused() -> None:

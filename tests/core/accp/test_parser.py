@@ -1,6 +1,5 @@
 """Reading frames: what the vectors do not say, and every branch once."""
 
-import math
 import sys
 from collections.abc import Iterator
 from decimal import Decimal
@@ -125,14 +124,6 @@ def test_a_decimal_beyond_float64_can_still_be_a_decimal() -> None:
     assert read(beyond, decimal_type=Decimal) == Decimal(beyond)
 
 
-def test_a_long_decimal_beyond_float64_is_read_as_it_is_written() -> None:
-    beyond = "9" * 400 + ".1234567"
-    text = serialize_frame(parse_frame(f"@a>req:op{{k:{beyond}}}", decimal_type=Decimal))
-    assert text == f"@a>req:op{{k:={beyond}}}"
-    assert read(f"={beyond}", decimal_type=Decimal) == Decimal(beyond)
-    assert refusal(text) == ("E1001", 12)
-
-
 def test_the_types_of_the_envelope_are_fixed() -> None:
     assert parse_frame("@a>req:op{}[mid:007]").envelope.msg_id == "007"
     assert refusal("@a>req:op{}[seq:007]") == ("E1004", 16)
@@ -193,7 +184,6 @@ class TestLimits:
 
 
 LARGE = 500_000
-WIDE = GrammarLimits(frame_bytes=1 << 30, digits=1 << 30, members=1 << 30)
 
 
 @pytest.mark.parametrize(
@@ -222,14 +212,6 @@ WIDE = GrammarLimits(frame_bytes=1 << 30, digits=1 << 30, members=1 << 30)
 )
 def test_a_hostile_text_is_refused(text: str, position: int) -> None:
     assert refusal(text) == ("E1001", position)
-
-
-def test_a_hostile_text_is_read_where_the_limits_are_wide() -> None:
-    count = 100_000
-    assert read("[" + ",".join(["1"] * count) + "]", limits=WIDE) == [1] * count
-    assert read("\\," * count, limits=WIDE) == "," * count
-    assert read("0." + "0" * count + "1", limits=WIDE) == Decimal(f"1e-{count + 1}")
-    assert math.copysign(1, float(str(read("-0." + "0" * count, limits=WIDE)))) == -1
 
 
 # "to avoid precision loss" (ACCP 10.3): a decimal of 3.1.1 may have more digits than a float holds.

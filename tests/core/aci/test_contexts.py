@@ -10,7 +10,6 @@ import pytest
 from accp_core.aci import JSON_NAMES, AgentContext, Goal, ItemState, KeyInformation, TaskContext, TodoItem, todo
 from accp_core.aci.checks import MAX_ABSTRACT_CHARS, MAX_CONTEXT_CHARS, MAX_ENTRIES, MAX_TEXT_CHARS
 from accp_core.errors import ProtocolError
-from accp_core.references import reference_to_uri, uri_to_key
 
 
 def agent(**fields: Any) -> AgentContext:
@@ -99,16 +98,6 @@ def test_of_many_unknown_fields_some_are_noted() -> None:
     notes = AgentContext.from_json({"AgentID": "a", "SubTaskID": "s", **unknown}).notes
     assert len(notes) == 10
     assert max(map(len, notes)) < 110
-
-
-def test_references_have_one_spelling() -> None:
-    assert agent(context_uri=("$cold.a", "accp://cold/a", "https://x.org/y")).context_uri == (
-        "accp://cold/a",
-        "https://x.org/y",
-    )
-    for key in ("cold.a", "warm.ckpt_1.status"):
-        assert uri_to_key(reference_to_uri(f"${key}")) == key
-    assert uri_to_key("https://x.org/y") is None
 
 
 def test_every_name_of_the_draft_stands_once_in_the_table() -> None:

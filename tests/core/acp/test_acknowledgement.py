@@ -10,10 +10,8 @@ from accp_core.acp import (
     Acknowledged,
     AcpMessageReceived,
     CardReceived,
-    Connection,
     DuplicateDropped,
     ErrorReceived,
-    TextPart,
     UnknownReceived,
 )
 from accp_core.acp.outgoing import Outgoing
@@ -168,12 +166,3 @@ def test_the_last_texts_are_kept_within_their_bounds() -> None:
     assert outgoing.after(9) == []
     outgoing.append("x" * 9)
     assert outgoing.after(0) == [(4, "d"), (5, "x" * 9)]
-
-
-def test_two_connections_have_different_logs() -> None:
-    assert isinstance(agent("Host"), Connection)
-    host, guest = connected()
-    assert host.log_id != guest.log_id
-    reply = TextPart(content="x")
-    with pytest.raises(LocalProtocolError):
-        host.reply(hello(), (reply,))

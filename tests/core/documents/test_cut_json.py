@@ -119,7 +119,7 @@ TUPLES = [(number, f"AC{number}", Decimal("9.90"), date(2026, 2, 3)) for number 
 @pytest.mark.parametrize("before", ["", "Result: ", "The rows:\n"])
 def test_a_python_literal_is_read_up_to_its_cut(value: object, write: Callable[[object], str], before: str) -> None:
     whole = before + write(value)
-    for end in (*range(1_400, 1_440), *range(1_600, 1_620)):
+    for end in (*range(1_400, 1_440, 7), *range(1_600, 1_620, 7)):
         for source in (whole[:end], f"{whole[:end]}... [truncated]"):
             opened = open_text(source)
             assert opened.is_cut

@@ -50,7 +50,7 @@ def test_the_position_is_that_of_what_repeats(name: str, sign: str) -> None:
 
 
 @bomb
-@pytest.mark.parametrize("layout", ["o{}", "on1+4s;1.0{}", "n{}", "p{}"])
+@pytest.mark.parametrize("layout", ["o{}", "p{}"])
 def test_no_layout_makes_a_source_of_such_a_text(text: str, layout: str) -> None:
     inner = INDENTED if "!json4" in text else ""
     documents = f"&{inner}" * text.count("!json")

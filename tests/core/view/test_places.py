@@ -98,17 +98,12 @@ PLACES: dict[str, Callable[[str], object]] = {
     "document in a cell": lambda text: [{"p": json.dumps({"q": text}), "r": at} for at in range(3)],
 }  # fmt: skip
 """What makes a value with a text in the place of that name."""
-OPTIONS = {
-    "default": Options(),
-    "readable": Options(readable=True),
-}
 
 
-@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 @pytest.mark.parametrize("place", PLACES)
-def test_every_text_is_read_back_from_every_place(place: str, options: Options) -> None:
+def test_every_text_is_read_back_from_every_place(place: str) -> None:
     for text in WORDS:
         value = PLACES[place](text)
-        view = render_tree(value, compact_json(value), counter=len, options=options)
+        view = render_tree(value, compact_json(value), counter=len, options=Options())
         assert view is not None
         assert exactly(read(view)) == exactly(value), (text, view)

@@ -75,47 +75,6 @@ def test_json_is_a_view_of_itself(text: str, value: object) -> None:
     assert exactly(value) == exactly(json.loads(text))
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("[NaN]", ["NaN"]),
-        ("[1, Infinity]", [1, "Infinity"]),
-        ("[a,b]", ["a", "b"]),
-        ("a NaN", {"a": "NaN"}),
-        ("[2]:\n*1\n&1 [:x: 1]", [[{"x": 1}], [{"x": 1}]]),
-        ("!json &1 [*2, &2 x]", '["x", "x"]'),
-        ("[3] a b\n&1: 1 &2 [x]\n*1\n2 *2", [{"a": 1, "b": ["x"]}, {"a": 1, "b": ["x"]}, {"a": 2, "b": ["x"]}]),
-        ("[2] (a=*1) b\n1\n&1 [2]", [{"a": [2], "b": 1}, {"a": [2], "b": [2]}]),
-        ("[3] a={x}\n&1 {1}\n*1\n-", [{"a": {"x": 1}}, {"a": {"x": 1}}, {}]),
-        ("[3] a[x]\n&1 [1; 2]\n*1\nnull", [{"a": [{"x": 1}, {"x": 2}]}, {"a": [{"x": 1}, {"x": 2}]}, {"a": None}]),
-        ('[2] a b\n"" ""\n"- " "-"', [{"a": "", "b": ""}, {"a": "- ", "b": "-"}]),
-        ('{2} key: a\n"x y" 1\nz -', {"x y": {"a": 1}, "z": {}}),
-        ("[2] a{(b=1) c} d\n1 2\n3 4", [{"a": {"b": 1, "c": 1}, "d": 2}, {"a": {"b": 1, "c": 3}, "d": 4}]),
-        ("[1] a{b} (c=2)\n1", [{"a": {"b": 1}, "c": 2}]),
-        ("[2] [[a]]\n[[1; 2]; []]\n[]", [[[{"a": 1}, {"a": 2}], []], []]),
-        # A sign that would end a cell inside brackets does not end the last one of a line, nor a comma that of words.
-        ("[1] a b\n1 y, z", [{"a": 1, "b": "y, z"}]),
-        ("[1] a, b\n1, x, y, z", [{"a": 1, "b": "x, y, z"}]),
-        ("{1} key: a, b\nx 1, y, z", {"x": {"a": 1, "b": "y, z"}}),
-        ("[2] a b\n1 &1 x; y]\n2 *1", [{"a": 1, "b": "x; y]"}, {"a": 2, "b": "x; y]"}]),
-        ("[2] a? b\nx; y\na=1 z]", [{"b": "x; y"}, {"a": 1, "b": "z]"}]),
-        ("[2] [a]\nx;y\n[1]", ["x;y", [{"a": 1}]]),
-        ("a [:[b]: null;[1]]", {"a": [None, [{"b": 1}]]}),
-        # A map without keys within a line; a text block that looks like a number.
-        ("x [:a b: {};1 2]", {"x": [{}, {"a": 1, "b": 2}]}),
-        ("x [:a b: yXX XX]", {"x": [{"a": "yXX", "b": "XX"}]}),
-        ('[2] a b\n1 """\n12\n"""\n2 x', [{"a": 1, "b": "12"}, {"a": 2, "b": "x"}]),
-        ('[2] a b, c\n1 x y,"z, u",\n2 v,w', None),
-        ('[2] a, b, c\n1,"x, y", z\n2, u v, w', [{"a": 1, "b": "x, y", "c": "z"}, {"a": 2, "b": "u v", "c": "w"}]),
-    ],
-)
-def test_a_text_by_hand_is_read(text: str, value: object) -> None:
-    if value is None:
-        assert not reads(text)
-    else:
-        assert exactly(read(text)) == exactly(value)
-
-
 @pytest.mark.parametrize("line", ["[[1], [{b 1}]]", "{\na {\nb 1\n}\n}"])
 def test_values_beside_each_other_are_not_nested(line: str) -> None:
     assert read("\n".join(["[300]:", *[line] * 300])) == [read(f"[1]:\n{line}")[0]] * 300  # type: ignore[index]

@@ -72,7 +72,7 @@ def test_a_text_is_read_as_words_and_marks(text: str, words: list[str]) -> None:
     assert [token.word for token in sentence(text).tokens] == words
 
 
-@given(st.text(max_size=300))
+@given(st.text(max_size=99))
 def test_every_token_stands_in_the_text_where_it_says(text: str) -> None:
     found = read_sentence(text)
     if found is not None:

@@ -321,11 +321,3 @@ def test_a_payload_comes_back_with_its_digits_and_with_sorted_keys() -> None:
     back = decoded(serialize_frame(frame)).payload
     assert back == payload
     assert (type(back["amount"]), type(back["rate"]), str(back["map"])) == (Decimal, float, "{'a': 2, 'b': 1}")
-
-
-def test_decimals_can_be_rounded_to_the_six_places_of_the_draft() -> None:
-    codec = replace(CODEC, decimal="round6")
-    encoded = codec.encode(message({"n": 0.12345678, "items": [1e-9, Decimal("2.5000005")]}))
-    body = "n:0.123457|items:[0.0,2.5]"
-    assert [codec.write(frame) for frame in encoded.frames] == [f"@a>req:op{{{body}}}"]
-    assert encoded.parts[0][0] == f"@a>req:op{{{body}}}"

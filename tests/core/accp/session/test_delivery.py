@@ -36,14 +36,6 @@ def test_a_frame_expires_after_the_last_second_of_its_ttl(
     assert has_expired(Envelope(timestamp=ts, ttl=ttl), now) is expired
 
 
-def test_the_first_frame_sets_the_number_and_the_next_ones_follow_it() -> None:
-    box = inbox()
-    assert box.expected("a") is None
-    for number in (7, 8, 9):
-        assert box.admit(frame(f"m{number}", number)) == (frame(f"m{number}", number),)
-    assert box.expected("a") == 10
-
-
 def test_a_first_frame_that_was_lost_is_noticed_where_its_number_is_known() -> None:
     box = Inbox(SequenceScope.RECEIVED, remembered=9, reorder=0, senders=1, first=1)
     assert box.expected("a") == 1

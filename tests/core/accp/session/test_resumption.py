@@ -1,6 +1,5 @@
 """One session over one connection after the other: acknowledgement, the window, and what is sent again."""
 
-import random
 from itertools import count
 from typing import Any
 
@@ -97,30 +96,6 @@ class Wire:
 
 def wire(**options: Any) -> Wire:
     return Wire(end("one", **options), end("other", **options))
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_over_twenty_aborts_each_message_arrives_once_in_order_and_none_is_refused(seed: int) -> None:
-    chance = random.Random(seed)
-    line = wire(sent_frames=chance.choice([3, 10, 100]), reorder=chance.choice([0, 8]))
-    sent: dict[str, list[int]] = {"one": [], "other": []}
-    line.connect()
-    for number in range(800):
-        name = chance.choice(["one", "other"] if seed % 2 else ["one"])
-        if line.send(name, number):
-            sent[name].append(number)
-        for _ in range(chance.randrange(4)):
-            line.deliver(chance.choice(["one", "other"]))
-        if number % 40 == 39:
-            line.cut()
-            for _ in range(chance.randrange(3)):
-                if line.send(name, 10_000 + number):
-                    sent[name].append(10_000 + number)
-            line.connect(*chance.sample(["one", "other"], 2))
-    line.settle()
-    assert (line.numbers("other"), line.numbers("one")) == (sent["one"], sent["other"])
-    assert len(sent["one"]) > 100
-    line.check_untroubled()
 
 
 def test_an_end_that_was_never_told_of_connections_answers_one_that_resumes() -> None:

@@ -28,8 +28,6 @@ from accp_core.accp.session.events import (
     RegistryAgreed,
     RegistryUpdated,
     StateChanged,
-    StreamChunkReceived,
-    StreamEnded,
 )
 from accp_core.accp.session.options import SessionOptions
 from accp_core.accp.session.session import Session
@@ -388,20 +386,6 @@ def test_a_lost_delta_is_made_good_by_the_whole_context() -> None:
     assert other.state.version == one.state.version == 2
 
 
-def test_a_stream_is_sent_and_received_in_order() -> None:
-    one, other = session("one"), session("other")
-    hand_over(one.send(message(), NOW), other)
-    events: list[Event] = []
-    for index, final in ((0, False), (1, True)):
-        fields = {"chunk_index": index, "data": "x", "is_final": final}
-        events += hand_over(other.send(message("stream", cid="one000001", schema="ST", **fields), NOW), one)
-    assert len(only(events, StreamChunkReceived)) == 2
-    assert only(events, StreamEnded) == [StreamEnded(chain="one000001")]
-    assert only(events, ExchangeClosed) == [ExchangeClosed(chain="one000001")]
-    assert other.exchange("one000001").state == "streamed"
-    assert hand_over(other.send(message("done", cid="one000001"), NOW), one)
-
-
 def test_a_stream_without_the_schema_is_a_message_like_others() -> None:
     end = session()
     (received,) = only(end.receive("@a>stream:op{k:1}[mid:m1,seq:1,ts:1,cid:c]", NOW), MessageReceived)
@@ -503,7 +487,7 @@ def test_after_thousands_of_frames_a_session_keeps_no_more_than_its_options_say(
     small: dict[str, Any] = {"remembered": 50, "exchanges": 20, "sent_frames": 10, "reorder": 4, "timeout": None}
     one, other = session("one", **small), session("other", **small)
     sizes = []
-    for number in range(1_000):
+    for number in range(400):
         chain = f"job{number}"
         hand_over(one.send(message(k=number, cid=chain), NOW), other)
         answer = "cancel" if number % 7 == 0 else "done"
@@ -515,7 +499,7 @@ def test_after_thousands_of_frames_a_session_keeps_no_more_than_its_options_say(
             end.texts_to_store()
             end.handle_timer(NOW)
         sizes.append(max(one.size(), other.size()))
-    assert max(sizes[:500]) == max(sizes) < 50 + 3 * 20 + 20 + 10 + 4 + 64 + 10
+    assert max(sizes[:200]) == max(sizes) < 50 + 3 * 20 + 20 + 10 + 4 + 64 + 10
 
 
 def test_before_the_first_frame_a_session_may_take_another_count() -> None:

@@ -276,16 +276,15 @@ def test_whatever_one_value_is_replaced_by_a_snapshot_is_read_or_refused() -> No
     refused = 0
     values = (None, True, -1, 1.5, "x", [], {}, [[]], {"a": 1}, {"$ref": 1})
     for number, place in enumerate(places(json.loads(snapshot))):
-        for value in (values[number % 10], values[(number + 5) % 10]):
-            data: Any = {"whole": json.loads(snapshot)}
-            inner, last = data, "whole"
-            for step in place:
-                inner, last = inner[last], step
-            inner[last] = value
-            try:
-                restored = restore(json.dumps(data["whole"]).encode(), first=1, reorder=4, registry_first=True)
-            except ValueError:
-                refused += 1
-            else:
-                assert hand_over(restored).snapshot() == restored.snapshot()
-    assert refused > 300
+        data: Any = {"whole": json.loads(snapshot)}
+        inner, last = data, "whole"
+        for step in place:
+            inner, last = inner[last], step
+        inner[last] = values[number % 10]
+        try:
+            restored = restore(json.dumps(data["whole"]).encode(), first=1, reorder=4, registry_first=True)
+        except ValueError:
+            refused += 1
+        else:
+            assert hand_over(restored).snapshot() == restored.snapshot()
+    assert refused > 150

@@ -62,6 +62,7 @@ VIEWS = [
     ("a &x 1", 2, "expected the number of a repeated value"),
     ("a *1", 4, "expected a value &1 for *1, found none"),
     ("&1 [*1]", 7, "expected *1 outside the value &1, found it inside"),
+    ("[2] (a={x &1 foo}) b\n1\n2", 24, "expected &1 once, found it again"),
     ("!json9 1", 5, "expected the code of a style of JSON, found '9'"),
     ("[!js 1]", 1, "expected '!json' and the code of a style"),
     ("a=${b}/c", 8, "expected a string or a whole number 'b' for ${b}, found None"),

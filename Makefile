@@ -46,10 +46,13 @@ define install
 	touch $@
 endef
 
+# The versions of a run that passed, into docs/tested-with.md: make test ACCP_TESTED_WITH=1
+wrote = if [ -n '$(ACCP_TESTED_WITH)' ]; then $(2)/bin/python -m tests.tested_with $(1); fi
+
 # A worker that has nothing left takes tests from another one, so that no long test runs alone at the end.
 XDIST := -n auto --dist worksteal
 
-.PHONY: demo test test-rest coverage coverage-core test-lowest test-mcp1 test-others test-tau2 test-compiled check bench bench-peers conformance conformance-mcp fuzz soak chaos mutants release bench-compiled clean
+.PHONY: demo test test-rest coverage coverage-core test-lowest test-mcp1 test-others test-tau2 test-compiled check bench bench-peers conformance conformance-mcp fuzz soak chaos mutants fresh pictures release bench-compiled clean
 
 demo: $(DEMO)/.installed  ## a LangGraph agent does one job with and without the middleware
 	$(DEMO)/bin/accp demo
@@ -57,6 +60,7 @@ demo: $(DEMO)/.installed  ## a LangGraph agent does one job with and without the
 test: $(STAMP)  ## all behaviour, without the slow cases and without coverage
 	$(MAKE) check
 	$(BIN)/pytest $(XDIST) -m 'not slow'
+	$(call wrote,test,$(VENV))
 
 test-rest: $(STAMP)  ## the slow cases (SLOW_PART=0/5: a fifth of them), the compiled modules, and mcp 1.x
 	$(BIN)/pytest $(XDIST) -m slow
@@ -74,15 +78,18 @@ coverage: $(STAMP)  ## all tests with coverage: the branches of the core, and at
 
 test-lowest: $(LOWEST)/.installed  ## the tests with the lowest supported versions
 	$(LOWEST)/bin/pytest $(XDIST)
+	$(call wrote,test-lowest,$(LOWEST))
 
 test-mcp1: $(MCP1)/.installed  ## the MCP adapter with mcp 1.x and langchain-mcp-adapters
 	$(MCP1)/bin/pytest -q --confcutdir=tests/adapters/mcp \
 		tests/adapters/mcp/test_sdk1.py tests/adapters/mcp/test_langchain.py
+	$(call wrote,test-mcp1,$(MCP1))
 
 test-others: $(OTHERS)/.installed  ## the adapter of Google ADK, and the gateway with LiteLLM's own guardrail
 	LITELLM_LOCAL_MODEL_COST_MAP=True $(OTHERS)/bin/pytest -q --confcutdir=tests/adapters/gateway \
 		tests/adapters/frameworks/test_google_adk.py tests/adapters/gateway/test_litellm.py
 	$(OTHERS)/bin/pytest -q --confcutdir=tests/adapters/gateway tests/test_examples.py -k google_adk
+	$(call wrote,test-others,$(OTHERS))
 
 test-tau2: $(TAU2)/.installed  ## tasks of tau2-bench, done by solvers and judged by its own checks
 	$(TAU2)/bin/pytest -q --confcutdir=tests/adapters/evaluation tests/adapters/evaluation/test_tau2.py
@@ -117,6 +124,12 @@ chaos: $(STAMP)  ## CHAOS_KILLS (1000) deaths at accesses of the stores, and all
 mutants: $(STAMP)  ## changes of the code that no test notices: each must be explained in tests/mutants/explained.json
 	$(BIN)/pip install --quiet --group mutants
 	$(BIN)/python -m tests.mutants
+
+fresh: $(STAMP)  ## README and docs followed outside the checkout with the wheel; FRESH='python3.12 python3.13': with these
+	$(BIN)/python -m tests.fresh $(FRESH)
+
+pictures: $(STAMP)  ## the pictures in docs/, as Chromium shows the pages
+	$(BIN)/python -m tests.pictures
 
 release: $(STAMP)  ## the wheel twice, byte for byte the same; SBOM and known weaknesses of what it needs
 	$(BIN)/pip install --quiet --group release

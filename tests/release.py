@@ -1,13 +1,15 @@
-"""`python -m tests.release`: the wheels and the source, built here and in a clone, byte for byte the same; SBOM; audit.
+"""`python -m tests.release`: wheels and source, built here and in a clone, byte for byte the same; SBOM; audit; name.
 
 The list of materials and the audit are of a new environment with the wheel and all that its extras need. The results
-are in `dist/`. The exit code is 1 where a file differs, a weakness is known, or the index does not say whether one is.
+are in `dist/`. The exit code is 1 where a file differs, a weakness is known, the index has this
+version already, or does not say.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-__all__ = ["audited", "build", "main"]
+__all__ = ["audited", "build", "is_free", "main"]
 
 ROOT = Path(__file__).parents[1]
 OURS = "accp-middleware"
@@ -89,8 +91,29 @@ def audit(python: Path) -> bool:
     return bool(clean) and not weak and not unknown
 
 
+def is_free(said: str, version: str) -> bool:
+    """Return whether a version of ours is not on the index, by what `pip index versions` said."""
+    found = re.search(r"^Available versions: (.*)$", said, re.MULTILINE)
+    there = found[1].split(", ") if found else []
+    print(f"name: {OURS} on the index: {', '.join(there) or 'no version'}")
+    return version not in there
+
+
+def check_name(built: Path) -> bool:
+    """Ask the package index for our name; return whether it answers and has no such version."""
+    if not index_versions("pip").strip():
+        print("NAME NOT CHECKED: the index does not answer")
+        return False
+    return is_free(index_versions(OURS), built.name.split("-")[1])
+
+
+def index_versions(name: str) -> str:
+    """Return what pip says of the versions of a package on the index, empty for none."""
+    return run(sys.executable, "-m", "pip", "index", "versions", name, check=False)
+
+
 def main() -> int:
-    """Build twice, compare, install, write the SBOM, and ask for known weaknesses."""
+    """Build twice, compare, install, write the SBOM, ask for known weaknesses and for our name."""
     with tempfile.TemporaryDirectory() as name:
         is_same = build_twice(Path(name))
         python = install(Path(name))
@@ -98,7 +121,8 @@ def main() -> int:
         materials = json.loads((ROOT / "dist" / "sbom.cdx.json").read_text(encoding="utf-8"))["components"]
         print(f"dist/sbom.cdx.json: {len(materials)} components")
         is_clean = audit(python)
-    return int(not (is_same and is_clean))
+        is_ours = check_name(next((Path(name) / "here").glob("*-none-any.whl")))
+    return int(not (is_same and is_clean and is_ours))
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ class Counts:
 
     def describe(self) -> str:
         """Return the counts in words: "12 messages, 9 rewritten: 4,512 tokens became 2,310 (48.8 % less)"."""
-        shown = f"{self.messages:,} messages, {self.rewritten:,} rewritten"
+        shown = f"{self.messages:,} message{'s' * (self.messages != 1)}, {self.rewritten:,} rewritten"
         if not self.rewritten:
             return shown
         change = 100 * (self.tokens_after - self.tokens_before) / max(self.tokens_before, 1)

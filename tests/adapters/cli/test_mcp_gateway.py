@@ -117,7 +117,7 @@ def test_a_command_is_served_over_http_and_a_signal_keeps_the_counts(tmp_path: P
         session = {"mcp-session-id": begun.headers["mcp-session-id"]}
         pid = post(said[2], {"id": 1, "method": "tools/call", "params": {"name": "pid"}}, session)
         gateway.send_signal(signal.SIGTERM)
-        assert gateway.stderr.read() == b"accp mcp: red: results: 1 messages, 0 rewritten\n"
+        assert gateway.stderr.read() == b"accp mcp: red: results: 1 message, 0 rewritten\n"
         assert gateway.wait(PATIENCE) == -signal.SIGTERM
     assert not Path("/proc", pid.json()["result"]["content"][0]["text"]).exists()
 

@@ -24,7 +24,7 @@ def test_a_run_says_what_it_does_and_what_it_saved(tmp_path: Path) -> None:
     run = subprocess.run(command, input=line, capture_output=True, timeout=PATIENCE, check=True)
     said = [line for line in run.stderr.decode().splitlines() if line.startswith("accp mcp: shop: ")]
     assert "results become views" in said[0]
-    assert "results: 1 messages, 1 rewritten: " in said[1]
+    assert "results: 1 message, 1 rewritten: " in said[1]
     assert "% less)" in said[1]
     assert b"structuredContent" in run.stdout
     shown = CliRunner().invoke(app, ["mcp", "status", "--state-dir", str(tmp_path)])
@@ -36,7 +36,7 @@ def test_a_run_that_counts_several_kinds_ends_with_one_total(tmp_path: Path) -> 
     command = [*ACCP, "--name", "shop", "--state-dir", str(tmp_path), "--", *SERVER]
     run = subprocess.run(command, input=lines, capture_output=True, timeout=PATIENCE, check=True)
     *_, last = run.stderr.decode().splitlines()
-    assert last.startswith("accp mcp: shop: definitions: 1 messages")
+    assert last.startswith("accp mcp: shop: definitions: 1 message")
     assert "; all together: 2 messages, " in last
 
 

@@ -40,8 +40,8 @@ def test_a_file_that_is_no_database_is_an_error(tmp_path: Path) -> None:
     [
         (Counts(3), "3 messages, 0 rewritten"),
         (Counts(12, 9, 4512, 2310), "12 messages, 9 rewritten: 4,512 tokens became 2,310 (48.8 % less)"),
-        (Counts(1, 1, 0, 50), "1 messages, 1 rewritten: 0 tokens became 50"),
-        (Counts(1, 1, 100, 150), "1 messages, 1 rewritten: 100 tokens became 150 (50.0 % more)"),
+        (Counts(1, 1, 0, 50), "1 message, 1 rewritten: 0 tokens became 50"),
+        (Counts(1, 1, 100, 150), "1 message, 1 rewritten: 100 tokens became 150 (50.0 % more)"),
     ],
 )
 def test_counts_in_words(counts: Counts, said: str) -> None:

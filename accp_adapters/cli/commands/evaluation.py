@@ -71,9 +71,11 @@ def public(
     Example: `accp eval public tau2 --domain retail --arm without --arm default --model mailbox:letters` writes each
     prompt to `letters/<key>.prompt.txt` and waits for `letters/<key>.answer.txt`
     """
+    from rich.console import Console
+
     budget = read_budget(max_tokens, max_cost, price)
     options = {"model_name": model, "run_file": run_file, "concurrency": concurrency, "budget": budget}
-    with _refusals(model, run_file):
+    with _refusals(model, run_file), Console(stderr=True).status(f"asking {model} …"):
         if name == "toon":
             report = _toon(source, base_url, arm, limit, options)
         else:

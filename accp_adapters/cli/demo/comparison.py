@@ -53,8 +53,10 @@ def show_demo(model: BaseChatModel, folder: Path, output: Path | None, *, script
         raise typer.BadParameter(f"expected text files in {folder}, found none", param_hint="--folder")
     console.print(f"A LangGraph agent writes a hand-over note about {folder} ({len(snapshot.files):,} text files).")
     console.print(f"The model is {'a script, which needs no key' if scripted else 'yours'}.\n")
-    without = run_job(model, snapshot, None)
-    with_us = run_job(model, snapshot, AccpMiddleware())
+    with console.status("the agent works without the middleware …"):
+        without = run_job(model, snapshot, None)
+    with console.status("the agent works with the middleware …"):
+        with_us = run_job(model, snapshot, AccpMiddleware())
     console.print(plain_table("tokens of each prompt (o200k_base)", _COLUMNS, _table_rows(without, with_us)))
     if scripted:
         console.print(_readable(without, with_us))

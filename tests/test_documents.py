@@ -100,6 +100,11 @@ def test_each_code_block_runs(block: Block, tmp_path: Path, monkeypatch: pytest.
     exec(compile(block.text, block.document.name, "exec"), {})
 
 
+def test_each_code_block_of_a_page_shows_something() -> None:
+    silent = [block.name for block in of_language("python") if not re.search(r"print\(|^ *assert ", block.text, re.M)]
+    assert [name for name in silent if not name.startswith("README")] == []
+
+
 @pytest.mark.parametrize("block", of_language("json"), ids=by_name)
 def test_each_configuration_is_one_that_the_integration_starts(block: Block) -> None:
     assert block.text in (ROOT / "integrations" / "tools_over_mcp" / "README.md").read_text(encoding="utf-8")

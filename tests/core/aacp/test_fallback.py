@@ -109,17 +109,6 @@ def test_another_domain_never_gets_this_packet() -> None:
     assert len(model.asked) == 2
 
 
-def test_a_rule_comes_first_and_asks_nobody() -> None:
-    encoder = FallbackEncoder(InstructionRegistry())
-    found = encode(
-        encoder, "Please retrieve the active employee salary records for 2024-08 as JSON.", domain="hr", priority="1"
-    )
-    assert found.tier is EncodingTier.RULE
-    assert str(found.packet) == (
-        "FETCH|HR|return:HR-Agent|p:1|aacp:1.1|res:emp_salary|period:2024-08|filter:status=active|fmt:json"
-    )
-
-
 def test_agent_priority_and_version_are_stamped_whatever_the_model_says() -> None:
     answer = "FETCH|HR|return:HR-Agent2|p:3|aacp:9|res:x"
     found = encode(FallbackEncoder(InstructionRegistry(), Model(answer)))

@@ -11,7 +11,6 @@ from accp_core.aci import (
     AgentContext,
     ItemState,
     KeyInformation,
-    context_to_fields,
     diff_contexts,
     fields_to_context,
     patch_context,
@@ -23,23 +22,6 @@ CONTEXT = replace(
     subtask("s1", "s0", items=2, agent_name="CRM", context=({"plan": "pro"},), context_uri=("$cold.a",)),
     last_updated="2026-03-20T02:51:00Z",
 )
-
-
-def test_a_context_is_its_fields() -> None:
-    fields = context_to_fields(CONTEXT)
-    assert fields == {
-        "agent": "agent of s1",
-        "agent_name": "CRM",
-        "subtask": "s1",
-        "name": "Part s1",
-        "updated": "2026-03-20T02:51:00Z",
-        "deps": ["s0"],
-        "context": [{"plan": "pro"}],
-        "refs": ["accp://cold/a"],
-        "todo_1": "Step 1 of s1",
-        "todo_2": "Step 2 of s1",
-    }
-    assert fields_to_context(fields) == CONTEXT
 
 
 def test_an_item_that_changed_is_all_that_a_delta_says() -> None:

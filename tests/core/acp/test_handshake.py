@@ -8,8 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from accp_core.acp import (
     AcpMessage,
@@ -195,22 +193,6 @@ def test_a_peer_does_not_fill_the_memory() -> None:
     for text in texts:
         guest.receive(text)
     assert [type(guest.receive(text)) for text in (texts[2], texts[0])] == [DuplicateDropped, AcpMessageReceived]
-
-
-@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=30))
-def test_over_a_carrier_that_repeats_each_message_is_taken_once_and_in_order(plan: list[tuple[int, bool]]) -> None:
-    host, guest = connected()
-    texts: list[str] = []
-    taken = []
-    for again, new in plan:
-        if new or not texts:
-            texts.append(said(host, hello(str(len(texts)))))
-        for text in (texts[-1], texts[again % len(texts)]):
-            event = guest.receive(text)
-            if isinstance(event, AcpMessageReceived):
-                taken.append(event.message.server_seq)
-    assert taken == sorted(set(taken))
-    assert len(taken) == len(texts)
 
 
 def test_a_card_is_flat_says_what_is_on_and_is_read_wrapped_as_well() -> None:

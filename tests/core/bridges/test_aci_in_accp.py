@@ -11,7 +11,7 @@ import pytest
 from accp_adapters.tokens import o200k_base
 from accp_core import Codec, Message, Session, serialize_frame
 from accp_core.accp import PRACTICAL_LIMITS, Intent, MessageReceived, Ref, StateChanged
-from accp_core.aci import AgentContext, Interaction, ItemState, KeyInformation, accept_reply
+from accp_core.aci import ItemState, KeyInformation, accept_reply
 from accp_core.bridges.aci_in_accp import (
     apply_update,
     completion_message,
@@ -20,7 +20,7 @@ from accp_core.bridges.aci_in_accp import (
     update_message,
 )
 from accp_core.errors import ProtocolError
-from tests.core.aci.plans import TASK, reply, subtask
+from tests.core.aci.plans import subtask
 
 CODEC = Codec(counter=o200k_base(), limits=PRACTICAL_LIMITS)
 SENT = subtask("s1", "s0", items=2, context=("pays yearly", {"n": 1.5}), context_uri=("$cold.c9523506b4bd",))
@@ -93,20 +93,6 @@ def test_a_reference_that_a_peer_wrote_as_one_is_read() -> None:
     message = delivery_message(SENT, sender="master", correlation_id="c1")
     refs = replace(message, payload={**message.payload, "refs": [Ref("cold.c9523506b4bd")]})
     assert read_context(refs)[0] == SENT
-
-
-def test_a_task_goes_round_in_frames() -> None:
-    interaction = Interaction.start(TASK, [subtask("a"), subtask("b", "a")])
-    while not interaction.finished:
-        interaction, deliveries = interaction.deliver()
-        for each in deliveries:
-            request, _ = through(delivery_message(each.context, sender="master", correlation_id=each.id))
-            context, _ = read_context(request)
-            mine = AgentContext.from_json(reply(replace(each, context=context)))
-            answer, _ = through(completion_message(mine, sent=context, sender="w", correlation_id=each.id))
-            interaction = interaction.receive(str(answer.envelope.correlation_id), read_context(answer)[0])
-        interaction = interaction.verify()
-    assert interaction.task.overall_status == "completed"
 
 
 def test_two_sessions_carry_a_delivery_progress_and_the_result_without_opening_its_references() -> None:

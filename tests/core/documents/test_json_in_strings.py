@@ -6,8 +6,6 @@ import json
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from accp_adapters.tokens import o200k_base
 from accp_core import DecodeError, ResultLimits, compress, render_text
@@ -76,20 +74,6 @@ def test_what_was_cut_off_in_a_string_has_tables_that_are_said_to_be_cut(writer:
     first = compress(cut(writer, wrapping, end), limits=limits, counter=COUNT, open_with="accp_fetch").text.split("\n")
     assert "the source was cut off" in first[0]
     assert first[1].startswith(f"items: {len(table.rows)} rows")
-
-
-@settings(max_examples=40)
-@given(
-    st.sampled_from(EACH),
-    st.integers(200, 9_000),
-    st.sampled_from(ENDS),
-    st.sampled_from([lambda text: text, json.dumps]),
-)
-def test_wherever_it_was_cut_off_the_source_comes_back(
-    names: tuple[str, str], chars: int, end: str, quote: Callable[[str], str]
-) -> None:
-    source = WRAPPINGS[names[1]](quote(WRITERS[names[0]]))[:chars] + end
-    assert render_text(source, counter=len).restore() == source
 
 
 @pytest.mark.parametrize(

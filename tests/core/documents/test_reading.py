@@ -100,19 +100,6 @@ def test_the_documents_in_a_literal_are_found(text: str, forms: list[str]) -> No
     assert literal.value == (inner[0].value if len(forms) == 1 else text)
 
 
-@pytest.mark.parametrize("quotes", ["", "'", '"', "'\""])
-@pytest.mark.parametrize("behind", ["", "\n[truncated]", "\n"])
-def test_a_literal_that_was_cut_off_is_read_up_to_the_cut(quotes: str, behind: str) -> None:
-    text = f"one\n{quotes}two {ROWS}\x85\n\n"
-    source = f"Result(code='0', text={text!r}"
-    for end in range(len(source) - 14, len(source)):
-        (literal,) = read(source[:end] + behind).values()
-        assert isinstance(literal, Literal)
-        assert text.startswith(literal.document.source)
-        assert end - literal.end < 4
-        assert literal.open_quote == source[literal.start]
-
-
 @pytest.mark.parametrize(("openings", "documents"), [(5, 1), (100, 0)])
 def test_a_document_behind_openings_is_found_as_long_as_they_are_few(openings: int, documents: int) -> None:
     source = "[\n" * openings + f"x: {COMPACT}\n"

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from accp_core import Ref, parse_frame, serialize_frame
+from accp_core import Ref, parse_frame
 from accp_core.accp.budget import PRACTICAL_LIMITS, TokenBudget
 from accp_core.accp.codec import Codec
 from accp_core.accp.debug import FrameSeen
 from accp_core.accp.frame import Envelope
 from accp_core.accp.message import Message
-from accp_core.accp.profiles import error_message, reply_correlation
+from accp_core.accp.profiles import error_message
 from accp_core.accp.session.delivery import SequenceScope
 from accp_core.accp.session.events import (
     CheckpointTaken,
@@ -86,20 +86,6 @@ def refused_locally(code: str, action: Callable[[], object]) -> None:
     assert refusal.value.code == code
 
 
-def test_a_request_and_its_answer_open_and_close_one_exchange_at_both_ends() -> None:
-    one, other = session("one"), session("other")
-    opened, received = hand_over(one.send(message(query="q"), NOW), other)
-    chain = received.message.envelope.msg_id  # type: ignore[union-attr]
-    assert opened == ExchangeOpened(chain=chain)
-    texts = other.send(message("done", cid=reply_correlation(received.message.envelope), findings=[1]), NOW)  # type: ignore[union-attr]
-    events = hand_over(texts, one)
-    assert only(events, ExchangeOpened) == [opened]
-    assert only(events, ExchangeClosed) == [ExchangeClosed(chain=chain)]
-    assert only(events, MessageReceived)[0].message.payload == {"findings": [1]}
-    assert one.exchange(chain).state == other.exchange(chain).state == "closed"
-    assert one.get_timer() is None
-
-
 def test_the_session_sets_sender_id_number_time_ttl_and_its_name() -> None:
     end = session(ttl=60, name_session=True)
     (text,) = end.send(message(envelope=Envelope(causation_id="x")), NOW)
@@ -167,20 +153,6 @@ def test_a_message_over_the_limits_travels_in_pieces_and_arrives_whole() -> None
     events = hand_over(other.send(message("done", cid=chain), NOW), one)
     assert only(events, ExchangeClosed) == [ExchangeClosed(chain=chain)]
     assert one.get_budget().frames == len(texts)
-
-
-def test_pieces_that_overtake_each_other_make_a_message_of_the_frame_that_was_missing() -> None:
-    draft, other = Codec(counter=len), session("other")
-    one = session("one", draft)
-    texts = one.send(message(data="word " * 200), NOW)
-    frames = [parse_frame(text) for text in texts]
-    order = [*frames[1:], frames[0]]
-    numbered = [
-        replace(frame, envelope=replace(frame.envelope, sequence=number)) for number, frame in enumerate(order, 1)
-    ]
-    (received,) = only(hand_over([serialize_frame(frame) for frame in numbered], other), MessageReceived)
-    assert received.message.payload == {"data": "word " * 200}
-    assert received.message.envelope == numbered[-1].envelope
 
 
 def test_pieces_of_a_cancelled_frame_are_dropped() -> None:

@@ -21,7 +21,7 @@ from accp_core.accp.vocabulary import Intent
 from accp_core.errors import EncodeError
 from accp_core.references import StoredText
 from tests.core.accp.session.handover import hand_over
-from tests.core.accp.session.test_resumption import CODEC, NOW, end, note
+from tests.core.accp.session.test_resumption import CODEC, NOW, end
 
 
 def restore(snapshot: bytes, **options: Any) -> Session:
@@ -231,16 +231,6 @@ def test_a_registry_of_another_version_is_kept() -> None:
     assert hand_over(session).codec.registry.get("NW").defaults == {"a": "x"}
     spoiled = changed(session, lambda state: state["parts"]["negotiation"]["bases"][1].update(hash="000000"))
     assert "at parts.negotiation.bases[1]" in refusal(spoiled)
-
-
-def test_an_exchange_that_is_not_the_usual_one_is_kept() -> None:
-    session = end("one")
-    envelope = Envelope(correlation_id="c", causation_id="b")
-    session.send(Message(sender="", intent=Intent.REQUEST, operation="a", payload={}, envelope=envelope), NOW)
-    session.receive("@two>done:a{}[mid:m1,seq:1,ts:1,cid:c]", NOW)
-    assert hand_over(session).exchange("one000001") == session.exchange("c")
-    assert session.exchange("c").parent == "b"
-    assert note(1).payload["n"] == 1
 
 
 def places(data: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

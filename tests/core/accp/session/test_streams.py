@@ -123,16 +123,6 @@ def test_missing_chunks_are_named_as_far_as_one_may_wait() -> None:
     assert StreamBuffer().missing() == ()
 
 
-def test_pieces_are_joined_per_sender_and_correlation() -> None:
-    joiner = FrameJoiner()
-    streams = [{"cid": "s"}, {"cid": "t"}, {"cid": "s", "sender": "b"}]
-    for stream in streams:
-        assert joiner.add(chunk(1, is_final=True, **stream)) is None
-    for stream in streams:
-        assert indices(joiner.add(chunk(0, **stream))) == [0, 1]
-    assert joiner.add(chunk(0)) is None
-
-
 def test_a_piece_that_comes_twice_harms_nothing_e3002() -> None:
     joiner = FrameJoiner()
     joiner.add(chunk(0))

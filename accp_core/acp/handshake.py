@@ -161,6 +161,11 @@ class Connection:
         return self._log.has_room(size)
 
     @property
+    def characters(self) -> int:
+        """The characters of the texts that are kept for the peer."""
+        return self._log.characters
+
+    @property
     def sent(self) -> int:
         """The server_seq of the last message that was sent, written or not."""
         return self._log.last

@@ -37,6 +37,11 @@ class Outgoing:
         """How many texts were written and not acknowledged; 0 for a peer that does not acknowledge."""
         return max(0, self.written - self.acknowledged) if self.is_acknowledging else 0
 
+    @property
+    def characters(self) -> int:
+        """The characters of the texts that are kept."""
+        return self._total - self._dropped
+
     def has_room(self, size: int) -> bool:
         """Return whether a text of `size` characters can be kept without dropping one that the peer may not have.
 
@@ -52,7 +57,7 @@ class Outgoing:
         self._texts.append(text)
         self._ends.append(self._total)
         self.last += 1
-        while len(self._texts) > self._window or self._total - self._dropped > self._characters:
+        while len(self._texts) > self._window or self.characters > self._characters:
             self._texts.popleft()
             self._dropped = self._ends.popleft()
         return self.last

@@ -121,26 +121,29 @@ class HttpEndpoints:
 
     async def _send(self, request: Request) -> Response:
         session = await self._gate.session(request)
-        message, body = await self._message(request, session)
+        message, body, weight = await self._message(request, session)
         peer, message = body.get("peer_id", message.to_peer), replace(message, to_peer=None)
         if peer is not None and peer != session.name:
             return await self._pass_on(session.principal, str(peer), message)
-        return await self._to_agent(session, message, is_sync=body.get("sync") is True, seconds=body.get("timeout"))
+        is_sync = body.get("sync") is True
+        return await self._to_agent(session, message, weight, is_sync=is_sync, seconds=body.get("timeout"))
 
-    async def _message(self, request: Request, session: AcpSession) -> tuple[AcpMessage, dict[str, Any]]:
-        """Return the message of a request, and the members that are about the request among others."""
-        text = await self._gate.body(request, session)
+    async def _message(self, request: Request, session: AcpSession) -> tuple[AcpMessage, dict[str, Any], int]:
+        """Return the message of a request, the members that are about the request among others, and its weight."""
+        text, weight = await self._gate.weighed_body(request, session)
         limit = self._gate.host.limits.message_bytes
         read = partial(read_request, require_role=self._require_role, limit=limit)
         message = await off_loop(len(text), read, text)
         known = message.message_id or f"msg_{secrets.token_hex(6)}"
         own = {name: value for name, value in message.extra.items() if name not in _CONTROLS}
-        return replace(message, message_id=known, extra=own), dict(message.extra)
+        return replace(message, message_id=known, extra=own), dict(message.extra), weight
 
-    async def _to_agent(self, session: AcpSession, message: AcpMessage, *, is_sync: bool, seconds: Any) -> Response:
+    async def _to_agent(
+        self, session: AcpSession, message: AcpMessage, weight: int, *, is_sync: bool, seconds: Any
+    ) -> Response:
         known = str(message.message_id)
         result = session.result_of(known) if is_sync else None
-        event = session.take_event(session.connection.receive_message(message))
+        event = session.take_message(message, weight)
         done: dict[str, Json] = {"ok": True, "message_id": known, "server_seq": event.number}
         if result is None:
             return answer(done)
@@ -184,8 +187,9 @@ class HttpEndpoints:
 
     async def _create_task(self, request: Request) -> Response:
         session = await self._gate.session(request)
-        data = read_object(await self._gate.body(request, session), limit=self._gate.host.limits.message_bytes)
-        return answer(self._tasks_of(session).create(data), 201)
+        text, weight = await self._gate.weighed_body(request, session)
+        data = read_object(text, limit=self._gate.host.limits.message_bytes)
+        return answer(self._tasks_of(session).create(data, weight), 201)
 
     async def _list_tasks(self, request: Request) -> Response:
         return answer(self._tasks_of(await self._gate.session(request)).all())
@@ -212,7 +216,7 @@ class HttpEndpoints:
     async def _send_to_peer(self, request: Request) -> Response:
         session = await self._gate.session(request)
         self._find(session.principal, request.path_params["id"])
-        message, _ = await self._message(request, session)
+        message, _, _ = await self._message(request, session)
         return await self._pass_on(session.principal, request.path_params["id"], message)
 
     async def _pass_on(self, principal: Principal, name: str, message: AcpMessage) -> Response:

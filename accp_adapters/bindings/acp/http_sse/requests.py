@@ -13,7 +13,7 @@ from starlette.responses import Response
 from accp_adapters.bindings.acp.sessions.host import AcpHost
 from accp_adapters.bindings.acp.sessions.session import AcpSession
 from accp_adapters.bindings.identity import AccessDenied, Principal, with_bearer_token
-from accp_adapters.serving.bodies import BodyRefused, ByteBudget, read_body
+from accp_adapters.serving.bodies import BodyRefused, ByteBudget, read_body, weight_of
 from accp_adapters.serving.hosts import AllowedHosts
 from accp_adapters.serving.off_loop import OWNER
 from accp_adapters.serving.responses import HeldResponse
@@ -80,6 +80,11 @@ class AcpGate:
         text = data.decode()
         log_frame(Direction.RECEIVED, "acp", text)
         return text
+
+    async def weighed_body(self, request: Request, session: AcpSession) -> tuple[str, int]:
+        """Return the body of a request, and about how many bytes it takes while it is read; raises as `body`."""
+        text = await self.body(request, session)
+        return text, await weight_of(text.encode())
 
     def wrap(self, endpoint: Endpoint) -> Callable[[Request], Awaitable[HeldResponse]]:
         """Return `endpoint`, for allowed hosts and origins only, and with every refusal as ACP writes it."""

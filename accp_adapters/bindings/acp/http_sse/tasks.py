@@ -8,17 +8,21 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
+from accp_adapters.bindings.acp.sessions.kept import Kept, size_of_parts
 from accp_adapters.bindings.acp.sessions.session import AcpSession
 from accp_core.acp import AcpError, AcpMessage, Part
 from accp_core.acp.document import Json
 from accp_core.acp.envelope import message_from_json, timestamp
 from accp_core.acp.parts import part_to_json
-from accp_core.bounded import BoundedDict
 from accp_core.errors import LocalProtocolError, ProtocolError
 
 __all__ = ["HttpTasks", "TaskStatus"]
+
+
+_TASK_BYTES: Final = 1_000
+"""About the memory of a task beside its texts."""
 
 
 class TaskStatus(StrEnum):
@@ -59,22 +63,23 @@ class HttpTasks:
     def __init__(self, session: AcpSession) -> None:
         """Have the agent of `session` do them."""
         self._session = session
-        self._tasks: BoundedDict[str, _Task] = BoundedDict(session.limits.tasks)
+        self._tasks: Kept[_Task] = session.keeping(session.limits.tasks)
         self._watching: set[asyncio.Task[None]] = set()
 
-    def create(self, data: Mapping[str, Any]) -> dict[str, Json]:
-        """Give the agent the task of a request; return what a client sees of it.
+    def create(self, data: Mapping[str, Any], weight: int) -> dict[str, Json]:
+        """Give the agent the task of a request, which takes `weight` bytes; return what a client sees of it.
 
         Raises:
             ValueError: There is neither a title nor content for the agent.
+            LocalProtocolError: ERR_NOT_CONNECTED, there is no memory for it.
         """
         title, description = (str(data.get(name) or "")[:10_000] for name in ("title", "description"))
         message = _message_of(data, title, description)
         task = _Task(id=f"task_{secrets.token_hex(6)}", title=title, description=description, created=time.time())
-        self._tasks.put(task.id, task)
         result = self._session.result_of(task.id)
         asked = replace(message, message_id=task.id, task_id=task.id, correlation_id=None)
-        self._session.take_event(self._session.connection.receive_message(asked))
+        self._session.take_message(asked, weight)
+        self._keep(task)
         watching = asyncio.create_task(self._watch(task.id, result))
         self._watching.add(watching)
         watching.add_done_callback(self._watching.discard)
@@ -108,7 +113,11 @@ class HttpTasks:
     def _end(self, task_id: str, status: TaskStatus, *, reason: str = "", parts: tuple[Part, ...] = ()) -> None:
         task = self._find(task_id)
         if task.status is TaskStatus.WORKING:
-            self._tasks[task_id] = replace(task, status=status, reason=reason, parts=parts)
+            self._keep(replace(task, status=status, reason=reason, parts=parts))
+
+    def _keep(self, task: _Task) -> None:
+        size = 4 * (len(task.title) + len(task.description)) + size_of_parts(task.parts)
+        self._tasks.put(task.id, task, size + _TASK_BYTES)
 
     def _find(self, task_id: str) -> _Task:
         task = self._tasks.get(task_id)

@@ -16,6 +16,7 @@ from accp_adapters.bindings.acp.sessions.content import Content
 from accp_adapters.bindings.acp.sessions.limits import DEFAULT_ACP_LIMITS, AcpLimits
 from accp_adapters.bindings.acp.sessions.session import AcpSession
 from accp_adapters.bindings.identity import ANONYMOUS, Authenticate, Principal, loopback_only
+from accp_adapters.serving.bodies import ByteBudget
 from accp_adapters.serving.shares import Arrivals, Places, TooMany
 from accp_core.acp import AcpError, AcpMessage, AgentCard, Binding, CardMessage, SendResult, parse_envelope
 from accp_core.acp.document import Json
@@ -67,6 +68,7 @@ class AcpHost:
         self.authenticate = authenticate
         self.limits = limits
         self._sessions: dict[str, AcpSession] = {}
+        self._memory: Final = ByteBudget(limits.kept_bytes, each=limits.kept_bytes // 4)
         self._places: Final = Places(limits.connections, limits.connections - limits.connections // 4)
         self._strangers: Final = Arrivals(limits.strangers, (limits.strangers + 3) // 4)
 
@@ -193,9 +195,32 @@ class AcpHost:
     def _new(self, principal: Principal, name: str) -> AcpSession:
         while len(self._sessions) >= self.limits.sessions:
             self._evict()
-        session = AcpSession(self.card, name=name, principal=principal, handler=self.agent.handle, limits=self.limits)
+        session = AcpSession(
+            self.card,
+            name=name,
+            principal=principal,
+            handler=self.agent.handle,
+            limits=self.limits,
+            memory=self._memory,
+            make_room=self._make_room,
+        )
         self._sessions[session.connection.log_id] = session
         return session
+
+    def _make_room(self, session: AcpSession) -> bool:
+        """End the oldest other session of who needs no authentication that has no connection; return whether one was.
+
+        Nobody comes back to it in time, or it is the one of requests, which stays.
+        """
+        for key, other in self._sessions.items():
+            is_left = other.channel is None and other.connection.characters > 0
+            if is_left and other.principal == session.principal == ANONYMOUS and other is not session:
+                if other.name == ANONYMOUS.name:
+                    continue
+                other.end()
+                del self._sessions[key]
+                return True
+        return False
 
     def _used(self, session: AcpSession) -> AcpSession:
         """Return the session, as the one that was used last."""

@@ -20,6 +20,9 @@ class AcpLimits:
     """Messages for a peer that it has not received, whether it is connected or not; then sending waits."""
     inbox: int = 256
     """Messages of a peer that the agent has not handled; then nothing more is read from that peer."""
+    kept_bytes: int = 128 << 20
+    """Bytes that all sessions may hold, a quarter of them those of one principal: messages that the agent has not
+    handled, texts that the peer has not received, results. Then nothing more is read, and the oldest results go."""
     connections: int = 1_000
     """Connections and event streams at the same time, three quarters of them of one principal; more are refused by
     ERR_NOT_CONNECTED."""

@@ -14,14 +14,16 @@ import logging
 import secrets
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from accp_adapters.bindings.acp.sessions.channel import REPLACED, Channel, ChannelClosed, EndOfInput
 from accp_adapters.bindings.acp.sessions.content import Content, to_message, to_parts
+from accp_adapters.bindings.acp.sessions.kept import Kept, size_of_parts
 from accp_adapters.bindings.acp.sessions.limits import DEFAULT_ACP_LIMITS, AcpLimits
 from accp_adapters.bindings.acp.sessions.signal import Signal
 from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.bindings.identity import ANONYMOUS, Principal
+from accp_adapters.serving.bodies import ByteBudget, ByteLease, weight_of
 from accp_adapters.serving.rates import RateLimit
 from accp_adapters.wire_log import log_frame
 from accp_core.accp.debug import Direction
@@ -32,6 +34,7 @@ from accp_core.acp import (
     AcpMessageReceived,
     AgentCard,
     Connection,
+    DuplicateDropped,
     ErrorMessage,
     ErrorReceived,
     Part,
@@ -40,7 +43,6 @@ from accp_core.acp import (
     SendResult,
     serialize_envelope,
 )
-from accp_core.bounded import BoundedDict
 from accp_core.errors import DecodeError, LocalProtocolError, ProtocolError, RemoteProtocolError
 
 __all__ = ["FATAL_CODES", "AcpHandler", "AcpSession"]
@@ -48,6 +50,8 @@ __all__ = ["FATAL_CODES", "AcpHandler", "AcpSession"]
 _LOGGER: Final = logging.getLogger("accp.acp")
 _BATCH: Final = 16
 """Messages that are taken from the log at a time."""
+_RETRY_SECONDS: Final = 0.5
+"""Between two looks for memory, which others may free."""
 
 FATAL_CODES: Final = frozenset({"invalid_token", "duplicate_connection"})
 """Errors of a peer that end a connection."""
@@ -69,6 +73,8 @@ class AcpSession:
         principal: Principal = ANONYMOUS,
         handler: AcpHandler | None = None,
         limits: AcpLimits = DEFAULT_ACP_LIMITS,
+        memory: ByteBudget | None = None,
+        make_room: Callable[[AcpSession], bool] = lambda _: False,
     ) -> None:
         """Exchange messages for the agent of `card`.
 
@@ -78,6 +84,8 @@ class AcpSession:
             principal: Whom the transport has authenticated.
             handler: Handles messages one after the other; None: `messages` yields them.
             limits: What the peer may use.
+            memory: The bytes of all sessions of the agent; None: those of this one.
+            make_room: Ends another session of the principal that waits in vain; returns whether there was one.
         """
         self.name = name
         self.principal = principal
@@ -92,9 +100,12 @@ class AcpSession:
         """Notified when there is something to write, room to send, or another connection."""
         self._handler = handler
         self._worker: asyncio.Task[None] | None = None
-        self._inbox: deque[AcpMessageReceived] = deque()
+        self._inbox: deque[tuple[AcpMessageReceived, int]] = deque()
         self._replies: dict[str, asyncio.Future[tuple[Part, ...]]] = {}
-        self._results: BoundedDict[str, asyncio.Future[tuple[Part, ...]]] = BoundedDict(limits.inbox)
+        self._memory: Final = memory or ByteBudget(limits.kept_bytes)
+        self._make_room: Final = make_room
+        self._log: Final = ByteLease(self._memory, principal.name)
+        self._results: Final[Kept[asyncio.Future[tuple[Part, ...]]]] = self.keeping(limits.inbox)
         self.rate = RateLimit(limits.rate, 2 * limits.rate)
         """The messages that the peer may still send."""
         self._channel: Channel | None = None
@@ -155,7 +166,8 @@ class AcpSession:
             if not self._inbox:
                 await self.changed.wait()
                 continue
-            received = self._inbox.popleft()
+            received, weight = self._inbox.popleft()
+            self._memory.take(self.principal.name, -weight)
             self.changed.notify()
             yield received.message
 
@@ -187,27 +199,52 @@ class AcpSession:
                 future.set_exception(RemoteProtocolError(reason, code=AcpError.NOT_CONNECTED, reply=None))
         if self._worker is not None:
             self._worker.cancel()
+        self._log.resize(0)
+        self._results.clear()
+        self._memory.take(self.principal.name, -sum(weight for _, weight in self._inbox))
+        self._inbox.clear()
         self.changed.notify()
 
     async def take(self, text: str) -> AcpEvent:
         """Take a text of the peer, and wait while its inbox is full; return what it was."""
         log_frame(Direction.RECEIVED, "acp", text)
-        event = self.take_event(self.connection.receive(text))
+        weight = await weight_of(text.encode("utf-8", "surrogatepass"))
+        if weight > self.limits.kept_bytes // 4:
+            return Refused(code=AcpError.TOO_LARGE, reason="expected a message of fewer values")
+        while not self._memory.take(self.principal.name, weight):
+            await self.changed.wait(_RETRY_SECONDS)
+        event = self.take_event(self.connection.receive(text), weight)
         while self.is_full and not self._ended:
             await self.changed.wait()
         return event
+
+    def take_message(self, message: AcpMessage, weight: int) -> AcpMessageReceived | DuplicateDropped:
+        """Take a message that was read already, and that takes `weight` bytes; return what it was.
+
+        Raises:
+            LocalProtocolError: ERR_NOT_CONNECTED, there is no memory for it.
+        """
+        if not self._memory.take(self.principal.name, weight):
+            raise LocalProtocolError("expected fewer messages at once", code=AcpError.NOT_CONNECTED)
+        return self.take_event(self.connection.receive_message(message), weight)
 
     @property
     def is_full(self) -> bool:
         """Whether too many messages of the peer wait for the agent."""
         return len(self._inbox) > self.limits.inbox
 
-    def take_event(self, event: E) -> E:
-        """Do what an event of the connection asks for; return it."""
+    def keeping(self, count: int) -> Kept[Any]:
+        """Return a place for at most `count` things of the peer, whose bytes count as its own."""
+        return Kept(self._memory, self.principal.name, count)
+
+    def take_event(self, event: E, weight: int = 0) -> E:
+        """Do what an event of the connection asks for; return it. `weight` bytes are held for it until it is done."""
+        if isinstance(event, AcpMessageReceived):
+            self._inbox.append((event, weight))
+            self._work()
+        else:
+            self._memory.take(self.principal.name, -weight)
         match event:
-            case AcpMessageReceived():
-                self._inbox.append(event)
-                self._work()
             case ReplyReceived():
                 self._resolve(event.reply.correlation_id, event.reply.parts)
             case ErrorReceived(correlation_id=str() as message_id):
@@ -222,6 +259,7 @@ class AcpSession:
             future: asyncio.Future[tuple[Part, ...]] = asyncio.get_running_loop().create_future()
             future.add_done_callback(lambda done: done.cancelled() or done.exception())
             self._results.put(message_id, future)
+            return future
         return self._results[message_id]
 
     async def _send(
@@ -241,14 +279,24 @@ class AcpSession:
             if self._ended:
                 raise LocalProtocolError("expected a session that goes on, found its end", code=AcpError.NOT_CONNECTED)
             try:
-                result = send()
+                result = self._logged(send)
             except LocalProtocolError as error:
                 if not wait or error.code != AcpError.NOT_CONNECTED:
                     raise
-                await self.changed.wait()
+                await self.changed.wait(_RETRY_SECONDS)
                 continue
             self.changed.notify()
             return result
+
+    def _logged(self, send: Callable[[], T]) -> T:
+        """Return what `send` returns, which adds a text to those that wait for the peer, if there is memory for it."""
+        while not self._log.resize(4 * (self.connection.characters + self.limits.message_bytes)):
+            if not self._make_room(self):
+                raise LocalProtocolError("expected a peer that reads", code=AcpError.NOT_CONNECTED)
+        try:
+            return send()
+        finally:
+            self._log.resize(4 * self.connection.characters)  # of up to four bytes each
 
     async def _take_over(self, channel: Channel) -> None:
         before, self._channel = self._channel, channel
@@ -358,7 +406,7 @@ class AcpSession:
 
     async def _handle_all(self, handler: AcpHandler) -> None:
         while self._inbox:
-            received = self._inbox.popleft()
+            received, weight = self._inbox.popleft()
             self._is_handling = True
             self.changed.notify()
             try:
@@ -367,6 +415,7 @@ class AcpSession:
                 _LOGGER.warning("no reply to %s: %s", self.name, error)
             finally:
                 self._is_handling = False
+                self._memory.take(self.principal.name, -weight)
         self.changed.notify()
 
     async def _handle(self, handler: AcpHandler, received: AcpMessageReceived) -> None:
@@ -381,6 +430,7 @@ class AcpSession:
         result = self._open_result(message)
         if result is not None:
             result.set_result(parts)
+            self._results.put(str(message.message_id), result, size_of_parts(parts))
         elif parts and received.awaits_reply:
             await self._when_room(lambda: self.connection.reply(message, parts))
         elif parts:

@@ -10,7 +10,7 @@ from http import HTTPStatus
 from typing import Any, Final, TypeAlias
 
 from accp_adapters.serving.hosts import header
-from accp_adapters.serving.off_loop import off_loop
+from accp_adapters.serving.off_loop import off_loop, one_piece_a_turn
 
 __all__ = [
     "BodyRefused", "ByteBudget", "ByteLease", "Leases", "Memory", "Receive", "Scope", "Send", "read_body",
@@ -187,6 +187,7 @@ async def _joined(receive: Receive, lease: ByteLease, limit: int) -> bytes:
         lease.hold(len(data))
         body += data
         more = part.get("more_body", False)
+        await one_piece_a_turn(len(data))
     return bytes(body)
 
 

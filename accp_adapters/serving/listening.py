@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -32,6 +33,9 @@ __all__ = ["TimedWrites", "TlsFiles", "http_server", "listen_at", "with_certific
 _BACKLOG: Final = 2048
 _DESCRIPTORS: Final = 4096
 """Of a process that serves: each request may hold one for its client and one for a server behind it."""
+
+_SWITCH_SECONDS: Final = 0.0005
+"""After which a thread leaves the interpreter to the event loop, which asks for it after each system call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +72,13 @@ def _allow_descriptors() -> None:
 def listen_at(host: str, port: int) -> socket.socket:
     """Return a socket that listens at `host` and `port`, at a free port for 0; the process may have 4,096 descriptors.
 
+    Its threads leave the interpreter to its event loop after half a millisecond.
+
     Raises:
         OSError: The address is not available.
     """
     _allow_descriptors()
+    sys.setswitchinterval(_SWITCH_SECONDS)
     addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
     family, kind, protocol, _, address = addresses[0]
     # asyncio switches Nagle's algorithm off only for a socket that names TCP; with it, every response takes 40 ms.

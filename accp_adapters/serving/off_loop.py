@@ -3,7 +3,8 @@
 The pools are our own: the default one may be full of an agent's own work, which may itself wait for what is done here.
 Very long work waits for its own kind only. What is done for one owner, which the door of a request names, is done one
 after the other: each owner has one piece of work in the pools at a time, so that the one who asks for much waits for
-himself.
+himself. The same holds for the large pieces of bodies and responses, which the loop itself moves: of each owner it
+moves one in a turn.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from functools import partial
 from typing import Any, Final, TypeGuard, TypeVar
 from weakref import WeakValueDictionary
 
-__all__ = ["LONG", "OWNER", "VERY_LONG", "ThreadPool", "in_thread", "off_loop", "size_of"]
+__all__ = ["LONG", "OWNER", "VERY_LONG", "ThreadPool", "in_thread", "off_loop", "one_piece_a_turn", "size_of"]
 
 T = TypeVar("T")
 
@@ -53,8 +54,8 @@ _PLAIN: Final = frozenset({str, int, float, bool, type(None), list})
 _LONG_WORK: Final = ThreadPool(4, "accp-long")
 _VERY_LONG_WORK: Final = ThreadPool(2, "accp-very-long")
 _WAITING: Final = ThreadPool(8, "accp-waiting")
-_TURNS: Final[WeakValueDictionary[tuple[int, str], asyncio.Lock]] = WeakValueDictionary()
-"""The turn of each owner in each event loop, as long as something is done or waits."""
+_TURNS: Final[WeakValueDictionary[tuple[int, str, str], asyncio.Lock]] = WeakValueDictionary()
+"""The turn of each owner in each event loop, for work and for pieces, as long as something is done or waits."""
 
 
 async def off_loop(size: float, work: Callable[..., T], *arguments: Any) -> T:
@@ -70,12 +71,23 @@ async def off_loop(size: float, work: Callable[..., T], *arguments: Any) -> T:
     pool = _VERY_LONG_WORK if size > VERY_LONG else _LONG_WORK
     if not (owner := OWNER.get()):
         return await pool.run(work, *arguments)
-    turn = _TURNS.setdefault((id(asyncio.get_running_loop()), owner), asyncio.Lock())
+    turn = _turn("work", owner)
     await turn.acquire()
     # Who is cancelled leaves his turn when the thread is done: others of him must not run beside it.
     done = asyncio.ensure_future(pool.run(work, *arguments))
     done.add_done_callback(lambda _: turn.release())
     return await asyncio.shield(done)
+
+
+def _turn(kind: str, owner: str) -> asyncio.Lock:
+    return _TURNS.setdefault((id(asyncio.get_running_loop()), kind, owner), asyncio.Lock())
+
+
+async def one_piece_a_turn(size: int) -> None:
+    """Wait after `size` bytes of a body or a response, where these are many, until all others had their turn."""
+    if size > LONG:
+        async with _turn("piece", OWNER.get()):
+            await asyncio.sleep(0)
 
 
 async def in_thread(work: Callable[..., T], *arguments: Any) -> T:

@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 
 from accp_adapters.serving.bodies import ByteBudget, Receive, Scope, Send
 from accp_adapters.serving.hosts import Headers
+from accp_adapters.serving.off_loop import one_piece_a_turn
 
 __all__ = ["BUFFERED", "WRITE_SECONDS", "CompleteResponse", "HeldResponse", "ResponseWriter"]
 
@@ -45,6 +46,7 @@ class ResponseWriter:
             return
         for position in range(0, len(data), _PIECE):
             await self._send_body(data[position : position + _PIECE], more=True)
+            await one_piece_a_turn(_PIECE)
         await self._send_body(b"", more=more)
 
     async def send_all(self, status: int, headers: Headers, body: bytes) -> None:

@@ -22,18 +22,21 @@ ACCP: Final = (sys.executable, "-c", "from accp_adapters.cli import main; main()
 """Starts the command `accp`."""
 BOUND: Final = 500
 """Megabytes that no attack makes a process take."""
-_ADDRESS: Final = re.compile(r"((?:https?|tcp|tls|acp\+wss?)://[^\s/]+:\d+)")
+_ADDRESS: Final = re.compile(r"((?:https?|tcp|tls|acp\+wss?)://[^\s/]+:\d+)(\S*)")
 needs_proc: Final = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 
 
 class Command:
     """A process that serves."""
 
-    def __init__(self, process: subprocess.Popen[str], addresses: list[str]) -> None:
-        """Watch `process`, which listens at `addresses`."""
+    def __init__(self, process: subprocess.Popen[str], found: list[tuple[str, str]]) -> None:
+        """Watch `process`, which listens at the addresses and paths that are `found`."""
+        addresses = [address for address, _ in found]
         self._process: Final = process
         self.urls: Final = addresses
         """The addresses, without paths."""
+        self.paths: Final = [path for _, path in found]
+        """What it says behind each."""
         self.url: Final = addresses[0]
         """The first address, without a path."""
         self.ports: Final = [urlsplit(each).port or 0 for each in addresses]
@@ -80,10 +83,10 @@ def running(*words: str, addresses: int = 1, **environment: str) -> Iterator[Com
         env={**os.environ, "PYTHONPATH": folder, **environment},
     ) as process:
         assert process.stdout is not None
-        lines, found = list[str](), list[str]()
+        lines, found = list[str](), list[tuple[str, str]]()
         while len(found) < addresses and (line := process.stdout.readline()):
             lines.append(line)
-            found += [each.replace("acp+ws", "http") for each in _ADDRESS.findall(line)[:1]]
+            found += [(each.replace("acp+ws", "http"), path) for each, path in _ADDRESS.findall(line)[:1]]
         try:
             assert len(found) == addresses, "".join(lines)
             command = Command(process, found)

@@ -21,6 +21,7 @@ from typing import Any, Final, TypeAlias
 import httpx2
 from rich.console import Console
 
+from accp_adapters.a2a import EXTENSION
 from accp_adapters.cli.output.terminal_tables import plain_table
 from tests.adapters.mcp.proxy.upstream import Saying, Upstream
 from tests.adapters.mcp.serving import serving
@@ -175,6 +176,33 @@ async def acp() -> AsyncIterator[Door]:
         yield command.url, [message("ann", 100)], [message("hog", 500_000)]
 
 
+@asynccontextmanager
+async def a2a() -> AsyncIterator[Door]:
+    """A server of A2A, whose answers are frames; it does not know who asks."""
+
+    def message(name: str, size: int) -> Sent:
+        part = {"data": {"rows": [{"id": number, "note": f"n {number * 7919}"} for number in range(size)]}}
+        params = {"message": {"messageId": f"echo-{name}", "role": "ROLE_USER", "parts": [part]}}
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params}
+        return post("/", asked, of(name, **{"a2a-version": "1.0", "a2a-extensions": EXTENSION}))
+
+    words = (sys.executable, "-m", "tests.adapters.a2a.serve", "--port", "0", "--grpc-port", "0")
+    with running(*words) as command:
+        yield command.url, [message("ann", 3)], [message("hog", 15_000)]
+
+
+@asynccontextmanager
+async def inspector() -> AsyncIterator[Door]:
+    """`accp inspect`: the other one is a program on this machine that was not let in."""
+    with running(*ACCP, "inspect", "--example") as command:
+        async with client_of(command.url) as client:
+            opened = await client.get(command.paths[0])
+            cookie = opened.headers["set-cookie"].partition(";")[0]
+        page = ("GET", "/inspector.css", b"", {"cookie": cookie})
+        guess = ("GET", f"/?token={'x' * 60_000}", b"", dict[str, str]())
+        yield command.url, [page], [guess]
+
+
 DOORS: Final[Mapping[str, Callable[[], Any]]] = {
     "proxy": proxy,
     "gateway": gateway,
@@ -182,6 +210,8 @@ DOORS: Final[Mapping[str, Callable[[], Any]]] = {
     "/v1/retrieve": lambda: compression("retrieve"),
     "ACCP": accp,
     "ACP": acp,
+    "A2A": a2a,
+    "inspector": inspector,
 }
 
 

@@ -31,6 +31,10 @@ _PIECE: Final = 64 << 10
 """Bytes that are looked at by one call, which no other thread interrupts."""
 _OTHERS: Final = bytes(set(range(256)) - set(b'"[{,'))
 """The bytes that begin neither a value nor a string."""
+_FOLLOWING: Final = bytes(range(0x80, 0xC0))
+"""The bytes of UTF-8 that begin no character."""
+_WIDTHS: Final = ((4, bytes(range(0xF0)), (b"\\ud", b"\\uD")), (2, bytes(range(0xC4)), (b"\\u",)))
+"""Bytes that each character of a text takes where one of it begins with another byte, or is escaped so."""
 
 
 async def weight_of(data: bytes | bytearray, *, opens_strings: bool = False) -> int:
@@ -45,9 +49,12 @@ async def weight_of(data: bytes | bytearray, *, opens_strings: bool = False) -> 
 
 
 def _weighed(data: bytes | bytearray, *, opens_strings: bool) -> int:
-    weight, is_inside, is_escaped = 2 * len(data), False, False
+    weight, width, characters, is_inside, is_escaped = len(data), 1, 0, False, False
     for start in range(0, len(data), _PIECE):
-        outside = bytes(data[start + is_escaped : start + _PIECE])
+        piece = bytes(data[start : start + _PIECE])
+        width = max(width, _width(bytes(data[max(0, start - 2) : start]) + piece))
+        characters += len(piece) if piece.isascii() else len(piece.translate(None, _FOLLOWING))
+        outside = piece[is_escaped:]
         if not opens_strings:
             read = outside.replace(b"\\\\", b"")
             is_escaped = read.endswith(b"\\")
@@ -58,7 +65,15 @@ def _weighed(data: bytes | bytearray, *, opens_strings: bool) -> int:
             is_inside ^= len(parts) % 2 == 0
         values = outside.count(b",") + outside.count(b"[")
         weight += _VALUE_BYTES * values + _OBJECT_BYTES * outside.count(b"{")
-    return weight
+    return weight + width * characters
+
+
+def _width(data: bytes) -> int:
+    """Return how many bytes each character takes in memory: as many as the widest one of its text."""
+    for width, narrower, escapes in _WIDTHS:
+        if (not data.isascii() and data.translate(None, narrower)) or any(each in data for each in escapes):
+            return width
+    return 1
 
 
 class BodyRefused(Exception):

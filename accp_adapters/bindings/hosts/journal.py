@@ -262,7 +262,7 @@ class Journal:
 
     def _weigh(self, name: str, replica: Replica) -> None:
         """Remember what a session takes in the memory of this process."""
-        log = self._log.characters(name) if isinstance(self._log, MemoryFrameLog) else 0
+        log = self._log.size(name) if isinstance(self._log, MemoryFrameLog) else 0
         self._kept.put(name, _LEAST + replica.characters + log)
 
     def _is_busy(self, name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
@@ -52,10 +53,12 @@ class MemoryFrameLog:
         """Return the number of logs."""
         return len(self._logs)
 
-    def characters(self, name: str) -> int:
-        """Return the characters of a log and its snapshot."""
+    def size(self, name: str) -> int:
+        """Return the bytes that a log and its snapshot take."""
         log = self._logs.get(name, _Log())
-        return sum(len(text) for _, text in log.texts) + (len(log.snapshot[1]) if log.snapshot else 0)
+        return sum(sys.getsizeof(text) for _, text in log.texts) + (
+            sys.getsizeof(log.snapshot[1]) if log.snapshot else 0
+        )
 
     async def lease(self, name: str, owner: str, seconds: float) -> Fence | None:
         """Take the lease of `name`, as `FrameLog.lease`."""

@@ -202,7 +202,7 @@ class GatewayApp:
         self._limits = limits or ProxyLimits()
         self._memory: Final = Memory(self._limits.buffered_bytes)
         self._shares: Final = Shares(max_sessions, (max_sessions + 1) // 2)
-        self._chars: Final = Shares(self._limits.stored_chars, (self._limits.stored_chars + 1) // 2)
+        self._texts: Final = Shares(self._limits.stored_bytes, (self._limits.stored_bytes + 1) // 2)
         self._sessions: Final[dict[str, _Session]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -306,17 +306,17 @@ class GatewayApp:
 
     async def _end(self, session: _Session) -> None:
         self._sessions.pop(session.identity, None)
-        for shares in (self._shares, self._chars):
+        for shares in (self._shares, self._texts):
             shares.remove(session.owner, session.identity)
         await session.close()
 
     def _count(self, session: _Session) -> None:
         """Count the texts of a session; where all are too many, the owner that has most loses those of its oldest."""
-        chars = session.client.relay.stored_chars if session.identity in self._sessions else 0
+        size = session.client.relay.stored_bytes if session.identity in self._sessions else 0
         try:
-            given_up = self._chars.admit(session.owner, session.identity, size=chars) if chars else []
+            given_up = self._texts.admit(session.owner, session.identity, size=size) if size else []
         except TooMany:  # Its own texts alone are too many.
-            self._chars.remove(session.owner, session.identity)
+            self._texts.remove(session.owner, session.identity)
             given_up = [session.identity]
         for each in given_up:
             asyncio.get_running_loop().run_in_executor(None, self._sessions[each].client.relay.close)

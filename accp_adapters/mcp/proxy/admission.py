@@ -42,8 +42,8 @@ class ProxyLimits:
     """Bytes of a response or event that is rewritten; a longer one passes unchanged."""
     buffered_bytes: int = 256 * _MIB
     """Bytes of all bodies and messages that are held at once: further requests are refused (503), responses pass."""
-    stored_chars: int = 256 * _MIB
-    """Characters of the texts that previews cite; beyond, the session that was silent for longest loses its texts."""
+    stored_bytes: int = 128 * _MIB
+    """Bytes of the texts that previews cite; beyond, the session that was silent for longest loses its texts."""
     request_seconds: float = 30.0
     """Seconds for the header of a request, and as many for its body (408)."""
     write_seconds: float = WRITE_SECONDS

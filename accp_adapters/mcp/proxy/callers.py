@@ -115,7 +115,7 @@ class CallerRelays:
         *,
         server: str = "",
         limit: int = MAX_SESSIONS,
-        max_chars: int = 2**60,
+        max_bytes: int = 2**60,
         run: Callable[[Callable[[], None]], object] = lambda work: work(),
     ) -> None:
         """Start empty.
@@ -124,7 +124,7 @@ class CallerRelays:
             new_relay: Returns the relay of a caller about whom nothing is known.
             server: The URL of the server.
             limit: Callers that are remembered, half as many of one principal.
-            max_chars: Characters of all texts that are kept for them, half as many for one principal.
+            max_bytes: Bytes of all texts that are kept for them, half as many for one principal.
             run: Runs what deletes the texts of a caller, which may wait for a store.
         """
         self._new_relay: Final = new_relay
@@ -133,7 +133,7 @@ class CallerRelays:
         self._accepted: Final[dict[str, Relay]] = {}
         self._candidates: Final[BoundedDict[str, Relay]] = BoundedDict(_MAX_CANDIDATES)
         self._places: Final = Shares(limit, (limit + 1) // 2)
-        self._chars: Final = Shares(max_chars, (max_chars + 1) // 2)
+        self._texts: Final = Shares(max_bytes, (max_bytes + 1) // 2)
         self._once = 0
         """How many callers without a session have come since one came again."""
 
@@ -181,9 +181,9 @@ class CallerRelays:
     def count(self, caller: Caller) -> None:
         """Count the texts of `caller`; where all are too many, the principal that has most loses its oldest ones."""
         key = _key(caller)
-        chars = self._accepted[key].stored_chars if key in self._accepted else 0
+        size = self._accepted[key].stored_bytes if key in self._accepted else 0
         try:
-            given_up = self._chars.admit(caller.principal, key, size=chars) if chars else []
+            given_up = self._texts.admit(caller.principal, key, size=size) if size else []
         except TooMany:  # Its own texts alone are too many.
             given_up = [key]
         for each in given_up:
@@ -207,7 +207,7 @@ class CallerRelays:
         self._accepted[key] = relay
 
     def _drop(self, key: str, relay: Relay, *, is_over: bool = False) -> None:
-        for shares in (self._places, self._chars):
+        for shares in (self._places, self._texts):
             shares.remove(key.partition(" ")[0], key)
         self._run(lambda: relay.close(is_over=is_over))
 

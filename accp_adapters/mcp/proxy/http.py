@@ -88,7 +88,7 @@ class HttpProxy:
         self._limits = limits or ProxyLimits()
         self._memory = Memory(self._limits.buffered_bytes)
         server = str(self._upstream.endpoint.url)
-        self._sessions = CallerRelays(new_relay, server=server, max_chars=self._limits.stored_chars, run=_run_in_thread)
+        self._sessions = CallerRelays(new_relay, server=server, max_bytes=self._limits.stored_bytes, run=_run_in_thread)
 
     @property
     def path(self) -> str:

@@ -71,10 +71,10 @@ class Relay:
         return self.encoder is None or not self.encoder.options.is_filtered
 
     @property
-    def stored_chars(self) -> int:
-        """The characters of the texts that this process keeps for the client."""
+    def stored_bytes(self) -> int:
+        """The bytes of the texts that this process keeps for the client."""
         stored = None if self.encoder is None else self.encoder.session.stored_results
-        return 0 if stored is None else stored.chars
+        return 0 if stored is None else stored.size
 
     @property
     def tools(self) -> list[JsonObject]:

@@ -28,8 +28,8 @@ FETCH_TOOL: Final[JsonObject] = {
 
 _MAX_REFERENCES: Final = 10_000
 """References of one session; once there are so many, further results are shown whole."""
-_MAX_CHARS: Final = 64 * 1024 * 1024
-"""Characters of the texts of one session, likewise."""
+_MAX_BYTES: Final = 64 * 1024 * 1024
+"""Bytes of the texts of one session, likewise."""
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ class SessionTexts:
     session_id: str = field(default_factory=lambda: secrets.token_hex(16))
     """The namespace of the session in the store; it is never sent to a peer."""
     granted: dict[str, int] = field(default_factory=dict)
-    """Key to the number of characters of its text, for every reference that was granted."""
+    """Key to the bytes of its text in UTF-8, for every reference that was granted."""
     is_shared: bool = False
     """Whether `session_id` names the same session in other processes, so that what is stored there is granted, too."""
     differences: Differences | None = None
@@ -50,17 +50,17 @@ class SessionTexts:
     @property
     def is_full(self) -> bool:
         """Whether no further reference is granted."""
-        return len(self.granted) >= _MAX_REFERENCES or self.chars >= _MAX_CHARS
+        return len(self.granted) >= _MAX_REFERENCES or self.size >= _MAX_BYTES
 
     @property
-    def chars(self) -> int:
-        """The characters of all texts that this process stored for the session."""
+    def size(self) -> int:
+        """The bytes of all texts that this process stored for the session."""
         return sum(list(self.granted.values()))
 
     def keep(self, stored: StoredText) -> None:
         """Store a text and grant its reference; call this before the reference is sent."""
         self.store.put(self.session_id, stored.key, stored.text)
-        self.granted[stored.key] = len(stored.text)
+        self.granted[stored.key] = _size(stored.text)
 
     def open(self, reference: str) -> str:
         """Return the text that `reference` names: "$cold.…", a bare key or "accp://cold/…".
@@ -70,7 +70,7 @@ class SessionTexts:
         """
         key = self.key(reference)
         text = checked_text(key, self.store.get(self.session_id, key))
-        self.granted.setdefault(key, len(text))
+        self.granted.setdefault(key, _size(text))
         return text
 
     def key(self, reference: str) -> str:
@@ -110,6 +110,10 @@ def read_stored(stored_results: SessionTexts, uri: str, *, is_modern: bool) -> J
     if not is_modern:
         return {"contents": contents}
     return {"resultType": "complete", "contents": contents, "ttlMs": 0, "cacheScope": "private"}
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def list_stored(stored_results: SessionTexts) -> list[JsonObject]:

@@ -14,13 +14,19 @@ from accp_adapters.serving.bodies import weight_of
 from tests.work import count_calls
 
 STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
-PARTS = ["", "[", "{,", '"', "\\", '\\"', "a\\\\", "é", "n,\n", '["x"]', "long" * 30]
+PARTS = ["", "[", "{,", '"', "\\", '\\"', "a\\\\", "é", "字", "🦊", "n,\n", '["x"]', "long" * 30]
 
 
 def expected(data: bytes, *, opens_strings: bool) -> int:
     outside = data if opens_strings else STRING.sub(b"", data)
     values = outside.count(b",") + outside.count(b"[")
-    return 2 * len(data) + 48 * values + 200 * outside.count(b"{")
+    text = data.decode("utf-8", "surrogatepass")
+    widest = max([4 if "\\ud" in text else 2 if "\\u" in text else 1, *map(width, text)])
+    return len(data) + widest * len(text) + 48 * values + 200 * outside.count(b"{")
+
+
+def width(character: str) -> int:
+    return 1 if character < "\u0100" else 2 if character < "\U00010000" else 4
 
 
 def value(chance: random.Random, depth: int = 4) -> object:
@@ -42,8 +48,8 @@ async def test_values_are_counted_where_no_string_holds_them(
     chance = random.Random(7)
     for piece in (1, 2, 3, 7, 64):
         monkeypatch.setattr(bodies, "_PIECE", piece)
-        for _ in range(300):
-            data = json.dumps(value(chance), ensure_ascii=False).encode()
+        for number in range(300):
+            data = json.dumps(value(chance, depth=chance.randrange(5)), ensure_ascii=number % 2 == 0).encode()
             assert await weight_of(data, opens_strings=opens_strings) == expected(data, opens_strings=opens_strings)
 
 

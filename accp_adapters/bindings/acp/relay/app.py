@@ -25,6 +25,7 @@ from accp_adapters.bindings.acp.relay.rooms import Room, RoomRefused, Rooms
 from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.serving.bodies import BodyRefused, ByteBudget, read_body
 from accp_adapters.serving.hosts import AllowedHosts, network_of
+from accp_adapters.serving.off_loop import OWNER
 from accp_adapters.serving.rates import RateLimit
 from accp_adapters.serving.responses import HeldResponse
 from accp_adapters.serving.shares import Places, TooMany
@@ -74,11 +75,12 @@ class _Endpoints:
 
     def wrap(self, endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[HeldResponse]]:
         async def wrapped(request: Request) -> HeldResponse:
-            busy = answer({"error": "out_of_memory"}, 503)
+            busy, owner = answer({"error": "out_of_memory"}, 503), network_of(request.scope)
+            OWNER.set(owner)
             return HeldResponse(
                 await self._answered(endpoint, request),
                 self._budget,
-                owner=network_of(request.scope),
+                owner=owner,
                 seconds=self._limits.write_seconds,
                 refusal=busy,
             )
@@ -187,7 +189,7 @@ class _Endpoints:
         room.polled.put(reader, now)
         polled = compact_json({name: round(now - then, 3) for name, then in room.polled.items()})
         head = f'"count":{len(texts)},"last_id":{_quoted(last)},"server_seq":{room.last},"polled":{polled}'
-        return Response(f'{{"messages":[{",".join(texts)}],{head}}}', media_type="application/json")
+        return Response(b'{"messages":[%b],%b}' % (b",".join(texts), head.encode()), media_type="application/json")
 
 
 def _finite(text: str | None) -> float | None:

@@ -25,7 +25,7 @@ class RelayLimits:
     """Bytes of the messages that a room keeps."""
     message_bytes: int = 2 * MAX_ACP_BYTES
     """Bytes of one message with what a relay adds."""
-    total_bytes: int = 256 << 20
+    total_bytes: int = 128 << 20
     """Bytes of all rooms, and as many of all bodies and unread answers."""
     address_bytes: int = 32 << 20
     """Bytes of the rooms that one address has made, and as many of its bodies and unread answers."""

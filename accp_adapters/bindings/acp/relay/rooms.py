@@ -21,6 +21,8 @@ __all__ = ["Room", "RoomRefused", "Rooms"]
 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{6,64}")
 _MAX_AGENTS: Final = 64
+_ENTRY_BYTES: Final = 500
+"""About the memory of a message beside its text."""
 
 
 class RoomRefused(Exception):
@@ -36,9 +38,13 @@ class RoomRefused(Exception):
 @dataclass(frozen=True, slots=True)
 class _Entry:
     id: str
-    text: str
-    size: int
+    text: bytes
     milliseconds: int
+
+    @property
+    def size(self) -> int:
+        """Its bytes, and those of what belongs to it."""
+        return len(self.text) + _ENTRY_BYTES + len(self.id)
 
 
 class Room:
@@ -64,7 +70,7 @@ class Room:
         self.created = now
         """When it was made."""
         self._entries: deque[_Entry] = deque()
-        self._known: BoundedDict[str, int] = BoundedDict(4 * messages)
+        self._known: BoundedDict[str, int] = BoundedDict(messages)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -82,8 +88,8 @@ class Room:
         """Add a message and return its number; the relay's own members replace those of the sender."""
         self.last += 1
         milliseconds = int(now * 1000)
-        text = compact_json({**entry, "id": entry_id, "seq": self.last, "ts": milliseconds})
-        self._entries.append(_Entry(entry_id, text, len(text.encode()), milliseconds))
+        text = compact_json({**entry, "id": entry_id, "seq": self.last, "ts": milliseconds}).encode()
+        self._entries.append(_Entry(entry_id, text, milliseconds))
         self._known.put(entry_id, self.last)
         self.size += self._entries[-1].size
         self.changed.notify()
@@ -100,7 +106,7 @@ class Room:
 
     def after(
         self, after_id: str | None, since: float | None, limit: int, max_bytes: int
-    ) -> tuple[list[str], str | None]:
+    ) -> tuple[list[bytes], str | None]:
         """Return the texts after a message, or from a time on, and the id of the last of them.
 
         They are at most `limit`, and of at most `max_bytes` together, but for the first one. An id that is not
@@ -111,7 +117,7 @@ class Room:
         found = [self._entries[index] for index in range(first, len(self._entries))]
         if since is not None and after_id is None:
             found = [entry for entry in found if entry.milliseconds > since]
-        sizes = accumulate(entry.size for entry in found[:limit])
+        sizes = accumulate(len(entry.text) for entry in found[:limit])
         fitting = found[: max(1, sum(size <= max_bytes for size in sizes))]
         return [entry.text for entry in fitting], fitting[-1].id if fitting else after_id
 

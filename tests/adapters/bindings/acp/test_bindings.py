@@ -243,7 +243,7 @@ async def test_a_relay_answers_as_its_specification_says() -> None:
 
 def test_the_rooms_of_a_relay_are_bounded_and_forgotten() -> None:
     now = 1.0
-    rooms = Rooms(RelayLimits(rooms=2, messages=9, room_bytes=300, total_bytes=200, rate=1), clock=lambda: now)
+    rooms = Rooms(RelayLimits(rooms=2, messages=9, room_bytes=1_300, total_bytes=1_000, rate=1), clock=lambda: now)
     token, _ = rooms.create("bad token!", "a", 0, lambda: "tok_made_here")
     assert token == "tok_made_here"
     room = rooms.get(token, 1)

@@ -248,11 +248,11 @@ ROWS = """if True:
 
 
 @pytest.mark.parametrize(
-    ("stored_chars", "kept"), [(10**9, (True, True)), (40_000, (False, True)), (100, (False, False))]
+    ("stored_bytes", "kept"), [(10**9, (True, True)), (40_000, (False, True)), (100, (False, False))]
 )
-async def test_the_texts_of_all_sessions_have_a_bound(stored_chars: int, kept: tuple[bool, ...]) -> None:
+async def test_the_texts_of_all_sessions_have_a_bound(stored_bytes: int, kept: tuple[bool, ...]) -> None:
     server = ServerSettings("rows", [sys.executable, "-c", ROWS])
-    limits = ProxyLimits(stored_chars=stored_chars)
+    limits = ProxyLimits(stored_bytes=stored_bytes)
 
     def fetching() -> Relay:
         return encoder_relay(Encoder(policy="always", fetch=True, inline_limit=500))

@@ -108,16 +108,16 @@ def keeping(limits: dict[str, int], *callers: Caller) -> list[bool]:
         sessions.accept(each)
         keep_text(relays[-1])
         sessions.count(each)
-    kept = [relay.stored_chars > 0 for relay in relays]
+    kept = [relay.stored_bytes > 0 for relay in relays]
     sessions.close()
-    assert (len(sessions), [relay.stored_chars for relay in relays]) == (0, [0] * len(relays))
+    assert (len(sessions), [relay.stored_bytes for relay in relays]) == (0, [0] * len(relays))
     return kept
 
 
 SIZE = len(BIG["content"][0]["text"])
 
 
-@pytest.mark.parametrize("limits", [{"limit": 4}, {"max_chars": 4 * SIZE}])
+@pytest.mark.parametrize("limits", [{"limit": 4}, {"max_bytes": 4 * SIZE}])
 def test_who_has_most_loses_its_own_texts_and_those_of_the_most_silent_session(limits: dict[str, int]) -> None:
     hog = [caller(f"hog {number}", authorization="hog") for number in range(5)]
     ann = caller("ann", authorization="ann")

@@ -69,6 +69,16 @@ def _allow_descriptors() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
+def _descriptors() -> int:
+    """Return how many descriptors the process may have."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource  # noqa: PLC0415  not on Windows
+
+        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        return soft if 0 < soft < _DESCRIPTORS else _DESCRIPTORS
+    return _DESCRIPTORS
+
+
 def listen_at(host: str, port: int) -> socket.socket:
     """Return a socket that listens at `host` and `port`, at a free port for 0; the process may have 4,096 descriptors.
 
@@ -119,13 +129,16 @@ def http_server(
     """
     times = {"header_seconds": header_seconds, "write_seconds": write_seconds}
     # One parser everywhere: httptools, where it is installed, hides the host of a request target.
-    protocol = type("_Protocol", (_TimedProtocol,), times | {"arrivals": Arrivals()})
+    few = _descriptors() // 4  # what is accepted in one turn of the loop, and what says nothing, leave most to others
+    arrivals = Arrivals(min(512, few), min(128, few // 4))
+    protocol = type("_Protocol", (_TimedProtocol,), times | {"arrivals": arrivals})
     secured = None if tls is None else tls.context()
     # Streams stay open as long as clients want; after a second they no longer delay the end.
     return uvicorn.Server(
         uvicorn.Config(
             app,
             lifespan="off",
+            backlog=min(_BACKLOG, few),
             http=protocol if secured is None else cast("Any", partial(_Handshake, protocol, secured)),
             ws=type("_WebSocket", (websocket,), times) if websocket else "none",
             ws_max_size=message_bytes,

@@ -95,6 +95,17 @@ async def test_requests_that_are_not_complete(name: str, said: str, tmp_path: Pa
         await attacked(command, tls, SILENT[said], request_of("GET", "/"))
 
 
+async def test_silent_connections_where_the_system_allows_few_descriptors() -> None:
+    few = ("sh", "-c", 'ulimit -n 256; exec "$@"', "sh")
+    with running(*few, *ACCP, *COMMANDS["relay"]) as command:
+        async with AsyncExitStack() as stack:
+            for number in range(10):
+                attack = silent(command.ports[0], [b""] * 40, source=f"127.0.0.{10 + number}")
+                await stack.enter_async_context(attack)
+            assert await answered(command, None, "127.0.0.2", request_of("GET", "/"))
+        assert not [line for line in command.said if "Too many open files" in line]
+
+
 @pytest.mark.parametrize("name", ["frames", "relay"])
 async def test_handshakes_of_tls_that_are_not_complete(name: str, tmp_path: Path) -> None:
     with serving(name, tmp_path, is_secured=True) as (command, tls):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import sys
 from typing import Annotated, Any
@@ -24,7 +25,7 @@ from accp_adapters.cli.commands.serve.options import ServeCommand
 from accp_adapters.cli.commands.view import view
 from accp_adapters.cli.errors import ExtraMissing, InputRefused
 from accp_adapters.cli.groups import HelpGroup
-from accp_adapters.cli.sources import printable, say
+from accp_adapters.cli.sources import PrintableRecords, printable, say
 
 __all__ = ["app", "main"]
 
@@ -113,6 +114,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(PrintableRecords())
     try:
         try:
             app()

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
+from accp_adapters.cli.sources import PrintableRecords
+
 if TYPE_CHECKING:
     from accp_core.accp import Frame
     from accp_core.accp.debug import DebugLog, Direction
@@ -42,7 +44,7 @@ def switch_on(ctx: typer.Context, redact: Sequence[str], *, as_json: bool) -> No
     from accp_core.accp.debug import DEFAULT_REDACTION, LOGGER, DebugLog
 
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines() if as_json else logging.Formatter("debug: %(message)s"))
+    handler.setFormatter(JsonLines() if as_json else PrintableRecords("debug: %(message)s"))
     level = LOGGER.level
     LOGGER.addHandler(handler)
     LOGGER.setLevel(logging.DEBUG)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from pathlib import Path
 from typing import Final
@@ -10,10 +11,18 @@ import typer
 
 from accp_adapters.cli.errors import InputRefused, line_and_column
 
-__all__ = ["STDIN", "printable", "read_source", "say", "write_line", "write_text"]
+__all__ = ["STDIN", "PrintableRecords", "printable", "read_source", "say", "write_line", "write_text"]
 
 STDIN: Final = "-"
 """The path that stands for standard input."""
+
+
+class PrintableRecords(logging.Formatter):
+    """Formats the records of a log, which name and quote what others sent, so that nothing of them obeys a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the text of one record and of its exception."""
+        return printable(super().format(record))
 
 
 def read_source(path: str, *, exactly: bool = False) -> str:

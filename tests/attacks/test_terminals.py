@@ -8,7 +8,11 @@ import pty
 import subprocess
 from pathlib import Path
 
-from tests.attacks.commands import ACCP
+import httpx2
+
+from tests.attacks.commands import ACCP, running
+from tests.attacks.frames import frame_of
+from tests.limits import PATIENCE, async_wait_until
 
 FORGED = "n\n\x1b[31m  git: wrapped"
 
@@ -45,6 +49,16 @@ def test_a_server_in_a_project_file_forges_no_line(tmp_path: Path) -> None:
 
 def test_the_refusal_of_an_option_obeys_nothing(tmp_path: Path) -> None:
     assert "\x1b" not in shown("mcp", "install", "--client", "\x1b[31m", "--state-dir", str(tmp_path))
+
+
+async def test_what_a_server_logs_of_its_peers_obeys_nothing() -> None:
+    words = ("serve", "tests.attacks.served:complain", "--http", "127.0.0.1:0")
+    with running(*ACCP, *words) as command:
+        fields = {"content-type": "application/accp"}
+        async with httpx2.AsyncClient(base_url=command.url, headers=fields, timeout=PATIENCE) as client:
+            await client.post("/accp/v1/frames", content=frame_of("ann", "s1", "\x1b[2J"))
+        await async_wait_until(lambda: any("ValueError: no such thing" in line for line in command.said))
+        assert not [line for line in command.said if "\x1b" in line]
 
 
 def test_a_text_on_a_terminal_obeys_nothing_and_is_exact_elsewhere(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from accp_adapters.bindings.acp.sessions.content import Content, to_message, to_
 from accp_adapters.bindings.acp.sessions.kept import Kept, size_of_parts
 from accp_adapters.bindings.acp.sessions.limits import DEFAULT_ACP_LIMITS, AcpLimits
 from accp_adapters.bindings.acp.sessions.signal import Signal
+from accp_adapters.bindings.acp.sessions.writing import Writer
 from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.bindings.identity import ANONYMOUS, Principal
 from accp_adapters.serving.bodies import ByteBudget, ByteLease, weight_of
@@ -35,21 +36,17 @@ from accp_core.acp import (
     AgentCard,
     Connection,
     DuplicateDropped,
-    ErrorMessage,
     ErrorReceived,
     Part,
     Refused,
     ReplyReceived,
     SendResult,
-    serialize_envelope,
 )
 from accp_core.errors import DecodeError, LocalProtocolError, ProtocolError, RemoteProtocolError
 
 __all__ = ["FATAL_CODES", "AcpHandler", "AcpSession"]
 
 _LOGGER: Final = logging.getLogger("accp.acp")
-_BATCH: Final = 16
-"""Messages that are taken from the log at a time."""
 _RETRY_SECONDS: Final = 0.5
 """Between two looks for memory, which others may free."""
 
@@ -109,6 +106,7 @@ class AcpSession:
         self.rate = RateLimit(limits.rate, 2 * limits.rate)
         """The messages that the peer may still send."""
         self._channel: Channel | None = None
+        self._writer: Final = Writer(self.connection, limits, self.changed, lambda each: each is self._channel)
         self._is_handling = self._ended = False
         self._clock = SteadyClock()
 
@@ -184,7 +182,8 @@ class AcpSession:
             first: The first text of the peer, where it was read already.
         """
         await self._take_over(channel)
-        tasks = [asyncio.create_task(self._write(channel)), asyncio.create_task(self._read(channel, first))]
+        writing = self._writer.write_all(channel, self.connection.opened(self._clock()))
+        tasks = [asyncio.create_task(each) for each in (writing, self._read(channel, first))]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             return next(iter(done)).result()
@@ -219,11 +218,7 @@ class AcpSession:
         return event
 
     def take_message(self, message: AcpMessage, weight: int) -> AcpMessageReceived | DuplicateDropped:
-        """Take a message that was read already, and that takes `weight` bytes; return what it was.
-
-        Raises:
-            LocalProtocolError: ERR_NOT_CONNECTED, there is no memory for it.
-        """
+        """Take a message that was read already, and takes `weight` bytes; ERR_NOT_CONNECTED: there is no memory."""
         if not self._memory.take(self.principal.name, weight):
             raise LocalProtocolError("expected fewer messages at once", code=AcpError.NOT_CONNECTED)
         return self.take_event(self.connection.receive_message(message), weight)
@@ -259,7 +254,6 @@ class AcpSession:
             future: asyncio.Future[tuple[Part, ...]] = asyncio.get_running_loop().create_future()
             future.add_done_callback(lambda done: done.cancelled() or done.exception())
             self._results.put(message_id, future)
-            return future
         return self._results[message_id]
 
     async def _send(
@@ -315,43 +309,6 @@ class AcpSession:
         await asyncio.gather(*tasks, return_exceptions=True)
         await channel.aclose()
 
-    async def _write(self, channel: Channel) -> ChannelClosed:
-        card = self.connection.opened(self._clock())
-        try:
-            await self._put(channel, card)
-            while self._channel is channel:
-                if not await self._write_waiting(channel) and not await self.changed.wait(
-                    self.limits.keepalive_seconds
-                ):
-                    await channel.keep_alive()
-        except ChannelClosed as closed:
-            return closed
-        return ChannelClosed("another connection took over")
-
-    async def _write_waiting(self, channel: Channel) -> bool:
-        """Write what waits; return whether there was anything."""
-        acknowledgement = self.connection.acknowledgement()
-        if acknowledgement is not None:
-            await self._put(channel, acknowledgement)
-        is_full = channel.window is not None and self.connection.in_flight >= channel.window
-        waiting = [] if is_full else self.connection.waiting(_BATCH)
-        for number, text in waiting:
-            await self._put(channel, text)
-            if self._channel is not channel:
-                return True
-            self.connection.mark_written(number)
-        if waiting:
-            self.changed.notify()
-        return bool(waiting) or acknowledgement is not None
-
-    async def _put(self, channel: Channel, text: str) -> None:
-        try:
-            async with asyncio.timeout(self.limits.write_seconds):
-                log_frame(Direction.SENT, "acp", text)
-                await channel.send(text)
-        except TimeoutError:
-            raise ChannelClosed(f"the peer took nothing for {self.limits.write_seconds:g} seconds") from None
-
     async def _read(self, channel: Channel, first: str | None) -> ChannelClosed:
         refusals = 0
         try:
@@ -364,7 +321,7 @@ class AcpSession:
                 event = await self.take(text)
                 if isinstance(event, Refused):
                     refusals += 1
-                    await self._refuse(channel, event.code, event.reason, last=refusals > self.limits.refusals)
+                    await self._writer.refuse(channel, event.code, event.reason, last=refusals > self.limits.refusals)
                 if isinstance(event, ErrorReceived) and event.code in FATAL_CODES:
                     return ChannelClosed(event.reason or f"the peer refused us: {event.code}", code=event.code)
         except EndOfInput as end:
@@ -373,7 +330,7 @@ class AcpSession:
         except ChannelClosed as closed:
             return closed
         except DecodeError as error:
-            await self._refuse(channel, error.code, error.reason, last=False)
+            await self._writer.refuse(channel, error.code, error.reason, last=False)
             await channel.aclose(error.code)
             return ChannelClosed(error.reason, code=error.code)
         return ChannelClosed("another connection took over")
@@ -384,12 +341,6 @@ class AcpSession:
             async with asyncio.timeout(self.limits.reply_seconds):
                 while self._handler and (self._inbox or self._is_handling or self.connection.waiting(1)):
                     await self.changed.wait()
-
-    async def _refuse(self, channel: Channel, code: str, reason: str, *, last: bool) -> None:
-        """Tell the peer that its text is refused; a text that is too large, or the last one of many, is the end."""
-        await self._put(channel, serialize_envelope(ErrorMessage(code=code, extra={"error": reason})))
-        if last or code == AcpError.TOO_LARGE:
-            raise ChannelClosed(reason, code=code)
 
     def _resolve(self, message_id: str, result: tuple[Part, ...] | Exception) -> None:
         future = self._replies.pop(message_id, None)

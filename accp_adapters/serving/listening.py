@@ -26,7 +26,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from accp_adapters.serving.hosts import network_of
 from accp_adapters.serving.responses import BUFFERED, WRITE_SECONDS, ResponseWriter
-from accp_adapters.serving.shares import Arrivals
+from accp_adapters.serving.shares import Arrivals, Unread
 
 __all__ = ["TimedWrites", "TlsFiles", "http_server", "listen_at", "with_certificate"]
 
@@ -140,7 +140,7 @@ def http_server(
             lifespan="off",
             backlog=min(_BACKLOG, few),
             http=protocol if secured is None else cast("Any", partial(_Handshake, protocol, secured)),
-            ws=type("_WebSocket", (websocket,), times) if websocket else "none",
+            ws=type("_WebSocket", (websocket,), times | {"unread": Unread()}) if websocket else "none",
             ws_max_size=message_bytes,
             h11_max_incomplete_event_size=header_bytes,
             # A few bytes of a compressed message can stand for its greatest length.

@@ -9,7 +9,7 @@ from typing import Final
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["Arrivals", "Places", "Shares", "TooMany"]
+__all__ = ["Arrivals", "Places", "Shares", "TooMany", "Unread"]
 
 
 class TooMany(ProtocolError):
@@ -172,3 +172,34 @@ class Arrivals:
         mine.pop(connection, None)
         if not mine:
             self._waiting.pop(address, None)
+
+
+class Unread:
+    """Bytes that have come and were not taken yet; too many cut the oldest connection of the address that has most."""
+
+    def __init__(self, total: int = 64 << 20) -> None:
+        """Have `total` bytes at most."""
+        self._shares: Final = Shares(total, total)
+        self._cuts: Final[dict[str, Callable[[], None]]] = {}
+
+    def count(self, address: str, connection: object, size: int, cut: Callable[[], None]) -> None:
+        """Count `size` bytes of a connection, none where all is taken; where there are too many then, one is cut.
+
+        Args:
+            address: Where it comes from.
+            connection: The connection.
+            size: Its bytes.
+            cut: Ends it.
+        """
+        name = str(id(connection))
+        if not size:
+            self._shares.remove(address, name)
+            self._cuts.pop(name, None)
+            return
+        self._cuts[name] = cut
+        try:
+            given_up = self._shares.admit(address, name, size=size)
+        except TooMany:  # it has most, alone
+            given_up = [name]
+        for each in given_up:
+            self._cuts.pop(each)()

@@ -6,10 +6,11 @@ import asyncio
 import json
 import secrets
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 
 import httpx2
+import pytest
 
 from tests.attacks.commands import ACCP, BOUND, Command, needs_proc, running
 from tests.attacks.frames import frame_of
@@ -68,17 +69,49 @@ async def test_a_principal_that_begins_many_sessions_of_large_frames() -> None:
             assert set(done) <= {200, 429, 503}
 
 
+@asynccontextmanager
+async def half_messages(port: int, requests: Sequence[bytes]) -> AsyncIterator[None]:
+    """Open a WebSocket by each request, some at a time, and send a message of 1 MiB there without its end."""
+    opened, some = list[asyncio.StreamWriter](), asyncio.Semaphore(40)
+    begun = struct.pack("!BBQ", 0x81, 0x80 | 127, MIB - 100) + bytes(4) + b"x" * (MIB - 2_000)
+
+    async def one(request: bytes) -> None:
+        async with some:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            opened.append(writer)
+            with suppress(OSError, asyncio.IncompleteReadError):
+                writer.write(request)
+                await reader.readuntil(b"\r\n\r\n")
+                writer.write(begun)
+                await writer.drain()
+
+    await asyncio.gather(*map(one, requests))
+    yield
+    for each in opened:
+        each.close()
+
+
 async def test_messages_of_many_websockets_that_are_not_complete() -> None:
-    begun = struct.pack("!BBQ", 0x01, 0x80 | 127, MIB - 100) + bytes(4) + b"x" * (MIB - 2_000)
     opened = [
-        request_of("GET", "/accp/v1/ws", authorization=f"Bearer {TOKENS[name]}", **UPGRADE) + begun
+        request_of("GET", "/accp/v1/ws", authorization=f"Bearer {TOKENS[name]}", **UPGRADE)
         for name in NAMES[1:]
-        for _ in range(120)
+        for _ in range(80)
     ]
     with serving("answer", "--http", "127.0.0.1:0") as command:
-        async with silent(command.ports[0], opened), client(command, "ann") as honest:
-            await hold(3)
+        async with half_messages(command.ports[0], opened), client(command, "ann") as honest:
             assert await asked(honest, "ann", "new", 10) == 200
+        assert command.peak < BOUND
+
+
+@pytest.mark.parametrize("binding", ["--http", "--tcp"])
+async def test_messages_that_are_not_complete_of_peers_without_tokens(binding: str) -> None:
+    line = b'{"type":"acp.agent_card","card":{"name":"x"}}\n{"a":"' + b"x" * (MIB - 2_000)
+    with running(*ACCP, "serve", "tests.attacks.served:agent", binding, "127.0.0.1:0") as command:
+        many = 600
+        sockets = [request_of("GET", "/", **UPGRADE)] * many
+        attack = half_messages if binding == "--http" else silent
+        async with attack(command.ports[0], sockets if binding == "--http" else [line] * many):
+            await hold(2)
         assert command.peak < BOUND
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Final
 
 import anyio
@@ -18,6 +19,8 @@ TOKEN: Final = "token"
 """Our field of the first line, the message with a card: who writes it, where TLS does not say it."""
 _CLOSING_SECONDS: Final = 1.0
 """For the last words and the end of a stream whose peer may be gone."""
+_LINE_BYTES: Final = 64
+"""About the memory of a short line."""
 _BROKEN: Final = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
 
 
@@ -26,7 +29,15 @@ class LineChannel:
 
     window: int | None = None
 
-    def __init__(self, stream: ByteStream, *, binding: Binding, limit: int, token: str = "") -> None:
+    def __init__(
+        self,
+        stream: ByteStream,
+        *,
+        binding: Binding,
+        limit: int,
+        token: str = "",
+        count: Callable[[int], None] = lambda _: None,
+    ) -> None:
         """Read lines of at most `limit` bytes from `stream`, and write lines to it.
 
         Args:
@@ -34,8 +45,9 @@ class LineChannel:
             binding: STDIO or TCP.
             limit: Bytes of a line.
             token: What is said with our card, the first line, for a server that asks who we are; empty: nothing.
+            count: Is called with the bytes that have come and were not returned yet.
         """
-        self.binding = binding
+        self.binding, self._count = binding, count
         self._token = token
         self._stream = stream
         self._reader = ByteLineReader(limit)
@@ -66,6 +78,7 @@ class LineChannel:
             except _BROKEN as error:
                 raise ChannelClosed(f"the stream is closed: {type(error).__name__}") from None
             self._lines.extend(self._reader.feed(data))
+            self._count(self._reader.waiting + _LINE_BYTES * len(self._lines))
         return self._lines.popleft()
 
     async def keep_alive(self) -> None:

@@ -113,10 +113,24 @@ async def _secured(server: AcpHost, stream: ByteStream, tls: ssl.SSLContext) -> 
 
 
 async def _serve_one(server: AcpHost, stream: ByteStream) -> None:
-    channel = LineChannel(stream, binding=Binding.TCP, limit=server.limits.card_bytes)
+    scope, whole = _scope(stream), anyio.CancelScope()
+
+    def count(size: int) -> None:
+        server.unread.count(network_of(scope), stream, size, whole.cancel)
+
+    channel = LineChannel(stream, binding=Binding.TCP, limit=server.limits.card_bytes, count=count)
+    try:
+        with whole:
+            await _admit_and_serve(server, channel, stream, scope)
+    finally:  # the end of the server cancels again and again, whatever else was to close the stream
+        count(0)
+        with anyio.CancelScope(shield=True):
+            await anyio.aclose_forcefully(stream)
+
+
+async def _admit_and_serve(server: AcpHost, channel: LineChannel, stream: ByteStream, scope: dict[str, Any]) -> None:
     try:
         _watch(stream)
-        scope = _scope(stream)
         with server.stranger(network_of(scope)):
             principal, first = await _admit(server, channel, scope)
         channel.limit = server.limits.message_bytes
@@ -128,9 +142,6 @@ async def _serve_one(server: AcpHost, stream: ByteStream) -> None:
         await channel.aclose(AcpError.TIMEOUT)
     except (LocalProtocolError, DecodeError, ChannelClosed) as error:
         await channel.aclose(error.code)
-    finally:  # the end of the server cancels again and again, whatever else was to close the stream
-        with anyio.CancelScope(shield=True):
-            await anyio.aclose_forcefully(stream)
 
 
 async def _admit(server: AcpHost, channel: LineChannel, scope: dict[str, Any]) -> tuple[Principal, str | None]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from accp_adapters.serving.shares import Shares, TooMany
+from accp_adapters.serving.shares import Shares, TooMany, Unread
+
+CONNECTIONS = dict[str, object]()
 
 
 def filled(names: str, total: int, each: int) -> Shares:
@@ -79,3 +81,18 @@ def test_a_name_that_is_refused_takes_nothing_of_others() -> None:
         shares.admit("b", "b2", lambda name: name == "b1", size=6)
     assert len(shares) == 9
     assert shares.admit("c", "c1", size=2) == ["a1"]
+
+
+def test_of_bytes_that_nobody_takes_the_oldest_of_the_address_with_most_are_cut() -> None:
+    unread, cut = Unread(10), list[str]()
+
+    def count(name: str, size: int) -> None:
+        unread.count(name[0], CONNECTIONS.setdefault(name, object()), size, lambda: cut.append(name))
+
+    for name, size in (("a1", 4), ("a2", 3), ("b1", 2), ("a1", 0), ("b2", 4)):
+        count(name, size)
+    assert cut == []
+    count("a3", 4)
+    assert cut == ["a2"]
+    count("c1", 11)
+    assert cut[-1] == "c1"

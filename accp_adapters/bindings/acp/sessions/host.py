@@ -17,7 +17,7 @@ from accp_adapters.bindings.acp.sessions.limits import DEFAULT_ACP_LIMITS, AcpLi
 from accp_adapters.bindings.acp.sessions.session import AcpSession
 from accp_adapters.bindings.identity import ANONYMOUS, Authenticate, Principal, loopback_only
 from accp_adapters.serving.bodies import ByteBudget
-from accp_adapters.serving.shares import Arrivals, Places, TooMany
+from accp_adapters.serving.shares import Arrivals, Places, TooMany, Unread
 from accp_core.acp import AcpError, AcpMessage, AgentCard, Binding, CardMessage, SendResult, parse_envelope
 from accp_core.acp.document import Json
 from accp_core.acp.handshake import RESUME
@@ -70,6 +70,8 @@ class AcpHost:
         self._sessions: dict[str, AcpSession] = {}
         self._memory: Final = ByteBudget(limits.kept_bytes, each=limits.kept_bytes // 4)
         self._places: Final = Places(limits.connections, limits.connections - limits.connections // 4)
+        self.unread: Final = Unread()
+        """Bytes of lines that are not complete, or not taken yet."""
         self._strangers: Final = Arrivals(limits.strangers, (limits.strangers + 3) // 4)
 
     # "An ACP implementation announces which bindings it supports in its AgentCard." (section 1)

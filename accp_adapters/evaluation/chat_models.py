@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -53,11 +54,28 @@ def agent_model(
 
 
 class ToolModel(BaseChatModel):
-    """A chat model whose `_generate` gets the bound tools as `tools`, in the form of OpenAI's API."""
+    """A chat model that is code: `_reply` gets the messages and the bound tools, in the form of OpenAI's API."""
+
+    @property
+    def _llm_type(self) -> str:
+        return f"accp-{type(self).__name__}"
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
         """Return the model with tools."""
         return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools])
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        return ChatResult(generations=[ChatGeneration(message=self._reply(messages, kwargs.get("tools") or []))])
+
+    @abstractmethod
+    def _reply(self, messages: list[BaseMessage], tools: list[Any]) -> AIMessage:
+        """Return the next message."""
 
 
 class MailboxModel(ToolModel):
@@ -70,21 +88,11 @@ class MailboxModel(ToolModel):
     ask: Any
     """Answers a prompt (`Model`)."""
 
-    @property
-    def _llm_type(self) -> str:
-        return "accp-mailbox"
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        letter = {"how": _HOW, "tools": kwargs.get("tools") or [], "messages": convert_to_openai_messages(messages)}
+    def _reply(self, messages: list[BaseMessage], tools: list[Any]) -> AIMessage:
+        letter = {"how": _HOW, "tools": tools, "messages": convert_to_openai_messages(messages)}
         text = json.dumps(letter, ensure_ascii=False, indent=1)
         ask: Model = self.ask
-        return ChatResult(generations=[ChatGeneration(message=_message(text, ask(text)))])
+        return _message(text, ask(text))
 
 
 def _message(prompt: str, answered: Answered) -> AIMessage:

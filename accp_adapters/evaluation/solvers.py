@@ -10,10 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import PrivateAttr
 
 from accp_adapters.evaluation.chat_models import ToolModel
@@ -78,27 +76,13 @@ class TaskSolver(ToolModel):
         super().__init__()
         self._actions, self._results, self._words = list(actions), list(results), words
 
-    @property
-    def _llm_type(self) -> str:
-        return "accp-solver"
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        tools = {tool["function"]["name"] for tool in kwargs.get("tools") or ()}
-        message = self._next("\n".join(map(_all_text, messages)), tools)
-        return ChatResult(generations=[ChatGeneration(message=message)])
-
-    def _next(self, prompt: str, tools: set[str]) -> AIMessage:
+    def _reply(self, messages: list[BaseMessage], tools: list[Any]) -> AIMessage:
+        prompt = "\n".join(map(_all_text, messages))
         if self._at == len(self._actions):
             return AIMessage(self._words)
         action = self._actions[self._at]
         missing = [value for value in _strings(action.arguments) if value not in prompt and self._said(value)]
-        if missing and (calls := self._look_for(missing[0], prompt, tools)):
+        if missing and (calls := self._look_for(missing[0], prompt, {tool["function"]["name"] for tool in tools})):
             return _calling(calls, f"{self._at}_{len(self._tried)}")
         if missing:
             return AIMessage(f"I cannot see {missing[0]}.")
@@ -137,27 +121,15 @@ class UserSolver(ToolModel):
     stop_words: str
     """What ends the conversation."""
 
-    @property
-    def _llm_type(self) -> str:
-        return "accp-user-solver"
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
+    def _reply(self, messages: list[BaseMessage], tools: list[Any]) -> AIMessage:
         last = messages[-1]
         if isinstance(last, ToolMessage):
-            message = AIMessage("Done.")
-        elif last.text.startswith(_CALLED):
+            return AIMessage("Done.")
+        if last.text.startswith(_CALLED):
             call = json.loads(last.text.removeprefix(_CALLED))
-            message = _calling([(call["name"], call["arguments"])], str(len(messages)))
-        else:
-            first = sum(isinstance(each, HumanMessage) for each in messages) == 1
-            message = AIMessage(self.scenario if first else self.stop_words)
-        return ChatResult(generations=[ChatGeneration(message=message)])
+            return _calling([(call["name"], call["arguments"])], str(len(messages)))
+        first = sum(isinstance(each, HumanMessage) for each in messages) == 1
+        return AIMessage(self.scenario if first else self.stop_words)
 
 
 def tau2_solver(domain: str, task: Any, side: str) -> BaseChatModel:

@@ -6,9 +6,7 @@ import hashlib
 from collections.abc import Iterable
 from typing import Any, Final
 
-from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import PrivateAttr
 
 from accp_adapters.evaluation.chat_models import ToolModel
@@ -50,20 +48,8 @@ class ScriptedModel(ToolModel):
             for words, plan in zip(task.turns, plans, strict=True):
                 self._plans[words] = plan, task.asks
 
-    @property
-    def _llm_type(self) -> str:
-        return "accp-scripted"
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        names = frozenset(tool["function"]["name"] for tool in kwargs.get("tools") or ())
-        message = self._next(Prompt(messages, names))
-        return ChatResult(generations=[ChatGeneration(message=message)])
+    def _reply(self, messages: list[BaseMessage], tools: list[Any]) -> AIMessage:
+        return self._next(Prompt(messages, frozenset(tool["function"]["name"] for tool in tools)))
 
     def _next(self, prompt: Prompt) -> AIMessage:
         if len(prompt.messages) == 1 and _SUMMARIZE in prompt.messages[0].text:

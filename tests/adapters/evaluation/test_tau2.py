@@ -34,10 +34,8 @@ def test_a_task_of_each_domain_is_solved_without_us_and_with_us(domain: str) -> 
 class Idle(UserSolver):
     """An agent that does nothing."""
 
-    def _generate(self, *arguments: Any, **options: Any) -> Any:
-        result = super()._generate(*arguments, **options)
-        result.generations[0].message = AIMessage("All is done.")
-        return result
+    def _reply(self, *given: Any) -> AIMessage:
+        return AIMessage("All is done.")
 
 
 def test_an_agent_that_does_nothing_solves_nothing_and_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
@@ -53,10 +51,8 @@ def test_an_agent_that_does_nothing_solves_nothing_and_a_run_goes_on_where_it_st
 
 def test_a_conversation_without_an_end_is_not_solved() -> None:
     class Talkative(UserSolver):
-        def _generate(self, *arguments: Any, **options: Any) -> Any:
-            result = super()._generate(*arguments, **options)
-            result.generations[0].message = AIMessage("And then?")
-            return result
+        def _reply(self, *given: Any) -> AIMessage:
+            return AIMessage("And then?")
 
     (wrong,) = evaluate_tau2(
         lambda *given: Talkative(scenario="", stop_words=""), domains=["retail"], arms=["without"], limit=1

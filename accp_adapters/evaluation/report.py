@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from accp_adapters.evaluation.statistics import Difference, difference, mcnemar
 from accp_adapters.replay.prices import Prices
+from accp_adapters.statistics import Difference, difference, mcnemar
 
 __all__ = ["ArmFigures", "Line", "Report"]
 

@@ -12,13 +12,14 @@ from accp_adapters.policy import Policy
 from accp_adapters.replay.cache_pricing import Charge, PromptCache, TokenIds
 from accp_adapters.replay.contents.kinds import Contents, contents_of
 from accp_adapters.replay.contents.largest_texts import LargestTexts, ShownText
-from accp_adapters.replay.needed_values import contains, mentions_of
+from accp_adapters.replay.needed_values import mentions_of
 from accp_adapters.replay.prompts import PromptBuilder, SentPrompt
 from accp_adapters.replay.recorded_run import RecordedCall, Role, Run, is_foreign
 from accp_adapters.replay.strategies import StrategyName, to_strategy
 from accp_adapters.replay.strategy import SentMessage, Strategy
 from accp_adapters.replay.visibility import NeededValue, OneFetch, VisibilityCheck
 from accp_adapters.tokens import remembered_ids
+from accp_core.receipts.values import contains
 
 __all__ = ["FETCH_CALL_TOKENS", "CallFigures", "MessageFigures", "Replay", "Tokenizer", "replay", "replay_under"]
 

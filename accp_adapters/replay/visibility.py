@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from accp_adapters.replay.needed_values import Detector, WantedValue, contains, values_of
+from accp_adapters.replay.needed_values import Detector, values_of
 from accp_adapters.replay.recorded_run import RecordedCall, Run, is_foreign
 from accp_adapters.replay.strategy import SentMessage
+from accp_core.receipts.values import WantedValue, contains
 
 __all__ = ["Fetched", "NeededValue", "OneFetch", "VisibilityCheck"]
 

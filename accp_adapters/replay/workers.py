@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from typing import Final
 
-from accp_adapters.replay.needed_values import forget_texts
 from accp_adapters.replay.recorded_run import Run
 from accp_adapters.replay.replay import Replay, replay_under
 from accp_adapters.replay.report import Report
 from accp_adapters.replay.strategies import StrategyName, to_strategy
 from accp_adapters.replay.strategy import Strategy
+from accp_core.receipts.values import forget_texts
 
 __all__ = ["compare", "replay_all"]
 

@@ -73,6 +73,7 @@ SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingP
         "mcp_results": with_data("mcp_results"),
         "mcp_tools": with_data("mcp_tools"),
         "requests": with_data("answered_requests"),
+        "receipts": with_data("receipts"),
     }
 )
 

@@ -8,8 +8,8 @@ from rich.console import Console
 
 from accp_adapters.cli.output.terminal_tables import percent, plain_table
 from accp_adapters.evaluation.report import ArmFigures, Report
-from accp_adapters.evaluation.statistics import Difference
 from accp_adapters.replay.prices import Prices
+from accp_adapters.statistics import Difference
 
 __all__ = ["print_tasks"]
 

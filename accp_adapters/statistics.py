@@ -20,12 +20,12 @@ class Difference:
     points: float
     """The difference."""
     low: float
-    """The lower end of its 95 % interval."""
+    """The lower end of its interval."""
     high: float
     """The upper end."""
 
 
-def difference(pairs: Mapping[str, Sequence[tuple[float, float]]], *, seed: int = 0) -> Difference:
+def difference(pairs: Mapping[str, Sequence[tuple[float, float]]], *, seed: int = 0, tail: float = 0.025) -> Difference:
     """Return the paired difference with the interval of a bootstrap over documents.
 
     Questions about one document are not independent of each other, so whole documents are drawn.
@@ -33,13 +33,13 @@ def difference(pairs: Mapping[str, Sequence[tuple[float, float]]], *, seed: int 
     Args:
         pairs: The name of a document to (baseline, form) of each question, such as whether it was right; not empty.
         seed: Of the draws; the same seed gives the same interval.
+        tail: The share of draws on each side of the interval; 0.025: it is one of 95 %.
     """
     sums = [(sum(after - before for before, after in each), len(each)) for each in pairs.values() if each]
     chance = random.Random(seed)
     drawn = sorted(_points(chance.choices(sums, k=len(sums))) for _ in range(_RESAMPLES))
-    return Difference(
-        points=_points(sums), low=drawn[_RESAMPLES * 25 // 1000], high=drawn[_RESAMPLES * 975 // 1000 - 1]
-    )
+    beyond = round(_RESAMPLES * tail)
+    return Difference(points=_points(sums), low=drawn[beyond], high=drawn[-1 - beyond])
 
 
 def _points(sums: Sequence[tuple[float, int]]) -> float:

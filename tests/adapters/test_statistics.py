@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accp_adapters.evaluation.statistics import difference, mcnemar
+from accp_adapters.statistics import difference, mcnemar
 
 BOTH, BEFORE, AFTER, NEITHER = (True, True), (True, False), (False, True), (False, False)
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from opentelemetry.util.types import AttributeValue
 
 __all__ = [
-    "ADAPTER", "AGENT", "CODE", "CONVERSATION", "ERROR", "FETCH_SPAN", "KEYS", "METRICS", "MODEL_CALL", "REWRITTEN",
-    "SOURCE", "TOOL", "TOOL_RESULT", "Metric", "RewritingRecord", "Stats", "Telemetry",
+    "ADAPTER", "AGENT", "CODE", "CONVERSATION", "ERROR", "FETCH_SPAN", "KEYS", "METRICS", "MODEL_CALL", "POLICY",
+    "REWRITTEN", "SOURCE", "TOOL", "TOOL_RESULT", "Metric", "RewritingRecord", "Stats", "Telemetry",
 ]  # fmt: skip
 
 _log: Final = logging.getLogger("accp")
@@ -46,6 +46,8 @@ TOOL: Final = "gen_ai.tool.name"
 """The attribute of a span that names the tool, as OpenTelemetry calls it."""
 SOURCE: Final = "accp.source"
 """The attribute of an event that names the tool or the agent that a message comes from."""
+POLICY: Final = "accp.policy"
+"""The attribute of the counters of shadow calls that names the policy; `TOOL` names what was projected last."""
 KEYS: Final = "accp.reference.keys"
 """The attribute of an event or a span with the keys of its references, at most 32."""
 CODE: Final = "accp.error.code"
@@ -104,6 +106,18 @@ class Stats:
     """Fetches that were refused."""
     references_answered: int = 0
     """References in final answers, whose readers may not be able to open them."""
+    values_checked: int = 0
+    """Values of final answers that were looked up in what the model was sent."""
+    values_nowhere: int = 0
+    """Those that stand in none of it and do not follow from it."""
+    shadow_compared: int = 0
+    """Calls of a model that were made again with the unprojected prompt."""
+    shadow_changed: int = 0
+    """Those whose next action was another one."""
+    shadow_noise: int = 0
+    """Those whose next action was another one when the unprojected prompt was sent once more."""
+    shadow_failures: int = 0
+    """Comparisons that did not come about: an error, or they took too long."""
     store_failures: int = 0
     """Times that a store failed; what it should have kept is tried again."""
 
@@ -133,6 +147,24 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         ),
         "references_answered": Metric(
             name="accp.reference.answered", unit="{reference}", description="References in final answers"
+        ),
+        "values_checked": Metric(
+            name="accp.answer.values", unit="{value}", description="Values of final answers that were looked up"
+        ),
+        "values_nowhere": Metric(
+            name="accp.answer.values.nowhere", unit="{value}", description="Those that the model was not sent"
+        ),
+        "shadow_compared": Metric(
+            name="accp.shadow.compared", unit="{call}", description="Calls made again with the unprojected prompt"
+        ),
+        "shadow_changed": Metric(
+            name="accp.shadow.changed", unit="{call}", description="Those whose next action was another one"
+        ),
+        "shadow_noise": Metric(
+            name="accp.shadow.noise", unit="{call}", description="Those of which the repeat was another one"
+        ),
+        "shadow_failures": Metric(
+            name="accp.shadow.failed", unit="{call}", description="Comparisons that did not come about"
         ),
         "store_failures": Metric(name="accp.store.failed", unit="{failure}", description="Failures of a store"),
     }
@@ -213,6 +245,22 @@ class Telemetry:
         _log.info("%s: a final answer cites %d references", self._adapter, references)
         self._tell(Stats(references_answered=references))
 
+    def checked(self, values: int, nowhere: int) -> None:
+        """Tell that a final answer states `values`, of which `nowhere` stand in nothing that the model was sent."""
+        _log.info("%s: %d of %d values of a final answer stand nowhere", self._adapter, nowhere, values)
+        self._tell(Stats(values_checked=values, values_nowhere=nowhere))
+
+    def compared(self, policy: str, tool: str, *, changed: bool, noise: bool) -> None:
+        """Tell whether a call made again with the unprojected prompt did something else, and its repeat."""
+        _log.info("%s: shadow of %s, %s: changed %s, noise %s", self._adapter, policy, tool, changed, noise)
+        totals = Stats(shadow_compared=1, shadow_changed=int(changed), shadow_noise=int(noise))
+        self._tell(totals, {POLICY: policy[:_MAX_NAME], TOOL: tool[:_MAX_NAME]})
+
+    def shadow_failed(self, reason: str) -> None:
+        """Tell that a comparison did not come about; `reason` is the class of its error."""
+        _log.info("%s: a shadow call failed: %s", self._adapter, reason)
+        self._tell(Stats(shadow_failures=1))
+
     def store_failed(self, reason: str) -> None:
         """Tell that a store failed; `reason` names the store and the class of its error."""
         _log.warning("%s: %s", self._adapter, reason)
@@ -229,17 +277,18 @@ class Telemetry:
             }
             trace.get_current_span().add_event(REWRITTEN, attributes)
 
-    def _tell(self, more: Stats) -> dict[str, int]:
+    def _tell(self, more: Stats, named: Mapping[str, str] = MappingProxyType({})) -> dict[str, int]:
         with self._lock:
             self._stats += more
         changed = {name: value for name, value in more.to_json().items() if value}
         if metrics is not None:
             span = trace.get_current_span()
+            attributes = {ADAPTER: self._adapter, **named}
             for name, value in changed.items():
-                self._counter(name).add(value, {ADAPTER: self._adapter})
+                self._counter(name).add(value, attributes)
                 span.set_attribute(METRICS[name].name, value)
             if changed:
-                span.set_attribute(ADAPTER, self._adapter)
+                span.set_attributes(attributes)
         return changed
 
     def _counter(self, name: str) -> Any:

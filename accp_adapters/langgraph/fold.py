@@ -20,13 +20,13 @@ from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.langchain.messages import program_calls
 from accp_adapters.langgraph.summary import folded_text, rows_of, summarize
 from accp_adapters.langgraph.turns import ToolTurn, as_json, count_tokens, has_thoughts, turns_of, without_thoughts
-from accp_adapters.policy import Size
+from accp_adapters.policy import ContextSize, Policy, Size, read_size
 from accp_core.ports import Summarizer, TokenCounter
 from accp_core.projection import ToolForms
 from accp_core.projection.memoized import count_once
 from accp_core.references import key_of, short_reference
 
-__all__ = ["FOLD_KEY", "Fold", "Folder", "folded_source"]
+__all__ = ["FOLD_KEY", "Fold", "Folder", "folded_source", "folder_of"]
 
 FOLD_KEY: Final = "accp_fold"
 """The private state key that holds the fold in force."""
@@ -253,3 +253,21 @@ def _cut_index(messages: Sequence[BaseMessage], fold: Fold | None) -> int | None
     if fold is None:
         return None
     return next((position for position, message in enumerate(messages) if message.id == fold.cut_id), None)
+
+
+def folder_of(
+    policy: Policy, trigger: ContextSize | None, keep: ContextSize | None, summarizer: Summarizer | None
+) -> Folder | None:
+    """Return what folds older results, None where nothing does."""
+    if trigger is None:
+        unused = [name for name, value in (("fold_keep", keep), ("summarizer", summarizer)) if value is not None]
+        if unused:
+            raise ValueError(f"expected fold_trigger with {unused[0]}, found None")
+        return None
+    return Folder(
+        trigger=read_size("fold_trigger", trigger, window=policy.window),
+        keep=None if keep is None else read_size("fold_keep", keep, window=policy.window),
+        counter=policy.counter,
+        tools=ToolForms(policy.tools),
+        summarizer=summarizer,
+    )

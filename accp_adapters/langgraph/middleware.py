@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Final, NotRequired, TypeAlias, cast
+from dataclasses import replace
+from typing import Any, Final, TypeAlias, cast
 
 from langchain.agents.middleware import (
     AgentMiddleware,
-    AgentState,
     ExtendedModelResponse,
     ModelRequest,
     ModelResponse,
@@ -18,9 +17,8 @@ from langchain.agents.middleware import (
     TracePolicy,
     omit_payload,
 )
-from langchain.agents.middleware.types import OmitFromOutput, PrivateStateAttr
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage, MessageLikeRepresentation, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, MessageLikeRepresentation, ToolMessage
 from langchain_core.runnables import Runnable
 from langgraph.runtime import Runtime
 from langgraph.types import Command
@@ -34,7 +32,8 @@ from accp_adapters.langgraph.agent_tools import (
     without_fetch,
 )
 from accp_adapters.langgraph.fetch import is_own, is_refused, private_fetch_tool
-from accp_adapters.langgraph.fold import FOLD_KEY, Fold, Folder
+from accp_adapters.langgraph.fold import FOLD_KEY, Fold, folder_of
+from accp_adapters.langgraph.prepared_call import FALL_BACK, POLICY_KEY, AccpState, PreparedCall, falls_back
 from accp_adapters.langgraph.projection import MessageProjector, ProjectedMessages
 from accp_adapters.langgraph.references import handing_over, stores
 from accp_adapters.langgraph.references.grants import expand, has_grants, keys_handed_over
@@ -47,14 +46,15 @@ from accp_adapters.langgraph.runtime import (
     private_session,
     thread_id,
 )  # fmt: skip
+from accp_adapters.langgraph.shadow import Shadow, ShadowCount, ShadowRunner
 from accp_adapters.langgraph.summarization import count_projected_tokens, summarizing_model
-from accp_adapters.policy import ContextSize, Offer, Policy, is_disabled, read_size
+from accp_adapters.policy import ContextSize, Offer, Policy, is_disabled
 from accp_adapters.telemetry import RewritingRecord, Stats, Telemetry
 from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore, Summarizer
-from accp_core.projection import ToolForms
+from accp_core.receipts import Origin, Receipt
 from accp_core.references import find_references
 
 __all__ = ["AccpMiddleware", "AccpState", "Offer"]
@@ -67,45 +67,6 @@ ModelAnswer: TypeAlias = ModelResponse[Any]
 _MAX_LAST_REQUESTS: Final = 64
 """Threads whose last request is kept for the summarizer."""
 _MAX_STORED: Final = 10_000
-
-
-def _merge(left: Mapping[str, str] | None, right: Mapping[str, str] | None) -> dict[str, str]:
-    return {**(left or {}), **(right or {})}
-
-
-class AccpState(AgentState[Any]):
-    """The agent's state with the keys that are this middleware's own; none of them reaches a caller."""
-
-    accp_texts: NotRequired[Annotated[dict[str, str], _merge, OmitFromOutput]]
-    """Texts that another agent handed over, key to text."""
-    accp_session: NotRequired[Annotated[str, PrivateStateAttr]]
-    """The session under which `store` keeps the texts of this thread and of its copies."""
-    accp_stored: NotRequired[Annotated[dict[str, list[str]], PrivateStateAttr]]
-    """Message id to the keys of its texts in `store`."""
-    accp_offered: NotRequired[Annotated[bool, PrivateStateAttr]]
-    """Whether the fetch tool was offered: from then on it always is, so that the list of tools changes once."""
-    accp_fold: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
-    """The fold in force (`Fold.to_json`). It is part of each checkpoint, so that a fork has the folds before it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ModelCall:
-    """One call of the model, with what is stored before it and what the state gets after it."""
-
-    request: ModelRequest
-    """The request as the model is sent it."""
-    retention: Retention = field(default_factory=Retention)
-    """What the store gets and loses before the call."""
-    update: dict[str, Any] = field(default_factory=dict)
-    """The update of the private state after the call."""
-    rewritten: tuple[RewritingRecord, ...] = ()
-    """What the model is sent in another form for the first time."""
-
-    def with_update(self, answer: ModelAnswer) -> ModelAnswer | ExtendedModelResponse[Any]:
-        """Return the model's answer with the update."""
-        if not self.update:
-            return answer
-        return ExtendedModelResponse(model_response=answer, command=Command(update=dict(self.update)))
 
 
 class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
@@ -131,6 +92,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         fold_trigger: ContextSize | None = None,
         fold_keep: ContextSize | None = None,
         summarizer: Summarizer | None = None,
+        check_answers: bool = False,
+        shadow: Shadow | None = None,
     ) -> None:
         """Project by `policy`.
 
@@ -147,6 +110,10 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             fold_keep: What the newest turns may take that a fold leaves as they are, in the same forms; the last turn
                 always stays. None: a fourth of `fold_trigger`.
             summarizer: Writes the summaries, of at most 100 tokens; None: they are made by rule.
+            check_answers: Whether `check` counts the values of each final answer in `stats()` and telemetry; it takes
+                about as long as the projection.
+            shadow: Makes some calls of the model again with the unprojected prompt, after the answer, and counts how
+                often its next action changes; None: none, and nothing costs more.
 
         Raises:
             ValueError: An option has no such value, or sizes leave no room for a summary; it names the option and the
@@ -166,16 +133,23 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         self._last_requests: Final[BoundedDict[str | None, ModelRequest]] = BoundedDict(_MAX_LAST_REQUESTS)
         """Thread to what its model was sent last; for the summarizer, and it may be lost at any time."""
         self._summarizes = False
-        self._has_checked_tools = False
         self._telemetry: Final = Telemetry("langgraph")
-        self._folder: Final = _folder(chosen, fold_trigger, fold_keep, summarizer)
+        self._checks: Final = check_answers
+        self._shadow: Final = ShadowRunner(shadow, chosen, self._telemetry) if shadow else None
+        self._fall_back: Final = MessageProjector(Policy.of(shadow.fall_back)) if shadow and shadow.fall_back else None
+        self._has_checked_tools = False
+        self._folder: Final = folder_of(chosen, fold_trigger, fold_keep, summarizer)
         self.tools = (
             [private_fetch_tool(chosen, self._store, self._telemetry)] if self._policy.previews or self._folder else []
         )
 
     def before_agent(self, state: AccpState, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        """Give a thread whose texts are stored a session."""
-        return None if self._store is None or private_session(state) else {SESSION_KEY: new_session()}
+        """Give a thread whose texts are stored a session, and a new one the policy that is in force."""
+        update = {} if self._store is None or private_session(state) else {SESSION_KEY: new_session()}
+        begins = not any(isinstance(message, AIMessage) for message in messages_of(state))
+        if self._shadow and self._fall_back and begins and self._shadow.is_harmful:
+            update[POLICY_KEY] = FALL_BACK
+        return update or None
 
     async def abefore_agent(self, state: AccpState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """`before_agent`, asynchronously."""
@@ -193,7 +167,10 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             if store := stores.choose(self._policy, self._store, None):
                 with self._storing(call, store):
                     call.retention.apply(store)
-            return self._finished(call, handler(call.request))
+            answer = handler(call.request)
+            if self._shadow:
+                self._shadow.start(request, call.request, answer, handler)
+            return self._finished(call, answer)
 
     async def awrap_model_call(
         self, request: ModelRequest, handler: Callable[[ModelRequest], Awaitable[ModelAnswer]]
@@ -208,6 +185,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
                 with self._storing(call, store):
                     await stores.in_thread(call.retention.apply, store)
             answer = await handler(call.request)
+            if self._shadow:
+                self._shadow.start_task(request, call.request, answer, handler)
             return await asyncio.to_thread(self._finished, call, answer)
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolAnswer]) -> ToolAnswer:
@@ -233,6 +212,19 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
     def stats(self) -> Stats:
         """Return what this middleware has done in this process: rewritten messages, tokens, references."""
         return self._telemetry.stats()
+
+    def shadow_counts(self) -> tuple[ShadowCount, ...]:
+        """Return how often the next action changed, by policy and tool; without `shadow=` nothing."""
+        return self._shadow.counts() if self._shadow else ()
+
+    def wait_for_shadow(self, seconds: float) -> bool:
+        """Wait for shadow calls that run in threads, at the end of a program; return whether all have ended."""
+        return self._shadow is None or self._shadow.wait(seconds)
+
+    async def await_shadow(self, seconds: float) -> None:
+        """Wait for shadow calls that run in tasks of this loop."""
+        if self._shadow:
+            await self._shadow.await_tasks(seconds)
 
     def count_tokens(self, messages: Iterable[MessageLikeRepresentation]) -> int:
         """Return about how many tokens the model is sent of `messages`, which may be any part of a conversation.
@@ -265,7 +257,29 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         """
         return expand(text, state)
 
-    def _prepare(self, request: ModelRequest) -> _ModelCall:
+    def check(
+        self, answer: str, state: Any, *, agent: str | None = None, instructions: str = ""
+    ) -> tuple[Receipt, ...]:
+        """Return where each number, identifier, date and quotation of an answer comes from.
+
+        What the model was sent of `state`, without its own words, holds it, or it follows from that, or it stands
+        nowhere: `accp_core.receipts.check`.
+
+        Args:
+            answer: The final answer, or what is handed to another agent.
+            state: The state or its messages.
+            agent: The name of the agent; None: that of the agent that runs, if any.
+            instructions: Its system prompt, which no state holds.
+        """
+        return self._projector.check(
+            answer,
+            messages_of(state),
+            agent=agent or agent_name(),
+            handed_over=keys_handed_over(state),
+            instructions=instructions,
+        )
+
+    def _prepare(self, request: ModelRequest) -> PreparedCall:
         """Return what the model is sent, what must be stored before, and what the state keeps after."""
         if not self._has_checked_tools:
             self._has_checked_tools = True
@@ -290,7 +304,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             if retention.index != known:
                 update[STORED_KEY] = retention.index
         tools = offered_tools(request.tools, self.tools, self._policy, offers=offers)
-        return _ModelCall(
+        return PreparedCall(
             request=request.override(messages=shown.messages, tools=tools),
             retention=retention,
             update=update,
@@ -306,7 +320,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         )
 
     @contextmanager
-    def _storing(self, call: _ModelCall, store: ColdStore) -> Iterator[None]:
+    def _storing(self, call: PreparedCall, store: ColdStore) -> Iterator[None]:
         """Go on where the store fails: the state opens what it holds, and the next call stores again what is due."""
         try:
             with stores.failures_as_refusals(store):
@@ -317,7 +331,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             self._telemetry.store_failed(str(failure))
             call.update.pop(STORED_KEY, None)
 
-    def _finished(self, call: _ModelCall, answer: ModelAnswer) -> ModelAnswer | ExtendedModelResponse[Any]:
+    def _finished(self, call: PreparedCall, answer: ModelAnswer) -> ModelAnswer | ExtendedModelResponse[Any]:
         """Return the answer with the update; what a final answer cites is counted, and handed over where it is due."""
         if self._summarizes and thread_id():
             self._last_requests.put(thread_id(), call.request)
@@ -325,6 +339,9 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         if keys := find_references(final):
             self._telemetry.answered(len(keys))
             handing_over.hand_over(keys, call.request.state)
+        if self._checks and final:
+            found = self.check(final, call.request.state, instructions=_instructions(call.request))
+            self._telemetry.checked(len(found), sum(each.origin is Origin.NOWHERE for each in found))
         return call.with_update(answer)
 
     def _own_fetch(self, request: ToolCallRequest) -> dict[str, Any] | None:
@@ -334,7 +351,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             return None
         return {**call, "args": {**call["args"], "runtime": request.runtime}, "type": "tool_call"}
 
-    def _tell(self, call: _ModelCall) -> None:
+    def _tell(self, call: PreparedCall) -> None:
         """Tell what is sent in another form; the stream mode "custom" gets the sums."""
         if call.rewritten:
             call.request.runtime.stream_writer({"accp": self._telemetry.rewritten(call.rewritten)})
@@ -362,7 +379,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
     def _project(self, request: ModelRequest, messages: Sequence[Any]) -> ProjectedMessages:
         state = messages_of(request.state)
         same = _are_the_same(messages, state)
-        return self._projector.project(
+        projector = self._fall_back if self._fall_back and falls_back(request.state) else self._projector
+        return projector.project(
             messages,
             state=None if same else state,
             agent=agent_name(),
@@ -371,24 +389,10 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         )
 
 
-def _folder(
-    policy: Policy, trigger: ContextSize | None, keep: ContextSize | None, summarizer: Summarizer | None
-) -> Folder | None:
-    """Return what folds older results, None where nothing does."""
-    if trigger is None:
-        unused = [name for name, value in (("fold_keep", keep), ("summarizer", summarizer)) if value is not None]
-        if unused:
-            raise ValueError(f"expected fold_trigger with {unused[0]}, found None")
-        return None
-    return Folder(
-        trigger=read_size("fold_trigger", trigger, window=policy.window),
-        keep=None if keep is None else read_size("fold_keep", keep, window=policy.window),
-        counter=policy.counter,
-        tools=ToolForms(policy.tools),
-        summarizer=summarizer,
-    )
-
-
 def _are_the_same(messages: Sequence[Any], state: Sequence[BaseMessage]) -> bool:
     """Return whether the messages of a request are those of the state."""
     return len(messages) == len(state) and all(a is b for a, b in zip(messages, state, strict=True))
+
+
+def _instructions(request: ModelRequest) -> str:
+    return request.system_message.text if request.system_message else ""

@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from accp_adapters.langchain.messages import texts_in, to_records, with_projection
 from accp_adapters.policy import Policy
 from accp_core.projection import Projected, Projector, PromptProjector, attribute
+from accp_core.receipts import Receipt, check_prompt
 from accp_core.references import StoredText
 
 __all__ = ["MessageProjector", "ProjectedMessages", "projector_after"]
@@ -36,6 +37,7 @@ class MessageProjector:
     def __init__(self, policy: Policy, *, stays: Callable[[BaseMessage], bool] = lambda message: False) -> None:
         """Project by `policy`; messages for which `stays` is true stay as they are."""
         self._stays: Final = stays
+        self._names: Final = policy.rules.agent_names
         self._prompts: Final = PromptProjector(policy.rules)
 
     def project(
@@ -67,6 +69,20 @@ class MessageProjector:
             rewritten=[pair for pair in pairs[_first_unsent(messages) :] if pair[1].is_changed],
             offers_tool=prompt.offers_tool,
         )
+
+    def check(
+        self,
+        answer: str,
+        messages: Sequence[BaseMessage],
+        *,
+        agent: str | None,
+        handed_over: Iterable[str],
+        instructions: str,
+    ) -> tuple[Receipt, ...]:
+        """Return the receipts of an answer to a conversation, see `check_prompt`."""
+        records = to_records(messages, stays=self._stays)
+        prompt = self._prompts.project(records, agent=agent, handed_over=handed_over)
+        return check_prompt(answer, records, prompt.messages, names=self._names, agent=agent, instructions=instructions)
 
 
 def _first_unsent(messages: Sequence[BaseMessage]) -> int:

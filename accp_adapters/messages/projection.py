@@ -12,7 +12,8 @@ from accp_adapters.messages.layouts import Layout, check_messages, find_layout, 
 from accp_adapters.messages.placed import MessageItem, Placed, json_call
 from accp_adapters.policy import Policy
 from accp_core.errors import ProtocolError
-from accp_core.projection import MessageRecord, PromptProjector, Role
+from accp_core.projection import MessageRecord, Projected, PromptProjector, Role
+from accp_core.receipts import Receipt, check_prompt
 from accp_core.references import find_references, key_of, match_keys, open_reference
 
 __all__ = ["Projection", "project_messages"]
@@ -36,6 +37,8 @@ class Projection:
     """The texts behind the references that it shows, by key; `open` needs no store, as the conversation has them."""
     _policy: Policy = field(repr=False)
     _records: Sequence[Placed] = field(repr=False)
+    _sent: Sequence[Projected] = field(repr=False)
+    _agent: str | None = field(repr=False)
 
     def open(self, call: MessageItem) -> Any | None:
         """Return the message that answers a call of the fetch tool; None: it is a call of another tool.
@@ -74,6 +77,15 @@ class Projection:
         result is, under the same references. What is not of this conversation is not in the list.
         """
         return _cited(words, self._texts())
+
+    def check(self, answer: str) -> tuple[Receipt, ...]:
+        """Return where each number, identifier, date and quotation of an answer to the conversation comes from.
+
+        What the model is sent, without its own words, holds it, or it follows from that, or it stands nowhere:
+        `accp_core.receipts.check`.
+        """
+        records = [placed.record for placed in self._records]
+        return check_prompt(answer, records, self._sent, names=self._policy.rules.agent_names, agent=self._agent)
 
     def _answer(self, arguments: Mapping[str, Any]) -> str:
         request = read_request(dict(arguments))
@@ -142,6 +154,8 @@ def project_messages(
         stored={each.key: each.text for shown in prompt.messages for each in shown.stored},
         _policy=chosen,
         _records=records,
+        _sent=prompt.messages,
+        _agent=agent,
     )
 
 

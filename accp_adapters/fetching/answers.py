@@ -29,7 +29,7 @@ from accp_core.tables import LINES, OpenedText, lines_of, open_text
 from accp_core.view import read, render_text
 from accp_core.view.notation import LINE
 
-__all__ = ["DATABASES", "GRAMMAR", "answer", "answer_program", "describe", "open_and_answer", "value_at"]
+__all__ = ["DATABASES", "GRAMMAR", "answer", "answer_program", "describe", "open_and_answer", "value_at", "value_in"]
 
 GRAMMAR: Final = "query: a SELECT, a condition such as status = 'late', a path such as items.0, or words"
 """What a query may be, in one line; a refusal ends with it."""
@@ -125,7 +125,7 @@ def answer_program(texts: Mapping[str, str], request: FetchRequest) -> str:
         ProtocolError: E1004, nothing is found, the query is not understood, or an offset or a limit is given for an
             object or a single value; E2003, there are over 1,000 rows.
     """
-    return write_styled_json(_value_in(texts, request), "0u")
+    return write_styled_json(value_in(texts, request), "0u")
 
 
 def value_at(text: str, query: str) -> Any:
@@ -139,24 +139,28 @@ def value_at(text: str, query: str) -> Any:
     Raises:
         ProtocolError: E1004, nothing is found, or the query is not understood; E2003, it takes too much.
     """
-    return _value_in({"1": text}, FetchRequest(query=query))
+    return value_in({"1": text}, FetchRequest(query=query))
 
 
-def _value_in(texts: Mapping[str, str], request: FetchRequest) -> Any:
+def value_in(texts: Mapping[str, str], request: FetchRequest, *, max_rows: int = _MAX_VALUES) -> Any:
+    """Return the value that a request finds, as `value_at`, in the texts that it names by their keys.
+
+    Raises:
+        ProtocolError: E1004, nothing is found, or the query is not understood; E2003, it takes too much, or finds more
+            rows than `max_rows`.
+    """
     query = request.query.strip()
     if _SELECT.match(query):
 
         def select(catalog: Catalog) -> QueryResult:
             resolved = resolve_select(query, catalog)
-            max_rows, offset = min(_MAX_VALUES, request.limit or _MAX_VALUES), request.offset
-            return run_query(
-                resolved.sql, catalog.databases, offset=offset, max_rows=max_rows, is_scan=resolved.is_scan
-            )
+            rows, offset = min(max_rows, request.limit or max_rows), request.offset
+            return run_query(resolved.sql, catalog.databases, offset=offset, max_rows=rows, is_scan=resolved.is_scan)
 
-        result = _ask(texts, FetchRequest(), select)
+        result = _ask(texts, request, select)
         found_rows = max(0, result.total - request.offset)
         if len(result.rows) < min(found_rows, request.limit or found_rows):
-            reason = f"expected at most {_MAX_VALUES:,} rows, found more: write LIMIT and OFFSET"
+            reason = f"expected at most {max_rows:,} rows, found more: write LIMIT and OFFSET"
             raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
         rows = [dict(row) for row in result.rows]
         cells = [cell for row in rows for cell in row.values()]
@@ -198,7 +202,7 @@ def _ask(texts: Mapping[str, str], request: FetchRequest, query: Callable[[Catal
 
     def catalog(*, with_objects: bool) -> Catalog:
         built = [DATABASES.get(text, with_objects=with_objects, with_lines=names_lines) for text in texts.values()]
-        return Catalog(built, list(texts), request.named)
+        return Catalog(built, list(texts), request.named, request.tool)
 
     try:
         return query(catalog(with_objects=False))

@@ -23,7 +23,7 @@ from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import TokenCounter
 from accp_core.references import StoredText, short_reference
 
-__all__ = ["ASK_NAME", "Asker", "has_query", "with_query", "without_query"]
+__all__ = ["ASK_NAME", "Asker", "has_query", "schema_of", "with_query", "without_query"]
 
 ASK_NAME: Final = "accp_query"
 """The name of the argument."""
@@ -47,7 +47,14 @@ class Asker:
     """The argument that holds the query."""
 
     def __call__(
-        self, text: str, query: str, limits: ResultLimits, ordinary: Callable[[], Compressed | None], *, is_first: bool
+        self,
+        text: str,
+        query: str,
+        limits: ResultLimits,
+        ordinary: Callable[[], Compressed | None],
+        *,
+        tool: str,
+        is_first: bool,
     ) -> Compressed | None:
         """Return the answer, or the refusal and the ordinary form; None where the result is as short without it."""
         whole = Source(text, counter=self.counter, verbatim=limits.verbatim).view(max(limits.fetch, _SHOWN_WHOLE))
@@ -60,12 +67,12 @@ class Asker:
             return Compressed(text=shown, layout=None, stored=stored, tokens_before=before, tokens_after=after)
 
         try:
-            answered = compressed(self._answer(stored, query, limits.fetch, is_first=is_first))
+            answered = compressed(self._answer(stored, query, limits.fetch, tool, is_first=is_first))
         except ProtocolError as refusal:
             return compressed(_refused(refusal, text, ordinary()))
         return answered if answered.tokens_after < whole.tokens_after else None
 
-    def _answer(self, stored: StoredText, query: str, limit: int, *, is_first: bool) -> str:
+    def _answer(self, stored: StoredText, query: str, limit: int, tool: str, *, is_first: bool) -> str:
         texts = {stored.key: stored.text}
         size, tables = describe(stored.text)
         cited = f"{FETCH_NAME} {short_reference(stored.key)}"
@@ -73,7 +80,8 @@ class Asker:
         if is_first and tables and self.counter(tables) <= _MAX_TABLES:
             head += f"tables: {escape_markers(tables)}\n"
         room = max(1, limit - self.counter(head))
-        return head + answer(texts, FetchRequest(ref=stored.reference, query=query), limit=room, counter=self.counter)
+        request = FetchRequest(ref=stored.reference, query=query, tool=tool)
+        return head + answer(texts, request, limit=room, counter=self.counter)
 
 
 def _refused(refusal: ProtocolError, text: str, ordinary: Compressed | None) -> str:
@@ -90,7 +98,7 @@ def with_query(tool: Mapping[str, Any]) -> Mapping[str, Any]:
     if isinstance(function := tool.get("function"), Mapping):
         wanted = with_query(function)
         return tool if wanted is function else {**tool, "function": wanted}
-    name, schema = _schema_of(tool)
+    name, schema = schema_of(tool)
     if not name or has_query(tool) or "$ref" in schema:
         return tool
     wanted = {**schema, "properties": {**(schema.get("properties") or {}), ASK_NAME: _PROPERTY}}
@@ -103,11 +111,11 @@ def with_query(tool: Mapping[str, Any]) -> Mapping[str, Any]:
 def has_query(tool: Mapping[str, Any]) -> bool:
     """Return whether the arguments of a tool have one of this name, by its definition."""
     function = tool.get("function")
-    _, schema = _schema_of(function if isinstance(function, Mapping) else tool)
+    _, schema = schema_of(function if isinstance(function, Mapping) else tool)
     return ASK_NAME in (schema.get("properties") or {})
 
 
-def _schema_of(tool: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+def schema_of(tool: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """Return the key and the schema of the arguments in a definition; ("", {}): it has none."""
     found = ((name, tool[name]) for name in _SCHEMAS if isinstance(tool.get(name), Mapping))
     return next(found, ("", {}))

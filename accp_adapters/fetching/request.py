@@ -32,6 +32,8 @@ class FetchRequest:
     """Rows (or lines) to skip."""
     limit: int | None = None
     """Rows (or lines) to return at most; None: as many as fit."""
+    tool: str = ""
+    """The tool whose result is queried before its reader has seen it, as `list_orders`: `orders` is its main table."""
 
     @property
     def is_part(self) -> bool:

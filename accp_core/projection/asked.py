@@ -24,7 +24,14 @@ class Ask(Protocol):
         ...
 
     def __call__(
-        self, text: str, query: str, limits: ResultLimits, ordinary: Callable[[], Compressed | None], *, is_first: bool
+        self,
+        text: str,
+        query: str,
+        limits: ResultLimits,
+        ordinary: Callable[[], Compressed | None],
+        *,
+        tool: str,
+        is_first: bool,
     ) -> Compressed | None:
         """Return the answer, which cites `text`, or its refusal and the `ordinary` form; None: that form alone.
 
@@ -33,6 +40,7 @@ class Ask(Protocol):
             query: The query.
             limits: Those of the result.
             ordinary: Returns how the text is shown without a query, None where it stays as it is.
+            tool: The name of the tool.
             is_first: Whether the tool was never asked before, so that the answer names the tables.
         """
         ...
@@ -61,7 +69,10 @@ class AskedResults:
         ordinary, is_first = cache(compress), call.name not in self._tools
 
         def answer(at: int, text: str | None) -> Compressed | None:
-            return self._ask(text, call.query, limits, partial(_nth, ordinary, at), is_first=is_first) if text else None
+            if not text:
+                return None
+            below = partial(_nth, ordinary, at)
+            return self._ask(text, call.query, limits, below, tool=call.name, is_first=is_first)
 
         shown = tuple(answer(at, text) for at, text in enumerate(blocks))
         if not any(shown):

@@ -19,6 +19,8 @@ __all__ = ["Catalog", "NamedTable", "UnbuiltColumn", "find_name", "quoted_name"]
 
 _ANY_TABLE: Final = frozenset(("rows", "data", "table", "result", "results", "records", "items", "ref", "t", "json"))
 """Names by which a model means the only table there is."""
+_WORD: Final = re.compile(r"(?<=[a-z0-9])([A-Z])")
+"""A word of a name such as `listOrders`."""
 _OTHER: Final = re.compile(r"[\W_]+")
 _NEEDS_NO_QUOTES: Final = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 _MAX_NAMES: Final = 12
@@ -72,6 +74,11 @@ def _plain(name: str) -> str:
     return _OTHER.sub("_", name)
 
 
+def _of_one(name: str) -> str:
+    """Return a name as it may be written for one thing or for several: `orders` as `order`."""
+    return _plain(name.casefold()).removesuffix("s")
+
+
 def _ends(name: str) -> list[str]:
     """Return what stands behind each dot of a name."""
     parts = name.split(".")
@@ -90,10 +97,14 @@ def quoted_name(name: str) -> str:
 class Catalog:
     """The tables of the texts that a query names."""
 
-    def __init__(self, databases: Sequence[Database], keys: Sequence[str], named: int = 0) -> None:
-        """Begin with texts and their keys; the first `named` of them are meant where several have a name."""
+    def __init__(self, databases: Sequence[Database], keys: Sequence[str], named: int = 0, tool: str = "") -> None:
+        """Begin with texts and their keys; the first `named` of them are meant where several have a name.
+
+        What a tool is called (`list_orders`) calls the main table of its result, too (`orders`).
+        """
         self.databases: Final = databases
         self._named: Final = named
+        self._tool: Final = _of_one(_WORD.sub(r"_\1", tool))
         self._keys = keys
         self.tables: Final = [
             NamedTable(number, table) for number, database in enumerate(databases) for table in database.tables
@@ -122,13 +133,18 @@ class Catalog:
         tables = [table for table in self.tables if key is None or self._keys[table.number] == key]
         meant = set(find_name(written, [table.name for table in tables])) if written else set()
         found = [table for table in tables if table.name in meant]
-        if not found and written.casefold() in _ANY_TABLE | {""} and (main := self.main(key)):
+        if not found and self._means_main(written) and (main := self.main(key)):
             found = [main]
         if key is None and len(found) > 1:
             found = [table for table in found if table.number < self._named] or found
         if len(found) != 1:
             raise self._unknown(written or "no table", tables, found)
         return self._checked(found[0])
+
+    def _means_main(self, written: str) -> bool:
+        """Return whether a name that no table has is one for the only table there is."""
+        is_tool = written and f"_{self._tool}".endswith(f"_{_of_one(written)}")
+        return bool(is_tool) or written.casefold() in _ANY_TABLE | {""}
 
     def _unknown(self, written: str, tables: Sequence[NamedTable], found: Sequence[NamedTable]) -> Exception:
         if len({table.number for table in found}) > 1:

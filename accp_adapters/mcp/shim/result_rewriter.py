@@ -288,7 +288,9 @@ class ResultRewriter:
         is_first = not self.session.is_session or name not in asked
         asked.put(name, None)
         answer = Asker(settings.counter)
-        return lambda text, ordinary: answer(text, request.query, settings.limits, ordinary, is_first=is_first)
+        return lambda text, ordinary: answer(
+            text, request.query, settings.limits, ordinary, tool=name, is_first=is_first
+        )
 
     def _frame_settings(self, request: OpenRequest, client_settings: ClientSettings) -> FrameSettings:
         return FrameSettings(

@@ -184,6 +184,24 @@ def test_a_query_that_does_not_fit_is_refused_in_one_line_above_the_ordinary_pre
     assert second.startswith("[preview; ")
 
 
+@pytest.mark.parametrize("name", ["list_customers", "getCustomer", "crm__search_customers", "customers"])
+def test_the_table_may_have_the_name_of_its_tool(name: str) -> None:
+    called = StructuredTool.from_function(plain, name=name)
+    script = [calls(call(name, "c1", query="x", accp_query=QUERY.replace("rows", "customers"))), "done"]
+    graph, model = asking(script, called)
+    graph.invoke({"messages": "how many are won?"})
+    assert model.received[1][-1].text.endswith(f"\nn {WON}")
+
+
+@pytest.mark.parametrize("table", ["orders", "mers", "list"])
+def test_a_table_of_another_name_is_refused(table: str) -> None:
+    called = StructuredTool.from_function(plain, name="list_customers")
+    script = [calls(call("list_customers", "c1", query="x", accp_query=f"SELECT count(*) FROM {table}")), "done"]
+    graph, model = asking(script, called)
+    graph.invoke({"messages": "how many are won?"})
+    assert model.received[1][-1].text.startswith("[accp_query refused: E1004: expected a table of rows(")
+
+
 def test_words_always_work() -> None:
     graph, model = asking([calls(call("crm", "c1", query="x", accp_query="c17@example.com")), "done"])
     graph.invoke({"messages": "who is it?"})

@@ -25,7 +25,14 @@ class CountingLines:
     argument: str = "asked"
 
     def __call__(
-        self, text: str, query: str, limits: ResultLimits, ordinary: Callable[[], Compressed | None], *, is_first: bool
+        self,
+        text: str,
+        query: str,
+        limits: ResultLimits,
+        ordinary: Callable[[], Compressed | None],
+        *,
+        tool: str,
+        is_first: bool,
     ) -> Compressed | None:
         if query == "none" or (query == "one" and text != OTHER):
             return None

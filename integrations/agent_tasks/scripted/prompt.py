@@ -11,10 +11,11 @@ from typing import Any, Final, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from accp_adapters.fetching import FETCH_NAME
+from accp_adapters.fetching import ASK_NAME, FETCH_NAME, without_query
 from accp_adapters.fetching.answers import value_at
 from accp_adapters.fetching.page import split_page
 from accp_adapters.langchain.messages import calls_of
+from accp_core.markers import MarkerStart
 from accp_core.projection import Repeats, Shortened
 from accp_core.references import find_references, reference_to
 from accp_core.view import read
@@ -27,6 +28,9 @@ Seen: TypeAlias = "Callable[[str], Rows | None]"
 """Returns what a preview shows of what is needed, None where it does not show it."""
 
 _CLEARED: Final = "[cleared]"
+_ANSWERED: Final = f"{MarkerStart.ASKED} over "
+_REFUSED: Final = f"{MarkerStart.ASKED} refused: "
+_TABLES: Final = "tables: "
 _NOTHING: Final = re.compile(r"\A0 of \d+ ")
 _ABOVE: Final = re.compile(r'\[as above: (?:\d+ lines? from "[^\n]*?…"|"[^…\n]+ … [^…\n]+?")\]')
 """A repeat marker: whole lines above, or a passage of one."""
@@ -55,6 +59,8 @@ class Prompt:
     """The messages as the model is sent them."""
     tools: frozenset[str]
     """The names of the tools that it has."""
+    asks: bool = False
+    """Whether they take a query of their own result, which is then sent with the call."""
 
     def words(self) -> str:
         """Return all that users, agents and summaries say, without the results of tools."""
@@ -67,9 +73,13 @@ class Prompt:
         Raises:
             MustCall: it was not called, or its result was cleared.
         """
-        found = [result.text for result in self._results(tool, arguments) if result.text != _CLEARED]
+        return self._latest(tool, arguments)[1]
+
+    def _latest(self, tool: str, arguments: Mapping[str, Any], query: str = "") -> tuple[str, str]:
+        """Return the query that the latest call had, and its result; where there is none it is asked for by `query`."""
+        found = [each for each in self._results(tool, arguments) if each[1] != _CLEARED]
         if not found:
-            raise MustCall((tool, arguments))
+            raise MustCall((tool, {**arguments, ASK_NAME: query} if self.asks and query else dict(arguments)))
         return found[-1]
 
     def rows(self, tool: str, arguments: Mapping[str, Any], sql: str, seen: Seen | None = None) -> Rows:
@@ -80,10 +90,10 @@ class Prompt:
         Raises:
             MustCall: something was not called yet.
         """
-        shown = self.text(tool, **arguments)
+        asked, shown = self._latest(tool, arguments, sql)
         if reference := self._reference(shown):
-            visible = seen(self._without_markers(shown)) if seen else None
-            return self.fetched(reference, sql) if visible is None else visible
+            visible = seen(self._without_markers(shown)) if seen and not _is_answer(shown) else None
+            return self.fetched(reference, sql, _answer(shown, asked, sql)) if visible is None else visible
         return _as_rows(value_at(_json_of(self._whole(shown)), sql))
 
     def lines(self, tool: str, arguments: Mapping[str, Any], words: str, *, all_of_them: bool = False) -> list[str]:
@@ -92,13 +102,14 @@ class Prompt:
         Raises:
             MustCall: something was not called yet.
         """
-        shown = self.text(tool, **arguments)
+        sql = f"SELECT text FROM lines WHERE text LIKE '%{words}%'"
+        asked, shown = self._latest(tool, arguments, sql)
         if not (reference := self._reference(shown)):
             return [line for line in self._whole(shown).splitlines() if words in line]
         visible = [line for line in _shown_lines(shown) if words in line]
         if visible and not all_of_them:
             return visible
-        return self._fetched_lines(reference, f"SELECT text FROM lines WHERE text LIKE '%{words}%'")
+        return self._fetched_lines(reference, sql, _answer(shown, asked, sql))
 
     def passage(self, tool: str, arguments: Mapping[str, Any], words: str, count: int) -> list[str]:
         """Return `count` lines of a tool's result, the first of which contains `words`.
@@ -106,15 +117,17 @@ class Prompt:
         Raises:
             MustCall: something was not called yet.
         """
-        shown = self.text(tool, **arguments)
+        first = f"(SELECT n FROM lines WHERE text LIKE '%{words}%' LIMIT 1)"
+        sql = f"SELECT text FROM lines WHERE n >= {first} ORDER BY n LIMIT {count}"
+        asked, shown = self._latest(tool, arguments, sql)
         reference = self._reference(shown)
+        if reference and _is_answer(shown):
+            return self._fetched_lines(reference, sql, _answer(shown, asked, sql))
         lines = _shown_lines(shown) if reference else self._whole(shown).splitlines()
         starts = [number for number, line in enumerate(lines) if words in line]
         found = lines[starts[0] : starts[0] + count] if starts else []
         if not reference or (found and not any(line.startswith("[…") for line in found)):
             return found
-        first = f"(SELECT n FROM lines WHERE text LIKE '%{words}%' LIMIT 1)"
-        sql = f"SELECT text FROM lines WHERE n >= {first} ORDER BY n LIMIT {count}"
         return self._fetched_lines(reference, sql)
 
     def all(self, *needs: Callable[[], Any]) -> list[Any]:
@@ -134,43 +147,45 @@ class Prompt:
             raise MustCall(*calls)
         return results
 
-    def fetched(self, reference: str, query: str) -> Rows:
-        """Return the rows of a fetch, page by page.
+    def fetched(self, reference: str, query: str, first: str | None = None) -> Rows:
+        """Return the rows of a fetch, page by page; `first`: its first page, where the call itself had the query.
 
         Raises:
             MustCall: a page was not fetched yet.
         """
-        return [row for shown in self._pages(reference, query) for row in _as_rows(read(shown))]
+        return [row for shown in self._pages(reference, query, first) for row in _as_rows(read(shown))]
 
-    def _pages(self, reference: str, query: str) -> Iterator[str]:
+    def _pages(self, reference: str, query: str, first: str | None) -> Iterator[str]:
         """Yield the pages of a fetch, none where it finds nothing."""
         offset: int | None = 0
         while offset is not None:
             page = {"ref": reference, "query": query, **({"offset": offset} if offset else {})}
-            text = self.text(FETCH_NAME, **page)
+            text = first if first is not None and not offset else self.text(FETCH_NAME, **page)
             shown, offset = split_page(text)
             if not _NOTHING.match(text):
                 yield shown
 
-    def _fetched_lines(self, reference: str, query: str) -> list[str]:
+    def _fetched_lines(self, reference: str, query: str, first: str | None = None) -> list[str]:
         """Return the lines of a fetch, page by page, which are shown as they are.
 
         Raises:
             MustCall: a page was not fetched yet.
         """
-        return [line for shown in self._pages(reference, query) for line in shown.split("\n")]
+        return [line for shown in self._pages(reference, query, first) for line in shown.split("\n")]
 
-    def _results(self, tool: str, arguments: Mapping[str, Any]) -> Iterator[ToolMessage]:
-        ids = set()
+    def _results(self, tool: str, arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield the query that each call had, and its result."""
+        asked = {}
         for message in self.messages:
             for call in calls_of(message):
-                if call["name"] == tool and call["args"] == dict(arguments):
-                    ids.add(call["id"])
-            if isinstance(message, ToolMessage) and message.tool_call_id in ids:
-                yield message
+                if call["name"] == tool and without_query(call["args"]) == dict(arguments):
+                    asked[call["id"]] = call["args"].get(ASK_NAME, "")
+            if isinstance(message, ToolMessage) and message.tool_call_id in asked:
+                yield asked[message.tool_call_id], message.text
 
     def _reference(self, shown: str) -> str:
         """Return the reference of a preview, an empty text for anything else."""
+        shown = shown.partition("\n")[2] if shown.startswith(_REFUSED) else shown
         keys = find_references(shown.partition("\n")[0]) if FETCH_NAME in self.tools else ()
         return reference_to(keys[-1]) if keys else ""
 
@@ -212,6 +227,18 @@ class Prompt:
         for message in takewhile(lambda each: each.text != shown, self.messages):
             read.add(Shortened(text=message.text, markers=_markers_in(message.text)))
         return read.restore([Shortened(text=shown, markers=markers)])[0]
+
+
+def _is_answer(shown: str) -> bool:
+    return shown.startswith(_ANSWERED)
+
+
+def _answer(shown: str, asked: str, query: str) -> str | None:
+    """Return the answer to the query that a call had, where that is the one that is needed."""
+    if asked != query or not _is_answer(shown):
+        return None
+    below = shown.partition("\n")[2]
+    return below.partition("\n")[2] if below.startswith(_TABLES) else below
 
 
 def row_with(column: str, value: str, *cells: str) -> Seen:

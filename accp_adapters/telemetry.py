@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from opentelemetry.util.types import AttributeValue
 
 __all__ = [
-    "ADAPTER", "AGENT", "CODE", "CONVERSATION", "ERROR", "FETCH_SPAN", "KEYS", "METRICS", "MODEL_CALL", "POLICY",
-    "REWRITTEN", "SOURCE", "TOOL", "TOOL_RESULT", "Metric", "RewritingRecord", "Stats", "Telemetry",
+    "ADAPTER", "AGENT", "CHARS", "CODE", "CONVERSATION", "ERROR", "FETCH_SPAN", "KEYS", "METRICS", "MODEL_CALL",
+    "PASSED_SPAN", "POLICY", "REWRITTEN", "SOURCE", "TOOL", "TOOL_RESULT", "Metric", "RewritingRecord", "Stats",
+    "Telemetry",
 ]  # fmt: skip
 
 _log: Final = logging.getLogger("accp")
@@ -34,6 +35,8 @@ MODEL_CALL: Final = "accp.model_call"
 """The span of a model call, from the projection of its prompt to its answer."""
 FETCH_SPAN: Final = "accp.fetch"
 """The span of a query of references."""
+PASSED_SPAN: Final = "accp.pass_on"
+"""The span of a call in whose arguments references are replaced by their texts."""
 TOOL_RESULT: Final = "accp.tool_result"
 """The span of a result of a tool in a proxy, from its arrival to what its client is sent."""
 REWRITTEN: Final = "accp.message.rewritten"
@@ -50,6 +53,8 @@ POLICY: Final = "accp.policy"
 """The attribute of the counters of shadow calls that names the policy; `TOOL` names what was projected last."""
 KEYS: Final = "accp.reference.keys"
 """The attribute of an event or a span with the keys of its references, at most 32."""
+CHARS: Final = "accp.passed.characters"
+"""The attribute of a span with the characters that a tool was given in place of references."""
 CODE: Final = "accp.error.code"
 """The attribute of a span of a query that was refused: the error code."""
 ERROR: Final = "error.type"
@@ -118,6 +123,8 @@ class Stats:
     """Those whose next action was another one when the unprojected prompt was sent once more."""
     shadow_failures: int = 0
     """Comparisons that did not come about: an error, or they took too long."""
+    references_passed: int = 0
+    """References in arguments that a tool was given the texts of."""
     store_failures: int = 0
     """Times that a store failed; what it should have kept is tried again."""
 
@@ -165,6 +172,9 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         ),
         "shadow_failures": Metric(
             name="accp.shadow.failed", unit="{call}", description="Comparisons that did not come about"
+        ),
+        "references_passed": Metric(
+            name="accp.reference.passed", unit="{reference}", description="References whose texts tools were given"
         ),
         "store_failures": Metric(name="accp.store.failed", unit="{failure}", description="Failures of a store"),
     }
@@ -231,6 +241,18 @@ class Telemetry:
         self._tell(Stats(references_opened=len(keys)))
         if trace is not None:
             trace.get_current_span().set_attribute(KEYS, [*keys[:_MAX_KEYS]])
+
+    def passing_on(self, tool: str, agent: str | None, thread: str | None) -> AbstractContextManager[None]:
+        """Tell what a block does as references in the arguments of a call of `tool` replaced by their texts."""
+        named = {ADAPTER: self._adapter, TOOL: tool, AGENT: agent, CONVERSATION: thread}
+        return _span(PASSED_SPAN, named)
+
+    def passed_on(self, tool: str, keys: Sequence[str], chars: int) -> None:
+        """Tell that `tool` is given `chars` characters of the texts of `keys`."""
+        _log.info("%s: %s is given %d characters of %d references", self._adapter, tool, chars, len(keys))
+        self._tell(Stats(references_passed=len(keys)))
+        if trace is not None:
+            trace.get_current_span().set_attributes({KEYS: [*keys[:_MAX_KEYS]], CHARS: chars})
 
     def refused(self, reason: str) -> None:
         """Tell that a fetch was refused; `reason` begins with the error code, and only that is told."""

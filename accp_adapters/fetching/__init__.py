@@ -2,6 +2,7 @@
 
 from accp_adapters.fetching.answers import GRAMMAR, answer, answer_program, open_and_answer, value_at
 from accp_adapters.fetching.asking import ASK_NAME, Asker, has_query, with_query, without_query
+from accp_adapters.fetching.passing import describe_passed, passed_requests, passed_text, with_references
 from accp_adapters.fetching.request import FetchRequest, read_request
 from accp_adapters.fetching.tool import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
 
@@ -15,10 +16,14 @@ __all__ = [
     "FetchRequest",
     "answer",
     "answer_program",
+    "describe_passed",
     "has_query",
     "open_and_answer",
+    "passed_requests",
+    "passed_text",
     "read_request",
     "value_at",
     "with_query",
+    "with_references",
     "without_query",
 ]

@@ -19,6 +19,7 @@ with needs("langgraph"):
     from accp_adapters.langgraph.teams.verifier import ModelVerifier
 from accp_adapters.policy import Policy
 from accp_core.aci import AgentReply, step
+from accp_core.projection import resolve
 
 __all__ = [
     "PLAN_SCHEMA",
@@ -41,6 +42,7 @@ __all__ = [
     "master_graph",
     "read_interaction",
     "read_results",
+    "resolve",
     "restore_message",
     "step",
     "summarize_messages",

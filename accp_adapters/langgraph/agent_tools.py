@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from langchain.agents.middleware import ToolCallRequest
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from accp_adapters.fetching import ASK_NAME, FETCH_NAME, has_query, with_query, without_query
+from accp_adapters.fetching import ASK_NAME, FETCH_NAME, has_query, with_query, with_references, without_query
 from accp_adapters.langgraph.fetch import is_own
 from accp_adapters.policy import Policy
 from accp_core.projection import ToolForms
@@ -56,7 +56,7 @@ def offered_tools(tools: Sequence[Any], own: Sequence[Any], policy: Policy, *, o
         offers: Whether there is something to open.
     """
     fetch = [tool for tool in tools if getattr(tool, "name", None) == FETCH_NAME]
-    asked = _with_queries(tools, ToolForms(policy.tools)) if policy.ask else list(tools)
+    asked = [_as_offered(tool, policy, ToolForms(policy.tools)) for tool in tools]
     if not all(map(is_own, fetch)):
         return asked
     others = without_fetch(asked)
@@ -66,23 +66,26 @@ def offered_tools(tools: Sequence[Any], own: Sequence[Any], policy: Policy, *, o
     return [*others, *(shown if policy.always_offers else map(convert_to_openai_tool, shown))]
 
 
-def _with_queries(tools: Iterable[Any], forms: ToolForms) -> list[Any]:
-    return [tool if forms.find(_name_of(tool)) == "as_is" else _with_query(tool) for tool in tools]
-
-
-def _with_query(tool: Any) -> Any:
-    if isinstance(tool, dict):
-        return with_query(tool)
-    if not isinstance(tool, BaseTool) or tool.name == FETCH_NAME or not _may_narrow(tool):
+def _as_offered(tool: Any, policy: Policy, forms: ToolForms) -> Any:
+    """Return a tool whose arguments say that they take references, or which takes a query of its result."""
+    resolved = forms.resolve(_name_of(tool))
+    asks = policy.ask and forms.find(_name_of(tool)) != "as_is" and _may_narrow(tool)
+    if not (resolved or asks) or not isinstance(tool, BaseTool | dict):
         return tool
-    # The model is sent this schema anyway: with the query added to it, the rest of the definition stays the same.
-    function = {"parameters": {"type": "object"}, **convert_to_openai_tool(tool)["function"]}
-    return tool.model_copy(update={"args_schema": with_query(function)["parameters"]})
+    changed: Mapping[str, Any] = tool if isinstance(tool, dict) else convert_to_openai_tool(tool)["function"]
+    if isinstance(tool, BaseTool):
+        changed = {"parameters": {"type": "object"}, **changed}
+    changed = with_references(changed, resolved) if resolved else changed
+    changed = with_query(changed) if asks else changed
+    # The model is sent this schema anyway: with what is added to it, the rest of the definition stays the same.
+    return tool.model_copy(update={"args_schema": changed["parameters"]}) if isinstance(tool, BaseTool) else changed
 
 
-def _may_narrow(tool: BaseTool) -> bool:
+def _may_narrow(tool: Any) -> bool:
     """Return whether a tool takes the query: not where it has one itself, or where MCP says that it writes."""
-    return not _has_own_query(tool) and (tool.metadata or {}).get("readOnlyHint") is not False
+    metadata = (tool.metadata or {}) if isinstance(tool, BaseTool) else {}
+    reads = metadata.get("readOnlyHint") is not False and _name_of(tool) != FETCH_NAME
+    return reads and not _has_own_query(tool)
 
 
 def names_with_own_query(tools: Iterable[Any]) -> frozenset[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from langchain.tools import ToolRuntime
 from langchain_core.messages import BaseMessage, ToolMessage
@@ -34,7 +34,10 @@ from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
 from accp_core.references import StoredText, check_grant, checked_text, is_hash_key, is_named, parse_reference
 
-__all__ = ["fetch_tool", "is_own", "is_refused", "private_fetch_tool", "refusals_as_tool_errors"]
+__all__ = [
+    "OpenedTexts", "fetch_tool", "is_own", "is_refused", "private_fetch_tool", "private_texts",
+    "refusals_as_tool_errors",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,22 +99,29 @@ def private_fetch_tool(policy: Policy, store: stores.Store | None, telemetry: Te
     """Return the tool of an `AccpMiddleware`: besides the state, it opens only what this thread put into `store`."""
     cold = stores.choose(policy, store, None)
 
-    def find_stored(runtime: ToolRuntime) -> _Stored | None:
-        session_id, keys = private_session(runtime.state), stored_keys(runtime.state)
-        return _Stored(cold=cold, session_id=session_id, keys=keys) if cold and session_id else None
+    return _fetch_tool(policy, lambda runtime: _private(cold, runtime.state), telemetry)
 
-    return _fetch_tool(policy, find_stored, telemetry)
+
+def private_texts(
+    policy: Policy, store: stores.Store | None, state: Any, requests: Iterable[FetchRequest]
+) -> OpenedTexts:
+    """Return what opens the references of `requests` as the tool of an `AccpMiddleware` does."""
+    references = [reference for request in requests for reference in request.references]
+    return OpenedTexts(references, state, _private(stores.choose(policy, store, None), state))
+
+
+def _private(cold: ColdStore | None, state: Any) -> _Stored | None:
+    session_id, keys = private_session(state), stored_keys(state)
+    return _Stored(cold=cold, session_id=session_id, keys=keys) if cold and session_id else None
 
 
 def _fetch_tool(chosen: Policy, find_stored: Callable[[ToolRuntime], _Stored | None], telemetry: Telemetry) -> BaseTool:
     def accp_fetch(runtime: ToolRuntime, **arguments: object) -> str:
         with refusals_as_tool_errors(telemetry):
-            fetch = _Fetch(read_request(arguments), runtime)
-            if stored := find_stored(runtime):
-                with stores.failures_as_refusals(stored.cold):
-                    fetch.add(stored.read(fetch.names, fetch.texts), stored.keys)
-            answered = fetch.answer(chosen)
-            telemetry.opened(fetch.opened)
+            request = read_request(arguments)
+            texts = OpenedTexts(request.references, runtime.state, find_stored(runtime))
+            answered = _answer(request, runtime, texts, chosen)
+            telemetry.opened(texts.opened)
             return answered
 
     async def aaccp_fetch(runtime: ToolRuntime, **arguments: object) -> str:
@@ -151,35 +161,40 @@ def refusals_as_tool_errors(telemetry: Telemetry | None = None) -> Iterator[None
             raise ToolException(str(refusal)) from refusal
 
 
-class _Fetch:
-    """One call of the tool."""
+class OpenedTexts:
+    """The texts that an agent may open, of those that references name."""
 
-    def __init__(self, request: FetchRequest, runtime: ToolRuntime) -> None:
-        """Begin with the texts that the state holds."""
-        self._request: Final = request
-        self._runtime: Final = runtime
-        self.names: Final = [parse_reference(each) for each in request.references]
+    def __init__(self, references: Iterable[str], state: Any, stored: _Stored | None) -> None:
+        """Find those that the state holds, and those of the store that `references`, as they are written, may mean.
+
+        Raises:
+            ProtocolError: E4002, the store failed.
+        """
+        self.names: Final = [parse_reference(each) for each in references]
         """The keys, whole or short, as the model wrote them."""
-        self.texts: Final[dict[str, str | None]] = dict(held_texts(runtime.state))
-        """The texts that open, by their keys."""
+        self._texts: Final[dict[str, str | None]] = dict(held_texts(state))
         self.opened: Final[list[str]] = []
-        """The keys of those that it opened."""
+        """The keys of those that were opened."""
+        if stored is not None:
+            with stores.failures_as_refusals(stored.cold):
+                found = stored.read(self.names, self._texts)
+            self._texts.update({**dict.fromkeys(key for key in stored.keys if key not in self._texts), **found})
 
-    def add(self, texts: Mapping[str, str | None], keys: Iterable[str]) -> None:
-        """Add texts of the store, and the keys of those that were not asked for."""
-        self.texts.update({**dict.fromkeys(key for key in keys if key not in self.texts), **texts})
+    def open(self, reference: str) -> str:
+        """Return the text of a reference.
 
-    def answer(self, policy: Policy) -> str:
-        """Return the answer."""
-        turn = find_request(messages_of(self._runtime.state), self._runtime.tool_call_id)
-        limit = policy.result_limits(sum(len(message.tool_calls) for message in turn)).fetch
-        if any(self._runtime.tool_call_id in program_calls(message) for message in turn):
-            texts = {name: self._open(name) for name in self.names}
-            return answer_program(texts, self._request)
-        return open_and_answer(self._request, self._open, limit=limit, counter=policy.counter)
-
-    def _open(self, reference: str) -> str:
-        key = check_grant(reference, self.texts)
-        text = checked_text(key, self.texts[key])
+        Raises:
+            ProtocolError: E5002, the agent may not open it; E2001, the store does not have it.
+        """
+        key = check_grant(reference, self._texts)
+        text = checked_text(key, self._texts[key])
         self.opened.append(key)
         return text
+
+
+def _answer(request: FetchRequest, runtime: ToolRuntime, texts: OpenedTexts, policy: Policy) -> str:
+    turn = find_request(messages_of(runtime.state), runtime.tool_call_id)
+    if any(runtime.tool_call_id in program_calls(message) for message in turn):
+        return answer_program({name: texts.open(name) for name in texts.names}, request)
+    limit = policy.result_limits(sum(len(message.tool_calls) for message in turn)).fetch
+    return open_and_answer(request, texts.open, limit=limit, counter=policy.counter)

@@ -33,6 +33,7 @@ from accp_adapters.langgraph.agent_tools import (
 )
 from accp_adapters.langgraph.fetch import is_own, is_refused, private_fetch_tool
 from accp_adapters.langgraph.fold import FOLD_KEY, Fold, folder_of
+from accp_adapters.langgraph.passing import Passing
 from accp_adapters.langgraph.prepared_call import FALL_BACK, POLICY_KEY, AccpState, PreparedCall, falls_back
 from accp_adapters.langgraph.projection import MessageProjector, ProjectedMessages
 from accp_adapters.langgraph.references import handing_over, stores
@@ -138,6 +139,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         self._shadow: Final = ShadowRunner(shadow, chosen, self._telemetry) if shadow else None
         self._fall_back: Final = MessageProjector(Policy.of(shadow.fall_back)) if shadow and shadow.fall_back else None
         self._has_checked_tools = False
+        self._passing: Final = Passing(chosen, self._store, self._telemetry)
+        self.describe_call: Final = self._passing.describe
         self._folder: Final = folder_of(chosen, fold_trigger, fold_keep, summarizer)
         self.tools = (
             [private_fetch_tool(chosen, self._store, self._telemetry)] if self._policy.previews or self._folder else []
@@ -194,9 +197,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         request = without_asked(request)
         if (own := self._own_fetch(request)) and not is_refused(answer := self.tools[0].invoke(own)):
             return cast(ToolMessage, answer)
-        with handing_over.receiving() as texts:
-            answer = handler(request)
-        return handing_over.with_texts(answer, texts)
+        return self._passing.call(request, handler)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolAnswer]]
@@ -205,9 +206,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         request = without_asked(request)
         if (own := self._own_fetch(request)) and not is_refused(answer := await self.tools[0].ainvoke(own)):
             return cast(ToolMessage, answer)
-        with handing_over.receiving() as texts:
-            answer = await handler(request)
-        return handing_over.with_texts(answer, texts)
+        return await self._passing.acall(request, handler)
 
     def stats(self) -> Stats:
         """Return what this middleware has done in this process: rewritten messages, tokens, references."""

@@ -10,7 +10,15 @@ from accp_core.projection.record import CallRecord, MessageRecord, Projected, Ro
 from accp_core.projection.repeats import Repeats, Shortened
 from accp_core.projection.results import compress_blocks, share_batch
 from accp_core.projection.rules import ProjectionRules
-from accp_core.projection.tool_forms import FILE_READERS, ToolForm, ToolForms, check_tool_forms
+from accp_core.projection.tool_forms import (
+    FILE_READERS,
+    Resolve,
+    ResultForm,
+    ToolForm,
+    ToolForms,
+    check_tool_forms,
+    resolve,
+)
 
 __all__ = [
     "FETCH_TOKENS",
@@ -26,6 +34,8 @@ __all__ = [
     "Projector",
     "PromptProjector",
     "Repeats",
+    "Resolve",
+    "ResultForm",
     "Role",
     "Shortened",
     "ToolForm",
@@ -35,6 +45,7 @@ __all__ = [
     "compress_blocks",
     "first_reference_pays",
     "is_program",
+    "resolve",
     "saving_pays",
     "share_batch",
 ]

@@ -15,6 +15,7 @@ from accp_core.references.key import (
     replace_references,
     short_key,
     short_reference,
+    split_reference,
     uri_to_key,
     uri_to_reference,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "replace_references",
     "short_key",
     "short_reference",
+    "split_reference",
     "uri_to_key",
     "uri_to_reference",
 ]

@@ -37,6 +37,7 @@ __all__ = [
     "replace_references",
     "short_key",
     "short_reference",
+    "split_reference",
     "uri_to_key",
     "uri_to_reference",
 ]  # fmt: skip
@@ -57,6 +58,7 @@ _IN_TEXT: Final = re.compile(
 )
 _WRITTEN: Final = re.compile(rf"\$?{_IN_TEXT.pattern}")
 _MISTYPED: Final = re.compile(rf"\$(cold\.(?!(?:[0-9]{{{_DIGITS}}}|[0-9]{{{_SHORT_DIGITS}}})\b)[0-9]+)\b")
+_AT_START: Final = re.compile(r"\s*(?:accp_fetch\s+)?(\$cold\.[0-9]+)(?![0-9A-Za-z_])(.*)", re.DOTALL)
 # A scheme of one letter is the drive of a file name; a blank makes it a sentence ("note: call back").
 _URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:\S+")
 _REFERENCE: Final = re.compile(r"\$([a-z]+)\.([A-Za-z0-9_.]+)")
@@ -108,6 +110,12 @@ def find_references(text: str) -> list[str]:
 def mistyped_references(text: str) -> list[str]:
     """Return the keys of references in `text` that have another number of digits than a key has."""
     return _MISTYPED.findall(text)
+
+
+def split_reference(text: str) -> tuple[str, str] | None:
+    """Return the reference with which `text` begins, of any number of digits, and what stands behind it, or None."""
+    found = _AT_START.fullmatch(text)
+    return (found[1], found[2]) if found else None
 
 
 def is_named(key: str, names: Container[str]) -> bool:

@@ -108,6 +108,7 @@ def test_the_sdk_exports_every_counter_and_the_spans_that_were_current(
     told.opened(["cold.1", "cold.2"])
     told.refused("E5002: no")
     told.answered(3)
+    told.passed_on("write", ["cold.1"], 7)
     told.store_failed("no store")
     told.opened(["cold.1", "cold.2"])
     mcp = {ADAPTER: "mcp"}
@@ -119,6 +120,7 @@ def test_the_sdk_exports_every_counter_and_the_spans_that_were_current(
         "accp.reference.opened": ("{reference}", 4, mcp),
         "accp.reference.refused": ("{fetch}", 1, mcp),
         "accp.reference.answered": ("{reference}", 3, mcp),
+        "accp.reference.passed": ("{reference}", 1, mcp),
         "accp.store.failed": ("{failure}", 1, mcp),
     }
     (span,) = spans.get_finished_spans()
@@ -203,6 +205,8 @@ def test_the_documents_name_what_is_told_and_nothing_else(
     with told.fetch("clerk", "orders"):
         told.opened(["cold.1"])
         told.store_failed("no store")
+    with told.passing_on("write", "clerk", "orders"):
+        told.passed_on("write", ["cold.1"], 7)
     with pytest.raises(ValueError), told.fetch("clerk", "orders"):
         told.refused("E5002: no")
         raise ValueError("no")

@@ -42,6 +42,7 @@ def test_the_dashboard_asks_for_exactly_the_counters_that_are_exported(meters: M
     told.opened(["cold.1"])
     told.refused("E5002: no")
     told.answered(1)
+    told.passed_on("write", ["cold.1"], 7)
     told.store_failed("no store")
     exported = generate_latest().decode()
     names = set(re.findall(r'^(accp_\w+_total)\{accp_adapter="langgraph"[,}]', exported, re.MULTILINE))

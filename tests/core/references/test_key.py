@@ -19,6 +19,7 @@ from accp_core.references import (
     replace_references,
     short_key,
     short_reference,
+    split_reference,
     uri_to_reference,
 )
 from accp_core.references.key import KEY_BITS, is_hash_key, uri_to_key
@@ -227,3 +228,18 @@ def test_names_of_stored_texts_are_replaced_in_all_three_ways() -> None:
     assert replaced == f"see <a>, <a>, <a>; not x{key}, not {reference_to(other)}."
     assert replace_references(reference_to(other), lambda found: found.upper()) == other.upper()
     assert replace_references(f"{key}!", lambda _: "") == "!"
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("$cold.414775181990", ("$cold.414775181990", "")),
+        (" accp_fetch $cold.414775181990.a.0\n", ("$cold.414775181990", ".a.0\n")),
+        ("$cold.12 SELECT 1", ("$cold.12", " SELECT 1")),
+        ("see $cold.414775181990", None),
+        ("$cold.41x", None),
+        ("$warm.41", None),
+    ],
+)
+def test_a_text_may_begin_with_a_reference(text: str, parts: tuple[str, str] | None) -> None:
+    assert split_reference(text) == parts

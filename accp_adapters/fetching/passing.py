@@ -1,0 +1,101 @@
+"""References as arguments of other tools: what a result holds is passed on without the model writing it.
+
+    write_file(path="report.html", content="$cold.414775181990.page.body")
+
+The tool is given the text, the state keeps the call as the model wrote it. It is a way out for data: only tools and
+arguments that the user named, only texts that the agent may open anyway (`accp_core.references`), and each is told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from accp_adapters.fetching.answers import value_in
+from accp_adapters.fetching.asking import schema_of
+from accp_adapters.fetching.request import FetchRequest
+from accp_core.documents.json_styles import write_styled_json
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
+from accp_core.projection import Resolve
+from accp_core.references import parse_reference, split_reference
+from accp_core.tables import open_text
+
+__all__ = ["describe_passed", "passed_requests", "passed_text", "with_references"]
+
+_HINT: Final = "Or $cold.… with a path or SELECT behind it: its text."
+"""What a model reads of such an argument."""
+_MAX_ROWS: Final = 10_000
+"""Rows of a SELECT."""
+_MAX_BEGINNING: Final = 500
+_MAX_LINES: Final = 6
+"""Characters and lines of a text that a person is shown."""
+
+
+def passed_requests(arguments: object, resolved: Resolve | None) -> Iterator[tuple[str, FetchRequest]]:
+    """Yield the name of each argument that is a reference and may be one, and what it asks for."""
+    for name in resolved.arguments if resolved and isinstance(arguments, Mapping) else ():
+        written = arguments.get(name) if isinstance(arguments, Mapping) else None
+        if isinstance(written, str) and (found := split_reference(written)):
+            yield name, FetchRequest(ref=found[0], query=found[1].strip().removeprefix("."))
+
+
+def passed_text(request: FetchRequest, open_one: Callable[[str], str], *, max_chars: int) -> str:
+    """Return the text that a tool is given in place of a reference: exactly what the tool returned, or a part of it.
+
+    A text at a path stands as it is, the texts of one column of a SELECT one a line, any other value as compact JSON.
+
+    Args:
+        request: What is asked for; an empty query is the whole text.
+        open_one: Checks the grant of one reference and returns its text.
+        max_chars: Characters of the answer.
+
+    Raises:
+        ProtocolError: E1004, nothing is found, the query is neither a path nor a SELECT, or a tool cut its source off;
+            E2003, the text is too long; the codes of `open_one`.
+    """
+    texts = {parse_reference(each): open_one(each) for each in request.references}
+    text = _part(texts, request) if request.query else next(iter(texts.values()))
+    if len(text) > max_chars:
+        reason = f"expected at most {max_chars:,} characters of {request.ref!r}, found {len(text):,}"
+        raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
+    return text
+
+
+def _part(texts: Mapping[str, str], request: FetchRequest) -> str:
+    if any(open_text(text).is_cut for text in texts.values()):
+        reason = (
+            f"expected a whole source of {request.query[:100]!r}, found one that its tool cut off: pass it on whole"
+        )
+        raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
+    value = value_in(texts, request, max_rows=_MAX_ROWS)
+    if value == [] or value is None:
+        reason = f"expected a value to pass on, found none by {request.query[:100]!r}"
+        raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
+    if isinstance(value, list) and re.match(r"(?i)\(*(select|with)\s", request.query):
+        value = "\n".join(value) if all(isinstance(each, str) for each in value) else value
+    return value if isinstance(value, str) else write_styled_json(value, "0u")
+
+
+def describe_passed(name: str, request: FetchRequest, text: str) -> str:
+    """Return what a person is shown of an argument before the tool is given its text: reference, size, first lines."""
+    cited = f"{request.ref} {request.query}".strip()
+    lines = text[:_MAX_BEGINNING].split("\n")[:_MAX_LINES]
+    shown = "\n".join(f"  {line}" for line in lines)
+    size = f"{len(text):,} characters, {text.count(chr(10)) + 1:,} lines"
+    return f"{name}: the text of {cited}, {size}, which begins:\n{shown}"
+
+
+def with_references(tool: Mapping[str, Any], resolved: Resolve) -> Mapping[str, Any]:
+    """Return the definition of a tool, in the layout of a provider or of MCP, whose arguments say so."""
+    if isinstance(function := tool.get("function"), Mapping):
+        return {**tool, "function": with_references(function, resolved)}
+    name, schema = schema_of(tool)
+    known = schema.get("properties") or {}
+    hinted = {
+        each: {**known[each], "description": f"{known[each].get('description', '')} {_HINT}".strip()}
+        for each in resolved.arguments
+        if isinstance(known.get(each), Mapping)
+    }
+    return {**tool, name: {**schema, "properties": {**known, **hinted}}} if hinted else tool

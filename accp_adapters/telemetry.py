@@ -242,10 +242,11 @@ class Telemetry:
         if trace is not None:
             trace.get_current_span().set_attribute(KEYS, [*keys[:_MAX_KEYS]])
 
-    def passing_on(self, tool: str, agent: str | None, thread: str | None) -> AbstractContextManager[None]:
+    def passing_on(
+        self, tool: str, agent: str | None, thread: str | None, meta: object = None
+    ) -> AbstractContextManager[None]:
         """Tell what a block does as references in the arguments of a call of `tool` replaced by their texts."""
-        named = {ADAPTER: self._adapter, TOOL: tool, AGENT: agent, CONVERSATION: thread}
-        return _span(PASSED_SPAN, named)
+        return _span(PASSED_SPAN, {ADAPTER: self._adapter, TOOL: tool, AGENT: agent, CONVERSATION: thread}, meta)
 
     def passed_on(self, tool: str, keys: Sequence[str], chars: int) -> None:
         """Tell that `tool` is given `chars` characters of the texts of `keys`."""

@@ -14,7 +14,8 @@ __all__ = ["TOOL_HELP", "AskOption", "ChangesOption", "FetchOption", "ToolOption
 
 TOOL_HELP: Final = (
     "How the results of a tool, or of those whose name matches, are shown: as_is, verbatim, lossless, or the tokens of "
-    "a result and of its preview, as 2500:1000; repeatable. Known tools that read files are verbatim."
+    "a result and of its preview, as 2500:1000; repeatable. Known tools that read files are verbatim. With accp "
+    "mcp --fetch also write_file=resolve:content: the server gets the text of a reference in that argument."
 )
 ToolOption: TypeAlias = Annotated[
     list[str] | None,

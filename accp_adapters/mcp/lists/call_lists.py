@@ -17,6 +17,7 @@ from accp_adapters.mcp.shim.protocol import JsonObject, MessageId, message_id, t
 from accp_adapters.mcp.shim.router import Routed, Router, ShimRouter
 from accp_adapters.mcp.shim.tools.tool_index import INDEX_NAME
 from accp_core.bounded import BoundedDict
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 __all__ = ["CallLists", "router_of"]
@@ -121,12 +122,17 @@ class CallLists:
         """Return the calls of the list in a request; None where it has none.
 
         Raises:
-            ProtocolError: As `read_calls`.
+            ProtocolError: As `read_calls`; E5001, an argument is a reference whose text a tool would be given.
         """
         params = message.get("params")
         if message.get("method") != "tools/call" or not isinstance(params, dict) or params.get("name") != INDEX_NAME:
             return None
-        return read_calls(params.get("arguments"), self._rules()) if self._encoder.serves(INDEX_NAME) else None
+        calls = read_calls(params.get("arguments"), self._rules()) if self._encoder.serves(INDEX_NAME) else None
+        for call in calls or ():
+            if self._encoder.passes_on({"name": call.name, "arguments": call.arguments}):
+                reason = f"expected a call of {call.name!r} whose argument is a reference to stand alone, found a list"
+                raise ProtocolError(reason, code=ErrorCode.POLICY_DENIED)
+        return calls
 
     def _rules(self) -> CallRules:
         options, catalog = self._encoder.options, self._encoder.session.catalog

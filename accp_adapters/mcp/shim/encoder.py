@@ -8,10 +8,19 @@ is not understood and every one that cannot be rewritten.
 from __future__ import annotations
 
 import logging
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Final
 
-from accp_adapters.fetching import ASK_NAME, FETCH_NAME, has_query, read_request, without_query
+from accp_adapters.fetching import (
+    ASK_NAME,
+    FETCH_NAME,
+    has_query,
+    passed_requests,
+    passed_text,
+    read_request,
+    without_query,
+)
 from accp_adapters.mcp.shim import error_frames
 from accp_adapters.mcp.shim.hosts import client_name
 from accp_adapters.mcp.shim.negotiation import settings_in_initialize, settings_in_request
@@ -21,6 +30,7 @@ from accp_adapters.mcp.shim.protocol import (
     COLD_URI,
     REGISTRY_URI,
     JsonObject,
+    MessageId,
     check_names,
     is_modern,
     message_id,
@@ -34,14 +44,18 @@ from accp_adapters.mcp.shim.session_state import SessionState
 from accp_adapters.mcp.shim.stored_results import SessionTexts, answer_fetch, read_stored
 from accp_adapters.mcp.shim.tools import tool_index
 from accp_adapters.stores import embedded_store
+from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
+from accp_core.projection import ToolForms
 from accp_core.projection.versions import Differences
 from accp_core.strict_json import compact_json
 
 __all__ = ["Encoder"]
 
 _LOG: Final = logging.getLogger(__name__)
+_MAX_PASSED: Final = 1_000
+"""Calls that wait between `answer_own` and `from_client`."""
 _MAX_ECHO: Final = 200
 """Characters of a name that an error repeats."""
 
@@ -63,6 +77,7 @@ class Encoder:
             ValueError: A setting is invalid.
         """
         self.options: Final = replace(options or EncoderOptions(), **settings)
+        self._forms: Final = ToolForms(self.options.forms)
         self.session: Final = session or SessionState()
         if self.options.fetch and self.session.has_owner and self.session.stored_results is None:
             self.session.stored_results = SessionTexts(self.options.store or embedded_store())
@@ -71,6 +86,8 @@ class Encoder:
         if self.options.changes and self.session.is_session and stored is not None and stored.differences is None:
             stored.differences = Differences(self.options.counter)
         self._pending: Final = OpenRequests()
+        self._passed: Final[BoundedDict[MessageId, JsonObject]] = BoundedDict(_MAX_PASSED)
+        """By the ids of calls the arguments that are references, and their texts."""
         self._rewriter: Final = ResultRewriter(self.options, self.session)
 
     def exchange(self) -> Encoder:
@@ -146,7 +163,8 @@ class Encoder:
             return False
         if message.get("method") == "resources/read":
             return str(params.get("uri")).startswith(COLD_URI)
-        return message.get("method") == "tools/call" and params.get("name") in (FETCH_NAME, tool_index.INDEX_NAME)
+        is_own = params.get("name") in (FETCH_NAME, tool_index.INDEX_NAME)
+        return message.get("method") == "tools/call" and (is_own or self.passes_on(params))
 
     def from_client(self, message: JsonObject) -> JsonObject:
         """Return a client's message for the server; what it declares and requests is remembered."""
@@ -178,6 +196,11 @@ class Encoder:
         }
         return isinstance(name, str) and serves.get(name, False) and name not in self.session.catalog.tools
 
+    def passes_on(self, params: JsonObject) -> bool:
+        """Return whether a call has an argument that is a reference, and that the user named."""
+        resolved = self._forms.resolve(str(params.get("name")))
+        return resolved is not None and any(passed_requests(params.get("arguments"), resolved))
+
     def check_offered(self, name: str) -> None:
         """Check that the tool `name` may be called.
 
@@ -199,10 +222,39 @@ class Encoder:
         if message.get("method") != "tools/call":
             return None
         try:
-            return self._own_tool(params)
+            answer = self._own_tool(params)
+            if answer is None:
+                self._pass_on(message, self._unwrap_call(params))
+            return answer
         except ProtocolError as error:
             refusal = tool_result([text_block(str(error))], is_error=True)
             return self._rewriter.refuse(refusal, "_meta", error, self._pending_request(message))
+
+    def _pass_on(self, message: JsonObject, params: JsonObject) -> None:
+        """Open the references in the arguments of a call, which `_from_client` then forwards.
+
+        Raises:
+            ProtocolError: One does not open; as `passed_text`.
+        """
+        name, stored, telemetry = str(params.get("name")), self.session.stored_results, self.options.telemetry
+        resolved, key = self._forms.resolve(name), message_id(message)
+        requests = dict(passed_requests(params.get("arguments"), resolved))
+        if not requests or resolved is None or stored is None or key is None:
+            return
+        with telemetry.passing_on(name, None, None, params.get("_meta")) if telemetry else nullcontext():
+            try:
+                texts = {
+                    argument: passed_text(request, stored.open, max_chars=resolved.max_chars)
+                    for argument, request in requests.items()
+                }
+            except ProtocolError as refusal:
+                if telemetry is not None:
+                    telemetry.refused(str(refusal))
+                raise
+            if telemetry is not None:
+                keys = [stored.key(each) for request in requests.values() for each in request.references]
+                telemetry.passed_on(name, keys, sum(map(len, texts.values())))
+        self._passed.put(key, texts)
 
     def _own_resource(self, uri: str, *, modern: bool) -> JsonObject | None:
         if uri == REGISTRY_URI and self.options.policy != "never":
@@ -263,6 +315,10 @@ class Encoder:
         called = self._unwrap_call(params) if method == "tools/call" and isinstance(params, dict) else params
         if called is not params:
             message = {**message, "params": called}
+        key = message_id(message)
+        if key is not None and (texts := self._passed.pop(key, None)):
+            called = message["params"]
+            message = {**message, "params": {**called, "arguments": {**called["arguments"], **texts}}}
         message, query = self._without_query(message) if method == "tools/call" else (message, "")
         self._pending.add(message, replace(self._pending_request(message), query=query))
         return message

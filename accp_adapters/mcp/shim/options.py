@@ -19,7 +19,7 @@ from accp_adapters.tokens import count_o200k
 from accp_core.accp import BUILT_IN, SchemaRegistry
 from accp_core.compression import ResultLimits
 from accp_core.ports import ColdStore, TokenCounter
-from accp_core.projection import ToolForm, ToolForms, check_tool_forms
+from accp_core.projection import Resolve, ToolForm, ToolForms, check_tool_forms
 
 __all__ = ["EncoderOptions", "RewritePolicy", "ToolListing"]
 
@@ -108,6 +108,8 @@ class EncoderOptions:
             if getattr(self, name) and not self.fetch:
                 raise ValueError(f"expected 'fetch' to be True where {name!r} is, found {self.fetch!r}")
         check_tool_forms(self.forms)
+        if not self.fetch and any(isinstance(form, Resolve) for form in self.forms.values()):
+            raise ValueError(f"expected 'fetch' to be True where arguments take references, found {self.fetch!r}")
         _ = self.limits
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Final, TypeAlias
 
-from accp_adapters.fetching import FETCH_NAME, Asker, with_query
+from accp_adapters.fetching import FETCH_NAME, Asker, with_query, with_references
 from accp_adapters.mcp.shim import error_frames
 from accp_adapters.mcp.shim.hosts import HOSTS, Host, host_named, is_gain, shown_text
 from accp_adapters.mcp.shim.meta import add_metadata, extend_metadata, has_room_for_metadata
@@ -30,6 +30,7 @@ from accp_core.compression import Compressed
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
+from accp_core.projection import ToolForms
 from accp_core.strict_json import compact_json
 from accp_core.token_counts import RememberingCounter
 
@@ -100,6 +101,9 @@ class ResultRewriter:
         if self._cites(request) and catalog.is_complete and FETCH_NAME not in catalog.tools:
             tools = [*tools, FETCH_TOOL]
             catalog.own.add(FETCH_NAME)
+        if self._cites(request):
+            named = [(tool, ToolForms(options.forms).resolve(str(tool.get("name")))) for tool in tools]
+            tools = [with_references(tool, resolved) if resolved else tool for tool, resolved in named]
         if options.ask and self._cites(request):
             tools = [with_query(tool) if self._takes_query(tool) else tool for tool in tools]
         return result if tools == result["tools"] else _as_private({**result, "tools": tools})

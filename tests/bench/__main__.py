@@ -68,6 +68,7 @@ SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingP
         "network": without_data("network"),
         "hog": without_data("hog"),
         "a2a": with_data("a2a"),
+        "passing": with_data("passing"),
         "patterns": patterns.main,
         "latency": with_data("latency"),
         "mcp_results": with_data("mcp_results"),

@@ -1,7 +1,7 @@
 """The tool `accp_fetch`, the same in every framework: its definition, its request and its answer."""
 
 from accp_adapters.fetching.answers import GRAMMAR, answer, answer_program, open_and_answer, value_at
-from accp_adapters.fetching.asking import ASK_NAME, Asker, has_query, with_query, without_query
+from accp_adapters.fetching.asking import ASK_NAME, Asker, has_query, tables_in, with_query, without_query
 from accp_adapters.fetching.passing import describe_passed, passed_requests, passed_text, with_references
 from accp_adapters.fetching.request import FetchRequest, read_request
 from accp_adapters.fetching.tool import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
@@ -22,6 +22,7 @@ __all__ = [
     "passed_requests",
     "passed_text",
     "read_request",
+    "tables_in",
     "value_at",
     "with_query",
     "with_references",

@@ -9,8 +9,9 @@ and the answer, or why the query was refused and the result as it is shown witho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from accp_adapters.fetching.answers import answer, describe
@@ -23,7 +24,7 @@ from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import TokenCounter
 from accp_core.references import StoredText, short_reference
 
-__all__ = ["ASK_NAME", "Asker", "has_query", "schema_of", "with_query", "without_query"]
+__all__ = ["ASK_NAME", "Asker", "has_query", "schema_of", "tables_in", "with_query", "without_query"]
 
 ASK_NAME: Final = "accp_query"
 """The name of the argument."""
@@ -33,6 +34,9 @@ _SCHEMAS: Final = ("parameters", "input_schema", "inputSchema")
 """Where providers and MCP have the JSON Schema of a tool's arguments."""
 _SHOWN_WHOLE: Final = 400
 """Tokens; a result whose view takes fewer is shown whole."""
+_MAX_SAID: Final = 40
+"""Tokens of the tables that a definition names."""
+_MAX_NAMES: Final = 20
 _MAX_TABLES: Final = 200
 """Tokens of the line that names the tables of a tool's result."""
 
@@ -90,22 +94,62 @@ def _refused(refusal: ProtocolError, text: str, ordinary: Compressed | None) -> 
     return f"{MarkerStart.ASKED} refused: {' '.join(str(refusal).split())}]\n{below}"
 
 
-def with_query(tool: Mapping[str, Any]) -> Mapping[str, Any]:
+def with_query(tool: Mapping[str, Any], *, tables: str = "") -> Mapping[str, Any]:
     """Return the definition of a tool, in the layout of a provider or of MCP, with the argument.
 
     The object itself comes back where it has such an argument, or no schema of arguments that it could be added to.
+    What is known of the `tables` of its results is said there.
     """
     if isinstance(function := tool.get("function"), Mapping):
-        wanted = with_query(function)
+        wanted = with_query(function, tables=tables)
         return tool if wanted is function else {**tool, "function": wanted}
     name, schema = schema_of(tool)
     if not name or has_query(tool) or "$ref" in schema:
         return tool
     wanted = {**schema, "properties": {**(schema.get("properties") or {}), ASK_NAME: _PROPERTY}}
+    if tables:
+        wanted["properties"][ASK_NAME] = {**_PROPERTY, "description": f"{_PROPERTY['description']}: {tables}"}
     if tool.get("strict"):
         # Providers require a strict schema to require all arguments; an empty text is no query.
         wanted["required"] = [*(schema.get("required") or ()), ASK_NAME]
     return {**tool, name: wanted}
+
+
+def tables_in(schema: object, counter: TokenCounter) -> str:
+    """Return the tables and columns of results of a JSON Schema, in at most 40 tokens: `orders(id, status)`."""
+    said: list[str] = []
+    for name, columns in islice(_tables(schema, schema, ()), _MAX_NAMES):
+        for known in range(min(len(columns), _MAX_NAMES), 0, -1):
+            shown = ", ".join([*columns[:known], *(["…"] if known < len(columns) else [])])
+            if counter(", ".join([*said, f"{name}({shown})"])) <= _MAX_SAID:
+                said.append(f"{name}({shown})")
+                break
+    return ", ".join(said)
+
+
+def _tables(schema: object, root: object, path: tuple[str, ...]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the path of each array of objects, to three levels, and the names of their members."""
+    members = list(islice(_properties(_referred(schema, root)).items(), _MAX_NAMES))
+    items = _referred(schema, root).get("items")
+    if columns := list(_properties(_referred(items, root))):
+        # What SDKs wrap as `result` is the whole of the text.
+        is_all = path in ((), ("result",)) and len(_properties(_referred(root, root))) < 2
+        yield "rows" if is_all else ".".join(path), columns
+    for name, member in members if len(path) < 3 else ():
+        yield from _tables(member, root, (*path, name))
+
+
+def _referred(schema: object, root: object) -> Mapping[str, Any]:
+    """Return a schema, or the one in `$defs` to which it refers; an empty one where it is none."""
+    name = str(schema.get("$ref", "")) if isinstance(schema, Mapping) else ""
+    known = root.get("$defs") if isinstance(root, Mapping) else None
+    found = known.get(name.removeprefix("#/$defs/")) if name and isinstance(known, Mapping) else schema
+    return found if isinstance(found, Mapping) else {}
+
+
+def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = schema.get("properties")
+    return found if isinstance(found, Mapping) else {}
 
 
 def has_query(tool: Mapping[str, Any]) -> bool:

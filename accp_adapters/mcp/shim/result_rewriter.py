@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Final, TypeAlias
 
-from accp_adapters.fetching import FETCH_NAME, Asker, with_query, with_references
+from accp_adapters.fetching import FETCH_NAME, Asker, tables_in, with_query, with_references
 from accp_adapters.mcp.shim import error_frames
 from accp_adapters.mcp.shim.hosts import HOSTS, Host, host_named, is_gain, shown_text
 from accp_adapters.mcp.shim.meta import add_metadata, extend_metadata, has_room_for_metadata
@@ -105,8 +105,13 @@ class ResultRewriter:
             named = [(tool, ToolForms(options.forms).resolve(str(tool.get("name")))) for tool in tools]
             tools = [with_references(tool, resolved) if resolved else tool for tool, resolved in named]
         if options.ask and self._cites(request):
-            tools = [with_query(tool) if self._takes_query(tool) else tool for tool in tools]
+            tools = [self._asked(tool) if self._takes_query(tool) else tool for tool in tools]
         return result if tools == result["tools"] else _as_private({**result, "tools": tools})
+
+    def _asked(self, tool: JsonObject) -> JsonObject:
+        """Return the definition of a tool with the argument, which names the tables that the server declares."""
+        declared = self.session.catalog.tools.get(str(tool.get("name")), {}).get("outputSchema")
+        return dict(with_query(tool, tables=tables_in(declared, self.options.counter)))
 
     def _takes_query(self, tool: JsonObject) -> bool:
         """Return whether a tool only reads, and its results are not left as they are."""

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from accp_adapters.fetching import tables_in
 from accp_adapters.mcp import Encoder
 from accp_adapters.mcp.shim.results.views import restore_view
+from accp_adapters.tokens import count_o200k
 from tests.adapters.mcp.messages import ERAS, Era, Json, Wire, call, request, rows, served
 
 ROWS = [{"sku": f"A-{n}", "name": f"part {n}", "price": n + 0.5} for n in range(400)]
@@ -115,3 +117,43 @@ def test_nobody_is_asked_where_it_is_off() -> None:
     assert wire.encoder.from_client(message) is message
     with pytest.raises(ValueError, match="expected 'fetch' to be True where 'ask' is, found False"):
         Encoder(ask=True)
+
+
+ORDERS = {"type": "array", "items": {"$ref": "#/$defs/Order"}}
+DEFINED = {"Order": {"type": "object", "properties": {"id": {}, "status": {}, "total": {}}}}
+WIDE = {
+    "type": "array",
+    "items": {"type": "object", "properties": {f"a long name of column {n}": {} for n in range(90)}},
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ({"type": "object", "properties": {"orders": ORDERS}, "$defs": DEFINED}, "orders(id, status, total)"),
+        (
+            {"properties": {"data": {"properties": {"orders": ORDERS}}, "cursor": {}}, "$defs": DEFINED},
+            "data.orders(id, status, total)",
+        ),
+        ({"properties": {"result": ORDERS}, "$defs": DEFINED}, "rows(id, status, total)"),
+        ({"properties": {"result": ORDERS}}, ""),
+        (
+            {"properties": {"x": {"$ref": "#/$defs/x"}}, "$defs": {"x": {"properties": {"x": {"$ref": "#/$defs/x"}}}}},
+            "",
+        ),
+        ("nothing", ""),
+    ],
+)
+def test_the_schema_of_results_names_tables_and_columns(schema: object, said: str) -> None:
+    wire = asking()
+    tool = {"name": "find", "inputSchema": SCHEMA, "annotations": READS, "outputSchema": schema}
+    listed = wire.ask(request("tools/list"), {"tools": [tool]})["result"]["tools"]
+    shown = listed[0]["inputSchema"]["properties"]["accp_query"]["description"]
+    assert shown == ("query the result" + (f": {said}" if said else ""))
+
+
+def test_what_a_schema_says_takes_at_most_forty_tokens() -> None:
+    said = tables_in({"properties": {"wide": WIDE, "orders": ORDERS}, "$defs": DEFINED}, count_o200k)
+    assert said.startswith("wide(a long name of column 0, ")
+    assert "…)" in said
+    assert count_o200k(said) <= 40

@@ -35,6 +35,7 @@ FRAMEWORKS = {
     "serving": set(),
     "tokens": {"tiktoken"},
     "stores": {"redis", "sqlite3"},
+    "statistics": set(),
     "telemetry": set(),
     "wire_log": set(),
     "cli": {"typer", "rich"},

@@ -56,6 +56,7 @@ _MAX_VALUES: Final = 1_000
 """Rows that a SELECT gives to a program."""
 DATABASES: Final = DatabaseCache()
 """The databases of the texts that were queried last."""
+_JSON: Final = ("{", "[")
 _CUT: Final = f"{MarkerStart.CUT_SOURCE}; of what was returned:]\n"
 """The first line of an answer from a source that a tool cut, so that no count passes for that of the whole."""
 
@@ -295,8 +296,8 @@ def _other(
 def _in_source(
     query: str, texts: Mapping[str, str], request: FetchRequest, limit: int, counter: TokenCounter
 ) -> str | None:
-    """Return the lines of the stored texts with words that no row has, such as those of a comment or a key; or None."""
-    sources = [OpenedText(value=text, prose=text) for text in texts.values()]
+    """Return the lines with words that no row has, such as those of a comment, or None; the tables name keys of JSON."""
+    sources = [OpenedText(value=text, prose=text) for text in texts.values() if not text.lstrip().startswith(_JSON)]
     if not has_phrase(query, sources):
         return None
     before = "in no row, but in the text:\n"

@@ -296,7 +296,7 @@ def _other(
 def _in_source(
     query: str, texts: Mapping[str, str], request: FetchRequest, limit: int, counter: TokenCounter
 ) -> str | None:
-    """Return the lines with words that no row has, such as those of a comment, or None; the tables name keys of JSON."""
+    """Return the lines with words that no row has, such as a comment's, or None; of JSON the tables name the keys."""
     sources = [OpenedText(value=text, prose=text) for text in texts.values() if not text.lstrip().startswith(_JSON)]
     if not has_phrase(query, sources):
         return None

@@ -44,8 +44,12 @@ async def guardrail(policy: Policy | None = None, *, token: str = TOKEN) -> Asyn
             await serving
 
 
-async def applied(guard: Any, messages: list[dict[str, Any]], call_id: str = "call-1") -> dict[str, Any]:
-    request = {"model": "gpt-5", "messages": messages, "litellm_call_id": call_id, "metadata": {}}
+def request_of(messages: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"model": "gpt-5", "messages": messages, "litellm_call_id": "call-1", "metadata": {}}
+
+
+async def applied(guard: Any, messages: list[dict[str, Any]], request: dict[str, Any] | None = None) -> dict[str, Any]:
+    request = request_of(messages) if request is None else request
     inputs = {"structured_messages": copy.deepcopy(messages)}
     found: dict[str, Any] = await guard.apply_guardrail(inputs, request, "request")
     return found
@@ -74,8 +78,9 @@ async def test_what_litellm_sent_stays_from_turn_to_turn_and_over_a_restart() ->
 
 async def test_litellm_opens_previews_by_its_retrieve_tool() -> None:
     messages = conversation()
+    request = request_of(messages)
     async with guardrail(PREVIEWS) as guard:
-        shown = await applied(guard, messages)
+        shown = await applied(guard, messages, request)
         assert [tool["function"]["name"] for tool in shown["tools"]] == ["headroom_retrieve"]
         name = shown["structured_messages"][3]["content"].split("headroom_retrieve ")[1][:24]
         for arguments, found in (
@@ -83,22 +88,22 @@ async def test_litellm_opens_previews_by_its_retrieve_tool() -> None:
             ({"hash": name, "query": "select count(*) as late from rows where status = 'late'"}, "late 12"),
             ({"hash": "0" * 24}, f"[Headroom: hash={'0' * 24} was not produced by the current request]"),
         ):
-            assert await retrieved(guard, messages, arguments) == found
+            assert await retrieved(guard, request, arguments) == found
 
 
-async def retrieved(guard: Any, messages: list[dict[str, Any]], arguments: dict[str, Any]) -> Any:
-    """Return what the tool gives a model that calls it in an answer to the request "call-1"."""
+async def retrieved(guard: Any, request: dict[str, Any], arguments: dict[str, Any]) -> Any:
+    """Return what the tool gives a model that calls it in an answer to a request to which the guardrail was applied."""
     calls = [{"id": "r1", "type": "function", "name": "headroom_retrieve", "arguments": arguments}]
     plan = await guard.async_build_agentic_loop_plan(
         tools={"tool_calls": calls},
         model="gpt-5",
-        messages=messages,
+        messages=request["messages"],
         response={"choices": [{"message": {"role": "assistant", "content": None}}]},
         anthropic_messages_provider_config=None,
         anthropic_messages_optional_request_params={},
         logging_obj=None,
         stream=False,
-        kwargs={"litellm_call_id": "call-1"},
+        kwargs=request,
     )
     return plan.request_patch.messages[-1]["content"]
 

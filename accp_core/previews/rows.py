@@ -187,6 +187,8 @@ class RankedRows:
 
 def _naming(table: Table) -> Sequence[str]:
     """Return the columns that say which row one is, best first: its name, a text that no other row has, or its key."""
+    if not table.columns:  # rows such as [] and {}
+        return ()
     first = table.columns[0]
     return (*table.naming(first), *(name for name in table.columns if _is_label(table, name)), first)
 

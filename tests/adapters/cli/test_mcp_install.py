@@ -69,7 +69,10 @@ def test_what_is_special_to_tools_is_written_and_taken_out_again(home: Path) -> 
     [
         ("read_file", "expected NAME=FORM, as read_*=verbatim, found 'read_file'"),
         ("=as_is", "expected NAME=FORM, as read_*=verbatim, found '=as_is'"),
-        ("read=exact", "expected tools['read'] to be one of ('as_is', 'verbatim', 'lossless') or ResultLimits"),
+        (
+            "read=exact",
+            "expected tools['read'] to be one of ('as_is', 'verbatim', 'lossless'), ResultLimits or resolve(…)",
+        ),
         ("read=600:4", "expected the limit 'preview' to be at least 60, found 4"),
     ],
 )

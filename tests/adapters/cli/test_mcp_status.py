@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 from typer.testing import CliRunner
@@ -34,8 +35,14 @@ def test_a_run_says_what_it_does_and_what_it_saved(tmp_path: Path) -> None:
 def test_a_run_that_counts_several_kinds_ends_with_one_total(tmp_path: Path) -> None:
     lines = modern("tools/list", 1) + modern("tools/call", 2, name="orders", arguments={})
     command = [*ACCP, "--name", "shop", "--state-dir", str(tmp_path), "--", *SERVER]
-    run = subprocess.run(command, input=lines, capture_output=True, timeout=PATIENCE, check=True)
-    *_, last = run.stderr.decode().splitlines()
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE) as run:
+        assert run.stdin and run.stdout
+        run.stdin.write(lines)
+        run.stdin.flush()
+        answers = [run.stdout.readline() for _ in range(2)]  # at the end of its input the server drops what it does
+        _, said = run.communicate(timeout=PATIENCE)
+    assert all(answers)
+    *_, last = said.decode().splitlines()
     assert last.startswith("accp mcp: shop: definitions: 1 message")
     assert "; all together: 2 messages, " in last
 

@@ -112,7 +112,10 @@ def test_a_share_that_is_none_is_refused_by_name_and_value(fields: Any, found: s
         ({"user_limit": 0}, "expected the limit 'user' to be at least 1, found 0"),
         ({"tools": "shell"}, r"expected tools to be like \{'read_\*': 'verbatim'\}, found 'shell'"),
         ({"tools": {"shell": "exact"}}, r"expected tools\['shell'\] to be one of \('as_is', .* found 'exact'"),
-        ({"tools": {"shell": 400}}, r"expected tools\['shell'\] to be one of .* or ResultLimits, found 400"),
+        (
+            {"tools": {"shell": 400}},
+            r"expected tools\['shell'\] to be one of .* ResultLimits or resolve\(…\), found 400",
+        ),
         ({"agent_names": "crm"}, "expected agent_names to be several names, .*, found 'crm'"),
     ],
 )

@@ -285,6 +285,12 @@ def test_of_a_wide_table_the_columns_that_fit_are_named_and_the_others_counted()
     assert re.search(r"; field_1; .*; field_19; \[…2\d\d columns\]$", text)
 
 
+@pytest.mark.parametrize("empty", [[], {}])
+def test_rows_without_a_cell_are_counted(empty: object) -> None:
+    source = json.dumps({"checks": [empty] * 3, "notes": [{"n": n, "text": "as before"} for n in range(60)]})
+    assert "checks: 3 rows" in shown(source, 100)
+
+
 def test_many_tables_are_counted() -> None:
     source = json.dumps({f"t{number}": [{"a": number, "b": text} for text in "xyz" * 20] for number in range(14)})
     assert shown(source, 400).endswith("[…2 tables]")

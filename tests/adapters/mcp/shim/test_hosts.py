@@ -105,7 +105,7 @@ def test_prose_that_stands_twice_is_sent_once_to_a_client_that_restores_it() -> 
 
 def test_the_documentation_lists_every_host_with_its_form_and_its_source() -> None:
     forms = {"text": "the texts", "structured": "`structuredContent`", "both": "both"}
-    page = (Path(__file__).parents[4] / "docs" / "mcp.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[4] / "docs" / "mcp-reference.md").read_text(encoding="utf-8")
     rows = [cells for line in page.splitlines() if len(cells := line.split(" | ")) == 4]
     lines = {cells[1].strip("`"): cells for cells in rows}
     for name, host in HOSTS.items():

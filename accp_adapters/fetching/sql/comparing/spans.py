@@ -31,7 +31,7 @@ class Spans:
     """The parts of a query whose tokens are resolved."""
 
     def __init__(self, tokens: Sequence[SqlToken]) -> None:
-        """Find the pairs of parentheses; E1004: there are too many within each other."""
+        """Find the pairs of parentheses; E1004: one has no end, or there are too many within each other."""
         self._tokens = tokens
         self._pairs: dict[int, int] = {}
         """The index of each parenthesis and CASE to that of its end, and back."""
@@ -44,6 +44,8 @@ class Spans:
             elif opened and (token.text == ")" or self._is_word(at, "END")):
                 self._pairs[at] = opened[-1]
                 self._pairs[opened.pop()] = at
+        if any(tokens[at].text == "(" for at in opened):
+            raise refuse("expected ) for each (, found one without its end")
 
     def _is_word(self, at: int, word: str) -> bool:
         return self._tokens[at].upper == word and is_keyword(self._tokens, at)

@@ -63,8 +63,8 @@ async def test_a_principal_that_begins_many_sessions_of_large_frames() -> None:
             await asked(honest, "ann", "mine", 10)
             await begin(hog, 0, 40)
             before = command.peak
-            done = await begin(hog, 40, 75)
-            assert command.peak - before < 15  # more than 30 MB came meanwhile
+            done = await begin(hog, 40, 110)
+            assert command.peak - before < 30  # more than 60 MB came meanwhile
             assert await asked(honest, "ann", "new", 10) == 200
             assert set(done) <= {200, 429, 503}
 

@@ -114,7 +114,7 @@ class Stats:
     values_checked: int = 0
     """Values of final answers that were looked up in what the model was sent."""
     values_nowhere: int = 0
-    """Those that stand in none of it and do not follow from it."""
+    """Those that the model was not sent, and that do not follow from what it was sent."""
     shadow_compared: int = 0
     """Calls of a model that were made again with the unprojected prompt."""
     shadow_changed: int = 0
@@ -269,7 +269,7 @@ class Telemetry:
         self._tell(Stats(references_answered=references))
 
     def checked(self, values: int, nowhere: int) -> None:
-        """Tell that a final answer states `values`, of which `nowhere` stand in nothing that the model was sent."""
+        """Count the `values` of a final answer, and those of them that are `nowhere` in what the model was sent."""
         _log.info("%s: %d of %d values of a final answer stand nowhere", self._adapter, nowhere, values)
         self._tell(Stats(values_checked=values, values_nowhere=nowhere))
 

@@ -18,7 +18,7 @@ STDIN: Final = "-"
 
 
 class PrintableRecords(logging.Formatter):
-    """Formats the records of a log, which name and quote what others sent, so that nothing of them obeys a terminal."""
+    """Formats log records without control characters, since they quote what others sent to a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the text of one record and of its exception."""

@@ -79,7 +79,7 @@ class ToolModel(BaseChatModel):
 
 
 class MailboxModel(ToolModel):
-    """A chat model that is played by whoever answers the letters of a mailbox: a person, a batch job, a program.
+    """A chat model whose answers come from files in a folder, which a person, a batch job or a program writes.
 
     Each prompt is JSON with the messages and the tools as OpenAI's API takes them; the answer is words, or JSON with
     `tool_calls`.

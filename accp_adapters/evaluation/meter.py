@@ -1,4 +1,4 @@
-"""What the model calls of one task took: counted from what each call is sent and answers, whatever model it is."""
+"""Counts the calls and tokens of one task, from the prompt and the answer of each call of the model."""
 
 from __future__ import annotations
 
@@ -77,5 +77,5 @@ def _answers(response: LLMResult) -> Iterator[AIMessage]:
 
 @functools.lru_cache(maxsize=1_000)
 def _encode(text: str) -> TokenIds:
-    """Return the tokens of a text; each message stands in many prompts."""
+    """Return the tokens of a text; they are cached, since many prompts contain the same message."""
     return o200k_base_encoding().encode_ordinary(text)

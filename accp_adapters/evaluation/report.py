@@ -104,7 +104,7 @@ class Report:
 
 
 def _by(lines: Sequence[Line], name: str) -> dict[str, list[Line]]:
-    """Return the lines by what stands in them under a name; a task without a group is one of its own."""
+    """Return the lines by their value of `name`; a line without one by its task."""
     groups: dict[str, list[Line]] = defaultdict(list)
     for line in lines:
         groups[line.get(name) or line["task"]].append(line)

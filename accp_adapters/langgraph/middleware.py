@@ -111,8 +111,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             fold_keep: What the newest turns may take that a fold leaves as they are, in the same forms; the last turn
                 always stays. None: a fourth of `fold_trigger`.
             summarizer: Writes the summaries, of at most 100 tokens; None: they are made by rule.
-            check_answers: Whether `check` counts the values of each final answer in `stats()` and telemetry; it takes
-                about as long as the projection.
+            check_answers: Whether `check` counts the values of each final answer in `stats()` and telemetry; with 2 MB
+                of results, half a second for each value that stands nowhere.
             shadow: Makes some calls of the model again with the unprojected prompt, after the answer, and counts how
                 often its next action changes; None: none, and nothing costs more.
 

@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Context, localcontext
 from enum import StrEnum
 from typing import Final
 
@@ -66,7 +67,9 @@ def check(answer: str, shown: Iterable[str], *, own: Iterable[str] = (), request
     """
     texts, written = ShownTexts(shown), ShownTexts(own)
     claims = itertools.islice(claims_in(answer), _MAX_CLAIMS)
-    return tuple(_receipt(claim, f"{request}\n{_sentence(answer, claim)}", texts, written) for claim in claims)
+    # Whatever others wrote as a number, such as NaN or 9e999999, a comparison or a sum of it is no error.
+    with localcontext(Context(traps=[])):
+        return tuple(_receipt(claim, f"{request}\n{_sentence(answer, claim)}", texts, written) for claim in claims)
 
 
 def _receipt(claim: StatedValue, context: str, shown: ShownTexts, own: ShownTexts) -> Receipt:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Final
 
 from accp_core.receipts.spelling import plain
@@ -62,7 +62,8 @@ def _text(cell: Any) -> str:
 
 
 def _number(cell: Any) -> Decimal | None:
-    try:
-        return Decimal(f"{cell}".replace(",", "")) if isinstance(cell, str | int | float) and cell is not True else None
-    except InvalidOperation:
+    """Return a finite number; where nothing is trapped, any other text is NaN."""
+    if not isinstance(cell, str | int | float) or cell is True:
         return None
+    number = Decimal(f"{cell}".replace(",", ""))
+    return number if number.is_finite() else None

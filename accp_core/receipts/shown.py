@@ -61,8 +61,8 @@ class ShownTexts:
                 shown
                 for shown in self.numbers
                 for each in scales
-                if number and (each != 1 or _decimals(shown) > _decimals(number))
-                if abs(shown / each - number) < 1 and (shown / each).quantize(exponent, ROUND_HALF_UP) == number
+                if number and abs(shown / each - number) < 1 and (each != 1 or _decimals(shown) > _decimals(number))
+                if (shown / each).quantize(exponent, ROUND_HALF_UP) == number
             ),
             None,
         )

@@ -43,7 +43,7 @@ class _Call:
 
 
 class ShadowRunner:
-    """Compares some calls of one middleware; each runs in a context of its own, so that nothing of it is streamed."""
+    """Compares some calls of one middleware, each in its own context, so that nothing of it is streamed."""
 
     def __init__(self, options: Shadow, policy: Policy, telemetry: Telemetry) -> None:
         """Compare what `policy` sends, by `options`."""
@@ -88,7 +88,11 @@ class ShadowRunner:
             run = contextvars.Context().run
             thread = threading.Thread(target=run, args=(self._compare, call, handler), name="accp-shadow", daemon=True)
             self._running.add(thread)
-            thread.start()
+            try:
+                thread.start()
+            except RuntimeError as error:  # the process may have no more threads
+                self._running.discard(thread)
+                self._telemetry.shadow_failed(type(error).__name__)
 
     def start_task(
         self,

@@ -155,6 +155,20 @@ async def test_a_slow_shadow_call_is_not_waited_for(is_async: bool) -> None:
     assert middleware.stats().shadow_failures == 1
 
 
+def test_a_thread_that_cannot_start_harms_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        if thread.name == "accp-shadow":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    graph, _, middleware = agent(answers_what_it_reads, Shadow(rate=1))
+    assert run(graph, middleware, 1)["messages"][-1].text.startswith("There are 300")
+    assert (middleware.stats().shadow_failures, middleware.stats().shadow_compared) == (1, 0)
+
+
 def test_nothing_of_a_shadow_call_is_streamed() -> None:
     graph, _, middleware = agent(books_what_it_reads, Shadow(rate=1))
     parts = list(graph.stream({"messages": "find"}, stream_mode="messages"))

@@ -176,3 +176,18 @@ def only_in(answer: str, text: str) -> Origin:
 @pytest.mark.parametrize("part", ["A/", "A-", "1,", "1.", '"', "“", "Jan", "Jan 1", "1:", "a@", "`a", "2026-", "1 %"])
 def test_a_long_run_takes_no_quadratic_time(part: str) -> None:
     assert grows_in_proportion(lambda size: list(claims_in(part * size)), 1_000)
+
+
+@pytest.mark.parametrize("cell", ["nan", "NaN", "-inf", "Infinity", "9e999999", "1e-999999999", "-" + "9" * 50])
+def test_what_is_no_usual_number_is_no_error(cell: str) -> None:
+    shown = [json.dumps([{"n": cell, "m": 5}, {"n": cell, "m": 7.5}, {"n": "4", "m": 99}])]
+    found = check("Above 12 the sum of n and m is 1234.", shown, request="the sum of n above 3 and m below 50")
+    assert [(receipt.text, receipt.origin) for receipt in found][-1] == ("1234", Origin.NOWHERE)
+
+
+def test_a_number_of_many_digits_is_no_error() -> None:
+    long = "0.1212345678901234567890123456789"
+    (receipt,) = check("It is 12.123456789012345678901234567890 %.", [long])
+    assert receipt.origin is Origin.NOWHERE
+    (receipt,) = check("It is 12.12 %.", [long])
+    assert receipt.derivation == f"{long} rounded"

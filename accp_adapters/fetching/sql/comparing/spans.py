@@ -44,8 +44,10 @@ class Spans:
             elif opened and (token.text == ")" or self._is_word(at, "END")):
                 self._pairs[at] = opened[-1]
                 self._pairs[opened.pop()] = at
-        if any(tokens[at].text == "(" for at in opened):
-            raise refuse("expected ) for each (, found one without its end")
+        for at in opened:
+            if tokens[at].text == "(":
+                written = "".join(token.text for token in tokens[max(at - 1, 0) : at + 1])
+                raise refuse(f"expected ) for each (, found {written!r} without it")
 
     def _is_word(self, at: int, word: str) -> bool:
         return self._tokens[at].upper == word and is_keyword(self._tokens, at)

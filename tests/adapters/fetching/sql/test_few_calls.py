@@ -83,3 +83,8 @@ def test_an_expression_that_may_never_end_is_refused_with_what_does_the_same() -
         ProtocolError, match=r"E1004: expected LIKE '%a%', GLOB '\*a\[0-9\]\*', OR or words, found 'REGEXP'"
     ):
         ask(ORDERS, "SELECT id FROM orders WHERE id REGEXP '^a'")
+
+
+def test_a_refusal_names_the_call_whose_parenthesis_does_not_end() -> None:
+    with pytest.raises(ProtocolError, match=r"E1004: expected \) for each \(, found 'abs\(' without it"):
+        ask('[{"n": 1}, {"n": 2}]', "n > abs(")

@@ -8,23 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from a2a.types import Artifact, Message, Part, Role, Task, TaskState
 from google.protobuf.struct_pb2 import Struct
 
+from accp_adapters.a2a.wire.parts import read_frame
 from accp_adapters.a2a.wire.states import FRAME_KINDS
 from accp_adapters.a2a.wire.values import protojson_text, read_struct, read_value
 from accp_adapters.tokens import o200k_base
+from accp_core.accp.vocabulary import MEDIA_TYPE
 from accp_core.markers import escape_markers
 from accp_core.ports import ColdStore, TokenCounter
 from accp_core.previews import preview
 from accp_core.references import StoredText, short_reference
 from accp_core.strict_json import compact_json
-from accp_core.view import render
+from accp_core.view import render, render_text
 
 __all__ = ["TaskView", "task_view"]
 
+_MARGIN: Final = 8
+"""Tokens that joining sections may add."""
 _STATE_PREFIX: Final = "TASK_STATE_"
 _USUAL_TYPES: Final = {"text": "text/plain", "data": "application/json"}
 """Kind of a part to the media type that says nothing more than the kind."""
@@ -73,35 +77,89 @@ def task_view(
     whole = StoredText.of(protojson_text(task, sort_keys=True))
     if store is not None:
         store.put(session_id or task.context_id or task.id, whole.key, whole.text)
-    text = _text(
-        _shown(task), None if store is None else short_reference(whole.key), limit=limit, counter=count, request=request
-    )
+    opening = None if store is None else short_reference(whole.key)
+    sections = _sections(task, opening, count)
+    text = "\n".join(section.shown for section in sections)
+    if opening is not None and limit is not None and count(text) > limit:
+        text = _previewed(sections, opening, limit=limit, counter=count, request=request)
     reference = None if store is None else whole.reference
     return TaskView(text=text, reference=reference, tokens_before=count(whole.text), tokens_after=count(text))
 
 
-def _text(
-    shown: dict[str, Any], reference: str | None, *, limit: int | None, counter: TokenCounter, request: str
-) -> str:
-    """Return the view of `shown` with the reference at its end, or a preview where the view is over the limit."""
-    text = escape_markers(render(shown if reference is None else {**shown, "whole": reference}, counter=counter))
-    if reference is None or limit is None or counter(text) <= limit:
-        return text
-    # The reference is a part of its own, because A2A has no tool that opens it.
-    return preview(compact_json(shown), limit=limit, opening=reference, counter=counter, request=request)
+class _Section(NamedTuple):
+    """One piece of the view: a label, and a content that is read by itself, so that nothing in it refers elsewhere."""
+
+    label: str
+    source: str
+    """The content as the agent sent it."""
+    view: str
+    """The content as the model reads it."""
+
+    @property
+    def shown(self) -> str:
+        """The lines of the view; a content of one line stands beside its label."""
+        between = "" if not self.label else "\n" if "\n" in self.view else " "
+        return f"{self.label}{between}{self.view}"
 
 
-def _shown(task: Task) -> dict[str, Any]:
-    """Return the state of a task, the agent's last words, and its artifacts, without what is empty."""
+def _sections(task: Task, opening: str | None, counter: TokenCounter) -> list[_Section]:
+    """Return the state of a task, the agent's last words, its artifacts, and what the view leaves out."""
     words = _last_words(task)
-    artifacts = {name: _artifact(artifact) for name, artifact in _named(task.artifacts)}
-    shown = {
-        "state": _state_name(task.status.state),
-        "message": None if words is None else _described(_content(words.parts), metadata=words.metadata),
-        "artifacts": artifacts,
-        "metadata": read_struct(task.metadata),
-    }
-    return {**{name: value for name, value in shown.items() if value not in (None, {})}, "omitted": _omitted(task)}
+    sections = [_of_value("", {"state": _state_name(task.status.state)}, counter)]
+    if words is not None:
+        sections.append(_of_parts("message:", words.parts, counter, metadata=words.metadata))
+    for name, artifact in _named(task.artifacts):
+        about = {"description": artifact.description} if artifact.description else {}
+        parts = _of_parts(f"artifact {name}:", artifact.parts, counter, metadata=artifact.metadata, **about)
+        sections.append(parts)
+    if metadata := read_struct(task.metadata):
+        sections.append(_of_value("metadata:", metadata, counter))
+    end = {"omitted": _omitted(task), **({} if opening is None else {"whole": opening})}
+    return [*sections, _of_value("", end, counter)]
+
+
+def _of_value(label: str, value: Any, counter: TokenCounter) -> _Section:
+    return _Section(label, compact_json(value), escape_markers(render(value, counter=counter)))
+
+
+def _of_parts(label: str, parts: Iterable[Part], counter: TokenCounter, *, metadata: Struct, **about: Any) -> _Section:
+    """Return the section of parts, each on lines of its own; texts side by side are read as one text."""
+    fields = {**about, "metadata": read_struct(metadata)}
+    contents = [_of_value("", {name: value for name, value in fields.items() if value}, counter)] * any(fields.values())
+    texts: list[str] = []
+    for part in parts:
+        described, content = _content(part)
+        if isinstance(content, str) and not described:
+            texts.append(content)
+            continue
+        contents += _of_texts(texts, counter)
+        texts = []
+        contents += [_of_value("", described, counter)] * bool(described)
+        contents += _of_texts([content], counter) if isinstance(content, str) else [_of_value("", content, counter)]
+    contents += _of_texts(texts, counter)
+    return _Section(label, "\n".join(each.source for each in contents), "\n".join(each.view for each in contents))
+
+
+def _of_texts(texts: Sequence[str], counter: TokenCounter) -> list[_Section]:
+    """Return the view of texts, read as any text is: a table in it is shown as a table."""
+    source = "\n".join(text.removesuffix("\n") for text in texts if text)
+    return [_Section("", source, escape_markers(render_text(source, counter=counter).text))] if source else []
+
+
+def _previewed(sections: Sequence[_Section], opening: str, *, limit: int, counter: TokenCounter, request: str) -> str:
+    """Return the view with a preview of the longest section, or where that is not enough, a preview of everything."""
+    longest = max(sections, key=lambda section: counter(section.view))
+    others = "\n".join(section._replace(view="").shown if section is longest else section.shown for section in sections)
+    room = limit - counter(others) - _MARGIN
+    if room > limit // 2:
+        # A preview names the reference itself, because A2A has no tool that opens it.
+        short = preview(longest.source, limit=room, opening=opening, counter=counter, request=request)
+        shown = [section._replace(view=short) if section is longest else section for section in sections]
+        text = "\n".join(section.shown for section in shown)
+        if counter(text) <= limit:
+            return text
+    source = "\n".join(f"{section.label}\n{section.source}" for section in sections[:-1])
+    return preview(source, limit=limit, opening=opening, counter=counter, request=request)
 
 
 # A server keeps a message in `status` only until the next change of state; then it is the last one of the history.
@@ -128,16 +186,6 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number > 1)}" if number else ""
 
 
-def _artifact(artifact: Artifact) -> Any:
-    return _described(_content(artifact.parts), description=artifact.description, metadata=artifact.metadata)
-
-
-def _described(content: Any, *, metadata: Struct, **words: str) -> Any:
-    """Return a content as it is, or in a map with what describes it: its media type, a description, metadata."""
-    about = {name: value for name, value in {**words, "metadata": read_struct(metadata)}.items() if value}
-    return {**about, "content": content} if about else content
-
-
 def _state_name(state: int) -> str:
     if state in FRAME_KINDS:
         return FRAME_KINDS[state].state_name
@@ -155,28 +203,17 @@ def _named(artifacts: Iterable[Artifact]) -> Iterable[tuple[str, Artifact]]:
         yield name, artifact
 
 
-def _content(parts: Sequence[Part]) -> Any:
-    """Return the content of parts: None, one value, or a list; texts side by side are joined, as they were streamed."""
-    values: list[Any] = []
-    follows_text = False
-    for part in parts:
-        value = _value(part)
-        is_text = isinstance(value, str) and part.WhichOneof("content") == "text"
-        if is_text and follows_text:
-            values[-1] += value
-        else:
-            values.append(value)
-        follows_text = is_text
-    return values if len(values) > 1 else next(iter(values), None)
-
-
-def _value(part: Part) -> Any:
-    """Return the text or data of a part, of a file its address and size in bytes, with what describes it."""
+def _content(part: Part) -> tuple[dict[str, Any], Any]:
+    """Return what describes a part, and its text or value; of a file only what describes it: its address and size."""
     kind = part.WhichOneof("content") or ""
-    media_type = "" if part.media_type == _USUAL_TYPES.get(kind) else part.media_type
-    if kind in _USUAL_TYPES:
-        content = part.text if kind == "text" else read_value(part.data)
-        return _described(content, metadata=part.metadata, file=part.filename, type=media_type)
-    file = {"file": part.filename, "type": part.media_type, "url": part.url, "bytes": len(part.raw)}
-    shown = {**file, "metadata": read_struct(part.metadata)}
-    return {name: value for name, value in shown.items() if value}
+    message = read_frame(part) if part.media_type == MEDIA_TYPE else None
+    is_usual = message is not None or part.media_type == _USUAL_TYPES.get(kind)
+    about: dict[str, Any] = {"file": part.filename, "type": "" if is_usual else part.media_type}
+    if kind not in _USUAL_TYPES:
+        about |= {"url": part.url, "bytes": len(part.raw)}
+    described = {name: value for name, value in {**about, "metadata": read_struct(part.metadata)}.items() if value}
+    if kind not in _USUAL_TYPES:
+        return {}, described
+    if message is not None:
+        return described, dict(message.payload)
+    return described, part.text if kind == "text" else read_value(part.data)

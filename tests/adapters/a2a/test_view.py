@@ -91,7 +91,7 @@ def test_a_table_in_a_text_is_a_table_and_refers_to_no_other_artifact() -> None:
     [
         (TaskState.TASK_STATE_INPUT_REQUIRED, "input_required"),
         (TaskState.TASK_STATE_UNSPECIFIED, "unspecified"),
-        (42, "\"42\""),
+        (42, '"42"'),
     ],
 )
 def test_every_state_has_a_word_and_what_is_left_out_is_counted(state: TaskState, word: str) -> None:

@@ -47,7 +47,7 @@ define install
 endef
 
 # The versions of a run that passed, into docs/tested-with.md: make test ACCP_TESTED_WITH=1
-wrote = if [ -n '$(ACCP_TESTED_WITH)' ]; then $(2)/bin/python -m tests.tested_with $(1); fi
+wrote = if [ -n '$(ACCP_TESTED_WITH)' ]; then $(2)/bin/python -m tests.harness.tested_with $(1); fi
 
 # A worker that has nothing left takes tests from another one, so that no long test runs alone at the end.
 XDIST := -n auto --dist worksteal
@@ -108,41 +108,41 @@ conformance: $(STAMP)  ## which requirements hold, and ACP_REFERENCE=, A2A_TCK=,
 	$(BIN)/python -m tests.conformance
 
 conformance-mcp: $(STAMP)  ## MCP's own suite against a server alone and behind us; needs npm
-	$(BIN)/python -W ignore -m tests.adapters.mcp.conformance.suite
+	$(BIN)/python -W ignore -m tests.harness.mcp_suite.suite
 
 fuzz: $(STAMP)  ## each fuzzer for FUZZ_SECONDS (30), until FUZZ_INPUTS ran; skipped where atheris cannot be installed
 	-$(BIN)/pip install --quiet --only-binary :all: --group fuzz
-	$(BIN)/python -m tests.fuzz
+	$(BIN)/python -m tests.harness.fuzz
 
 soak: $(STAMP)  ## a mixed load for SOAK_SECONDS (3600): a curve of memory, descriptors and threads, which must be flat
-	$(BIN)/python -m tests.soak
+	$(BIN)/python -m tests.harness.soak
 
 chaos: $(STAMP)  ## CHAOS_KILLS (1000) deaths at accesses of the stores, and all deaths of the workers
 	ACCP_DEATHS=all $(BIN)/pytest $(XDIST) tests/adapters/langgraph/test_workers.py
-	$(BIN)/python -m tests.chaos
+	$(BIN)/python -m tests.harness.chaos
 
-mutants: $(STAMP)  ## changes of the code that no test notices: each must be explained in tests/mutants/explained.json
+mutants: $(STAMP)  ## changes of the code that no test notices: each must be explained in tests/harness/mutants/explained.json
 	$(BIN)/pip install --quiet --group mutants
-	$(BIN)/python -m tests.mutants
+	$(BIN)/python -m tests.harness.mutants
 
 fresh: $(STAMP)  ## README and docs followed outside the checkout with the wheel; FRESH='python3.12 python3.13': with these
-	$(BIN)/python -m tests.fresh $(FRESH)
+	$(BIN)/python -m tests.harness.fresh $(FRESH)
 
 pictures: $(STAMP)  ## the pictures in docs/, as Chromium shows the pages
-	$(BIN)/python -m tests.pictures
+	$(BIN)/python -m tests.harness.pictures
 
 release: $(STAMP)  ## the wheel twice, byte for byte the same; SBOM and known weaknesses of what it needs
 	$(BIN)/pip install --quiet --group release
-	$(BIN)/python -m tests.release
+	$(BIN)/python -m tests.harness.release
 
 bench: $(STAMP)  ## tokens and speed, as tables; SECTIONS="latency mcp_latency" for these only
-	$(BIN)/python -m tests.bench $(SECTIONS)
+	$(BIN)/python -m tests.harness.bench $(SECTIONS)
 
 bench-peers: $(PEERS)/.installed  ## tokens of payloads beside other encodings, which are installed apart
-	$(PEERS)/bin/python -m tests.bench.payloads
+	$(PEERS)/bin/python -m tests.harness.bench.payloads
 
 bench-compiled: $(COMPILED)/.installed  ## the same with what Cython compiles
-	PYTHONPATH=$(COMPILED):. $(BIN)/python -P -m tests.bench $(SECTIONS)
+	PYTHONPATH=$(COMPILED):. $(BIN)/python -P -m tests.harness.bench $(SECTIONS)
 
 clean:
 	rm -rf $(VENV) $(DEMO) $(LOWEST) $(MCP1) $(OTHERS) $(PEERS) $(COMPILED)

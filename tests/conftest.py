@@ -33,14 +33,9 @@ settings.load_profile("mutants" if os.environ.get("ACCP_MUTANTS") else "ci" if o
 
 RUN_UNTRACED = (
     "adapters/langgraph/composition",
-    "adapters/mcp/conformance",
     "adapters/mcp/real_servers",
-    "bench",
-    "chaos",
-    "fuzz",
     "integrations",
     "properties",
-    "soak",
     "test_examples.py",
 )
 """Tests that repeat with much data, or beside others' programs, what the tests beside each module show."""

@@ -1,12 +1,9 @@
-"""The bars of the house: small folders, files and functions, and one home for each idea."""
-
-from __future__ import annotations
+"""The bars of the house: what it holds in all, small folders, files and functions, and one home for each idea."""
 
 import ast
 import functools
 import graphlib
 import statistics
-from collections import Counter
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -14,64 +11,32 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(path for name in ("accp_core", "accp_adapters") for path in (ROOT / name).rglob("*.py"))
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "llms.txt", *sorted((ROOT / "docs").rglob("*.md"))]
 FOLDERS = sorted({path.parent for path in MODULES})
 MAX_MODULES = 15
-MAX_FILE_LINES = 400
-# One class writes the notation of views and one reads it: cut in two, each half would call the other.
-GRAMMARS = {"accp_core/view/read_value.py", "accp_core/view/write.py"}
+MAX_FILE_LINES = 700
+"""A file tells one story: the readers of a grammar, or a connection, take this many lines."""
 MAX_FUNCTION_LINES = 40
 MAX_MEDIAN_LINES = 8
 MAX_P90_LINES = 20
 
+MOST_PRODUCT_LINES = 59_500
+MOST_TEST_LINES = 63_700
+MOST_PRODUCT_FILES = 750
+MOST_WORDS = 40_300
+"""What the next reader has to read. These numbers may only fall: lower them with what leaves."""
+
 HOMES = {
-    "key_of": "accp_core/references/key.py",
-    "check_grant": "accp_core/references/grants.py",
-    "compress": "accp_core/compression.py",
-    "ResultLimits": "accp_core/compression.py",
+    "key_of": "accp_core/references/",
+    "check_grant": "accp_core/references/",
+    "compress": "accp_core/",
     "read_json": "accp_core/strict_json.py",
-    "strict_decoder": "accp_core/strict_json.py",
     "compact_json": "accp_core/strict_json.py",
-    "BoundedDict": "accp_core/bounded.py",
     "ErrorCode": "accp_core/error_codes.py",
-    "accept_reply": "accp_core/aci/reply.py",
-    "READ_PRICE": "accp_core/projection/cache_cost.py",
-    "WRITE_PRICE": "accp_core/projection/cache_cost.py",
+    "accept_reply": "accp_core/aci/",
 }
-"""Function, class or constant, and the one module that defines it."""
-
-BUILDERS = {
-    # Reading in an embedded text's own style, and from the middle of a text.
-    "JSONDecoder": {
-        "accp_core/strict_json.py",
-        "accp_core/documents/json_styles.py",
-        "accp_core/documents/cut/cut_json.py",
-        "accp_core/tables/shortened.py",
-    },
-    # Writing in the style that a text had.
-    "separators": {
-        "accp_core/strict_json.py",
-        "accp_core/documents/json_styles.py",
-        "accp_adapters/replay/formats/frameworks/json_layouts.py",
-    },
-    "OrderedDict": {"accp_core/bounded.py"},
-}
-"""A class or a keyword argument, and the modules that may use it."""
-
-SHARED_NAMES = {
-    "the same idea of two protocols": ("Acknowledged EXTENSION Json Link Message Part"),
-    "of each format, notation or state machine": "CODE IS_SEVERAL KEY LAYOUT MAX_DEPTH TRANSITIONS Table Value",
-    "a text in which something was replaced: a repeat, a row": "Shortened",
-    "of a recorded conversation, beside that of a live one": "Finding Request Role Snapshot Source Step",
-    "a text that is read, and one that questions are asked of; the figures of each": "Document Report",
-}
-"""Why several modules define a public name, and the names."""
-
-SHARED_MODULES = {
-    "aacp/registry.py": "the command that edits a registry",
-    "frameworks/pydantic_ai.py": "what is recorded by the framework",
-    "references/grants.py": "the grants that a graph's state holds",
-}
-"""A module in several folders of one name, and why."""
+"""Function or class, and where the only module is that defines it."""
 
 
 def name_of(path: Path) -> str:
@@ -83,8 +48,30 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+def statements_of(node: ast.AST) -> Iterator[ast.stmt]:
+    """Yield the statements of a module, class or function, and those within them."""
+    for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for child in getattr(node, part, ()):
+            if isinstance(child, ast.stmt):
+                yield child
+            yield from statements_of(child)
+
+
 def functions_of(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return (node for node in ast.walk(tree_of(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return (node for node in statements_of(tree_of(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def code_lines_of(path: Path) -> int:
+    """Return the number of lines without blank lines, comments and docstrings."""
+    text = path.read_text(encoding="utf-8")
+    code = {n for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.lstrip().startswith("#")}
+    # Not kept: many thousands of nodes would slow down the garbage collector.
+    texts = [each for each in statements_of(ast.parse(text)) if isinstance(each, ast.Expr) and is_text(each.value)]
+    return len(code.difference(*(range(each.lineno, (each.end_lineno or 0) + 1) for each in texts)))
+
+
+def is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -93,29 +80,25 @@ def lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
 
 
-# One test for all modules names all that are wrong: a test for each took longer to start and to report than to run.
-def test_there_are_modules_of_both_packages() -> None:
-    assert {"accp_core/view/read_value.py", "accp_adapters/langgraph/__init__.py"} <= set(map(name_of, MODULES))
+def test_the_house_only_shrinks() -> None:
+    assert sum(map(code_lines_of, MODULES)) <= MOST_PRODUCT_LINES
+    assert sum(map(code_lines_of, TESTS)) <= MOST_TEST_LINES
+    assert len(MODULES) <= MOST_PRODUCT_FILES
+    assert sum(len(path.read_text(encoding="utf-8").split()) for path in DOCUMENTS) <= MOST_WORDS
 
 
-def test_a_folder_is_small() -> None:
+def test_folders_and_files_are_small() -> None:
     assert [name_of(each) for each in FOLDERS if len(list(each.glob("*.py"))) > MAX_MODULES] == []
-
-
-def test_a_file_is_small() -> None:
     lines = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
-    assert {name: count for name, count in lines.items() if count > MAX_FILE_LINES and name not in GRAMMARS} == {}
-
-
-def test_a_function_is_small() -> None:
-    named = [(f"{name_of(path)}: {each.name}", lines_of(each)) for path in MODULES for each in functions_of(path)]
-    assert [each for each in named if each[1] > MAX_FUNCTION_LINES] == []
+    assert {name: count for name, count in lines.items() if count > MAX_FILE_LINES} == {}
 
 
 @pytest.mark.parametrize("package", ["accp_core", "accp_adapters"])
-def test_most_functions_are_a_few_lines(package: str) -> None:
-    modules = [path for path in MODULES if name_of(path).startswith(f"{package}/")]
-    lengths = [lines_of(each) for path in modules for each in functions_of(path)]
+def test_functions_are_small(package: str) -> None:
+    modules = [path for path in MODULES if path.is_relative_to(ROOT / package)]
+    named = [(f"{name_of(path)}: {each.name}", lines_of(each)) for path in modules for each in functions_of(path)]
+    assert [each for each in named if each[1] > MAX_FUNCTION_LINES] == []
+    lengths = [length for _, length in named]
     assert statistics.median(lengths) <= MAX_MEDIAN_LINES
     assert statistics.quantiles(lengths, n=10)[-1] <= MAX_P90_LINES
 
@@ -123,48 +106,14 @@ def test_most_functions_are_a_few_lines(package: str) -> None:
 @pytest.mark.parametrize(("name", "home"), HOMES.items())
 def test_an_idea_is_defined_in_one_home(name: str, home: str) -> None:
     # A method may have the name of a function: it is called on something that says which one.
-    assert [name_of(path) for path in MODULES if name in defined_names(path)] == [home]
+    (found,) = [name_of(path) for path in MODULES if name in defined_names(path)]
+    assert found.startswith(home)
 
 
 def defined_names(path: Path) -> set[str]:
-    """Return the functions, classes and annotated constants that a module defines."""
+    """Return the functions and classes that a module defines."""
     body = tree_of(path).body
-    names = {node.name for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
-    return names | {ast.unparse(node.target) for node in body if isinstance(node, ast.AnnAssign)}
-
-
-def test_a_public_class_or_constant_has_a_name_of_its_own() -> None:
-    homes = [(name, path) for path in MODULES for name in public_names(path)]
-    counted = Counter(name for name, _ in homes)
-    twice = {name for name, count in counted.items() if count > 1}
-    assert sorted(twice) == sorted(" ".join(SHARED_NAMES.values()).split())
-
-
-def public_names(path: Path) -> set[str]:
-    """Return the classes, aliases and constants that a module defines and lists in `__all__`."""
-    body = tree_of(path).body
-    assigned = {ast.unparse(node.targets[0]): node.value for node in body if isinstance(node, ast.Assign)}
-    listed = set(ast.literal_eval(assigned["__all__"])) if "__all__" in assigned else set()
-    return {name for name in defined_names(path) | assigned.keys() if name in listed and name[0].isupper()}
-
-
-def test_a_module_has_a_name_of_its_own_in_folders_of_a_name() -> None:
-    counted = Counter("/".join(path.parts[-2:]) for path in MODULES if path.name != "__init__.py")
-    assert {name for name, count in counted.items() if count > 1} == SHARED_MODULES.keys()
-
-
-@pytest.mark.parametrize(("name", "homes"), BUILDERS.items())
-def test_a_thing_is_built_in_its_home(name: str, homes: set[str]) -> None:
-    assert {name_of(path) for path in MODULES if name in used_names(path)} - homes == set()
-
-
-@functools.cache
-def used_names(path: Path) -> set[str]:
-    """Return the names and keyword arguments that a module uses."""
-    nodes = list(ast.walk(tree_of(path)))
-    names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    return names | {str(node.arg) for node in nodes if isinstance(node, ast.keyword)}
+    return {node.name for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
 
 
 def test_only_references_have_patterns_of_their_text() -> None:
@@ -205,19 +154,17 @@ def test_the_map_names_every_folder() -> None:
     assert [name for name in folders if f"{name.partition('/')[2]}/" not in text] == []
 
 
-PATIENT = {"tests/limits.py", "tests/work.py", "tests/test_house.py"}
+HARNESS = ROOT / "tests" / "harness"
 CLOCKS = ("perf_counter(", "process_time(", "monotonic(", "thread_time(", "time.sleep(")
 
 
 def test_no_test_asks_a_clock() -> None:
-    tests = [
-        path for path in (ROOT / "tests").rglob("*.py") if "bench" not in path.parts and name_of(path) not in PATIENT
-    ]
+    tests = [path for path in TESTS if not path.is_relative_to(HARNESS) and path != Path(__file__)]
     found = {name_of(path) for path in tests if any(clock in path.read_text(encoding="utf-8") for clock in CLOCKS)}
-    # Workers that are killed at a random moment; samples at equal times; changes, tried by the fastest tests first.
+    # Deadlines of what waits for an event; counted work; workers that are killed at a random moment.
     assert found <= {
+        "tests/limits.py",
+        "tests/work.py",
         "tests/adapters/langgraph/worker.py",
         "tests/adapters/langgraph/test_workers.py",
-        "tests/mutants/trial.py",
-        "tests/soak/__main__.py",
     }

@@ -18,9 +18,9 @@ import pytest
 
 from tests.compiled.pure import pure_core
 from tests.conformance.vectors import exact
-from tests.fuzz.difference import WRITERS
-from tests.fuzz.values import value_of
-from tests.fuzz.view import count
+from tests.harness.fuzz.difference import WRITERS
+from tests.harness.fuzz.values import value_of
+from tests.harness.fuzz.view import count
 
 PROJECT: Final = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
 MODULES: Final = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["hooks"]["custom"]["modules"]

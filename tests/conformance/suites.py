@@ -11,10 +11,10 @@ __all__ = ["outcomes"]
 
 SUITES: Final = (
     ("ACP's reference", "ACP_REFERENCE", "a checkout of Kickflip73/agent-communication-protocol at 10d4279",
-     "tests.interop.acp"),
-    ("A2A's TCK", "A2A_TCK", "a checkout of a2aproject/a2a-tck, branch 1.0-dev", "tests.adapters.a2a.tck"),
+     "tests.harness.interop.acp"),
+    ("A2A's TCK", "A2A_TCK", "a checkout of a2aproject/a2a-tck, branch 1.0-dev", "tests.harness.tck"),
     ("MCP's suite", "MCP_SUITE", "1 (or run `make conformance-mcp`; needs npm)",
-     "tests.adapters.mcp.conformance.suite"),
+     "tests.harness.mcp_suite.suite"),
 )  # fmt: skip
 """What it is, the variable with its arguments, what that holds, and the module that runs it."""
 

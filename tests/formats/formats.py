@@ -44,7 +44,7 @@ from tests.formats.servers import (
     write_nats_frames,
     write_redis_frames,
 )
-from tests.fuzz.thread import TEXT, conversation
+from tests.harness.fuzz.thread import TEXT, conversation
 from tests.scripted_model import ScriptedModel, call, calls
 
 __all__ = ["FORMATS", "Format"]

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from accp_adapters.mcp import Encoder
-from tests.adapters.mcp.conformance.server import build, http_app
 from tests.adapters.mcp.serving import serving
 from tests.adapters.mcp.transcripts import SERVER, converse, modern
+from tests.harness.mcp_suite.server import build, http_app
 from tests.limits import PROGRAM_PATIENCE
 
 FOLDER = Path(__file__).parents[2] / "integrations" / "tools_over_mcp"

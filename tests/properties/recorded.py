@@ -5,7 +5,7 @@ import functools
 import pytest
 
 from accp_adapters.replay import Run
-from tests.bench.data import find_data, recorded_runs
+from tests.harness.bench.data import find_data, recorded_runs
 from tests.limits import LONG
 
 __all__ = ["some_recorded_runs"]

@@ -13,7 +13,7 @@ from accp_core.documents.grids import GRIDS
 from accp_core.packing.expansion import Expansion
 from accp_core.view.layout import restore
 from tests.core.documents.grid_texts import FORMS
-from tests.fuzz.view import count
+from tests.harness.fuzz.view import count
 
 bounded = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 cells = st.one_of(

@@ -17,7 +17,7 @@ from accp_adapters.tokens import o200k_base
 from accp_core import read
 from accp_core.errors import EncodeError
 from tests.adapters.a2a.strategies import tasks
-from tests.bench.a2a import long_task
+from tests.harness.bench.a2a import long_task
 
 
 def test_a_long_task_takes_a_third_of_what_it_took() -> None:

@@ -13,7 +13,7 @@ from tests.limits import PATIENCE
 
 __all__ = ["ACCP", "DECLARED", "LEGACY", "MODERN", "NEGOTIATE", "SERVER", "ask", "converse", "meaning", "modern"]
 
-SERVER: Final = [sys.executable, "-m", "tests.adapters.mcp.conformance.server"]
+SERVER: Final = [sys.executable, "-m", "tests.harness.mcp_suite.server"]
 ACCP: Final = [sys.executable, "-c", "from accp_adapters.cli import main; main()", "mcp"]
 NEGOTIATE: Final = [*ACCP, "--policy", "negotiate"]
 """The proxy that a client which asks for nothing does not notice."""

@@ -37,7 +37,7 @@ from accp_adapters.replay.seen_messages import SeenMessages, name_of
 from accp_adapters.replay.strategies import to_strategy
 from accp_adapters.tokens import count_remembered
 from accp_core.strict_json import compact_json
-from tests.bench.data import committed_runs
+from tests.harness.bench.data import committed_runs
 from tests.scripted_model import ScriptedModel, call, calls
 
 POLICIES = {"lossless": Policy.lossless(), "default": Policy(), "tight": Policy.tight()}

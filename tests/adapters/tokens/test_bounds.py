@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from accp_adapters.tokens import o200k_base
 from accp_adapters.tokens.bounds import at_least_o200k
 from accp_core.strict_json import compact_json
-from tests.bench.made_payloads import MADE_PAYLOADS
+from tests.harness.bench.made_payloads import MADE_PAYLOADS
 from tests.properties.json_values import values
 
 KINDS = ["a", "S", "l", "'", '"', "/", "\n", "\r", " ", "\t", "0", "7", "\u0301", "\u0663", "\u00a0", "\u65e5", "\x1c"]

@@ -12,7 +12,7 @@ from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
 from accp_core.token_counts import RememberingCounter, has_tokens, is_longer
 from accp_core.view import render, render_text
-from tests.bench.made_payloads import MADE_PAYLOADS
+from tests.harness.bench.made_payloads import MADE_PAYLOADS
 
 
 class Counter:

@@ -26,7 +26,7 @@ def asking(name: str) -> ServerSettings:
 
 def conformance(name: str) -> ServerSettings:
     """Return the server of the conformance suite, made with the SDK."""
-    command = [sys.executable, "-m", "tests.adapters.mcp.conformance.server"]
+    command = [sys.executable, "-m", "tests.harness.mcp_suite.server"]
     return ServerSettings(name, command, folder=str(ROOT))
 
 

@@ -16,13 +16,13 @@ from mcp import Client as SdkClient
 from accp_adapters.mcp import Encoder
 from accp_adapters.mcp.proxy.admission import ProxyLimits
 from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
-from tests.adapters.mcp.conformance.server import build, http_app
 from tests.adapters.mcp.messages import ERAS, Era
 from tests.adapters.mcp.proxy.tenants import Client, rows_server
 from tests.adapters.mcp.proxy.test_remote import EVENTS, START, Talk
 from tests.adapters.mcp.proxy.upstream import Saying, Upstream
 from tests.adapters.mcp.serving import proxying, serving
 from tests.adapters.mcp.transcripts import ask, modern
+from tests.harness.mcp_suite.server import build, http_app
 from tests.limits import PATIENCE
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")

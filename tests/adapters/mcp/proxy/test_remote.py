@@ -19,11 +19,11 @@ from accp_adapters.mcp import Encoder
 from accp_adapters.mcp.links.url_link import UrlLink
 from accp_adapters.mcp.proxy.lines import serve_lines
 from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
-from tests.adapters.mcp.conformance.server import build, http_app
 from tests.adapters.mcp.proxy.marking_relay import marking
 from tests.adapters.mcp.proxy.upstream import Saying, Upstream
 from tests.adapters.mcp.serving import free_port, serving
 from tests.adapters.mcp.transcripts import LEGACY, MODERN, SERVER, ask, converse, meaning, modern
+from tests.harness.mcp_suite.server import build, http_app
 from tests.limits import PATIENCE
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")

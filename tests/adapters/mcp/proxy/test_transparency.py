@@ -14,10 +14,10 @@ from accp_adapters.mcp import EXTENSION, Decoder, Encoder
 from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
 from accp_adapters.mcp.shim.protocol import JsonObject
 from accp_adapters.mcp.shim.router import ShimRouter
-from tests.adapters.mcp.conformance.content import ORDERS
-from tests.adapters.mcp.conformance.server import build, http_app
 from tests.adapters.mcp.serving import proxying, serving
 from tests.adapters.mcp.transcripts import ACCP, LEGACY, MODERN, NEGOTIATE, SERVER, converse, meaning, modern
+from tests.harness.mcp_suite.content import ORDERS
+from tests.harness.mcp_suite.server import build, http_app
 from tests.limits import PATIENCE
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")

@@ -24,8 +24,8 @@ from accp_adapters.tokens import count_o200k
 from accp_core.strict_json import compact_json
 from tests.adapters.mcp.messages import Json
 from tests.adapters.mcp.shim.tools.test_tool_index import LONG, tool
-from tests.bench.data import find_data
-from tests.bench.mcp_tools import PEER, all_servers
+from tests.harness.bench.data import find_data
+from tests.harness.bench.mcp_tools import PEER, all_servers
 
 
 def catalog_of(tools: list[Json]) -> ToolCatalog:

@@ -1,0 +1,271 @@
+"""One principal that asks for as much as it can, beside an honest one, at each door; section `hog`.
+
+The honest one asks for something small, one request after the other: alone, and while the other one has several large
+requests open all the time. The doors are the commands, in processes of their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from itertools import cycle
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import httpx2
+from rich.console import Console
+
+from accp_adapters.a2a import EXTENSION
+from accp_adapters.cli.output.terminal_tables import plain_table
+from tests.adapters.mcp.proxy.upstream import Saying, Upstream
+from tests.adapters.mcp.serving import serving
+from tests.attacks.commands import ACCP, running
+from tests.attacks.frames import CLIENT, frame_of, request
+from tests.harness.bench.rows_server import result_of
+from tests.limits import PATIENCE
+
+__all__ = ["main"]
+
+REQUESTS: Final = 100
+"""Requests of the honest one, alone and beside the other."""
+AT_ONCE: Final = 8
+"""Requests that the other one has open all the time."""
+ALLOWED: Final = 3.0
+"""How many times as long a request may take beside the other one."""
+_TOKENS: Final = "hog:hog-token ann:ann-token"
+
+Sent: TypeAlias = tuple[str, str, bytes, dict[str, str]]
+"""A request: method, path, body and fields."""
+Door: TypeAlias = tuple[str, list[Sent], list[Sent]]
+"""Where it is, what the honest one sends, and what the other one sends, again and again."""
+_JSON: Final = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+
+
+def of(name: str, **fields: str) -> dict[str, str]:
+    """Return the fields of a principal's requests."""
+    return {"authorization": f"Bearer {name}-token", **_JSON, **fields}
+
+
+def post(path: str, body: Any, fields: dict[str, str]) -> Sent:
+    """Return a request with a body."""
+    return ("POST", path, body if isinstance(body, bytes) else json.dumps(body).encode(), fields)
+
+
+async def send(client: httpx2.AsyncClient, sent: Sent) -> httpx2.Response:
+    """Send a request."""
+    method, path, body, fields = sent
+    return await client.request(method, path, content=body, headers=fields)
+
+
+def client_of(url: str) -> httpx2.AsyncClient:
+    """Return a client."""
+    return httpx2.AsyncClient(base_url=url, trust_env=False, timeout=PATIENCE)
+
+
+async def mcp_door(url: str, prefix: str = "") -> Door:
+    """Return small and large results of a tool, whose previews are searched for words that stand nowhere."""
+    fields = {name: of(name) for name in ("ann", "hog")}
+    async with client_of(url) as client:
+        for each in fields.values():
+            begun = await send(client, post("/mcp", request("initialize", **CLIENT), each))
+            if session := begun.headers.get("mcp-session-id"):
+                each["mcp-session-id"] = session
+
+        def call(name: str, size: str) -> Sent:
+            return post("/mcp", request("tools/call", 2, name=f"{prefix}{size}", arguments={}), fields[name])
+
+        shown = (await send(client, call("hog", "large"))).text
+    reference = shown[shown.index("$cold.") :][:18]
+    fetch = request("tools/call", 3, name="accp_fetch", arguments={"ref": reference, "query": "nowhere at all"})
+    return url, [call("ann", "small")], [call("hog", "large"), post("/mcp", fetch, fields["hog"])]
+
+
+@asynccontextmanager
+async def proxy() -> AsyncIterator[Door]:
+    """`accp mcp --url`."""
+
+    async def answer(scope: Any, body: bytes, say: Saying) -> None:
+        asked = json.loads(body)
+        told = json.dumps({"jsonrpc": "2.0", "id": asked.get("id"), "result": result_of(asked)})
+        await say(told.encode(), content_type="application/json")
+
+    upstream = Upstream()
+    upstream.answering = answer
+    options = ("--listen", "127.0.0.1:0", "--policy", "always", "--fetch")
+    with serving(upstream) as url, running(*ACCP, "mcp", "--url", f"{url}/mcp", *options) as command:
+        yield await mcp_door(command.url)
+
+
+@asynccontextmanager
+async def gateway() -> AsyncIterator[Door]:
+    """`accp mcp --config`."""
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder) / "servers.json"
+        server = {"command": sys.executable, "args": ["-m", "tests.harness.bench.rows_server"]}
+        config.write_text(json.dumps({"mcpServers": {"rows": server, "more": server}}))
+        options = ("--listen", "127.0.0.1:0", "--policy", "always", "--fetch", "--token-env", "TOKENS")
+        with running(*ACCP, "mcp", "--config", str(config), *options, TOKENS=_TOKENS) as command:
+            yield await mcp_door(command.url, "rows__")
+
+
+def conversation(rows: int) -> dict[str, Any]:
+    """Return a request to the compression, with a result of so many rows."""
+    text = json.dumps([{"id": number, "city": "Lima", "note": f"n {number * 7919}"} for number in range(rows)])
+    called = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    return {
+        "model": "m",
+        "messages": [
+            {"role": "user", "content": "hello"},
+            {"role": "assistant", "content": None, "tool_calls": [called]},
+            {"role": "tool", "tool_call_id": "c", "content": text},
+        ],
+    }
+
+
+@asynccontextmanager
+async def compression(path: str) -> AsyncIterator[Door]:
+    """`accp serve --compress`: `/v1/compress`, or `/v1/retrieve` with a query."""
+    words = ("serve", "--compress", "--http", "127.0.0.1:0", "--policy", "tight", "--token-env", "TOKENS")
+    with running(*ACCP, *words, TOKENS=_TOKENS) as command:
+        rows = (20, 3_000) if path == "compress" else (300, 20_000)
+        small, large = (
+            post("/v1/compress", conversation(count), of(name))
+            for name, count in zip(("ann", "hog"), rows, strict=True)
+        )
+        if path == "compress":
+            yield command.url, [small], [large]
+            return
+        async with client_of(command.url) as client:
+            names = [(await send(client, each)).json()["ccr_hashes"][0] for each in (small, large)]
+        yield (
+            command.url,
+            [("GET", f"/v1/retrieve/{names[0]}?query=select+count(*)+from+r", b"", of("ann"))],
+            [("GET", f"/v1/retrieve/{names[1]}?query=nowhere+at+all", b"", of("hog"))],
+        )
+
+
+@asynccontextmanager
+async def accp() -> AsyncIterator[Door]:
+    """`accp serve` of a handler."""
+    words = ("serve", "tests.attacks.served:answer", "--http", "127.0.0.1:0", "--token-env", "TOKENS")
+
+    def frames(name: str, size: int, many: int) -> list[Sent]:
+        fields = of(name, **{"content-type": "application/accp"})
+        return [post("/accp/v1/frames", frame_of(name, f"s{number}", "x" * size), fields) for number in range(many)]
+
+    with running(*ACCP, *words, TOKENS=_TOKENS) as command:
+        yield command.url, frames("ann", 100, 2 * REQUESTS + 1), frames("hog", 500_000, 100)
+
+
+@asynccontextmanager
+async def acp() -> AsyncIterator[Door]:
+    """`accp serve` of an agent."""
+
+    def message(name: str, size: int) -> Sent:
+        told = {"role": "user", "parts": [{"type": "text", "content": "x" * size}], "sync": True}
+        return post("/message:send", told, of(name))
+
+    words = ("serve", "tests.attacks.served:agent", "--http", "127.0.0.1:0", "--token-env", "TOKENS")
+    with running(*ACCP, *words, TOKENS=_TOKENS) as command:
+        yield command.url, [message("ann", 100)], [message("hog", 500_000)]
+
+
+@asynccontextmanager
+async def a2a() -> AsyncIterator[Door]:
+    """A server of A2A, whose answers are frames; it does not know who asks."""
+
+    def message(name: str, size: int) -> Sent:
+        part = {"data": {"rows": [{"id": number, "note": f"n {number * 7919}"} for number in range(size)]}}
+        params = {"message": {"messageId": f"echo-{name}", "role": "ROLE_USER", "parts": [part]}}
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params}
+        return post("/", asked, of(name, **{"a2a-version": "1.0", "a2a-extensions": EXTENSION}))
+
+    words = (sys.executable, "-m", "tests.adapters.a2a.serve", "--port", "0", "--grpc-port", "0")
+    with running(*words) as command:
+        yield command.url, [message("ann", 3)], [message("hog", 15_000)]
+
+
+@asynccontextmanager
+async def inspector() -> AsyncIterator[Door]:
+    """`accp inspect`: the other one is a program on this machine that was not let in."""
+    with running(*ACCP, "inspect", "--example") as command:
+        async with client_of(command.url) as client:
+            opened = await client.get(command.paths[0])
+            cookie = opened.headers["set-cookie"].partition(";")[0]
+        page = ("GET", "/inspector.css", b"", {"cookie": cookie})
+        guess = ("GET", f"/?token={'x' * 60_000}", b"", dict[str, str]())
+        yield command.url, [page], [guess]
+
+
+DOORS: Final[Mapping[str, Callable[[], Any]]] = {
+    "proxy": proxy,
+    "gateway": gateway,
+    "/v1/compress": lambda: compression("compress"),
+    "/v1/retrieve": lambda: compression("retrieve"),
+    "ACCP": accp,
+    "ACP": acp,
+    "A2A": a2a,
+    "inspector": inspector,
+}
+
+
+async def p99(client: httpx2.AsyncClient, requests: Iterator[Sent]) -> float:
+    """Return the 99th percentile of the time of requests, in milliseconds."""
+    times = list[float]()
+    for _ in range(REQUESTS):
+        begun = time.perf_counter()
+        answer = await send(client, next(requests))
+        times.append(time.perf_counter() - begun)
+        assert answer.is_success, answer.text[:200]
+    return sorted(times)[int(0.99 * len(times)) - 1] * 1000
+
+
+async def keep_asking(url: str, requests: list[Sent]) -> None:
+    """Have several of `requests` open all the time."""
+    endless = cycle(requests)
+
+    async def ask() -> None:
+        async with client_of(url) as client:
+            while True:
+                with suppress(httpx2.HTTPError):
+                    await send(client, next(endless))
+
+    await asyncio.gather(*(ask() for _ in range(AT_ONCE)))
+
+
+def be_a_hog(url: str, requests: list[Sent]) -> None:
+    """Ask without an end, in a process of its own."""
+    asyncio.run(keep_asking(url, requests))
+
+
+async def measured(door: Callable[[], Any]) -> tuple[float, float]:
+    """Return the p99 of the honest one, alone and beside the other one."""
+    async with door() as (url, honest, hog), client_of(url) as client:
+        requests = cycle(honest)
+        await send(client, next(requests))
+        alone = await p99(client, requests)
+        asking = multiprocessing.get_context("spawn").Process(target=be_a_hog, args=(url, hog), daemon=True)
+        asking.start()
+        await asyncio.sleep(3)
+        beside = await p99(client, requests)
+        asking.kill()
+        asking.join()
+    return alone, beside
+
+
+def main() -> None:
+    """Print the table."""
+    rows = []
+    for name, door in DOORS.items():
+        alone, beside = asyncio.run(measured(door))
+        rows.append((name, f"{alone:.1f}", f"{beside:.1f}", f"{beside / alone:.1f}"))
+        print(*rows[-1], flush=True)
+    columns = ("door", "alone", "beside a hog", "times")
+    title = f"p99 of {REQUESTS} small requests in ms; a hog has {AT_ONCE} large ones open"
+    Console(width=100).print(plain_table(title, columns, rows, caption=f"allowed: {ALLOWED:.0f} times"))

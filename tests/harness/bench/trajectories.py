@@ -1,0 +1,97 @@
+"""Table 3: recorded runs replayed, in percent of the runs as recorded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path, PurePath
+from typing import Final
+
+from rich.console import Console, RenderableType
+
+from accp_adapters.cli.output.terminal_tables import percent, plain_table
+from accp_adapters.policy import Policy
+from accp_adapters.replay import Comparison, Report, Run, StrategyName, replay, replay_all
+from accp_adapters.tokens import count_remembered
+from tests.harness.bench.data import committed_runs, recorded_runs
+
+__all__ = ["main", "no_names"]
+
+STRATEGIES: Final = {
+    StrategyName.COMPACT: "baseline: JSON results as compact JSON",
+    StrategyName.LOSSLESS: "Policy.lossless(): views, and markers for repeated lines; nothing left out",
+    StrategyName.DEFAULT: "default policy: results of over 2,500 tokens as previews of 1,000",
+    StrategyName.TIGHT: "Policy.tight(): results of over 600 tokens as previews of 500; of agents' words 400, 200",
+}
+
+
+def main(data: Path | None, console: Console) -> None:
+    """Print a table for each strategy; without the data folder, of the sessions that the repository holds only."""
+    sessions = committed_runs("swe_agent")
+    _print(f"3c. {len(sessions)} sessions of coding agents (tests/harness/bench/corpora)", sessions, console)
+    if data is None:
+        console.print("recorded runs: skipped, no data folder (set ACCP_DATA)")
+        return
+    runs, documented = recorded_runs(data)
+    title = f"3. recorded runs: {len(runs)} with model calls (the other {documented} are documented messages)"
+    _print(title, runs, console)
+
+
+def no_names(data: Path | None, console: Console) -> None:
+    """Print what agents without a name save with the default policy: they take nobody's words for another agent's."""
+    if data is None:
+        console.print("no_names: skipped, no data folder (set ACCP_DATA)")
+        return
+    runs, _ = recorded_runs(data)
+    policy = replace(Policy(), counter=count_remembered, other_agents=False)
+    report = Report.of((replay(run, StrategyName.AS_RECORDED), replay(run, policy)) for run in runs)
+    console.print(_table("3d. default policy, agents without a name", [*report.by_source(), report.total()]))
+
+
+def _print(title: str, runs: list[Run], console: Console) -> None:
+    replays = list(replay_all(runs, (StrategyName.AS_RECORDED, *STRATEGIES)))
+    console.print(f"{title}, in % of the text as recorded\n")
+    for column, title in enumerate(STRATEGIES.values(), 1):
+        report = Report.of((replay[0], replay[column]) for replay in replays)
+        console.print(_table(title, [*report.by_source(), report.total(), *_without_each(report)]))
+        console.print(f"   lowest visible: {_lowest(report.by_source())}\n", highlight=False)
+
+
+def _without_each(report: Report) -> list[Comparison]:
+    """Return the totals that leave one corpus out, so that no figure rests on a single corpus."""
+    rows = report.without_each_source()
+    return [replace(row, name=f"without {PurePath(row.name).stem}") for row in rows if len(rows) > 1]
+
+
+def _table(title: str, rows: list[Comparison]) -> RenderableType:
+    columns = ("", "calls", "prompt", "cost", "fetched", "visible", "reachable", "strictly", "reachable", "costlier")
+    return plain_table(f"   {title}", (*columns, "larger"), map(_line, rows))
+
+
+def _lowest(rows: list[Comparison]) -> str:
+    """Return the source with the lowest share of visible values, by each detector."""
+    lowest = min(rows, key=lambda row: row.after.visible / row.after.needed if row.after.needed else 1.0)
+    strictly = min(
+        rows, key=lambda row: row.after.mentioned_visible / row.after.mentioned if row.after.mentioned else 1.0
+    )
+    return (
+        f"{percent(lowest.after.visible, lowest.after.needed)} in {PurePath(lowest.name).stem}; strictly "
+        f"{percent(strictly.after.mentioned_visible, strictly.after.mentioned)} in {PurePath(strictly.name).stem}"
+    )
+
+
+def _line(row: Comparison) -> tuple[str, ...]:
+    before, after = row.before, row.after
+    fetched = f"{percent(after.fetch_prompt, before.prompt)} / {percent(after.fetch_cost, before.cost)}"
+    return (
+        PurePath(row.name).stem,
+        f"{after.calls:,}",
+        percent(after.prompt, before.prompt),
+        percent(after.cost, before.cost),
+        fetched,
+        percent(after.visible, after.needed),
+        percent(after.reachable, after.needed),
+        percent(after.mentioned_visible, after.mentioned),
+        percent(after.mentioned_reachable, after.mentioned),
+        percent(row.costlier_runs, row.runs),
+        f"{row.larger_messages:,}",
+    )

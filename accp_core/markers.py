@@ -7,7 +7,6 @@
     […57 lines]                                     [source text: …57 lines]
     [cut off here in the source]                    [source text: cut off here in the source]
     [the source was cut off; …]                     [source text: the source was cut off; …]
-    [accp_query over 1,130 lines; …]                [source text: accp_query over 1,130 lines; …]
 
 Each kind of marker is listed here; a test finds those that are not.
 """
@@ -38,8 +37,6 @@ class MarkerStart(StrEnum):
     """The line of a view behind JSON that its source cut off."""
     CUT_SOURCE = "[the source was cut off"
     """The first line of an answer that knows only a part of what there is."""
-    ASKED = "[accp_query"
-    """The first line of a result that is shown as the answer to a query in its call, or that refuses the query."""
 
 
 def _spell(words: str) -> str:
@@ -58,7 +55,6 @@ _LOOKS_ALIKE: Final = {
     r"|\.{3}_(?:[0-9][0-9,]{0,12}_[a-z]|(?:lines?|base64,|hex,|array_of|map_of)_[0-9]))",
     MarkerStart.CUT: rf"{_spell('cut off here')}\b",
     MarkerStart.CUT_SOURCE: rf"{_spell('the source was cut off')}\b",
-    MarkerStart.ASKED: rf"{_spell('accp')}_(?:\x5f_)?{_spell('query')}_(?:{_spell('over')}|{_spell('refused')})\b",
 }
 """What a reader may take for a marker, behind the bracket; `_` is what a reader does not see, or nothing."""
 UNSEEN: Final = (

@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from accp_core.projection import ToolForm
 
-__all__ = ["TOOL_HELP", "AskOption", "ChangesOption", "FetchOption", "ToolOption", "tool_forms"]
+__all__ = ["TOOL_HELP", "ChangesOption", "FetchOption", "ToolOption", "tool_forms"]
 
 TOOL_HELP: Final = (
     "How the results of a tool, or of those whose name matches, are shown: as_is, verbatim, lossless, or the tokens of "
@@ -28,10 +28,6 @@ FetchOption = Annotated[
 ChangesOption = Annotated[
     bool,
     typer.Option("--changes", help="With --fetch: show what is nearly the same as an earlier result as what changed."),
-]
-AskOption = Annotated[
-    bool,
-    typer.Option("--ask", help="With --fetch: tools that only read take accp_query, a query of their own result."),
 ]
 
 

@@ -6,7 +6,7 @@ import importlib.util
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
@@ -27,7 +27,6 @@ _CLEAR_FROM: Final = 20_000
 _CLEAR_ALL_BUT: Final = 2
 """When LangChain clears older results: from so many tokens of a conversation on, all but the newest. It ships with
 100,000 and 3, which none of the tasks comes to."""
-_ASKING: Final = "+ask"
 _LIMITS: Final = re.compile(r"(\d+):(\d+)")
 
 
@@ -98,14 +97,11 @@ def arm_named(name: str) -> Arm:
 
     Args:
         name: That of `ARMS`, or the limits of a policy: `1000:700` shows results of up to 1,000 tokens whole, and
-            previews of 700 of longer ones. With `+ask` behind it, tools take queries of their results.
+            previews of 700 of longer ones.
 
     Raises:
         ValueError: there is no such arm, or no policy has such limits.
     """
-    own = name.removesuffix(_ASKING)
-    if own != name and (policy := arm_named(own).policy) is not None:
-        return Arm(name=name, policy=replace(policy, ask=True))
     if limits := _LIMITS.fullmatch(name):
         return Arm(name=name, policy=Policy(inline_limit=int(limits[1]), preview_limit=int(limits[2])))
     if name not in ARMS:

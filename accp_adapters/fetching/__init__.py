@@ -1,30 +1,23 @@
 """The tool `accp_fetch`, the same in every framework: its definition, its request and its answer."""
 
 from accp_adapters.fetching.answers import GRAMMAR, answer, answer_program, open_and_answer, value_at
-from accp_adapters.fetching.asking import ASK_NAME, Asker, has_query, tables_in, with_query, without_query
 from accp_adapters.fetching.passing import describe_passed, passed_requests, passed_text, with_references
 from accp_adapters.fetching.request import FetchRequest, read_request
 from accp_adapters.fetching.tool import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
 
 __all__ = [
-    "ASK_NAME",
     "FETCH_DESCRIPTION",
     "FETCH_NAME",
     "FETCH_PARAMETERS",
     "GRAMMAR",
-    "Asker",
     "FetchRequest",
     "answer",
     "answer_program",
     "describe_passed",
-    "has_query",
     "open_and_answer",
     "passed_requests",
     "passed_text",
     "read_request",
-    "tables_in",
     "value_at",
-    "with_query",
     "with_references",
-    "without_query",
 ]

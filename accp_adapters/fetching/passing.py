@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from accp_adapters.fetching.answers import value_in
-from accp_adapters.fetching.asking import schema_of
 from accp_adapters.fetching.request import FetchRequest
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.error_codes import ErrorCode
@@ -26,6 +25,8 @@ __all__ = ["describe_passed", "passed_requests", "passed_text", "with_references
 
 _HINT: Final = "Or $cold.… with a path or SELECT behind it: its text."
 """What a model reads of such an argument."""
+_SCHEMAS: Final = ("parameters", "input_schema", "inputSchema")
+"""Where providers and MCP have the JSON Schema of a tool's arguments."""
 _MAX_ROWS: Final = 10_000
 """Rows of a SELECT."""
 _MAX_BEGINNING: Final = 500
@@ -91,7 +92,7 @@ def with_references(tool: Mapping[str, Any], resolved: Resolve) -> Mapping[str, 
     """Return the definition of a tool, in the layout of a provider or of MCP, whose arguments say so."""
     if isinstance(function := tool.get("function"), Mapping):
         return {**tool, "function": with_references(function, resolved)}
-    name, schema = schema_of(tool)
+    name, schema = _schema_of(tool)
     known = schema.get("properties") or {}
     hinted = {
         each: {**known[each], "description": f"{known[each].get('description', '')} {_HINT}".strip()}
@@ -99,3 +100,9 @@ def with_references(tool: Mapping[str, Any], resolved: Resolve) -> Mapping[str, 
         if isinstance(known.get(each), Mapping)
     }
     return {**tool, name: {**schema, "properties": {**known, **hinted}}} if hinted else tool
+
+
+def _schema_of(tool: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """Return the key and the schema of the arguments in a definition; ("", {}): it has none."""
+    found = ((name, tool[name]) for name in _SCHEMAS if isinstance(tool.get(name), Mapping))
+    return next(found, ("", {}))

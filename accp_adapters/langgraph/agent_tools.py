@@ -6,16 +6,15 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from langchain.agents.middleware import ToolCallRequest
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from accp_adapters.fetching import ASK_NAME, FETCH_NAME, has_query, with_query, with_references, without_query
+from accp_adapters.fetching import FETCH_NAME, with_references
 from accp_adapters.langgraph.fetch import is_own
 from accp_adapters.policy import Policy
 from accp_core.projection import ToolForms
 
-__all__ = ["names_with_own_query", "offered_tools", "warn_of_unknown_tools", "without_asked", "without_fetch"]
+__all__ = ["offered_tools", "warn_of_unknown_tools", "without_fetch"]
 
 _PATTERN: Final = frozenset("*?[")
 """Signs of a pattern of `fnmatch`."""
@@ -52,57 +51,28 @@ def offered_tools(tools: Sequence[Any], own: Sequence[Any], policy: Policy, *, o
     Args:
         tools: Those of the request.
         own: Our fetch tool, or nothing where the policy needs none.
-        policy: It says whether the others take a query of their results, too.
+        policy: It says which arguments of the others take references.
         offers: Whether there is something to open.
     """
     fetch = [tool for tool in tools if getattr(tool, "name", None) == FETCH_NAME]
-    asked = [_as_offered(tool, policy, ToolForms(policy.tools)) for tool in tools]
+    shown_tools = [_as_offered(tool, ToolForms(policy.tools)) for tool in tools]
     if not all(map(is_own, fetch)):
-        return asked
-    others = without_fetch(asked)
+        return shown_tools
+    others = without_fetch(shown_tools)
     if not offers or not own:
         return others
     shown = (fetch or own)[:1]
     return [*others, *(shown if policy.always_offers else map(convert_to_openai_tool, shown))]
 
 
-def _as_offered(tool: Any, policy: Policy, forms: ToolForms) -> Any:
-    """Return a tool whose arguments say that they take references, or which takes a query of its result."""
+def _as_offered(tool: Any, forms: ToolForms) -> Any:
+    """Return a tool whose arguments say that they take references."""
     resolved = forms.resolve(_name_of(tool))
-    asks = policy.ask and forms.find(_name_of(tool)) != "as_is" and _may_narrow(tool)
-    if not (resolved or asks) or not isinstance(tool, BaseTool | dict):
+    if not resolved or not isinstance(tool, BaseTool | dict):
         return tool
     changed: Mapping[str, Any] = tool if isinstance(tool, dict) else convert_to_openai_tool(tool)["function"]
     if isinstance(tool, BaseTool):
         changed = {"parameters": {"type": "object"}, **changed}
-    changed = with_references(changed, resolved) if resolved else changed
-    changed = with_query(changed) if asks else changed
+    changed = with_references(changed, resolved)
     # The model is sent this schema anyway: with what is added to it, the rest of the definition stays the same.
     return tool.model_copy(update={"args_schema": changed["parameters"]}) if isinstance(tool, BaseTool) else changed
-
-
-def _may_narrow(tool: Any) -> bool:
-    """Return whether a tool takes the query: not where it has one itself, or where MCP says that it writes."""
-    metadata = (tool.metadata or {}) if isinstance(tool, BaseTool) else {}
-    reads = metadata.get("readOnlyHint") is not False and _name_of(tool) != FETCH_NAME
-    return reads and not _has_own_query(tool)
-
-
-def names_with_own_query(tools: Iterable[Any]) -> frozenset[str]:
-    """Return the names of the tools that have an argument `accp_query` themselves, as with `accp mcp --ask`."""
-    return frozenset(_name_of(tool) for tool in tools if _has_own_query(tool))
-
-
-def _has_own_query(tool: Any) -> bool:
-    if isinstance(tool, BaseTool):
-        return ASK_NAME in tool.args
-    return isinstance(tool, dict) and has_query(tool)
-
-
-def without_asked(request: ToolCallRequest) -> ToolCallRequest:
-    """Return the request without the query, which is of no concern to the tool; the state keeps the call."""
-    call = request.tool_call
-    arguments = without_query(call["args"])
-    if arguments is call["args"] or _has_own_query(request.tool):
-        return request
-    return request.override(tool_call={**call, "args": dict(arguments)})

@@ -25,10 +25,8 @@ from langgraph.types import Command
 
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.langgraph.agent_tools import (
-    names_with_own_query,
     offered_tools,
     warn_of_unknown_tools,
-    without_asked,
     without_fetch,
 )
 from accp_adapters.langgraph.fetch import is_own, is_refused, private_fetch_tool
@@ -194,7 +192,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolAnswer]) -> ToolAnswer:
         """Take over the texts that an agent which runs as this tool cites in its answer."""
-        request = without_asked(request)
         if (own := self._own_fetch(request)) and not is_refused(answer := self.tools[0].invoke(own)):
             return cast(ToolMessage, answer)
         return self._passing.call(request, handler)
@@ -203,7 +200,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolAnswer]]
     ) -> ToolAnswer:
         """`wrap_tool_call`, asynchronously."""
-        request = without_asked(request)
         if (own := self._own_fetch(request)) and not is_refused(answer := await self.tools[0].ainvoke(own)):
             return cast(ToolMessage, answer)
         return await self._passing.acall(request, handler)
@@ -384,7 +380,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             state=None if same else state,
             agent=agent_name(),
             handed_over=keys_handed_over(request.state),
-            unasked=names_with_own_query(request.tools) if self._policy.ask else (),
         )
 
 

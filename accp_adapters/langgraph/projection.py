@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -47,7 +47,6 @@ class MessageProjector:
         state: Sequence[BaseMessage] | None = None,
         agent: str | None = None,
         handed_over: Iterable[str] = (),
-        unasked: Collection[str] = (),
     ) -> ProjectedMessages:
         """Return what the model of `agent` is sent of `messages`.
 
@@ -57,11 +56,10 @@ class MessageProjector:
                 shown as a view at most. None: they are `messages`.
             agent: The name of the agent, None where it has none.
             handed_over: The keys of texts that another agent handed over to it.
-            unasked: As in `PromptProjector.project`.
         """
         kept = None if state is None else {text for message in state for text in texts_in(message)}
         records = to_records(messages, kept=kept, stays=self._stays)
-        prompt = self._prompts.project(records, agent=agent, handed_over=handed_over, unasked=unasked)
+        prompt = self._prompts.project(records, agent=agent, handed_over=handed_over)
         pairs = list(zip(messages, prompt.messages, strict=True))
         return ProjectedMessages(
             messages=[with_projection(message, shown) for message, shown in pairs],

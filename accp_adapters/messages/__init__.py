@@ -1,7 +1,6 @@
 """What a model is sent of a conversation that a program keeps as JSON or LangChain messages: one pure function."""
 
-from accp_adapters.fetching import ASK_NAME, with_query, without_query
 from accp_adapters.messages.layouts import Layout
 from accp_adapters.messages.projection import Projection, project_messages
 
-__all__ = ["ASK_NAME", "Layout", "Projection", "project_messages", "with_query", "without_query"]
+__all__ = ["Layout", "Projection", "project_messages"]

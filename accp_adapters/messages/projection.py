@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -111,7 +111,6 @@ def project_messages(
     layout: Layout | str | None = None,
     agent: str | None = None,
     results_only: bool = False,
-    unasked: Collection[str] = (),
 ) -> Projection:
     """Return what a model is sent of a conversation: views, previews, repeat markers, other agents' words.
 
@@ -127,7 +126,6 @@ def project_messages(
         agent: The name of the agent whose model it is; None: it has none.
         results_only: Whether what a result becomes depends on the results before it alone, for a caller that is given
             a part of the conversation: the words of user and agents and the arguments of calls do not count.
-        unasked: With `Policy(ask=True)` the names of tools that have an argument `accp_query` themselves.
 
     Raises:
         ValueError: there is no such layout, or a message is no JSON object with a role or a type, or one of its names
@@ -144,7 +142,7 @@ def project_messages(
     if results_only:
         records = list(_results(records))
     prompts = PromptProjector(chosen.rules)
-    prompt = prompts.project((placed.record for placed in records), agent=agent, unasked=unasked)
+    prompt = prompts.project((placed.record for placed in records), agent=agent)
     return Projection(
         messages=module.with_projected(messages, records, prompt.messages),
         layout=found,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from accp_adapters.fetching import FETCH_NAME, Asker
+from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.policy.sizes import read_size
 from accp_adapters.tokens import count_o200k
 from accp_core.compression import MIN_PREVIEW, ResultLimits
@@ -82,9 +82,6 @@ class Policy:
     offer: Offer = "on_demand"
     """When the model is offered `accp_fetch`. "on_demand" costs nothing where no reference is made, but the first one
     must pay for the change of the list of tools; "always" never changes that list."""
-    ask: bool = False
-    """Whether each tool takes the optional argument `accp_query`, a query of its own result: the model is then sent the
-    answer and a reference to the whole. The tool is never given it, and `accp_fetch` is always offered."""
     cache_aware: bool = True
     """Whether a shorter text must pay in the prices of a provider's prompt cache. False: every token saved counts,
     as it does where the provider has no such cache."""
@@ -196,12 +193,12 @@ class Policy:
     @property
     def previews(self) -> bool:
         """Whether a text can become a preview, so that a fetch tool is needed."""
-        return self.ask or any(limit is not None for limit in (self.inline_limit, self.user_limit, self.argument_limit))
+        return any(limit is not None for limit in (self.inline_limit, self.user_limit, self.argument_limit))
 
     @property
     def always_offers(self) -> bool:
         """Whether the fetch tool is offered from the first call on."""
-        return self.ask or self.offer == "always"
+        return self.offer == "always"
 
     @property
     def rules(self) -> ProjectionRules:
@@ -222,7 +219,6 @@ class Policy:
             agent_names=self.agent_names if self.other_agents else None,
             fixed_tokens=self.fixed_tokens,
             always_offered=self.previews and self.always_offers,
-            ask=Asker(self.counter) if self.ask else None,
         )
 
     @property
@@ -249,7 +245,6 @@ class Policy:
         }
         return replace(
             self,
-            ask=False,
             inline_limit=None,
             user_limit=None,
             argument_limit=None,

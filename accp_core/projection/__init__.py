@@ -1,6 +1,5 @@
 """What a model is sent of a conversation: pure functions over neutral records of the messages; adapters convert."""
 
-from accp_core.projection.asked import Ask
 from accp_core.projection.cache_cost import FETCH_TOKENS, PriorPrompt, first_reference_pays, saving_pays
 from accp_core.projection.conversations import ProjectedConversations
 from accp_core.projection.other_agents import attribute
@@ -23,7 +22,6 @@ from accp_core.projection.tool_forms import (
 __all__ = [
     "FETCH_TOKENS",
     "FILE_READERS",
-    "Ask",
     "CallRecord",
     "MessageRecord",
     "PriorPrompt",

@@ -12,7 +12,6 @@ from typing import Final
 
 from accp_core import view
 from accp_core.compression import Compressed, ResultLimits
-from accp_core.projection.asked import AskedResults
 from accp_core.projection.cache_cost import PriorPrompt, saving_pays
 from accp_core.projection.memoized import compress_once, count_once
 from accp_core.projection.record import CallRecord, MessageRecord, Projected, Role, texts_in
@@ -60,7 +59,6 @@ class Projector:
         self._user_words = ""
         self._explained: Final[set[str]] = set()
         """The parts of the legend that stand above."""
-        self._answers: Final = AskedResults(rules.ask) if rules.ask else None
         self._saved = 0
         self._first_previewed: str | None = None
         """The text of the first preview, whose first line says how such lines are read; None: none stands above."""
@@ -78,8 +76,7 @@ class Projector:
 
     def project(self, record: MessageRecord) -> Projected:
         """Add the next message and return what the model is sent of it."""
-        answered = self._answered(record)
-        compressed = answered or self._previewed(record)
+        compressed = self._previewed(record)
         calls = self._compress_arguments(record)
         arguments = [block for call in calls for block in call.values()]
         stored = tuple(block.stored for block in (*compressed, *arguments) if block and block.stored)
@@ -89,18 +86,14 @@ class Projector:
             self._close(record, new.text if new and new.stored else self._escape(record, old, new))
             for old, new in zip(record.blocks, compressed, strict=True)
         )
-        shortened = (
-            [Shortened(text=text) for text in shown if text]
-            if answered
-            else self._shorten(record, shown, is_preview=any(block and block.stored for block in compressed))
-        )
+        shortened = self._shorten(record, shown, is_preview=any(block and block.stored for block in compressed))
         texts = iter(shortened)
         final = [
             self._explain(next(texts).text, block) if text else text
             for text, block in zip(shown, compressed, strict=True)
         ]
         self._add(record, shortened, cites=bool(stored))
-        if stored and self._first_previewed is None and not answered:
+        if stored and self._first_previewed is None:
             self._first_previewed = stored[0].text
         blocks = tuple(None if new == old else new for old, new in zip(record.blocks, final, strict=True))
         after = sum(self._count(text, block) for text, block in zip(blocks, compressed, strict=True) if text)
@@ -123,14 +116,6 @@ class Projector:
             return compressed
         pairs = zip(record.blocks, compressed, strict=True)
         return tuple(new and self._differences.shorten_preview(old or "", new) for old, new in pairs)
-
-    def _answered(self, record: MessageRecord) -> _Shown | None:
-        """Return the blocks of a result as answers to the query of its call; None where none of them is one."""
-        call, calls = self._call_of(record)
-        if self._answers is None or call is None or not call.query or record.failed or not record.is_kept:
-            return None
-        limits = self._limits_for(record, calls)
-        return self._answers.of(call, record.blocks, limits, lambda: self.compress(record)) if limits else None
 
     def _estimate(self, text: str) -> int:
         """Return the tokens of `text`, of a long one about how many."""

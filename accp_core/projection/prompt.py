@@ -6,11 +6,10 @@ them, the texts that were handed over to this agent, and the rules of the policy
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from accp_core.projection.asked import with_queries
 from accp_core.projection.conversations import ProjectedConversations
 from accp_core.projection.other_agents import attribute
 from accp_core.projection.projector import Projector
@@ -46,7 +45,6 @@ class PromptProjector:
         *,
         agent: str | None = None,
         handed_over: Iterable[str] = (),
-        unasked: Collection[str] = (),
     ) -> ProjectedPrompt:
         """Return what the model of `agent` is sent of a conversation; what is sent of a message never changes later.
 
@@ -54,10 +52,7 @@ class PromptProjector:
             records: The conversation from its first message on; instructions and tool definitions stand beside it.
             agent: The name of the agent, None where it has none.
             handed_over: The keys of texts that another agent handed over to it.
-            unasked: The names of tools that have an argument of the name of the query themselves.
         """
-        if self._rules.ask is not None:
-            records = [with_queries(record, self._rules.ask.argument, unasked) for record in records]
         attributed = list(attribute(records, names=self._rules.agent_names, agent=agent))
         projected = self._known.project(attributed, start=_cited(attributed, handed_over))
         offers_tool = self._rules.always_offered or any(shown.stored for shown in projected)

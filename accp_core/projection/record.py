@@ -62,8 +62,6 @@ class CallRecord:
     """Whether another agent made it, whose results are shown within the limit of an abstract."""
     by_program: bool = False
     """Whether a program that the model wrote made it, and reads its result; the model is not sent that result."""
-    query: str = ""
-    """What the model wants to know of its result, which is then shown as the answer; empty: all of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

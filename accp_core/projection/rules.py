@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from accp_core.compression import ResultLimits
 from accp_core.ports import TokenCounter
-from accp_core.projection.asked import Ask
 from accp_core.projection.tool_forms import ToolForms
 
 __all__ = ["ProjectionRules"]
@@ -47,5 +46,3 @@ class ProjectionRules:
     always_offered: bool = False
     """Whether the tool that opens references is offered from the first call on, so that the first one changes no list
     of tools."""
-    ask: Ask | None = None
-    """Answers the queries that calls have of their results; None: no call has any."""

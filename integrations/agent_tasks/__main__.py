@@ -31,7 +31,7 @@ def tasks(
         list[str] | None,
         typer.Option(
             help="without, compact, lossless, default, tight, deepagents, context_editing, or limits such as 1000:700; "
-            "with +ask for tools that take queries (tight+ask); repeatable, the first is the baseline."
+            "repeatable, the first is the baseline."
         ),
     ] = None,
     task: Annotated[list[str] | None, typer.Option(help="The name of a task; repeatable; without one: all.")] = None,

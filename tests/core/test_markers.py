@@ -35,10 +35,6 @@ WRITTEN = {
     MarkerStart.GAP: ["[…57 lines]", "[…lines 1-40]", "[…base64, 41,200 characters]", "[……hex, 64 characters]"],
     MarkerStart.CUT: [CUT_LINE.removeprefix("\n")],
     MarkerStart.CUT_SOURCE: ["[the source was cut off; of what was returned:]"],
-    MarkerStart.ASKED: [
-        "[accp_query over 1,130 lines; the whole: accp_fetch $cold.414775181990]",
-        "[accp_query refused: E1004: expected a column, found 'x']",
-    ],
 }
 """What each writer of a marker writes."""
 

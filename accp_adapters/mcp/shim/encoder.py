@@ -13,13 +13,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from accp_adapters.fetching import (
-    ASK_NAME,
     FETCH_NAME,
-    has_query,
     passed_requests,
     passed_text,
     read_request,
-    without_query,
 )
 from accp_adapters.mcp.shim import error_frames
 from accp_adapters.mcp.shim.hosts import client_name
@@ -319,21 +316,8 @@ class Encoder:
         if key is not None and (texts := self._passed.pop(key, None)):
             called = message["params"]
             message = {**message, "params": {**called, "arguments": {**called["arguments"], **texts}}}
-        message, query = self._without_query(message) if method == "tools/call" else (message, "")
-        self._pending.add(message, replace(self._pending_request(message), query=query))
+        self._pending.add(message, self._pending_request(message))
         return message
-
-    def _without_query(self, message: JsonObject) -> tuple[JsonObject, str]:
-        """Return a call as the server gets it, and the query of its result; a tool may have such an argument itself."""
-        params = message.get("params")
-        arguments = params.get("arguments") if isinstance(params, dict) else None
-        if not self.options.ask or not isinstance(params, dict) or not isinstance(arguments, dict):
-            return message, ""
-        if ASK_NAME not in arguments or has_query(self.session.catalog.tools.get(str(params.get("name")), {})):
-            return message, ""
-        query = arguments[ASK_NAME]
-        asked = {**message, "params": {**params, "arguments": without_query(arguments)}}
-        return asked, query.strip() if isinstance(query, str) else ""
 
     def _pending_request(self, message: JsonObject) -> OpenRequest:
         params = message.get("params")

@@ -70,9 +70,6 @@ class EncoderOptions:
     changes: bool = False
     """With `fetch`: whether a text that is nearly the same as an earlier one of the session is shown as what changed,
     instead of a preview, naming the references of both."""
-    ask: bool = False
-    """With `fetch`: whether tools that only read take the argument `accp_query`, a query of their own result, whose
-    answer the client gets. The server is never given it."""
     store: ColdStore | None = None
     """Where the full texts are kept; None: in the memory of this process."""
     inline_limit: int = 2_500
@@ -104,9 +101,8 @@ class EncoderOptions:
                 raise ValueError(f"expected {name!r} to be one of {expected}, found {getattr(self, name)!r}")
         if self.max_chars < 0:
             raise ValueError(f"expected 'max_chars' to be at least 0, found {self.max_chars!r}")
-        for name in ("changes", "ask"):
-            if getattr(self, name) and not self.fetch:
-                raise ValueError(f"expected 'fetch' to be True where {name!r} is, found {self.fetch!r}")
+        if self.changes and not self.fetch:
+            raise ValueError(f"expected 'fetch' to be True where 'changes' is, found {self.fetch!r}")
         check_tool_forms(self.forms)
         if not self.fetch and any(isinstance(form, Resolve) for form in self.forms.values()):
             raise ValueError(f"expected 'fetch' to be True where arguments take references, found {self.fetch!r}")

@@ -35,8 +35,6 @@ class OpenRequest:
     """The name in the client's `clientInfo`; empty: it gave none."""
     correlation_id: str
     """Its id, as the envelope of a frame holds it."""
-    query: str = ""
-    """What the client wants to know of the result; empty: all of it."""
 
     @classmethod
     def of(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Final, TypeAlias
 
-from accp_adapters.fetching import FETCH_NAME, Asker, tables_in, with_query, with_references
+from accp_adapters.fetching import FETCH_NAME, with_references
 from accp_adapters.mcp.shim import error_frames
 from accp_adapters.mcp.shim.hosts import HOSTS, Host, host_named, is_gain, shown_text
 from accp_adapters.mcp.shim.meta import add_metadata, extend_metadata, has_room_for_metadata
@@ -26,7 +26,6 @@ from accp_adapters.mcp.shim.tools.tool_index import INDEX_NAME
 from accp_adapters.serving.off_loop import size_of
 from accp_adapters.telemetry import RewritingRecord
 from accp_core.accp import Envelope
-from accp_core.compression import Compressed
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
@@ -104,20 +103,7 @@ class ResultRewriter:
         if self._cites(request):
             named = [(tool, ToolForms(options.forms).resolve(str(tool.get("name")))) for tool in tools]
             tools = [with_references(tool, resolved) if resolved else tool for tool, resolved in named]
-        if options.ask and self._cites(request):
-            tools = [self._asked(tool) if self._takes_query(tool) else tool for tool in tools]
         return result if tools == result["tools"] else _as_private({**result, "tools": tools})
-
-    def _asked(self, tool: JsonObject) -> JsonObject:
-        """Return the definition of a tool with the argument, which names the tables that the server declares."""
-        declared = self.session.catalog.tools.get(str(tool.get("name")), {}).get("outputSchema")
-        return dict(with_query(tool, tables=tables_in(declared, self.options.counter)))
-
-    def _takes_query(self, tool: JsonObject) -> bool:
-        """Return whether a tool only reads, and its results are not left as they are."""
-        annotations, name = tool.get("annotations"), str(tool.get("name"))
-        reads = isinstance(annotations, dict) and annotations.get("readOnlyHint") is True
-        return reads and name not in self.session.catalog.own and self.options.limits_of(name) is not None
 
     def _list_resources(self, result: JsonObject, request: OpenRequest) -> JsonObject:
         own = [] if result.get("nextCursor") else self._own_resources(request)
@@ -222,11 +208,9 @@ class ResultRewriter:
         wanted: ResultForms = "keep" if result.get("isError") else self._result_forms(request)
         escaped: list[JsonObject] = []
         settings = self._view_settings(request, counter)
-        if request.query and not result.get("isError") and self._may_narrow(result, request, wanted):
-            settings = replace(settings, ask=self._asker(request, settings))
         for forms in dict.fromkeys((wanted, *_FALLBACK)):
             shown = write_view(result, replace(settings, structured=forms), is_large=is_large)
-            if shown is not None and (gains(shown) or (settings.ask and references_in(shown))):
+            if shown is not None and gains(shown):
                 return shown
             adds_no_text = forms == "keep" or "text" not in self._host(request).forms
             if shown is not None and adds_no_text and has_escapes(shown):
@@ -283,22 +267,6 @@ class ResultRewriter:
             shorten=cache(differences.shorten_preview) if differences else None,
             limits=self.options.limits_of(str(request.params.get("name"))) or self.options.limits,
             request=compact_json(request.params.get("arguments"))[:_MAX_REQUEST],
-        )
-
-    def _may_narrow(self, result: JsonObject, request: OpenRequest, wanted: ResultForms) -> bool:
-        """Return whether the answer to a query may stand for a result: not where the host shows its other form."""
-        stored = self.session.stored_results
-        shows_text = "structuredContent" not in result or wanted == "drop" or self._host(request).forms == ("text",)
-        return self._cites(request) and stored is not None and not stored.is_full and shows_text
-
-    def _asker(self, request: OpenRequest, settings: ViewSettings) -> Callable[..., Compressed | None]:
-        """Return what answers the query of a call; the first answer of a tool in the session names its tables."""
-        name, asked = str(request.params.get("name")), self.session.asked
-        is_first = not self.session.is_session or name not in asked
-        asked.put(name, None)
-        answer = Asker(settings.counter)
-        return lambda text, ordinary: answer(
-            text, request.query, settings.limits, ordinary, tool=name, is_first=is_first
         )
 
     def _frame_settings(self, request: OpenRequest, client_settings: ClientSettings) -> FrameSettings:

@@ -5,16 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final
 
 from accp_adapters.mcp.shim.negotiation import ClientSettings
 from accp_adapters.mcp.shim.stored_results import SessionTexts
 from accp_adapters.mcp.shim.tools.tool_catalog import ToolCatalog
-from accp_core.bounded import BoundedDict
 
 __all__ = ["SessionState"]
-
-_MAX_ASKED: Final = 1_000
 
 
 @dataclass(slots=True)
@@ -33,7 +29,5 @@ class SessionState:
     """The server's tools, as the client listed them."""
     stored_results: SessionTexts | None = None
     """The texts that were too large to show; None: large results are shown whole."""
-    asked: BoundedDict[str, None] = field(default_factory=lambda: BoundedDict(_MAX_ASKED))
-    """The tools whose tables were named in an answer to a query of their result."""
     sequence: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     """The sequence numbers of the frames that are sent."""

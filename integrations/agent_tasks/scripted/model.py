@@ -10,7 +10,6 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from pydantic import PrivateAttr
 
 from accp_adapters.evaluation.chat_models import ToolModel
-from accp_adapters.fetching import has_query
 from accp_core.references import find_references, reference_to
 from accp_core.strict_json import compact_json
 from integrations.agent_tasks.scripted.plans import PLANS, Asks, Plan
@@ -51,7 +50,7 @@ class ScriptedModel(ToolModel):
 
     def _reply(self, messages: list[BaseMessage], tools: list[Any]) -> AIMessage:
         names = frozenset(tool["function"]["name"] for tool in tools)
-        return self._next(Prompt(messages, names, asks=any(map(has_query, tools))))
+        return self._next(Prompt(messages, names))
 
     def _next(self, prompt: Prompt) -> AIMessage:
         if len(prompt.messages) == 1 and _SUMMARIZE in prompt.messages[0].text:

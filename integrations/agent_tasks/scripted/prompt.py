@@ -11,11 +11,10 @@ from typing import Any, Final, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from accp_adapters.fetching import ASK_NAME, FETCH_NAME, without_query
+from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.fetching.answers import value_at
 from accp_adapters.fetching.page import split_page
 from accp_adapters.langchain.messages import calls_of
-from accp_core.markers import MarkerStart
 from accp_core.projection import Repeats, Shortened
 from accp_core.references import find_references, reference_to
 from accp_core.view import read
@@ -28,9 +27,6 @@ Seen: TypeAlias = "Callable[[str], Rows | None]"
 """Returns what a preview shows of what is needed, None where it does not show it."""
 
 _CLEARED: Final = "[cleared]"
-_ANSWERED: Final = f"{MarkerStart.ASKED} over "
-_REFUSED: Final = f"{MarkerStart.ASKED} refused: "
-_TABLES: Final = "tables: "
 _NOTHING: Final = re.compile(r"\A0 of \d+ ")
 _ABOVE: Final = re.compile(r'\[as above: (?:\d+ lines? from "[^\n]*?…"|"[^…\n]+ … [^…\n]+?")\]')
 """A repeat marker: whole lines above, or a passage of one."""
@@ -59,8 +55,6 @@ class Prompt:
     """The messages as the model is sent them."""
     tools: frozenset[str]
     """The names of the tools that it has."""
-    asks: bool = False
-    """Whether they take a query of their own result, which is then sent with the call."""
 
     def words(self) -> str:
         """Return all that users, agents and summaries say, without the results of tools."""
@@ -73,13 +67,9 @@ class Prompt:
         Raises:
             MustCall: it was not called, or its result was cleared.
         """
-        return self._latest(tool, arguments)[1]
-
-    def _latest(self, tool: str, arguments: Mapping[str, Any], query: str = "") -> tuple[str, str]:
-        """Return the query that the latest call had, and its result; where there is none it is asked for by `query`."""
-        found = [each for each in self._results(tool, arguments) if each[1] != _CLEARED]
+        found = [each for each in self._results(tool, arguments) if each != _CLEARED]
         if not found:
-            raise MustCall((tool, {**arguments, ASK_NAME: query} if self.asks and query else dict(arguments)))
+            raise MustCall((tool, dict(arguments)))
         return found[-1]
 
     def rows(self, tool: str, arguments: Mapping[str, Any], sql: str, seen: Seen | None = None) -> Rows:
@@ -90,10 +80,10 @@ class Prompt:
         Raises:
             MustCall: something was not called yet.
         """
-        asked, shown = self._latest(tool, arguments, sql)
+        shown = self.text(tool, **arguments)
         if reference := self._reference(shown):
-            visible = seen(self._without_markers(shown)) if seen and not _is_answer(shown) else None
-            return self.fetched(reference, sql, _answer(shown, asked, sql)) if visible is None else visible
+            visible = seen(self._without_markers(shown)) if seen else None
+            return self.fetched(reference, sql) if visible is None else visible
         return _as_rows(value_at(_json_of(self._whole(shown)), sql))
 
     def lines(self, tool: str, arguments: Mapping[str, Any], words: str, *, all_of_them: bool = False) -> list[str]:
@@ -103,13 +93,13 @@ class Prompt:
             MustCall: something was not called yet.
         """
         sql = f"SELECT text FROM lines WHERE text LIKE '%{words}%'"
-        asked, shown = self._latest(tool, arguments, sql)
+        shown = self.text(tool, **arguments)
         if not (reference := self._reference(shown)):
             return [line for line in self._whole(shown).splitlines() if words in line]
         visible = [line for line in _shown_lines(shown) if words in line]
         if visible and not all_of_them:
             return visible
-        return self._fetched_lines(reference, sql, _answer(shown, asked, sql))
+        return self._fetched_lines(reference, sql)
 
     def passage(self, tool: str, arguments: Mapping[str, Any], words: str, count: int) -> list[str]:
         """Return `count` lines of a tool's result, the first of which contains `words`.
@@ -119,10 +109,8 @@ class Prompt:
         """
         first = f"(SELECT n FROM lines WHERE text LIKE '%{words}%' LIMIT 1)"
         sql = f"SELECT text FROM lines WHERE n >= {first} ORDER BY n LIMIT {count}"
-        asked, shown = self._latest(tool, arguments, sql)
+        shown = self.text(tool, **arguments)
         reference = self._reference(shown)
-        if reference and _is_answer(shown):
-            return self._fetched_lines(reference, sql, _answer(shown, asked, sql))
         lines = _shown_lines(shown) if reference else self._whole(shown).splitlines()
         starts = [number for number, line in enumerate(lines) if words in line]
         found = lines[starts[0] : starts[0] + count] if starts else []
@@ -147,45 +135,44 @@ class Prompt:
             raise MustCall(*calls)
         return results
 
-    def fetched(self, reference: str, query: str, first: str | None = None) -> Rows:
-        """Return the rows of a fetch, page by page; `first`: its first page, where the call itself had the query.
+    def fetched(self, reference: str, query: str) -> Rows:
+        """Return the rows of a fetch, page by page.
 
         Raises:
             MustCall: a page was not fetched yet.
         """
-        return [row for shown in self._pages(reference, query, first) for row in _as_rows(read(shown))]
+        return [row for shown in self._pages(reference, query) for row in _as_rows(read(shown))]
 
-    def _pages(self, reference: str, query: str, first: str | None) -> Iterator[str]:
+    def _pages(self, reference: str, query: str) -> Iterator[str]:
         """Yield the pages of a fetch, none where it finds nothing."""
         offset: int | None = 0
         while offset is not None:
             page = {"ref": reference, "query": query, **({"offset": offset} if offset else {})}
-            text = first if first is not None and not offset else self.text(FETCH_NAME, **page)
+            text = self.text(FETCH_NAME, **page)
             shown, offset = split_page(text)
             if not _NOTHING.match(text):
                 yield shown
 
-    def _fetched_lines(self, reference: str, query: str, first: str | None = None) -> list[str]:
+    def _fetched_lines(self, reference: str, query: str) -> list[str]:
         """Return the lines of a fetch, page by page, which are shown as they are.
 
         Raises:
             MustCall: a page was not fetched yet.
         """
-        return [line for shown in self._pages(reference, query, first) for line in shown.split("\n")]
+        return [line for shown in self._pages(reference, query) for line in shown.split("\n")]
 
-    def _results(self, tool: str, arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield the query that each call had, and its result."""
-        asked = {}
+    def _results(self, tool: str, arguments: Mapping[str, Any]) -> Iterator[str]:
+        """Yield the results of each call."""
+        called = set()
         for message in self.messages:
             for call in calls_of(message):
-                if call["name"] == tool and without_query(call["args"]) == dict(arguments):
-                    asked[call["id"]] = call["args"].get(ASK_NAME, "")
-            if isinstance(message, ToolMessage) and message.tool_call_id in asked:
-                yield asked[message.tool_call_id], message.text
+                if call["name"] == tool and call["args"] == dict(arguments):
+                    called.add(call["id"])
+            if isinstance(message, ToolMessage) and message.tool_call_id in called:
+                yield message.text
 
     def _reference(self, shown: str) -> str:
         """Return the reference of a preview, an empty text for anything else."""
-        shown = shown.partition("\n")[2] if shown.startswith(_REFUSED) else shown
         keys = find_references(shown.partition("\n")[0]) if FETCH_NAME in self.tools else ()
         return reference_to(keys[-1]) if keys else ""
 
@@ -227,18 +214,6 @@ class Prompt:
         for message in takewhile(lambda each: each.text != shown, self.messages):
             read.add(Shortened(text=message.text, markers=_markers_in(message.text)))
         return read.restore([Shortened(text=shown, markers=markers)])[0]
-
-
-def _is_answer(shown: str) -> bool:
-    return shown.startswith(_ANSWERED)
-
-
-def _answer(shown: str, asked: str, query: str) -> str | None:
-    """Return the answer to the query that a call had, where that is the one that is needed."""
-    if asked != query or not _is_answer(shown):
-        return None
-    below = shown.partition("\n")[2]
-    return below.partition("\n")[2] if below.startswith(_TABLES) else below
 
 
 def row_with(column: str, value: str, *cells: str) -> Seen:

@@ -120,7 +120,6 @@ def test_a_server_that_a_signal_ends_ends_the_command_alike() -> None:
         (["--url", "http://127.0.0.1:1/mcp", "--header", "authorization"], "a line without a name"),
         (["--policy", "sometimes", "--", "cat"], "'sometimes'"),
         (["--changes", "--", "cat"], "expected 'fetch' to be True where 'changes' is"),
-        (["--ask", "--", "cat"], "expected 'fetch' to be True where 'ask' is"),
     ],
 )
 def test_what_cannot_begin_is_a_usage_error_that_names_it(arguments: list[str], said: str) -> None:

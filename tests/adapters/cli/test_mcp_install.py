@@ -119,20 +119,19 @@ def test_a_dry_run_shows_what_goes_and_comes_and_no_secret(home: Path) -> None:
     assert '    + command: "server"' in back
 
 
-def test_previews_changes_and_queries_are_written_and_taken_out_again(home: Path) -> None:
+def test_previews_and_changes_are_written_and_taken_out_again(home: Path) -> None:
     paths = files(home)
-    assert accp("install", "--fetch", "--changes", "--ask", "--tool", "get_*=lossless").exit_code == 0
+    assert accp("install", "--fetch", "--changes", "--tool", "get_*=lossless").exit_code == 0
     words = [entry.words_of("args") or [] for entry in entries(paths["vscode"].read_bytes().decode())]
-    assert words[0][2:7] == ["--tool", "get_*=lossless", "--fetch", "--changes", "--ask"]
+    assert words[0][2:6] == ["--tool", "get_*=lossless", "--fetch", "--changes"]
     paths["vscode"].write_bytes(paths["vscode"].read_bytes() + b"\r\n")  # edited since: taken out by their form
     assert accp("uninstall").exit_code == 0
     assert paths["vscode"].read_bytes().decode() == CONFIGURATIONS["vscode"] + "\r\n"
 
 
-@pytest.mark.parametrize("flag", ["--changes", "--ask"])
-def test_what_needs_previews_is_refused_without_them(home: Path, flag: str) -> None:
+def test_what_needs_previews_is_refused_without_them(home: Path) -> None:
     files(home)
-    refused = accp("install", flag)
+    refused = accp("install", "--changes")
     assert (refused.exit_code, "expected 'fetch' to be True" in refused.stderr) == (2, True)
 
 

@@ -259,15 +259,3 @@ def test_an_arm_may_be_limits() -> None:
     policy = arm_named("1000:700").policy
     assert policy is not None and (policy.inline_limit, policy.preview_limit) == (1_000, 700)
     assert set(available_arms()) <= set(ARMS)
-    asking = arm_named("1000:700+ask").policy
-    assert asking is not None and (asking.ask, asking.inline_limit) == (True, 1_000)
-    with pytest.raises(ValueError, match=r"found 'without\+ask'"):
-        arm_named("without+ask")
-
-
-def test_with_queries_in_calls_tasks_take_no_more_calls_than_without_us() -> None:
-    names = ("late_orders", "gold_orders", "vessel", "timeouts", "baker_city", "edit_two_files", "city_of_first")
-    without, asking = run(options(names=names, arms=("without", "default+ask"))).arms
-    assert (without.right, asking.right) == (len(names), len(names))
-    assert (asking.calls, asking.fetches) == (without.calls, 0)
-    assert asking.tokens < without.tokens // 2

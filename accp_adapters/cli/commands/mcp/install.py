@@ -13,7 +13,7 @@ import typer
 
 from accp_adapters.cli.errors import refusal
 from accp_adapters.cli.sources import say, write_line
-from accp_adapters.cli.tool_forms import AskOption, ChangesOption, FetchOption, ToolOption, tool_forms
+from accp_adapters.cli.tool_forms import ChangesOption, FetchOption, ToolOption, tool_forms
 
 if TYPE_CHECKING:
     from accp_adapters.mcp.clients.changes import Change
@@ -56,7 +56,6 @@ def install(
     tool: ToolOption = None,
     fetch: FetchOption = False,
     changes: ChangesOption = False,
-    ask: AskOption = False,
     dry_run: DryRun = False,
     accp: Program = "",
     state_dir: StateFolder = None,
@@ -72,7 +71,7 @@ def install(
     Example: `accp mcp install --fetch --changes`
     """
     command = accp or _own_path()
-    options = _options(tool or [], fetch=fetch, changes=changes, ask=ask)
+    options = _options(tool or [], fetch=fetch, changes=changes)
     _check_servers(server or [], client_files(client or [], project=project))
     changed = False
     for installation in _installations(client or [], state_dir, project=project):

@@ -25,7 +25,7 @@ from accp_adapters.cli.commands.mcp.install import StateFolder
 from accp_adapters.cli.commands.mcp.meter import Terminated, metering, server_name
 from accp_adapters.cli.errors import ExtraMissing
 from accp_adapters.cli.serving import TokenVariable, admission, host_and_port
-from accp_adapters.cli.tool_forms import AskOption, ChangesOption, FetchOption, ToolOption, tool_forms
+from accp_adapters.cli.tool_forms import ChangesOption, FetchOption, ToolOption, tool_forms
 
 if TYPE_CHECKING:
     from accp_adapters.bindings.identity import Authenticate
@@ -173,7 +173,6 @@ def run(
     tool: ToolOption = None,
     fetch: FetchOption = False,
     changes: ChangesOption = False,
-    ask: AskOption = False,
     store: Store = "",
     decode: Decode = False,
     header: HeaderFields = None,
@@ -212,7 +211,7 @@ def run(
         threading.Thread(target=_warm_up).start()
     options: dict[str, Any] = {"policy": chosen, "carrier": carrier, "host": host, "structured": structured}
     options |= _tool_options(tools, include, exclude, allow)
-    options |= {"forms": tool_forms(tool), "fetch": fetch, "changes": changes, "ask": ask}
+    options |= {"forms": tool_forms(tool), "fetch": fetch, "changes": changes}
     options["store"] = _store(store) if fetch else None
     limits: dict[str, Any] = {"body_bytes": max_body, "request_seconds": request_timeout}
     try:

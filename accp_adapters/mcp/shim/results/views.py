@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Final, TypeAlias
 
 from accp_adapters.fetching import FETCH_NAME
@@ -69,8 +68,6 @@ class ViewSettings:
     """When a view becomes a preview, and how long that may be."""
     shorten: Callable[[str, Compressed], Compressed] | None = None
     """Returns a preview of a text as what changed since an earlier version, or the preview; None: it stays."""
-    ask: Callable[[str, Callable[[], Compressed | None]], Compressed | None] | None = None
-    """Returns a text as the answer to the query of the call, given how it is shown without one; None: so it is."""
     request: str = ""
     """The arguments of the call, which rank what a preview keeps."""
 
@@ -247,10 +244,6 @@ class _ViewWriter:
 
     def _compress(self, text: str) -> Compressed | None:
         """Return a text as it is shown; None for a text of a large result that is shown whole."""
-        ask = self.settings.ask
-        return (ask(text, partial(self._ordinary, text)) if ask else None) or self._ordinary(text)
-
-    def _ordinary(self, text: str) -> Compressed | None:
         settings, limits = self.settings, self.settings.limits
         if settings.stored_results is None or settings.stored_results.is_full:
             limits = replace(limits, inline=None)

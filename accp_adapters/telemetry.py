@@ -127,6 +127,8 @@ class Stats:
     """References in arguments that a tool was given the texts of."""
     store_failures: int = 0
     """Times that a store failed; what it should have kept is tried again."""
+    projection_failures: int = 0
+    """Messages that were sent as they were because their projection raised."""
 
     def __add__(self, other: Stats) -> Stats:
         """Return the sums of both."""
@@ -177,6 +179,9 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
             name="accp.reference.passed", unit="{reference}", description="References whose texts tools were given"
         ),
         "store_failures": Metric(name="accp.store.failed", unit="{failure}", description="Failures of a store"),
+        "projection_failures": Metric(
+            name="accp.projection.failed", unit="{message}", description="Messages sent as they were after an error"
+        ),
     }
 )
 """The counter of each field of `Stats`."""
@@ -288,6 +293,10 @@ class Telemetry:
         """Tell that a store failed; `reason` names the store and the class of its error."""
         _log.warning("%s: %s", self._adapter, reason)
         self._tell(Stats(store_failures=1))
+
+    def projection_failed(self, messages: int) -> None:
+        """Count messages that are sent as they were because their projection raised; the projector logs why."""
+        self._tell(Stats(projection_failures=messages))
 
     def _tell_span(self, rewriting: RewritingRecord) -> None:
         """Add an event to the span that is current."""

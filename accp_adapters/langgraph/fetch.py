@@ -155,10 +155,13 @@ def refusals_as_tool_errors(telemetry: Telemetry | None = None) -> Iterator[None
     with telemetry.fetch(agent_name(), thread_id()) if telemetry else nullcontext():
         try:
             yield
-        except ProtocolError as refusal:
+        except Exception as error:
+            # An error of ours must not end the run, and its words may be those of a text.
+            unknown = f"{ErrorCode.TOOL_EXEC_FAILED}: expected an answer, found {type(error).__name__}; ask otherwise"
+            refusal = str(error) if isinstance(error, ProtocolError) else unknown
             if telemetry:
-                telemetry.refused(str(refusal))
-            raise ToolException(str(refusal)) from refusal
+                telemetry.refused(refusal)
+            raise ToolException(refusal) from error
 
 
 class OpenedTexts:

@@ -50,9 +50,7 @@ from accp_adapters.langgraph.summarization import count_projected_tokens, summar
 from accp_adapters.policy import ContextSize, Offer, Policy, is_disabled
 from accp_adapters.telemetry import RewritingRecord, Stats, Telemetry
 from accp_core.bounded import BoundedDict
-from accp_core.error_codes import ErrorCode
-from accp_core.errors import ProtocolError
-from accp_core.ports import ColdStore, Summarizer
+from accp_core.ports import Summarizer
 from accp_core.receipts import Origin, Receipt
 from accp_core.references import find_references
 
@@ -166,7 +164,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             call = self._prepare(request)
             self._tell(call)
             if store := stores.choose(self._policy, self._store, None):
-                with self._storing(call, store):
+                with self._storing(call.update):
                     call.retention.apply(store)
             answer = handler(call.request)
             if self._shadow:
@@ -183,7 +181,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             call = await asyncio.to_thread(self._prepare, request)
             self._tell(call)
             if store := stores.choose(self._policy, self._store, None):
-                with self._storing(call, store):
+                with self._storing(call.update):
                     await stores.in_thread(call.retention.apply, store)
             answer = await handler(call.request)
             if self._shadow:
@@ -292,17 +290,14 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             update["accp_offered"] = True
         retention = Retention()
         if self._store is not None:
-            known = stored_index(state)
-            retention = retain(known, messages_of(state), shown.stored, session_id=private_session(state) or "")
-            for key in (key for keys in retention.index.values() for key in keys if thread_id()):
-                self._stored.put((thread_id(), key), None)
-            if retention.index != known:
-                update[STORED_KEY] = retention.index
+            with self._storing(update):
+                retention = self._retained(state, shown, update)
         tools = offered_tools(request.tools, self.tools, self._policy, offers=offers)
         return PreparedCall(
             request=request.override(messages=shown.messages, tools=tools),
             retention=retention,
             update=update,
+            failed=shown.failed,
             rewritten=tuple(
                 RewritingRecord(
                     source=message.name or message.type,
@@ -314,17 +309,24 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             ),
         )
 
+    def _retained(self, state: Any, shown: ProjectedMessages, update: dict[str, Any]) -> Retention:
+        """Return what the store must get and lose, and put its new index into the update of the state."""
+        known = stored_index(state)
+        retention = retain(known, messages_of(state), shown.stored, session_id=private_session(state) or "")
+        for key in (key for keys in retention.index.values() for key in keys if thread_id()):
+            self._stored.put((thread_id(), key), None)
+        if retention.index != known:
+            update[STORED_KEY] = retention.index
+        return retention
+
     @contextmanager
-    def _storing(self, call: PreparedCall, store: ColdStore) -> Iterator[None]:
+    def _storing(self, update: dict[str, Any]) -> Iterator[None]:
         """Go on where the store fails: the state opens what it holds, and the next call stores again what is due."""
         try:
-            with stores.failures_as_refusals(store):
-                yield
-        except ProtocolError as failure:
-            if failure.code is not ErrorCode.TOOL_EXEC_FAILED:
-                raise
-            self._telemetry.store_failed(str(failure))
-            call.update.pop(STORED_KEY, None)
+            yield
+        except Exception as failure:
+            self._telemetry.store_failed(stores.failure_of(self._store, failure))
+            update.pop(STORED_KEY, None)
 
     def _finished(self, call: PreparedCall, answer: ModelAnswer) -> ModelAnswer | ExtendedModelResponse[Any]:
         """Return the answer with the update; what a final answer cites is counted, and handed over where it is due."""
@@ -348,6 +350,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
 
     def _tell(self, call: PreparedCall) -> None:
         """Tell what is sent in another form; the stream mode "custom" gets the sums."""
+        if call.failed:
+            self._telemetry.projection_failed(call.failed)
         if call.rewritten:
             call.request.runtime.stream_writer({"accp": self._telemetry.rewritten(call.rewritten)})
 

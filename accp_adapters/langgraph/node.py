@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import warnings
 from collections.abc import Sequence
 from typing import Any, Final
@@ -22,6 +23,7 @@ from accp_core.references import StoredText
 
 __all__ = ["CompressNode"]
 
+_log: Final = logging.getLogger("accp")
 _NO_THREAD: Final = (
     "CompressNode makes no previews in a run without a thread: give the graph a checkpointer, and the run "
     'config={"configurable": {"thread_id": …}}'
@@ -67,7 +69,10 @@ class CompressNode(Runnable[Any, Any]):
         runtime = get_runtime()
         update, texts, session_id = self._compress(input, runtime)
         if store := stores.choose(self._policy, self._store, runtime.store):
-            stores.put(store, session_id, texts)
+            try:
+                stores.put(store, session_id, texts)
+            except Exception as failure:
+                return self._without_store(input, runtime, store, failure)
         return update
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
@@ -75,7 +80,10 @@ class CompressNode(Runnable[Any, Any]):
         runtime = get_runtime()
         update, texts, session_id = await asyncio.to_thread(self._compress, input, runtime)
         if store := stores.choose(self._policy, self._store, runtime.store):
-            await stores.in_thread(stores.put, store, session_id, texts)
+            try:
+                await stores.in_thread(stores.put, store, session_id, texts)
+            except Exception as failure:
+                return await asyncio.to_thread(self._without_store, input, runtime, store, failure)
         return update
 
     def read(self, state: Any, *, agent: str | None = None) -> list[BaseMessage]:
@@ -89,14 +97,21 @@ class CompressNode(Runnable[Any, Any]):
         """
         return self._projector.project(messages_of(state, self._key), agent=agent or agent_name()).messages
 
-    def _compress(self, state: Any, runtime: Runtime[Any]) -> tuple[Any, list[StoredText], str]:
+    def _without_store(self, state: Any, runtime: Runtime[Any], store: stores.Store, failure: Exception) -> Any:
+        """Return the update after a store failed: a preview whose text is not stored would open nothing."""
+        _log.warning("CompressNode makes no previews: %s", stores.failure_of(store, failure))
+        return self._compress(state, runtime, stores_texts=False)[0]
+
+    def _compress(
+        self, state: Any, runtime: Runtime[Any], *, stores_texts: bool = True
+    ) -> tuple[Any, list[StoredText], str]:
         messages = messages_of(state, self._key)
         results = _newest_results(messages)
         session_id = graph_session(runtime)
         has_store = self._store is not None or runtime.store is not None
         if has_store and session_id is None and self._policy.previews:
             warnings.warn(_NO_THREAD, stacklevel=2)
-        can_store = session_id is not None and has_store
+        can_store = session_id is not None and has_store and stores_texts
         policy = self._policy if can_store else self._policy.without_previews()
         projector = projector_after(messages[: len(messages) - len(results)], policy, agent_name())
         changed: list[BaseMessage] = []

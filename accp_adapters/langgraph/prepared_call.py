@@ -54,6 +54,8 @@ class PreparedCall:
     """The update of the private state after the call."""
     rewritten: tuple[RewritingRecord, ...] = ()
     """What the model is sent in another form for the first time."""
+    failed: int = 0
+    """Messages that are sent as they are for the first time because their projection raised."""
 
     def with_update(self, answer: ModelResponse[Any]) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Return the model's answer with the update."""

@@ -27,6 +27,8 @@ class ProjectedMessages:
     """The texts that previews cite, by the id of the message that holds them."""
     rewritten: list[tuple[BaseMessage, Projected]]
     """The messages that changed and that no earlier call of the model was sent, each with its projection."""
+    failed: int
+    """How many messages that no earlier call was sent stay as they are because their projection raised."""
     offers_tool: bool
     """Whether the messages need the fetch tool, see `ProjectedPrompt`."""
 
@@ -61,10 +63,12 @@ class MessageProjector:
         records = to_records(messages, kept=kept, stays=self._stays)
         prompt = self._prompts.project(records, agent=agent, handed_over=handed_over)
         pairs = list(zip(messages, prompt.messages, strict=True))
+        unsent = pairs[_first_unsent(messages) :]
         return ProjectedMessages(
             messages=[with_projection(message, shown) for message, shown in pairs],
             stored={message.id or "": shown.stored for message, shown in pairs if shown.stored},
-            rewritten=[pair for pair in pairs[_first_unsent(messages) :] if pair[1].is_changed],
+            rewritten=[pair for pair in unsent if pair[1].is_changed],
+            failed=sum(shown.failed for _, shown in unsent),
             offers_tool=prompt.offers_tool,
         )
 

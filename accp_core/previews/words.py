@@ -42,7 +42,8 @@ def find_words(text: str) -> list[str]:
 def _parts(word: str) -> list[str]:
     if len(word) == 1 or _HAS_CJK.search(word) is None:
         return [word]
-    return [pair or rest.strip(_JOINERS) for pair, rest in _PAIR.findall(word)]
+    parts = (pair or rest.strip(_JOINERS) for pair, rest in _PAIR.findall(word))
+    return [part for part in parts if part]
 
 
 def worth_of(word: str) -> float:

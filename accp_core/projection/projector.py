@@ -6,8 +6,12 @@ never changes, and a history that was trimmed or folded never holds a marker for
 
 from __future__ import annotations
 
+import logging
+import traceback
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from accp_core import view
@@ -34,6 +38,7 @@ is not searched for what was read."""
 _MIN_KNOWN_SHARE: Final = 0.3
 """The share of whole lines that were read before from which on a long text is compared with all that was read."""
 
+_log: Final = logging.getLogger("accp")
 _Blocks = tuple[str | None, ...]
 _Shown = tuple[Compressed | None, ...]
 
@@ -72,10 +77,34 @@ class Projector:
 
     def add(self, record: MessageRecord) -> None:
         """Add the next message as it is."""
-        self._add(record, [Shortened(text=text) for text in record.blocks if text])
+        try:
+            self._add(record, [Shortened(text=text) for text in record.blocks if text])
+        except Exception as error:
+            _warn(error)
 
     def project(self, record: MessageRecord) -> Projected:
-        """Add the next message and return what the model is sent of it."""
+        """Add the next message and return what the model is sent of it: the message as it was where anything raises."""
+        try:
+            return self._project(record)
+        except Exception as error:
+            _warn(error)
+        with suppress(Exception):
+            self._add(record, [Shortened(text=text) for text in record.blocks if text])
+        return Projected(blocks=(None,) * len(record.blocks), failed=True)
+
+    def compress(self, record: MessageRecord) -> _Shown:
+        """Return how the blocks of the next message are shown, None for one that stays; this does not add it.
+
+        What the reader works on ranks what a preview keeps: the user's last words and the arguments of the call that
+        the message answers. Where anything raises, all of them stay.
+        """
+        try:
+            return self._compressed(record)
+        except Exception as error:
+            _warn(error)
+            return (None,) * len(record.blocks)
+
+    def _project(self, record: MessageRecord) -> Projected:
         compressed = self._previewed(record)
         calls = self._compress_arguments(record)
         arguments = [block for call in calls for block in call.values()]
@@ -110,7 +139,7 @@ class Projector:
         """Return how the blocks of the next message are shown: `compress`, and what was read before."""
         compressed = tuple(
             None if block and block.stored and self._is_known(text or "", block) else block
-            for text, block in zip(record.blocks, self.compress(record), strict=True)
+            for text, block in zip(record.blocks, self._compressed(record), strict=True)
         )
         if not self._rules.repeats:
             return compressed
@@ -137,12 +166,7 @@ class Projector:
     def _count(self, text: str, block: Compressed | None) -> int:
         return block.tokens_after if block and block.text == text else count_once(self._rules.counter)(text)
 
-    def compress(self, record: MessageRecord) -> tuple[Compressed | None, ...]:
-        """Return how the blocks of the next message are shown, None for one that stays; this does not add it.
-
-        What the reader works on ranks what a preview keeps: the user's last words and the arguments of the call that
-        the message answers.
-        """
+    def _compressed(self, record: MessageRecord) -> _Shown:
         call, calls = self._call_of(record)
         limits = self._limits_for(record, calls)
         if limits is None:
@@ -337,6 +361,17 @@ class Projector:
             saved=self._saved,
             has_references=self.prompt.has_references or cites,
         )
+
+
+def _warn(error: Exception) -> None:
+    """Tell why a message stays as it was: no run of an agent ends because of a projection.
+
+    The words of an error may be those of a message, so only its class and its place are told.
+    """
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(place.filename).name}:{place.lineno}"
+    _log.warning("a message is sent as it was: %s in %s", type(error).__name__, where)
+    _log.debug("the projection failed", exc_info=error)
 
 
 def _closed(key: str) -> str:

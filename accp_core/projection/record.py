@@ -117,6 +117,8 @@ class Projected:
     """Tokens of the blocks and arguments that changed, as they were; of a very long text an estimate."""
     tokens_after: int = 0
     """Tokens of their new texts."""
+    failed: bool = False
+    """Whether something raised, so that the message is sent as it was; the logger "accp" has the cause."""
 
     @property
     def is_changed(self) -> bool:

@@ -205,6 +205,7 @@ def test_the_documents_name_what_is_told_and_nothing_else(
     with told.fetch("clerk", "orders"):
         told.opened(["cold.1"])
         told.store_failed("no store")
+        told.projection_failed(1)
     with told.passing_on("write", "clerk", "orders"):
         told.passed_on("write", ["cold.1"], 7)
     with pytest.raises(ValueError), told.fetch("clerk", "orders"):

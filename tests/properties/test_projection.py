@@ -10,7 +10,7 @@ from types import FunctionType, ModuleType
 from typing import Any, Final
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 
@@ -171,3 +171,31 @@ def check_run(messages: Sequence[AnyMessage], policy: Policy) -> int:
         before = now
     assert [message.text for message in MessageProjector(policy).project(messages).messages] == before
     return len(lengths)
+
+
+SCRIPTS: Final = "北京上海서울부산あアمرحباשלוםไทยहिन्दी😀👩👧e\u0301z\u0308\u200d\ufe0f\u202e\x00\ud800AZaz09"
+SIGNS: Final = " /-._@:+,;|·…\u3000\u00a0\n\t\"'()[]{}<>=&%$#*\\~^?!"
+words: Final = st.text(SCRIPTS + SIGNS, min_size=1, max_size=60)
+SMALL: Final = Policy(inline_limit=200, preview_limit=150, counter=lambda text: len(text) // 4 + 1)
+
+
+def check_any_script(text: str, request: str) -> None:
+    """Project results that become previews, for a request in any script."""
+    rows = [{"key": text, "n": n, request[:8]: text[n % 7 :]} for n in range(12)]
+    projector = Projector(SMALL.rules)
+    projector.project(MessageRecord(role=Role.USER, blocks=(request,)))
+    for result in (json.dumps(rows, ensure_ascii=False), "\n".join(f"{text}{n}" for n in range(30)), text):
+        assert not projector.project(MessageRecord(role=Role.TOOL, blocks=(result,))).failed
+
+
+@given(words, words)
+@settings(max_examples=200)
+def test_texts_and_requests_in_any_script_raise_nothing(text: str, request: str) -> None:
+    check_any_script(text, request)
+
+
+@pytest.mark.slow
+@given(words, words)
+@settings(max_examples=50_000)
+def test_fifty_thousand_texts_and_requests_raise_nothing(text: str, request: str) -> None:
+    check_any_script(text, request)

@@ -28,6 +28,7 @@ __all__ = [
     "Store",
     "StoreColdStore",
     "choose",
+    "failure_of",
     "failures_as_refusals",
     "in_thread",
     "opened",
@@ -160,9 +161,13 @@ def failures_as_refusals(store: ColdStore) -> Iterator[None]:
     except ProtocolError:
         raise
     except Exception as error:
-        base = store.base if isinstance(store, StoreColdStore) else store
-        reason = f"expected {type(base).__name__} to answer, found {type(error).__name__}; try again later"
-        raise ProtocolError(reason, code=ErrorCode.TOOL_EXEC_FAILED) from error
+        raise ProtocolError(failure_of(store, error), code=ErrorCode.TOOL_EXEC_FAILED) from error
+
+
+def failure_of(store: Store | None, error: Exception) -> str:
+    """Return what is told of an error of a store: its own words may hold the password of an address."""
+    base = store.base if isinstance(store, StoreColdStore) else store
+    return f"expected {type(base).__name__} to answer, found {type(error).__name__}; try again later"
 
 
 def put(store: ColdStore, session_id: str, texts: Iterable[StoredText]) -> None:

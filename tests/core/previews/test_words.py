@@ -16,6 +16,7 @@ from accp_core.previews.words import find_words, requested_words
         ("订单-123, 是 OK", ["订单", "123", "是", "OK"]),
         ("東京タワー2号", ["東京", "京タ", "タワ", "ワー", "2"]),
         ("서울의 주문 상태", ["서울", "울의", "주문", "상태"]),
+        ("北京/上海 서울/부산 a@上海", ["北京", "上海", "서울", "부산", "a", "上海"]),
     ],
 )
 def test_words_are_found(text: str, expected: list[str]) -> None:

@@ -2,8 +2,9 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-# Installed again whenever pyproject.toml changes.
+# Installed again whenever pyproject.toml changes: what `make test` needs, and what all tests need.
 STAMP  := $(VENV)/.installed
+ALL    := $(VENV)/.installed-all
 
 # The lowest versions that pyproject.toml names, in an environment of their own.
 LOWEST := .venv-lowest
@@ -49,35 +50,38 @@ endef
 # The versions of a run that passed, into docs/tested-with.md: make test ACCP_TESTED_WITH=1
 wrote = if [ -n '$(ACCP_TESTED_WITH)' ]; then $(2)/bin/python -m tests.harness.tested_with $(1); fi
 
+# What shows that the bench runs, in seconds.
+SMOKE := payloads patterns a2a requests
 # A worker that has nothing left takes tests from another one, so that no long test runs alone at the end.
 XDIST := -n auto --dist worksteal
 
-.PHONY: demo test test-rest coverage coverage-core test-lowest test-mcp1 test-others test-tau2 test-compiled check bench bench-peers conformance conformance-mcp fuzz soak chaos mutants fresh pictures release bench-compiled clean
+.PHONY: demo test test-all coverage coverage-core test-lowest test-mcp1 test-others test-tau2 test-compiled check bench bench-peers conformance conformance-mcp fuzz soak chaos mutants fresh pictures release bench-compiled clean
 
 demo: $(DEMO)/.installed  ## a LangGraph agent does one job with and without the middleware
 	$(DEMO)/bin/accp demo
 
-test: $(STAMP)  ## all behaviour, without the slow cases and without coverage
+test: $(STAMP)  ## the whole behaviour, in minutes
 	$(MAKE) check
 	$(BIN)/pytest $(XDIST) -m 'not slow'
 	$(call wrote,test,$(VENV))
 
-test-rest: $(STAMP)  ## the slow cases (SLOW_PART=0/5: a fifth of them), the compiled modules, and mcp 1.x
-	$(BIN)/pytest $(XDIST) -m slow
-	$(MAKE) test-mcp1
+test-all: $(ALL)  ## what `make test` leaves out: slow cases, peers, attacks, servers, more examples, other versions
+	$(BIN)/python -W ignore -m tests.harness.bench $(SMOKE)
+	$(MAKE) test-mcp1 test-lowest
 	if $(CAN_COMPILE); then $(MAKE) test-compiled; else echo 'no C compiler with Python.h: compiled modules are not tested'; fi
+	ACCP_EXAMPLES=200 $(BIN)/pytest $(XDIST) -m 'slow or hypothesis'
 
 coverage-core: $(STAMP)  ## the branches of the core, covered by its own tests
 	$(BIN)/pytest $(XDIST) --cov=accp_core --cov-report= $(TESTS_CORE)
 	$(BIN)/coverage report --skip-covered --include='accp_core/*' --fail-under=100
 
-coverage: $(STAMP)  ## all tests with coverage: the branches of the core, and at least 90 % in all
+coverage: $(ALL)  ## all tests with coverage: the branches of the core, and at least 90 % in all
 	$(BIN)/pytest $(XDIST) --cov --cov-report=
 	$(BIN)/coverage report --skip-covered --fail-under=90
 	$(BIN)/coverage report --skip-covered --include='accp_core/*' --fail-under=100
 
-test-lowest: $(LOWEST)/.installed  ## the tests with the lowest supported versions
-	$(LOWEST)/bin/pytest $(XDIST)
+test-lowest: $(LOWEST)/.installed  ## adapters and package with the lowest supported versions
+	$(LOWEST)/bin/pytest $(XDIST) -m 'not slow' tests/adapters $(wildcard tests/test_*.py)
 	$(call wrote,test-lowest,$(LOWEST))
 
 test-mcp1: $(MCP1)/.installed  ## the MCP adapter with mcp 1.x and langchain-mcp-adapters
@@ -107,35 +111,35 @@ check: $(STAMP)  ## format, lint, types, import directions
 conformance: $(STAMP)  ## which requirements hold, and ACP_REFERENCE=, A2A_TCK=, MCP_SUITE= where they are given
 	$(BIN)/python -m tests.conformance
 
-conformance-mcp: $(STAMP)  ## MCP's own suite against a server alone and behind us; needs npm
+conformance-mcp: $(ALL)  ## MCP's own suite against a server alone and behind us; needs npm
 	$(BIN)/python -W ignore -m tests.harness.mcp_suite.suite
 
 fuzz: $(STAMP)  ## each fuzzer for FUZZ_SECONDS (30), until FUZZ_INPUTS ran; skipped where atheris cannot be installed
 	-$(BIN)/pip install --quiet --only-binary :all: --group fuzz
 	$(BIN)/python -m tests.harness.fuzz
 
-soak: $(STAMP)  ## a mixed load for SOAK_SECONDS (3600): a curve of memory, descriptors and threads, which must be flat
+soak: $(ALL)  ## a mixed load for SOAK_SECONDS (3600): a curve of memory, descriptors and threads, which must be flat
 	$(BIN)/python -m tests.harness.soak
 
-chaos: $(STAMP)  ## CHAOS_KILLS (1000) deaths at accesses of the stores, and all deaths of the workers
+chaos: $(ALL)  ## CHAOS_KILLS (1000) deaths at accesses of the stores, and all deaths of the workers
 	ACCP_DEATHS=all $(BIN)/pytest $(XDIST) tests/adapters/langgraph/test_workers.py
 	$(BIN)/python -m tests.harness.chaos
 
-mutants: $(STAMP)  ## changes of the code that no test notices: each must be explained in tests/harness/mutants/explained.json
+mutants: $(ALL)  ## changes of the code that no test notices: each must be explained in tests/harness/mutants/explained.json
 	$(BIN)/pip install --quiet --group mutants
 	$(BIN)/python -m tests.harness.mutants
 
-fresh: $(STAMP)  ## README and docs followed outside the checkout with the wheel; FRESH='python3.12 python3.13': with these
+fresh: $(ALL)  ## README and docs followed outside the checkout with the wheel; FRESH='python3.12 python3.13': with these
 	$(BIN)/python -m tests.harness.fresh $(FRESH)
 
-pictures: $(STAMP)  ## the pictures in docs/, as Chromium shows the pages
+pictures: $(ALL)  ## the pictures in docs/, as Chromium shows the pages
 	$(BIN)/python -m tests.harness.pictures
 
-release: $(STAMP)  ## the wheel twice, byte for byte the same; SBOM and known weaknesses of what it needs
+release: $(ALL)  ## the wheel twice, byte for byte the same; SBOM and known weaknesses of what it needs
 	$(BIN)/pip install --quiet --group release
 	$(BIN)/python -m tests.harness.release
 
-bench: $(STAMP)  ## tokens and speed, as tables; SECTIONS="latency mcp_latency" for these only
+bench: $(ALL)  ## tokens and speed, as tables; SECTIONS="latency mcp_latency" for these only
 	$(BIN)/python -m tests.harness.bench $(SECTIONS)
 
 bench-peers: $(PEERS)/.installed  ## tokens of payloads beside other encodings, which are installed apart
@@ -148,7 +152,10 @@ clean:
 	rm -rf $(VENV) $(DEMO) $(LOWEST) $(MCP1) $(OTHERS) $(PEERS) $(COMPILED)
 
 $(STAMP): pyproject.toml
-	$(call install,$(VENV),--group dev --editable '.[all]')
+	$(call install,$(VENV),--group test --group check --editable '.[all]')
+
+$(ALL): $(STAMP)
+	$(call install,$(VENV),--group all-tests)
 
 $(DEMO)/.installed: pyproject.toml
 	$(call install,$(DEMO),--editable '$(DEMO_NEEDS)')
@@ -156,10 +163,10 @@ $(DEMO)/.installed: pyproject.toml
 $(LOWEST)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/pip install --quiet uv
-	VIRTUAL_ENV=$(LOWEST) $(LOWEST)/bin/uv pip install --quiet --resolution lowest-direct --group dev --editable '.[all]'
+	VIRTUAL_ENV=$(LOWEST) $(LOWEST)/bin/uv pip install --quiet --resolution lowest-direct --group test --editable '.[all]'
 	touch $@
 
-$(COMPILED)/.installed: $(STAMP) hatch_build.py $(shell find accp_core accp_adapters -name '*.py')
+$(COMPILED)/.installed: $(ALL) hatch_build.py $(shell find accp_core accp_adapters -name '*.py')
 	rm -rf $(COMPILED)
 	ACCP_COMPILED=1 $(BIN)/python -m hatchling build -t wheel -d $(COMPILED)
 	cd $(COMPILED) && ../$(BIN)/python -m zipfile -e *.whl .

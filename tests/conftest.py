@@ -1,4 +1,4 @@
-"""Settings of the property tests, and servers that tests share.
+"""Which tests `make test` runs, settings of the property tests, and servers that tests share.
 
 Properties have no time limit. Where `CI` is set they try the same examples in every run, so that a failure comes from
 the change; elsewhere each run tries new ones.
@@ -10,7 +10,6 @@ import importlib
 import os
 import pkgutil
 import sys
-import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -23,13 +22,33 @@ import accp_adapters
 import accp_core
 from tests import servers
 
-settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("ci", settings.get_profile("no clock"), derandomize=True)
+settings.register_profile(
+    "house",
+    deadline=None,
+    derandomize=bool(os.environ.get("CI")),
+    max_examples=int(os.environ.get("ACCP_EXAMPLES", "25")),
+    suppress_health_check=[HealthCheck.too_slow],
+)
 # A change of the code that a test notices need not be shown by the smallest example.
 settings.register_profile(
-    "mutants", settings.get_profile("ci"), phases=(Phase.explicit, Phase.generate), max_examples=30
+    "mutants", settings.get_profile("house"), derandomize=True, phases=(Phase.explicit, Phase.generate)
 )
-settings.load_profile("mutants" if os.environ.get("ACCP_MUTANTS") else "ci" if os.environ.get("CI") else "no clock")
+settings.load_profile("mutants" if os.environ.get("ACCP_MUTANTS") else "house")
+
+FOLDER = Path(__file__).parent
+SLOW = (
+    "adapters/langgraph/composition",
+    "adapters/mcp/real_servers",
+    "adapters/mcp/test_sdk2.py",
+    "adapters/replay/test_what_is_sent.py",
+    "attacks",
+    "compiled",
+    "foreign",
+    "harness",
+    "integrations",
+    "typing",
+)
+"""Processes, peers and programs: `make test` leaves them to `make test-all`, as it does tests marked `slow`."""
 
 RUN_UNTRACED = (
     "adapters/langgraph/composition",
@@ -47,24 +66,21 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the slow cases of other parts than `SLOW_PART`, and trace nothing of `RUN_UNTRACED`.
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import nothing of what `-m 'not slow'` would leave out."""
+    return True if config.option.markexpr == "not slow" and is_slow(collection_path) else None
 
-    That takes more time than the tests, and no branch may depend on chance.
-    """
-    part, _, parts = os.environ.get("SLOW_PART", "").partition("/")
-    left_out = [
-        item
-        for item in items
-        if parts and item.get_closest_marker("slow") and zlib.crc32(item.nodeid.encode()) % int(parts) != int(part)
-    ]
-    if left_out:
-        others = set(items) - set(left_out)
-        items[:] = filter(others.__contains__, items)
-        config.hook.pytest_deselected(items=left_out)
-    folders = [Path(__file__).parent / name for name in RUN_UNTRACED]
+
+def is_slow(path: Path) -> bool:
+    return any(path.is_relative_to(FOLDER / name) for name in SLOW)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is slow, and trace nothing of `RUN_UNTRACED`: that takes more time than the tests."""
     for item in items:
-        if any(map(item.path.is_relative_to, folders)):
+        if is_slow(item.path):
+            item.add_marker(pytest.mark.slow)
+        if any(item.path.is_relative_to(FOLDER / name) for name in RUN_UNTRACED):
             item.add_marker(pytest.mark.no_cover)
 
 

@@ -66,7 +66,7 @@ def test_the_core_needs_no_framework() -> None:
 
 
 def test_what_only_development_needs_is_a_group_and_no_extra() -> None:
-    assert {"dev", "fuzz"} <= set(PROJECT["dependency-groups"])
+    assert {"test", "check", "all-tests"} <= set(PROJECT["dependency-groups"])
     frameworks = {"langgraph", "mcp", "a2a", "openai-agents", "pydantic-ai", "google-adk"}
     assert set(EXTRAS) == {
         *frameworks,

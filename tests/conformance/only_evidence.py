@@ -1,4 +1,4 @@
-"""A plugin of pytest: run only what the requirements name, and leave the slow tests of it to `make test-rest`.
+"""A plugin of pytest: run only what the requirements name, and leave the slow tests of it to `make test-all`.
 
 PYTEST_DONT_REWRITE: `evidence.py` has imported it before pytest does.
 """
@@ -9,7 +9,7 @@ from tests.conformance.families import every_requirement
 
 __all__ = ["LEFT", "pytest_collection_modifyitems"]
 
-LEFT = "left to `make test-rest`"
+LEFT = "left to `make test-all`"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

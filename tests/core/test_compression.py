@@ -8,7 +8,7 @@ from dataclasses import replace
 from string import ascii_uppercase
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_adapters.tokens import o200k_base
@@ -296,7 +296,6 @@ long_sources = all_sources | st.builds(lambda text, times: text * times, all_sou
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
 @given(long_sources, limits, st.text(max_size=20), st.sampled_from(["", "accp_fetch"]))
 def test_any_text_comes_back_from_no_more_tokens(
     source: str, chosen: ResultLimits, request: str, open_with: str
@@ -401,7 +400,6 @@ def test_a_cut_that_splits_tokens_keeps_to_the_limit() -> None:
     assert blanks_are_free(shown.text) <= 60
 
 
-@settings(max_examples=200)
 @given(long_sources | st.integers(0, 3_000).map(" ".__mul__), st.integers(MIN_PREVIEW, 250), st.integers(200, 2_000))
 def test_an_abstract_fits_both_limits(source: str, limit: int, max_chars: int) -> None:
     shown = abridge(source, limit=limit, max_chars=max_chars, counter=counter)

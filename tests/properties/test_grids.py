@@ -4,7 +4,7 @@ import csv
 import io
 from typing import Any
 
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from accp_core import DecodeError, render_text
@@ -15,7 +15,6 @@ from accp_core.view.layout import restore
 from tests.core.documents.grid_texts import FORMS
 from tests.harness.fuzz.view import count
 
-bounded = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 cells = st.one_of(
     st.sampled_from(
         ["", " ", "a", "1", "-0", "007", "1.10", "true", "True", "NULL", "a|b", "\\|", "日本", "+", "x +", '"']
@@ -50,19 +49,16 @@ def check(source: str) -> None:
             assert part.form.write(part.value, part.how, Expansion(len(part.written))) == part.written
 
 
-@bounded
 @given(pieces)
 def test_a_text_of_the_signs_of_grids_comes_back(source: str) -> None:
     check(source)
 
 
-@bounded
 @given(edits.map(edited))
 def test_a_grid_with_a_change_anywhere_comes_back(source: str) -> None:
     check(source)
 
 
-@bounded
 @given(tables, st.sampled_from([",", ";", "\t"]), st.sampled_from(["\n", "\r\n"]), st.sampled_from([0, 1, 2]))
 def test_what_csv_writes_comes_back(table: list[list[str]], sign: str, end: str, quoting: Any) -> None:
     written = io.StringIO(newline="")
@@ -70,7 +66,6 @@ def test_what_csv_writes_comes_back(table: list[list[str]], sign: str, end: str,
     check(written.getvalue())
 
 
-@bounded
 @given(tables)
 def test_padded_tables_come_back(table: list[list[str]]) -> None:
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
@@ -82,7 +77,6 @@ def test_padded_tables_come_back(table: list[list[str]]) -> None:
     check("\n".join(["   ".join("NAME".ljust(width) for width in widths), *columns]))
 
 
-@bounded
 @given(tables, st.lists(st.integers(0, 3), min_size=6, max_size=6), st.sampled_from(["\n", "\r\n"]))
 def test_tables_whose_rows_and_header_have_other_cells_come_back(
     table: list[list[str]], left_out: list[int], end: str
@@ -95,13 +89,11 @@ def test_tables_whose_rows_and_header_have_other_cells_come_back(
         check(end.join(lines))
 
 
-@bounded
 @given(st.text("[(1.e+-0,) 'ax\\ud8NoneDecimal()datetime.", max_size=30).map(lambda text: f"[({text})]"))
 def test_what_looks_like_tuples_comes_back(source: str) -> None:
     check(source)
 
 
-@bounded
 @given(st.sampled_from([form.CODE for form in GRIDS]), st.text("mpbenrwtlc0129;,*.|+-yx", max_size=30))
 @example("r", "mn0nn;yyy;3*99999;n;l;l;")
 @example("r", "pn0nn;|-+;99999*9999;;l;l;")

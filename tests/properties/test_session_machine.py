@@ -215,7 +215,7 @@ class Carrier(RuleBasedStateMachine):
         raise AssertionError("they never fall silent")
 
 
-Carrier.TestCase.settings = settings(max_examples=45, stateful_step_count=40, deadline=None)
+Carrier.TestCase.settings = settings(stateful_step_count=40)
 TestCarrier = Carrier.TestCase
 
 
@@ -271,5 +271,5 @@ class Connections(RuleBasedStateMachine):
         self.wire.check_untroubled()
 
 
-Connections.TestCase.settings = settings(max_examples=30, stateful_step_count=50, deadline=None)
+Connections.TestCase.settings = settings(stateful_step_count=50)
 TestConnections = Connections.TestCase

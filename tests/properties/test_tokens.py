@@ -2,7 +2,7 @@
 
 import json
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from accp_adapters.tokens import o200k_base, o200k_base_encoding
@@ -33,7 +33,6 @@ blanks = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=250, deadline=None)
 @given(st.text() | blanks | all_sources | values.map(json.dumps))
 @example(" ")
 @example("a  b")

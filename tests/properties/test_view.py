@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from accp_adapters.tokens import o200k_base
@@ -24,7 +24,6 @@ from tests.properties.json_values import all_sources, edited, signs, sources, va
 counter = o200k_base()
 REF = "$cold.1f2e3d4c"
 OPENING = f"accp_fetch {REF}"
-bounded = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 options = st.builds(
     Options,
     embedded_json=st.booleans(),
@@ -46,7 +45,6 @@ addresses = st.one_of(
 
 
 @pytest.mark.slow
-@bounded
 @given(values)
 def test_a_value_is_read_back_type_for_type_from_no_more_tokens(value: Any) -> None:
     view = render(value, counter=counter)
@@ -55,7 +53,6 @@ def test_a_value_is_read_back_type_for_type_from_no_more_tokens(value: Any) -> N
     assert render(value, counter=counter) == view
 
 
-@bounded
 @given(values, options)
 def test_the_notation_is_read_back_with_any_options_whatever_it_costs(value: Any, chosen: Options) -> None:
     notation = render_tree(value, compact_json(value), counter=len, options=chosen)
@@ -63,7 +60,6 @@ def test_the_notation_is_read_back_with_any_options_whatever_it_costs(value: Any
         assert exactly(read(notation)) == exactly(value)
 
 
-@bounded
 @given(addresses, options)
 @example([{"id": 1, "url": "https://a.example/1"}, {"id": None, "url": "https://a.example/"}], Options())
 def test_addresses_that_contain_other_values_are_read_back(value: Any, chosen: Options) -> None:
@@ -77,7 +73,6 @@ _inner = st.dictionaries(_names, st.integers(0, 9), min_size=1, max_size=6).map(
 _wide = st.dictionaries(_names, st.integers(0, 9) | _inner, min_size=1).map(lambda row: dict(sorted(row.items())))
 
 
-@bounded
 @given(st.lists(_wide, min_size=2, max_size=8))
 @example(
     [
@@ -93,7 +88,6 @@ def test_no_row_has_more_than_three_absent_cells_in_succession(rows: list[Any]) 
 
 
 @pytest.mark.slow
-@bounded
 @given(values)
 def test_a_view_is_read_the_same_after_another_round(value: Any) -> None:
     view = render(value, counter=counter)
@@ -101,7 +95,6 @@ def test_a_view_is_read_the_same_after_another_round(value: Any) -> None:
 
 
 @pytest.mark.slow
-@bounded
 @given(all_sources)
 @example("[" * 10_000)
 @example('{"a":' * 10_000)
@@ -115,14 +108,12 @@ def test_any_text_comes_back_byte_for_byte_and_costs_no_more(source: str) -> Non
 
 
 @pytest.mark.slow
-@bounded
 @given(sources, options)
 def test_any_text_comes_back_with_any_options(source: str, chosen: Options) -> None:
     assert render_text(source, counter=len, options=chosen).restore() == source
 
 
 @pytest.mark.slow
-@bounded
 @given(all_sources, st.integers(45, 300), st.text(max_size=20))
 def test_a_preview_fits_and_names_the_whole(source: str, limit: int, request: str) -> None:
     text = preview(source, limit=limit, opening=OPENING, counter=counter, request=request)
@@ -131,7 +122,6 @@ def test_a_preview_fits_and_names_the_whole(source: str, limit: int, request: st
     assert preview(source, limit=limit, opening=OPENING, counter=counter, request=request) == text
 
 
-@bounded
 @given(all_sources, st.integers(-5, 45))
 def test_a_preview_is_refused_only_where_the_reference_does_not_fit(source: str, limit: int) -> None:
     try:
@@ -146,7 +136,6 @@ views = values.map(lambda value: render(value, counter=len))
 
 
 @pytest.mark.slow
-@settings(bounded, max_examples=400)
 @given(hostile | edited(views) | edited(edited(views)))
 @example("&1 " * 10_000)
 @example("[:a=" * 10_000)
@@ -187,7 +176,6 @@ def test_the_same_input_gives_the_same_bytes_in_every_interpreter(seed: str) -> 
 
 
 @pytest.mark.slow
-@bounded
 @given(source=sources, cut=st.integers(0, 5000), mark=st.sampled_from(["", "... [truncated]", "\n\n[cut]\n", "…"]))
 def test_a_source_that_was_cut_off_anywhere_comes_back_byte_for_byte(source: str, cut: int, mark: str) -> None:
     text = source[:cut] + mark

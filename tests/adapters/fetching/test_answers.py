@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_adapters.fetching.answers import answer, value_at
@@ -250,7 +250,6 @@ def test_an_offset_behind_the_end_is_refused(source: str, unit: str) -> None:
 
 
 @given(st.lists(st.text(max_size=60) | st.integers(), max_size=40), st.integers(40, 400))
-@settings(max_examples=60, deadline=None)
 def test_every_answer_leads_on(rows: list[object], limit: int) -> None:
     assert len(list(pages(json.dumps(rows), limit))) <= max(1, len(rows))
 

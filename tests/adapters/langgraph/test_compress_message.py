@@ -7,7 +7,7 @@ from typing import Any
 from unittest.mock import ANY
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import ToolMessage
 
@@ -157,7 +157,6 @@ POLICIES = st.sampled_from([Policy(), Policy.lossless(), Policy.draft(), Policy(
 
 
 @given(CONTENTS, POLICIES)
-@settings(max_examples=150, deadline=None)
 def test_a_result_never_grows_and_always_comes_back(content: Any, policy: Policy) -> None:
     source = message(content)
     small, items = compress(source, policy)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, ToolMessage
@@ -393,7 +393,6 @@ def transcript(segments: Sequence[tuple[str, Any]], waiting: str) -> list[Any]:
 
 
 @given(segments=SEGMENTS, waiting=st.sampled_from(["words", "results"]))
-@settings(max_examples=40)
 def test_every_fold_is_a_transcript_that_providers_take_and_loses_no_words(segments: Any, waiting: str) -> None:
     messages = transcript(segments, waiting)
     check(messages)

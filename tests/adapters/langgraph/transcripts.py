@@ -14,9 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
-from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import BaseMessage
-from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
 __all__ = ["PROVIDERS", "TranscriptError", "check", "payload", "violations"]
@@ -62,6 +60,9 @@ def _complaints(provider: str, messages: Sequence[BaseMessage]) -> Iterator[str]
 
 @functools.cache
 def _model(provider: str) -> Any:
+    from langchain_anthropic import ChatAnthropic  # noqa: PLC0415 - thousands of files
+    from langchain_openai import ChatOpenAI  # noqa: PLC0415
+
     key = SecretStr("none")
     if provider == "anthropic":
         return ChatAnthropic(model_name="claude-opus-4-5", api_key=key, timeout=None, stop=None)

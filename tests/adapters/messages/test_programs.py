@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
@@ -113,7 +113,6 @@ batches = st.lists(st.tuples(st.booleans(), texts), min_size=1, max_size=5)
 
 @pytest.mark.parametrize("layout", WRITERS)
 @given(results=batches, policy=st.sampled_from(POLICIES))
-@settings(max_examples=60)
 def test_a_program_gets_what_the_tool_returned(layout: str, results: list[Result], policy: Policy) -> None:
     messages = WRITERS[layout](results)
     shown = project_messages(messages, policy=policy, layout=layout)
@@ -187,7 +186,6 @@ def bare(made: list[Any]) -> list[Any]:
 
 @pytest.mark.parametrize("carrier", CARRIERS)
 @given(results=batches, policy=st.sampled_from(POLICIES))
-@settings(max_examples=20)
 def test_langchain_messages_say_who_called(carrier: str, results: list[Result], policy: Policy) -> None:
     made = [
         {

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 
 from accp_adapters.langgraph.projection import MessageProjector
@@ -51,7 +51,6 @@ def text_with_reference(projection: Projection) -> str:
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @given(messages=transcripts, policy=policies)
-@settings(max_examples=40)
 def test_a_conversation_has_the_projection_that_the_middleware_makes(
     provider: str, messages: list[AnyMessage], policy: Policy
 ) -> None:
@@ -65,7 +64,6 @@ def test_a_conversation_has_the_projection_that_the_middleware_makes(
 
 
 @given(messages=transcripts, policy=policies)
-@settings(max_examples=40)
 def test_langchain_messages_have_the_projection_that_the_middleware_makes(
     messages: list[AnyMessage], policy: Policy
 ) -> None:

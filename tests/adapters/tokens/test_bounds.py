@@ -5,7 +5,7 @@ import random
 from itertools import product
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from accp_adapters.tokens import o200k_base
@@ -39,7 +39,6 @@ def test_no_pair_of_ascii_characters_has_fewer_tokens_in_other_text() -> None:
             assert at_least_o200k(text) <= count(text), text
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.sampled_from(KINDS), max_size=30).map("".join) | st.text() | values.map(json.dumps))
 @example("it'Ll'S\"'\"s1'd")
 @example('}\n//a}\n/"a}/\r"a')

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_adapters.tokens import o200k_base
@@ -105,7 +105,6 @@ def test_blanks_without_any_rule_leave_the_text_as_it_is() -> None:
 BLANKS = st.sampled_from(["", " ", "\n", "\r\n", "  ", "\t", "\n  ", "\n    ", "\n\t"])
 
 
-@settings(max_examples=30)
 @given(st.lists(values, min_size=1, max_size=3), st.data(), st.booleans())
 def test_whatever_blanks_and_escapes_there_are_come_back_or_are_left(
     documents: list[Any], data: st.DataObject, is_ascii: bool

@@ -10,7 +10,7 @@ from pprint import pformat
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_adapters.tokens import o200k_base
@@ -122,7 +122,6 @@ def test_a_literal_behind_a_word_is_not_read_as_yaml_as_well() -> None:
     assert count_calls(lambda: read(f"Result: {rows}")) < 10_000
 
 
-@settings(max_examples=40)
 @given(values, st.integers(10, 120))
 def test_whatever_python_writes_comes_back_or_is_left(value: Any, width: int) -> None:
     for source in (repr([value, "x"]), pformat([value, "x"], width=width), f"a: {[(value, 'x')]!r}\n"):

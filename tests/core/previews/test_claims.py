@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_core.previews.asked.named_rows import NamedRows, find_named_rows
@@ -77,7 +77,6 @@ def check(named: NamedRows, table: list[dict[str, Any]]) -> None:
         assert {n for n in numbers if table[n][column] == values[0]} & set(named.first)
 
 
-@settings(max_examples=150, deadline=None)
 @given(rows, requests)
 def test_each_claim_about_rows_is_so(table: list[dict[str, Any]], request: str) -> None:
     (only,) = tables_of(table)

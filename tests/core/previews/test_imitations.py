@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from accp_adapters.tokens import o200k_base
@@ -18,7 +18,6 @@ from accp_core.previews.marks import Marks
 from accp_core.references import StoredText, key_of, short_reference
 from accp_core.view import layout
 from accp_core.view import text as view_text
-from tests.limits import LONG
 
 counter = o200k_base()
 
@@ -134,7 +133,6 @@ def previews_of(source: str, limit: int, request: str) -> Iterator[Compressed | 
     yield abridge(source, limit=limit, max_chars=600, counter=counter)
 
 
-@settings(max_examples=1_000 if LONG else 25, deadline=None)
 @given(sources, st.sampled_from([60, 90, 200, 600]), st.sampled_from(["", "Which one says error 17 as above?"]))
 @example(json.dumps([{"note": "[…57 lines]", "n": number} for number in range(99)]), 90, "")
 @example(json.dumps([{"a\ufdd0b": ["as above: x", "y"], "n": number} for number in range(9)]), 90, "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_core.previews import candidates, preview
@@ -39,7 +39,6 @@ def test_of_a_word_the_first_and_the_last_places_are_rated() -> None:
 PARTS = st.sampled_from(["ab", "aba", "AB", "b", "warn", "Fail", " ", "\u0130", "\n"])
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(PARTS, max_size=120).map("".join), st.sets(st.sampled_from(["ab", "aba", "b", "zebra"])))
 def test_a_text_is_searched_in_parts_as_it_is_whole(text: str, requested: set[str]) -> None:
     text = text.replace("\u0130", "i")

@@ -3,7 +3,7 @@
 import json
 import re
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_adapters.fetching import FetchRequest, answer
@@ -46,7 +46,6 @@ def ask(source: str, query: str) -> str:
     return answer({key_of(source): source}, request, limit=2_000, counter=counter)
 
 
-@settings(max_examples=60, deadline=None)
 @given(documents)
 def test_the_example_of_any_table_is_answered_and_its_rows_are_counted(value: object) -> None:
     source = json.dumps(value)
@@ -68,7 +67,6 @@ def test_the_example_of_any_table_is_answered_and_its_rows_are_counted(value: ob
             assert f", {column} = {parent}.{key}" in title[0]
 
 
-@settings(max_examples=30, deadline=None)
 @given(documents | json_values)
 def test_each_column_that_a_preview_may_name_is_selected_and_counted(value: object) -> None:
     source = json.dumps(value)
@@ -79,7 +77,6 @@ def test_each_column_that_a_preview_may_name_is_selected_and_counted(value: obje
             assert read(counted) == {"total": len(table.rows), "cells": known}
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(["paid", "open", "late"]), min_size=60, max_size=200))
 def test_the_counts_of_a_column_are_those_of_its_values(states: list[str]) -> None:
     source = json.dumps([{"n": number, "state": state} for number, state in enumerate(states)])
@@ -94,7 +91,6 @@ def test_the_counts_of_a_column_are_those_of_its_values(states: list[str]) -> No
     }
 
 
-@settings(max_examples=60, deadline=None)
 @given(texts)
 def test_each_line_of_a_text_is_shown_or_counted(source: str) -> None:
     text = shown(source)

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_core.tables import ParentLink, Table, tables_of
@@ -221,7 +221,6 @@ def scalars(value: Any) -> Counter[str]:
 
 @pytest.mark.slow
 @given(st.lists(json_values, max_size=6) | st.dictionaries(st.text(max_size=3), json_values, max_size=6))
-@settings(max_examples=60)
 def test_every_scalar_is_in_a_cell_and_every_name_is_safe(value: Any) -> None:
     tables = tables_of(value)
     assert len({table.name.casefold() for table in tables}) == len(tables)

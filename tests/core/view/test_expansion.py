@@ -5,7 +5,7 @@ import tracemalloc
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_core import DecodeError, View, read, render, render_text
@@ -211,7 +211,6 @@ PIECES = [
 ]  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
 @given(pieces=st.lists(st.sampled_from(PIECES), max_size=30), times=st.integers(1, 50))
 def test_whatever_is_read_is_within_its_limits(pieces: list[str], times: int) -> None:
     text = "".join(pieces)

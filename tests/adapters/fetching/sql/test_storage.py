@@ -7,7 +7,7 @@ from functools import cmp_to_key
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_adapters.fetching.sql.catalog import Catalog
@@ -70,7 +70,6 @@ scalars = (
 
 @pytest.mark.slow
 @given(st.lists(scalars | json_values, min_size=1, max_size=12))
-@settings(max_examples=200, deadline=None)
 def test_any_column_comes_back(cells: list[Any]) -> None:
     column, stored = store_column(cells)
     assert spelled([column.restore(value) for value in stored]) == spelled(cells)

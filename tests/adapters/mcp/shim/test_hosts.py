@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_adapters.mcp import Decoder, Encoder
@@ -30,7 +30,6 @@ def tokens(result: Json, form: ShownForm) -> int:
     return count_o200k(shown_text(result, form))
 
 
-@settings(max_examples=15)
 @given(
     results(),
     st.sampled_from([*FORMS, "unknown"]),

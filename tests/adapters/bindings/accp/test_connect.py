@@ -52,6 +52,21 @@ async def test_a_request_is_answered(scheme: str) -> None:
 
 
 @BOTH
+async def test_iterating_yields_what_answers_no_request_and_ends_with_the_session(scheme: str) -> None:
+    got: list[Any] = []
+    async with serving() as address:
+        async with joined(address, scheme) as session:
+            for number in range(2):
+                await session.send(ask(n=number))
+            async for message in session:
+                got.append((message.intent, message.payload["n"]))
+                if len(got) == 2:
+                    break
+        assert [message async for message in session] == []
+    assert got == [(Intent.COMPLETE, 0), (Intent.COMPLETE, 1)]
+
+
+@BOTH
 async def test_the_longest_answer_comes_in_pieces(scheme: str) -> None:
     async def long(_: Request) -> Mapping[str, Any]:
         return {"text": "y" * 1_000_000}

@@ -12,7 +12,7 @@ from a2a.types import AgentCard, AgentInterface
 from httpx import ASGITransport, AsyncClient
 from starlette.applications import Starlette
 
-from accp_adapters.a2a import A2aWire, AccpRequestHandler, ContextExecutor, GrantedReferences, RemoteAgent, declare
+from accp_adapters.a2a import AccpRequestHandler, ContextExecutor, GrantedTexts, RemoteAgent, declare
 from accp_core.aci import AgentContext, todo
 from accp_core.errors import ProtocolError
 from accp_core.references import StoredText
@@ -23,11 +23,11 @@ STORE = {stored.key: stored.text for stored in (ORDERS, SALARIES)}
 """The master's store; an agent may open in it what its context grants, and nothing else."""
 
 
-async def ranker(context: AgentContext, references: GrantedReferences) -> str:
+async def ranker(context: AgentContext, granted: GrantedTexts) -> str:
     """The agent: a function here, but usually a LangGraph agent whose model reads `brief(context)`."""
     if "salaries" in context.subtask_name:
-        return await references.open(SALARIES.reference)
-    lines = (await references.open(ORDERS.reference)).splitlines()
+        return granted.open(SALARIES.reference)
+    lines = granted.open(ORDERS.reference).splitlines()
     return f"done: {max(lines, key=lambda line: float(line.split()[-1]))}"
 
 
@@ -49,7 +49,7 @@ async def main() -> None:
     )
     async with AsyncClient(transport=ASGITransport(app)) as http:
         config = ClientConfig(httpx_client=http, streaming=False)
-        agent = RemoteAgent(A2aWire(card, config=config), agent_id="ranker", fetch=STORE.get)
+        agent = RemoteAgent(card, agent_id="ranker", fetch=STORE.get, config=config)
         reply = await agent(context)
         assert reply.context.states == {"1": 1}
         assert reply.context.abstracts == {"1": "Haas AG 820.44"}

@@ -1,59 +1,44 @@
-"""ACCP: an agent behind `accp serve` gets one AgentContext and returns it; it opens what the context grants."""
+"""ACCP: `connect` sends one AgentContext to an agent behind `accp_app`, whose handler returns it (ACI section 5.3)."""
 
 import asyncio
-import sys
-from contextlib import suppress
-from dataclasses import replace
-from pathlib import Path
+import socket
+from contextlib import asynccontextmanager
 
-from accp_adapters.bindings.agents import AccpWire, GrantedReferences, RemoteAgent, serve_contexts
-from accp_core.aci import AgentContext, todo
-from accp_core.errors import ProtocolError
-from accp_core.references import StoredText
+import uvicorn
 
-ORDERS = StoredText.of("Haas AG 820.44\nBerg GmbH 214.37\nLind AB 745.81")
-SALARIES = StoredText.of("Haas 90,000")
-STORE = {stored.key: stored.text for stored in (ORDERS, SALARIES)}
-"""The master's store; an agent may open in it what its context grants, and nothing else."""
+from accp_adapters.bindings import Request, SessionHost, accp_app, connect
+from accp_core.accp import Message
+from accp_core.aci import AcceptedReply, AgentContext, reply_from_words, todo
+from accp_core.bridges.aci_in_accp import completion_message, delivery_message, read_context
 
 
-async def rank(context: AgentContext, references: GrantedReferences) -> str:
-    """The agent: a function here, but usually a LangGraph agent whose model reads `brief(context)`."""
-    if "salaries" in context.subtask_name:
-        return await references.open(SALARIES.reference)
-    lines = (await references.open(ORDERS.reference)).splitlines()
-    return f"done: {max(lines, key=lambda line: float(line.split()[-1]))}"
+async def rank(request: Request) -> Message:
+    """The agent: words here, but usually a LangGraph agent whose model reads `brief(context)`."""
+    context, _ = read_context(request.message)
+    reply = reply_from_words(context, f"done: {max(context.context, key=lambda row: float(row.split()[-1]))}").context
+    return completion_message(reply, sent=context, sender="ranker", correlation_id="")
 
 
-ranker = serve_contexts(rank, agent_id="ranker")
+@asynccontextmanager
+async def served(app):
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+    serving = asyncio.create_task(server.serve([listener]))
+    try:
+        yield f"ws://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await serving
 
 
 async def main() -> None:
-    folder, name = Path(__file__).parent, Path(__file__).stem
-    command = [Path(sys.executable).with_name("accp"), "serve", f"{name}:ranker", "--http", "127.0.0.1:0"]
-    server = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE, cwd=folder)
-    try:
-        assert server.stderr
-        address = (await server.stderr.readline()).decode().split("//")[1].strip()
-        await ask(f"ws://{address}")
-    finally:
-        server.terminate()
-        await server.communicate()
+    rows = ("Haas AG 820.44", "Berg GmbH 214.37", "Lind AB 745.81")
+    items = todo("Name the customer with the largest order")
+    orders = AgentContext(agent_id="ranker", subtask_id="s2", subtask_name="largest", context=rows, todo_items=items)
+    async with served(accp_app(SessionHost(rank))) as url, connect(url, agent_id="master") as session:
+        answer = await session.request(delivery_message(orders, sender="", correlation_id="d1"))
+    reply = AcceptedReply.of(orders, read_context(answer)[0])
+    assert reply.context.abstracts == {"1": "Haas AG 820.44"}
 
 
-async def ask(url: str) -> None:
-    orders = AgentContext(
-        agent_id="ranker",
-        subtask_id="s2",
-        subtask_name="largest customer",
-        context_uri=(ORDERS.reference,),
-        todo_items=todo("Name the customer with the largest order"),
-    )
-    agent = RemoteAgent(AccpWire(url), agent_id="ranker", fetch=STORE.get)
-    assert (await agent(orders)).context.abstracts == {"1": "Haas AG 820.44"}
-    with suppress(ProtocolError):  # E5002: expected a reference to a text that this conversation still has
-        raise AssertionError(await agent(replace(orders, subtask_name="salaries")))
-
-
-if __name__ == "__main__":
-    asyncio.run(main())
+asyncio.run(main())

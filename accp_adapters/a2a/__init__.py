@@ -4,28 +4,23 @@ from accp_adapters.extras import needs
 
 with needs("a2a"):
     from accp_adapters.a2a.client import AccpClientInterceptor
+    from accp_adapters.a2a.contexts import ContextExecutor, GrantedTexts, RemoteAgent
+    from accp_adapters.a2a.extension import EXTENSION, VIEWS, declare, error_code, is_declared
+    from accp_adapters.a2a.frames import decode, encode
     from accp_adapters.a2a.server import AccpRequestHandler
-    from accp_adapters.a2a.teams.a2a_wire import A2aWire
-    from accp_adapters.a2a.teams.executor import ContextExecutor
-    from accp_adapters.a2a.teams.reference_messages import declare_queries
+    from accp_adapters.a2a.task_frames import frames_to_task, task_to_frames
     from accp_adapters.a2a.view import TaskView, task_view
-    from accp_adapters.a2a.wire.errors import error_code
-    from accp_adapters.a2a.wire.events import decode, encode
-    from accp_adapters.a2a.wire.extension import EXTENSION, declare, is_declared
-    from accp_adapters.a2a.wire.task_frames import frames_to_task, task_to_frames
-from accp_adapters.remote import GrantedReferences, RemoteAgent
 
 __all__ = [
     "EXTENSION",
-    "A2aWire",
+    "VIEWS",
     "AccpClientInterceptor",
     "AccpRequestHandler",
     "ContextExecutor",
-    "GrantedReferences",
+    "GrantedTexts",
     "RemoteAgent",
     "TaskView",
     "declare",
-    "declare_queries",
     "decode",
     "encode",
     "error_code",

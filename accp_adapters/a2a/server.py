@@ -26,15 +26,9 @@ from a2a.types import (
     Task,
 )
 
-from accp_adapters.a2a.retries import StartedRequests
-from accp_adapters.a2a.wire.envelope_flag import A2aEvent
-from accp_adapters.a2a.wire.errors import to_a2a_error
-from accp_adapters.a2a.wire.events import AnyEvent, renumbered
-from accp_adapters.a2a.wire.extension import VIEWS, is_requested
-from accp_adapters.a2a.wire.large_objects import decode_aside, encode_aside
-from accp_adapters.a2a.wire.part_counter import PartCounter
-from accp_adapters.a2a.wire.parts import WHOLE, ChunkStart
-from accp_core.errors import ProtocolError
+from accp_adapters.a2a.extension import VIEWS, is_requested
+from accp_adapters.a2a.frames import AnyEvent, EventEncoder, Safely, decode
+from accp_adapters.a2a.walk import A2aEvent
 
 __all__ = ["AccpRequestHandler"]
 
@@ -62,7 +56,12 @@ class AccpRequestHandler(RequestHandler):
         """
         self.inner: Final = inner
         self._never_larger: Final = never_larger
-        self._started: Final = StartedRequests(inner)
+        self._safely: Final = Safely()
+
+    @property
+    def faults(self) -> int:
+        """How many objects were passed on as they came, because our own work on them failed."""
+        return self._safely.faults
 
     def __getattr__(self, name: str) -> Any:
         """Return an attribute that only `inner` has, such as `aclose`."""
@@ -71,20 +70,19 @@ class AccpRequestHandler(RequestHandler):
         return getattr(self.inner, name)
 
     async def on_message_send(self, params: SendMessageRequest, context: ServerCallContext) -> Task | Message:
-        """Run the plain request and encode the result for a caller that requests frames.
-
-        An identical request that the same caller sends again is answered with what the first one started.
-        """
+        """Run the plain request and encode the result for a caller that requests frames."""
         if not is_requested(context):
             return await self.inner.on_message_send(params, context)
-        return await self._encode(await self._started.send(await _decoded_request(params), context), context)
+        result = await self.inner.on_message_send(await self._decoded(params), context)
+        return await self._encode(result, context)
 
     async def on_message_send_stream(
         self, params: SendMessageRequest, context: ServerCallContext
     ) -> AsyncGenerator[A2aEvent, None]:
-        """Run the plain request and encode each event for a caller that requests frames; as `on_message_send`."""
+        """Run the plain request and encode each event for a caller that requests frames."""
         if is_requested(context):
-            stream = self._encode_stream(self._started.stream(await _decoded_request(params), context), context)
+            inner = self.inner.on_message_send_stream(await self._decoded(params), context)
+            stream = self._encode_stream(inner, context)
         else:
             stream = self.inner.on_message_send_stream(params, context)
         async with aclosing(stream) as events:
@@ -129,35 +127,25 @@ class AccpRequestHandler(RequestHandler):
     async def _encode_stream(
         self, inner: AsyncGenerator[A2aEvent, None], context: ServerCallContext
     ) -> AsyncGenerator[A2aEvent, None]:
-        parts, number = PartCounter(), 1
+        encoder = self._encoder(context)
         async with aclosing(inner) as events:
             async for event in events:
-                start = parts.start(event)
-                parts.count(event)
-                encoded = await self._encode(event, context, start)
-                numbered, number = renumbered(encoded, start, number)
-                yield numbered
+                yield await self._safely.run(encoder.encode, event)
 
     async def _encode_if_requested(self, task: Task | None, context: ServerCallContext) -> Task | None:
         return await self._encode(task, context) if task is not None and is_requested(context) else task
 
-    async def _encode(self, event: AnyEvent, context: ServerCallContext, start: ChunkStart = WHOLE) -> AnyEvent:
-        views = is_requested(context, VIEWS)
-        return await encode_aside(event, start, never_larger=self._never_larger, views=views)
+    async def _encode(self, event: AnyEvent, context: ServerCallContext) -> AnyEvent:
+        return await self._safely.run(self._encoder(context).encode, event)
 
+    def _encoder(self, context: ServerCallContext) -> EventEncoder:
+        return EventEncoder(never_larger=self._never_larger, views=is_requested(context, VIEWS))
 
-async def _decoded_request(params: SendMessageRequest) -> SendMessageRequest:
-    """Return the request with plain parts, for the executor.
-
-    Raises:
-        A2AError: The codes of `decode`.
-    """
-    try:
-        message = await decode_aside(params.message)
-    except ProtocolError as error:
-        raise to_a2a_error(error) from error
-    if message is params.message:
-        return params
-    plain = deepcopy(params)
-    plain.message.CopyFrom(message)
-    return plain
+    async def _decoded(self, params: SendMessageRequest) -> SendMessageRequest:
+        """Return the request with plain parts, for the executor."""
+        message = await self._safely.run(decode, params.message)
+        if message is params.message:
+            return params
+        plain = deepcopy(params)
+        plain.message.CopyFrom(message)
+        return plain

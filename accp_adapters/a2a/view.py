@@ -13,11 +13,10 @@ from typing import Any, Final, NamedTuple
 from a2a.types import Artifact, Message, Part, Role, Task, TaskState
 from google.protobuf.struct_pb2 import Struct
 
-from accp_adapters.a2a.wire.parts import read_frame
-from accp_adapters.a2a.wire.states import FRAME_KINDS
-from accp_adapters.a2a.wire.values import protojson_text, read_struct, read_value
+from accp_adapters.a2a.frames import decode
+from accp_adapters.a2a.values import protojson_text, read_struct, read_value
+from accp_adapters.a2a.walk import state_kind
 from accp_adapters.tokens import o200k_base
-from accp_core.accp.vocabulary import MEDIA_TYPE
 from accp_core.markers import escape_markers
 from accp_core.ports import ColdStore, TokenCounter
 from accp_core.previews import preview
@@ -78,7 +77,7 @@ def task_view(
     if store is not None:
         store.put(session_id or task.context_id or task.id, whole.key, whole.text)
     opening = None if store is None else short_reference(whole.key)
-    sections = _sections(task, opening, count)
+    sections = _sections(decode(task), opening, count)
     text = "\n".join(section.shown for section in sections)
     if opening is not None and limit is not None and count(text) > limit:
         text = _previewed(sections, opening, limit=limit, counter=count, request=request)
@@ -187,8 +186,8 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _state_name(state: int) -> str:
-    if state in FRAME_KINDS:
-        return FRAME_KINDS[state].state_name
+    if (kind := state_kind(state)).state_name != "unknown":
+        return kind.state_name
     return TaskState.Name(state).removeprefix(_STATE_PREFIX).lower() if state in TaskState.values() else str(state)
 
 
@@ -206,14 +205,11 @@ def _named(artifacts: Iterable[Artifact]) -> Iterable[tuple[str, Artifact]]:
 def _content(part: Part) -> tuple[dict[str, Any], Any]:
     """Return what describes a part, and its text or value; of a file only what describes it: its address and size."""
     kind = part.WhichOneof("content") or ""
-    message = read_frame(part) if part.media_type == MEDIA_TYPE else None
-    is_usual = message is not None or part.media_type == _USUAL_TYPES.get(kind)
+    is_usual = part.media_type == _USUAL_TYPES.get(kind)
     about: dict[str, Any] = {"file": part.filename, "type": "" if is_usual else part.media_type}
     if kind not in _USUAL_TYPES:
         about |= {"url": part.url, "bytes": len(part.raw)}
     described = {name: value for name, value in {**about, "metadata": read_struct(part.metadata)}.items() if value}
     if kind not in _USUAL_TYPES:
         return {}, described
-    if message is not None:
-        return described, dict(message.payload)
     return described, part.text if kind == "text" else read_value(part.data)

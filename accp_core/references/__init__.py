@@ -19,9 +19,10 @@ from accp_core.references.key import (
     uri_to_key,
     uri_to_reference,
 )
-from accp_core.references.record import StoredText
+from accp_core.references.record import HANDED_TEXTS_KEY, StoredText
 
 __all__ = [
+    "HANDED_TEXTS_KEY",
     "StoredText",
     "check_grant",
     "checked_text",

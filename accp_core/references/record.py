@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from accp_core.references.key import key_of, reference_to, reference_to_uri
 
-__all__ = ["StoredText"]
+__all__ = ["HANDED_TEXTS_KEY", "StoredText"]
+
+HANDED_TEXTS_KEY: Final = "accp_texts"
+"""The key, in the state of a graph, of texts that another agent handed over, key to text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

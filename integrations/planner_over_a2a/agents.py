@@ -33,7 +33,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 from models import Scripted, call, last, list_overdue, rank
 from starlette.applications import Starlette
 
-from accp_adapters.a2a import AccpRequestHandler, ContextExecutor, GrantedReferences, declare
+from accp_adapters.a2a import AccpRequestHandler, ContextExecutor, GrantedTexts, declare
 from accp_adapters.langgraph import AccpMiddleware, Policy
 from accp_adapters.tokens import o200k_base
 from accp_core.aci import AgentContext, brief
@@ -95,11 +95,11 @@ def with_contexts(name: str, log: Path, tools: list[BaseTool]) -> AgentExecutor:
     """Return the executor of an agent that takes contexts."""
     model = support_model(log) if name == "support" else opening_model(log)
 
-    async def run(context: AgentContext, references: GrantedReferences) -> str:
+    async def run(context: AgentContext, granted: GrantedTexts) -> str:
         @tool
         async def open_reference(ref: str) -> str:
             """Return the text behind a $cold reference of the task."""
-            return await references.open(ref)
+            return granted.open(ref)
 
         own = tools or [open_reference]
         # The model needs the whole text behind the reference, also the lines that the abstract showed already.

@@ -15,7 +15,7 @@ from httpx import AsyncClient
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from models import QUESTION, Scripted, call, last
 
-from accp_adapters.a2a import A2aWire, RemoteAgent
+from accp_adapters.a2a import RemoteAgent
 from accp_adapters.langgraph import begin, master_graph, read_results
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import o200k_base
@@ -50,9 +50,7 @@ async def with_contexts(urls: Mapping[str, str], log: Path) -> str:
     def fetch(key: str) -> str | None:
         return store.get(THREAD, key)
 
-    agents = {
-        name: RemoteAgent(A2aWire(url), agent_id=name, fetch=fetch, timeout=PATIENCE) for name, url in urls.items()
-    }
+    agents = {name: RemoteAgent(url, agent_id=name, fetch=fetch, timeout=PATIENCE) for name, url in urls.items()}
     graph = master_graph(agents, plan=plan, report=report, store=store).compile()
     done = await graph.ainvoke({}, {"configurable": {"thread_id": THREAD}})
     return str(done["aci_progress"]["answer"])

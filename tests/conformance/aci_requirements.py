@@ -86,7 +86,7 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "aci:5.3-1": (f"{ISOLATION}::*",),
         "aci:5.3-2": (f"{VECTORS}::test_a_reply_is_accepted_or_refused", f"{REPLY}::*"),
         "aci:5.3-3": (f"{INTERACTION}::test_the_status_follows_the_subtasks",),
-        "aci:6-1": ("adapters/a2a/teams/test_executor.py::*",),
+        "aci:6-1": ("adapters/a2a/test_contexts.py::*",),
         "aci:6-2": (
             f"{ISOLATION}::*",
             f"{MASTER}::test_what_is_stored_of_one_agent_is_read_by_no_other",

@@ -15,7 +15,7 @@ SESSION: Final = "core/accp/session"
 MCP_FRAMES: Final = "adapters/mcp/shim/results/test_frames.py"
 MCP_NEGOTIATION: Final = "adapters/mcp/shim/test_negotiation.py"
 A2A_FOREIGN: Final = "foreign/test_a2a.py"
-A2A_EVENTS: Final = "adapters/a2a/wire/test_events.py"
+A2A_EVENTS: Final = "adapters/a2a/test_frames.py"
 MCP_FOREIGN: Final = "foreign/test_mcp.py"
 SERVED: Final = "conformance/test_served.py"
 

@@ -7,8 +7,8 @@ import pytest
 from a2a.helpers import new_text_part
 from a2a.types import Artifact, TaskArtifactUpdateEvent
 
-from accp_adapters.a2a.wire.events import encode
-from accp_adapters.a2a.wire.part_locations import located_parts
+from accp_adapters.a2a import encode
+from accp_adapters.a2a.walk import walk
 from accp_core import parse_frame
 from accp_core.accp import Event, FrameRefused, MessageReceived, Session, SessionOptions
 from tests.adapters.bindings.accp.serving import serving
@@ -60,7 +60,7 @@ def test_a_session_takes_the_frame_of_an_mcp_result() -> None:
 def test_a_session_takes_the_chunks_of_an_a2a_artifact() -> None:
     artifact = Artifact(artifact_id="a1", parts=[new_text_part("a"), new_text_part("b")])
     chunk = TaskArtifactUpdateEvent(task_id="t", context_id="c", artifact=artifact, append=True)
-    texts = [part.text for part, _ in located_parts(encode(chunk, never_larger=False))]
+    texts = [part.text for part, _ in walk(encode(chunk, never_larger=False))]
     envelopes = [parse_frame(text).envelope for text in texts]
     assert [each.sequence for each in envelopes] == [1, 2]
     assert all(each.timestamp and each.correlation_id for each in envelopes)

@@ -38,7 +38,8 @@ def test_each_frame_has_its_envelope_and_holds_types_of_the_draft(
     for frame in frames:
         assert re.fullmatch("[0-9a-f]{12}", frame.meta["mid"]) and re.fullmatch("[0-9a-f]{12}", frame.meta["cid"])
         assert re.fullmatch("[0-9]{10}", frame.meta["ts"])
-        assert set(read_payload(frame.body)) <= {"d", "msg", "value", "code", "idx", "tot", "done", "schema", "mt"}
+        known = {"d", "msg", "value", "code", "retry", "idx", "tot", "done", "schema", "mt"}
+        assert set(read_payload(frame.body)) <= known
     # A task shows its status before its history; the numbers are those of the conversation.
     numbers = [frame.seq for frame in frames]
     assert sorted(numbers) == list(range(1, len(numbers) + 1))

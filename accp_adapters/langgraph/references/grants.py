@@ -15,8 +15,7 @@ from langchain_core.messages import BaseMessage
 from accp_adapters.langchain.messages import texts_in
 from accp_adapters.langgraph.fold import FOLD_KEY, Fold, folded_source
 from accp_adapters.langgraph.runtime import messages_of, state_value
-from accp_adapters.remote.graphs import HANDED_TEXTS_KEY
-from accp_core.references import find_references, key_of, match_keys, replace_references
+from accp_core.references import HANDED_TEXTS_KEY, find_references, key_of, match_keys, replace_references
 
 __all__ = ["HANDED_TEXTS_KEY", "expand", "find_texts", "has_grants", "held_texts", "keys_handed_over"]
 

@@ -47,6 +47,8 @@ class FixtureAgent(AgentExecutor):
     def __init__(self) -> None:
         """Begin with nothing seen, and the gate shut."""
         self.seen: list[Message] = []
+        self.says: list[Part] = []
+        """What an answer to any other message holds; empty: an echo."""
         self.gate = asyncio.Event()
         self.second_gate = asyncio.Event()
         self.second_gate.set()
@@ -62,6 +64,9 @@ class FixtureAgent(AgentExecutor):
             await BEHAVIOURS[max(names, key=len)](job)
         elif message.message_id.startswith("gate"):
             await hold(job, self.gate, self.second_gate)
+        elif self.says:
+            await job.open()
+            await job.updater.complete(job.says(*self.says))
         else:
             await echo(job)
 

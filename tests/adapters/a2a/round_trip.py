@@ -10,11 +10,9 @@ from typing import Any
 from a2a.server.context import ServerCallContext
 from a2a.types import ListTasksRequest, ListTasksResponse, Message, SendMessageRequest, Task
 
-from accp_adapters.a2a import AccpRequestHandler
-from accp_adapters.a2a.wire.envelope_flag import A2aEvent
-from accp_adapters.a2a.wire.events import decode, encode
-from accp_adapters.a2a.wire.extension import is_requested
-from accp_adapters.a2a.wire.part_counter import PartCounter
+from accp_adapters.a2a import AccpRequestHandler, decode, encode
+from accp_adapters.a2a.extension import is_requested
+from accp_adapters.a2a.walk import A2aEvent
 
 __all__ = ["RoundTripHandler"]
 
@@ -30,12 +28,9 @@ def framed(params: SendMessageRequest, context: ServerCallContext) -> SendMessag
 
 async def decoded(stream: AsyncGenerator[A2aEvent, None]) -> AsyncIterator[Any]:
     """Yield the events of a stream of frames as a client decodes them."""
-    parts = PartCounter()
     async with aclosing(stream) as events:
         async for event in events:
-            plain = decode(event, parts.start(event))
-            parts.count(plain)
-            yield plain
+            yield decode(event)
 
 
 class RoundTripHandler(AccpRequestHandler):

@@ -69,7 +69,7 @@ REPORT = [
         ({"history": [said("Sure?"), said("yes", role=Role.ROLE_USER)]}, ""),
         ({"history": [said("go", role=Role.ROLE_USER), said("done")]}, "message: done"),
         ({"metadata": {"cost": 4}}, "metadata: cost 4"),
-        ({"artifacts": [of(Part(text=FRAME, media_type="application/accp"))]}, "artifact orders: data two_open"),
+        ({"artifacts": [of(Part(text=FRAME, media_type="application/accp"))]}, "artifact orders: two_open"),
     ],
 )  # fmt: skip
 def test_each_part_is_on_lines_of_its_own_and_read_as_what_it_is(fields: dict[str, Any], shown: str) -> None:

@@ -25,8 +25,8 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from google.protobuf.timestamp_pb2 import Timestamp
 from rich.console import Console
 
+from accp_adapters.a2a.values import protojson_text
 from accp_adapters.a2a.view import task_view
-from accp_adapters.a2a.wire.values import protojson_text
 from accp_adapters.cli.output.terminal_tables import percent, plain_table
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import o200k_base

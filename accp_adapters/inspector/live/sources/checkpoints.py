@@ -11,14 +11,13 @@ from accp_adapters.inspector.live.events import MAX_TITLE, USER, run_events
 from accp_adapters.inspector.live.sources.subgraphs import with_own_prompts
 from accp_adapters.inspector.live.threads import MAX_THREADS, EventKind, Observed, Thread, ThreadEvent, identified
 from accp_adapters.inspector.page.plain_text import shorten
-from accp_adapters.remote.graphs import HANDED_TEXTS_KEY
 from accp_adapters.replay import Findings, RecordedMessage, Run
 from accp_adapters.replay.contents.secrets import hide_secrets
 from accp_adapters.replay.formats.assembly import Assembler
 from accp_adapters.replay.formats.checkpoints.threads import StoredCheckpoint, read_threads
 from accp_core.aci import AgentContext, TaskContext
 from accp_core.errors import ProtocolError
-from accp_core.references import key_of
+from accp_core.references import HANDED_TEXTS_KEY, key_of
 
 __all__ = ["observe_checkpoints"]
 

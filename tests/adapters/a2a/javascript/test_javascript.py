@@ -19,10 +19,9 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from httpx import AsyncClient
 
 from accp_adapters.a2a import EXTENSION, decode
-from accp_adapters.a2a.wire.part_counter import PartCounter
 from tests.adapters.a2a.calls import ASKED, connect, request, told
 from tests.adapters.a2a.serve import Served, always, plain, serve
-from tests.adapters.a2a.test_server import without_ids
+from tests.adapters.a2a.test_peers import without_ids
 from tests.limits import PATIENCE
 
 HERE = Path(__file__).parent
@@ -72,12 +71,11 @@ async def test_a_client_that_asks_is_given_frames_which_hold_the_plain_result(pr
     async with serve(always) as served:
         task, *events = await lines_of(programs, served, "several-js", EXTENSION)
     assert "@agent>" in str(task) and "@agent>" in str(events)
-    decoded, parts = [MessageToDict(decode(ParseDict(task, Task())))], PartCounter()
+    decoded = [MessageToDict(decode(ParseDict(task, Task())))]
     for line in events:
         response = ParseDict(line, StreamResponse())
         event = getattr(response, str(response.WhichOneof("payload")))
-        event.CopyFrom(decode(event, parts.start(event)))
-        parts.count(event)
+        event.CopyFrom(decode(event))
         decoded.append(MessageToDict(response))
     assert [without_ids(each) for each in decoded] == expected
 

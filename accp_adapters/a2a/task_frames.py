@@ -6,12 +6,12 @@
     @agent>done:task{status:completed|task:{…}}[…]
 
 The last frame holds the state, and in `task` all that the other frames do not hold: ids, names, times, metadata, files.
-Between A2A peers `events` frames the parts in place instead.
+Between A2A peers, `frames` writes them in the places of the parts instead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
@@ -19,11 +19,9 @@ from typing import Any, Final, TypeAlias
 from a2a.types import Artifact, Message, Part, Role, Task, TaskStatus
 from google.protobuf.json_format import Error, ParseDict
 
-from accp_adapters.a2a.wire.events import time_of
-from accp_adapters.a2a.wire.part_locations import LocatedPart, history_parts, message_parts, stream_parts
-from accp_adapters.a2a.wire.parts import codec, frame_of_part, has_content, msg_id, write_content
-from accp_adapters.a2a.wire.states import WORKING, state_kind, task_state
-from accp_adapters.a2a.wire.values import protojson
+from accp_adapters.a2a.frames import codec, content_of, frame_of, time_of
+from accp_adapters.a2a.values import protojson
+from accp_adapters.a2a.walk import msg_id, session_walk, state_kind, task_state
 from accp_core import parse_frame, serialize_frame
 from accp_core.accp import Envelope, ErrorCode, Frame, Intent
 from accp_core.accp import Message as AccpMessage
@@ -47,10 +45,10 @@ def task_to_frames(task: Task) -> list[Frame]:
             holds something that is not JSON.
     """
     rest, frames = deepcopy(task), []
-    for part, location in _session_parts(rest):
-        frame = frame_of_part(part, location, number=1, now=time_of(task))
+    for part, place in session_walk(rest):
+        frame = frame_of(part, place, number=1, now=time_of(task))
         if frame is not None:
-            stream_id = location.owner_id if location.intent is Intent.STREAM else ""
+            stream_id = place.owner_id if place.kind.intent is Intent.STREAM else ""
             frames.append(_chained(parse_frame(frame), task, stream_id))
             part.text, part.media_type = "", MEDIA_TYPE
     frames.append(_chained(_state_frame(rest), task))
@@ -76,22 +74,14 @@ def frames_to_task(frames: Iterable[Frame | str]) -> Task:
     return _assembled(decoded)
 
 
-def _session_parts(task: Task) -> Iterator[LocatedPart]:
-    """Yield the parts of a task in the order of a session: each artifact is a stream, the answer comes last."""
-    yield from history_parts(task)
-    for artifact in task.artifacts:
-        yield from stream_parts(task.id, artifact, is_whole=True)
-    yield from message_parts(task.status.message, WORKING, task.id)
-
-
 # "All chunks in a stream MUST share the same `correlation_id`." (section 10.4) The ids are digests of A2A's ids, which
 # the parameter `task` of the last frame holds whole.
 def _chained(frame: Frame, task: Task, stream_id: str = "") -> Frame:
     """Return `frame` with the correlation_id of the task, or of a stream that the task caused."""
-    chain = msg_id(task.id, 0)
-    envelope = replace(frame.envelope, correlation_id=chain, session_id=msg_id(task.context_id, 0))
+    chain = msg_id(task.id)
+    envelope = replace(frame.envelope, correlation_id=chain, session_id=msg_id(task.context_id))
     if stream_id:
-        envelope = replace(envelope, correlation_id=msg_id(stream_id, 0), causation_id=chain)
+        envelope = replace(envelope, correlation_id=msg_id(stream_id), causation_id=chain)
     return replace(frame, envelope=envelope)
 
 
@@ -105,7 +95,7 @@ def _state_frame(rest: Task) -> Frame:
         operation=kind.operation,
         payload=payload if kind.code is None else {"code": str(kind.code), **payload},
         schema=None if kind.code is None else "ER",
-        envelope=Envelope(msg_id=msg_id(f"{rest.id}\0{kind.state_name}", 0), timestamp=time_of(rest)),
+        envelope=Envelope(msg_id=msg_id(f"{rest.id}\0{kind.state_name}"), timestamp=time_of(rest)),
     )
     (frame,) = codec().encode(message).frames
     # A frame that cannot be written is refused here, not where it is sent.
@@ -138,11 +128,16 @@ def _completed(rest: Any, messages: Sequence[AccpMessage]) -> Task:
         task = ParseDict(rest, Task())
     except Error as error:
         raise ProtocolError(f"expected a task, found {error}", code=ErrorCode.PARSE_ERROR) from error
-    open_parts = [part for part, _ in _session_parts(task) if _is_open(part)]
+    open_parts = [part for part, _ in session_walk(task) if _is_open(part)]
     if len(open_parts) != len(messages):
         raise ProtocolError(f"expected {len(open_parts)} frames, found {len(messages)}", code=ErrorCode.SEQUENCE_GAP)
     for part, message in zip(open_parts, messages, strict=True):
-        write_content(part, message.payload)
+        content = content_of(message)
+        content.filename = part.filename
+        content.metadata.CopyFrom(part.metadata)
+        if not part.HasField("metadata"):
+            content.ClearField("metadata")
+        part.CopyFrom(content)
     return task
 
 
@@ -155,8 +150,8 @@ def _assembled(decoded: Sequence[_Decoded]) -> Task:
     """Return the task that another agent's frames describe: requests, streams, and the state of the last frame."""
     _, last = decoded[-1]
     task = Task(id=_chain_of(last) or "task", context_id=last.envelope.session_id or "")
-    for frame, message in decoded:
-        _add_to_task(task, frame, message, is_last=message is last)
+    for _, message in decoded:
+        _add_to_task(task, message, is_last=message is last)
     task.status.state = task_state(last.intent, last.operation, last.payload.get("code"))
     return task
 
@@ -167,9 +162,9 @@ def _chain_of(message: AccpMessage) -> str | None:
     return envelope.causation_id if message.intent is Intent.STREAM else envelope.correlation_id or envelope.msg_id
 
 
-def _add_to_task(task: Task, frame: Frame, message: AccpMessage, *, is_last: bool) -> None:
+def _add_to_task(task: Task, message: AccpMessage, *, is_last: bool) -> None:
     """Add the content of one frame: a chunk to its artifact, an answer to the status, the rest to the history."""
-    part = _part_of(frame, message)
+    part = content_of(message)
     if message.intent is Intent.STREAM:
         _artifact(task, message.envelope.correlation_id or "stream").parts.append(part)
         return
@@ -189,13 +184,3 @@ def _artifact(task: Task, artifact_id: str) -> Artifact:
         if artifact.artifact_id == artifact_id:
             return artifact
     return task.artifacts.add(artifact_id=artifact_id)
-
-
-def _part_of(frame: Frame, message: AccpMessage) -> Part:
-    """Return the content of a frame as a part, or the frame itself where its payload is not the content of one part."""
-    part = Part()
-    if has_content(message):
-        write_content(part, message.payload)
-    else:
-        part.text, part.media_type = serialize_frame(frame), MEDIA_TYPE
-    return part

@@ -1,4 +1,4 @@
-"""The edge of the server: what stays plain, what is done once, what is refused."""
+"""The edges of server and client: what stays plain, who is given frames, what a fault of our own costs."""
 
 from __future__ import annotations
 
@@ -8,47 +8,67 @@ import socket
 import tracemalloc
 from collections.abc import AsyncIterator
 from copy import copy
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from a2a.client import A2AClientError, Client
+from a2a.client import A2AClientError, Client, ClientCallContext
+from a2a.client.interceptors import AfterArgs, BeforeArgs
 from a2a.helpers import new_text_part
 from a2a.server.context import ServerCallContext
-from a2a.server.request_handlers import RequestHandler
 from a2a.types import (
+    AgentCard,
     CancelTaskRequest,
     GetTaskRequest,
     ListTasksRequest,
     Message,
     Part,
     SendMessageConfiguration,
+    SendMessageResponse,
     StreamResponse,
     SubscribeToTaskRequest,
     Task,
     TaskPushNotificationConfig,
     TaskState,
 )
+from a2a.utils import errors
 from a2a.utils.errors import A2AError
-from httpx import AsyncClient
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from accp_adapters.a2a import EXTENSION, AccpRequestHandler, declare, error_code
-from accp_adapters.a2a.wire.events import encode
-from accp_adapters.a2a.wire.part_locations import located_parts
-from accp_adapters.a2a.wire.parts import codec
-from accp_core.accp import Intent, serialize_frame
+from accp_adapters.a2a import (
+    EXTENSION,
+    VIEWS,
+    AccpClientInterceptor,
+    AccpRequestHandler,
+    declare,
+    error_code,
+    is_declared,
+)
+from accp_adapters.a2a.frames import codec
+from accp_core.accp import Envelope, Intent, serialize_frame
 from accp_core.accp import Message as AccpMessage
 from tests.adapters.a2a.agent import card
 from tests.adapters.a2a.calls import ASKED, Recorder, asking, connect, request, told
 from tests.adapters.a2a.serve import Served, always, negotiating, plain, running, serve
 from tests.core.view.bombs import BOMBS
-from tests.limits import PATIENCE, async_wait_until
+from tests.limits import async_wait_until
 
 BOMB = BOMBS["a repeated array"]
+
+
+def framed(**payload: str) -> str:
+    """Return a frame with this payload."""
+    envelope = Envelope(msg_id="0123456789ab", sequence=1)
+    message = AccpMessage(sender="user", intent=Intent.REQUEST, operation="task", payload=payload, envelope=envelope)
+    (frame,) = codec().encode(message).frames
+    return serialize_frame(frame)
+
+
+LAYOUT = f"v3 on1+4s;1.0:{len(BOMB)}"
+FRAME = "@me>req:task{d:hi}[mid:0123456789ab,seq:1]"
+AWARE = declare(card())
 MEDIA_TYPE = ', "mediaType": "application/json"'
 
 
@@ -144,7 +164,7 @@ async def test_who_comes_later_is_given_the_task_as_it_is_then(served: Served) -
     [
         {"metadata": {"accp": True}},
         {"extensions": [EXTENSION]},
-        {"parts": [Part(text="@me>req:task{d:hi}[mid:0123456789ab,seq:1]", media_type="application/accp")]},
+        {"parts": [Part(text=FRAME, media_type="application/accp")]},
     ],
     ids=["metadata", "extensions of the message", "a frame in the message"],
 )
@@ -163,42 +183,43 @@ async def test_nothing_in_a_message_asks_for_frames_and_all_of_it_reaches_the_ag
     assert seen == asked.message
 
 
-async def test_metadata_like_ours_pass_between_peers_that_exchange_frames(served: Served) -> None:
-    asked = request("several-like-ours")
-    asked.message.metadata.update({"accp": True, "mine": {"was": 1}})
-    for context in (None, asking()):
-        async with await connect(served.card, aware=context is None) as client:
-            async for _ in client.send_message(asked, context=context):
-                pass
-        assert served.agent.seen[-1].metadata == asked.message.metadata
+# "Frames are embedded as A2A message parts with content type application/accp" (ACCP section 11.4), whoever wrote them.
+async def test_a_frame_of_a_stranger_reaches_the_agent_as_what_it_says(served: Served) -> None:
+    asked = request("several-frame", Part(text=FRAME, media_type="application/accp"))
+    async with await connect(served.card, aware=False) as client:
+        async for _ in client.send_message(asked, context=asking()):
+            pass
+    assert [part.text for part in served.agent.seen[0].parts] == ["hi"]
 
 
-@pytest.mark.parametrize("payload", [{"view": BOMB}, {"view": BOMB, "layout": f"v3 on1+4s;1.0:{len(BOMB)}"}])
-async def test_a_view_that_expands_is_refused_before_it_does(served: Served, payload: dict[str, str]) -> None:
-    asked = request("bomb")
-    part, location = next(iter(located_parts(asked.message)))
-    bomb = AccpMessage(sender="user", intent=Intent.REQUEST, operation="task", payload=payload, schema=None)
-    (frame,) = codec().encode(replace(bomb, envelope=location.envelope)).frames
-    part.CopyFrom(Part(text=serialize_frame(frame)))
-    asked.message.metadata["accp"] = True
+@pytest.mark.parametrize("payload", [{"view": BOMB}, {"view": BOMB, "layout": LAYOUT}])
+async def test_a_view_that_expands_is_passed_on_before_it_does(served: Served, payload: dict[str, str]) -> None:
+    text = framed(**payload)
     tracemalloc.start()
     async with await connect(served.card, aware=False) as client:
-        ((kind, reason),) = await told(client, asked, context=asking())
+        asked = request("bomb", Part(text=text, media_type="application/accp"))
+        await told(client, asked, context=asking())
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert kind == "InvalidParamsError" and "E2003" in reason
-    assert served.agent.seen == []
+    assert served.agent.seen[0].parts[0].text == text
     assert peak < 20_000_000
 
 
-async def test_a_broken_frame_is_refused_with_its_code(served: Served) -> None:
-    asked = request("broken", new_text_part("hi"))
-    asked.message.CopyFrom(encode(asked.message, never_larger=False))
-    asked.message.parts[0].text = asked.message.parts[0].text.replace("d:hi", "x:hi")
-    async with await connect(served.card, aware=False) as client:
-        ((kind, reason),) = await told(client, asked, context=asking())
-    assert kind == "InvalidParamsError" and "E1001: expected one of" in reason
-    assert served.agent.seen == []
+async def test_a_fault_of_our_own_loses_nothing_and_is_logged_once(
+    served: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with await connect(served.card, aware=False, streaming=True) as client:
+        expected = await told(client, request("several-fault"))
+
+    def broken(*_: Any, **__: Any) -> None:
+        raise RuntimeError("a fault of our own")
+
+    monkeypatch.setattr("accp_adapters.a2a.frames.walk", broken)
+    async with await connect(served.card, streaming=True) as client:
+        assert await told(client, request("several-fault")) == expected
+    assert isinstance(served.handler, AccpRequestHandler) and served.handler.faults > 3
+    logged = [each for each in caplog.records if each.levelname == "WARNING" and each.name == "accp.a2a"]
+    assert len(logged) == 2  # the server's and the client's first one
 
 
 async def test_push_notifications_stay_plain(served: Served) -> None:
@@ -223,41 +244,12 @@ async def test_push_notifications_stay_plain(served: Served) -> None:
     assert not holds_frames(posted)
 
 
-async def test_push_configurations_pass_through(served: Served) -> None:
-    async with await connect(served.card) as client:
-        task = await task_of(client, "tck-input-required-push")
-        config = TaskPushNotificationConfig(task_id=task.id, id="mine", url="http://127.0.0.1:9/")
-        made = await client.create_task_push_notification_config(config)
-        assert made.url == config.url
-        named = {"task_id": task.id, "id": "mine"}
-        found = await client.get_task_push_notification_config(named_request("Get", **named))
-        assert found.url == config.url
-        listed = await client.list_task_push_notification_configs(named_request("List", task_id=task.id))
-        assert [each.id for each in listed.configs] == ["mine"]
-        await client.delete_task_push_notification_config(named_request("Delete", **named))
-
-
-def named_request(verb: str, **fields: str) -> Any:
-    """Return a request about a push configuration."""
-    import a2a.types as types  # noqa: PLC0415  # three names that only this function needs
-
-    noun = "Configs" if verb == "List" else "Config"
-    return getattr(types, f"{verb}TaskPushNotification{noun}Request")(**fields)
-
-
 async def test_a_handler_has_what_the_inner_one_has(served: Served) -> None:
     assert isinstance(served.handler, AccpRequestHandler)
     assert served.handler.task_store is served.store
     assert copy(served.handler).inner is served.handler.inner
     with pytest.raises(AttributeError):
         _ = served.handler.nothing_of_this_name
-
-
-async def test_an_extended_card_passes_through(served: Served) -> None:
-    async with AsyncClient(timeout=PATIENCE) as http:
-        body = {"jsonrpc": "2.0", "id": 1, "method": "GetExtendedAgentCard", "params": {}}
-        answer = (await http.post(served.url, json=body, headers={"A2A-Version": "1.0"})).json()
-    assert answer["error"]["message"] == "The agent does not support authenticated extended cards"
 
 
 # --- A2A 0.3, through the compatibility routes ------------------------------------------------------------------------
@@ -312,22 +304,56 @@ async def test_frames_reach_a_client_that_speaks_a2a_0_3(streaming: bool) -> Non
     assert framed_result == plain_result
 
 
-# --- inner handlers of other make -------------------------------------------------------------------------------------
+# --- the client -------------------------------------------------------------------------------------------------------
 
 
-async def test_streams_of_copies_are_decoded_too() -> None:
-    def copying(inner: RequestHandler) -> RequestHandler:
-        own = inner.on_message_send_stream
+async def begun(agent: AgentCard = AWARE, context: ClientCallContext | None = None, **options: bool) -> BeforeArgs:
+    """Return a call after the interceptor saw it leave."""
+    args = BeforeArgs(input=request("m"), method="send_message", agent_card=agent, context=context)
+    await AccpClientInterceptor(**options).before(args)
+    return args
 
-        async def copied(params: Any, context: Any) -> AsyncIterator[Any]:
-            async for event in own(params, context):
-                yield type(event).FromString(event.SerializeToString())
 
-        inner.on_message_send_stream = copied  # type: ignore[method-assign, assignment]  # gives each stream copies
-        return always(inner)
+async def test_a_call_asks_for_frames_and_keeps_what_the_caller_gave() -> None:
+    context = ClientCallContext(
+        state={"mine": 1}, timeout=3, service_parameters={"A2A-Extensions": "urn:x", "key": "1"}
+    )
+    args = await begun(context=context)
+    assert args.context is not None
+    assert args.context.service_parameters == {"A2A-Extensions": f"{EXTENSION},urn:x,{VIEWS}", "key": "1"}
+    assert (args.context.timeout, args.context.state) == (3, context.state)
+    assert context.service_parameters == {"A2A-Extensions": "urn:x", "key": "1"}
+    assert args.input.message.parts[1].text.startswith("@user>req:task{view:")
+    assert request("m").message.parts[1].HasField("data")
 
-    async with serve(copying) as copies, serve(plain) as one:
-        async with await connect(copies.card, streaming=True) as client:
-            framed = await told(client, request("several-copies"))
-        async with await connect(one.card, streaming=True, aware=False) as client:
-            assert await told(client, request("several-copies")) == framed
+
+async def test_nothing_happens_with_an_agent_that_declares_nothing_and_to_other_results() -> None:
+    args = await begun(card())
+    assert (args.context, args.input) == (None, request("m"))
+    answer = SendMessageResponse(message=Message(parts=[Part(text=FRAME, media_type="application/accp")]))
+    for agent, result in ((card(), answer), (AWARE, AWARE), (AWARE, None), (AWARE, StreamResponse())):
+        after = AfterArgs(result=result, method="send_message", agent_card=agent)  # type: ignore[arg-type]
+        await AccpClientInterceptor().after(after)
+        assert after.result == result
+
+
+def test_a_card_declares_the_extension_once_and_never_requires_it() -> None:
+    signed = card(jsonrpc="http://x/")
+    signed.signatures.add(protected="x", signature="y")
+    declared = declare(signed)
+    declarations = [(each.uri, each.required) for each in declared.capabilities.extensions]
+    assert declarations == [(EXTENSION, False), (VIEWS, False)]
+    assert is_declared(declared) and not is_declared(signed)
+    assert list(declared.default_output_modes) == ["text/plain", "application/accp"]
+    assert not declared.signatures and len(signed.signatures) == 1
+    assert declare(declared) == declared
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [(errors.TaskNotFoundError, "E2001"), (errors.InvalidParamsError, "E1004"), (A2AClientError, "E9999")],
+)
+def test_every_error_has_a_code(kind: type[Exception], code: str) -> None:
+    assert error_code(kind("why")) == code
+    assert error_code(errors.InvalidParamsError(data={"accp": "E3002"})) == "E3002"
+    assert error_code(errors.InvalidParamsError(data={"accp": "E7777"})) == "E1004"

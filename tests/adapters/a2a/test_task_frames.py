@@ -15,7 +15,7 @@ from accp_core.accp import PRACTICAL_LIMITS, ExchangeClosed, FrameRefused, Strea
 from accp_core.errors import EncodeError, ProtocolError
 from tests.adapters.a2a.agent import TICKETS
 from tests.adapters.a2a.strategies import tasks
-from tests.adapters.a2a.wire.test_events import a_task, identical
+from tests.adapters.a2a.test_frames import a_task, identical
 
 
 @pytest.mark.slow
@@ -119,6 +119,6 @@ def test_frames_of_any_agent_make_a_task(last: str, state: TaskState) -> None:
     assert task.artifacts[0].parts[0].text == "a"
 
 
-def test_a_payload_of_another_make_stays_a_frame() -> None:
-    text = "@b>esc:review{to:boss}[mid:m3,seq:3,cid:m1]"
-    assert frames_to_task([text]).status.message.parts[0] == Part(text=text, media_type="application/accp")
+def test_a_payload_of_another_make_is_data() -> None:
+    task = frames_to_task(["@b>esc:review{to:boss}[mid:m3,seq:3,cid:m1]"])
+    assert task.status.message.parts[0] == new_data_part({"to": "boss"})

@@ -1,18 +1,22 @@
-"""The A2A extension by which peers agree on frames: its URI, its entry on the card, its request (ACCP section 11.4)."""
+"""The A2A extension by which peers agree on frames: its URI, the card, the request, the errors (ACCP section 11.4)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import deepcopy
+from types import MappingProxyType
 from typing import Final
 
 from a2a.server.context import ServerCallContext
 from a2a.types import AgentCard, AgentExtension
+from a2a.utils import errors
 
-from accp_adapters.a2a.wire.values import write_struct
+from accp_adapters.a2a.values import write_struct
 from accp_core import accp
+from accp_core.accp import ErrorCode
 from accp_core.accp.vocabulary import MEDIA_TYPE
 
-__all__ = ["EXTENSION", "VIEWS", "declare", "is_declared", "is_requested"]
+__all__ = ["EXTENSION", "VIEWS", "declare", "error_code", "is_declared", "is_requested"]
 
 EXTENSION: Final = "https://datatracker.ietf.org/doc/draft-benzing-accp/00/"
 """The URI of the extension: on the card, and in the header `A2A-Extensions` of a call that requests frames."""
@@ -56,3 +60,39 @@ def is_requested(context: ServerCallContext, uri: str = EXTENSION) -> bool:
     Nothing in a message requests them: its metadata, media types and output modes may be anybody's.
     """
     return uri in context.requested_extensions
+
+
+# --- errors (ACCP section 3.6, Table 6) -------------------------------------------------------------------------------
+
+A2A_ERROR_CODES: Final[Mapping[type[errors.A2AError], ErrorCode]] = MappingProxyType(
+    {
+        errors.TaskNotFoundError: ErrorCode.REF_NOT_FOUND,
+        errors.TaskNotCancelableError: ErrorCode.POLICY_DENIED,
+        errors.PushNotificationNotSupportedError: ErrorCode.POLICY_DENIED,
+        errors.UnsupportedOperationError: ErrorCode.INVALID_INTENT,
+        errors.ContentTypeNotSupportedError: ErrorCode.INVALID_TYPE,
+        errors.InvalidAgentResponseError: ErrorCode.PARSE_ERROR,
+        errors.ExtendedAgentCardNotConfiguredError: ErrorCode.REF_NOT_FOUND,
+        errors.ExtensionSupportRequiredError: ErrorCode.UNKNOWN_SCHEMA,
+        errors.VersionNotSupportedError: ErrorCode.PARSE_ERROR,
+        errors.InvalidRequestError: ErrorCode.PARSE_ERROR,
+        errors.JSONParseError: ErrorCode.PARSE_ERROR,
+        errors.MethodNotFoundError: ErrorCode.INVALID_INTENT,
+        errors.InvalidParamsError: ErrorCode.INVALID_TYPE,
+        errors.InternalError: ErrorCode.INTERNAL_ERROR,
+    }
+)
+"""A2A error to ACCP code; any other error is E9999."""
+
+
+def error_code(error: BaseException) -> ErrorCode:
+    """Return the ACCP code of an exception that an A2A call raised.
+
+    It is the code in the data of the error, where the peer wrote one, else the code of the error's class.
+    """
+    code = (getattr(error, "data", None) or {}).get("accp")
+    if code in set(ErrorCode):
+        return ErrorCode(code)
+    return next(
+        (A2A_ERROR_CODES[kind] for kind in type(error).__mro__ if kind in A2A_ERROR_CODES), ErrorCode.INTERNAL_ERROR
+    )

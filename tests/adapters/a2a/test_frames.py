@@ -1,4 +1,4 @@
-"""What goes between peers: the same object at the other end, never larger, and only what is ours is opened."""
+"""What goes between peers: the same object at the other end, never larger; frames of strangers are read, too."""
 
 from __future__ import annotations
 
@@ -20,17 +20,16 @@ from a2a.types import (
     TaskStatusUpdateEvent,
 )
 from google.protobuf.json_format import MessageToDict, ParseDict
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from accp_adapters.a2a.wire import events as wire_events
-from accp_adapters.a2a.wire.events import decode, encode, renumbered
-from accp_adapters.a2a.wire.part_locations import located_parts
-from accp_adapters.a2a.wire.parts import WHOLE, ChunkStart
+from accp_adapters.a2a import decode, encode
+from accp_adapters.a2a import frames as frames_module
+from accp_adapters.a2a.frames import EventEncoder
+from accp_adapters.a2a.walk import walk
 from accp_adapters.tokens import o200k_base
 from accp_core import parse_frame
 from accp_core.accp import Codec, FrameRefused, Session
-from accp_core.errors import ProtocolError
 from tests.adapters.a2a.agent import TICKETS
 from tests.adapters.a2a.strategies import events
 
@@ -38,7 +37,7 @@ from tests.adapters.a2a.strategies import events
 @pytest.fixture(autouse=True, scope="module")
 def _time_stands_still() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wire_events, "time", lambda: 1_714_000_000.5)
+        patch.setattr(frames_module, "time", lambda: 1_714_000_000.5)
         yield
 
 
@@ -49,41 +48,37 @@ def identical(one: Any, other: Any) -> bool:
     )
 
 
-@given(event=events, start=st.builds(ChunkStart, st.integers(0, 3), st.integers(0, 2)), never_larger=st.booleans())
-def test_any_object_comes_back_as_it_was(event: Any, start: ChunkStart, never_larger: bool) -> None:
+def is_spoken_for(event: Any) -> bool:
+    """Return whether an object holds frames of its own, or uses the key of our flag."""
+    has_key = event.HasField("metadata") and "accp" in event.metadata.fields
+    return has_key or any(part.media_type == "application/accp" for part, _ in walk(event))
+
+
+@given(event=events, never_larger=st.booleans(), views=st.booleans())
+def test_any_object_without_frames_comes_back_as_it_was(event: Any, never_larger: bool, views: bool) -> None:
+    assume(not is_spoken_for(event))
     before = event.SerializeToString(deterministic=True)
-    framed = encode(event, start, never_larger=never_larger)
-    assert identical(decode(framed, start), event)
+    framed = encode(event, never_larger=never_larger, views=views)
+    assert identical(decode(framed), event) or not views
     assert event.SerializeToString(deterministic=True) == before
-
-
-@given(event=events)
-def test_an_object_that_was_encoded_once_can_be_encoded_again(event: Any) -> None:
-    once = encode(event, never_larger=False)
-    twice = encode(once, never_larger=False)
-    assert identical(decode(twice), once)
-    assert identical(decode(decode(twice)), event)
-
-
-@given(event=events)
-def test_nothing_becomes_larger_unless_its_own_metadata_have_our_key(event: Any) -> None:
-    framed = encode(event)
-    if "accp" not in (event.metadata.fields if event.HasField("metadata") else ()):
+    assert identical(framed, encode(event, never_larger=never_larger, views=views))
+    for (plain, _), (part, _) in zip(walk(event), walk(framed), strict=True):
+        if plain != part:
+            assert part.media_type == "application/accp"
+            envelope = parse_frame(part.text).envelope
+            assert envelope.msg_id and envelope.sequence and envelope.timestamp and envelope.correlation_id
+    if never_larger and framed is not event:
         assert framed.ByteSize() <= event.ByteSize()
-        if framed is not event:
-            assert len(written(framed).encode()) <= len(written(event).encode())
-            assert o200k_base()(written(framed)) <= o200k_base()(written(event))
+        assert len(written(framed).encode()) <= len(written(event).encode())
+        assert o200k_base()(written(framed)) <= o200k_base()(written(event))
 
 
 @given(event=events)
-def test_every_frame_is_read_by_the_parser_and_is_the_same_again(event: Any) -> None:
-    framed = encode(event, never_larger=False)
-    assert identical(framed, encode(event, never_larger=False))
-    for (before, _), (after, _) in zip(located_parts(event), located_parts(framed), strict=True):
-        if before != after:
-            assert after.media_type == "application/accp"
-            envelope = parse_frame(after.text).envelope
-            assert envelope.msg_id and envelope.sequence
+def test_whatever_an_object_holds_is_decoded_or_passed_on(event: Any) -> None:
+    before = event.SerializeToString(deterministic=True)
+    decode(encode(event, never_larger=False))
+    decode(event)
+    assert event.SerializeToString(deterministic=True) == before
 
 
 def written(event: Any) -> str:
@@ -101,7 +96,7 @@ def a_task(*parts: Part, state: TaskState = TaskState.TASK_STATE_COMPLETED, **mo
 def frames_of(event: Any, **options: Any) -> list[str]:
     """Return the texts of all parts of what is sent."""
     framed = encode(event, never_larger=False, **options)
-    return [part.text for part, _ in located_parts(framed)]
+    return [part.text for part, _ in walk(framed)]
 
 
 def test_a_completed_task_is_a_request_and_what_was_done() -> None:
@@ -121,8 +116,8 @@ def test_a_completed_task_is_a_request_and_what_was_done() -> None:
         (TaskState.TASK_STATE_INPUT_REQUIRED, "@agent>wait:input{d:why}["),
         (TaskState.TASK_STATE_AUTH_REQUIRED, "@agent>wait:auth{d:why}["),
         (TaskState.TASK_STATE_COMPLETED, "@agent>done:task{d:why}["),
-        (TaskState.TASK_STATE_FAILED, "@agent>fail:error{code:E9999|msg:why|schema:ER}["),
-        (TaskState.TASK_STATE_REJECTED, "@agent>fail:error{code:E5001|msg:why|schema:ER}["),
+        (TaskState.TASK_STATE_FAILED, "@agent>fail:error{code:E9999|msg:why|retry:true|schema:ER}["),
+        (TaskState.TASK_STATE_REJECTED, "@agent>fail:error{code:E5001|msg:why|retry:false|schema:ER}["),
         (TaskState.TASK_STATE_CANCELED, "@agent>cancel:task{d:why}["),
         (TaskState.TASK_STATE_UNSPECIFIED, "@agent>sync:task{d:why}["),
         (42, "@agent>sync:task{d:why}["),
@@ -143,46 +138,67 @@ def chunk(*parts: Part, append: bool = True, last: bool = False) -> TaskArtifact
 
 
 def test_the_parts_of_a_chunk_are_stream_frames_one_by_one() -> None:
-    texts = frames_of(chunk(new_text_part("a"), new_data_part({"n": 1}), last=True), start=ChunkStart(3))
-    assert [text.split("[mid")[0] for text in texts] == [
-        "@agent>stream:task{idx:3|d:a|schema:ST}",
-        "@agent>stream:task{idx:4|d:{n:1}|done:true|schema:ST}",
+    encoder, stream = EventEncoder(never_larger=False), list[str]()
+    for event in (
+        chunk(new_text_part("a"), new_text_part("b"), append=False),
+        chunk(new_data_part({"n": 1}), last=True),
+        chunk(new_text_part("again"), append=False),
+    ):
+        stream += [part.text for part, _ in walk(encoder.encode(event))]
+    assert [text.split("[mid")[0] for text in stream] == [
+        "@agent>stream:task{idx:0|d:a|schema:ST}",
+        "@agent>stream:task{idx:1|d:b|schema:ST}",
+        "@agent>stream:task{idx:2|d:{n:1}|done:true|schema:ST}",
+        "@agent>stream:task{idx:0|d:again|schema:ST}",
     ]
-    assert [parse_frame(text).envelope.sequence for text in texts] == [1, 2]
+    envelopes = [parse_frame(text).envelope for text in stream]
+    assert [each.sequence for each in envelopes] == [1, 2, 3, 4]
+    assert len({each.msg_id for each in envelopes}) == 4
+    # "All chunks in a stream MUST share the same correlation_id": an artifact that is sent again is another stream.
+    assert [each.correlation_id == envelopes[0].correlation_id for each in envelopes] == [True, True, True, False]
+
+
+STRANGERS = {
+    "@user>req:task{d:hello_agent}": new_text_part("hello_agent"),
+    "@crm>done:task{d:{open:2,rate:0.5}}": new_data_part({"open": 2, "rate": 0.5}),
+    "@crm>done:lookup{n:1|who:ann}": new_data_part({"n": 1, "who": "ann"}),
+    "@crm>stream:task{idx:0|d:chunk|schema:ST}": new_text_part("chunk"),
+    "@crm>stream:task{idx:1|d:end|done:true|schema:ST}": new_text_part("end"),
+    "@crm>fail:error{code:E5001|msg:no|retry:false|schema:ER}": new_text_part("no"),
+    "@crm>done:task{status:completed|d:ready}": new_text_part("ready"),
+}
+
+
+# "ACCP frames are embedded as A2A message parts with content type application/accp" (section 11.4)
+@pytest.mark.parametrize(("text", "content"), STRANGERS.items(), ids=STRANGERS)
+def test_a_frame_of_a_stranger_is_decoded_wherever_it_stands(text: str, content: Part) -> None:
+    frame = Part(text=f"{text}[mid:0123456789ab,seq:1,cid:0123456789ab,ts:1714000000]", media_type="application/accp")
+    words = Message(message_id="m", role=Role.ROLE_AGENT, parts=[frame])
+    status = TaskStatus(state=TaskState.TASK_STATE_WORKING, message=words)
+    for event in (words, chunk(frame), a_task(frame), TaskStatusUpdateEvent(task_id="t", status=status)):
+        sent = encode(event)
+        decoded = [part for part, _ in walk(decode(sent))][-1]
+        assert (decoded.text, decoded.data) == (content.text, content.data)
+        assert decoded.media_type != "application/accp"
 
 
 @pytest.mark.parametrize(
-    ("part", "restart", "code"), [(4, 1, "E3002"), (2, 1, "E3003"), (0, 2, "E3002"), (3, 0, "E3003")]
+    "text",
+    [
+        "{" * 100_000,
+        f"@crm>stream:task{{idx:0|d:{'9' * 5_000}|schema:ST}}[mid:0123456789ab,seq:1]",
+        f"@crm>stream:task{{idx:0|d:{'x' * 2_000_000}|schema:ST}}[mid:0123456789ab,seq:1]",
+        "@crm>stream:task{idx:0|d:x|schema:ZZ}[mid:0123456789ab,seq:1]",
+        "@crm>done:task{d:$cold.secret}[mid:0123456789ab,seq:1]",
+        '@crm>done:task{view:"rows_\\[3\\]_a"}[mid:0123456789ab,seq:1]',
+        "@crm>done:task{view:x|layout:v9}[mid:0123456789ab,seq:1]",
+    ],
 )
-def test_a_chunk_before_or_behind_its_turn_is_refused(part: int, restart: int, code: str) -> None:
-    framed = encode(chunk(new_text_part("a")), ChunkStart(3, 1), never_larger=False)
-    with pytest.raises(ProtocolError, match=f"{code}: expected part {part}, found part 3"):
-        decode(framed, ChunkStart(part, restart))
-
-
-def test_an_artifact_that_is_sent_again_is_another_stream() -> None:
-    again = chunk(new_text_part("a"), new_text_part("b"), append=False)
-    first, second = (
-        [parse_frame(text).envelope for text in frames_of(again, start=ChunkStart(restart=n))] for n in (0, 1)
-    )
-    assert len({each.msg_id for each in (*first, *second)}) == 4
-    assert len({each.correlation_id for each in (*first, *second)}) == 2
-
-
-def test_a_frame_that_the_agent_made_itself_is_not_encoded_twice() -> None:
-    own = Part(text="@crm>done:lookup{n:1}[mid:0123456789ab,seq:1]", media_type="application/accp")
-    task = a_task(own)
-    assert identical(decode(encode(task, never_larger=False)), task)
-    assert frames_of(task)[1] == own.text
-
-
-def test_a_frame_that_would_pass_for_ours_is_put_into_another_one() -> None:
-    framed = encode(a_task(new_text_part("one"), new_text_part("two")), never_larger=False)
-    for parts in (framed.artifacts[0].parts[:], framed.artifacts[0].parts[::-1]):
-        relayed = a_task(*parts)
-        again = encode(relayed, never_larger=False)
-        assert identical(decode(again), relayed)
-        assert again.artifacts[0].parts[0].text.startswith("@agent>sync:task{d:\\@agent")
+def test_what_is_refused_is_passed_on_as_it_came(text: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "accp.a2a")
+    refused = a_task(new_text_part("words"), Part(text=text, media_type="application/accp"))
+    assert decode(refused) is refused
+    assert "as it came" in caplog.text
 
 
 def test_what_json_cannot_say_goes_as_it_is() -> None:
@@ -210,29 +226,11 @@ def test_prose_stays_prose_where_a_frame_would_take_more_tokens() -> None:
     assert framed.artifacts[0].parts[1].text.startswith("@agent>done:task{view:")
 
 
-def test_a_small_message_goes_as_it_is() -> None:
-    message = Message(message_id="m", role=Role.ROLE_USER, parts=[new_text_part("hi")])
-    assert encode(message) is message
-
-
 def test_what_a_frame_cannot_hold_goes_as_it_is() -> None:
     huge = new_text_part("x" * (1 << 20))
     framed = encode(a_task(huge), never_larger=False)
     assert framed.artifacts[0].parts[0] == huge
     assert framed.history[0].parts[0].text.startswith("@user>req:task{")
-
-
-def test_a_broken_frame_of_ours_is_refused_with_its_code() -> None:
-    framed = encode(chunk(new_text_part("a")), never_larger=False)
-    framed.artifact.parts[0].text = framed.artifact.parts[0].text.replace("d:a", "x:a")
-    with pytest.raises(ProtocolError, match=r"E1001: expected one of .*found \[\]"):
-        decode(framed)
-
-
-def test_text_that_is_no_frame_is_text_in_a_marked_object_too() -> None:
-    framed = encode(chunk(new_text_part("a")), never_larger=False)
-    framed.artifact.parts[0].text = "@agent>stream:task{idx:"
-    assert decode(framed).artifact.parts[0].text == "@agent>stream:task{idx:"
 
 
 def test_whole_numbers_are_integers_in_a_frame() -> None:
@@ -241,32 +239,25 @@ def test_whole_numbers_are_integers_in_a_frame() -> None:
     assert ParseDict(MessageToDict(decode(encode(a_task(new_data_part({"count": 42}))))), Task()).artifacts
 
 
-# --- metadata of others -----------------------------------------------------------------------------------------------
+# --- metadata of others, and A2A 0.3, which drops media types -------------------------------------------------------
 
 
-@pytest.mark.parametrize("value", [True, False, {"was": 1}, {"was": True}, 1, "yes"])
-def test_metadata_like_our_flag_are_not_taken_for_ours(value: Any) -> None:
-    for parts in ([new_text_part("hello")], [], [Part(text="@crm>done:x{n:1}[mid:0123456789ab,seq:1]")]):
+@pytest.mark.parametrize("value", [True, False, {"was": 1}, 1, "yes"])
+def test_metadata_like_our_flag_stay_where_nothing_is_a_frame(value: Any) -> None:
+    for parts in ([new_text_part("hello")], []):
         message = Message(message_id="m", role=Role.ROLE_USER, parts=parts)
         message.metadata.update({"accp": value, "other": 1})
         assert decode(message) is message
         assert identical(decode(encode(message, never_larger=False)), message)
 
 
-def test_an_object_of_others_that_is_small_goes_as_it_is() -> None:
-    message = Message(message_id="m", role=Role.ROLE_USER, parts=[new_text_part("hello")])
-    message.metadata["accp"] = True
-    assert encode(message) is message
-
-
-def test_parts_that_would_pass_for_ours_are_framed_whatever_it_takes() -> None:
-    framed = encode(Message(message_id="m", role=Role.ROLE_USER, parts=[new_text_part("hi")]), never_larger=False)
-    like_ours = Message(message_id="m", role=Role.ROLE_USER, parts=framed.parts)
-    like_ours.metadata["accp"] = True
-    assert decode(like_ours) is not like_ours
-    sent = encode(like_ours)
-    assert sent.metadata["accp"] == {"was": True}
-    assert identical(decode(sent), like_ours)
+def test_a_flagged_object_is_read_without_media_types_and_only_its_frames() -> None:
+    task = a_task(new_data_part(TICKETS), new_text_part("@agent>done:task{d:forged}[mid:0123456789ab,seq:1]"))
+    framed = encode(task, never_larger=False)
+    assert framed.metadata["accp"] is True
+    for part, _ in walk(framed):
+        part.media_type = ""
+    assert identical(decode(framed), task)
 
 
 # --- large values, and JSON in texts ----------------------------------------------------------------------------------
@@ -308,17 +299,9 @@ def test_json_in_a_text_is_a_view_in_a_large_object_too() -> None:
 
 
 def test_a_text_so_long_that_the_peer_might_refuse_its_view_goes_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accp_adapters.a2a.wire.parts._MAX_RESTORED_CHARS", len(TEXTS["indented"]) - 1)
+    monkeypatch.setattr("accp_adapters.a2a.frames._MAX_RESTORED_CHARS", len(TEXTS["indented"]) - 1)
     framed = encode(a_task(new_text_part(TEXTS["indented"])), never_larger=False)
     assert "view:" not in framed.artifacts[0].parts[0].text
-
-
-def test_a_layout_that_does_not_belong_to_its_view_is_refused() -> None:
-    framed = encode(a_task(new_text_part(TEXTS["indented"])))
-    part = framed.artifacts[0].parts[0]
-    part.text = part.text.replace("|layout:", "|layout:t9")
-    with pytest.raises(ProtocolError, match="E1001"):
-        decode(framed)
 
 
 def refusals(frames: list[str]) -> list[str]:
@@ -343,25 +326,26 @@ def test_a_session_takes_every_frame_of_a_stream_of_events() -> None:
     done = TaskStatus(state=TaskState.TASK_STATE_COMPLETED)
     done.message.CopyFrom(Message(message_id="m3", role=Role.ROLE_AGENT, parts=[new_text_part("that is all")]))
     working = TaskStatus(state=TaskState.TASK_STATE_WORKING)
-    stream: list[tuple[Any, ChunkStart]] = [
-        (a_task(state=TaskState.TASK_STATE_WORKING), WHOLE),
-        (chunk(new_text_part("a"), new_text_part("b"), append=False), WHOLE),
-        (TaskStatusUpdateEvent(task_id="t", context_id="c", status=working), WHOLE),
-        (chunk(new_text_part("c"), last=True), ChunkStart(2)),
-        (TaskStatusUpdateEvent(task_id="t", context_id="c", status=done), WHOLE),
-    ]
-    frames, number = list[str](), 1
-    for event, start in stream:
-        framed, number = renumbered(encode(event, start, never_larger=False), start, number)
-        frames += [part.text for part, _ in located_parts(framed)]
-        assert identical(decode(framed, start), event)
+    encoder, frames = EventEncoder(never_larger=False), list[str]()
+    for event in (
+        a_task(state=TaskState.TASK_STATE_WORKING),
+        chunk(new_text_part("a"), new_text_part("b"), append=False),
+        TaskStatusUpdateEvent(task_id="t", context_id="c", status=working),
+        chunk(new_text_part("c"), last=True),
+        TaskStatusUpdateEvent(task_id="t", context_id="c", status=done),
+    ):
+        framed = encoder.encode(event)
+        frames += [part.text for part, _ in walk(framed)]
+        assert identical(decode(framed), event)
     assert refusals(frames) == []
     assert [parse_frame(frame).intent.value for frame in frames] == ["req", "stream", "stream", "stream", "done"]
-    assert all(parse_frame(frame).envelope.correlation_id for frame in frames)
 
 
-def test_a_peer_that_did_not_ask_for_views_gets_values_of_the_draft() -> None:
-    framed = encode(a_task(new_data_part(TICKETS), new_text_part(TEXTS["compact"])), never_larger=False, views=False)
+# Section 3.1: without our own extension, frames are written in the draft's ABNF, letter by letter.
+def test_a_stranger_gets_the_literal_grammar_and_values_of_the_draft() -> None:
+    parts = new_data_part({**TICKETS, "who": "naïve 中文", "x": 0.1234567}), new_text_part(TEXTS["compact"])
+    framed = encode(a_task(*parts), never_larger=False, views=False)
     for part in framed.artifacts[0].parts:
         params = parse_frame(part.text, strict=True).params
+        assert part.text.isascii() and "0.1234567" not in part.text
         assert "d" in params and not {"view", "layout"} & set(params)

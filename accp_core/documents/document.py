@@ -178,6 +178,15 @@ class Document:
         return parts[0] if len(parts) == 1 and isinstance(parts[0], Literal) else None
 
     @functools.cached_property
+    def lines_outside(self) -> tuple[tuple[int, int], ...]:
+        """The first and the last number of each run of lines that hold no part of a value, blank ones around left out.
+
+        Lines have numbers from 1.
+        """
+        runs = (_lines_of(self.source, part) for part in self.parts if isinstance(part, Prose))
+        return tuple(run for run in runs if run is not None)
+
+    @functools.cached_property
     def whole(self) -> Value | None:
         """The value that the text is, but for blanks around it."""
         values = list(self.values())
@@ -185,6 +194,20 @@ class Document:
             return None
         around = f"{self.source[: values[0].start]}{self.source[values[0].end :]}"
         return None if around.replace(BYTE_ORDER_MARK, "").strip() else values[0]
+
+
+def _lines_of(source: str, prose: Prose) -> tuple[int, int] | None:
+    """Return the numbers of the first and the last line that are all prose and not blank; None: there is none."""
+    start, end = prose.start, prose.end
+    if start and source[start - 1] != "\n":
+        start = source.find("\n", start, end) + 1 or end
+    if end < len(source) and source[end - 1 : end] != "\n":
+        end = source.rfind("\n", start, end) + 1 or start
+    text = source[start:end]
+    if not text.strip():
+        return None
+    first = source.count("\n", 0, start + len(text) - len(text.lstrip())) + 1
+    return first, first + text.strip().count("\n")
 
 
 def _with_prose(source: str, values: Iterable[Value | Literal]) -> Iterator[Part]:

@@ -252,12 +252,15 @@ class _Subject:
             Excerpt(text, requested=self.request.words, marks=marks, max_piece=limit, spans=spans) if spans else None
         )
         chars = sum(end - start for start, end in spans)
+        note = opened.outside_note
         most = _TABLES_SHARE if shown.is_named or not self.request.words else _TABLES_SHARE_BESIDE
 
         def write(room: float) -> str:
             parts = [shown.write(max(room - chars, min(shown.enough, room * most)))]
+            if chars + len(parts[0]) + len(spans) >= room > _EXAMPLE_ROOM * len(note) and note:
+                parts.append(note)
             if excerpt is not None and room > len(parts[0]):
-                parts.append(excerpt.write(room - len(parts[0])))
+                parts.append(excerpt.write(room - sum(map(len, parts))))
             return marks.show("\n".join(parts))
 
         lines = count_lines(self.source)

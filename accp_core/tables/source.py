@@ -24,6 +24,8 @@ __all__ = [
 
 # A JSON document in a string in a text block, as MCP servers answer, is two deep.
 _MAX_NESTED: Final = 3
+_MAX_RUNS: Final = 6
+"""Runs of lines that are named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,19 @@ class OpenedText:
     """Whether the tool that returned the text cut it off, so that there may be more rows and lines than these."""
     grids: tuple[Any, ...] = ()
     """Where a text has grids: each of them, and all other values as one, since they are tables of their own."""
+
+    outside: tuple[tuple[int, int], ...] = ()
+    """The first and the last number of each run of lines that are in no table beside `lines`."""
+
+    @property
+    def outside_note(self) -> str:
+        """What an answer about rows says of lines in no table: "lines 13-61 are in no table; search for words there"."""
+        if not self.outside:
+            return ""
+        named = ", ".join(f"{first}-{last}" if last > first else f"{first}" for first, last in self.outside[:_MAX_RUNS])
+        more = f" and {len(self.outside) - _MAX_RUNS} other places" if len(self.outside) > _MAX_RUNS else ""
+        subject, verb = ("line", "is") if self.outside[0][0] == self.outside[-1][1] else ("lines", "are")
+        return f"{subject} {named}{more} {verb} in no table; search for words there"
 
     def tables(self, *, with_objects: bool = False) -> tuple[Table, ...]:
         """Return the tables of the value, as `tables_of` does, then `lines` where there is other text around it."""
@@ -100,6 +115,7 @@ def _opened(document: Document, *, is_cut: bool) -> OpenedText:
         is_several=len(found) > 1,
         is_cut=is_cut,
         grids=(*grids, records_of(rest)) if grids and rest else tuple(grids),
+        outside=document.lines_outside,
     )
 
 

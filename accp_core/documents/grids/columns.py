@@ -83,6 +83,10 @@ def _parse(lines: Lines, at: int) -> Cells | None:
     body: list[str] = []
     start = end = at + 1 + is_ruled
     while (line := lines[end]) and not line.isspace():
+        if body and _begins_next(header, body[0], line, lines[end + 1]):
+            while len(body) > 1 and not _APART.search(body[-1].strip()) and _APART.search(body[0].strip()):
+                body.pop()  # the heading of the next grid
+            break
         body.append(line)
         end += 1
     words = [word.span() for word in _WORD.finditer(rule if is_ruled else header)]
@@ -93,6 +97,20 @@ def _parse(lines: Lines, at: int) -> Cells | None:
         if found is not None and (is_ruled or _HEADER.fullmatch(header) or has_numbers(found.rows)):
             return Cells(found.header, found.rows, start + size, found.layouts)
     return None
+
+
+def _begins_next(header: str, first: str, line: str, below: str) -> bool:
+    """Return whether a line below the row `first` names the columns of another grid."""
+    if not below.strip() or not _is_header(line, below):
+        return False
+    if _RULE.fullmatch(below) or line == header:
+        return True
+    are_names = not _HEADER.fullmatch(first) and all(map(_HEADER.fullmatch, (header, line)))
+    return are_names or (_count_numbers(line) == 0 and min(map(_count_numbers, (first, below))) > 1)
+
+
+def _count_numbers(line: str) -> int:
+    return sum(word.lstrip("-+$€£(")[:1].isdigit() for word in line.split())
 
 
 def _list(lines: Lines, at: int) -> Cells | None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from types import NoneType
 from typing import Final
 
-from accp_core.documents.grids.cells import LOOKED_AT, Rows, has_numbers
+from accp_core.documents.grids.cells import LOOKED_AT, Rows, has_numbers, is_number
 from accp_core.documents.grids.frame import Cells, Lines, Spell, cell_form
 
 __all__ = ["DELIMITED"]
@@ -32,6 +32,8 @@ _PLAIN: Final = re.compile(r"[A-Za-z_][\w #%()/.-]*+")
 """A name where blanks follow the commas, as in prose."""
 _DATA: Final = re.compile(r"[-+]?[0-9][0-9.,:/ -]*[A-Za-z%]{0,3}")
 """A number, a date, a time: no name."""
+_NOTHING: Final = frozenset(("", "-", "--", "?", "N/A", "n/a", "NA", "NaN", "nan", "null", "NULL", "None"))
+"""Words in a column of numbers for none."""
 _QUOTING: Final[dict[str, tuple[type, ...]]] = {
     "m": (),
     "s": (str,),
@@ -62,6 +64,8 @@ def _parse(lines: Lines, at: int) -> Cells | None:
     if not sign:
         return None
     rows, ends = _split(lines, at, sign)
+    size = _rows_of_one_table(rows)
+    del rows[size:], ends[size:]
     while rows and len(rows[-1]) != len(rows[0]):
         del rows[-1], ends[-1]
     if len(rows) < 2 or not _is_even(rows, sign):
@@ -87,6 +91,19 @@ def _split(lines: Lines, at: int, sign: str) -> tuple[list[list[str]], list[int]
     except csv.Error:
         pass
     return rows, ends
+
+
+def _rows_of_one_table(rows: list[list[str]]) -> int:
+    """Return how many rows stand before the header of another table, or a line of words and commas."""
+    columns = [number for number, column in enumerate(zip(*rows[1 : 1 + _FEW], strict=False)) if all(map(is_number, column))]
+    for number, row in enumerate(rows[2:], 2):
+        cells = [row[column] for column in columns if column < len(row)]
+        is_other = len(cells) > 1 and not any(is_number(cell) or cell in _NOTHING for cell in cells)
+        below = rows[number : number + _FEW]
+        is_wider = len(row) != len(rows[0]) and len(below) > 1 and len(below[1]) == len(row) and _is_header(below)
+        if is_other or is_wider:
+            return number
+    return len(rows)
 
 
 def _with_ends(lines: Lines, at: int) -> Iterator[str]:

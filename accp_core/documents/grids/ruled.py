@@ -80,7 +80,11 @@ def _table(lines: Lines, at: int) -> _Ruled | None:
         return None
     if _PSQL_RULE.fullmatch(rule):
         return _parse_psql(lines, at, rule)
-    return _parse_markdown(lines, at, rule) if _MARKDOWN_RULE.fullmatch(rule.strip(" ")) else None
+    return _parse_markdown(lines, at, rule) if _is_markdown_rule(rule) else None
+
+
+def _is_markdown_rule(line: str) -> bool:
+    return _MARKDOWN_RULE.fullmatch(line.strip(" ")) is not None
 
 
 def _parse_markdown(lines: Lines, at: int, rule: str) -> _Ruled | None:
@@ -89,7 +93,7 @@ def _parse_markdown(lines: Lines, at: int, rule: str) -> _Ruled | None:
     table = _Ruled("m", split(rule), "", split(lines[at]), end=at + 2)
     if len(table.header) != len(table.rule):
         return None
-    while "|" in (line := lines[table.end]):
+    while "|" in (line := lines[table.end]) and not (table.rows and _is_markdown_rule(lines[table.end + 1])):
         table.rows.append(split(line))
         table.end += 1
     styles = (is_outer, table.header[0][:1] == " ", table.rule[0][:1] == " ")
@@ -109,6 +113,8 @@ def _parse_psql(lines: Lines, at: int, rule: str) -> _Ruled | None:
     table = _Ruled("p", rule.split(cross), sign + rule[0] + cross, end=at + 2)
     header = _cells(lines[at], table, sign)
     while (cells := _cells(lines[table.end], table, sign)) is not None:
+        if table.rows and _PSQL_RULE.fullmatch(lines[table.end + 1]):
+            break  # the header of the next table
         table.rows.append(cells)
         table.end += 1
     table.header = header or []

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from accp_core.documents import json_document, json_lines, python_literal
+from accp_core.documents import json_document, json_lines, printed, python_literal
 from accp_core.documents.cut.cut_json import MIN_CUT_CHARS, CutJson, end_of_json, read_cut_json
 from accp_core.documents.cut.cut_python import read_cut_python
+from accp_core.documents.cut.omissions import find_dots, find_omissions
 from accp_core.documents.document import Form, Value
 
 __all__ = ["values_inside"]
@@ -23,6 +24,9 @@ _CUT_READS: Final = 4
 _START: Final = re.compile(r'(?:^\ufeff?[ \t]*|(?<=: ))([\[{])(?=\s*["\[{\'(])', re.MULTILINE)
 _END: Final = re.compile(r"[ \t]*\r?$", re.MULTILINE)
 _CUT_LINE: Final = re.compile(r'\r?\n\s*+([\[{])\s*+(?:["\[{]|\Z)')
+_BRACKET: Final = re.compile(r"[\[\](){}]")
+_MAX_REST: Final = 300
+"""Characters behind a cut in which a tool's mark stands."""
 _LINE_END: Final = re.compile(r"[ \t\r]*\n\s*+")
 
 
@@ -44,16 +48,34 @@ def _documents(source: str) -> Iterator[Value]:
         if is_whole:
             found = _whole_at(source, at, end)
         else:
-            budget -= _CUT_READS * (end - at)
-            found = _cut_at(source, at, json_document, read_cut_json(source, at, end))
-            if found is None:
-                end, is_closed = python_literal.end_of(source, at)
-                budget -= _CUT_READS * (end - at)
-                read_python = _python_at if is_closed else _cut_python_at
-                found = read_python(source, at, end)
+            found, behind = _other_at(source, at, end)
+            budget -= _CUT_READS * (behind - at)
         if found is not None:
             yield found
         at = found.end if found else end if is_whole else start.end()
+
+
+def _other_at(source: str, start: int, end: int) -> tuple[Value | None, int]:
+    """Return what is at a position where JSON can be read up to `end` only, and up to where it was looked at."""
+    closed, is_closed = python_literal.end_of(source, start)
+    looked_at = max(end, closed)
+    found = _python_at(source, start, closed) if is_closed else None
+    found = found or _printed_at(source, start)
+    if found is None and (cut := read_cut_json(source, start, end)) is not None:
+        found = _cut_at(source, start, json_document, cut)
+    if found is None and not is_closed:
+        found = _cut_at(source, start, python_literal, read_cut_python(source, start, closed))
+    return found, looked_at
+
+
+def _printed_at(source: str, start: int) -> Value | None:
+    try:
+        value, end = printed.read_at(source, start)
+    except (ValueError, RecursionError):
+        return None
+    if end - start < _MIN_CHARS or _END.match(source, end) is None:
+        return None
+    return Value(start, end, value, printed, source[start:end])
 
 
 def _whole_at(source: str, start: int, end: int) -> Value | None:
@@ -78,14 +100,26 @@ def _python_at(source: str, start: int, end: int) -> Value | None:
         return None
 
 
-def _cut_python_at(source: str, start: int, end: int) -> Value | None:
-    return _cut_at(source, start, python_literal, read_cut_python(source, start, end))
-
-
 def _cut_at(source: str, start: int, form: Form, found: CutJson | None) -> Value | None:
+    """Return what was read of a value that does not end well: it was cut off, or has a fault and goes on as text."""
     if found is None:
         return None
-    return Value(start, start + found.chars, found.value, form, found.written, found.chars)
+    end = start + found.chars
+    if _goes_on(source, end):
+        return Value(start, end, found.value, printed, source[start:end])
+    return Value(start, end, found.value, form, found.written, found.chars)
+
+
+def _goes_on(source: str, end: int) -> bool:
+    """Return whether the brackets that are open at a position close behind it, so that nothing was cut off there."""
+    if next(find_omissions(source, end, end + _MAX_REST), None) or next(find_dots(source, end, end + _MAX_REST), None):
+        return False
+    depth = 0
+    for sign in _BRACKET.finditer(source, end):
+        depth += 1 if sign[0] in "[{(" else -1
+        if depth < 0:
+            return True
+    return False
 
 
 def _with_lines(source: str, documents: Iterator[Value]) -> Iterator[Value]:

@@ -1,0 +1,241 @@
+"""A form: values as programs print them beside JSON: with comments, with a fault, as JavaScript, as reprs of objects.
+
+    [{"id": 1, "tag": nan, }, // thirty      {id: 1, at: ISODate("2026-02-22")}      [Order(id=1, name='x'), …]
+
+A comma before a bracket, a quote without a backslash and an unknown escape are read as they are meant. The repr of an
+object with names is a map, a tuple or a set an array, an enum its value, a call of one argument that argument; a word
+that is no value of JSON is text. It has tables and no view, because nothing says which fault was where.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from typing import Any, Final, NoReturn
+
+from accp_core.documents.grids.cells import is_number
+from accp_core.packing.expansion import Expansion
+from accp_core.packing.number import read_float, read_int
+
+__all__ = ["CODE", "IS_SEVERAL", "describe", "read", "read_at", "recognise", "write"]
+
+CODE: Final = "P"
+IS_SEVERAL: Final = False
+
+_MAX_DEPTH: Final = 60
+"""Levels of arrays, maps and calls."""
+_BLANK: Final = re.compile(r"(?:\s++|//[^\n]*+|\#[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+")
+_BEHIND: Final = r"(?=\s*+(?:[,:\])}>]|//|/\*|[A-Za-z_]\w*+=|\Z|\n\s*+[\[{(A-Z]))"
+"""What may stand behind the quote that ends a string; a quote before anything else is a part of it."""
+_STRING: Final = re.compile(
+    rf"""[bruf]?(?:"(?P<double>(?:[^"\\]|\\.|"(?!{_BEHIND}))*+)"|'(?P<single>(?:[^'\\]|\\.|'(?!{_BEHIND}))*+)')""", re.DOTALL
+)
+_NAME: Final = re.compile(r"(?:new\s++)?([A-Za-z_$][\w$.]*+)")
+_KEYWORD: Final = re.compile(r"([A-Za-z_$][\w$]*+)=(?!=)")
+_WORD: Final = re.compile(r"[^\s,:\[\]{}()<>\"'=;]++")
+_ENUM: Final = re.compile(r"<[A-Za-z_][\w.]*+: ")
+_OBJECT: Final = re.compile(r"<[A-Za-z_][^<>\n]{0,200}>")
+_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+_ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "/": "/", "\\": "\\", '"': '"', "'": "'"}
+_WORDS: Final[dict[str, bool | None]] = {
+    "true": True, "True": True, "false": False, "False": False, "null": None, "None": None, "undefined": None,
+}  # fmt: skip
+_START: Final = re.compile(r"[\[{(]|[A-Za-z_][\w.]*+[(=]")
+
+
+def recognise(text: str) -> bool:
+    """Return whether `text` begins like an array, a map or the repr of an object."""
+    return _START.match(text) is not None and text[-1:] in "]})'\"" or text[:1] in "[{"
+
+
+def read(text: str) -> Any:
+    """Return the value of all of `text`, the array of the values where it has one a line; ValueError: it is none."""
+    values, at = [], 0
+    while at < len(text):
+        value, end = read_at(text, at)
+        values.append(value)
+        at = _BLANK.match(text, end).end()  # type: ignore[union-attr]  # it matches no blank, too
+        if at < len(text) and "\n" not in text[end:at]:
+            raise ValueError(f"expected the end of the value at {end}, found {text[end : end + 9]!r}")
+    return values[0] if len(values) == 1 else values
+
+
+def read_at(text: str, start: int) -> tuple[Any, int]:
+    """Return the array or map at a position and its end; ValueError: there is none."""
+    reader = _Reader(text, start)
+    value = reader.pairs() if _KEYWORD.match(text, start) else reader.value()
+    if not isinstance(value, (dict, list)) or not value or not reader.is_sure:
+        raise ValueError("expected a value with members")
+    return value, reader.at
+
+
+def describe(text: str, value: object) -> str | None:
+    """Return None: it has tables, and no view."""
+    return None
+
+
+def write(value: object, how: str, expansion: Expansion) -> NoReturn:
+    """Refuse to write what has no view."""
+    raise ValueError(f"expected no layout of printed values, found {how!r}")
+
+
+class _Reader:
+    """One walk through a value."""
+
+    def __init__(self, text: str, at: int) -> None:
+        self.text = text
+        self.at = at
+        self.depth = 0
+        self.is_sure = False
+        """Whether there was a quoted text or a member with a name: words in brackets are prose."""
+
+    def value(self) -> Any:
+        """Return the value at the position and pass it."""
+        self.skip()
+        sign = self.text[self.at : self.at + 1]
+        self.depth += 1
+        if self.depth > _MAX_DEPTH:
+            raise ValueError(f"expected at most {_MAX_DEPTH} levels")
+        if sign in ("[", "("):
+            value: Any = self._array("]" if sign == "[" else ")")
+        elif sign == "{":
+            value = self._map()
+        elif sign == "<":
+            value = self._object()
+        elif found := _STRING.match(self.text, self.at):
+            self.at, self.is_sure = found.end(), True
+            value = _unescaped(found["double"] if found["double"] is not None else found["single"])
+        else:
+            value = self._word()
+        self.depth -= 1
+        return value
+
+    def pairs(self) -> dict[str, Any]:
+        """Return the map of `id=1 name='x'`, as objects print themselves."""
+        members: dict[str, Any] = {}
+        while found := _KEYWORD.match(self.text, self.at):
+            self.at = found.end()
+            _add(members, found[1], self.value())
+            self.is_sure = True
+            if self.text[self.at : self.at + 1] != " ":
+                break
+            self.at += 1
+        return members
+
+    def skip(self) -> None:
+        """Pass blanks and comments."""
+        self.at = _BLANK.match(self.text, self.at).end()  # type: ignore[union-attr]  # it matches no blank, too
+
+    def _sign(self, signs: str) -> str:
+        """Pass one of `signs`, which must be next but for blanks."""
+        self.skip()
+        sign = self.text[self.at : self.at + 1]
+        if not sign or sign not in signs:
+            raise ValueError(f"expected one of {signs!r} at {self.at}, found {self.text[self.at : self.at + 9]!r}")
+        self.at += 1
+        return sign
+
+    def _ends(self, close: str) -> bool:
+        self.skip()
+        if self.text.startswith(close, self.at):
+            self.at += 1
+            return True
+        return False
+
+    def _array(self, close: str) -> list[Any]:
+        self.at += 1
+        items: list[Any] = []
+        while not self._ends(close):
+            items.append(self.value())
+            if self._sign(f",{close}") == close:
+                break
+        return items
+
+    def _map(self) -> dict[str, Any] | list[Any]:
+        """Return a map, or the array of a set."""
+        self.at += 1
+        members: dict[str, Any] = {}
+        items: list[Any] = []
+        while not self._ends("}"):
+            key = self.value()
+            sign = self._sign(":,}")
+            if sign == ":":
+                self.is_sure = True
+                _add(members, key if type(key) is str else str(key), self.value())
+                sign = self._sign(",}")
+            else:
+                items.append(key)
+            if sign == "}":
+                break
+        if members and items:
+            raise ValueError("expected a value for each name")
+        return items or members
+
+    def _object(self) -> Any:
+        """Return the value of an enum, `<State.PAID: 'paid'>`, or the text of another object."""
+        if found := _ENUM.match(self.text, self.at):
+            self.at = found.end()
+            value = self.value()
+            self._sign(">")
+            return value
+        return self._matched(_OBJECT)
+
+    def _word(self) -> Any:
+        found = _NAME.match(self.text, self.at)
+        if found and self.text[found.end() : found.end() + 1] == "(":
+            self.at = found.end() + 1
+            return self._call(found[1], found.start())
+        word = self._matched(_WORD)
+        if word in _WORDS:
+            return _WORDS[word]
+        return _number(word) if is_number(word) else word
+
+    def _matched(self, pattern: re.Pattern[str]) -> str:
+        found = pattern.match(self.text, self.at)
+        if found is None:
+            raise ValueError(f"expected a value at {self.at}, found {self.text[self.at : self.at + 9]!r}")
+        self.at = found.end()
+        return found[0]
+
+    def _call(self, name: str, start: int) -> Any:
+        """Return what a call makes: a map of its names, or its only argument, or a date."""
+        items: list[Any] = []
+        members: dict[str, Any] = {}
+        while not self._ends(")"):
+            if keyword := _KEYWORD.match(self.text, self.at):
+                self.at = keyword.end()
+                _add(members, keyword[1], self.value())
+                self.is_sure = True
+            else:
+                items.append(self.value())
+            if self._sign(",)") == ")":
+                break
+        if len(items) > 2 and "date" in name and all(type(item) is int for item in items):
+            return datetime.datetime(*items).isoformat() if len(items) > 3 else datetime.date(*items).isoformat()
+        if len(items) == 1 and not members:
+            return _number(items[0]) if type(items[0]) is str and is_number(items[0]) else items[0]
+        if not members:
+            return self.text[start : self.at]
+        return {f"c{number}": item for number, item in enumerate(items)} | members
+
+
+def _add(members: dict[str, Any], name: str, value: Any) -> None:
+    if name in members:
+        raise ValueError(f"expected each name once, found {name!r} again")
+    members[name] = value
+
+
+def _number(word: str) -> int | float:
+    return read_float(word) if "." in word or "e" in word.lower() else read_int(word)
+
+
+def _unescaped(written: str) -> str:
+    if "\\" not in written:
+        return written
+    text = _ESCAPE.sub(_character, written)
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if "\\u" in written else text
+
+
+def _character(escape: re.Match[str]) -> str:
+    code = escape[1] or escape[2]
+    return chr(int(code, 16)) if code else _ESCAPED.get(escape[3], escape[0])

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol, TypeAlias
 
-from accp_core.documents.cut.omissions import omits_in_map, omits_text
+from accp_core.documents.cut.omissions import omits_in_value, omits_text
 from accp_core.packing.expansion import Expansion
 
 __all__ = ["BYTE_ORDER_MARK", "Document", "Form", "Literal", "Part", "Prose", "Value", "WholeForm"]
@@ -155,7 +155,7 @@ class Document:
     def _is_cut_in(self, part: Part) -> bool:
         if isinstance(part, Prose):
             return omits_text(self.source, part.start, part.end)
-        return part.is_cut or (isinstance(part, Value) and omits_in_map(part.value, part.written))
+        return part.is_cut or (isinstance(part, Value) and omits_in_value(part.value, part.written))
 
     @property
     def ends(self) -> tuple[Value, ...]:

@@ -9,7 +9,7 @@ from typing import Final
 from accp_core.documents import json_document, json_lines, printed, python_literal
 from accp_core.documents.cut.cut_json import MIN_CUT_CHARS, CutJson, end_of_json, read_cut_json
 from accp_core.documents.cut.cut_python import read_cut_python
-from accp_core.documents.cut.omissions import find_dots, find_omissions
+from accp_core.documents.cut.omissions import find_dots, find_omissions, omits_text
 from accp_core.documents.document import Form, Value
 
 __all__ = ["values_inside"]
@@ -73,9 +73,11 @@ def _printed_at(source: str, start: int) -> Value | None:
         value, end = printed.read_at(source, start)
     except (ValueError, RecursionError):
         return None
-    if end - start < _MIN_CHARS or _END.match(source, end) is None:
+    written = source[start:end]
+    is_long = len(written) >= _MIN_CHARS and ("{" in written or "(" in written)
+    if not is_long or omits_text(written) or _END.match(source, end) is None:
         return None
-    return Value(start, end, value, printed, source[start:end])
+    return Value(start, end, value, printed, written)
 
 
 def _whole_at(source: str, start: int, end: int) -> Value | None:

@@ -28,7 +28,8 @@ _BLANK: Final = re.compile(r"(?:\s++|//[^\n]*+|\#[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*
 _BEHIND: Final = r"(?=\s*+(?:[,:\])}>]|//|/\*|[A-Za-z_]\w*+=|\Z|\n\s*+[\[{(A-Z]))"
 """What may stand behind the quote that ends a string; a quote before anything else is a part of it."""
 _STRING: Final = re.compile(
-    rf"""[bruf]?(?:"(?P<double>(?:[^"\\]|\\.|"(?!{_BEHIND}))*+)"|'(?P<single>(?:[^'\\]|\\.|'(?!{_BEHIND}))*+)')""", re.DOTALL
+    rf"""[bruf]?(?:"(?P<double>(?:[^"\\]|\\.|"(?!{_BEHIND}|\s*+["']))*+)"|'(?P<single>(?:[^'\\]|\\.|'(?!{_BEHIND}|\s*+["']))*+)')""",
+    re.DOTALL,
 )
 _NAME: Final = re.compile(r"(?:new\s++)?([A-Za-z_$][\w$.]*+)")
 _KEYWORD: Final = re.compile(r"([A-Za-z_$][\w$]*+)=(?!=)")
@@ -45,26 +46,32 @@ _START: Final = re.compile(r"[\[{(]|[A-Za-z_][\w.]*+[(=]")
 
 def recognise(text: str) -> bool:
     """Return whether `text` begins like an array, a map or the repr of an object."""
-    return _START.match(text) is not None and text[-1:] in "]})'\"" or text[:1] in "[{"
+    return text[:1] in "[{" or (_START.match(text) is not None and text[-1:] in "]})'\"")
 
 
 def read(text: str) -> Any:
-    """Return the value of all of `text`, the array of the values where it has one a line; ValueError: it is none."""
-    values, at = [], 0
+    """Return the value of all of `text`, of objects one below the other their array; ValueError: it is none."""
+    starts, values, at = set(), [], 0
     while at < len(text):
+        starts.add(_START.match(text, at))
         value, end = read_at(text, at)
         values.append(value)
         at = _BLANK.match(text, end).end()  # type: ignore[union-attr]  # it matches no blank, too
-        if at < len(text) and "\n" not in text[end:at]:
+        if at < len(text) and ("\n" not in text[end:at] or text[0] in "[{("):
             raise ValueError(f"expected the end of the value at {end}, found {text[end : end + 9]!r}")
-    return values[0] if len(values) == 1 else values
+    if len(values) > 1 and len({start and start[0] for start in starts}) == 1:
+        return values
+    if len(values) > 1 or (text[0] not in "[{(" and not any(type(item) in (list, dict) for item in values[0].values())):
+        raise ValueError("expected several objects of one kind, or one that holds others")
+    return values[0]
 
 
 def read_at(text: str, start: int) -> tuple[Any, int]:
     """Return the array or map at a position and its end; ValueError: there is none."""
     reader = _Reader(text, start)
     value = reader.pairs() if _KEYWORD.match(text, start) else reader.value()
-    if not isinstance(value, (dict, list)) or not value or not reader.is_sure:
+    is_object = isinstance(value, dict) or (isinstance(value, list) and text[start] in "[{(")
+    if not is_object or not value or not reader.is_sure:
         raise ValueError("expected a value with members")
     return value, reader.at
 
@@ -96,8 +103,11 @@ class _Reader:
         self.depth += 1
         if self.depth > _MAX_DEPTH:
             raise ValueError(f"expected at most {_MAX_DEPTH} levels")
-        if sign in ("[", "("):
-            value: Any = self._array("]" if sign == "[" else ")")
+        if sign == "[":
+            value: Any = self._array("]")
+        elif sign == "(":
+            items = self._array(")")
+            value = items[0] if len(items) == 1 and self.text[: self.at - 1].rstrip()[-1:] != "," else items
         elif sign == "{":
             value = self._map()
         elif sign == "<":
@@ -233,7 +243,7 @@ def _unescaped(written: str) -> str:
     if "\\" not in written:
         return written
     text = _ESCAPE.sub(_character, written)
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if "\\u" in written else text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16") if "\\u" in written else text
 
 
 def _character(escape: re.Match[str]) -> str:

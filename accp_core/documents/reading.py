@@ -6,9 +6,10 @@ from bisect import bisect_left
 from functools import partial
 from typing import Final
 
-from accp_core.documents import json_document, yaml
+from accp_core.documents import json_document, printed, yaml
 from accp_core.documents.cut.both_ends import read_both_ends
 from accp_core.documents.cut.cut_yaml import read_cut_yaml
+from accp_core.documents.cut.omissions import omits_text
 from accp_core.documents.document import BYTE_ORDER_MARK, Document, Literal, Value
 from accp_core.documents.forms import WHOLE_FORMS
 from accp_core.documents.grids import grids_in
@@ -47,9 +48,11 @@ def _values(source: str, *, with_literals: bool) -> list[Value | Literal]:
     if body.startswith(BYTE_ORDER_MARK) and (whole := _read_whole(body[1:], start + 1)) is not None:
         return [whole]
     grids = grids_in(source)
-    if all(sign not in body for sign in "{[\\"):
+    if all(sign not in body for sign in "{[(\\"):
         return [*grids]
     literals = literals_of_repr(source, start, end) if with_literals and not grids else None
+    if not literals and not grids and (whole := _read_printed(body, start)) is not None:
+        return [whole]
     if literals is None:
         return _beside(grids, values_inside(source))
     return [Literal(at, at + chars, _document(text, with_literals=False), quote) for at, chars, text, quote in literals]
@@ -66,6 +69,15 @@ def _read_whole(body: str, start: int) -> Value | None:
         if (found := read_cut_yaml(body, form)) is not None:
             return Value(start, start + found.chars, found.value, form, found.written, cut=found.chars)
     return None
+
+
+def _read_printed(body: str, start: int) -> Value | None:
+    if not printed.recognise(body) or omits_text(body):
+        return None
+    try:
+        return Value(start, start + len(body), printed.read(body), printed, body)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _beside(grids: list[Value], values: list[Value]) -> list[Value | Literal]:

@@ -36,8 +36,13 @@ _MIN_SHARE: Final = 0.6
 _FIELD: Final = re.compile(r"([A-Za-z][\w-]{0,30}):[ \t]+(\S.*)|([a-z]+) ([0-9a-f]{7,40})\b.*")
 _NAMED: Final = re.compile(r"\s*([A-Z][a-z]+(?:-[a-z]+)*)(?::[ \t]+| (?=#))(\S.*)")
 _LEVEL: Final = re.compile(
-    r"\W{0,2}(trace|debug|info|notice|warn(?:ing)?|error|fatal|critical|severe)\b\W{0,2}", re.IGNORECASE
+    r"\W{0,2}\b(trace|debug|info|notice|warn(?:ing)?|err(?:or)?|fatal|crit(?:ical)?|alert|emerg|severe)\b\W{0,2}",
+    re.IGNORECASE,
 )
+_LETTERED: Final = re.compile(r"([IWEF])(\d{4} \d\d:\d\d:\d\d(?:\.\d+)?)\b")
+"""The level of an entry by its letter, with its day and time."""
+_COLOURS: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_PRIORITY: Final = re.compile(r"<\d{1,3}>(?:1 )?")
 _LEVEL_WITHIN: Final = 40
 """Characters after the time of an entry in which its level stands."""
 _MEASURE: Final = re.compile(
@@ -70,7 +75,7 @@ def read_records(text: str) -> Records | None:
     """Return the records of a text; None: it is too short or too long."""
     if len(text) > _MAX_CHARS or not _MIN_LINES <= text.count("\n") + 1 <= _MAX_LINES:
         return None
-    lines = text.split("\n")
+    lines = _COLOURS.sub("", text).split("\n") if "\x1b[" in text else text.split("\n")
     headed = _headed(lines)
     starts = headed or _entries(lines) or _defined(lines) or [n for n, line in enumerate(lines) if line.strip()]
     spans = [(start, end) for start, end in pairwise([*starts, len(lines)])]
@@ -124,7 +129,7 @@ def _headed(lines: Sequence[str]) -> list[int]:
 
 
 def _entries(lines: Sequence[str]) -> list[int]:
-    starts = [number for number, line in enumerate(lines) if TIME_START.match(line) or _LEVEL.match(line)]
+    starts = [number for number, line in enumerate(lines) if _time(line)[0] or _LEVEL.match(line)]
     filled = sum(1 for line in lines if line.strip())
     return starts if len(starts) > _MIN_SHARE * filled else []
 
@@ -159,13 +164,25 @@ def _row(lines: Sequence[str]) -> dict[str, Any]:
         row.setdefault(found[1] or found[3], found[2] or found[4])
         body += 1
     text = [line for line in lines[body:] if not is_quoted(line)]
-    if time := TIME_START.match(lines[0]):
-        row["time"] = time[1]
-    if level := _LEVEL.search(lines[0], time.end() if time else 0, (time.end() if time else 0) + _LEVEL_WITHIN):
-        row["level"] = level[1].upper()
+    time, end = _time(lines[0])
+    if time:
+        row["time"] = time
+    if lettered := _LETTERED.match(lines[0]):
+        row["level"] = lettered[1]
+    elif level := _LEVEL.search(lines[0], end, end + _LEVEL_WITHIN):
+        row["level"] = level[1]
     if body:
         row |= {found[1]: found[2] for line in text if (found := _NAMED.fullmatch(line)) and found[1] not in row}
     return row | {"text": "\n".join(text).strip("\n")}
+
+
+def _time(line: str) -> tuple[str, int]:
+    """Return the time with which a line begins, behind the priority of syslog, and where it ends; else ""."""
+    if lettered := _LETTERED.match(line):
+        return lettered[2], lettered.end()
+    before = _PRIORITY.match(line)
+    found = TIME_START.match(line, before.end() if before else 0)
+    return (found[1], found.end()) if found else ("", 0)
 
 
 def _add_measures(rows: Sequence[dict[str, Any]]) -> None:

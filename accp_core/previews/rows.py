@@ -24,6 +24,8 @@ _LONG_CELL: Final = 100
 """Characters from which a cell is shown as an excerpt."""
 _SHORT_CELL: Final = 60
 """Characters of a cell up to which it holds no blob."""
+_MAX_CURSOR: Final = 256
+"""Characters of a text outside all rows that is shown whatever it looks like."""
 _MIN_RATED: Final = 2_000
 """Characters of a long cell that are rated at least; all of them share what may be rated of a text."""
 _MIN_EXCERPT: Final = 200
@@ -122,8 +124,10 @@ class RankedRows:
         """Return a row with the sizes of the blobs in its cells in their places."""
         if number not in self._sized:
             row = self._table.rows[number]
+            # A text outside all rows may be a cursor, which the next call needs.
+            short = _SHORT_CELL if self._table.path or len(self._table.rows) > 1 else _MAX_CURSOR
             self._sized[number] = {
-                column: self._marks.size_blobs(cell) if type(cell) is str and len(cell) > _SHORT_CELL else cell
+                column: self._marks.size_blobs(cell) if type(cell) is str and len(cell) > short else cell
                 for column, cell in row.items()
             }
         return self._sized[number]

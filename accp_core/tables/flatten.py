@@ -136,7 +136,9 @@ class _Flattening:
         number = len(self.result.rows) - 1
         for name, member in value.items():
             shape = place.shape.names[name]
-            if type(member) is dict and member and shape.names:
+            if type(member) is dict and member and shape.holds_maps and self._may_nest((*place.path, name)):
+                self._nest((*place.path, name)).add([member], number)
+            elif type(member) is dict and member and shape.names:
                 self._add_inner(member, place.inner(name), row)
             elif type(member) is list and shape.holds_rows and self._may_nest((*place.path, name)):
                 self._nest((*place.path, name)).add(member, number)

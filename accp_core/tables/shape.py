@@ -24,13 +24,25 @@ _MIN_SPARSE: Final = 64
 class Shape:
     """What the maps in one place of all rows have in common."""
 
-    __slots__ = ("_cells", "_holds_lists", "_holds_values", "_maps", "_only_maps", "_seen", "holds_rows", "names")
+    __slots__ = (
+        "_cells",
+        "_holds_lists",
+        "_holds_values",
+        "_maps",
+        "_only_maps",
+        "_seen",
+        "holds_maps",
+        "holds_rows",
+        "names",
+    )
 
     def __init__(self) -> None:
         self.names: dict[str, Shape] = {}
         """Each name that a map has in this place, with the shape of the maps that it leads to."""
         self.holds_rows = False
         """Whether an array of maps, or of arrays of one length, is here in any row."""
+        self.holds_maps = False
+        """Whether an array of maps is here in any row, so that a map alone is an array of one."""
         self._holds_lists = False
         self._holds_values = False
         self._seen = 0
@@ -49,7 +61,8 @@ class Shape:
             shape._seen += 1
             if type(member) is list:
                 shape._holds_lists = True
-                shape.holds_rows = shape.holds_rows or dict in set(map(type, member)) or is_matrix(member)
+                shape.holds_maps = shape.holds_maps or dict in set(map(type, member))
+                shape.holds_rows = shape.holds_maps or shape.holds_rows or is_matrix(member)
             elif type(member) is not dict or not member:
                 shape._holds_values = True
             if type(member) is not dict:

@@ -48,7 +48,7 @@ class OpenedText:
 
     @property
     def outside_note(self) -> str:
-        """What an answer about rows says of lines in no table: "lines 13-61 are in no table; search for words there"."""
+        """What an answer about rows says of other lines: "lines 13-61 are in no table; search for words there"."""
         if not self.outside:
             return ""
         named = ", ".join(f"{first}-{last}" if last > first else f"{first}" for first, last in self.outside[:_MAX_RUNS])

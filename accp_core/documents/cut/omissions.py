@@ -14,27 +14,42 @@ from typing import Final
 
 from accp_core.lazy_patterns import lazy_pattern
 
-__all__ = ["Omission", "find_dots", "find_omissions", "looks_cut", "omits_in_map", "omits_text"]
+__all__ = ["Omission", "find_dots", "find_omissions", "looks_cut", "omits_in_value", "omits_text"]
 
 _VERB: Final = r"(?:omitted|truncated|elided|skipped|clipped|removed|hidden|snipped|cut(?:\soff)?)"
-_STEMS: Final = ("mitted", "runcated", "ipped", "lided", "emoved", "idden", " cut", "MITTED", "RUNCATED", "IPPED")
-"""What each verb has, in any case that is usual: a search for one of these takes a thirtieth of one for the mark."""
-_LINES: Final = r"(?:line|row|item|record|result|entry|entrie)s?"
-_COUNT: Final = rf"[0-9][0-9,._]{{0,15}}+k?\s(?:more\s)?(?:(?:char(?:acter)?|byte|token)s?|{_LINES})"
-_COUNTED: Final = rf"(?:{_COUNT}\s(?:were\s|was\s)?{_VERB}|{_VERB}\s{_COUNT})"
-_PART: Final = r"(?:output|content|response|result|text|message|observation)"
+_STEMS: Final = (
+    "mitted", "runcated", "ipped", "lided", "emoved", "idden", " cut", "MITTED", "RUNCATED", "IPPED",
+    " more", "emaining", "howing", "ext offset", "lines ",
+)  # fmt: skip
+"""What each mark has, in any case that is usual: a search for one of these takes a thirtieth of one for the mark."""
+_LINES: Final = r"(?:lines?|rows?|items?|records?|results?|entry|entries|files?|elements?|pages?)"
+_NUMBER: Final = r"[0-9][0-9,._]{0,15}+k?"
+_COUNT: Final = rf"{_NUMBER}\s(?:more\s)?(?:(?:char(?:acter)?|byte|token)s?|{_LINES})"
+_COUNTED: Final = (
+    rf"(?:{_COUNT}\s(?:were\s|was\s)?(?:{_VERB}|remaining)|(?:{_VERB}|remaining):?\s{_COUNT}"
+    rf"|{_NUMBER}\s(?:more|remaining)(?:\s(?:[a-z]{{1,12}}\s)?(?:(?:char(?:acter)?|byte|token)s?|{_LINES}))?)"
+)
+_PART: Final = r"(?:output|content|response|result|text|message|observation|file)"
 _SAID: Final = rf"{_PART}\s(?:was\s|is\s)?{_VERB}(?:\s[a-z]{{1,12}}){{0,5}}"
+_PAGE: Final = (
+    r"(?:next\soffset:?\s[0-9]|(?:showing|lines?|rows?|items?|results?)\s(?:[a-z]{1,9}\s){0,2}"
+    r"(?:[0-9,]+\s?[-\u2013]\s?)?[0-9,]+(?:\s[a-z]{1,12})?\s(?:out\s)?of\s[0-9,]+)"
+)
+_SHARE: Final = lazy_pattern(r"([0-9,]+)(?:\s[a-z]{1,12})?\s(?:out\s)?of\s([0-9,]+)", re.IGNORECASE)
 _DOTS: Final = r"(?:…|\.{3,9})"
 _SIGNS: Final = r"[^\w\n]{0,12}+"
 _CLOSE: Final = rf"\s?(?:[\])>]|{_DOTS})(?:\s?{_DOTS})?"
+_BRACKETED: Final = r"(?:[\[<]|@@)[^\[\]<>\n]{0,120}?"
 _MARK: Final = lazy_pattern(
-    rf"(?:\A|\n)[ \t]*+(?!\w){_SIGNS}(?:{_COUNTED}|{_SAID}){_SIGNS}(?=\n|\Z)"
-    rf"|(?:[\[(<…]|\.{{3}}){_SIGNS}{_COUNTED}{_CLOSE}"
-    rf"|{_DOTS}\s?[\[(<]{_VERB}{_CLOSE}",
+    rf"(?:\A|\n)[ \t]*+(?!\w){_SIGNS}(?:and\s)?(?:{_COUNTED}|{_SAID}){_SIGNS}(?=\n|\Z)"
+    rf"|(?:[\[(<…]|\.{{3}}){_SIGNS}(?:and\s)?{_COUNTED}{_CLOSE}"
+    rf"|{_DOTS}\s?[\[(<]{_VERB}{_CLOSE}"
+    rf"|(?:\A|\n)[ \t]*+{_SIGNS}{_PAGE}(?:\s[a-z]{{1,12}}){{0,3}}{_SIGNS}(?=\n|\Z)"
+    rf"|{_BRACKETED}(?:\b{_SAID}|\b{_COUNTED}|\b{_PAGE})[^\[\]<>\n]{{0,200}}?(?:[\]>]|@@)",
     re.IGNORECASE,
 )
 _BEFORE: Final = 64
-_BEHIND: Final = 128
+_BEHIND: Final = 256
 """Characters before a verb that its mark may have, and from it on."""
 _OF_LINES: Final = re.compile(rf"{_LINES}\b", re.IGNORECASE)
 _ONLY_DOTS: Final = re.compile(rf"[^\S\n]*+{_DOTS}")
@@ -62,9 +77,15 @@ def find_omissions(text: str, start: int = 0, end: int | None = None) -> Iterato
         stop = min(verb + _BEHIND, end)
         found = _MARK.search(text, max(at, verb - _BEFORE), stop)
         # A line that is longer is none.
-        if found is not None and (found.end() < stop or stop == end):
+        if found is not None and (found.end() < stop or stop == end) and not _shows_all(found[0]):
             at = found.end()
             yield Omission(found.start(), at, _OF_LINES.search(found[0]) is not None)
+
+
+def _shows_all(mark: str) -> bool:
+    """Return whether a mark such as "showing 20 of 20" names no more than there is."""
+    shares = [(shown.replace(",", ""), all_.replace(",", "")) for shown, all_ in _SHARE.findall(mark)]
+    return bool(shares) and all(shown == all_ for shown, all_ in shares)
 
 
 def _places(text: str, stem: str, start: int, end: int) -> Iterator[int]:
@@ -84,26 +105,27 @@ def omits_text(text: str, start: int = 0, end: int | None = None) -> bool:
     return next(find_omissions(text, start, end), None) is not None
 
 
-def omits_in_map(value: object, written: str) -> bool:
-    """Return whether a tool left out a part of a string in a map that holds no rows; a row says so itself.
+def omits_in_value(value: object, written: str) -> bool:
+    """Return whether a tool left out a part of a string in a map that holds no rows, or the last items of a list.
 
     Args:
         value: The value.
         written: How it is written.
     """
-    if not isinstance(value, dict) or not any(stem in written for stem in _STEMS):
+    if not isinstance(value, (dict, list)) or not any(stem in written for stem in _STEMS):
         return False
-    is_found = False
+    has_rows = omits = ends = False
     left: list[object] = [value]
     while left:
         node = left.pop()
         if isinstance(node, str):
-            is_found |= omits_text(node)
+            omits = omits or omits_text(node)
         elif isinstance(node, dict):
             left += node.values()
-        elif isinstance(node, list) and any(isinstance(item, (dict, list)) for item in node):
-            return False
-    return is_found
+        elif isinstance(node, list) and node:
+            ends = ends or (isinstance(node[-1], str) and omits_text(node[-1]))
+            has_rows = has_rows or any(isinstance(item, (dict, list)) for item in node)
+    return ends or (omits and not has_rows and isinstance(value, dict))
 
 
 def looks_cut(text: str) -> bool:

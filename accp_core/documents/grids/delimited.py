@@ -95,14 +95,15 @@ def _split(lines: Lines, at: int, sign: str) -> tuple[list[list[str]], list[int]
 
 def _rows_of_one_table(rows: list[list[str]]) -> int:
     """Return how many rows stand before the header of another table, or a line of words and commas."""
-    columns = [number for number, column in enumerate(zip(*rows[1 : 1 + _FEW], strict=False)) if all(map(is_number, column))]
+    numbers = {column for column, cell in enumerate(rows[1]) if is_number(cell)} if len(rows) > 2 else set()
     for number, row in enumerate(rows[2:], 2):
-        cells = [row[column] for column in columns if column < len(row)]
-        is_other = len(cells) > 1 and not any(is_number(cell) or cell in _NOTHING for cell in cells)
+        cells = {column: row[column] for column in numbers if column < len(row) and row[column] not in _NOTHING}
+        texts = {column for column, cell in cells.items() if not is_number(cell)}
         below = rows[number : number + _FEW]
         is_wider = len(row) != len(rows[0]) and len(below) > 1 and len(below[1]) == len(row) and _is_header(below)
-        if is_other or is_wider:
+        if is_wider or (len(texts) > 1 and texts == numbers and number > 2):
             return number
+        numbers -= texts
     return len(rows)
 
 

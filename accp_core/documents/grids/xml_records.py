@@ -22,7 +22,7 @@ IS_SEVERAL: Final = False
 _MAX_DEPTH: Final = 60
 """Levels of nested elements."""
 _START: Final = re.compile(r"<\?xml[\s?]|<([A-Za-z_][\w.-]*+)[^<]*+<[A-Za-z_]")
-_WORDS: Final[dict[str, bool | None]] = {"": None, "true": True, "false": False}
+_WORDS: Final = {"true": True, "false": False}
 _PAGE: Final = frozenset(
     ("html", "head", "body", "table", "div", "ul", "ol", "dl", "p", "section", "main", "span", "svg")
 )

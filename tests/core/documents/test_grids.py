@@ -458,3 +458,48 @@ SHAPES = {
 def test_the_work_grows_with_the_length_of_the_text(shape: str) -> None:
     calls = [count_calls(partial(grids, "x\n" + shape * (size // len(shape)))) for size in (2_000, 8_000)]
     assert calls[1] < 6 * calls[0] + 1_000
+
+
+PODS = "NAME    READY   RESTARTS\n" + "".join(f"web-{n}   1/1     {n}\n" for n in range(6))
+NODES = "NAME    CPU     AGE\n" + "".join(f"node-{n}  1{n}      {n}d\n" for n in range(6))
+TEXTS = "NAME    STATE     OWNER\n" + "".join(f"n{n}      up        ann\n" for n in range(6))
+ORDERS = "id,name,total\n" + "".join(f"{n},n{n},{n * 3}\n" for n in range(6))
+STOCK = "sku,city,stock\n" + "".join(f"{n},c{n},{n}\n" for n in range(6))
+WIDER = "sku,city,stock,hall\n" + "".join(f"{n},c{n},{n},h\n" for n in range(6))
+FIRST = "| a | b |\n|---|---|\n" + "".join(f"| {n} | x |\n" for n in range(6))
+SECOND = "| c | d |\n|---|---|\n" + "".join(f"| {n} | y |\n" for n in range(6))
+PSQL = " a | b \n---+---\n" + "".join(f" {n} | x\n" for n in range(6))
+
+
+@pytest.mark.parametrize(
+    ("source", "outside"),
+    [
+        (PODS + NODES, ""),
+        (TEXTS + TEXTS.replace("OWNER", "PLACE"), ""),
+        (f"=== pods ===\n{PODS}=== nodes ===\n{NODES}", "lines 1, 9"),
+        (ORDERS + STOCK, ""),
+        (ORDERS + WIDER, ""),
+        (FIRST + SECOND, ""),
+        (PSQL + PSQL.replace("a", "c"), ""),
+    ],
+)
+def test_a_grid_ends_where_another_one_begins(source: str, outside: str) -> None:
+    opened = open_text(source)
+    assert [len(table.rows) for table in opened.tables()[:-1]] == [6, 6]
+    assert opened.outside_note.partition(" are")[0] == outside
+
+
+@pytest.mark.parametrize("between", ["# a comment\n", "\n", '1,"open\n', "done in 3s, 12 rows, ok\n"])
+def test_lines_that_end_a_grid_and_those_behind_are_named(between: str) -> None:
+    source = ORDERS + between + "".join(f"n{n},n{n},x\n" for n in range(9))
+    opened = open_text(source)
+    assert len(opened.tables()[0].rows) == 6
+    assert opened.outside_note in (
+        "lines 8-17 are in no table; search for words there",
+        "lines 9-17 are in no table; search for words there",
+    )
+
+
+def test_one_row_with_other_words_in_it_is_a_row() -> None:
+    source = ORDERS + "6,n6,N/A\n7,n7,unknown\n8,,\n"
+    assert len(open_text(source).tables()[0].rows) == 9

@@ -115,3 +115,9 @@ def test_only_what_begins_like_records_ends_within_them() -> None:
     assert looks_cut('[{"a": 1}, {"a"')
     assert not looks_cut('[{"a": 1}]\n')
     assert not looks_cut("[INFO] started")
+
+
+def test_a_cursor_is_shown_whatever_it_looks_like() -> None:
+    cursor = base64.b64encode(hashlib.sha512(b"x").digest()).decode()
+    page = {"hasNextPage": True, "endCursor": cursor}
+    assert cursor in preview(json.dumps({"rows": logs(400), "page": page}), limit=400, opening=OPENING, counter=counter)

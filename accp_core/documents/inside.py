@@ -16,7 +16,7 @@ __all__ = ["values_inside"]
 
 _MIN_CHARS: Final = 16
 """Characters of a document inside other text; a shorter one saves nothing."""
-_MAX_READS: Final = 10
+_MAX_READS: Final = 16
 """How many times the characters of a text are read on average."""
 _CUT_READS: Final = 4
 """How many times the characters of a document are read to find out where it was cut off."""
@@ -48,36 +48,33 @@ def _documents(source: str) -> Iterator[Value]:
         if is_whole:
             found = _whole_at(source, at, end)
         else:
-            found, behind = _other_at(source, at, end)
-            budget -= _CUT_READS * (behind - at)
+            found, chars = _other_at(source, at, end)
+            budget -= chars
         if found is not None:
             yield found
         at = found.end if found else end if is_whole else start.end()
 
 
 def _other_at(source: str, start: int, end: int) -> tuple[Value | None, int]:
-    """Return what is at a position where JSON can be read up to `end` only, and up to where it was looked at."""
+    """Return what is at a position where JSON can be read up to `end` only, and the cost of looking."""
     closed, is_closed = python_literal.end_of(source, start)
-    looked_at = max(end, closed)
-    found = _python_at(source, start, closed) if is_closed else None
-    found = found or _printed_at(source, start)
+    found, printed_end = _python_at(source, start, closed) if is_closed else None, start
+    if found is None:
+        found, printed_end = _printed_at(source, start)
     if found is None and (cut := read_cut_json(source, start, end)) is not None:
         found = _cut_at(source, start, json_document, cut)
     if found is None and not is_closed:
         found = _cut_at(source, start, python_literal, read_cut_python(source, start, closed))
-    return found, looked_at
+    return found, _CUT_READS * (end - start) + closed + printed_end - 2 * start
 
 
-def _printed_at(source: str, start: int) -> Value | None:
-    try:
-        value, end = printed.read_at(source, start)
-    except (ValueError, RecursionError):
-        return None
+def _printed_at(source: str, start: int) -> tuple[Value | None, int]:
+    value, end = printed.look_at(source, start)
     written = source[start:end]
-    is_long = len(written) >= _MIN_CHARS and ("{" in written or "(" in written)
+    is_long = value and len(written) >= _MIN_CHARS and ("{" in written or "(" in written)
     if not is_long or omits_text(written) or _END.match(source, end) is None:
-        return None
-    return Value(start, end, value, printed, written)
+        return None, end
+    return Value(start, end, value, printed, written), end
 
 
 def _whole_at(source: str, start: int, end: int) -> Value | None:

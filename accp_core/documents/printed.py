@@ -17,7 +17,7 @@ from accp_core.documents.grids.cells import is_number
 from accp_core.packing.expansion import Expansion
 from accp_core.packing.number import read_float, read_int
 
-__all__ = ["CODE", "IS_SEVERAL", "describe", "read", "read_at", "recognise", "write"]
+__all__ = ["CODE", "IS_SEVERAL", "describe", "look_at", "read", "recognise", "write"]
 
 CODE: Final = "P"
 IS_SEVERAL: Final = False
@@ -28,7 +28,7 @@ _BLANK: Final = re.compile(r"(?:\s++|//[^\n]*+|\#[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*
 _BEHIND: Final = r"(?=\s*+(?:[,:\])}>]|//|/\*|[A-Za-z_]\w*+=|\Z|\n\s*+[\[{(A-Z]))"
 """What may stand behind the quote that ends a string; a quote before anything else is a part of it."""
 _STRING: Final = re.compile(
-    rf"""[bruf]?(?:"(?P<double>(?:[^"\\]|\\.|"(?!{_BEHIND}|\s*+["']))*+)"|'(?P<single>(?:[^'\\]|\\.|'(?!{_BEHIND}|\s*+["']))*+)')""",
+    rf"""[bruf]?(?:"(?P<double>(?:[^"\\\n]|\\[^\n]|"(?!{_BEHIND}|\s*+["']))*+)"|'(?P<single>(?:[^'\\\n]|\\[^\n]|'(?!{_BEHIND}|\s*+["']))*+)')""",
     re.DOTALL,
 )
 _NAME: Final = re.compile(r"(?:new\s++)?([A-Za-z_$][\w$.]*+)")
@@ -54,7 +54,7 @@ def read(text: str) -> Any:
     starts, values, at = set(), [], 0
     while at < len(text):
         starts.add(_START.match(text, at))
-        value, end = read_at(text, at)
+        value, end = _read_at(text, at)
         values.append(value)
         at = _BLANK.match(text, end).end()  # type: ignore[union-attr]  # it matches no blank, too
         if at < len(text) and ("\n" not in text[end:at] or text[0] in "[{("):
@@ -66,14 +66,22 @@ def read(text: str) -> Any:
     return values[0]
 
 
-def read_at(text: str, start: int) -> tuple[Any, int]:
-    """Return the array or map at a position and its end; ValueError: there is none."""
+def _read_at(text: str, start: int) -> tuple[Any, int]:
+    value, end = look_at(text, start)
+    if value is None:
+        raise ValueError(f"expected a value with members, found {text[start : start + 9]!r}")
+    return value, end
+
+
+def look_at(text: str, start: int) -> tuple[Any, int]:
+    """Return the array or map at a position, None where there is none, and up to where the text was looked at."""
     reader = _Reader(text, start)
-    value = reader.pairs() if _KEYWORD.match(text, start) else reader.value()
+    try:
+        value = reader.pairs() if _KEYWORD.match(text, start) else reader.value()
+    except (ValueError, RecursionError):
+        return None, reader.at
     is_object = isinstance(value, dict) or (isinstance(value, list) and text[start] in "[{(")
-    if not is_object or not value or not reader.is_sure:
-        raise ValueError("expected a value with members")
-    return value, reader.at
+    return value if is_object and value and reader.is_sure else None, reader.at
 
 
 def describe(text: str, value: object) -> str | None:
@@ -115,6 +123,9 @@ class _Reader:
         elif found := _STRING.match(self.text, self.at):
             self.at, self.is_sure = found.end(), True
             value = _unescaped(found["double"] if found["double"] is not None else found["single"])
+        elif sign in ("'", '"'):
+            self.at = self.text.find("\n", self.at) + 1 or len(self.text)
+            raise ValueError(f"expected the end of a text before {self.at}")
         else:
             value = self._word()
         self.depth -= 1

@@ -15,10 +15,6 @@ MCP1   := .venv-mcp1
 DEMO       := .venv-demo
 DEMO_NEEDS := .[cli,langgraph]
 
-# Google ADK and LiteLLM, which cannot stand beside the newest of the rest.
-OTHERS := .venv-others
-# Other versions: make test-others OTHERS=.venv-others-lowest OTHERS_AT='google-adk==2.0.0'
-OTHERS_AT :=
 # tau2-bench, whose LiteLLM cannot stand beside the newest of the rest.
 TAU2 := .venv-tau2
 # Other encodings, which bring frameworks of their own: make bench-peers
@@ -55,7 +51,7 @@ SMOKE := payloads patterns a2a requests
 # A worker that has nothing left takes tests from another one, so that no long test runs alone at the end.
 XDIST := -n auto --dist worksteal
 
-.PHONY: demo test test-all coverage coverage-core test-lowest test-mcp1 test-others test-tau2 test-compiled check bench bench-peers conformance conformance-mcp fuzz soak chaos mutants fresh pictures release bench-compiled clean
+.PHONY: demo test test-all coverage coverage-core test-lowest test-mcp1 test-tau2 test-compiled check bench bench-peers conformance conformance-mcp fuzz soak chaos mutants fresh pictures release bench-compiled clean
 
 demo: $(DEMO)/.installed  ## a LangGraph agent does one job with and without the middleware
 	$(DEMO)/bin/accp demo
@@ -88,12 +84,6 @@ test-mcp1: $(MCP1)/.installed  ## the MCP adapter with mcp 1.x and langchain-mcp
 	$(MCP1)/bin/pytest -q --confcutdir=tests/adapters/mcp \
 		tests/adapters/mcp/test_sdk1.py tests/adapters/mcp/test_langchain.py
 	$(call wrote,test-mcp1,$(MCP1))
-
-test-others: $(OTHERS)/.installed  ## the adapter of Google ADK, and the gateway with LiteLLM's own guardrail
-	LITELLM_LOCAL_MODEL_COST_MAP=True $(OTHERS)/bin/pytest -q --confcutdir=tests/adapters/gateway \
-		tests/adapters/frameworks/test_google_adk.py tests/adapters/gateway/test_litellm.py
-	$(OTHERS)/bin/pytest -q --confcutdir=tests/adapters/gateway tests/test_examples.py -k google_adk
-	$(call wrote,test-others,$(OTHERS))
 
 test-tau2: $(TAU2)/.installed  ## tasks of tau2-bench, done by solvers and judged by its own checks
 	$(TAU2)/bin/pytest -q --confcutdir=tests/adapters/evaluation tests/adapters/evaluation/test_tau2.py
@@ -149,7 +139,7 @@ bench-compiled: $(COMPILED)/.installed  ## the same with what Cython compiles
 	PYTHONPATH=$(COMPILED):. $(BIN)/python -P -m tests.harness.bench $(SECTIONS)
 
 clean:
-	rm -rf $(VENV) $(DEMO) $(LOWEST) $(MCP1) $(OTHERS) $(PEERS) $(COMPILED)
+	rm -rf $(VENV) $(DEMO) $(LOWEST) $(MCP1) $(PEERS) $(COMPILED)
 
 $(STAMP): pyproject.toml
 	$(call install,$(VENV),--group test --group check --editable '.[all]')
@@ -180,9 +170,3 @@ $(TAU2)/.installed: pyproject.toml
 
 $(PEERS)/.installed: pyproject.toml
 	$(call install,$(PEERS),--group peers --editable .)
-
-$(OTHERS)/.installed: pyproject.toml
-	$(PYTHON) -m venv $(OTHERS)
-	$(OTHERS)/bin/pip install --quiet uv
-	VIRTUAL_ENV=$(OTHERS) $(OTHERS)/bin/uv pip install --quiet --group others --editable '.[bindings,google-adk,langgraph]' $(OTHERS_AT)
-	touch $@

@@ -18,8 +18,6 @@ def test_there_are_examples() -> None:
 @pytest.mark.filterwarnings("ignore:.EXPERIMENTAL:UserWarning")
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if path.stem == "google_adk_plugin":
-        pytest.importorskip("google.adk", reason="holds websockets below 16: make test-others")
     monkeypatch.syspath_prepend(str(path.parent))
     runpy.run_path(str(path), run_name="__main__")
 

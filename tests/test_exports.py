@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import functools
 import importlib
-import importlib.util
 import inspect
 import pkgutil
 from collections.abc import Iterator
@@ -21,20 +20,12 @@ NAMES = sorted(
     for root in ROOTS
     for name in [root.__name__, *(each.name for each in pkgutil.walk_packages(root.__path__, f"{root.__name__}."))]
 )
-OF_ADK = {
-    "accp_adapters.frameworks.adk_fetch",
-    "accp_adapters.frameworks.adk_parts",
-    "accp_adapters.frameworks.adk_results",
-    "accp_adapters.frameworks.google_adk",
-}
-"""What `make test-others` tests: Google ADK holds websockets below 16."""
 
 
 @functools.cache
 def modules() -> list[ModuleType]:
-    """Return all modules that can be imported here."""
-    with_adk = importlib.util.find_spec("google.adk") if importlib.util.find_spec("google") else None
-    return [importlib.import_module(name) for name in NAMES if with_adk or name not in OF_ADK]
+    """Return all modules."""
+    return [importlib.import_module(name) for name in NAMES]
 
 
 @functools.cache
@@ -54,7 +45,6 @@ def offers(module: ModuleType) -> dict[str, object]:
 def test_there_are_modules_of_both_packages() -> None:
     names = {module.__name__ for module in modules()}
     assert {"accp_core", "accp_core.view.read_value", "accp_adapters", "accp_adapters.langgraph"} <= names
-    assert set(NAMES) - names <= OF_ADK
 
 
 def test_a_module_says_what_it_is_for() -> None:

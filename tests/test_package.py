@@ -67,7 +67,7 @@ def test_the_core_needs_no_framework() -> None:
 
 def test_what_only_development_needs_is_a_group_and_no_extra() -> None:
     assert {"test", "check", "all-tests"} <= set(PROJECT["dependency-groups"])
-    frameworks = {"langgraph", "mcp", "a2a", "openai-agents", "pydantic-ai", "google-adk"}
+    frameworks = {"langgraph", "mcp", "a2a", "openai-agents", "pydantic-ai"}
     assert set(EXTRAS) == {
         *frameworks,
         "bindings",
@@ -82,8 +82,8 @@ def test_what_only_development_needs_is_a_group_and_no_extra() -> None:
 
 
 def test_the_extra_all_holds_every_other_extra() -> None:
-    # Google ADK holds what others need in a newer version; quicktok has no wheels for the newest Python.
-    assert extras_of(Requirement(EXTRAS["all"][0])) == set(EXTRAS) - {"all", "fast", "google-adk"}
+    # quicktok has no wheels for the newest Python.
+    assert extras_of(Requirement(EXTRAS["all"][0])) == set(EXTRAS) - {"all", "fast"}
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -7,7 +7,6 @@ The items of the run stay whole; the filter changes one request at a time
 from __future__ import annotations
 
 from contextvars import ContextVar
-from dataclasses import replace
 from typing import Any, Final, cast
 
 from accp_adapters.extras import needs
@@ -56,7 +55,7 @@ class AccpInputFilter:
         # One of the same name, such as that of another filter, would not open what is shown here.
         has_tool = any(tool is self.tool for tool in data.agent.tools)
         items = cast("list[dict[str, Any]]", data.model_data.input)
-        policy = replace(self._policy, offer="always") if has_tool else self._policy.without_previews()
+        policy = self._policy if has_tool else self._policy.without_previews()
         shown = project_messages(items, policy=policy, layout=Layout.OPENAI_RESPONSES, agent=data.agent.name)
         self._shown.set(shown)
         return ModelInputData(input=cast("Any", Projected(shown.messages)), instructions=data.model_data.instructions)

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from accp_adapters.messages import Layout, Projection, project_messages
 from accp_adapters.policy import Policy
-from accp_core.references import find_references, is_named, key_of, reference_to
+from accp_core.references import find_references, is_named, key_of
 
 __all__ = [
     "ShownPart",
     "carried",
     "cites",
-    "joined",
     "made_call",
     "project_parts",
     "result",
-    "separated",
     "texts_of",
     "words",
 ]
 
 _Message = TypeVar("_Message")
-_BETWEEN: Final = "\n\n[cited] "
-"""What stands between a text and those that it cites where they are one text."""
 
 
 class Projected(list[Any]):
@@ -72,30 +68,6 @@ def carried(text: str, shown: Projection) -> str | list[str]:
     """Return a text that goes from one agent to another, with the texts that it cites where there are any."""
     texts = shown.cited_by(text)
     return [text, *texts] if texts else text
-
-
-def joined(parts: str | Sequence[str]) -> str:
-    """Return a text and those that it cites as one text, where a message has one; `separated` is the inverse."""
-    first, *texts = (parts,) if isinstance(parts, str) else parts
-    return "".join([first, *(f"{_BETWEEN}{reference_to(key_of(text))}:\n{text}" for text in texts)])
-
-
-def separated(text: str) -> list[str]:
-    """Return a text and those that it cites, where each stands behind it under its reference."""
-    first, *rest = text.split(_BETWEEN)
-    parts = [first]
-    for each in rest:
-        reference, _, cited = each.partition(":\n")
-        if reference != reference_to(key_of(cited)) or not is_named(key_of(cited), find_references(first)):
-            return [text]
-        parts.append(cited)
-    return parts
-
-
-def content_of(text: str) -> str | list[str]:
-    """Return a text, or, where texts stand behind it that it cites, it and these."""
-    parts = separated(text)
-    return parts if len(parts) > 1 else text
 
 
 def cites(content: Any) -> bool:

@@ -62,7 +62,7 @@ def offered_tools(tools: Sequence[Any], own: Sequence[Any], policy: Policy, *, o
     if not offers or not own:
         return others
     shown = (fetch or own)[:1]
-    return [*others, *(shown if policy.always_offers else map(convert_to_openai_tool, shown))]
+    return [*others, *map(convert_to_openai_tool, shown)]
 
 
 def _as_offered(tool: Any, forms: ToolForms) -> Any:

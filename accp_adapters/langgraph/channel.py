@@ -55,7 +55,7 @@ class CompressedMessages(BaseChannel[Any, Any, Any]):
         if not isinstance(policy, Policy | str | None):
             raise TypeError(f"expected a Policy, found {policy!r}: write CompressedMessages() with its brackets")
         super().__init__(list[AnyMessage])
-        self._policy: Final = replace(Policy.of(policy).without_previews(), cache_aware=False)
+        self._policy: Final = Policy.of(policy).without_previews()
         self._merged: BinaryOperatorAggregate[Any] = BinaryOperatorAggregate(list, add_messages)
 
     def __eq__(self, other: object) -> bool:

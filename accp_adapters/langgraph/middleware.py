@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, Final, TypeAlias, cast
 
 from langchain.agents.middleware import (
@@ -47,14 +46,14 @@ from accp_adapters.langgraph.runtime import (
 )  # fmt: skip
 from accp_adapters.langgraph.shadow import Shadow, ShadowCount, ShadowRunner
 from accp_adapters.langgraph.summarization import count_projected_tokens, summarizing_model
-from accp_adapters.policy import ContextSize, Offer, Policy, is_disabled
+from accp_adapters.policy import ContextSize, Policy, is_disabled
 from accp_adapters.telemetry import RewritingRecord, Stats, Telemetry
 from accp_core.bounded import BoundedDict
 from accp_core.ports import Summarizer
 from accp_core.receipts import Origin, Receipt
 from accp_core.references import find_references
 
-__all__ = ["AccpMiddleware", "AccpState", "Offer"]
+__all__ = ["AccpMiddleware", "AccpState"]
 
 ToolAnswer: TypeAlias = ToolMessage | Command[Any]
 """What a tool returns."""
@@ -85,7 +84,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         policy: Policy | str | None = None,
         *,
         store: stores.Store | str | None = None,
-        offer: Offer | None = None,
         fold_trigger: ContextSize | None = None,
         fold_keep: ContextSize | None = None,
         summarizer: Summarizer | None = None,
@@ -99,8 +97,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             store: A `ColdStore`, a LangGraph `BaseStore` or an address (`sqlite:PATH`, `redis://HOST`): it keeps the
                 texts behind references as well, so that these survive what removes messages from the state: summaries,
                 trimming. None: the state alone opens them.
-            offer: When the model is offered `accp_fetch`: `Policy.offer`; None: that of the policy. With "always" a
-                tool selector after this middleware needs `always_include=["accp_fetch"]`.
             fold_trigger: The size beyond which older tool results are folded into one summary with a reference:
                 `("tokens", 8_000)` of system prompt, tools and messages, `("fraction", 0.5)` of `policy.window`, or
                 `("messages", 60)`; None: never. Each fold breaks the provider's prompt cache once.
@@ -120,9 +116,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         super().__init__()
         is_disabled()
         chosen = Policy.of(policy)
-        chosen = chosen if offer is None else replace(chosen, offer=offer)
         self._policy: Final = chosen
-        self._always_offers: Final = chosen.always_offers
         self._projector: Final = MessageProjector(self._policy)
         self._store: Final = stores.opened(store)
         self._stored: Final[BoundedDict[tuple[str | None, str], None]] = BoundedDict(_MAX_STORED)
@@ -280,9 +274,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         state: Any = request.state
         messages, fold = self._folded(request)
         shown = self._project(request, messages)
-        offers = bool(
-            state.get("accp_offered") or self._always_offers or shown.offers_tool or fold or has_grants(state)
-        )
+        offers = bool(state.get("accp_offered") or shown.offers_tool or fold or has_grants(state))
         update: dict[str, Any] = {}
         if fold and fold.to_json() != state.get(FOLD_KEY):
             update[FOLD_KEY] = fold.to_json()
@@ -362,7 +354,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         before = Fold.of(request.state.get(FOLD_KEY))
         fold = before
         if _are_the_same(request.messages, messages_of(request.state)):
-            offers = bool(before or self._always_offers or request.state.get("accp_offered"))
+            offers = bool(before or request.state.get("accp_offered"))
             due = self._folder.fold(
                 request.messages,
                 before,

@@ -94,11 +94,8 @@ def _first_unsent(messages: Sequence[BaseMessage]) -> int:
 
 
 def projector_after(messages: Iterable[BaseMessage], policy: Policy, agent: str | None) -> Projector:
-    """Return the projector that has `messages`, for storing the results that come after them compressed.
-
-    The model of a hand-built graph is bound to its tools, the fetch tool among them: a first reference costs nothing.
-    """
-    projector = Projector(replace(policy.rules, repeats=False, always_offered=True))
+    """Return the projector that has `messages`, for storing the results that come after them compressed."""
+    projector = Projector(replace(policy.rules, repeats=False))
     for record in attribute(to_records(messages), names=policy.rules.agent_names, agent=agent):
         projector.add(record)
     return projector

@@ -40,7 +40,7 @@ def count_projected_tokens(messages: Iterable[MessageLikeRepresentation], policy
 
     Each message is counted as if nothing were before it, so that repeat markers count as the lines that they stand for.
     """
-    alone = replace(policy.rules, repeats=False, cache_aware=False)
+    alone = replace(policy.rules, repeats=False)
     messages = convert_to_messages(messages)
     records = list(attribute(to_records(messages), names=alone.agent_names, agent=agent_name()))
     counter = count_once(policy.counter)

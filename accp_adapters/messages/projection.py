@@ -12,7 +12,7 @@ from accp_adapters.messages.layouts import Layout, check_messages, find_layout, 
 from accp_adapters.messages.placed import MessageItem, Placed, json_call
 from accp_adapters.policy import Policy
 from accp_core.errors import ProtocolError
-from accp_core.projection import MessageRecord, Projected, PromptProjector, Role
+from accp_core.projection import Projected, PromptProjector
 from accp_core.receipts import Receipt, check_prompt
 from accp_core.references import find_references, key_of, match_keys, open_reference
 
@@ -110,7 +110,6 @@ def project_messages(
     policy: Policy | str | None = None,
     layout: Layout | str | None = None,
     agent: str | None = None,
-    results_only: bool = False,
 ) -> Projection:
     """Return what a model is sent of a conversation: views, previews, repeat markers, other agents' words.
 
@@ -124,8 +123,6 @@ def project_messages(
         policy: None: the defaults. `argument_limit` is used for LangChain's messages only.
         layout: The layout of the messages; None: found from them.
         agent: The name of the agent whose model it is; None: it has none.
-        results_only: Whether what a result becomes depends on the results before it alone, for a caller that is given
-            a part of the conversation: the words of user and agents and the arguments of calls do not count.
 
     Raises:
         ValueError: there is no such layout, or a message is no JSON object with a role or a type, or one of its names
@@ -139,8 +136,6 @@ def project_messages(
         chosen = replace(chosen, argument_limit=None)
     module = module_of(found)
     records = list(module.read_messages(messages))
-    if results_only:
-        records = list(_results(records))
     prompts = PromptProjector(chosen.rules)
     prompt = prompts.project((placed.record for placed in records), agent=agent)
     return Projection(
@@ -155,12 +150,3 @@ def project_messages(
         _sent=prompt.messages,
         _agent=agent,
     )
-
-
-def _results(records: Iterable[Placed]) -> Iterator[Placed]:
-    """Yield the results, and before them whose they are: the names of the calls, without a word."""
-    for placed in records:
-        if placed.record.role is Role.TOOL:
-            yield placed
-        elif calls := tuple(replace(call, args={}) for call in placed.record.calls):
-            yield Placed(record=MessageRecord(role=Role.MODEL, blocks=(), calls=calls), places=())

@@ -1,6 +1,6 @@
 """The numbers that decide what a model sees of a conversation, the same in every framework."""
 
-from accp_adapters.policy.policy import Offer, Policy, names_in
+from accp_adapters.policy.policy import Policy, names_in
 from accp_adapters.policy.sizes import ContextSize, Size, read_size
 from accp_adapters.policy.switch import SWITCH, is_disabled
 from accp_adapters.policy.tool_words import read_tool_words
@@ -8,7 +8,6 @@ from accp_adapters.policy.tool_words import read_tool_words
 __all__ = [
     "SWITCH",
     "ContextSize",
-    "Offer",
     "Policy",
     "Size",
     "is_disabled",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final
 
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.policy.sizes import read_size
@@ -13,10 +13,7 @@ from accp_core.compression import MIN_PREVIEW, ResultLimits
 from accp_core.ports import TokenCounter
 from accp_core.projection import ProjectionRules, ToolForm, ToolForms, check_tool_forms, share_batch
 
-__all__ = ["Offer", "Policy", "names_in"]
-
-Offer: TypeAlias = Literal["on_demand", "always"]
-"""When the model is offered `accp_fetch`: from the first reference on, or from the first call on."""
+__all__ = ["Policy", "names_in"]
 
 _LIMITS: Final = (
     "inline_limit",
@@ -32,7 +29,6 @@ _MINIMA: Final = (
     ("user_limit", 1),
     ("argument_limit", MIN_PREVIEW),
     ("window", 1),
-    ("fixed_tokens", 0),
 )
 _OPTIONAL: Final = frozenset({"inline_limit", "user_limit", "argument_limit", "window"})
 """Fields that may be None."""
@@ -75,16 +71,6 @@ class Policy:
     legend: bool = False
     """Whether a line above the first view of a conversation that needs it explains the notation. A strong model reads
     views without it; a small one may gain."""
-    fixed_tokens: int = 100
-    """Tokens of the instructions and tool definitions before the messages, about: it decides whether a small saving and
-    the first reference pay in a prompt cache. It is never looked up, so that the same messages always give the same
-    text. 0: not known."""
-    offer: Offer = "on_demand"
-    """When the model is offered `accp_fetch`. "on_demand" costs nothing where no reference is made, but the first one
-    must pay for the change of the list of tools; "always" never changes that list."""
-    cache_aware: bool = True
-    """Whether a shorter text must pay in the prices of a provider's prompt cache. False: every token saved counts,
-    as it does where the provider has no such cache."""
     tools: Mapping[str, ToolForm] = field(default_factory=dict)
     """What is special to the results of some tools: the name of a tool or a pattern as `read_*` (an exact name goes
     before a pattern) to "as_is", "verbatim", "lossless" or `ResultLimits`. The tools by which coding agents read files
@@ -106,10 +92,8 @@ class Policy:
 
     def __post_init__(self) -> None:
         """Refuse limits that leave no room for anything, and names that are one text (ValueError)."""
-        for name in (*_LIMITS, "window", "fixed_tokens"):
+        for name in (*_LIMITS, "window"):
             _check_number(name, getattr(self, name))
-        if self.offer not in get_args(Offer):
-            raise ValueError(f"expected offer to be one of {get_args(Offer)}, found {self.offer!r}")
         self.result_limits()
         for name, least in _MINIMA:
             limit = getattr(self, name)
@@ -148,7 +132,7 @@ class Policy:
         A value of more than 50 characters (section 3.3, rule 4; about 13 tokens) becomes a reference, a summary takes
         at most 100 tokens (section 5.3), the hot state at most 500 (section 5.1).
         """
-        return cls(inline_limit=13, preview_limit=100, batch_limit=500, fetch_limit=500, cache_aware=False)
+        return cls(inline_limit=13, preview_limit=100, batch_limit=500, fetch_limit=500)
 
     @classmethod
     def lossless(cls) -> Policy:
@@ -196,11 +180,6 @@ class Policy:
         return any(limit is not None for limit in (self.inline_limit, self.user_limit, self.argument_limit))
 
     @property
-    def always_offers(self) -> bool:
-        """Whether the fetch tool is offered from the first call on."""
-        return self.offer == "always"
-
-    @property
     def rules(self) -> ProjectionRules:
         """The rules by which the core projects messages."""
         return ProjectionRules(
@@ -214,11 +193,8 @@ class Policy:
             argument_limit=self.argument_limit,
             repeats=self.repeats,
             legend=self.legend,
-            cache_aware=self.cache_aware,
             open_with=FETCH_NAME,
             agent_names=self.agent_names if self.other_agents else None,
-            fixed_tokens=self.fixed_tokens,
-            always_offered=self.previews and self.always_offers,
         )
 
     @property

@@ -1,15 +1,26 @@
-"""What prompts cost where the provider caches their prefix: tokens, cached tokens and the price of both."""
+"""What prompts cost where the provider caches their prefix: tokens, cached tokens and the price of both.
+
+Prices are relative to a token that is not cached. They are the published ones of 2025: OpenAI caches prompts of at
+least 1,024 tokens in steps of 128; Anthropic charges 0.1 for a token read from the cache, 1.25 for one written to it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import Final
 
-from accp_core.projection.cache_cost import CACHE_MINIMUM, CACHE_STEP, READ_PRICE, WRITE_PRICE
+__all__ = ["CACHE_MINIMUM", "READ_PRICE", "WRITE_PRICE", "Charge", "PromptCache", "TokenIds", "price_prompt"]
 
-__all__ = ["Charge", "PromptCache", "TokenIds", "price_prompt"]
-
+CACHE_MINIMUM: Final = 1_024
+"""Tokens; a shorter prompt is not cached."""
+CACHE_STEP: Final = 128
+"""Tokens; the cached beginning of a prompt is a multiple of this."""
+READ_PRICE: Final = 0.1
+"""Price of a token that is read from the cache."""
+WRITE_PRICE: Final = 1.25
+"""Price of a token that is written to the cache."""
 TokenIds = Sequence[int]
 """The token ids of one part of a prompt: the tool definitions or one message."""
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from accp_adapters.replay.cache_pricing import READ_PRICE, WRITE_PRICE
 from accp_adapters.replay.report import Totals
-from accp_core.projection.cache_cost import READ_PRICE, WRITE_PRICE
 
 __all__ = ["Budget", "Prices", "read_prices"]
 

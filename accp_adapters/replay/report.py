@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final, TypeVar
 
-from accp_adapters.replay.cache_pricing import Charge
+from accp_adapters.replay.cache_pricing import CACHE_MINIMUM, Charge
 from accp_adapters.replay.contents.largest_texts import ShownText, largest_of
 from accp_adapters.replay.replay import CallFigures, MessageFigures, Replay
-from accp_core.projection.cache_cost import CACHE_MINIMUM
 
 __all__ = ["COSTLIER", "Comparison", "LargestMessage", "Report", "RunComparison", "ToolTotals", "Totals", "totals"]
 

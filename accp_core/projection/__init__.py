@@ -1,6 +1,5 @@
 """What a model is sent of a conversation: pure functions over neutral records of the messages; adapters convert."""
 
-from accp_core.projection.cache_cost import FETCH_TOKENS, PriorPrompt, first_reference_pays, saving_pays
 from accp_core.projection.conversations import ProjectedConversations
 from accp_core.projection.other_agents import attribute
 from accp_core.projection.projector import Projector
@@ -20,11 +19,9 @@ from accp_core.projection.tool_forms import (
 )
 
 __all__ = [
-    "FETCH_TOKENS",
     "FILE_READERS",
     "CallRecord",
     "MessageRecord",
-    "PriorPrompt",
     "Projected",
     "ProjectedConversations",
     "ProjectedPrompt",
@@ -41,9 +38,7 @@ __all__ = [
     "attribute",
     "check_tool_forms",
     "compress_blocks",
-    "first_reference_pays",
     "is_program",
     "resolve",
-    "saving_pays",
     "share_batch",
 ]

@@ -16,7 +16,6 @@ from typing import Final
 
 from accp_core import view
 from accp_core.compression import Compressed, ResultLimits
-from accp_core.projection.cache_cost import PriorPrompt, saving_pays
 from accp_core.projection.memoized import compress_once, count_once
 from accp_core.projection.record import CallRecord, MessageRecord, Projected, Role, texts_in
 from accp_core.projection.repeats import Repeats, Shortened
@@ -28,10 +27,6 @@ from accp_core.view.legend import explanations, legend_for
 
 __all__ = ["Projector"]
 
-_MAX_COUNTED: Final = 20_000
-"""Characters of a text whose tokens are counted for the size of the prompt."""
-_CHARS_PER_TOKEN: Final = 4
-"""An estimate for messages that no provider has counted; it decides only whether a small saving pays."""
 _CHARS_KNOWN: Final = 16
 """The beginning of a text for each token of its preview. If that much is news, the whole text is: a text of megabytes
 is not searched for what was read."""
@@ -64,11 +59,8 @@ class Projector:
         self._user_words = ""
         self._explained: Final[set[str]] = set()
         """The parts of the legend that stand above."""
-        self._saved = 0
         self._first_previewed: str | None = None
         """The text of the first preview, whose first line says how such lines are read; None: none stands above."""
-        self.prompt = PriorPrompt(tokens=rules.fixed_tokens, has_references=rules.always_offered)
-        """The prompt up to the last message."""
 
     @property
     def size(self) -> int:
@@ -109,8 +101,6 @@ class Projector:
         calls = self._compress_arguments(record)
         arguments = [block for call in calls for block in call.values()]
         stored = tuple(block.stored for block in (*compressed, *arguments) if block and block.stored)
-        saved = self._saved
-        self._saved += sum(block.tokens_before - block.tokens_after for block in (*compressed, *arguments) if block)
         shown = tuple(
             self._close(record, new.text if new and new.stored else self._escape(record, old, new))
             for old, new in zip(record.blocks, compressed, strict=True)
@@ -121,18 +111,22 @@ class Projector:
             self._explain(next(texts).text, block) if text else text
             for text, block in zip(shown, compressed, strict=True)
         ]
-        self._add(record, shortened, cites=bool(stored))
+        self._add(record, shortened)
         if stored and self._first_previewed is None:
             self._first_previewed = stored[0].text
         blocks = tuple(None if new == old else new for old, new in zip(record.blocks, final, strict=True))
-        after = sum(self._count(text, block) for text, block in zip(blocks, compressed, strict=True) if text)
-        after += sum(block.tokens_after for block in arguments)
+        counted = [
+            (block.tokens_before if block else self._count(whole or "", None), self._count(new, block))
+            for whole, new, block in zip(shown, blocks, compressed, strict=True)
+            if new is not None
+        ]
+        counted += [(block.tokens_before, block.tokens_after) for block in arguments]
         return Projected(
             blocks=blocks,
             arguments=tuple({name: block.text for name, block in call.items()} for call in calls) if arguments else (),
             stored=stored,
-            tokens_before=after + self._saved - saved if after else 0,
-            tokens_after=after,
+            tokens_before=sum(before for before, _ in counted),
+            tokens_after=sum(after for _, after in counted),
         )
 
     def _previewed(self, record: MessageRecord) -> _Shown:
@@ -146,10 +140,6 @@ class Projector:
         pairs = zip(record.blocks, compressed, strict=True)
         return tuple(new and self._differences.shorten_preview(old or "", new) for old, new in pairs)
 
-    def _estimate(self, text: str) -> int:
-        """Return the tokens of `text`, of a long one about how many."""
-        return count_once(self._rules.counter)(text) if len(text) <= _MAX_COUNTED else len(text) // _CHARS_PER_TOKEN
-
     def _explain(self, text: str, block: Compressed | None) -> str:
         """Return a view below the explanation of what in it is new to the reader, where its saving has room for it."""
         if not self._rules.legend or not block or block.layout is None:
@@ -160,7 +150,6 @@ class Projector:
         if not 0 < cost < block.tokens_before - block.tokens_after:
             return text
         self._explained.update(explanations(text))
-        self._saved -= cost
         return explained
 
     def _count(self, text: str, block: Compressed | None) -> int:
@@ -181,7 +170,6 @@ class Projector:
             limits=limits,
             counter=self._rules.counter,
             request=request,
-            prompt=self.prompt if self._rules.cache_aware else None,
             open_with=self._rules.open_with,
             # The preview of a text that was shown with its longer first line keeps it, and is the same text.
             is_brief=self._first_previewed is not None and self._first_previewed not in blocks,
@@ -318,24 +306,15 @@ class Projector:
             return whole
         counter = count_once(rules.counter)
         is_verbatim = record.role is Role.TOOL and self._own_limits(record).verbatim
-        short = self._repeats.shorten(
+        return self._repeats.shorten(
             [part.text for part in whole], counter=counter, whole_lines=is_verbatim or is_preview
         )
-        if not any(part.markers for part in short):
-            return whole
-        before, after = (sum(counter(part.text) for part in parts) for parts in (whole, short))
-        if rules.cache_aware and not saving_pays(before, after, self.prompt):
-            return whole
-        self._saved += before - after
-        return short
 
     def _shorten_answer(self, record: MessageRecord, whole: Sequence[Shortened]) -> list[Shortened]:
         """Return the answer of a fetch without what the model has read, where that saves much."""
         call, _ = self._call_of(record)
         ref = str(call.args.get("ref")) if call else ""
-        short = [self._differences.shorten_answer(ref, part.text, self._repeats) for part in whole]
-        self._saved += sum(self._estimate(a.text) - self._estimate(b.text) for a, b in zip(whole, short, strict=True))
-        return short
+        return [self._differences.shorten_answer(ref, part.text, self._repeats) for part in whole]
 
     def _read(self, record: MessageRecord, texts: Sequence[Shortened]) -> None:
         """Remember what the reader has read: texts, and the arguments of calls, which no marker names."""
@@ -344,7 +323,7 @@ class Projector:
         for argument in texts_in([call.args for call in record.calls]):
             self._repeats.hide(argument)
 
-    def _add(self, record: MessageRecord, texts: Sequence[Shortened], *, cites: bool = False) -> None:
+    def _add(self, record: MessageRecord, texts: Sequence[Shortened]) -> None:
         texts = () if self._is_for_program(record) else texts
         if self._rules.repeats:
             self._read(record, texts)
@@ -353,14 +332,6 @@ class Projector:
         self._unhashed += record.texts
         if record.role is Role.USER:
             self._user_words = record.text
-        # `fixed_tokens` counts instructions, beside the messages or among them.
-        words = [text.text for text in texts] if record.role is not Role.INSTRUCTIONS else []
-        sent = [*words, *(str(call.args) for call in record.calls)]
-        self.prompt = PriorPrompt(
-            tokens=self.prompt.tokens + sum(map(self._estimate, sent)),
-            saved=self._saved,
-            has_references=self.prompt.has_references or cites,
-        )
 
 
 def _warn(error: Exception) -> None:

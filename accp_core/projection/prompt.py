@@ -27,8 +27,7 @@ class ProjectedPrompt:
     messages: tuple[Projected, ...]
     """The projection of each message."""
     offers_tool: bool
-    """Whether the tool that opens references belongs to the prompt: it is always offered, a message shows a reference,
-    or calls the tool."""
+    """Whether the tool that opens references belongs to the prompt: a message shows a reference, or calls the tool."""
 
 
 class PromptProjector:
@@ -55,7 +54,7 @@ class PromptProjector:
         """
         attributed = list(attribute(records, names=self._rules.agent_names, agent=agent))
         projected = self._known.project(attributed, start=_cited(attributed, handed_over))
-        offers_tool = self._rules.always_offered or any(shown.stored for shown in projected)
+        offers_tool = any(shown.stored for shown in projected)
         return ProjectedPrompt(
             messages=tuple(projected),
             offers_tool=offers_tool

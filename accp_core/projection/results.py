@@ -1,10 +1,9 @@
-"""The text blocks of one message as views or previews, as far as that saves money."""
+"""The text blocks of one message as views or previews, where that saves tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
 
 from accp_core.compression import (
     MIN_PREVIEW,
@@ -14,11 +13,8 @@ from accp_core.compression import (
     share_limits,
 )
 from accp_core.ports import TokenCounter
-from accp_core.projection.cache_cost import PriorPrompt, first_reference_pays, saving_pays
 
 __all__ = ["as_abstract", "compress_blocks", "share_batch"]
-
-_EVERY_SAVING_COUNTS: Final = PriorPrompt(has_references=True)
 
 
 def compress_blocks(
@@ -27,7 +23,6 @@ def compress_blocks(
     limits: ResultLimits,
     counter: TokenCounter,
     request: str = "",
-    prompt: PriorPrompt | None = None,
     open_with: str = "",
     is_brief: bool = False,
 ) -> tuple[Compressed | None, ...]:
@@ -38,12 +33,10 @@ def compress_blocks(
         limits: Those of the whole message; its blocks share them.
         counter: Counts the tokens of the model.
         request: What the reader works on (the user's words, the arguments of the call); ranks what a preview keeps.
-        prompt: The prompt before the message, where the provider caches it; None: every token saved counts.
         open_with: The name of the tool that opens a reference, such as "accp_fetch"; empty: no tool is named.
         is_brief: Whether the reader was shown a preview before, as in `Source.preview`; of several blocks those behind
             the first preview are brief anyway.
     """
-    known = prompt or _EVERY_SAVING_COUNTS
     sources = [
         Source(text, counter=counter, open_with=open_with, verbatim=limits.verbatim) if text else None
         for text in blocks
@@ -52,7 +45,7 @@ def compress_blocks(
     shown = [view if view and view.is_smaller else None for view in views]
     rooms = share_limits([view.tokens_after if view else 0 for view in views], limits)
     if limits.inline is None:
-        return _if_it_pays(shown, known)
+        return tuple(shown)
     chars = limits.previewed_chars
     previews: list[Compressed | None] = []
     for source, room in zip(sources, rooms, strict=True):
@@ -63,20 +56,7 @@ def compress_blocks(
             previews.append(source.without_blobs(is_brief=brief))
         else:
             previews.append(source.preview(room, chars=chars, request=request, is_brief=brief))
-    pairs = [(view, preview) for view, preview in zip(views, previews, strict=True) if view and preview]
-    saved = sum(view.tokens_after - preview.tokens_after for view, preview in pairs)
-    whole = _if_it_pays(shown, known)
-    if not first_reference_pays(saved, known):
-        return whole
-    hidden = _if_it_pays([preview or view for preview, view in zip(previews, shown, strict=True)], known)
-    return hidden if any(hidden) else whole
-
-
-def _if_it_pays(shown: Sequence[Compressed | None], prompt: PriorPrompt) -> tuple[Compressed | None, ...]:
-    """Return `shown`, or None for each block where that saves no money."""
-    before = sum(block.tokens_before for block in shown if block)
-    after = sum(block.tokens_after for block in shown if block)
-    return tuple(shown) if saving_pays(before, after, prompt) else (None,) * len(shown)
+    return tuple(preview or view for preview, view in zip(previews, shown, strict=True))
 
 
 def share_batch(limits: ResultLimits, *, results: int, batch: int) -> ResultLimits:

@@ -37,12 +37,5 @@ class ProjectionRules:
     """Whether lines that the model has read already become repeat markers."""
     legend: bool = False
     """Whether a line above the first view that needs it explains the notation, as far as no line above it does."""
-    cache_aware: bool = True
-    """Whether a saving must pay in the prices of a prompt cache; False: every token saved counts."""
     open_with: str = ""
     """The name of the tool that opens a reference, whose results stay as they are; empty: previews name no tool."""
-    fixed_tokens: int = 0
-    """Tokens before the first message: instructions and tool definitions; 0: not known."""
-    always_offered: bool = False
-    """Whether the tool that opens references is offered from the first call on, so that the first one changes no list
-    of tools."""

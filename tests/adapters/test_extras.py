@@ -21,10 +21,8 @@ def run(module: str, then: str) -> subprocess.CompletedProcess[str]:
         ("langchain", "accp_adapters.langgraph", "langgraph"),
         ("a2a", "accp_adapters.a2a", "a2a"),
         ("websockets", "accp_adapters.bindings", "bindings"),
-        ("starlette", "accp_adapters.gateway", "bindings"),
         ("agents", "accp_adapters.frameworks.openai_agents", "openai-agents"),
         ("pydantic_ai", "accp_adapters.frameworks.pydantic_ai", "pydantic-ai"),
-        ("google.adk", "accp_adapters.frameworks.google_adk", "google-adk"),
         ("redis", "accp_adapters.stores.redis", "redis"),
         ("redis", "accp_adapters.bindings.logs.redis", "redis"),
         ("nats", "accp_adapters.bindings.logs.nats", "nats"),
@@ -44,7 +42,6 @@ def test_an_import_names_the_extra(module: str, imported: str, extra: str) -> No
         ("rich", "replay --example", "cli"),
         ("langchain", "demo", "langgraph"),
         ("redis", "serve asyncio:sleep --http 127.0.0.1:0 --log redis://127.0.0.1:1", "redis"),
-        ("websockets", "serve --compress --http 127.0.0.1:0", "bindings"),
         ("packaging", "doctor", "cli"),
     ],
 )

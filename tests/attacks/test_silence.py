@@ -27,7 +27,6 @@ COMMANDS = {
     "frames": ("serve", "tests.attacks.served:answer", "--http", PLACE),
     "agent": ("serve", "tests.attacks.served:agent", "--http", PLACE),
     "tcp": ("serve", "tests.attacks.served:agent", "--tcp", PLACE),
-    "compress": ("serve", "--compress", "--http", PLACE),
     "relay": ("relay", "--http", PLACE),
     "proxy": ("mcp", "--url", "http://127.0.0.1:9/mcp", "--listen", PLACE),
     "gateway": ("mcp", "--config", "servers.json", "--listen", PLACE),
@@ -88,7 +87,7 @@ async def attacked(command: Command, tls: ssl.SSLContext | None, said: bytes, as
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [*zip(["frames", "relay", "proxy", "gateway", "compress", "agent", "inspector"], cycle(SILENT), strict=False)],
+    [*zip(["frames", "relay", "proxy", "gateway", "agent", "inspector"], cycle(SILENT), strict=False)],
 )
 async def test_requests_that_are_not_complete(name: str, said: str, tmp_path: Path) -> None:
     with serving(name, tmp_path) as (command, tls):

@@ -32,8 +32,6 @@ PACKAGES: Final = (
     "a2a-sdk",
     "openai-agents",
     "pydantic-ai-slim",
-    "google-adk",
-    "litellm",
     "redis",
     "nats-py",
     "opentelemetry-api",

@@ -24,9 +24,9 @@ ROWS: Final = [{"id": f"C-{n:03}", "name": f"Customer {n}", "city": ("Leeds", "G
 PAGE: Final = "\n".join(f"{row['id']} is {row['name']} of {row['city']}, whom we visited last week" for row in ROWS)
 POLICIES: Final = (
     Policy(inline_limit=80, preview_limit=70, batch_limit=150, user_limit=60, agent_names=frozenset({"scout"})),
-    Policy(inline_limit=80, preview_limit=70, cache_aware=False),
+    Policy(inline_limit=80, preview_limit=70),
     Policy.lossless(),
-    Policy(inline_limit=None, legend=True, cache_aware=False),
+    Policy(inline_limit=None, legend=True),
 )
 policies: Final = st.sampled_from(POLICIES)
 texts: Final = st.lists(

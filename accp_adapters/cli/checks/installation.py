@@ -24,7 +24,6 @@ _MODULES: Final = {
     "bindings": "accp_adapters.bindings",
     "openai-agents": "accp_adapters.frameworks.openai_agents",
     "pydantic-ai": "accp_adapters.frameworks.pydantic_ai",
-    "google-adk": "accp_adapters.frameworks.google_adk",
     "redis": "accp_adapters.stores.redis",
     "nats": "accp_adapters.bindings.logs.nats",
     "tokenizers": "tokenizers",

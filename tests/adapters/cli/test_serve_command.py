@@ -125,13 +125,8 @@ def test_a_handler_needs_a_place_and_a_log(words: tuple[str, ...], reason: str) 
         ((ECHO, "--tcp", "127.0.0.1:0"), "--tcp", "expected it with a TARGET with a card"),
         ((ECHO, "--relay", "acp+ws://h"), "--relay", "found a TARGET that is a function"),
         ((ECHO, "--stdio"), "--stdio", "expected it with a TARGET with a card"),
-        ((ECHO, "--http", "127.0.0.1:0", "--policy", "lossless"), "--policy", "expected it with --compress"),
-        ((ECHO, "--http", "127.0.0.1:0", "--keep-bytes", "9"), "--keep-bytes", "expected it with --compress"),
         ((AGENT, "--tcp", "127.0.0.1:0", "--log", "memory"), "--log", "expected it with a TARGET that is a function"),
         ((AGENT, "--stdio", "--agent-id", "crm"), "--agent-id", "expected it with a TARGET that is a function"),
-        ((AGENT, "--stdio", "--keep-seconds", "9"), "--keep-seconds", "found a TARGET with a card"),
-        (("--compress", "--http", "0.0.0.0:0", "--log", "memory"), "--log", "found --compress"),
-        (("--compress", "--tcp", "0.0.0.0:0"), "--tcp", "found --compress"),
     ],
 )
 def test_an_option_of_something_else_is_refused_by_name(words: tuple[str, ...], option: str, owner: str) -> None:
@@ -143,14 +138,10 @@ def test_an_option_of_something_else_is_refused_by_name(words: tuple[str, ...], 
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        ((), "expected a TARGET such as agents.crm:answer, or --compress; found neither"),
-        (("--http", "127.0.0.1:0"), "found neither"),
-        ((ECHO, "--compress", "--http", "127.0.0.1:0"), "found both"),
-        (("--compress",), "--http: expected HOST:PORT, found none"),
         (("tests.adapters.bindings.acp.agents:Echo", "--tcp", "127.0.0.1:0"), "expected a function, or an object with"),
         (("tests.limits:LONG", "--http", "127.0.0.1:0"), "expected a function, or an object with"),
-        (("tests.limits", "--http", "127.0.0.1:0"), "expected MODULE:NAME, such as agents.crm:answer, or"),
-        (("hand", "--http", "127.0.0.1:0"), "answer, or --compress without it; found 'hand'"),
+        (("tests.limits", "--http", "127.0.0.1:0"), "expected MODULE:NAME, such as agents.crm:answer"),
+        (("hand", "--http", "127.0.0.1:0"), "answer, found 'hand'"),
         (("hand",), "found 'hand'"),
         (("tests.limits:", "--http", "127.0.0.1:0"), "found 'tests.limits:': a module and a NAME with a colon between"),
         ((":LONG", "--http", "127.0.0.1:0"), "expected MODULE:NAME, found ':LONG': a module and a NAME"),
@@ -176,13 +167,6 @@ def test_each_option_stands_below_what_it_belongs_to() -> None:
         "Options": ["--http", "--token-env", "--allow-host", "--certificate", "--key", "--help"],
         "Options of a handler of ACCP": ["--agent-id", "--log", "--sequence", "--ascii", "--decimal"],
         "Options of an agent of ACP": ["--tcp", "--relay", "--make-token", "--stdio"],
-        "Options of the compression for gateways": [
-            "--compress",
-            "--policy",
-            "--tool",
-            "--keep-seconds",
-            "--keep-bytes",
-        ],
     }
 
 

@@ -31,7 +31,7 @@ def message(content: Any, **fields: Any) -> ToolMessage:
 
 def compress(source: ToolMessage, policy: Policy | None = None) -> tuple[ToolMessage, tuple[StoredText, ...]]:
     # A prompt as long as most are, which the provider caches whatever is saved.
-    chosen = policy or Policy(fixed_tokens=2_000)
+    chosen = policy or Policy()
     (record,) = to_records([source], stays=is_compressed)
     return compressed_message(source, Projector(chosen.rules).compress(record))
 

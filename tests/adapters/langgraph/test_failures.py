@@ -41,7 +41,8 @@ def policy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> P
     if request.param == "counter":
         return Policy(counter=lambda text: fail() if len(text) > 5_000 else len(text))
     monkeypatch.setattr(request.param, fail)
-    return Policy(batch_limit=15_000 + ENTRY_POINTS.index(request.param))
+    # Another policy for each: a process remembers what became of a text.
+    return Policy(preview_limit=900 + ENTRY_POINTS.index(request.param))
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

@@ -274,7 +274,7 @@ async def test_a_path_into_a_deep_result_is_answered_or_refused(depth: int, kind
         calls(call("deep", "d1")),
         *(calls(call("accp_fetch", f"f{n}", ref=ref, query=query)) for n, query in enumerate(queries)),
     ]
-    graph, _ = agent([*script, "done"], deep, middleware=AccpMiddleware(offer="always"))
+    graph, _ = agent([*script, "done"], deep, middleware=AccpMiddleware())
     asked: Any = {"messages": "go"}
     state = await graph.ainvoke(asked) if asynchronous else graph.invoke(asked)
     answers = results(state)[1:]

@@ -186,11 +186,11 @@ def test_the_newest_results_and_parallel_ones_stay_together() -> None:
 
 def test_what_counts_is_what_the_model_reads() -> None:
     again = calls(*(call("page", f"q{number}", number=number) for number in range(2)))
-    graph, model = build([*LOOKS[:2], again, *LOOKS[2:3], "done"], Policy(cache_aware=False), budget=1_600)
+    graph, model = build([*LOOKS[:2], again, *LOOKS[2:3], "done"], Policy(), budget=1_600)
     graph.invoke({"messages": "find customers"})
     assert "[as above: " in model.received[-1][-3].text
     assert not folds(model.received[-1])
-    plain = Policy(repeats=False, cache_aware=False)
+    plain = Policy(repeats=False)
     graph, model = build([*LOOKS[:2], again, *LOOKS[2:3], "done"], plain, budget=1_600)
     graph.invoke({"messages": "find customers"})
     assert folds(model.received[-1])
@@ -337,7 +337,6 @@ def test_a_budget_without_room_for_a_summary_is_refused() -> None:
         ),
         ({"fold_keep": ("messages", 4)}, "expected fold_trigger with fold_keep, found None"),
         ({"summarizer": str}, "expected fold_trigger with summarizer, found None"),
-        ({"offer": "never"}, "expected offer to be one of .*, found 'never'"),
     ],
 )
 def test_an_option_of_another_form_is_refused_by_name_and_value(options: Any, found: str) -> None:

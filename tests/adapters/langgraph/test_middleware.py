@@ -199,14 +199,6 @@ def test_it_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     assert model.tool_names == [["crm"], ["crm"]]
 
 
-def test_always_offering_never_changes_the_tools() -> None:
-    graph, model = agent([LOOK_UP, "done"], middleware=AccpMiddleware(offer="always"))
-    graph.invoke({"messages": "go"})
-    assert model.tool_names == [["crm", "accp_fetch"]] * 2
-    with pytest.raises(ValueError, match="expected offer to be one of"):
-        AccpMiddleware(offer="never")  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("asynchronous", [False, True])
 async def test_the_fetch_tool_of_an_mcp_server_stands_for_both(asynchronous: bool) -> None:
     theirs = f"${key_of('theirs')}"

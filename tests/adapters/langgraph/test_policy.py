@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -35,7 +34,6 @@ def test_the_draft_has_the_budgets_of_the_draft() -> None:
     draft = Policy.draft()
     assert (draft.preview_limit, draft.batch_limit) == (100, 500)
     assert draft.previews
-    assert not draft.cache_aware
 
 
 def test_tight_previews_more_than_the_default() -> None:
@@ -52,17 +50,6 @@ def test_a_limit_without_room_for_anything_is_refused_by_name(name: str, least: 
     Policy(**{f"{name}_limit": least})
     with pytest.raises(ValueError, match=f"expected the limit '{name}' to be at least {least}, found {least - 1}"):
         Policy(**{f"{name}_limit": least - 1})
-
-
-def test_the_rules_know_what_stands_before_the_messages_and_when_the_tool_is_offered() -> None:
-    rules = Policy(fixed_tokens=5_000, offer="always").rules
-    assert (rules.fixed_tokens, rules.always_offered) == (5_000, True)
-    assert (Policy().rules.fixed_tokens, Policy().rules.always_offered) == (Policy().fixed_tokens, False)
-    assert not replace(Policy.lossless(), offer="always").rules.always_offered
-    with pytest.raises(ValueError, match="expected the limit 'fixed_tokens' to be at least 0, found -1"):
-        Policy(fixed_tokens=-1)
-    with pytest.raises(ValueError, match=r"expected offer to be one of .*, found 'never'"):
-        Policy(offer="never")  # type: ignore[arg-type]
 
 
 def test_presets_have_names() -> None:

@@ -69,5 +69,5 @@ def test_what_an_agent_only_names_is_not_handed_over() -> None:
         return answer
 
     script = [calls(call("ask_crm", question="who?")), lambda _: calls(call("accp_fetch", "f1", ref=seen[0])), "done"]
-    outer, _ = agent(script, ask_crm, middleware=AccpMiddleware(offer="always"))
+    outer, _ = agent(script, ask_crm, middleware=AccpMiddleware())
     assert results(outer.invoke({"messages": "go"}))[1].text.startswith("E5002: ")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
-from accp_adapters.gateway.compression import compress_messages, hash_of
 from accp_adapters.messages import project_messages
 from accp_adapters.policy import Policy
 from accp_core.references import key_of, reference_to
@@ -130,7 +128,7 @@ def test_a_program_gets_what_the_tool_returned(layout: str, results: list[Result
 @pytest.mark.parametrize("layout", WRITERS)
 @pytest.mark.parametrize("policy", POLICIES, ids=["default", "small", "lossless", "tight"])
 def test_no_marker_names_what_only_a_program_read(layout: str, policy: Policy) -> None:
-    rows, policy = "\n".join(json.dumps(row) for row in ROWS), replace(policy, cache_aware=False)
+    rows = "\n".join(json.dumps(row) for row in ROWS)
     shown = results_in(project_messages(WRITERS[layout]([(True, rows), (False, rows)]), policy=policy).messages)
     assert shown["t0"] == rows
     assert "[as above: " not in shown["t1"]
@@ -144,20 +142,6 @@ def test_an_output_that_names_a_program_needs_no_call() -> None:
     by_program = {**output, "caller": {"type": "program", "caller_id": "p1"}}
     assert project_messages([by_program]).messages == [by_program]
     assert project_messages([{**output, "caller": DIRECT}]).messages != [output]
-
-
-@pytest.mark.parametrize("layout", WRITERS)
-@pytest.mark.parametrize("policy", [None, Policy(inline_limit=150, preview_limit=100, cache_aware=False)])
-def test_a_gateway_leaves_a_programs_result_alone(layout: str, policy: Policy | None) -> None:
-    rows = json.dumps(ROWS, indent=2)
-    quoting = json.dumps(
-        {"cited": f"accp_fetch {reference_to(key_of(rows))}", "hash": f"accp_fetch {hash_of(key_of(rows))}"}
-    )
-    results = [(True, rows), (False, rows), (True, quoting)]
-    done = compress_messages(WRITERS[layout](results), policy=policy or Policy.lossless())
-    shown = results_in(done.messages)
-    assert (shown["t0"], shown["t2"]) == (rows, quoting)
-    assert shown["t1"] != rows
 
 
 CARRIERS: Final[dict[str, Callable[[list[Any]], AIMessage]]] = {

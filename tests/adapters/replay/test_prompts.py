@@ -113,7 +113,7 @@ def test_the_fetch_tool_is_offered_from_the_first_reference_on_and_stays_after_a
     calls = [RecordedCall(agent="clerk", prompt=prompt, output=()) for prompt in ((0,), (0, 1), (2,))]
     scouts = RecordedCall(agent="scout", prompt=(0,), output=())
     assert definitions(Policy(), *calls, scouts, messages=messages) == [[], [FETCH], [FETCH], []]
-    always = replace(Policy(), offer="always")
+    always = replace(Policy())
     assert definitions(always, *calls, messages=messages) == [[FETCH]] * 3
     assert definitions(Policy.lossless(), *calls, messages=messages) == [[]] * 3
 

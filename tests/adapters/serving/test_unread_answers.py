@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import struct
 from collections.abc import AsyncIterator
@@ -12,12 +11,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from accp_adapters.gateway import compress_app
 from accp_adapters.mcp.proxy.admission import ProxyLimits
 from accp_adapters.mcp.proxy.endpoint_client import connect
 from accp_adapters.mcp.proxy.http import HttpProxy
-from accp_adapters.serving.bodies import weight_of
-from accp_adapters.serving.limits import ServerLimits
 from accp_adapters.serving.responses import BUFFERED
 from tests.adapters.mcp.proxy.marking_relay import marking
 from tests.adapters.mcp.proxy.upstream import Saying, Upstream
@@ -94,33 +90,6 @@ async def test_who_closes_the_connection_after_its_request_is_cut_as_well() -> N
         await served.send_unread(request_of("POST", "/mcp", call("large"), connection="close"))
         await async_wait_until(lambda: served.connections)
         await served.until_idle()
-
-
-def messages(size: int) -> bytes:
-    return json.dumps({"messages": [{"role": "user", "content": "x" * size}], "model": "m"}).encode()
-
-
-async def test_a_gateways_unread_answers_keep_their_places() -> None:
-    limits = ServerLimits(places=CLIENTS, places_each=CLIENTS)
-    compress = request_of("POST", "/v1/compress", messages(LARGE), content_type="application/json")
-    async with serving_unread(compress_app(limits=limits)) as served:
-        await served.send_unread(*[compress] * CLIENTS)
-        await async_wait_until(lambda: served.buffered > CLIENTS * BUFFERED)
-        assert served.buffered < CLIENTS * HELD
-        refused = await post(served, "/v1/compress", messages(1))
-        assert (refused.status_code, refused.json()["error"]["type"]) == (429, "E2003")
-        served.close()
-        while (await post(served, "/v1/compress", messages(1))).status_code == 429:
-            await asyncio.sleep(0.01)
-
-
-async def test_a_gateway_refuses_a_request_that_takes_more_bytes_than_there_are() -> None:
-    request = messages(LARGE)
-    limits = ServerLimits(buffered_bytes=await weight_of(request, opens_strings=True) - 1)
-    async with serving_unread(compress_app(limits=limits)) as served:
-        refused = await post(served, "/v1/compress", request)
-        assert (refused.status_code, refused.json()["error"]["type"]) == (413, "E2003")
-        assert (await post(served, "/v1/compress", messages(LARGE // 2))).status_code == 200
 
 
 async def test_answers_of_any_application_are_written_in_pieces() -> None:

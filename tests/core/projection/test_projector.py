@@ -13,7 +13,6 @@ from accp_core.compression import ResultLimits
 from accp_core.projection import (
     CallRecord,
     MessageRecord,
-    PriorPrompt,
     Projected,
     ProjectionRules,
     Projector,
@@ -97,19 +96,17 @@ BY_PROGRAM = record(Role.MODEL, "", calls=(CallRecord(id="p1", name="crm", args=
 @pytest.mark.parametrize("fields", [{"call_id": "p1"}, {"read_by_program": True}], ids=["its call", "itself"])
 def test_what_a_program_reads_stays_and_is_nothing_that_the_model_has_read(text: str, fields: dict[str, Any]) -> None:
     first, result, again = record(Role.TOOL, PAGE), record(Role.TOOL, text, **fields), record(Role.TOOL, text)
-    shown = project(first, BY_PROGRAM, result, again, argument_limit=10, cache_aware=False)
+    shown = project(first, BY_PROGRAM, result, again, argument_limit=10)
     assert shown[1:3] == [unchanged(""), unchanged(text)]
-    assert shown[3] == project(first, BY_PROGRAM, again, argument_limit=10, cache_aware=False)[2]
+    assert shown[3] == project(first, BY_PROGRAM, again, argument_limit=10)[2]
 
 
-def test_what_a_program_reads_takes_nothing_of_the_prompt_nor_of_its_turn() -> None:
+def test_what_a_program_reads_takes_nothing_of_its_turn() -> None:
     projector = Projector(rules(batch_limit=2_000))
     own = CallRecord(id="c1", name="crm")
     many = tuple(CallRecord(id=f"p{n}", name="crm", by_program=True) for n in range(20))
     projector.add(record(Role.MODEL, "", calls=(own, *many)))
-    before = projector.prompt
     assert projector.project(record(Role.TOOL, LONG, call_id="p1")) == unchanged(LONG)
-    assert projector.prompt == before
     (shown,) = projector.compress(record(Role.TOOL, LONG, call_id="c1"))
     assert shown and shown.tokens_after > 500
 
@@ -126,12 +123,11 @@ def test_without_markers_a_long_result_is_a_preview_also_where_all_of_it_was_rea
     assert project(*parts, record(Role.TOOL, LONG), repeats=False)[-1].stored
 
 
-def test_markers_can_be_switched_off_and_must_pay_in_a_cache() -> None:
+def test_markers_can_be_switched_off() -> None:
     few = "\n".join(PAGE.split("\n")[:3])
     twice = [record(Role.USER, "x" * 40_000), record(Role.TOOL, few), record(Role.TOOL, few)]
-    assert project(*twice)[2] == unchanged(few)
-    assert project(*twice, cache_aware=False, repeats=False)[2] == unchanged(few)
-    assert project(*twice, cache_aware=False)[2].is_changed
+    assert project(*twice, repeats=False)[2] == unchanged(few)
+    assert project(*twice)[2].is_changed
 
 
 def test_long_words_of_another_agent_are_a_preview_for_the_users_request() -> None:
@@ -142,7 +138,6 @@ def test_long_words_of_another_agent_are_a_preview_for_the_users_request() -> No
     assert [text.text for text in preview.stored] == [LONG]
     assert f"accp_fetch {short_reference(key_of(LONG))}" in str(preview.blocks[0])
     assert "CRM-0150" in str(preview.blocks[0])
-    assert projector.prompt.has_references
     assert project(user, words)[1] == preview
 
 
@@ -181,19 +176,6 @@ def test_what_is_only_added_counts_as_read() -> None:
     projector = Projector(rules())
     projector.add(record(Role.TOOL, PAGE, None))
     assert projector.project(record(Role.TOOL, f"Again:\n{PAGE}")).blocks == (f"Again:\n{AS_ABOVE}",)
-
-
-def test_the_size_of_a_prompt_is_counted_and_that_of_a_long_text_estimated() -> None:
-    projector = Projector(rules(fixed_tokens=7))
-    projector.add(record(Role.INSTRUCTIONS, PAGE))
-    projector.add(record(Role.USER, "x " * 400))
-    assert projector.prompt == PriorPrompt(tokens=7 + counter("x " * 400))
-    call = CallRecord(id="c1", name="crm", args={"query": "x" * 38})
-    before = projector.prompt.tokens
-    projector.add(record(Role.MODEL, "", calls=(call,)))
-    assert projector.prompt.tokens == before + counter(str(call.args))
-    projector.add(record(Role.MODEL, "x" * 40_000))
-    assert projector.prompt.tokens == before + counter(str(call.args)) + 10_000
 
 
 def test_a_counter_that_cannot_be_hashed_counts_as_well() -> None:
@@ -278,11 +260,11 @@ def test_a_legend_stands_above_the_first_view_that_needs_it_and_says_later_what_
 
 def test_a_legend_never_makes_a_message_larger_nor_stands_above_a_preview() -> None:
     small = '[{"id":1,"kind":"town"},{"id":2,"kind":"town"}]'
-    for text, changes in (small, {"cache_aware": False}), (LONG, {}), (PAGE, {}):
+    for text, changes in (small, {}), (LONG, {}), (PAGE, {}):
         assert project(record(Role.TOOL, text), legend=True, **changes) == project(
             record(Role.TOOL, text), legend=False, **changes
         )
-    only = project(record(Role.TOOL, CITIES, small), legend=True, cache_aware=False)[0]
+    only = project(record(Role.TOOL, CITIES, small), legend=True)[0]
     assert [str(block).startswith("Notation: ") for block in only.blocks] == [True, False]
 
 

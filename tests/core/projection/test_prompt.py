@@ -32,34 +32,21 @@ def project(*records: MessageRecord, agent: str | None = None, **changes: Any) -
 USER, RESULT = record(Role.USER, "Who?"), record(Role.TOOL, LONG)
 
 
-def test_the_tool_is_offered_where_a_reference_is_shown_the_tool_was_called_or_always() -> None:
+def test_the_tool_is_offered_where_a_reference_is_shown_or_the_tool_was_called() -> None:
     fetched = record(Role.MODEL, "", calls=(CallRecord(id="f1", name="accp_fetch"),))
     assert not project(USER, record(Role.MODEL, "", calls=(CallRecord(id="c1", name="crm"),))).offers_tool
     assert project(USER, RESULT).offers_tool
     assert project(USER, fetched).offers_tool
-    assert project(USER, always_offered=True).offers_tool
 
 
-def test_the_first_reference_pays_for_the_change_of_the_tools_after_large_instructions() -> None:
-    large: dict[str, Any] = {"fixed_tokens": 50_000}
-    assert project(USER, RESULT).messages[1].stored
-    assert not project(USER, RESULT, **large).messages[1].stored
-    assert project(USER, RESULT, **large, always_offered=True).messages[1].stored
-    assert project(USER, RESULT, **large, cache_aware=False).messages[1].stored
-
-
-def test_after_large_instructions_no_saving_makes_a_prompt_too_short_for_the_cache() -> None:
-    rows = json.dumps([{"id": n, "name": f"Customer {n}", "note": "leave at the door"} for n in range(60)])
-    words, found = record(Role.USER, "word " * 500), record(Role.TOOL, rows)
-    assert o200k_base()(rows) > 800
-    assert not project(words, found).messages[1].is_changed
-    assert project(words, found, fixed_tokens=4_000).messages[1].is_changed
-
-
-def test_instructions_among_the_messages_are_not_counted_a_second_time() -> None:
-    system = record(Role.INSTRUCTIONS, "Answer briefly. " * 4_000)
-    assert project(system, USER, RESULT).messages[2].stored
-    assert project(system, USER, RESULT).messages[1:] == project(USER, RESULT).messages
+@pytest.mark.parametrize("tokens", [300, 959, 1_162, 2_322, 2_612])
+def test_the_first_table_of_a_conversation_is_shown_smaller_whatever_its_size(tokens: int) -> None:
+    """DESIGN 5.4: a smaller text is always used."""
+    rows = [{"id": n, "city": ("Leeds", "Ghent")[n % 2], "note": f"leave at door {n * 7}"} for n in range(200)]
+    size = next(n for n in range(1, 200) if o200k_base()(json.dumps(rows[:n])) >= tokens)
+    (_, shown) = project(USER, record(Role.TOOL, json.dumps(rows[:size]))).messages
+    assert str(shown.blocks[0]).startswith(f"[{size}] id city note\n")
+    assert shown.tokens_after < shown.tokens_before
 
 
 def test_words_of_other_agents_have_their_limits_only_where_they_surely_are_others() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from accp_adapters.tokens import o200k_base
 from accp_core.compression import ResultLimits
-from accp_core.projection import FETCH_TOKENS, PriorPrompt, compress_blocks, share_batch
+from accp_core.projection import compress_blocks, share_batch
 from accp_core.references import key_of, short_reference
 
 counter = o200k_base()
@@ -50,33 +50,6 @@ def test_blocks_share_the_limits_of_their_message() -> None:
     shown = compress_blocks([ROWS, ROWS + " ", '{ "a": 1 }'], limits=LIMITS, counter=counter)
     assert all(block and block.stored for block in shown[:2])
     assert sum(block.tokens_after for block in shown if block) <= LIMITS.inline
-
-
-def test_a_long_prompt_does_not_pay_for_its_first_reference() -> None:
-    def cites(prompt: PriorPrompt | None) -> bool:
-        (block,) = compress_blocks([ROWS], limits=LIMITS, counter=counter, prompt=prompt)
-        assert block is not None
-        return block.stored is not None
-
-    assert cites(None)
-    assert cites(PriorPrompt())
-    assert cites(PriorPrompt(tokens=FETCH_TOKENS * 10_000, has_references=True))
-    assert not cites(PriorPrompt(tokens=FETCH_TOKENS * 10_000))
-
-
-def test_a_result_stays_a_view_where_a_preview_would_leave_the_cache() -> None:
-    few, limits = json.dumps(json.loads(ROWS)[:40]), ResultLimits(inline=100, preview=80)
-    (view,) = compress_blocks([few], limits=ResultLimits(inline=None), counter=counter)
-    (preview,) = compress_blocks([few], limits=limits, counter=counter)
-    prompt = PriorPrompt(tokens=800, has_references=True)
-    assert view and preview and 800 + preview.tokens_after < 1_024 < 800 + view.tokens_after
-    assert compress_blocks([few], limits=limits, counter=counter, prompt=prompt) == (view,)
-
-
-def test_a_saving_that_the_cache_consumes_changes_nothing() -> None:
-    small = json.dumps([{"id": number, "name": "x"} for number in range(5)])
-    assert compress_blocks([small], limits=LIMITS, counter=counter) != (None,)
-    assert compress_blocks([small], limits=LIMITS, counter=counter, prompt=PriorPrompt(tokens=50_000)) == (None,)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def result(name: str, text: str) -> MessageRecord:
 
 
 def project(tools: dict[str, Any], *records: MessageRecord, **changes: Any) -> list[Projected]:
-    projector = Projector(replace(RULES, tools=ToolForms(tools), cache_aware=False, **changes))
+    projector = Projector(replace(RULES, tools=ToolForms(tools), **changes))
     return [projector.project(record) for record in records]
 
 

@@ -114,42 +114,6 @@ async def gateway() -> AsyncIterator[Door]:
             yield await mcp_door(command.url, "rows__")
 
 
-def conversation(rows: int) -> dict[str, Any]:
-    """Return a request to the compression, with a result of so many rows."""
-    text = json.dumps([{"id": number, "city": "Lima", "note": f"n {number * 7919}"} for number in range(rows)])
-    called = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    return {
-        "model": "m",
-        "messages": [
-            {"role": "user", "content": "hello"},
-            {"role": "assistant", "content": None, "tool_calls": [called]},
-            {"role": "tool", "tool_call_id": "c", "content": text},
-        ],
-    }
-
-
-@asynccontextmanager
-async def compression(path: str) -> AsyncIterator[Door]:
-    """`accp serve --compress`: `/v1/compress`, or `/v1/retrieve` with a query."""
-    words = ("serve", "--compress", "--http", "127.0.0.1:0", "--policy", "tight", "--token-env", "TOKENS")
-    with running(*ACCP, *words, TOKENS=_TOKENS) as command:
-        rows = (20, 3_000) if path == "compress" else (300, 20_000)
-        small, large = (
-            post("/v1/compress", conversation(count), of(name))
-            for name, count in zip(("ann", "hog"), rows, strict=True)
-        )
-        if path == "compress":
-            yield command.url, [small], [large]
-            return
-        async with client_of(command.url) as client:
-            names = [(await send(client, each)).json()["ccr_hashes"][0] for each in (small, large)]
-        yield (
-            command.url,
-            [("GET", f"/v1/retrieve/{names[0]}?query=select+count(*)+from+r", b"", of("ann"))],
-            [("GET", f"/v1/retrieve/{names[1]}?query=nowhere+at+all", b"", of("hog"))],
-        )
-
-
 @asynccontextmanager
 async def accp() -> AsyncIterator[Door]:
     """`accp serve` of a handler."""
@@ -206,8 +170,6 @@ async def inspector() -> AsyncIterator[Door]:
 DOORS: Final[Mapping[str, Callable[[], Any]]] = {
     "proxy": proxy,
     "gateway": gateway,
-    "/v1/compress": lambda: compression("compress"),
-    "/v1/retrieve": lambda: compression("retrieve"),
     "ACCP": accp,
     "ACP": acp,
     "A2A": a2a,

@@ -33,7 +33,7 @@ POLICY: Final = Policy(inline_limit=80, preview_limit=60, counter=lru_cache(4_09
 STORE: Final = SqliteColdStore()
 MIDDLEWARE: Final = (
     AccpMiddleware(POLICY),
-    AccpMiddleware(POLICY, store=STORE, fold_trigger=("tokens", 400), offer="always"),
+    AccpMiddleware(POLICY, store=STORE, fold_trigger=("tokens", 400)),
 )
 RUNTIME: Final[Any] = SimpleNamespace(stream_writer=lambda chunk: None, context=None, store=None)
 FOLD: Final = {

@@ -17,13 +17,11 @@ class Served(Enum):
 
     HANDLER = "a TARGET that is a function, over ACCP"
     AGENT = "a TARGET with a card and a method handle, an agent of ACP"
-    COMPRESSION = "--compress"
 
 
 _SECTIONS: Final[Mapping[Served, str]] = {
     Served.HANDLER: "Options of a handler of ACCP",
     Served.AGENT: "Options of an agent of ACP",
-    Served.COMPRESSION: "Options of the compression for gateways",
 }
 """The sections of the help below those of the arguments and of the options of all, in their order."""
 

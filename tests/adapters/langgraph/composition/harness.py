@@ -32,7 +32,7 @@ __all__ = [
     "thread",
 ]  # fmt: skip
 
-POLICY: Final = Policy(inline_limit=300, preview_limit=200, fetch_limit=500, cache_aware=False)
+POLICY: Final = Policy(inline_limit=300, preview_limit=200, fetch_limit=500)
 """Small limits: short sources show everything that long ones would."""
 _NUMBERS: Final = itertools.count()
 """Ids of calls are given once, whatever was removed from a conversation."""

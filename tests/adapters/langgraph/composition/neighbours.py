@@ -146,9 +146,6 @@ NEIGHBOURS: Final[dict[str, Beside]] = {
         lambda script: ContextEditingMiddleware(edits=[ClearToolUsesEdit(trigger=600, keep=1, clear_at_least=0)])
     ),
     "tool selector": _alone(lambda script: LLMToolSelectorMiddleware(model=Selection())),
-    "tool selector that always includes": _alone(
-        lambda script: LLMToolSelectorMiddleware(model=Selection(), always_include=["accp_fetch"])
-    ),
     "PII": _alone(lambda script: PIIMiddleware("email", strategy="redact", apply_to_tool_results=True)),
     "human in the loop": _alone(
         lambda script: HumanInTheLoopMiddleware(interrupt_on={"crm": True, "logs": True, "prose": True})

@@ -6,7 +6,6 @@ import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
 import pytest
 
@@ -70,9 +69,7 @@ def runs(request: pytest.FixtureRequest) -> Iterator[Runs]:
 
 
 def _run(case: Case, store: SqliteColdStore | None, *, curious: bool) -> Run:
-    # The selector refuses to include always what is not always there.
-    options: dict[str, Any] = {"offer": "always"} if "includes" in case.beside else {}
-    accp = AccpMiddleware(POLICY, store=store, **options)
+    accp = AccpMiddleware(POLICY, store=store)
     return converse(
         accp, NEIGHBOURS.get(case.beside), above=case.above, asynchronous=case.asynchronous, curious=curious
     )

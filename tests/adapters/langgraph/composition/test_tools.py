@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import LLMToolSelectorMiddleware
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import tool
@@ -17,7 +16,6 @@ from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.langgraph import AccpMiddleware
 from tests.adapters.langgraph.composition import checks, sources
 from tests.adapters.langgraph.composition.harness import POLICY, Model, Script, converse, keys_in, look, thread
-from tests.adapters.langgraph.composition.neighbours import Selection
 from tests.scripted_model import call
 
 ASK = AIMessage(content="", tool_calls=[call("crm", "c1", query="all")])
@@ -49,16 +47,6 @@ async def test_a_tool_that_returns_directly_returns_what_it_said(asynchronous: b
     state = await run(graph, asynchronous, thread("t"), "open it")
     assert keys_in(script.prompts[1].messages)
     assert state["messages"][-2].status == "success"
-
-
-@pytest.mark.parametrize("above", [True, False], ids=["above", "below"])
-@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
-async def test_a_selector_that_always_includes_the_fetch_tool_finds_it(asynchronous: bool, above: bool) -> None:
-    selector = LLMToolSelectorMiddleware(model=Selection(), always_include=[FETCH_NAME])
-    accp = AccpMiddleware(POLICY, offer="always")
-    graph, script = agent([DONE, ASK, look, DONE], *([selector, accp] if above else [accp, selector]))
-    await run(graph, asynchronous)
-    assert script.prompts[0].tools == ["crm", FETCH_NAME]
 
 
 def test_an_answer_with_a_schema_comes_after_what_was_opened() -> None:

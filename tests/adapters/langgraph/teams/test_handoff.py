@@ -185,7 +185,7 @@ def test_what_one_agent_was_handed_opens_for_no_other_that_sees_its_messages() -
     own: dict[str, Any] = {"middleware": [AccpMiddleware()]}
     one, _ = member("crm", [LOOK_UP, naming], crm, handoff_tool("market", style="supervisor"), **own)
     two, _ = member("market", ["Read."], **own)
-    three, model = member("legal", [opening("f9"), "done"], middleware=[AccpMiddleware(offer="always")])
+    three, model = member("legal", [opening("f9"), "done"], middleware=[AccpMiddleware()])
     model.strict = False  # Anthropic wants a user's turn after another agent's; this is about who may open what
     outer = StateGraph(MessagesState).add_node("crm", one, destinations=("market",)).add_node("market", two)
     outer.add_node("legal", three).add_edge(START, "crm")

@@ -15,8 +15,6 @@ MCP1   := .venv-mcp1
 DEMO       := .venv-demo
 DEMO_NEEDS := .[cli,langgraph]
 
-# tau2-bench, whose LiteLLM cannot stand beside the newest of the rest.
-TAU2 := .venv-tau2
 # Other encodings, which bring frameworks of their own: make bench-peers
 PEERS := .venv-peers
 # Whether there is a C compiler, and the headers of Python.
@@ -51,7 +49,7 @@ SMOKE := payloads patterns a2a requests
 # A worker that has nothing left takes tests from another one, so that no long test runs alone at the end.
 XDIST := -n auto --dist worksteal
 
-.PHONY: demo test test-all coverage coverage-core test-lowest test-mcp1 test-tau2 test-compiled check bench bench-peers conformance conformance-mcp fuzz soak chaos mutants fresh pictures release bench-compiled clean
+.PHONY: demo test test-all coverage coverage-core test-lowest test-mcp1 test-compiled check bench bench-peers conformance conformance-mcp fuzz soak chaos mutants fresh pictures release bench-compiled clean
 
 demo: $(DEMO)/.installed  ## a LangGraph agent does one job with and without the middleware
 	$(DEMO)/bin/accp demo
@@ -85,8 +83,6 @@ test-mcp1: $(MCP1)/.installed  ## the MCP adapter with mcp 1.x and langchain-mcp
 		tests/adapters/mcp/test_sdk1.py tests/adapters/mcp/test_langchain.py
 	$(call wrote,test-mcp1,$(MCP1))
 
-test-tau2: $(TAU2)/.installed  ## tasks of tau2-bench, done by solvers and judged by its own checks
-	$(TAU2)/bin/pytest -q --confcutdir=tests/adapters/evaluation tests/adapters/evaluation/test_tau2.py
 
 # Appended, so that the tests import what was compiled rather than the modules of this folder.
 test-compiled: $(COMPILED)/.installed  ## rendering and reading as Cython compiles them, against the same in Python
@@ -164,9 +160,6 @@ $(COMPILED)/.installed: $(ALL) hatch_build.py $(shell find accp_core accp_adapte
 
 $(MCP1)/.installed: pyproject.toml
 	$(call install,$(MCP1),--group mcp1 --editable .)
-
-$(TAU2)/.installed: pyproject.toml
-	$(call install,$(TAU2),--group tau2 --editable '.[cli,langgraph]')
 
 $(PEERS)/.installed: pyproject.toml
 	$(call install,$(PEERS),--group peers --editable .)

@@ -111,10 +111,6 @@ class Stats:
     """Fetches that were refused."""
     references_answered: int = 0
     """References in final answers, whose readers may not be able to open them."""
-    values_checked: int = 0
-    """Values of final answers that were looked up in what the model was sent."""
-    values_nowhere: int = 0
-    """Those that the model was not sent, and that do not follow from what it was sent."""
     shadow_compared: int = 0
     """Calls of a model that were made again with the unprojected prompt."""
     shadow_changed: int = 0
@@ -156,12 +152,6 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         ),
         "references_answered": Metric(
             name="accp.reference.answered", unit="{reference}", description="References in final answers"
-        ),
-        "values_checked": Metric(
-            name="accp.answer.values", unit="{value}", description="Values of final answers that were looked up"
-        ),
-        "values_nowhere": Metric(
-            name="accp.answer.values.nowhere", unit="{value}", description="Those that the model was not sent"
         ),
         "shadow_compared": Metric(
             name="accp.shadow.compared", unit="{call}", description="Calls made again with the unprojected prompt"
@@ -272,11 +262,6 @@ class Telemetry:
         """Tell that a final answer cites `references`."""
         _log.info("%s: a final answer cites %d references", self._adapter, references)
         self._tell(Stats(references_answered=references))
-
-    def checked(self, values: int, nowhere: int) -> None:
-        """Count the `values` of a final answer, and those of them that are `nowhere` in what the model was sent."""
-        _log.info("%s: %d of %d values of a final answer stand nowhere", self._adapter, nowhere, values)
-        self._tell(Stats(values_checked=values, values_nowhere=nowhere))
 
     def compared(self, policy: str, tool: str, *, changed: bool, noise: bool) -> None:
         """Tell whether a call made again with the unprojected prompt did something else, and its repeat."""

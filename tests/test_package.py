@@ -25,10 +25,7 @@ WHEEL = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
 EXTRAS = PROJECT["project"]["optional-dependencies"]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 SHIPPED = [
-    "accp_adapters/inspector/page/base.html.jinja",
-    "accp_adapters/inspector/page/style.css",
-    "accp_adapters/inspector/report/report.html.jinja",
-    "accp_adapters/inspector/report/report.js",
+    "accp_adapters/replay/page.html.jinja",
     "accp_adapters/replay/recorded_run.json",
     "accp_core/__init__.py",
     "accp_core/py.typed",
@@ -100,8 +97,6 @@ OF_OTHERS = {
     "ormsgpack": "LangGraph brings it; checkpoints that it wrote are read by it",
     "deepagents": "an arm of the public tasks, which is left out without it",
     "headroom": "an arm of the public tasks, which is left out without it",
-    "tau2": "a benchmark that a user installs; the command names it where it is missing",
-    "loguru": "tau2-bench brings it",
 }
 """A module that the package imports without a requirement of its own, and why."""
 LEAST = {"pyjwt": "2.12", "starlette": "0.49.1", "h11": "0.16", "cryptography": "46.0.5", "protobuf": "6.33.5"}

@@ -6,16 +6,13 @@ import io
 import logging
 import os
 import sys
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperGroup
 
-from accp_adapters.cli.commands.aacp.group import aacp
 from accp_adapters.cli.commands.demo import demo
 from accp_adapters.cli.commands.doctor import doctor
-from accp_adapters.cli.commands.evaluation import evaluation
-from accp_adapters.cli.commands.frame import frame
-from accp_adapters.cli.commands.inspect import inspect
 from accp_adapters.cli.commands.mcp import mcp
 from accp_adapters.cli.commands.query import query
 from accp_adapters.cli.commands.relay import relay
@@ -24,14 +21,48 @@ from accp_adapters.cli.commands.serve.command import serve
 from accp_adapters.cli.commands.serve.options import ServeCommand
 from accp_adapters.cli.commands.view import view
 from accp_adapters.cli.errors import ExtraMissing, InputRefused
-from accp_adapters.cli.groups import HelpGroup
-from accp_adapters.cli.sources import PrintableRecords, printable, say
+from accp_adapters.cli.sources import PrintableRecords, printable, say, write_line
+from accp_core.error_codes import ErrorCode
 
 __all__ = ["app", "main"]
 
+_REMOVED: Final = {
+    "inspect": "`accp replay RUN --html FILE` shows each prompt as recorded and as sent",
+    "eval": "score answers with deepeval or inspect-ai; integrations/agent_tasks compares agents without and with us",
+    "frame": "`accp_core.accp.parse_frame` and `serialize_frame` read and write frames in Python",
+    "aacp": "`accp_core.aacp` reads, validates and encodes packets in Python",
+}
+"""A command of earlier versions, and what to use instead."""
 
-class _Commands(HelpGroup):
+_NEXT_STEPS: Final = {
+    ErrorCode.PARSE_ERROR: "Correct the text at the place that the message names.",
+    ErrorCode.INVALID_INTENT: "Use one of the draft's nine intents.",
+    ErrorCode.UNKNOWN_SCHEMA: "Register the schema in both sessions, or send the parameters without it.",
+    ErrorCode.INVALID_TYPE: "Send a value of the type that the message expects; a query is SQL, words or a path.",
+    ErrorCode.REF_NOT_FOUND: "Check the store: the text was never stored there, or it was deleted.",
+    ErrorCode.REF_EXPIRED: "Call the tool again: the text was deleted after its time.",
+    ErrorCode.BUDGET_EXCEEDED: "Send less, or ask the peer for a larger budget.",
+    ErrorCode.TIMEOUT: "Send the request again, or give it more time.",
+    ErrorCode.DUPLICATE: "Do nothing: the frame was received before.",
+    ErrorCode.SEQUENCE_GAP: "Resume the session, so that the missing frames are sent again.",
+    ErrorCode.TOOL_NOT_FOUND: "Use a name from the list of tools.",
+    ErrorCode.TOOL_EXEC_FAILED: "Read what the tool said in the message, and correct the call or the tool.",
+    ErrorCode.TOOL_SCHEMA_MISMATCH: "Correct the arguments: they do not match the schema of the tool.",
+    ErrorCode.POLICY_DENIED: "Ask who operates the peer: its policy refuses this.",
+    ErrorCode.UNAUTHORIZED_REF: "Open only references from your own conversation, or have the text handed over.",
+    ErrorCode.INTERNAL_ERROR: "Report it with the log of the peer.",
+}
+
+
+class _Commands(TyperGroup):
     """The sub-commands; a refused input ends each of them with exit code 1, a missing extra with 2."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the chosen sub-command; say of one that was removed what to use instead."""
+        if args and args[0] in _REMOVED:
+            say(f"accp {args[0]} was removed: {_REMOVED[args[0]]}")
+            raise typer.Exit(2)
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the chosen sub-command."""
@@ -53,12 +84,7 @@ class _Commands(HelpGroup):
 
 
 app = typer.Typer(
-    name="accp",
-    cls=_Commands,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    # Rich takes half a second to import, and there would be no other use of it in most commands.
-    rich_markup_mode=None,
+    name="accp", cls=_Commands, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown"
 )
 
 
@@ -80,33 +106,35 @@ def accp(
     debug: Annotated[
         bool, typer.Option("--debug", envvar="ACCP_DEBUG", help="Describe each frame on standard error.")
     ] = False,
-    debug_json: Annotated[
-        bool, typer.Option("--debug-json", help="The same, as a line of JSON for each frame.")
-    ] = False,
-    redact: Annotated[
-        list[str] | None,
-        typer.Option("--redact", metavar="KEY", help="With --debug: hide the values of this key, too; repeatable."),
-    ] = None,
 ) -> None:
     """The fewest tokens a team of AI agents can exchange without losing anything."""
-    if debug or debug_json:
+    if debug:
         from accp_adapters.cli.debug import switch_on
 
-        switch_on(ctx, redact or (), as_json=debug_json)
+        switch_on(ctx)
+
+
+@app.command()
+def explain(code: Annotated[str, typer.Argument(help="An error code such as E5002.")]) -> None:
+    """Say what an error code means and what to do."""
+    try:
+        found = ErrorCode(code.strip().upper())
+    except ValueError as error:
+        known = ", ".join(ErrorCode)
+        raise typer.BadParameter(f"expected one of {known}, found {code!r}") from error
+    write_line(f"{found}: {found.meaning} ({found.category.value}; ACCP section 3.6)")
+    write_line(_NEXT_STEPS[found])
+    write_line("The frame may be sent again." if found.retryable else "Sending the same frame again does not help.")
 
 
 app.command()(view)
 app.command()(query)
 app.command()(replay)
-app.command()(inspect)
 app.command()(demo)
 app.command()(doctor)
 app.command(cls=ServeCommand)(serve)
 app.command()(relay)
-app.add_typer(evaluation, name="eval")
 app.add_typer(mcp, name="mcp")
-app.add_typer(frame, name="frame")
-app.add_typer(aacp, name="aacp")
 
 
 def main() -> None:

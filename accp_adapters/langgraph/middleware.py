@@ -50,7 +50,6 @@ from accp_adapters.policy import ContextSize, Policy, is_disabled
 from accp_adapters.telemetry import RewritingRecord, Stats, Telemetry
 from accp_core.bounded import BoundedDict
 from accp_core.ports import Summarizer
-from accp_core.receipts import Origin, Receipt
 from accp_core.references import find_references
 
 __all__ = ["AccpMiddleware", "AccpState"]
@@ -87,7 +86,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         fold_trigger: ContextSize | None = None,
         fold_keep: ContextSize | None = None,
         summarizer: Summarizer | None = None,
-        check_answers: bool = False,
         shadow: Shadow | None = None,
     ) -> None:
         """Project by `policy`.
@@ -103,8 +101,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             fold_keep: What the newest turns may take that a fold leaves as they are, in the same forms; the last turn
                 always stays. None: a fourth of `fold_trigger`.
             summarizer: Writes the summaries, of at most 100 tokens; None: they are made by rule.
-            check_answers: Whether `check` counts the values of each final answer in `stats()` and telemetry; with 2 MB
-                of results, half a second for each value that stands nowhere.
             shadow: Makes some calls of the model again with the unprojected prompt, after the answer, and counts how
                 often its next action changes; None: none, and nothing costs more.
 
@@ -125,7 +121,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         """Thread to what its model was sent last; for the summarizer, and it may be lost at any time."""
         self._summarizes = False
         self._telemetry: Final = Telemetry("langgraph")
-        self._checks: Final = check_answers
         self._shadow: Final = ShadowRunner(shadow, chosen, self._telemetry) if shadow else None
         self._fall_back: Final = MessageProjector(Policy.of(shadow.fall_back)) if shadow and shadow.fall_back else None
         self._has_checked_tools = False
@@ -244,28 +239,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         """
         return expand(text, state)
 
-    def check(
-        self, answer: str, state: Any, *, agent: str | None = None, instructions: str = ""
-    ) -> tuple[Receipt, ...]:
-        """Return where each number, identifier, date and quotation of an answer comes from.
-
-        What the model was sent of `state`, without its own words, holds it, or it follows from that, or it stands
-        nowhere: `accp_core.receipts.check`.
-
-        Args:
-            answer: The final answer, or what is handed to another agent.
-            state: The state or its messages.
-            agent: The name of the agent; None: that of the agent that runs, if any.
-            instructions: Its system prompt, which no state holds.
-        """
-        return self._projector.check(
-            answer,
-            messages_of(state),
-            agent=agent or agent_name(),
-            handed_over=keys_handed_over(state),
-            instructions=instructions,
-        )
-
     def _prepare(self, request: ModelRequest) -> PreparedCall:
         """Return what the model is sent, what must be stored before, and what the state keeps after."""
         if not self._has_checked_tools:
@@ -328,9 +301,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         if keys := find_references(final):
             self._telemetry.answered(len(keys))
             handing_over.hand_over(keys, call.request.state)
-        if self._checks and final:
-            found = self.check(final, call.request.state, instructions=_instructions(call.request))
-            self._telemetry.checked(len(found), sum(each.origin is Origin.NOWHERE for each in found))
         return call.with_update(answer)
 
     def _own_fetch(self, request: ToolCallRequest) -> dict[str, Any] | None:

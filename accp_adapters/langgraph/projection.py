@@ -11,7 +11,6 @@ from langchain_core.messages import AIMessage, BaseMessage
 from accp_adapters.langchain.messages import texts_in, to_records, with_projection
 from accp_adapters.policy import Policy
 from accp_core.projection import Projected, Projector, PromptProjector, attribute
-from accp_core.receipts import Receipt, check_prompt
 from accp_core.references import StoredText
 
 __all__ = ["MessageProjector", "ProjectedMessages", "projector_after"]
@@ -39,7 +38,6 @@ class MessageProjector:
     def __init__(self, policy: Policy, *, stays: Callable[[BaseMessage], bool] = lambda message: False) -> None:
         """Project by `policy`; messages for which `stays` is true stay as they are."""
         self._stays: Final = stays
-        self._names: Final = policy.rules.agent_names
         self._prompts: Final = PromptProjector(policy.rules)
 
     def project(
@@ -71,20 +69,6 @@ class MessageProjector:
             failed=sum(shown.failed for _, shown in unsent),
             offers_tool=prompt.offers_tool,
         )
-
-    def check(
-        self,
-        answer: str,
-        messages: Sequence[BaseMessage],
-        *,
-        agent: str | None,
-        handed_over: Iterable[str],
-        instructions: str,
-    ) -> tuple[Receipt, ...]:
-        """Return the receipts of an answer to a conversation, see `check_prompt`."""
-        records = to_records(messages, stays=self._stays)
-        prompt = self._prompts.project(records, agent=agent, handed_over=handed_over)
-        return check_prompt(answer, records, prompt.messages, names=self._names, agent=agent, instructions=instructions)
 
 
 def _first_unsent(messages: Sequence[BaseMessage]) -> int:

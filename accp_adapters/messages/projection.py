@@ -13,7 +13,6 @@ from accp_adapters.messages.placed import MessageItem, Placed, json_call
 from accp_adapters.policy import Policy
 from accp_core.errors import ProtocolError
 from accp_core.projection import Projected, PromptProjector
-from accp_core.receipts import Receipt, check_prompt
 from accp_core.references import find_references, key_of, match_keys, open_reference
 
 __all__ = ["Projection", "project_messages"]
@@ -77,15 +76,6 @@ class Projection:
         result is, under the same references. What is not of this conversation is not in the list.
         """
         return _cited(words, self._texts())
-
-    def check(self, answer: str) -> tuple[Receipt, ...]:
-        """Return where each number, identifier, date and quotation of an answer to the conversation comes from.
-
-        What the model is sent, without its own words, holds it, or it follows from that, or it stands nowhere:
-        `accp_core.receipts.check`.
-        """
-        records = [placed.record for placed in self._records]
-        return check_prompt(answer, records, self._sent, names=self._policy.rules.agent_names, agent=self._agent)
 
     def _answer(self, arguments: Mapping[str, Any]) -> str:
         request = read_request(dict(arguments))

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 import functools
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from accp_adapters.policy import Policy
 from accp_adapters.replay.cache_pricing import Charge, PromptCache, TokenIds
-from accp_adapters.replay.contents.kinds import Contents, contents_of
-from accp_adapters.replay.contents.largest_texts import LargestTexts, ShownText
-from accp_adapters.replay.needed_values import mentions_of
-from accp_adapters.replay.prompts import PromptBuilder, SentPrompt
+from accp_adapters.replay.prompts import PromptBuilder, SentPrompt, Strategy, StrategyName, to_strategy
 from accp_adapters.replay.recorded_run import RecordedCall, Role, Run, is_foreign
-from accp_adapters.replay.strategies import StrategyName, to_strategy
-from accp_adapters.replay.strategy import SentMessage, Strategy
-from accp_adapters.replay.visibility import NeededValue, OneFetch, VisibilityCheck
+from accp_adapters.replay.visibility import NeededValue, OneFetch, VisibilityCheck, contains, forget_texts, mentions_of
 from accp_adapters.tokens import remembered_ids
-from accp_core.receipts.values import contains
 
-__all__ = ["FETCH_CALL_TOKENS", "CallFigures", "MessageFigures", "Replay", "Tokenizer", "replay", "replay_under"]
+__all__ = [
+    "FETCH_CALL_TOKENS",
+    "CallFigures",
+    "MessageFigures",
+    "Replay",
+    "Tokenizer",
+    "replay",
+    "replay_all",
+    "replay_under",
+]
 
 Tokenizer = Callable[[str], TokenIds]
 """Returns the token ids of a text."""
 
 FETCH_CALL_TOKENS: Final = 40
 """What a model writes to fetch one reference, an estimate."""
-_NOTHING: Final = Contents()
-_SHOWN: Final = 60
-"""Characters of a message that its figures show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +55,6 @@ class CallFigures:
     """Mentioned values that are visible in its prompt."""
     mentioned_reachable: int
     """Those that are visible or one fetch away."""
-    output: int
-    """Tokens of its output."""
-    contents: Contents = _NOTHING
-    """Tokens of its prompt by what they hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,10 +71,10 @@ class MessageFigures:
     """Tokens as recorded."""
     sent: int
     """Tokens under the strategy."""
+    unchanged: bool
+    """Whether it is sent as recorded."""
     shown: int
     """How many prompts hold it in this form."""
-    preview: str
-    """How it begins, at most 60 characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +91,10 @@ class Replay:
     """Each model call, in order."""
     messages: tuple[MessageFigures, ...]
     """Each message of a tool or another agent that a model was sent."""
-    texts: tuple[ShownText, ...] = ()
-    """The texts of the largest of them; empty unless they were asked for."""
+    prompts: tuple[tuple[tuple[int, str], ...], ...] = ()
+    """What each call sent: position and text of each message; empty unless the texts were asked for."""
+    senders: tuple[str, ...] = ()
+    """Who sent each message of the run."""
 
 
 def replay(
@@ -108,7 +106,7 @@ def replay(
         run: A recorded run, see `read_runs`.
         strategy: A strategy, the name of one, or a `Policy`.
         tokenize: Splits a text into the tokens of the model; None: o200k_base.
-        texts: Whether the texts of the largest messages are kept.
+        texts: Whether the texts of the prompts are kept.
     """
     (only,) = replay_under(run, [to_strategy(strategy)], tokenize, texts=texts)
     return only
@@ -126,8 +124,7 @@ def replay_under(
 
 
 def _replay(run: Run, strategy: Strategy, shared: _Shared, texts: bool) -> Replay:
-    largest = LargestTexts(run.name) if texts else None
-    replayer = _Replayer(run, strategy, shared, largest)
+    replayer = _Replayer(run, strategy, shared, texts)
     calls = tuple(replayer.replay_call(call) for call in run.calls)
     return Replay(
         run=run.name,
@@ -135,7 +132,8 @@ def _replay(run: Run, strategy: Strategy, shared: _Shared, texts: bool) -> Repla
         strategy=strategy.name,
         calls=calls,
         messages=replayer.messages(),
-        texts=tuple(largest.texts) if largest else (),
+        prompts=tuple(replayer.prompts),
+        senders=tuple(message.tool or message.sender for message in run.messages),
     )
 
 
@@ -151,10 +149,11 @@ class _Shared:
 class _Replayer:
     """The state of one replay: the provider's cache and what each agent has fetched so far."""
 
-    def __init__(self, run: Run, strategy: Strategy, shared: _Shared, largest: LargestTexts | None) -> None:
+    def __init__(self, run: Run, strategy: Strategy, shared: _Shared, texts: bool) -> None:
         self._run = run
-        self._largest = largest
-        self._prompts = PromptBuilder(run, strategy)
+        self._texts = texts
+        self.prompts: list[tuple[tuple[int, str], ...]] = []
+        self._builder = PromptBuilder(run, strategy)
         self._tokenize = shared.tokenize
         self._one_fetch = OneFetch(strategy.fetch)
         self._visibility, self._strict_visibility = shared.visibility, shared.strict_visibility
@@ -165,11 +164,11 @@ class _Replayer:
 
     def replay_call(self, call: RecordedCall) -> CallFigures:
         """Return the figures of the next call."""
-        prompt = self._prompts.build(call)
-        sent, definitions = prompt.messages, [self._tokenize(text) for text in prompt.definitions]
+        prompt = self._builder.build(call)
+        sent = prompt.messages
         foreign = [i for i in call.prompt if is_foreign(self._run.messages[i], call.agent)]
-        if self._largest:
-            self._keep_texts(self._largest, call, foreign, sent)
+        if self._texts:
+            self.prompts.append(tuple((position, sent[position].text) for position in call.prompt))
         self._shown.update((i, sent[i].text) for i in foreign)
         needed = self._visibility.needed_values(call, sent, self._one_fetch)
         mentioned = self._strict_visibility.needed_values(call, sent, self._one_fetch)
@@ -183,8 +182,6 @@ class _Replayer:
             mentioned=len(mentioned),
             mentioned_visible=sum(value.visible for value in mentioned),
             mentioned_reachable=sum(value.reachable for value in mentioned),
-            output=sum(self._count(self._run.messages[position].text) for position in call.output),
-            contents=contents_of(self._run, call, sent, sum(map(len, definitions)), self._count),
         )
 
     def messages(self) -> tuple[MessageFigures, ...]:
@@ -199,8 +196,8 @@ class _Replayer:
             tool=message.tool if message.role is Role.TOOL else "",
             recorded=self._count(message.text),
             sent=self._count(text),
+            unchanged=text == message.text,
             shown=shown,
-            preview=" ".join(message.text[:200].split())[:_SHOWN],
         )
 
     def _charges_with_fetches(
@@ -226,17 +223,22 @@ class _Replayer:
                 parts += ((0,) * FETCH_CALL_TOKENS, self._tokenize(answer))
         return parts
 
-    def _keep_texts(
-        self, largest: LargestTexts, call: RecordedCall, foreign: Sequence[int], sent: Mapping[int, SentMessage]
-    ) -> None:
-        """Keep the texts of the largest messages that this call is the first to be sent in their form."""
-        for position in foreign:
-            message, text = self._run.messages[position], sent[position].text
-            tokens = self._count(message.text), self._count(text)
-            if (position, text) not in self._shown and largest.wants(tokens[0]):
-                before = call.prompt[: call.prompt.index(position)]
-                above = [(each, sent[each].text) for each in before]
-                largest.add(message, text, tokens, position=position, above=above)
-
     def _count(self, text: str) -> int:
         return len(self._tokenize(text))
+
+
+def replay_all(
+    runs: Iterable[Run], names: Sequence[StrategyName], *, texts: bool = False
+) -> Iterator[tuple[Replay, ...]]:
+    """Yield, for each of `runs` in order, its replay under each of `names`; one run is held at a time.
+
+    Args:
+        runs: Recorded runs, see `read_runs`.
+        names: The strategies, by name.
+        texts: Whether the texts of the prompts are kept.
+    """
+    strategies = list(map(to_strategy, names))
+    for run in runs:
+        yield replay_under(run, strategies, texts=texts)
+        # What was found in the texts of one run is of no use for the next one.
+        forget_texts()

@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.table import Table
 
-from accp_adapters.cli.output.task_tables import print_tasks
-from accp_adapters.cli.price_options import read_budget
 from accp_adapters.tokens import o200k_base
 from integrations.agent_tasks.chat.models import task_model
+from integrations.agent_tasks.report import ArmFigures, Report
 from integrations.agent_tasks.run import TaskOptions, evaluate_tasks
 
 __all__ = ["app"]
@@ -45,10 +45,6 @@ def tasks(
     ] = None,
     concurrency: Annotated[int, typer.Option(min=1, max=64, help="Tasks at once.")] = 1,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens after which no further task is begun.")] = None,
-    max_cost: Annotated[float | None, typer.Option(min=0, help="Money after which no further task is begun.")] = None,
-    price: Annotated[
-        str, typer.Option(help="Of a million tokens: `3,15`, or input,read,write,output as `3,0.3,3.75,15`, or a file.")
-    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Let a LangGraph agent do tasks of several steps, without the middleware and with it; code checks the answers.
@@ -56,7 +52,6 @@ def tasks(
     `scripted` is a model without weights that knows how each task is done and of the data only what its prompt shows;
     it needs no key and costs nothing. Nothing is sent but to the model that you name.
     """
-    budget = read_budget(max_tokens, max_cost, price)
     try:
         arms = {"arms": tuple(arm)} if arm else {}
         options = TaskOptions(names=tuple(task or ()), seed=seed, size=size, folder=folder, **arms)
@@ -66,7 +61,7 @@ def tasks(
             model_name=model,
             run_file=run_file,
             concurrency=concurrency,
-            budget=budget,
+            max_tokens=max_tokens,
         )
     except (ImportError, OSError, ValueError) as error:
         raise typer.BadParameter(str(error)) from error
@@ -74,10 +69,34 @@ def tasks(
         typer.echo(json.dumps(report.to_json(), indent=1))
     else:
         console = Console()
-        print_tasks(report, console if console.is_terminal else Console(width=150), budget.prices)
-    if not report.arms:
-        typer.echo("No task was run: --max-tokens or --max-cost was reached before the first.", err=True)
-        raise typer.Exit(1)
+        _print(report, console if console.is_terminal else Console(width=150))
+
+
+def _print(report: Report, console: Console) -> None:
+    """Print what came out in each arm, by kind and by task."""
+    first, *_ = [*report.arms, None]
+    figures = Table("arm", "right", "calls", "%", "fetches", "prompt tokens", "%", "weighted by a cache", "%", "output")
+    for arm in report.arms:
+        assert first is not None
+        numbers = [f"{arm.calls:,}", _percent(arm.calls, first.calls), f"{arm.fetches:,}"]
+        numbers += [f"{arm.tokens:,}", _percent(arm.tokens, first.tokens)]
+        numbers += [f"{arm.cost:,.0f}", _percent(arm.cost, first.cost), f"{arm.output:,}"]
+        figures.add_row(arm.arm, f"{arm.right}/{arm.tasks}", *numbers)
+    console.print(figures)
+    names = [arm.arm for arm in report.arms]
+    for title, rows in (("kind", report.by_kind), ("task", report.by_task)):
+        table = Table(title, *names, caption="right, model calls, prompt tokens")
+        for row, arms in rows.items():
+            table.add_row(row, *(_cell(arms.get(name)) for name in names))
+        console.print(table)
+
+
+def _cell(figures: ArmFigures | None) -> str:
+    return f"{figures.right}/{figures.tasks} {figures.calls} {figures.tokens:,}" if figures else "-"
+
+
+def _percent(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.1f}" if whole else "-"
 
 
 if __name__ == "__main__":

@@ -19,10 +19,10 @@ from langgraph.prebuilt import InjectedState
 from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command
 
-from accp_adapters.evaluation.arms import Arm, middlewares_of
-from accp_adapters.evaluation.meter import CallMeter
 from accp_adapters.langgraph import handoff_tool
+from integrations.agent_tasks.arms import Arm, middlewares_of
 from integrations.agent_tasks.folder_tasks import result_tools
+from integrations.agent_tasks.meter import CallMeter
 from integrations.agent_tasks.task import Layout, Task
 from integrations.agent_tasks.tools import world_tools
 from integrations.agent_tasks.world import World

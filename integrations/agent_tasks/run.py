@@ -11,16 +11,15 @@ from typing import Any, Final, TypeAlias
 
 from langchain_core.language_models import BaseChatModel
 
-from accp_adapters.evaluation.answers import is_right
-from accp_adapters.evaluation.arms import Arm, arm_named, available_arms
-from accp_adapters.evaluation.chat_models import MalformedLetter
-from accp_adapters.evaluation.meter import CallMeter
-from accp_adapters.evaluation.report import Report
-from accp_adapters.evaluation.run_file import RunFile, do_all
-from accp_adapters.replay.prices import Budget
 from integrations.agent_tasks.agents import work
+from integrations.agent_tasks.answers import is_right
+from integrations.agent_tasks.arms import Arm, arm_named, available_arms
 from integrations.agent_tasks.catalog import chosen_tasks, make_tasks
+from integrations.agent_tasks.chat.mailbox import MalformedLetter
 from integrations.agent_tasks.folder_tasks import read_tasks
+from integrations.agent_tasks.meter import CallMeter
+from integrations.agent_tasks.report import Report
+from integrations.agent_tasks.run_file import RunFile, do_all
 from integrations.agent_tasks.task import Task
 from integrations.agent_tasks.tools import OWN_TOOLS
 from integrations.agent_tasks.world import World, make_world
@@ -75,7 +74,7 @@ def evaluate_tasks(
     model_name: str = "",
     run_file: Path | None = None,
     concurrency: int = 1,
-    budget: Budget | None = None,
+    max_tokens: int | None = None,
     worker: Worker = work,
 ) -> Report:
     """Let a model do each task in each arm and return the figures.
@@ -87,7 +86,7 @@ def evaluate_tasks(
         run_file: Keeps what came of each task; a run that was interrupted goes on where it stopped, and another run of
             the same model and world may add arms and tasks.
         concurrency: Tasks at once.
-        budget: What may be taken before no further task is begun; None: no limit.
+        max_tokens: Tokens that may be taken before no further task is begun; None: no limit.
         worker: Builds the agents and lets them work; LangGraph's without one. `tasks.chat.functions` says what those of
             other frameworks need.
 
@@ -102,7 +101,8 @@ def evaluate_tasks(
     jobs = [
         (f"{arm}/{task.name}", partial(_line, worker, model, arm, task, world)) for arm in chosen.arms for task in tasks
     ]
-    return Report.of(do_all(run, jobs, concurrency=concurrency, budget=budget), asked=len(jobs), model=model_name)
+    lines = do_all(run, jobs, concurrency=concurrency, max_tokens=max_tokens)
+    return Report.of(lines, asked=len(jobs), model=model_name)
 
 
 def _line(worker: Worker, model: BaseChatModel, arm: str, task: Task, world: World) -> dict[str, Any]:

@@ -30,7 +30,6 @@ COMMANDS = {
     "relay": ("relay", "--http", PLACE),
     "proxy": ("mcp", "--url", "http://127.0.0.1:9/mcp", "--listen", PLACE),
     "gateway": ("mcp", "--config", "servers.json", "--listen", PLACE),
-    "inspector": ("inspect", "--example"),
 }
 SILENT = {
     "nothing": b"",
@@ -87,7 +86,7 @@ async def attacked(command: Command, tls: ssl.SSLContext | None, said: bytes, as
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [*zip(["frames", "relay", "proxy", "gateway", "agent", "inspector"], cycle(SILENT), strict=False)],
+    [*zip(["frames", "relay", "proxy", "gateway", "agent"], cycle(SILENT), strict=False)],
 )
 async def test_requests_that_are_not_complete(name: str, said: str, tmp_path: Path) -> None:
     with serving(name, tmp_path) as (command, tls):

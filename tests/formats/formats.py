@@ -20,7 +20,6 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.store.postgres import PostgresStore
 
 from accp_adapters.bindings.logs.sqlite import SqliteFrameLog
-from accp_adapters.evaluation.run_file import RunFile, read_run
 from accp_adapters.langgraph import AccpMiddleware, Policy, StoreColdStore
 from accp_adapters.langgraph.references.grants import held_texts
 from accp_adapters.langgraph.references.retention import stored_keys
@@ -299,18 +298,6 @@ def check_audit(path: Path) -> None:
 HEADER: Final = {"model": "m", "seed": 1}
 
 
-def write_run(path: Path) -> None:
-    """Write a run of the evaluation with one answer."""
-    RunFile(path, HEADER).add("p1", {"answer": "6", "right": True})
-
-
-def check_run(path: Path) -> None:
-    """Read it, and go on with it."""
-    assert read_run(path) == (HEADER, {"p1": {"answer": "6", "right": True}})
-    RunFile(path, HEADER).add("p2", {"answer": "7"})
-    assert len(read_run(path)[1]) == 2
-
-
 def write_task(path: Path) -> None:
     """Write the state of a task in the middle of its course."""
     steps = [step("crm", "Count", repeatable=True), step("mail", "Write", after="crm")]
@@ -342,7 +329,6 @@ FORMATS: Final = {
     "session": Format("session.json", write_session, check_session),
     "instructions": Format("instructions.sqlite", write_registry, check_registry),
     "audit log": Format("audit.jsonl", lambda path: AuditLog(path).append(RECORD), check_audit),
-    "run of the evaluation": Format("run.jsonl", write_run, check_run),
     "task": Format("task.json", write_task, check_task),
 }
 """What is stored anywhere."""

@@ -20,7 +20,6 @@ from langchain_core.messages import ToolMessage, messages_from_dict
 from langgraph.store.memory import InMemoryStore
 
 from accp_adapters.bindings.logs.sqlite import SqliteFrameLog
-from accp_adapters.evaluation.run_file import UnreadableRunFile, read_run
 from accp_adapters.langgraph import StoreColdStore, restore_message
 from accp_adapters.mcp.savings.counts import Counts
 from accp_adapters.mcp.savings.ledger import Ledger
@@ -143,10 +142,3 @@ def test_a_text_of_a_later_version_in_redis_is_refused(redis_url: str) -> None:
         assert client.hget("formats:later", "key") == b"\x02" + packed
     store.purge("later")
     store.close()
-
-
-def test_a_run_file_of_a_later_version_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "run.jsonl"
-    path.write_text('{"version": 2, "run": {}}\n', encoding="utf-8")
-    with pytest.raises(UnreadableRunFile, match=r"run.jsonl:1: expected version 1 of a run file, found 2"):
-        read_run(path)

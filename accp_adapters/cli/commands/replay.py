@@ -2,120 +2,124 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
+from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from accp_adapters.cli.errors import InputRefused
-from accp_adapters.cli.price_options import read_price_option
+from accp_adapters.cli.errors import ExtraMissing, InputRefused
 from accp_adapters.cli.sources import say, write_text
 
 if TYPE_CHECKING:
-    from accp_adapters.cli.output.run_rows import RunRows
-    from accp_adapters.replay import Finding, Findings, Report
-    from accp_adapters.replay.prices import Prices
+    from accp_adapters.replay import Findings, Report, StrategyName
 
-__all__ = ["replay"]
+__all__ = ["EXAMPLE", "replay"]
 
-_NOT_UNDERSTOOD: Final = 3
-"""The exit code of figures that leave something out."""
-_INTERRUPTED: Final = 130
-"""The exit code of a program that an interrupt ended."""
-_THREE: Final = "default,lossless,tight"
+EXAMPLE: Final = Path(__file__).parents[2] / "replay" / "recorded_run.json"
+"""The run that comes with the package."""
+_COST: Final = (
+    "cost: what a provider with a prompt cache charges, in tokens at the list price; "
+    "values: what the model went on to use of results, and what of it stays visible"
+)
+_MAX_TOOLS: Final = 12
 
 
 def replay(
     files: Annotated[
         list[str] | None,
-        typer.Argument(help="Recorded runs: files, folders, patterns, a `postgresql://` URL; `-` is standard input."),
+        typer.Argument(help="Recorded runs: files, folders or patterns; `-` is standard input."),
     ] = None,
     *,
     example: Annotated[bool, typer.Option("--example", help="Replay the run that comes with this package.")] = False,
-    run_format: Annotated[
-        str | None,
-        typer.Option("--format", help="How the runs are written, see docs/replay.md; without it, found by content."),
-    ] = None,
-    policies: Annotated[
-        str | None,
-        typer.Option(
-            "--policy",
-            help="One or more of lossless, default, tight and compact-json, with commas.  [default: default]",
-        ),
-    ] = None,
-    agent_names: Annotated[
-        str, typer.Option("--agent-names", help="Names, with commas: messages of these names are an agent's.")
-    ] = "",
-    price: Annotated[
-        str | None,
-        typer.Option("--price", metavar="IN,READ,WRITE,OUT", help="Prices of a million tokens, or a JSON file."),
-    ] = None,
-    ignore_unknown: Annotated[
-        bool, typer.Option("--ignore-unknown", help="End with 0 though something was not understood.")
-    ] = False,
+    policy: Annotated[
+        str, typer.Option(help="One or more of default, lossless and compact-json, with commas.")
+    ] = "default",
+    agent_names: Annotated[str, typer.Option(help="Names, with commas: messages of these names are an agent's.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print a line for each run and policy.")] = False,
     html: Annotated[
         Path | None,
-        typer.Option("--html", dir_okay=False, help="Write one HTML page for people; without --policy of all three."),
+        typer.Option(dir_okay=False, help="Write one HTML page with the figures and each prompt, side by side."),
     ] = None,
-    texts: Annotated[
-        bool, typer.Option("--texts/--no-texts", help="Whether that page shows the ten largest messages.")
-    ] = True,
-    jobs: Annotated[int, typer.Option(min=0, help="Processes; 0: as many as are useful.")] = 0,
 ) -> None:
     """Compare the tokens that recorded runs sent with those that they would have sent with the middleware.
 
-    For each model call the report has the tokens of its prompt, their cost with a provider's prompt cache (a cached
-    token costs 0.1, any other 1.25), and how many of the values that the model went on to use are visible in the
-    prompt or one fetch away. The definition of the fetch tool counts in every prompt that shows a reference. A text
-    that was sent never changes in a later prompt.
-
-    The exit code is 3 where the runs hold anything that is not understood, such as an image: the figures leave it out.
-    An interrupt (Ctrl-C) ends with 130 and the figures of the runs until then.
+    The report ends with one sentence that says whether the middleware is worth it. The exit code is 1 where a part of
+    the runs was not understood, such as an image, or where they hold nothing that can be shortened.
 
     Example: `accp replay --example`
 
-    Example: `accp replay logs/ --policy lossless,default,tight --price 3,0.3,3.75,15`
-
-    Example: `accp replay logs/ --html report.html`
-
-    Example: `accp replay runs/*.jsonl --json | jq .policies[0].total`
+    Example: `accp replay logs/ --policy default,lossless --html report.html`
     """
-    from accp_adapters.cli.replaying import EXAMPLE, INTERRUPTED, MAX_RUNS, Replaying
     from accp_adapters.replay import Findings
 
-    findings = Findings()
-    prices = read_price_option(price)
-    job = Replaying(
-        files=[*(files or ()), *([str(EXAMPLE)] if example else ())],
-        run_format=run_format,
-        policies=_names(policies if policies is not None else _THREE if html else "default"),
-        agent_names=_names(agent_names),
-        jobs=jobs,
-        keep_runs=MAX_RUNS if html else 1,
-        texts=texts and html is not None,
-    )
+    names = [*(files or ()), *([str(EXAMPLE)] if example else ())]
+    if not names:
+        raise typer.BadParameter("expected a file with recorded runs, found none; try `accp replay --example`")
     if html:
-        from accp_adapters.cli.html_file import check_target
+        _check_target(html, names)
+    findings = Findings()
+    reports = _reports(names, _names(policy), _names(agent_names), findings, texts=html is not None)
+    if not reports[0].total().runs:
+        raise InputRefused(_no_run(findings), path=names[0])
+    if html:
+        _write_page(html, reports, findings)
+    if as_json:
+        write_text(json.dumps(_to_json(reports, findings), indent=1))
+    else:
+        _print(reports)
+    for finding in findings.not_understood():
+        say(f"not read, and not in the figures: {finding}")
+    if findings.not_understood() or not reports[0].by_tool():
+        raise typer.Exit(1)
 
-        check_target(html, job.inputs())
-    with _rows(prices, as_json=as_json, as_csv=as_csv) or nullcontext() as rows:
-        reports = job.reports(findings, rows)
-        interrupted = any(finding.noun == INTERRUPTED for finding in findings)
-        if not reports[0].total().runs and not interrupted:
-            raise InputRefused(_no_run(findings), path=job.files[0])
-        if html:
-            from accp_adapters.cli.html_file import write_html
 
-            write_html(html, reports, findings, prices)
-        _print(reports, findings, prices, rows, as_json=as_json)
-    _tell(findings)
-    if interrupted:
-        raise typer.Exit(_INTERRUPTED)
-    if findings.not_understood() and not ignore_unknown:
-        raise typer.Exit(_NOT_UNDERSTOOD)
+def _reports(
+    names: list[str], policies: list[str], agent_names: list[str], findings: Findings, *, texts: bool
+) -> list[Report]:
+    from accp_adapters.replay import Report, StrategyName, read_runs, replay_all
+    from accp_adapters.replay.page import MAX_PAGE_RUNS
+
+    strategies = [StrategyName.AS_RECORDED, *map(_strategy, policies)]
+    reports = [Report(keep_runs=MAX_PAGE_RUNS if texts else None) for _ in policies]
+    with _refusals():
+        runs = read_runs(*names, agent_names=agent_names, findings=findings)
+        for before, *others in replay_all(runs, strategies, texts=texts):
+            for report, after in zip(reports, others, strict=True):
+                report.add(before, after)
+    return reports
+
+
+def _strategy(name: str) -> StrategyName:
+    from accp_adapters.replay import StrategyName
+
+    known = [each.value for each in StrategyName if each is not StrategyName.AS_RECORDED]
+    if name not in known:
+        raise typer.BadParameter(f"expected one of {', '.join(known)}, found {name!r}", param_hint="--policy")
+    return StrategyName(name)
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    from accp_adapters.replay import UnreadableRun
+
+    try:
+        yield
+    except UnreadableRun as error:
+        raise InputRefused(error.reason, path=error.path, line=error.line, column=error.column) from error
+    except ImportError as error:
+        raise ExtraMissing("a database of checkpoints", extra="langgraph") from error
+    except OSError as error:
+        raise typer.BadParameter(f"{error.filename or '-'}: {error.strerror or error}") from error
+
+
+def _names(given: str) -> list[str]:
+    return list(dict.fromkeys(name.strip() for name in given.split(",") if name.strip()))
 
 
 def _no_run(findings: Findings) -> str:
@@ -126,65 +130,56 @@ def _no_run(findings: Findings) -> str:
     return f"expected a run with a model call, found {found}; the formats are {known}"
 
 
-def _names(given: str) -> list[str]:
-    return list(dict.fromkeys(name.strip() for name in given.split(",") if name.strip()))
-
-
-def _rows(prices: Prices | None, *, as_json: bool, as_csv: bool) -> RunRows | None:
-    from accp_adapters.cli.output.csv_rows import csv_rows
-    from accp_adapters.cli.output.json_rows import json_rows
-
-    return json_rows() if as_json else csv_rows(prices) if as_csv else None
-
-
-def _print(
-    reports: list[Report], findings: Findings, prices: Prices | None, rows: RunRows | None, *, as_json: bool
-) -> None:
-    from accp_adapters.cli.output.csv_rows import csv_pieces
-    from accp_adapters.cli.output.json_rows import json_pieces
-
-    if rows is None:
-        _print_tables(reports, prices)
-        return
-    pieces = json_pieces(_to_json(reports, findings, prices), rows) if as_json else csv_pieces(reports, rows, prices)
-    for piece in pieces:
-        write_text(piece, exactly=True)
-    write_text("\n" if as_json else "", exactly=True)
-
-
-def _print_tables(reports: list[Report], prices: Prices | None) -> None:
-    from rich.console import Console
-
-    from accp_adapters.cli.output.terminal_tables import print_policies, print_report
-
-    console = Console()
-    # A file or a pipe has no width; in the default of 80 columns names would be cut.
-    console = console if console.is_terminal else Console(width=110)
-    if len(reports) > 1 or prices:
-        print_policies(reports, prices, console)
-    if len(reports) == 1:
-        print_report(reports[0], console)
-
-
-def _to_json(reports: list[Report], findings: Findings, prices: Prices | None) -> dict[str, object]:
-    def rows(found: list[Finding]) -> list[dict[str, object]]:
+def _to_json(reports: list[Report], findings: Findings) -> dict[str, Any]:
+    def rows(found: list[Any]) -> list[dict[str, object]]:
         return [{"what": f"{f.noun} {f.detail}", "count": f.count, "path": f.path, "line": f.line} for f in found]
 
-    policies = [report.to_json() | ({"money": _money(report, prices)} if prices else {}) for report in reports]
     return {
-        "policies": policies,
+        "policies": [report.to_json() for report in reports],
         "not_understood": rows(findings.not_understood()),
         "left_out": rows(findings.left_out()),
     }
 
 
-def _money(report: Report, prices: Prices) -> dict[str, float]:
-    total = report.total()
-    return {"before": prices.of(total.before), "after": prices.of(total.after)}
+def _print(reports: list[Report]) -> None:
+    from accp_adapters.cli.tables import percent, plain_table, wide_console
+
+    console = wide_console()
+    total = reports[0].total()
+    rows = [("as recorded", f"{total.before.prompt:,}", "", f"{total.before.cost:,.0f}", "", "", "", "")]
+    for report in reports:
+        for row in (*(report.by_source() if len(report.by_source()) > 1 else ()), report.total(report.strategy)):
+            before, after = row.before, row.after
+            tokens = (f"{after.prompt:,}", percent(after.prompt, before.prompt))
+            cost = (f"{after.cost:,.0f}", percent(after.cost, before.cost))
+            values = (percent(after.visible, after.needed), percent(after.reachable, after.needed))
+            rows.append((Path(row.name).name, *tokens, *cost, *values, f"{row.costlier_runs:,} of {row.runs:,}"))
+    columns = ("policy", "prompt tokens", "%", "cost", "%", "values visible %", "or one query away %", "costlier runs")
+    console.print(plain_table("prompts of all model calls", columns, rows, caption=_COST))
+    tools = [
+        (row.name, f"{row.messages:,}", f"{row.unchanged:,}", f"{row.recorded_in_prompts:,}",
+         f"{row.sent_in_prompts:,}", percent(row.sent_in_prompts, row.recorded_in_prompts))
+        for row in reports[0].by_tool()[:_MAX_TOOLS]
+    ]  # fmt: skip
+    headings = ("result of", "messages", "sent as recorded", "tokens in prompts", "with us", "%")
+    console.print(plain_table(f"tool results with the policy {reports[0].strategy!r}", headings, tools))
+    for report in reports:
+        console.print(report.verdict(), soft_wrap=True)
 
 
-def _tell(findings: Findings) -> None:
-    for finding in findings.not_understood():
-        say(f"not understood: {finding}")
-    if findings.not_understood():
-        say("The figures leave this out; --ignore-unknown ends with 0 all the same.")
+def _check_target(path: Path, inputs: list[str]) -> None:
+    if path.exists() and any(os.path.exists(name) and path.samefile(name) for name in inputs):
+        raise typer.BadParameter(
+            f"expected another file than the recorded runs, found {str(path)!r}", param_hint="--html"
+        )
+
+
+def _write_page(path: Path, reports: list[Report], findings: Findings) -> None:
+    from accp_adapters.replay.page import html_report
+
+    made = f"Made on {date.today().isoformat()} with accp-middleware {metadata.version('accp-middleware')}"
+    try:
+        path.write_text(html_report(reports, findings=findings.not_understood(), made=made), encoding="utf-8")
+    except OSError as error:
+        raise typer.BadParameter(f"{path}: {error.strerror}", param_hint="--html") from error
+    say(f"Report: {path.resolve()}")

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 from langchain_core.messages import AIMessage
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_core.receipts.claims import ClaimKind, claims_in
-from accp_core.receipts.spelling import decimal_of, plain
+from accp_adapters.langgraph.shadow.claims import ClaimKind, claims_in
+from accp_adapters.langgraph.shadow.spelling import decimal_of, plain
 from accp_core.strict_json import compact_json
 
 __all__ = ["Action", "action_of", "fetches"]

@@ -10,9 +10,8 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import Any, Final
 
-from accp_adapters.replay.formats.conversation import Item, Kind, Part, Request, Snapshot, Step, Turn, text
+from accp_adapters.replay.formats.conversation import Item, Kind, Part, Request, Snapshot, Step, Turn, json_value, text
 from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.formats.json_values import json_value
 from accp_adapters.replay.recorded_run import RecordedCall, RecordedMessage, Role, Run, calls_in_order
 
 __all__ = ["MAX_OPEN", "Assembler"]

@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
-from accp_adapters.replay.errors import UnreadableRun
+from accp_adapters.replay.formats.findings import UnreadableRun
 from accp_core.strict_json import unique_members
 
 __all__ = ["MAX_RECORD", "Limits", "open_bounded", "read_document", "read_documents"]
 
 MAX_RECORD: Final = 256 << 20
 """Bytes of one record: a line of JSON lines, or a whole document."""
-_STREAM: Final = 'expected JSON, found a stream of events; log it as {"request": {…}, "response": "data: …"}'
 _CSV: Final = "expected JSON, found a table of comma-separated values; export the same records as JSON"
 _CSV_START: Final = re.compile(r'"?[A-Za-z_][\w .-]*"?(?:,"?[A-Za-z_][\w .-]*"?)+\r?$', re.MULTILINE)
+_MAX_SHOWN: Final = 60
 _GZIP: Final = b"\x1f\x8b"
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -105,8 +105,18 @@ def _after_broken(
     try:
         yield number, _load(whole)
     except ValueError as wrong:
-        reason = _STREAM if first.startswith(("data:", "event:")) else _CSV if _CSV_START.match(first) else None
-        raise _refusal(ValueError(reason) if reason else wrong, path, first_line=number) from wrong
+        raise _refusal(_in_words(first) or wrong, path, first_line=number) from wrong
+
+
+def _in_words(first: str) -> ValueError | None:
+    """Return the refusal of a text that is no JSON from its first character on, by its first line."""
+    if first.lstrip().startswith(("{", "[")):
+        return None
+    words = first.strip()
+    shown = words if len(words) <= _MAX_SHOWN else f"{words[:_MAX_SHOWN]}…"
+    return ValueError(
+        _CSV if _CSV_START.match(first) else f"expected recorded runs as JSON or JSON lines, found text: {shown!r}"
+    )
 
 
 def _following(

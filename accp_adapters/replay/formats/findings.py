@@ -1,4 +1,4 @@
-"""What a reader met in a file and does not count: blocks, roles and fields that it does not know, by their place."""
+"""What a reader met in a file and does not count, by its place; and the error of a file that cannot be read."""
 
 from __future__ import annotations
 
@@ -7,9 +7,27 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from accp_adapters.replay.errors import UnreadableRun
+__all__ = ["Finding", "Findings", "UnreadableRun"]
 
-__all__ = ["Finding", "Findings"]
+
+class UnreadableRun(ValueError):
+    """A text is not JSON or not a recorded run; the message begins with the place, such as "runs.json:2:12: "."""
+
+    def __init__(self, reason: str, *, path: str, line: int = 1, column: int = 1) -> None:
+        """Name the place.
+
+        Args:
+            reason: What was expected and found.
+            path: The file.
+            line: From 1.
+            column: From 1.
+        """
+        super().__init__(f"{path}:{line}:{column}: {reason}")
+        self.reason = reason
+        self.path = path
+        self.line = line
+        self.column = column
+
 
 _MAX_KINDS: Final = 500
 """Kinds of findings that are told apart; a hostile file may have a new one in every record."""

@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import convert_to_messages, convert_to_openai_messages
 
-from accp_adapters.evaluation.meter import CallMeter
+from integrations.agent_tasks.meter import CallMeter
 
 __all__ = ["Completion", "completion"]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from langchain_core.language_models import BaseChatModel
 
-from accp_adapters.evaluation.chat_models import agent_model
 from accp_core.ports import TokenCounter
+from integrations.agent_tasks.chat.mailbox import agent_model
 from integrations.agent_tasks.scripted.model import ScriptedModel
 from integrations.agent_tasks.task import Task
 

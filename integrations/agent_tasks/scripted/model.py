@@ -9,9 +9,9 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from pydantic import PrivateAttr
 
-from accp_adapters.evaluation.chat_models import ToolModel
 from accp_core.references import find_references, reference_to
 from accp_core.strict_json import compact_json
+from integrations.agent_tasks.chat.mailbox import ToolModel
 from integrations.agent_tasks.scripted.plans import PLANS, Asks, Plan
 from integrations.agent_tasks.scripted.prompt import MustCall, Prompt
 from integrations.agent_tasks.scripted.team_plans import TEAM_PLANS, TURNS, plan_of_request

@@ -1,86 +1,19 @@
 import asyncio
 import json
-import logging
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from accp_adapters.bindings.accp.connect import connect
-from accp_adapters.cli.app import app
-from accp_adapters.cli.debug import JsonLines
 from accp_adapters.mcp.shim.negotiation import ClientSettings
 from accp_adapters.mcp.shim.protocol import EXTENSION
 from accp_adapters.wire_log import WIRE
 from accp_core.accp import Intent, Message
 from tests.adapters.bindings.hosts.agents import CODEC
 from tests.limits import PATIENCE
-
-runner = CliRunner()
-
-FRAME = "@planner>req:schedule{pri:high|password:hunter2|acc:12}[mid:49679033e07c,seq:3]"
-
-
-def run(*arguments: str, text: str = FRAME, env: dict[str, str] | None = None) -> tuple[int, str, str]:
-    result = runner.invoke(app, list(arguments), input=text, env=env)
-    return result.exit_code, result.stdout, result.stderr
-
-
-@pytest.mark.parametrize("command", ["parse", "check", "format"])
-def test_with_debug_each_frame_is_said_in_words_on_standard_error(command: str) -> None:
-    code, out, err = run("--debug", "frame", command)
-    assert code == 0
-    assert err.startswith('debug: received in -:1: Request by planner: schedule(priority="high", password=[redacted], ')
-    assert "; 33 tokens" in err
-    assert run("frame", command)[1] == out
-
-
-def test_a_frame_that_is_written_is_said_too() -> None:
-    _, _, err = run("--debug", "frame", "format")
-    assert [line.split()[1] for line in err.splitlines()] == ["received", "sent"]
-
-
-def test_the_environment_switches_it_on() -> None:
-    assert run("frame", "parse", env={"ACCP_DEBUG": "1"})[2].startswith("debug: ")
-
-
-def test_without_it_nothing_is_said() -> None:
-    assert run("frame", "parse")[2] == ""
-
-
-def test_more_keys_can_be_hidden() -> None:
-    assert "acc=12" in run("--debug", "frame", "parse")[2]
-    assert "acc=[redacted]" in run("--debug", "--redact", "acc", "frame", "parse")[2]
-
-
-def test_the_same_is_there_as_json() -> None:
-    _, _, err = run("--debug-json", "--redact", "acc", "frame", "parse")
-    event = json.loads(err)
-    assert (event["direction"], event["sender"], event["sequence"], event["tokens"]) == ("received", "planner", 3, 33)
-    assert "hunter2" not in err
-
-
-def test_a_refused_text_is_said_by_its_place_and_not_by_itself() -> None:
-    code, _, err = run("--debug", "frame", "parse", text="@a>req:op{password:hunter2")
-    assert code == 1
-    assert err.splitlines()[0].startswith("debug: received in -:1: no frame; 11 tokens; refused: E1001 expected ")
-    assert "hunter2" not in err
-
-
-def test_the_log_is_off_again_after_the_command() -> None:
-    run("--debug", "frame", "parse")
-    assert run("frame", "parse")[2] == ""
-    assert logging.getLogger("accp").handlers == []
-    assert logging.getLogger("accp").level == logging.NOTSET
-
-
-def test_other_records_of_the_log_are_json_lines_too() -> None:
-    record = logging.LogRecord("accp", logging.DEBUG, __file__, 1, "plain %s", ("words",), None)
-    assert json.loads(JsonLines().format(record)) == {"message": "plain words"}
-
 
 ACCP = str(Path(sys.executable).with_name("accp"))
 ASKED = Message(sender="", intent=Intent.REQUEST, operation="add", payload={"n": 7, "password": "hunter2", "acc": 12})
@@ -94,7 +27,7 @@ async def ask(url: str) -> None:
 @pytest.mark.parametrize("scheme", ["http", "ws"])
 def test_each_frame_that_is_served_is_said(scheme: str, tmp_path: Path) -> None:
     (tmp_path / "crm.py").write_text("async def answer(request):\n    return dict(request.message.payload)\n")
-    words = [ACCP, "--debug", "--redact", "acc", "serve", "crm:answer", "--http", "127.0.0.1:0"]
+    words = [ACCP, "--debug", "serve", "crm:answer", "--http", "127.0.0.1:0"]
     with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as server:
         try:
             assert server.stderr is not None
@@ -108,7 +41,7 @@ def test_each_frame_that_is_served_is_said(scheme: str, tmp_path: Path) -> None:
     assert "Request by ann: add(" in said[0]
     assert "Complete by agent: add(" in said[1]
     assert "n=7, password=[redacted]" in said[0]
-    assert all(hidden not in errors for hidden in ("hunter2", "acc=12"))
+    assert "hunter2" not in errors
 
 
 @pytest.mark.slow

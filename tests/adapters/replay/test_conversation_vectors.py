@@ -8,7 +8,6 @@ from accp_adapters.replay.formats.table import FORMATS, detect
 from tests.conformance.vectors import ROOT
 
 VECTORS = sorted((ROOT / "replay").glob("*.json*"))
-CONVERSATION = [path for path in VECTORS if path.stem not in ("a2a_task", "mcp")]
 CALLS = 4
 
 
@@ -30,7 +29,7 @@ def test_each_format_has_a_vector() -> None:
     assert found == {each.name for each in FORMATS} - {"trajectories"}
 
 
-@pytest.mark.parametrize("path", CONVERSATION, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", VECTORS, ids=lambda path: path.name)
 def test_each_format_has_the_same_calls_and_tokens(path: object) -> None:
     expected = tokens(read("openai_list.json")[0])
     name = getattr(path, "name", "")
@@ -51,19 +50,7 @@ def test_a_request_log_in_anthropics_form_is_compressed_like_any_other() -> None
 
 
 def test_results_and_agents_have_their_names_in_each_format() -> None:
-    for path in CONVERSATION:
+    for path in VECTORS:
         run, _ = read(path.name)
         results = [message for message in run.messages if message.role is Role.TOOL]
         assert [message.tool for message in results] == ["search_trains", "hold_seat"], path.name
-
-
-def test_an_mcp_log_has_a_call_for_each_tool_call_and_one_that_reads_the_last_result() -> None:
-    run, findings = read("mcp.jsonl")
-    assert [(call.prompt, call.output) for call in run.calls] == [((), (0,)), ((0, 1), (2,)), ((0, 1, 2, 3), ())]
-    assert findings.not_understood() == []
-
-
-def test_what_an_a2a_agent_says_and_delivers_is_the_output_of_its_model() -> None:
-    run, findings = read("a2a_task.json")
-    assert [call.output for call in run.calls] == [(1,), (3,), (4,)]
-    assert findings.not_understood() == []

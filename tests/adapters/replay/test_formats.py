@@ -16,7 +16,7 @@ from langchain_core.messages import (
 )
 
 from accp_adapters.replay import Findings, Role, Run, parse_runs, read_runs
-from accp_adapters.replay.errors import UnreadableRun
+from accp_adapters.replay.formats.findings import UnreadableRun
 from tests.adapters.replay.runs import FLIGHTS, chat, trajectory
 
 
@@ -192,13 +192,6 @@ def test_a_missing_field_is_named() -> None:
 
 def test_content_that_is_no_text_is_refused() -> None:
     assert "expected content as text" in refused(json.dumps([{"role": "user", "content": 5}]))
-
-
-def test_a_format_can_be_forced() -> None:
-    assert "missing field 'trajectory_id'" in refused(json.dumps({"messages": []}), run_format="trajectories")
-    assert "expected a trajectory as a JSON object, found [1, 2]" in refused("[1, 2]", run_format="trajectories")
-    with pytest.raises(ValueError, match=r"expected one of the formats trajectories, .*, openai, found 'yaml'"):
-        read("[]", run_format="yaml")
 
 
 def test_a_record_in_no_known_format_says_which_are() -> None:

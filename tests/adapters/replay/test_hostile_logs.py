@@ -10,16 +10,13 @@ from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
 import ormsgpack
-import psycopg
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
-from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import StateGraph
 from langgraph.graph.message import add_messages
 
 from accp_adapters.replay import AS_RECORDED, Findings, UnreadableRun, parse_runs, read_runs, replay
-from accp_adapters.replay.formats.checkpoints.plain_values import read_value
 from accp_adapters.replay.formats.documents import Limits, open_bounded, read_documents
 from tests.conformance.vectors import ROOT
 
@@ -87,46 +84,27 @@ def test_the_last_checkpoint_of_a_thread_is_its_run(database: Path) -> None:
     assert database.read_bytes() == before
 
 
-def test_threads_in_postgres_are_read(postgres_url: str) -> None:
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE replayed")
-    address = postgres_url.replace("/postgres?", "/replayed?")
-    with PostgresSaver.from_conn_string(address) as saver:
-        saver.setup()
-        store(saver)
-    findings = Findings()
-    assert tokens(list(read_runs(address, findings=findings))) == EXPECTED
-    assert findings.not_understood() == []
-
-
-def test_a_password_in_a_url_is_refused_and_not_repeated() -> None:
-    with pytest.raises(UnreadableRun, match="expected the password in PGPASSWORD") as refused:
-        list(read_runs("postgresql://me:hunter2@localhost/db"))
-    assert "hunter2" not in str(refused.value)
-
-
-class Weapon:
-    """What a reader that builds objects would call."""
-
-    def __init__(self, *arguments: object, **fields: object) -> None:
-        os.environ["ACCP_TEST_WEAPON"] = "fired"
-
-
 @pytest.mark.parametrize("code", range(8))
-def test_a_checkpoint_that_would_run_code_is_read_as_data(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checkpoint_that_would_run_code_is_read_as_data(
+    code: int, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("ACCP_TEST_WEAPON", raising=False)
     for target in ((__name__, "Weapon"), ("os", "system"), ("builtins", "eval")):
         inner = ormsgpack.packb((*target, {"command": "false"}, "__call__"))
         content = ormsgpack.packb({"channel_values": {"messages": [ormsgpack.Ext(code, inner)]}})
-        value = read_value("msgpack", content)
-        assert isinstance(value, dict)
+        alter(database, "UPDATE checkpoints SET checkpoint = ?", (content,))
+        try:
+            runs = list(read_runs(database, findings=Findings()))
+        except UnreadableRun:
+            runs = []
+        assert runs == []
     assert "ACCP_TEST_WEAPON" not in os.environ
 
 
 def test_a_checkpoint_in_pickle_is_refused(database: Path) -> None:
     content = b"cos\nsystem\n(S'touch /tmp/accp-test-weapon'\ntR."
     alter(database, "UPDATE checkpoints SET type = 'pickle', checkpoint = ?", (content,))
-    with pytest.raises(UnreadableRun, match="found 'pickle', which is not read: it may run code"):
+    with pytest.raises(UnreadableRun, match="found 'pickle'"):
         list(read_runs(database))
     assert not Path("/tmp/accp-test-weapon").exists()
 
@@ -168,12 +146,13 @@ def test_a_broken_checkpoint_is_refused(database: Path, content: bytes) -> None:
         list(read_runs(database))
 
 
-def test_extensions_within_extensions_end_somewhere() -> None:
+def test_extensions_within_extensions_end_somewhere(database: Path) -> None:
     content = ormsgpack.packb(1)
     for _ in range(3000):
         content = ormsgpack.packb(ormsgpack.Ext(7, content))
-    with pytest.raises(ValueError, match=r"nested too deeply|expected msgpack"):
-        read_value("msgpack", content)
+    alter(database, "UPDATE checkpoints SET checkpoint = ?", (content,))
+    with pytest.raises(UnreadableRun, match="expected checkpoints of LangGraph"):
+        list(read_runs(database))
 
 
 def test_a_dump_that_names_a_class_or_a_secret_makes_no_object() -> None:
@@ -209,23 +188,6 @@ def test_broken_gzip_and_broken_utf8_are_refused(tmp_path: Path) -> None:
     path.write_bytes(b'{"messages": [\xff]}')
     with pytest.raises(UnreadableRun, match=r"log\.jsonl\.gz:1:15: expected UTF-8"):
         list(read_runs(path))
-
-
-def test_a_log_is_read_run_by_run_and_each_byte_is_told_once(tmp_path: Path) -> None:
-    path, read = tmp_path / "log.jsonl", [0]
-
-    def on_read(count: int) -> None:
-        read[0] += count
-
-    with path.open("w", encoding="utf-8") as log:
-        for n in range(2000):
-            messages = [{"role": "user", "content": f"go {n}"}, {"role": "assistant", "content": "x" * 500}]
-            log.write(json.dumps({"messages": messages}) + "\n")
-    runs = read_runs(path, on_read=on_read)
-    next(runs)
-    assert read[0] < path.stat().st_size / 10
-    assert sum(1 for _ in runs) == 1999
-    assert read[0] == path.stat().st_size
 
 
 def test_what_is_hostile_between_two_records_is_named_by_its_line() -> None:

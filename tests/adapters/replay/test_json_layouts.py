@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from accp_adapters.replay.formats.frameworks.json_layouts import write_value
+from accp_adapters.replay.formats.trajectories import write_value
 from accp_core.strict_json import compact_json
 
 VALUE = {"name": "Zoë", "list": [1, 2.0]}

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from accp_adapters.replay.needed_values import mentions_of, values_of
+from accp_adapters.replay.prompts import SentMessage
 from accp_adapters.replay.recorded_run import RecordedMessage, Role, Run
-from accp_adapters.replay.strategy import SentMessage
-from accp_adapters.replay.visibility import NeededValue, OneFetch, VisibilityCheck
+from accp_adapters.replay.visibility import NeededValue, OneFetch, VisibilityCheck, mentions_of, values_of
 from tests.adapters.replay.runs import answers, asks, run_of, says, user
 
 

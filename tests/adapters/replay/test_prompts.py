@@ -11,9 +11,7 @@ import pytest
 from accp_adapters.messages.openai_chat import fetch_tool
 from accp_adapters.policy import Policy
 from accp_adapters.replay import AS_RECORDED, RecordedCall, RecordedMessage, Role, Run, replay
-from accp_adapters.replay.prompts import PromptBuilder
-from accp_adapters.replay.seen_messages import SeenMessages
-from accp_adapters.replay.strategies import policy_strategy
+from accp_adapters.replay.prompts import PromptBuilder, SeenMessages, policy_strategy
 from accp_core.projection import CallRecord
 from accp_core.strict_json import compact_json
 from tests.adapters.replay.runs import answers, asks, run_of, says, user

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from accp_adapters.replay import Role, parse_runs
-from accp_adapters.replay.errors import UnreadableRun
+from accp_adapters.replay.formats.findings import UnreadableRun
 from tests.adapters.replay.test_format_details import generation, read, span
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city":"Rome"}'}}
@@ -37,25 +37,6 @@ FLAT = [
     {"role": "user", "content": ASKED},
     {"role": "assistant", "content": "", "tool_calls": [CALL]},
     {"role": "tool", "content": "Sunny", "tool_call_id": "c1"},
-]
-OUTPUT = {"type": "text", "value": "Sunny"}
-VERCEL = [
-    {"role": "user", "content": [{"type": "text", "text": ASKED}]},
-    {
-        "role": "assistant",
-        "content": [{"type": "tool-call", "toolCallId": "c1", "toolName": "weather", "input": ARGUMENTS}],
-    },
-    {
-        "role": "tool",
-        "content": [
-            {
-                "type": "tool-result",
-                "toolCallId": "c1",
-                "toolName": "weather",
-                "output": {"type": "text", "value": "Sunny"},
-            }
-        ],
-    },
 ]
 
 
@@ -97,16 +78,6 @@ RECORDS = {
             "gen_ai.completion": json.dumps({"generations": [[{"text": ANSWER, "type": "ChatGeneration"}]]}),
         }
     ),
-    "the Vercel AI SDK": span(
-        **{"gen_ai.request.model": "m", "ai.prompt.messages": json.dumps(VERCEL), "ai.response.text": ANSWER}
-    ),
-    "Google's Agent Development Kit": span(
-        **{
-            "gen_ai.request.model": "m",
-            "gcp.vertex.agent.llm_request": json.dumps({"model": "m", "config": {}, "contents": GEMINI}),
-            "gcp.vertex.agent.llm_response": json.dumps({"content": {"parts": [{"text": ANSWER}], "role": "model"}}),
-        }
-    ),
     "flat messages": span(
         **{
             "gen_ai.operation.name": "chat",
@@ -128,14 +99,6 @@ def test_a_conversation_is_read_whichever_tracer_wrote_it(record: Any) -> None:
         (Role.AGENT, ANSWER),
     ]
     assert run.messages[2].tool == "weather"
-
-
-def test_the_calls_of_an_answer_of_the_vercel_sdk_are_read() -> None:
-    asked = [{"toolCallType": "function", "toolCallId": "c1", "toolName": "weather", "input": '{"city":"Rome"}'}]
-    given = {"ai.prompt.messages": json.dumps(VERCEL[:1]), "ai.response.toolCalls": json.dumps(asked)}
-    (run,), findings = read(span(**{"gen_ai.request.model": "m"}, **given))
-    assert list(map(str, findings.not_understood())) == []
-    assert [message.text for message in run.messages] == [ASKED, '{"city":"Rome"}']
 
 
 def test_an_observation_that_cannot_be_read_is_counted_and_the_others_of_its_trace_are_read() -> None:

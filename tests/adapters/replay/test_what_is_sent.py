@@ -32,9 +32,7 @@ from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.langgraph import AccpMiddleware
 from accp_adapters.policy import Policy
 from accp_adapters.replay import AS_RECORDED, RecordedCall, Role, Run, parse_runs, replay
-from accp_adapters.replay.prompts import PromptBuilder
-from accp_adapters.replay.seen_messages import SeenMessages, name_of
-from accp_adapters.replay.strategies import to_strategy
+from accp_adapters.replay.prompts import PromptBuilder, SeenMessages, name_of, to_strategy
 from accp_adapters.tokens import count_remembered
 from accp_core.strict_json import compact_json
 from tests.harness.bench.data import committed_runs

@@ -27,7 +27,7 @@ from rich.console import Console
 
 from accp_adapters.a2a.values import protojson_text
 from accp_adapters.a2a.view import task_view
-from accp_adapters.cli.output.terminal_tables import percent, plain_table
+from accp_adapters.cli.tables import percent, plain_table
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import o200k_base
 from accp_core.strict_json import compact_json

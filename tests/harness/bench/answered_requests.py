@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from rich.console import Console
 
-from accp_adapters.cli.output.terminal_tables import percent, plain_table
+from accp_adapters.cli.tables import percent, plain_table
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.policy import Policy
 from accp_core import Compressed, compress

@@ -22,7 +22,7 @@ import httpx2
 from rich.console import Console
 
 from accp_adapters.a2a import EXTENSION
-from accp_adapters.cli.output.terminal_tables import plain_table
+from accp_adapters.cli.tables import plain_table
 from tests.adapters.mcp.proxy.upstream import Saying, Upstream
 from tests.adapters.mcp.serving import serving
 from tests.attacks.commands import ACCP, running
@@ -155,25 +155,12 @@ async def a2a() -> AsyncIterator[Door]:
         yield command.url, [message("ann", 3)], [message("hog", 15_000)]
 
 
-@asynccontextmanager
-async def inspector() -> AsyncIterator[Door]:
-    """`accp inspect`: the other one is a program on this machine that was not let in."""
-    with running(*ACCP, "inspect", "--example") as command:
-        async with client_of(command.url) as client:
-            opened = await client.get(command.paths[0])
-            cookie = opened.headers["set-cookie"].partition(";")[0]
-        page = ("GET", "/inspector.css", b"", {"cookie": cookie})
-        guess = ("GET", f"/?token={'x' * 60_000}", b"", dict[str, str]())
-        yield command.url, [page], [guess]
-
-
 DOORS: Final[Mapping[str, Callable[[], Any]]] = {
     "proxy": proxy,
     "gateway": gateway,
     "ACCP": accp,
     "ACP": acp,
     "A2A": a2a,
-    "inspector": inspector,
 }
 
 

@@ -17,7 +17,7 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMes
 from langchain_core.outputs import ChatGeneration, ChatResult
 from rich.console import Console
 
-from accp_adapters.cli.output.terminal_tables import plain_table
+from accp_adapters.cli.tables import plain_table
 from accp_adapters.langgraph import AccpMiddleware, Policy
 from tests.harness.bench.team import customer
 from tests.scripted_model import call, calls

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 import httpx
 from rich.console import Console
 
-from accp_adapters.cli.output.terminal_tables import plain_table
+from accp_adapters.cli.tables import plain_table
 from tests.adapters.mcp.serving import free_port
 from tests.adapters.mcp.transcripts import ACCP, SERVER, ask, modern
 

@@ -9,7 +9,7 @@ from typing import Final, get_args
 
 from rich.console import Console
 
-from accp_adapters.cli.output.terminal_tables import percent, plain_table
+from accp_adapters.cli.tables import percent, plain_table
 from accp_adapters.mcp import Decoder, Encoder
 from accp_adapters.mcp.shim.hosts import ShownForm, shown_text
 from accp_adapters.mcp.shim.negotiation import ClientSettings, declare_extension

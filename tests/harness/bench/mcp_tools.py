@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from rich.console import Console
 
-from accp_adapters.cli.output.terminal_tables import percent, plain_table
+from accp_adapters.cli.tables import percent, plain_table
 from accp_adapters.mcp.shim.protocol import JsonObject
 from accp_adapters.mcp.shim.tools.levels import (
     LEVELS,

@@ -20,7 +20,7 @@ from langgraph_supervisor import create_supervisor
 from langgraph_swarm import create_handoff_tool, create_swarm
 from rich.console import Console
 
-from accp_adapters.cli.output.terminal_tables import plain_table
+from accp_adapters.cli.tables import plain_table
 from accp_adapters.langgraph import AccpMiddleware, AciState, begin, handoff_tool, master_graph, read_results
 from accp_core.aci import AgentContext, TaskContext, todo
 from tests.harness.bench.team import (

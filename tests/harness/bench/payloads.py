@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rich.console import Console, RenderableType
 
-from accp_adapters.cli.output.terminal_tables import percent, plain_table
+from accp_adapters.cli.tables import percent, plain_table
 from accp_adapters.tokens import o200k_base
 from accp_core.packing.equality import is_same_json
 from accp_core.strict_json import compact_json

@@ -14,7 +14,7 @@ from typing import Any, Final
 from rich.console import Console
 from toon_format import decode, encode
 
-from accp_adapters.cli.output.terminal_tables import plain_table
+from accp_adapters.cli.tables import plain_table
 from accp_adapters.tokens import o200k_base
 from accp_adapters.tokens.fast import fast_count
 from accp_core.ports import TokenCounter

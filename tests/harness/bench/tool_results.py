@@ -10,8 +10,8 @@ from typing import Any
 
 from rich.console import Console
 
-from accp_adapters.cli.output.terminal_tables import percent, plain_table
-from accp_adapters.replay.formats.json_values import json_value
+from accp_adapters.cli.tables import percent, plain_table
+from accp_adapters.replay.formats.conversation import json_value
 from accp_adapters.tokens import o200k_base
 from accp_core.packing.equality import is_same_json
 from accp_core.strict_json import compact_json

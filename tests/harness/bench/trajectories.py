@@ -8,7 +8,7 @@ from typing import Final
 
 from rich.console import Console, RenderableType
 
-from accp_adapters.cli.output.terminal_tables import percent, plain_table
+from accp_adapters.cli.tables import percent, plain_table
 from accp_adapters.policy import Policy
 from accp_adapters.replay import Comparison, Report, Run, StrategyName, replay, replay_all
 from accp_adapters.tokens import count_remembered
@@ -20,7 +20,6 @@ STRATEGIES: Final = {
     StrategyName.COMPACT: "baseline: JSON results as compact JSON",
     StrategyName.LOSSLESS: "Policy.lossless(): views, and markers for repeated lines; nothing left out",
     StrategyName.DEFAULT: "default policy: results of over 2,500 tokens as previews of 1,000",
-    StrategyName.TIGHT: "Policy.tight(): results of over 600 tokens as previews of 500; of agents' words 400, 200",
 }
 
 
@@ -58,8 +57,8 @@ def _print(title: str, runs: list[Run], console: Console) -> None:
 
 def _without_each(report: Report) -> list[Comparison]:
     """Return the totals that leave one corpus out, so that no figure rests on a single corpus."""
-    rows = report.without_each_source()
-    return [replace(row, name=f"without {PurePath(row.name).stem}") for row in rows if len(rows) > 1]
+    names = [row.name for row in report.by_source()]
+    return [report.total(f"without {PurePath(name).stem}", leave_out=name) for name in names if len(names) > 1]
 
 
 def _table(title: str, rows: list[Comparison]) -> RenderableType:

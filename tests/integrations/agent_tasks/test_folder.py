@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from accp_adapters.evaluation.chat_models import MailboxModel
-from accp_adapters.evaluation.models import Answered
-from accp_adapters.evaluation.run_file import read_run
+from integrations.agent_tasks.chat.mailbox import Answered, MailboxModel
 from integrations.agent_tasks.run import TaskOptions, evaluate_tasks
+from integrations.agent_tasks.run_file import read_run
 
 CALLS = [{"tool": "list_orders", "document": "orders.json"}, {"tool": "read_mail", "document": "mail.txt"}]
 TASK = {"id": "buyer", "request": "Who bought {most}?", "calls": CALLS, "answer": ["Ada", "7"], "decoys": ["Bo"]}

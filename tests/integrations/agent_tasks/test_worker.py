@@ -9,11 +9,11 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from accp_adapters.evaluation.arms import Arm
-from accp_adapters.evaluation.meter import CallMeter
 from accp_adapters.messages import project_messages
 from integrations.agent_tasks.agents import INSTRUCTIONS
+from integrations.agent_tasks.arms import Arm
 from integrations.agent_tasks.chat.functions import completion
+from integrations.agent_tasks.meter import CallMeter
 from integrations.agent_tasks.run import TaskOptions, evaluate_tasks
 from integrations.agent_tasks.scripted.model import ScriptedModel
 from integrations.agent_tasks.task import Task

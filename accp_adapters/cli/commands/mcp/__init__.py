@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from accp_adapters.cli.commands.mcp.install import install, uninstall
 from accp_adapters.cli.commands.mcp.run import run
 from accp_adapters.cli.commands.mcp.status import status
-from accp_adapters.cli.groups import HelpGroup
 
 __all__ = ["mcp"]
 
 _RUN = "run"
 
 
-class _McpCommands(HelpGroup):
+class _McpCommands(TyperGroup):
     """The sub-commands of `accp mcp`; without the name of one, the words are those of the proxy itself."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -1,1 +1,0 @@
-"""`accp aacp`: the group and its commands."""

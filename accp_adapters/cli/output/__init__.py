@@ -1,1 +1,0 @@
-"""What commands print: tables for a terminal, JSON, comma-separated values."""

@@ -1,1 +1,0 @@
-"""Where the inspector reads: checkpoints, recorded runs, files of frames, logs of sessions."""

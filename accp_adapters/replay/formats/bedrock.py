@@ -1,0 +1,126 @@
+"""Amazon Bedrock Converse: requests, requests with responses, and the invocation log of a model.
+
+Sources: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html and
+https://docs.aws.amazon.com/bedrock/latest/userguide/model-invocation-logging.html (`input.inputBodyJson`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from accp_adapters.replay.formats.conversation import (
+    ChatLayout,
+    Item,
+    Part,
+    Turn,
+    call,
+    content_parts,
+    definitions,
+    exchange_of,
+    instructions,
+    result,
+    text,
+    turn_of,
+    written,
+)
+from accp_adapters.replay.formats.findings import Findings
+
+__all__ = ["is_converse", "read_converse"]
+
+_OWNER: Final = "a Bedrock message"
+_BLOCKS: Final = frozenset(
+    [
+        "text",
+        "toolUse",
+        "toolResult",
+        "reasoningContent",
+        "image",
+        "document",
+        "video",
+        "guardContent",
+        "cachePoint",
+        "json",
+        "citationsContent",
+        "searchResult",
+    ]
+)
+
+
+def is_converse(document: Any) -> bool:
+    """Return whether a document is in this format."""
+    match document:
+        case {"input": {"inputBodyJson": {"messages": [*messages]}}}:
+            return _has_blocks(messages)
+        case {"request": _, "response": _}:
+            request, _ = exchange_of(document) or ({}, None)
+            return _has_blocks(request.get("messages"))
+        case {"messages": [*messages]} | [*messages]:
+            return _has_blocks(messages)
+    return _has_blocks([document])
+
+
+def _has_blocks(messages: Any) -> bool:
+    """Return whether the first block of a message is an object of one known field and has no type."""
+    match messages:
+        case [{"role": "user" | "assistant", "content": [{**block}, *_]}, *_]:
+            return "type" not in block and not _BLOCKS.isdisjoint(block)
+    return False
+
+
+def read_converse(document: Any, findings: Findings) -> Iterator[Item]:
+    """Yield what a document says."""
+    match document:
+        case {"input": {"inputBodyJson": request}}:
+            findings.fields(document, ("input", "output"), "a Bedrock log record")
+            answer = document.get("output", {}).get("outputBodyJson") or {}
+            yield from LAYOUT.read({"request": request, "response": answer}, findings)
+        case _:
+            yield from LAYOUT.read(document, findings)
+
+
+def _read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
+    findings.fields(message, ("content",), _OWNER)
+    parts = content_parts(message["content"], _read_block, findings)
+    yield from turn_of(message["role"], parts, findings, "a Bedrock conversation")
+
+
+def _read_block(block: Mapping[str, Any], findings: Findings) -> Iterator[Part]:
+    match block:
+        case {"text": str(words)}:
+            yield text(words)
+        case {"json": value}:
+            yield text(written(value))
+        case {"toolUse": {"name": str(tool), "input": arguments} as asked}:
+            yield call(tool, arguments, asked.get("toolUseId"))
+        case {"toolResult": {"content": content} as answer}:
+            findings.fields(answer, ("content",), "a Bedrock tool result")
+            texts = [part.text for part in content_parts(content, _read_block, findings)]
+            yield result("\n".join(filter(None, texts)), answer.get("toolUseId"))
+        case {"reasoningContent": _}:
+            findings.thoughts("reasoningContent", _OWNER)
+        case {"cachePoint": _}:
+            return
+        case _:
+            findings.block(next(iter(block), None), _OWNER)
+
+
+def _read_response(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...]:
+    findings.fields(body, ("output",), "a Bedrock response")
+    message = (body.get("output") or {}).get("message")
+    return tuple(_read_message(message, findings)) if message else ()
+
+
+def _system(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...]:
+    words = [part.text for part in content_parts(body.get("system"), _read_block, findings)]
+    return instructions("\n".join(words))
+
+
+LAYOUT: Final = ChatLayout(
+    owner="Bedrock",
+    fields=frozenset({"system", "toolConfig", "additionalModelRequestFields"}),
+    read_message=_read_message,
+    read_response=_read_response,
+    read_instructions=_system,
+    read_tools=lambda body: definitions((body.get("toolConfig") or {}).get("tools")),
+)

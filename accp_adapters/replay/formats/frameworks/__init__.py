@@ -1,1 +1,0 @@
-"""The formats of agent frameworks: how they keep and dump conversations."""

@@ -1,0 +1,281 @@
+"""OpenAI: chat completions and Responses, as messages, requests, requests with responses and lines of a batch.
+
+Sources: https://platform.openai.com/docs/api-reference/chat/create, …/responses/create and …/batch/request-input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from accp_adapters.replay.formats.conversation import (
+    ROLES,
+    ChatLayout,
+    Item,
+    Part,
+    Snapshot,
+    Step,
+    Turn,
+    call,
+    content_parts,
+    definitions,
+    exchange_of,
+    instructions,
+    read_turns,
+    request_of,
+    result,
+    result_text,
+    text,
+    turn_of,
+)
+from accp_adapters.replay.formats.findings import Findings
+from accp_adapters.replay.recorded_run import Role
+
+__all__ = [
+    "LAYOUT",
+    "is_chat",
+    "is_chat_message",
+    "is_item",
+    "is_responses",
+    "read_chat_message",
+    "read_choices",
+    "read_item",
+    "read_responses",
+]
+
+
+_OWNER: Final = "an OpenAI message"
+_THOUGHTS: Final = ("reasoning_content", "reasoning", "reasoning_details")
+_MESSAGE: Final = frozenset(("content", "name", "tool_calls", "function_call", "refusal", *_THOUGHTS))
+"""Fields that are read."""
+
+
+def is_chat_message(message: Any) -> bool:
+    """Return whether a value is one chat message."""
+    match message:
+        case {"role": str(role)} if role in ROLES:
+            return "content" in message or "tool_calls" in message or "function_call" in message
+    return False
+
+
+def is_chat(document: Any) -> bool:
+    """Return whether a document is in this format."""
+    if isinstance(document, list):
+        return bool(document) and is_chat_message(document[0])
+    exchange = exchange_of(document) if isinstance(document, Mapping) and "request" in document else None
+    body = exchange[0] if exchange else request_of(document)
+    match body.get("messages"):
+        case [first, *_]:
+            return is_chat_message(first)
+    return is_chat_message(document)
+
+
+def read_chat_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
+    """Yield the turn in one message.
+
+    Raises:
+        KeyError, TypeError: a field is missing or has another type.
+    """
+    findings.fields(message, _MESSAGE, _OWNER)
+    for name in _THOUGHTS:
+        if message.get(name):
+            findings.thoughts(name, _OWNER)
+    role = ROLES.get(message["role"])
+    if role is None:
+        findings.role(message["role"], "an OpenAI conversation")
+        return
+    content = message.get("content")
+    if role is Role.TOOL:
+        answer = result(result_text(content, read_block, findings), message.get("tool_call_id"), message.get("name"))
+        yield Turn(role=role, parts=(answer,))
+        return
+    parts = list(_words(content, findings))
+    if isinstance(refusal := message.get("refusal"), str):
+        parts.append(text(refusal))
+    parts += map(_tool_call, message.get("tool_calls") or ())
+    if function := message.get("function_call"):
+        parts.append(call(function["name"], function.get("arguments")))
+    yield Turn(role=role, parts=tuple(parts) or (text(""),), agent=message.get("name") or "")
+
+
+def read_block(block: Mapping[str, Any], findings: Findings) -> Iterator[Part]:
+    """Yield the text of one block of content."""
+    match block:
+        case {"type": "text" | "input_text" | "output_text", "text": str(words)}:
+            yield text(words)
+        case {"type": "refusal", "refusal": str(words)}:
+            yield text(words)
+        case {"type": "thinking" | "reasoning" as kind}:
+            findings.thoughts(kind, _OWNER)
+        case _:
+            findings.block(block.get("type"), _OWNER)
+
+
+def read_choices(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...]:
+    """Return the turns in a response, one for each choice; it may be one message."""
+    if "choices" not in body:
+        return tuple(read_chat_message(body, findings)) if "role" in body else ()
+    findings.fields(body, ("choices", "prompt_filter_results"), "an OpenAI response")
+    return tuple(turn for choice in body["choices"] for turn in _choice(choice, findings))
+
+
+def _choice(choice: Any, findings: Findings) -> Iterator[Turn]:
+    """Yield the turn of one of several answers, each of which was paid for; a later prompt has one of them at most."""
+    message = choice.get("message") if isinstance(choice, Mapping) else None
+    if isinstance(message, Mapping):
+        yield from read_chat_message(message, findings)
+    else:
+        findings.add("choice", "without a message of an OpenAI response")
+
+
+def _words(content: object, findings: Findings) -> Iterator[Part]:
+    """Yield the words of a message; several blocks are one text, as a provider joins them."""
+    parts = [part.text for part in content_parts(content, read_block, findings) if part.text]
+    if parts:
+        yield text("\n".join(parts))
+
+
+def _tool_call(asked: Mapping[str, Any]) -> Part:
+    # Custom tools are called with a text, not with JSON.
+    if "custom" in asked:
+        return call(asked["custom"]["name"], asked["custom"].get("input"), asked.get("id"))
+    return call(asked["function"]["name"], asked["function"].get("arguments"), asked.get("id"))
+
+
+LAYOUT: Final = ChatLayout(
+    owner="OpenAI",
+    fields=frozenset({"tools", "functions", "function_call", "response_format", "prediction", "web_search_options"}),
+    read_message=read_chat_message,
+    read_response=read_choices,
+    read_tools=lambda body: definitions(body.get("tools"), body.get("functions"), body.get("response_format")),
+)
+
+
+_RESPONSE: Final = "an OpenAI response"
+_CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input", "mcp_call": "arguments"}
+_RESULTS: Final = ("function_call_output", "custom_tool_call_output")
+
+
+def is_item(item: Any) -> bool:
+    """Return whether a value is an item that chat completions do not have."""
+    match item:
+        case {"type": "function_call" | "function_call_output" | "custom_tool_call" | "custom_tool_call_output"}:
+            return "call_id" in item
+        case {"type": "message", "role": str(), "content": _}:
+            return True
+        case {"type": "reasoning", "summary": _}:
+            return True
+    return False
+
+
+def is_responses(document: Any) -> bool:
+    """Return whether a document is in this format."""
+    if isinstance(document, list):
+        return any(map(is_item, document))
+    match document:
+        case {"request": _, "response": _}:
+            exchange = exchange_of(document)
+            return exchange is not None and "input" in exchange[0] and "messages" not in exchange[0]
+        case {"object": "response", "output": [*_]}:
+            return True
+    body = request_of(document)
+    return is_item(document) or ("input" in body and "model" in body and isinstance(body["input"], str | list))
+
+
+def read_responses(document: Any, findings: Findings) -> Iterator[Item]:
+    """Yield what a document says."""
+    if is_item(document):
+        yield from (Step(turn=turn, joined=True) for turn in read_item(document, findings))
+    elif isinstance(document, Mapping) and document.get("object") == "response":
+        findings.add("OpenAI response", "without its request")
+    elif isinstance(document, list):
+        yield Snapshot(turns=tuple(_merge(read_turns(document, read_item, findings))))
+    else:
+        yield from RESPONSES.read(_with_items(document), findings)
+
+
+def read_item(item: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
+    """Yield the turn in one item.
+
+    Raises:
+        KeyError, TypeError: a field is missing or has another type.
+    """
+    kind = item.get("type", "message")
+    if kind == "reasoning":
+        findings.thoughts(kind, _RESPONSE)
+        return
+    if kind == "message":
+        yield from _message(item, findings)
+    elif kind in _CALLS:
+        yield Turn(role=Role.AGENT, parts=tuple(_calls(item, kind)))
+    elif kind in _RESULTS:
+        yield Turn(role=Role.TOOL, parts=(result(_answer(item.get("output"), findings), item["call_id"]),))
+    else:
+        findings.block(kind, _RESPONSE)
+        return
+    findings.fields(item, ("content", "arguments", "input", "output"), "an OpenAI item")
+
+
+def _message(item: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
+    parts = [part.text for part in content_parts(item.get("content"), read_block, findings)]
+    yield from turn_of(item["role"], (text("\n".join(filter(None, parts))),), findings, _RESPONSE)
+
+
+def _calls(item: Mapping[str, Any], kind: str) -> Iterator[Part]:
+    call_id = item.get("call_id") or item.get("id")
+    yield call(item["name"], item.get(_CALLS[kind]), call_id)
+    if kind == "mcp_call" and item.get("output"):
+        yield result(item["output"], call_id)
+
+
+def _answer(output: object, findings: Findings) -> str:
+    return "\n".join(part.text for part in content_parts(output, read_block, findings))
+
+
+def _with_items(document: Any) -> Any:
+    """Return a document in which an input that is a text is a message."""
+    match document:
+        case {"request": _, "response": response}:
+            request, _ = exchange_of(document) or ({}, None)
+            return {**document, "request": _with_items(request), "response": response}
+        case {"input": str(words)}:
+            return {**document, "input": [{"role": "user", "content": words}]}
+    return document
+
+
+def _merge(turns: Iterable[Turn]) -> Iterator[Turn]:
+    """Yield the turns with those of one model call, which are items of their own, put together."""
+    pending: list[Part] = []
+    for turn in turns:
+        if turn.role is Role.AGENT:
+            pending += turn.parts
+            continue
+        if pending:
+            yield Turn(role=Role.AGENT, parts=tuple(pending))
+            pending = []
+        yield turn
+    if pending:
+        yield Turn(role=Role.AGENT, parts=tuple(pending))
+
+
+def _read_response(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...]:
+    return tuple(_merge(turn for item in body.get("output") or () for turn in read_item(item, findings)))
+
+
+def _schema(body: Mapping[str, Any]) -> object:
+    """Return the schema of a structured output, which is a part of the prompt."""
+    written_as = (body.get("text") or {}).get("format") or {}
+    return written_as if written_as.get("type") == "json_schema" else None
+
+
+RESPONSES: Final = ChatLayout(
+    owner="OpenAI Responses",
+    messages="input",
+    fields=frozenset({"instructions", "tools", "text"}),
+    read_message=read_item,
+    read_response=_read_response,
+    read_instructions=lambda body, findings: instructions(body.get("instructions") or ""),
+    read_tools=lambda body: definitions(body.get("tools"), _schema(body)),
+    requests_only=True,
+    arrange=_merge,
+)

@@ -1,1 +1,0 @@
-"""The formats of model providers: what their interfaces are sent and answer."""

@@ -1,1 +1,0 @@
-"""The formats of observability tools: spans, runs and log records of model calls."""

@@ -110,11 +110,10 @@ def test_each_configuration_is_one_that_the_integration_starts(block: Block) -> 
     assert block.text in (ROOT / "integrations" / "tools_over_mcp" / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("command", starting_with("make "), ids=by_name)
-def test_each_make_target_exists(command: Block) -> None:
-    target = command.text.split()[1]
-    planned = subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert planned.stdout
+def test_each_make_target_exists() -> None:
+    targets = {command.text.split()[1] for command in starting_with("make ")}
+    targets |= set(re.findall(r"`make ([a-z0-9-]+)`", CONTRIBUTING))
+    subprocess.run(["make", "--dry-run", *targets], cwd=ROOT, capture_output=True, check=True)
 
 
 @pytest.mark.parametrize("command", starting_with("pip install"), ids=by_name)
@@ -175,11 +174,6 @@ def test_pages_for_users_name_no_test(page: str) -> None:
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     assert re.findall(r"`tests/[^`]*`|\btest_\w+", text) == []
     assert len(text.splitlines()) <= MAX_PAGE_LINES
-
-
-@pytest.mark.parametrize("target", sorted(set(re.findall(r"`make ([a-z0-9-]+)`", CONTRIBUTING))))
-def test_each_make_target_that_contributors_are_told_of_exists(target: str) -> None:
-    subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, check=True)
 
 
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"(?:tests|accp_core|accp_adapters)/[\w/.:]*\w", CONTRIBUTING))))

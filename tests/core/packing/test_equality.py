@@ -2,8 +2,8 @@
 
 import pytest
 
-from accp_core.packing.equality import common_value, is_same_json
-from accp_core.packing.tree import ABSENT, EmbeddedJson, RepeatedValue, Repetition
+from accp_core.packing.equality import is_same_json
+from accp_core.packing.tree import EmbeddedJson, Repetition
 
 DISTINCT = [
     None, True, False, 0, 1, 0.0, -0.0, 1.0, "", "1", "true", [], [1], [1.0], [1, 1], {}, {"a": 1}, {"a": True},
@@ -30,23 +30,3 @@ def rebuilt(value: object) -> object:
 @pytest.mark.parametrize("value", DISTINCT, ids=repr)
 def test_a_value_is_the_same_as_itself(value: object) -> None:
     assert is_same_json(value, rebuilt(value))
-
-
-@pytest.mark.parametrize("one", DISTINCT, ids=repr)
-def test_values_of_other_type_order_or_sign_are_not_the_same(one: object) -> None:
-    assert [other for other in DISTINCT if is_same_json(one, other)] == [one]
-
-
-@pytest.mark.parametrize("value", DISTINCT, ids=repr)
-def test_a_value_that_all_share_is_common(value: object) -> None:
-    assert repr(common_value([value, rebuilt(value), rebuilt(value)])) == repr(value)
-
-
-@pytest.mark.parametrize("one", DISTINCT, ids=repr)
-def test_values_that_differ_have_nothing_in_common(one: object) -> None:
-    assert [other for other in DISTINCT if common_value([one, other]) is not ABSENT] == [one]
-
-
-@pytest.mark.parametrize("value", [ABSENT, RepeatedValue(1, "x")])
-def test_neither_an_absent_value_nor_a_repeated_value_is_common(value: object) -> None:
-    assert common_value([value, value]) is ABSENT

@@ -11,7 +11,7 @@ from accp_adapters.tokens import count_o200k, o200k_base
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
 from accp_core.token_counts import RememberingCounter, has_tokens, is_longer
-from accp_core.view import render, render_text
+from accp_core.view import render
 from tests.harness.bench.made_payloads import MADE_PAYLOADS
 
 
@@ -43,28 +43,6 @@ def test_of_most_payloads_the_view_and_half_of_the_json_are_counted() -> None:
         counter.characters -= len(render(value, counter=counter))
         sizes += len(compact_json(value))
     assert counter.characters < 0.7 * sizes
-
-
-def test_with_a_bound_hardly_more_than_the_view_is_counted() -> None:
-    for name in ("pods", "wide", "sparse", "API description", "search"):
-        counter = Bounded()
-        view = render(made(name), counter=counter)
-        assert view == render(made(name), counter=count_o200k)
-        assert counter.characters <= 1.1 * len(view), name
-
-
-def test_a_compact_text_is_counted_where_the_bound_is_too_low() -> None:
-    counter, value = Bounded(), ["abcdefgh" * 9]
-    assert render(value, counter=counter) == compact_json(value)
-    assert counter.characters > len(compact_json(value))
-
-
-@pytest.mark.parametrize("name", ["pods", "wide", "time series"])
-def test_a_source_that_is_compact_json_is_counted_once(name: str) -> None:
-    counter, source = Counter(), compact_json(made(name))
-    view = render_text(source, counter=counter)
-    # The strings of some values are counted, too, to decide whether they are written once.
-    assert counter.characters <= 1.1 * (len(source) + len(view.text))
 
 
 def test_a_text_is_counted_to_its_end_before_any_part_is_counted_again() -> None:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accp_core import DecodeError, View, read, render, render_text
+from accp_core import DecodeError, read, render, render_text
 from accp_core.documents.json_layout import describe_json
-from accp_core.packing.expansion import DEFAULT_EXPANSION, ExpansionLimits, size_of
+from accp_core.packing.expansion import ExpansionLimits, size_of
 from accp_core.view.layout import restore
 from accp_core.view.notation import AS_IS, NOTATION
 from tests.core.view.bombs import BOMBS
@@ -37,16 +37,6 @@ def test_a_text_that_stands_for_too_much_is_refused_before_it_is_built(text: str
         assert 0 <= refusal.value.position < len(text)
 
     assert peak_of(run) < 2_000_000 + 60 * len(text)
-
-
-@pytest.mark.parametrize(
-    ("name", "sign"),
-    [("a repeated array", "*1"), ("repeated rows", "*1"), ("a repetition before its value", "*1")],
-)
-def test_the_position_is_that_of_what_repeats(name: str, sign: str) -> None:
-    with pytest.raises(DecodeError) as refusal:
-        read(BOMBS[name])
-    assert BOMBS[name].startswith(sign, refusal.value.position)
 
 
 @bomb
@@ -96,37 +86,6 @@ def test_columns_that_repeat_something_are_measured_before_they_are_built(text: 
     assert refusal.value.code == "E2003"
 
 
-def test_all_parts_of_a_text_have_one_limit() -> None:
-    text, words = "", [NOTATION]
-    for _ in range(10):
-        part = f"a {'é' * 100}"
-        text, words = text + part, [*words, f"o!ffff;u;0.0:{len(part)}"]
-    source = restore(text, " ".join(words))
-    assert len(restore(text, " ".join(words), limits=ExpansionLimits(size=len(source)))) == len(source)
-    with pytest.raises(DecodeError) as refusal:
-        restore(text, " ".join(words), limits=ExpansionLimits(size=len(source) - 1))
-    assert (refusal.value.code, refusal.value.position) == ("E2003", len(text) - len(part))
-
-
-def test_the_limits_are_options() -> None:
-    text = f"a &1 {'y' * 100}\nb [{', '.join(['*1'] * 100)}]"
-    value = read(text)
-    size = size_of(value)
-    assert read(text, limits=ExpansionLimits(size=size + len(text))) == value
-    assert read(text, limits=ExpansionLimits(times=25)) == value
-    for limits in (ExpansionLimits(size=size // 2), ExpansionLimits(times=15)):
-        with pytest.raises(DecodeError) as refusal:
-            read(text, limits=limits)
-        assert (refusal.value.code, text[refusal.value.position]) == ("E2003", "*")
-
-
-def test_a_text_may_always_be_as_large_as_it_is() -> None:
-    limits = ExpansionLimits(size=10)
-    assert read('{"a": [1, 2, 3]}', limits=limits) == {"a": [1, 2, 3]}
-    assert read("a [1, 2, 3]\nb a text of some words", limits=limits) == {"a": [1, 2, 3], "b": "a text of some words"}
-    assert restore("a text of some words", f"{NOTATION} t:20", limits=limits) == "a text of some words"
-
-
 REPETITIVE: dict[str, object] = {
     "a string in every place": ["the same words and more of them, again and again, without an end" * 9] * 400,
     "a map in every place": [{"a": ["the same words"] * 30, "b": {"c": "and more of them"}}] * 400,
@@ -160,14 +119,6 @@ def test_a_value_of_many_repetitions_is_written_less_densely_and_not_as_json(nam
     assert 15 * len(render(value, counter=len)) < len(json.dumps(value))
 
 
-def test_lines_of_json_are_measured_with_the_breaks_between_them() -> None:
-    text = "[20] a\n" + "\n".join(["1"] * 20)
-    source = "\n".join(['{"a":1}'] * 20)
-    assert restore(text, f"{NOTATION} nn1;5.0:{len(text)}") == source
-    with pytest.raises(DecodeError, match="adds 140 to at most 90,"):
-        restore(text, f"{NOTATION} nn1;5.0:{len(text)}", limits=ExpansionLimits(size=90))
-
-
 def test_an_indentation_that_the_limits_do_not_restore_is_left_alone() -> None:
     value: object = [1] * 200
     for _ in range(45):
@@ -175,32 +126,6 @@ def test_an_indentation_that_the_limits_do_not_restore_is_left_alone() -> None:
     source = json.dumps(value, indent=4)
     shown = render_text(source, counter=len)
     assert shown.layout == AS_IS
-
-
-def test_an_indentation_that_only_a_less_dense_view_restores_has_that_view() -> None:
-    value = [{"a": ["same words"] * 9}] * 400
-    dense = render(value, counter=len)
-    source = json.dumps(value, indent=4)
-    assert len(source) > DEFAULT_EXPANSION.times * len(dense)
-    shown = render_text(source, counter=len)
-    assert len(dense) < len(shown.text) < len(source) / 20
-    assert restore(shown.text, shown.layout) == source
-
-
-def test_the_limits_of_a_view_are_three_times_its_source_where_that_is_more() -> None:
-    source = json.dumps([{"a": "words " * 500_000}] * 2)
-    assert render_text(source, counter=len).limits == ExpansionLimits(size=3 * len(source))
-
-
-def test_who_holds_the_source_restores_more_than_the_default_limits_allow() -> None:
-    source = json.dumps([{"id": number, "name": "y" * 1_000_000} for number in range(20)])
-    shown = render_text(source, counter=len)
-    assert shown.layout != AS_IS
-    assert shown.restore() == source
-    assert len(source) > DEFAULT_EXPANSION.size
-    with pytest.raises(DecodeError) as refusal:
-        View(text=shown.text, layout=shown.layout, tokens_before=0, tokens_after=0).restore()
-    assert refusal.value.code == "E2003"
 
 
 PIECES = [

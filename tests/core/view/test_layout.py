@@ -5,16 +5,8 @@ import re
 import pytest
 
 from accp_core import DecodeError, View
-from accp_core.view.layout import CUT_LINE, LiteralSegment, Segment, replace_cut_lines, restore, write_layout
-from accp_core.view.notation import AS_IS, NOTATION
-
-
-def test_a_layout_names_each_part_and_its_length() -> None:
-    literal = LiteralSegment([Segment("t", "x\ny")])
-    segments = [Segment("t", "Result: "), Segment("on1+2s,s1,n1+0s;1.0,1.1,0.2", "a 1"), literal, Segment("t", "\n")]
-    assert write_layout(segments) == "v3 t:8 on1+2s,s1,n1+0s;1.0,1.1,0.2:3 q( t:3 ) t:1"
-    text = "".join(segment.text for segment in segments)
-    assert restore(text, write_layout(segments)) == 'Result: {\n  "a": 1\n}' + repr("x\ny") + "\n"
+from accp_core.view.layout import CUT_LINE, replace_cut_lines, restore
+from accp_core.view.notation import NOTATION
 
 
 @pytest.mark.parametrize(
@@ -46,10 +38,6 @@ def test_a_layout_names_each_part_and_its_length() -> None:
 )
 def test_a_text_and_its_layout_give_the_source(text: str, layout: str, source: str) -> None:
     assert View(text=text, layout=f"{NOTATION} {layout}", tokens_before=1, tokens_after=1).restore() == source
-
-
-def test_a_text_that_was_left_as_it_is_is_its_source() -> None:
-    assert restore("anything", AS_IS) == "anything"
 
 
 @pytest.mark.parametrize("layout", ["j:3", "v2 j:3", "v4 j:3", "AS-IS", "", " v3 j:3"])

@@ -11,37 +11,6 @@ from tests.core.view.payloads import PAYLOADS
 counter = o200k_base()
 
 
-@pytest.mark.parametrize(
-    ("view", "legend"),
-    [
-        ("a 1\nb two words", ""),
-        ("[2] id name\n1 Ana\n2 Ben", ""),
-        ('[{"id":1},{"id":2}]', ""),
-        ("[2] name, city\nAna Haas, Lima\nBen Ode, Oslo", "a comma ends a cell"),
-        ("[2] id name\n1 -\n2 Ben", "- absent"),
-        ("a [2] id (kind=x)\n1\n2", "(k=v) in every row"),
-        ("[2] id user{id name}\n1 2 a\n3 4 b", "k{a b}, k[a b] nested"),
-        ("[2] id user={id name}\n1 {2 a}\n3 null", "k{a b}, k[a b] nested"),
-        ("[2] id items[sku]\n1 [a;b]\n3 [c]", "k{a b}, k[a b] nested"),
-        (
-            "{2} key: id==key n\nx 1\ny 2",
-            "{n} key: columns, each row begins with its key; k==key as the key of the row",
-        ),
-        ("[2] id note?\n1 note=x\n2", "k? only in rows with k="),
-        ("a {2} key: n\nx 1\ny 2", "{n} key: columns, each row begins with its key"),
-        ("a [1] b\n1\nc {2} key: n\nx 1\ny 2", "{n} key: columns, each row begins with its key"),
-        ("a [:b c: 1 2;3 4]", "[:columns: row;row] a table"),
-        ("a b\nc=${a}/d", "in k=${a}/b, ${a} is the value of a"),
-        ("[1] a (c=x/${a}d)\n1", "(k=v) in every row; in k=${a}/b, ${a} is the value of a"),
-        ("a $b\nc d=$a\nprice=$5 x", ""),
-        ("a &1 x\nb *1", "&1 marks a value, *1 repeats it"),
-        ("a !json2u [1]", "!json a string that holds this as JSON"),
-    ],
-)
-def test_only_what_a_view_has_is_explained(view: str, legend: str) -> None:
-    assert legend_for(view) == (f"Notation: {legend}." if legend else "")
-
-
 def test_what_the_reader_knows_is_not_explained_again() -> None:
     view = "[2] id, (kind=x)\n1\n-"
     assert explanations(view) == ["a comma ends a cell", "(k=v) in every row", "- absent"]

@@ -6,7 +6,6 @@ import pytest
 
 from accp_core import DecodeError, read, render, render_text
 from accp_core.view.read_value import MAX_READ_DEPTH
-from tests.core.exactly import exactly
 
 
 def reads(text: str) -> bool:
@@ -51,33 +50,6 @@ def test_a_text_that_only_opens_is_refused(opening: str, depth: int) -> None:
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ("[x, ", "]"), ("{a ", "}"), ("[:a: ", "]")])
 def test_nesting_is_read_up_to_a_limit(opening: str, closing: str, depth: int) -> None:
     assert reads(opening * depth + "1" + closing * depth) == (depth == 60)
-
-
-def test_json_is_read_as_deep_as_json_goes() -> None:
-    assert reads("[" * 500 + "]" * 500)
-    assert not reads("[" * 100_000 + "]" * 100_000)
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ('{"b": 1, "a": [1.0, true, null, "x"]}', {"b": 1, "a": [1.0, True, None, "x"]}),
-        ("[1e+22, 100000.0, -0.0, 1.5]", [1e22, 1e5, -0.0, 1.5]),
-        ('"\\ud800"', "\ud800"),
-        ('"\\ud83d\\ude00"', "😀"),
-        (" \t\n[]\r\n", []),
-        ("-1", -1),
-        ('"two words"', "two words"),
-    ],
-)
-def test_json_is_a_view_of_itself(text: str, value: object) -> None:
-    assert exactly(read(text)) == exactly(value)
-    assert exactly(value) == exactly(json.loads(text))
-
-
-@pytest.mark.parametrize("line", ["[[1], [{b 1}]]", "{\na {\nb 1\n}\n}"])
-def test_values_beside_each_other_are_not_nested(line: str) -> None:
-    assert read("\n".join(["[300]:", *[line] * 300])) == [read(f"[1]:\n{line}")[0]] * 300  # type: ignore[index]
 
 
 @pytest.mark.parametrize("end", ["\n", "\n\n", "\r\n"])

@@ -6,26 +6,25 @@ hook that sees the handshake, so the message streams that a transport passes to 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import threading
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any, Final, TypeVar
 
-from accp_adapters.mcp.lists.call_lists import router_of
-from accp_adapters.mcp.proxy.callers import Caller, caller_of
-from accp_adapters.mcp.shim.encoder import Encoder
-from accp_adapters.mcp.shim.options import EncoderOptions
-from accp_adapters.mcp.shim.protocol import JsonObject, is_modern
-from accp_adapters.mcp.shim.router import Routed, Router
-from accp_adapters.mcp.shim.session_state import SessionState
-from accp_adapters.mcp.streams import (
+from accp_adapters.mcp.encoder import Encoder
+from accp_adapters.mcp.messages import JsonObject, is_modern
+from accp_adapters.mcp.options import EncoderOptions
+from accp_adapters.mcp.sessions import SessionState, SessionTexts
+from accp_adapters.mcp.transports import (
     RewritingReadStream,
     RewritingWriteStream,
+    answer_own,
     message_of,
     replace_message,
     rewrite_item,
-    run_in_thread,
     run_large_in_thread,
-)  # fmt: skip
+)
 from accp_core.bounded import BoundedDict
 
 __all__ = ["wrap_server"]
@@ -36,12 +35,36 @@ _STATE_KEY: Final = "accp"
 """The beginning of the keys of our session states in the state of an SDK connection."""
 _MAX_CALLERS: Final = 10_000
 """Callers of a server without sessions; beyond, the first one's references are refused."""
+_NO_IDENTITY: Final[Mapping[str, str]] = {
+    "what the client takes and sends, the same for all users": (
+        "accept accept-charset accept-encoding accept-language content-encoding content-length content-type expect"
+    ),
+    "the connection and the caches on the way": (
+        "cache-control connection host if-none-match keep-alive pragma priority te trailer transfer-encoding upgrade"
+        " via"
+    ),
+    "the program and the page that send it": (
+        "dnt referer sec-ch-ua sec-ch-ua-mobile sec-ch-ua-platform sec-fetch-dest sec-fetch-mode sec-fetch-site"
+        " sec-fetch-user sec-gpc sec-purpose upgrade-insecure-requests user-agent"
+    ),
+    "this one request, and its trace": (
+        "b3 baggage cf-ray correlation-id date idempotency-key last-event-id request-id sentry-trace traceparent"
+        " tracestate uber-trace-id x-amzn-trace-id x-b3-flags x-b3-parentspanid x-b3-sampled x-b3-spanid x-b3-traceid"
+        " x-cloud-trace-context x-correlation-id x-datadog-origin x-datadog-parent-id x-datadog-sampling-priority"
+        " x-datadog-tags x-datadog-trace-id x-request-id"
+    ),
+    "the message in the body, and its session": "mcp-method mcp-name mcp-protocol-version mcp-session-id",
+}
+"""Header fields that carry no identity, by what they carry instead; any other field may identify a user."""
+_NAMES: Final = frozenset(name for names in _NO_IDENTITY.values() for name in names.split())
+_ARGUMENT: Final = "mcp-param-"
+"""Begins the name of a field that repeats an argument of a call, which the body has, too."""
 
 
 def wrap_server(server: Server, options: EncoderOptions | None = None, **settings: Any) -> Server:
     """Return `server`, which now sends smaller results to clients that understand them.
 
-    Clients that did not negotiate get the same bytes as before, unless `policy` or `tools` say otherwise.
+    Clients that did not negotiate get the same bytes as before, unless `policy` or `index` say otherwise.
 
     Args:
         server: An MCPServer, a lowlevel Server or a FastMCP.
@@ -53,15 +76,17 @@ def wrap_server(server: Server, options: EncoderOptions | None = None, **setting
         ValueError: A setting is invalid.
     """
     chosen = replace(options or EncoderOptions(), **settings)
-    # A 1.x server reads its client's stream itself, so that nothing can be sent to it in between.
     lowlevel = next((candidate for candidate in _layers(server) if _is_server(candidate)), None)
     if lowlevel is None:
         raise TypeError(f"expected an MCP server (MCPServer, Server, FastMCP), found {type(server).__name__!r}")
     if hasattr(lowlevel, "middleware"):
         # The outermost middleware sees the result as it would be sent.
-        lowlevel.middleware.insert(0, _Middleware(replace(chosen, call_lists=True)))
+        lowlevel.middleware.insert(0, _Middleware(chosen))
     else:
-        lowlevel.run = _wrapped_run(lowlevel.run, replace(chosen, call_lists=False))
+        lowlevel.run = _wrapped_run(lowlevel.run, chosen)
+    if chosen.policy == "always":
+        # While the session initializes. No daemon: a process that ends while tiktoken counts in one is aborted.
+        threading.Thread(target=Encoder(chosen).warm_up).start()
     return server
 
 
@@ -93,41 +118,40 @@ class _Middleware:
         message: JsonObject = {"jsonrpc": "2.0", "id": ctx.request_id, "method": ctx.method}
         if ctx.params is not None:
             message["params"] = dict(ctx.params)
-        router = router_of(Encoder(self._options, session=self._session_of(ctx)))
-        routed = await _route(router, router.from_client, message)
-        raised: Any = None
-        while not routed.to_client:
-            sent = routed.message
-            response: JsonObject = {"jsonrpc": "2.0", "id": sent["id"]}
-            try:
-                result = await call_next(ctx if sent is message else _asking(ctx, sent))
-            except Exception as error:
-                if not hasattr(getattr(error, "error", None), "model_dump"):
-                    raise
-                raised = error
-                response["error"] = raised.error.model_dump(exclude_unset=True)
-            else:
-                if not isinstance(result, dict):
-                    return result
-                response["result"] = result
-            routed = await _route(router, router.from_server, response)
-        if raised is not None and "error" in routed.message:
-            raised.error = type(raised.error).model_validate(routed.message["error"])
-            raise raised
-        return _result_of(routed.message)
+        encoder = Encoder(self._options, session=self._session_of(ctx))
+        if (answer := await answer_own(encoder, message)) is not None:
+            return _result_of(answer)
+        sent = await run_large_in_thread(encoder.from_client, message)
+        called = ctx if sent is message else replace(ctx, method=sent["method"], params=sent["params"])
+        response: JsonObject = {"jsonrpc": "2.0", "id": ctx.request_id}
+        try:
+            result = await call_next(called)
+        except Exception as error:
+            raised: Any = error
+            if not hasattr(getattr(raised, "error", None), "model_dump"):
+                raise
+            response["error"] = raised.error.model_dump(exclude_unset=True)
+            written = await run_large_in_thread(encoder.from_server, response)
+            if "error" not in written:
+                return _result_of(written)
+            raised.error = type(raised.error).model_validate(written["error"])
+            raise
+        if not isinstance(result, dict):
+            return result
+        return _result_of(await run_large_in_thread(encoder.from_server, {**response, "result": result}))
 
     def _session_of(self, ctx: Any) -> SessionState:
         """Return the state of a session and its credentials, or where there are no sessions, of the credentials."""
         connection: Any = getattr(ctx.session, "_connection", None)
         state: Any = getattr(connection, "state", None)
         headers = getattr(getattr(ctx, "request", None), "headers", None)
-        caller = None if headers is None else caller_of([(name.lower(), value) for name, value in headers.raw])
+        principal = None if headers is None else _principal(headers.items())
         is_session = isinstance(state, dict) and not is_modern(ctx.params)
-        if caller is not None and not (is_session and getattr(connection, "session_id", None)):
-            return self._state_of(caller)
+        if principal is not None and not (is_session and getattr(connection, "session_id", None)):
+            return self._state_of(principal)
         if not is_session:
             return self._local
-        key = f"{_STATE_KEY} {caller.principal if caller else ''}"
+        key = f"{_STATE_KEY} {principal or ''}"
         if key not in state:
             state[key] = _next_state(state)
             # The texts that are stored for a connection are deleted when it ends.
@@ -135,33 +159,31 @@ class _Middleware:
         session: SessionState = state[key]
         return session
 
-    def _state_of(self, caller: Caller) -> SessionState:
+    def _state_of(self, principal: str) -> SessionState:
         """Return the state of everybody with the same credentials; with none, references would open for anybody."""
-        key = caller.in_session("").owner(_STATE_KEY)
-        state = self._callers.get(key or caller.principal)
+        state = self._callers.get(principal)
         if state is None:
-            state = Encoder(self._options).for_owner(key, is_session=False).session
-            if evicted := self._callers.put(key or caller.principal, state):
-                Encoder(self._options, session=evicted[1]).release()
+            state = SessionState(is_session=False, has_owner=bool(principal))
+            if principal and self._options.fetch and self._options.store is not None:
+                state.stored_results = SessionTexts(self._options.store, principal, is_shared=True)
+            Encoder(self._options, session=state)
+            if evicted := self._callers.put(principal, state):
+                Encoder(self._options, session=evicted[1]).close()
         # What one client declares says nothing of the next one.
         return replace(state, client_settings=None, client_name="")
 
 
-def _asking(ctx: Any, request: JsonObject) -> Any:
-    return replace(ctx, method=request["method"], params=request["params"])
+def _principal(headers: Iterable[tuple[str, str]]) -> str:
+    """Return a hash of the header fields by which a server may tell users apart; empty: there are none."""
+    fields = sorted((name.lower(), value) for name, value in headers)
+    named = [field for field in fields if field[0] not in _NAMES and not field[0].startswith(_ARGUMENT)]
+    return sha256("\n".join(map(": ".join, named)).encode("utf-8", "surrogatepass")).hexdigest() if named else ""
 
 
 def _next_state(known: Mapping[str, Any]) -> SessionState:
     """Return a new state for a session; with other credentials it is still the same client."""
     same = next((state for key, state in known.items() if str(key).startswith(f"{_STATE_KEY} ")), SessionState())
     return SessionState(client_settings=same.client_settings, client_name=same.client_name)
-
-
-async def _route(router: Router, route: Callable[[JsonObject], Routed], message: JsonObject) -> Routed:
-    """Return `route(message)`; in a thread where it may read, parse or rewrite much."""
-    if router.may_take_long(message):
-        return await run_in_thread(route, message)
-    return await run_large_in_thread(route, message)
 
 
 def _result_of(response: JsonObject) -> JsonObject:
@@ -181,17 +203,15 @@ def _wrapped_run(run: Callable[..., Awaitable[None]], options: EncoderOptions) -
         # Without sessions every request has a run of its own, in which no later one could open a reference.
         has_owner = not kwargs.get("stateless")
         encoder = Encoder(options, session=SessionState(is_session=has_owner, has_owner=has_owner))
-        router = router_of(encoder)
 
         async def receive(item: Any) -> Any | None:
             message = message_of(item)
             if message is None:
                 return item
-            routed = await _route(router, router.from_client, message)
-            if not routed.to_client:
-                return item if routed.message is message else replace_message(item, routed.message)
-            await write_stream.send(replace_message(item, routed.message))
-            return None
+            if (answer := await answer_own(encoder, message)) is not None:
+                await write_stream.send(replace_message(item, answer))
+                return None
+            return await rewrite_item(encoder.from_client, item)
 
         async def send(item: Any) -> Any:
             return await rewrite_item(encoder.from_server, item)

@@ -1,0 +1,413 @@
+"""`accp mcp`: a proxy for any MCP server that compresses the results of its tools, and its place in clients' files."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from urllib.parse import urlsplit
+
+import typer
+
+from accp_adapters.cli.errors import ExtraMissing
+from accp_adapters.cli.groups import HelpGroup
+from accp_adapters.cli.sources import say, write_line
+from accp_adapters.cli.tool_forms import FetchOption, ToolOption, tool_forms
+
+if TYPE_CHECKING:
+    from accp_adapters.mcp import EncoderOptions
+    from accp_adapters.mcp.install import Change, Installation
+    from accp_adapters.mcp.pump import Upstream
+
+__all__ = ["mcp"]
+
+_RUN: Final = "run"
+_LAUNCHERS: Final = frozenset({"bunx", "cmd", "node", "npx", "python", "python3", "uv", "uvx"})
+_GONE: Final = {
+    "--config": "accp mcp -- fastmcp run FILE",
+    "--bare-names": "accp mcp -- COMMAND, for one server",
+    "--tools": "--index",
+    "--include": "the client's own choice of tools, or FastMCP's",
+    "--exclude": "the client's own choice of tools, or FastMCP's",
+    "--allow": "one call at a time",
+    "--ask": "accp_fetch, of which the preview says how",
+    "--changes": "--fetch; a result is compared with no earlier one",
+    "--carrier": "nothing: a frame is always a resource",
+    "--structured": "--host text, structured or both",
+    "--store": "--fetch; on standard streams it keeps texts for a day",
+    "--header": "--header-env NAME=VARIABLE",
+    "--header-file": "--header-env NAME=VARIABLE",
+    "--url-env": "--url, in which ${VARIABLE} is replaced",
+    "--allow-host": "a proxy before it that sends Host: localhost",
+    "--token-env": "a proxy before it that checks tokens",
+    "--name": "nothing: counts have the name of the command",
+    "--state-dir": "the environment variable ACCP_STATE_DIR",
+}
+"""Options of earlier versions, and what to use instead."""
+_POLICIES: Final = {
+    "always": "results become views for every host where that saves tokens (--policy never switches it off)",
+    "negotiate": "results become frames for clients that ask for them; no host of today does (--policy always)",
+    "never": "results stay as they are",
+}
+
+
+class _McpCommands(HelpGroup):
+    """The sub-commands of `accp mcp`; without the name of one, the words are those of the proxy itself."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Choose the proxy, unless the first word names another sub-command or asks for help."""
+        own = args[: args.index("--")] if "--" in args else args
+        for word in own:
+            if (name := word.partition("=")[0]) in _GONE:
+                raise typer.BadParameter(f"{name} is gone: use {_GONE[name]}")
+        is_own = args and (args[0] in self.commands or args[0] in ctx.help_option_names)
+        return super().parse_args(ctx, args if is_own else [_RUN, *args])
+
+
+Command = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="-- COMMAND ARGS…", help="The server, which is started as a child process."),
+]
+Url = Annotated[
+    str, typer.Option(help="The streamable HTTP endpoint of the server, instead of a command; may have ${VARIABLE}.")
+]
+HeaderVariables = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--header-env",
+        metavar="NAME=VARIABLE",
+        help="With --url: a header field, its value read from an environment variable; repeatable.",
+    ),
+]
+Listen = Annotated[
+    str,
+    typer.Option(
+        metavar="HOST:PORT", help="Serve HTTP at this address of the loopback; without it, standard streams."
+    ),
+]
+PolicyName = Annotated[
+    Literal["negotiate", "always", "never"] | None,
+    typer.Option(
+        help="Compress results for clients that ask for it, for all clients, or for none. "
+        "By default for all on standard streams, where a host of today asks for nothing, and on request over HTTP."
+    ),
+]
+Host = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="What shows results to a model: claude-code, cursor, vscode…, or any that shows text, structured, both; "
+        "auto: by the name that the client gives.",
+    ),
+]
+Index = Annotated[bool, typer.Option("--index", help="List one tool that searches, describes and calls the others.")]
+Decode = Annotated[
+    bool, typer.Option("--decode", help="The inverse: ask the server for frames and give the client plain results.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing on standard error.")]
+Client = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--client",
+        metavar="NAME|FILE",
+        help="claude-desktop, cursor, vscode, claude-code, or a configuration file; repeatable. Without it: all four.",
+    ),
+]
+Server = Annotated[
+    list[str] | None, typer.Option("--server", metavar="NAME", help="Only this server; repeatable. Without it: all.")
+]
+Project = Annotated[
+    bool, typer.Option("--project", help="The clients' files in the current folder, instead of the user's.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change; write nothing.")]
+Program = Annotated[
+    str, typer.Option("--accp", metavar="PATH", help="How clients start this program; its own path by default.")
+]
+
+
+def run(
+    command: Command = None,
+    *,
+    url: Url = "",
+    header_env: HeaderVariables = None,
+    listen: Listen = "",
+    policy: PolicyName = None,
+    host: Host = "auto",
+    index: Index = False,
+    tool: ToolOption = None,
+    fetch: FetchOption = False,
+    decode: Decode = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run a proxy for an MCP server in any language, and compress the results of its tools.
+
+    On standard streams every host gets views, and two lines on standard error say what is done and what it saved. Over
+    HTTP a client that does not ask for frames notices nothing. For several servers, put FastMCP behind it.
+
+    Example: `accp mcp -- uvx mcp-server-git --repository .`
+
+    Example: `accp mcp -- fastmcp run mcp.json`
+
+    Example: `accp mcp --url https://example.com/mcp --listen 127.0.0.1:8931`
+    """
+    if bool(command) == bool(url):
+        raise typer.BadParameter(f"expected a command after --, or --url; found {'both' if command else 'none'}")
+    upstream = _upstream(command or [], url, header_env or [])
+    chosen = policy or ("negotiate" if listen else "always")
+    options = _options(policy=chosen, host=host, index=index, tools=tool_forms(tool), fetch=fetch)
+    name = _server_name(upstream)
+    with _telling(name, options, quiet=quiet or decode):
+        if listen:
+            _listen(upstream, options, listen, decode=decode, quiet=quiet)
+        else:
+            _serve_stdio(upstream, options, decode=decode)
+
+
+def _options(**settings: Any) -> EncoderOptions:
+    try:
+        from accp_adapters.mcp import EncoderOptions
+
+        return EncoderOptions(**settings)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    except ImportError as error:
+        raise ExtraMissing("accp mcp", extra="mcp") from error
+
+
+def _upstream(command: Sequence[str], url: str, header_env: Sequence[str]) -> Upstream:
+    from accp_adapters.mcp.pump import Upstream
+
+    headers = {}
+    for word in header_env:
+        name, equals, variable = word.partition("=")
+        if not equals or variable not in os.environ:
+            reason = f"expected NAME=VARIABLE with a variable that is set, found {word!r}"
+            raise typer.BadParameter(reason, param_hint="--header-env")
+        headers[name] = os.environ[variable]
+    address = os.path.expandvars(url)
+    if url and not address.startswith(("http://", "https://")):
+        # A URL may hold a password, so none is repeated.
+        raise typer.BadParameter("expected a URL that begins with http:// or https://", param_hint="--url")
+    return Upstream(command=command, url=address, headers=headers)
+
+
+def _server_name(upstream: Upstream) -> str:
+    """Return what counts call a server: its host, or its command without what launches it."""
+    if upstream.url:
+        return urlsplit(upstream.url).hostname or "server"
+    first, *rest = [PurePath(word).name for word in upstream.command if not word.startswith("-")]
+    return rest[0] if PurePath(first).stem in _LAUNCHERS and rest else PurePath(first).stem
+
+
+@contextmanager
+def _telling(server: str, options: EncoderOptions, *, quiet: bool) -> Iterator[None]:
+    """Say what is done for a server; at the end keep and say what it saved."""
+    from accp_adapters.mcp.user_files import Saved, add_saved, state_folder
+
+    if not quiet:
+        say(f"accp mcp: {server}: {_POLICIES[options.policy]}")
+    try:
+        yield
+    finally:
+        assert options.telemetry is not None
+        stats = options.telemetry.stats()
+        saved = Saved(stats.rewritten, stats.tokens_before, stats.tokens_after, stats.projection_failures)
+        try:
+            if any(saved):
+                add_saved(state_folder(), server, saved)
+        except (OSError, sqlite3.Error) as error:
+            say(f"accp mcp: {server}: what was saved is not kept: {error}")
+        if not quiet:
+            say(f"accp mcp: {server}: {saved.describe()}")
+
+
+def _serve_stdio(upstream: Upstream, options: EncoderOptions, *, decode: bool) -> None:
+    from accp_adapters.mcp import Decoder, Encoder
+    from accp_adapters.mcp.pump import serve_stdio
+    from accp_adapters.mcp.sessions import SessionState, SessionTexts
+    from accp_adapters.mcp.user_files import DayStore, state_folder
+
+    session = SessionState()
+    if options.fetch:
+        # A host may open a session for each call; the next one opens what this one cites.
+        owner = sha256(json.dumps([upstream.url, *upstream.command, os.getcwd()]).encode()).hexdigest()
+        session.stored_results = SessionTexts(DayStore(state_folder() / "mcp"), owner, is_shared=True)
+    encoder = Encoder(options, session=session)
+    if options.policy == "always" and not decode:
+        # No daemon: a process that ends while tiktoken counts in one is aborted.
+        threading.Thread(target=encoder.warm_up).start()
+    _run(lambda: serve_stdio(upstream, Decoder() if decode else encoder), upstream)
+
+
+def _listen(upstream: Upstream, options: EncoderOptions, address: str, *, decode: bool, quiet: bool) -> None:
+    import uvicorn
+
+    from accp_adapters.mcp import Decoder, Encoder
+    from accp_adapters.mcp.pump import HttpProxy
+
+    host, _, port = address.rpartition(":")
+    if host not in ("127.0.0.1", "localhost", "[::1]") or not port.isdecimal():
+        reason = f"expected 127.0.0.1:PORT or localhost:PORT, found {address!r}; put a proxy that authenticates before it"
+        raise typer.BadParameter(reason, param_hint="--listen")
+    if not decode:
+        Encoder(options).warm_up()
+    if not quiet:
+        say(f"accp mcp: serves http://{address}/mcp")
+    app = HttpProxy(upstream, Decoder if decode else lambda: Encoder(options))
+    uvicorn.run(app, host=host.strip("[]"), port=int(port), log_level="warning", timeout_graceful_shutdown=1)
+
+
+def _run(serve: Callable[[], Any], upstream: Upstream) -> None:
+    import anyio
+
+    try:
+        anyio.run(serve)
+    except KeyboardInterrupt:
+        pass
+    except BaseExceptionGroup as group:
+        failed = group.subgroup(OSError)
+        if failed is None:
+            raise
+        raise typer.BadParameter(f"cannot start {list(upstream.command)[:1]!r}: {failed.exceptions[0]}") from group
+
+
+def install(
+    *,
+    client: Client = None,
+    server: Server = None,
+    project: Project = False,
+    tool: ToolOption = None,
+    fetch: FetchOption = False,
+    dry_run: DryRun = False,
+    accp: Program = "",
+) -> None:
+    """Put this program before the MCP servers in the configuration files of clients, with a backup beside each file.
+
+    Results become views; definitions of tools stay as they are. A file with comments is left as it is.
+
+    Example: `accp mcp install --client cursor --dry-run`
+
+    Example: `accp mcp install --client .vscode/mcp.json --server github --tool 'get_*=lossless'`
+    """
+    from accp_adapters.mcp.install import undo_by_hand
+
+    program = accp or _own_path()
+    _options(tools=tool_forms(tool), fetch=fetch)
+    words = [*(word for each in tool or [] for word in ("--tool", each)), *(["--fetch"] if fetch else [])]
+    found = list(_installations(client or [], project=project))
+    known = {name.rpartition(": ")[2] for each in found for name in _understood(each)}
+    if missing := [name for name in server or [] if name not in known]:
+        raise typer.BadParameter(f"expected one of {sorted(known)}, found {missing[0]!r}", param_hint="--server")
+    for each in found:
+        with _refusals(each):
+            changes = each.install(program, names=server or (), options=words, dry_run=dry_run)
+            _report(each, changes, dry_run=dry_run)
+            if not dry_run and any(change.is_change for change in changes):
+                say(f"accp mcp: restart the client; accp mcp uninstall undoes it; {undo_by_hand(each)}")
+
+
+def uninstall(*, client: Client = None, project: Project = False, dry_run: DryRun = False) -> None:
+    """Take this program out of the configuration files of clients.
+
+    A file in which nobody has changed anything since becomes what it was, byte for byte. In any other one only our
+    words are taken out.
+
+    Example: `accp mcp uninstall --client cursor`
+    """
+    for each in _installations(client or [], project=project):
+        with _refusals(each):
+            changes, is_restored = each.uninstall(dry_run=dry_run)
+            _report(each, changes, dry_run=dry_run)
+            if changes:
+                say(f"accp mcp: {each.path}: {'the backup, byte for byte' if is_restored else 'only our words'}")
+
+
+def status(*, client: Client = None, project: Project = False) -> None:
+    """Show which servers in the clients' configuration files are wrapped, and what was saved so far.
+
+    Tokens are those of o200k_base, of the results that were rewritten.
+
+    Example: `accp mcp status`
+    """
+    from accp_adapters.mcp.user_files import read_saved, state_folder
+
+    for each in _installations(client or [], project=project):
+        write_line(str(each.path))
+        for name, is_wrapped in _understood(each).items():
+            write_line(f"  {name}: {'wrapped' if is_wrapped else 'as it is'}")
+    try:
+        saved = read_saved(state_folder())
+    except sqlite3.Error as error:
+        raise typer.BadParameter(f"cannot read what was saved in {str(state_folder())!r}: {error}") from error
+    write_line("saved so far" if saved else "nothing was counted so far")
+    for server, each_saved in saved.items():
+        write_line(f"  {server}: {each_saved.describe()}")
+
+
+def _installations(clients: Sequence[str], *, project: bool) -> Iterator[Installation]:
+    from accp_adapters.mcp.install import CLIENTS, Installation, client_files
+
+    folder = Path.cwd() if project else None
+    paths: dict[Path, Path] = {}
+    for name in clients or CLIENTS:
+        files = client_files(name, project=folder) if name in CLIENTS else [Path(name)]
+        if clients and not (files and all(path.is_file() for path in files)):
+            reason = f"expected a configuration file, or one of {', '.join(CLIENTS)} that has one; found {name!r}"
+            raise typer.BadParameter(reason, param_hint="--client")
+        paths |= {path.resolve(): path for path in files}
+    if not paths:
+        say("accp mcp: no configuration file of a known client was found; name one by --client FILE")
+    yield from map(Installation, paths.values())
+
+
+def _understood(installation: Installation) -> dict[str, bool]:
+    try:
+        return installation.servers()
+    except (ValueError, OSError) as error:
+        say(f"accp mcp: {installation.path}: {error}")
+        return {}
+
+
+@contextmanager
+def _refusals(installation: Installation) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        say(f"accp mcp: {installation.path}: {error}")
+        raise typer.Exit(1) from error
+
+
+def _report(installation: Installation, changes: Sequence[Change], *, dry_run: bool) -> None:
+    write_line(f"{installation.path}{' (nothing was written)' if dry_run else ''}")
+    for change in changes:
+        write_line(f"  {change.server}: {change.outcome if change.is_change else f'unchanged: {change.outcome}'}")
+    if not changes:
+        write_line("  no servers")
+
+
+def _own_path() -> str:
+    """Return the path of this program: clients are often started without the user's PATH."""
+    beside = Path(sys.executable).with_name("accp.exe" if sys.platform == "win32" else "accp")
+    found = str(beside) if beside.is_file() else shutil.which("accp")
+    if not found:
+        raise typer.BadParameter("this program is not on the PATH; expected its path", param_hint="--accp")
+    return found
+
+
+mcp = typer.Typer(
+    cls=_McpCommands,
+    help="Compress the results of MCP servers: `accp mcp -- SERVER ARGS…` (see `accp mcp run --help`).",
+)
+# Options after the server's name belong to the server.
+mcp.command(_RUN, context_settings={"allow_interspersed_args": False})(run)
+mcp.command()(install)
+mcp.command()(uninstall)
+mcp.command()(status)

@@ -1,0 +1,523 @@
+"""The server's side of the shim: it sees every message of a connection, rewrites results, answers its own requests.
+
+It knows no transport and no SDK; messages are decoded JSON-RPC objects. A message that stays the same is returned as
+the very object that was passed in. That includes every message that is not understood and every one that cannot be
+rewritten.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+from accp_adapters.fetching import FETCH_NAME, passed_requests, passed_text, read_request, with_references
+from accp_adapters.mcp.frames import FrameSettings, code_of_error, write_error_frame, write_frame
+from accp_adapters.mcp.hosts import HOSTS, Host, client_name, host_named, is_gain, shown_text
+from accp_adapters.mcp.index import INDEX_NAME, answer_index_call, call_in_index, listed_tools
+from accp_adapters.mcp.messages import (
+    COLD_URI,
+    EXTENSION,
+    MAX_RESULT_CHARS,
+    REGISTRY_URI,
+    JsonObject,
+    MessageId,
+    add_metadata,
+    extend_metadata,
+    has_room_for_metadata,
+    is_modern,
+    message_id,
+    text_block,
+    tool_result,
+    unchanged_on_error,
+    without,
+)
+from accp_adapters.mcp.negotiation import (
+    REGISTRY_RESOURCE,
+    announce_registry,
+    read_registry,
+    settings_in_initialize,
+    settings_in_request,
+)
+from accp_adapters.mcp.options import EncoderOptions
+from accp_adapters.mcp.resources import write_contents, write_framed_contents
+from accp_adapters.mcp.sessions import (
+    FETCH_TOOL,
+    OpenRequest,
+    OpenRequests,
+    SessionState,
+    SessionTexts,
+    answer_fetch,
+    list_stored,
+    read_stored,
+)
+from accp_adapters.mcp.views import ViewSettings, has_escapes, references_in, write_alone, write_view
+from accp_adapters.serving.off_loop import size_of
+from accp_adapters.stores import embedded_store
+from accp_adapters.telemetry import RewritingRecord
+from accp_core.accp import Envelope
+from accp_core.bounded import BoundedDict
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
+from accp_core.projection import ToolForms
+from accp_core.strict_json import compact_json
+from accp_core.token_counts import RememberingCounter
+
+__all__ = ["Encoder"]
+
+_Gains: TypeAlias = Callable[[JsonObject], bool]
+"""Returns whether a rewritten result is smaller for who reads it."""
+
+_LOG: Final = logging.getLogger(__name__)
+_INVALID_PARAMS: Final = -32602
+_METHOD_NOT_FOUND: Final = -32601
+_MAX_PASSED: Final = 1_000
+"""Calls that wait between `answer_own` and `from_client`."""
+_CHARS_OF_TOKEN: Final = 4
+"""An estimate, for operators, of results that take seconds to count."""
+_MAX_SHORT_ERROR: Final = 500
+"""Characters of the result of a failed call that stays as it is."""
+_MAX_REQUEST: Final = 2_000
+"""Characters of a call's arguments that rank what a preview keeps."""
+
+
+class Encoder:
+    """The server's side of one connection, or of one HTTP exchange; threads may share it."""
+
+    def __init__(
+        self, options: EncoderOptions | None = None, *, session: SessionState | None = None, **settings: Any
+    ) -> None:
+        """Rewrite results as `options` say.
+
+        Args:
+            options: The settings; None: the defaults.
+            session: The state that this encoder shares with others of the same session; None: a new one.
+            settings: Fields of `EncoderOptions`, instead of those in `options`.
+
+        Raises:
+            ValueError: A setting is invalid.
+        """
+        self.options: Final = replace(options or EncoderOptions(), **settings)
+        self.session: Final = session or SessionState()
+        if self.options.fetch and self.session.has_owner and self.session.stored_results is None:
+            self.session.stored_results = SessionTexts(self.options.store or embedded_store())
+        self._forms: Final = ToolForms(self.options.tools)
+        self._pending: Final = OpenRequests()
+        self._passed: Final[BoundedDict[MessageId, JsonObject]] = BoundedDict(_MAX_PASSED)
+        """By the ids of calls the arguments that are references, and their texts."""
+        self._rewriter: Final = _Rewriter(self.options, self.session)
+
+    def warm_up(self) -> None:
+        """Load what the first result needs, the vocabulary of the counter above all; a later call does nothing new."""
+        sample = Encoder(self.options, policy="always", fetch=False, tools={}, telemetry=None)
+        blocks = [text_block(compact_json([{"id": number, "name": "a  b"} for number in range(3)]))]
+        sample.from_client({"id": 0, "method": "tools/call", "params": {"name": "sample"}})
+        sample.from_server({"id": 0, "result": {"content": blocks}})
+
+    def close(self) -> None:
+        """Delete the texts that were stored for this session alone; it is over."""
+        if self.session.stored_results is not None:
+            self.session.stored_results.close()
+
+    def answer_own(self, message: JsonObject) -> JsonObject | None:
+        """Return the response to a request that the shim answers itself; None for one that the server answers."""
+        params = message.get("params") if type(message) is dict else None
+        if not isinstance(params, dict) or message_id(message) is None:
+            return None
+        response: JsonObject = {"jsonrpc": "2.0", "id": message["id"]}
+        try:
+            result = self._own_result(message, params)
+        except ProtocolError as error:
+            refusal = {"code": _INVALID_PARAMS, "message": str(error), "data": {EXTENSION: {"code": error.code}}}
+            return {**response, "error": self._rewriter.refuse(refusal, "data", error, self._open_request(message))}
+        except Exception:
+            # The store failed, or the text cannot be shown: the server refuses what it does not have.
+            _LOG.warning("the shim could not answer a request of its own; the server is asked")
+            _LOG.debug("the request failed with", exc_info=True)
+            self._failed()
+            return None
+        return None if result is None else {**response, "result": result}
+
+    def may_take_long(self, message: JsonObject) -> bool:
+        """Return whether `answer_own` may query, search or read texts for this message, which can take seconds."""
+        params = message.get("params")
+        if not isinstance(params, dict):
+            return False
+        if message.get("method") == "resources/read":
+            return str(params.get("uri")).startswith(COLD_URI)
+        is_own = params.get("name") in (FETCH_NAME, INDEX_NAME)
+        return message.get("method") == "tools/call" and (is_own or self._forms.resolve(_name(params)) is not None)
+
+    def from_client(self, message: JsonObject) -> JsonObject:
+        """Return a client's message for the server; what it declares and requests is remembered."""
+        return message if self.options.is_off else unchanged_on_error(self._from_client, message, self._failed)
+
+    def from_server(self, message: JsonObject) -> JsonObject:
+        """Return a server's message for the client; the result of a known request is rewritten."""
+        return message if self.options.is_off else unchanged_on_error(self._from_server, message, self._failed)
+
+    def _failed(self) -> None:
+        """Count a fault of ours; counting may be what failed."""
+        with suppress(Exception):
+            if self.options.telemetry is not None:
+                self.options.telemetry.projection_failed(1)
+
+    def _own_result(self, message: JsonObject, params: JsonObject) -> JsonObject | None:
+        if message.get("method") == "resources/read":
+            return self._own_resource(str(params.get("uri")), modern=is_modern(params))
+        if message.get("method") != "tools/call":
+            return None
+        try:
+            answer = self._own_tool(params)
+            if answer is None:
+                self._pass_on(message, self._unwrap_call(params))
+            return answer
+        except ProtocolError as error:
+            refusal = tool_result([text_block(str(error))], is_error=True)
+            return self._rewriter.refuse(refusal, "_meta", error, self._open_request(message))
+
+    def _own_resource(self, uri: str, *, modern: bool) -> JsonObject | None:
+        if uri == REGISTRY_URI and self.options.policy != "never":
+            return read_registry(self.options.registry, self._rewriter.envelope(), is_modern=modern)
+        if uri.startswith(COLD_URI) and self.session.stored_results is not None:
+            return read_stored(self.session.stored_results, uri, is_modern=modern)
+        return None
+
+    def _own_tool(self, params: JsonObject) -> JsonObject | None:
+        called, stored = self._unwrap_call(params), self.session.stored_results
+        name, arguments = called.get("name"), called.get("arguments")
+        if name == FETCH_NAME and self._is_own(FETCH_NAME) and stored is not None:
+            return self._answer_fetch(stored, arguments, params.get("_meta"))
+        if name == INDEX_NAME and self._is_own(INDEX_NAME):
+            return answer_index_call(arguments, self.session.catalog, self.options.counter)
+        return None
+
+    def _is_own(self, name: str) -> bool:
+        """Return whether a tool is one of ours: the option is on, and the server has none of that name."""
+        is_on = self.options.index if name == INDEX_NAME else self.session.stored_results is not None
+        return is_on and name not in self.session.catalog.tools
+
+    def _answer_fetch(self, stored: SessionTexts, arguments: object, meta: object) -> JsonObject:
+        telemetry = self.options.telemetry
+        with telemetry.fetch(None, None, meta) if telemetry else nullcontext():
+            try:
+                answer = answer_fetch(
+                    stored, arguments, limit=self.options.limits.fetch, counter=self.options.counter
+                )
+            except ProtocolError as error:
+                if telemetry:
+                    telemetry.refused(str(error))
+                raise
+            if telemetry:
+                telemetry.opened([stored.key(each) for each in read_request(arguments).references])
+            return answer
+
+    def _pass_on(self, message: JsonObject, params: JsonObject) -> None:
+        """Open the references in the arguments of a call, which `_from_client` then forwards.
+
+        Raises:
+            ProtocolError: One does not open; as `passed_text`.
+        """
+        name, stored, telemetry = _name(params), self.session.stored_results, self.options.telemetry
+        resolved, key = self._forms.resolve(name), message_id(message)
+        requests = dict(passed_requests(params.get("arguments"), resolved))
+        if not requests or resolved is None or stored is None or key is None:
+            return
+        with telemetry.passing_on(name, None, None, params.get("_meta")) if telemetry else nullcontext():
+            try:
+                texts = {
+                    argument: passed_text(request, stored.open, max_chars=resolved.max_chars)
+                    for argument, request in requests.items()
+                }
+            except ProtocolError as refusal:
+                if telemetry:
+                    telemetry.refused(str(refusal))
+                raise
+            if telemetry:
+                keys = [stored.key(each) for request in requests.values() for each in request.references]
+                telemetry.passed_on(name, keys, sum(map(len, texts.values())))
+        self._passed.put(key, texts)
+
+    def _unwrap_call(self, params: JsonObject) -> JsonObject:
+        """Return the params of the call inside a call of the tool index; any other params unchanged."""
+        return (call_in_index(params) if self._is_own(INDEX_NAME) else None) or params
+
+    def _from_client(self, message: JsonObject) -> JsonObject:
+        method, params = message.get("method"), message.get("params")
+        if not isinstance(method, str):
+            return message
+        if method == "notifications/cancelled":
+            self._pending.cancel(params)
+            return message
+        if method == "initialize":
+            self.session.client_settings = settings_in_initialize(params)
+            self.session.client_name = client_name(params)
+        called = self._unwrap_call(params) if method == "tools/call" and isinstance(params, dict) else params
+        if called is not params:
+            message = {**message, "params": called}
+        key = message_id(message)
+        if key is not None and (texts := self._passed.pop(key, None)):
+            called = message["params"]
+            message = {**message, "params": {**called, "arguments": {**called["arguments"], **texts}}}
+        self._pending.add(message, self._open_request(message))
+        return message
+
+    def _open_request(self, message: JsonObject) -> OpenRequest:
+        params = message.get("params")
+        modern = is_modern(params)
+        settings = settings_in_request(params) if modern else self.session.client_settings
+        if self.options.policy == "never":
+            settings = None
+        name = client_name(params) or self.session.client_name
+        return OpenRequest.of(message, client_settings=settings, is_modern=modern, client_name=name)
+
+    def _from_server(self, message: JsonObject) -> JsonObject:
+        if message.get("method") == "notifications/tools/list_changed":
+            self.session.catalog.clear()
+        request = None if "method" in message else self._pending.pop(message)
+        return message if request is None else self._rewriter.rewrite(message, request)
+
+
+class _Rewriter:
+    """What becomes of each result: by the method of its request, for the client that sent it."""
+
+    def __init__(self, options: EncoderOptions, session: SessionState) -> None:
+        self.options: Final = options
+        self.session: Final = session
+
+    def rewrite(self, message: JsonObject, request: OpenRequest) -> JsonObject:
+        """Return the response to `request` as its client gets it; the same object if it is unchanged."""
+        error, result = message.get("error"), message.get("result")
+        if isinstance(error, dict):
+            return self._rewrite_error(message, error, request)
+        rewrite = _REWRITES.get(request.method)
+        # An interim result, and the result of a task or an extension, have shapes that are not known here.
+        if rewrite is None or not isinstance(result, dict) or result.get("resultType", "complete") != "complete":
+            return message
+        written = rewrite(self, result, request)
+        return message if written is result else {**message, "result": written}
+
+    def _rewrite_error(self, message: JsonObject, error: JsonObject, request: OpenRequest) -> JsonObject:
+        lists_resources = request.method == "resources/list" and error.get("code") == _METHOD_NOT_FOUND
+        if lists_resources and self._own_resources(request):
+            empty = {"resultType": "complete", "resources": [], "ttlMs": 0, "cacheScope": "private"}
+            listed = self._list_resources(empty if request.is_modern else {"resources": []}, request)
+            return {**without(message, "error"), "result": listed}
+        if request.client_settings is None:
+            return message
+        code = self._unknown_tool(request) or code_of_error(error, request.method)
+        written = self._add_error_frame(error, "data", code, str(error.get("message", "")), request)
+        return message if written is error else {**message, "error": written}
+
+    def _unknown_tool(self, request: OpenRequest) -> ErrorCode | None:
+        """Return E4001 where the tool that was called is not in the server's list."""
+        catalog = self.session.catalog
+        is_missing = request.method == "tools/call" and catalog.is_complete and request.tool not in catalog.tools
+        return ErrorCode.TOOL_NOT_FOUND if is_missing else None
+
+    def _announce(self, result: JsonObject, request: OpenRequest) -> JsonObject:
+        if request.client_settings is None:
+            return result
+        return _as_private(announce_registry(result, request.method, self.options.registry, self.envelope))
+
+    def _list_tools(self, result: JsonObject, request: OpenRequest) -> JsonObject:
+        catalog = self.session.catalog
+        tools = catalog.of_server(result["tools"])
+        catalog.add({**result, "tools": tools}, request.params)
+        if self.options.index and INDEX_NAME not in catalog.tools:
+            # The index covers all pages, so it is returned with the last of them.
+            tools = listed_tools(catalog, self.options.counter) if catalog.is_complete else []
+            catalog.own.update(tool["name"] for tool in tools if tool.get("name") == INDEX_NAME)
+        if self._drops_structured(request):
+            # An outputSchema would make the client insist on what it does not get.
+            tools = [without(tool, "outputSchema") for tool in tools]
+        if self._cites(request) and catalog.is_complete and FETCH_NAME not in catalog.tools:
+            tools = [*tools, FETCH_TOOL]
+            catalog.own.add(FETCH_NAME)
+        if self._cites(request):
+            named = [(tool, ToolForms(self.options.tools).resolve(_name(tool))) for tool in tools]
+            tools = [with_references(tool, resolved) if resolved else tool for tool, resolved in named]
+        return result if tools == result["tools"] else _as_private({**result, "tools": tools})
+
+    def _list_resources(self, result: JsonObject, request: OpenRequest) -> JsonObject:
+        own = [] if result.get("nextCursor") else self._own_resources(request)
+        return _as_private({**result, "resources": [*result["resources"], *own]}) if own else result
+
+    def _own_resources(self, request: OpenRequest) -> list[JsonObject]:
+        stored = self.session.stored_results
+        lists_stored = stored is not None and self.session.is_session and self._cites(request)
+        references = list_stored(stored) if stored is not None and lists_stored else []
+        if request.client_settings is None:
+            return references
+        return [REGISTRY_RESOURCE, *references] if request.client_settings.listed else []
+
+    def _read_resource(self, result: JsonObject, request: OpenRequest) -> JsonObject:
+        options, settings = self.options, request.client_settings
+        if size_of(result, MAX_RESULT_CHARS) > MAX_RESULT_CHARS:
+            return result
+        if self._shows_views(request):
+            return write_contents(result, options.counter, options.min_gain) or result
+        if settings is None:
+            return result
+        envelope = partial(self.envelope, request.correlation_id)
+        is_literal = not settings.restores
+        framed = write_framed_contents(result, envelope, options.counter, options.min_gain, is_literal=is_literal)
+        return framed or result
+
+    def _rewrite_call(self, result: JsonObject, request: OpenRequest) -> JsonObject:
+        if self.options.limits_of(request.tool) is None:
+            return result
+        is_large = size_of(result, MAX_RESULT_CHARS) > MAX_RESULT_CHARS
+        if request.client_settings is not None and not is_large and result.get("isError"):
+            return self._write_failure(result, request)
+        if (is_large and not self._cites(request)) or _is_short_error(result):
+            return result
+        return self._compress_result(result, request, is_large=is_large) or result
+
+    def _write_failure(self, result: JsonObject, request: OpenRequest) -> JsonObject:
+        """Return the result of a failed call with its frame, and with views for a client that reads them."""
+        code, reason = self._unknown_tool(request) or ErrorCode.TOOL_EXEC_FAILED, _first_text(result)
+        reads_views = self._shows_views(request) and not _is_short_error(result)
+        shown = self._compress_result(result, request, is_large=False) if reads_views else None
+        if shown is None:
+            return self._add_error_frame(result, "_meta", code, reason, request)
+        return extend_metadata(shown, {"frame": self._error_frame(code, reason, request)})
+
+    def refuse(self, holder: JsonObject, member: str, error: ProtocolError, request: OpenRequest) -> JsonObject:
+        """Return an error of ours (`member`: "data") or a result ("_meta"), with a frame if the client negotiated."""
+        if request.client_settings is None:
+            return holder
+        frame = self._error_frame(ErrorCode(error.code), error.reason, request)
+        return extend_metadata(holder, {"frame": frame}, member)
+
+    def _add_error_frame(
+        self, holder: JsonObject, member: str, code: ErrorCode, reason: str, request: OpenRequest
+    ) -> JsonObject:
+        if not has_room_for_metadata(holder, member):
+            return holder
+        return add_metadata(holder, {"frame": self._error_frame(code, reason, request)}, member)
+
+    def _error_frame(self, code: ErrorCode, reason: str, request: OpenRequest) -> str:
+        is_literal = request.client_settings is not None and not request.client_settings.restores
+        return write_error_frame(code, reason, self.envelope(request.correlation_id), is_literal=is_literal)
+
+    def _compress_result(self, result: JsonObject, request: OpenRequest, *, is_large: bool) -> JsonObject | None:
+        """Return what is sent instead of a result, and tell it; None where the result itself is sent."""
+        counter, telemetry = RememberingCounter(self.options.counter), self.options.telemetry
+        if telemetry is None:
+            return self._written(result, request, counter, is_large=is_large)
+        form = self._host(request).forms[0]
+        with telemetry.tool_result(request.tool, request.params.get("_meta")):
+            written = self._written(result, request, counter, is_large=is_large)
+            if written is not None:
+                shown = [shown_text(each, form) for each in (result, written)]
+                before, after = [len(text) // _CHARS_OF_TOKEN if is_large else counter(text) for text in shown]
+                references = references_in(written)
+                record = RewritingRecord(
+                    source=request.tool, tokens_before=before, tokens_after=after, references=references
+                )
+                telemetry.rewritten([record])
+            return written
+
+    def _written(
+        self, result: JsonObject, request: OpenRequest, counter: RememberingCounter, *, is_large: bool
+    ) -> JsonObject | None:
+        def gains(written: JsonObject) -> bool:
+            # Counting the tokens of megabytes takes seconds; a preview is always shorter than its text.
+            return is_gain(result, written, self._host(request), len if is_large else counter, self.options.min_gain)
+
+        if self._shows_views(request):
+            return self._choose_view(result, request, counter, gains, is_large=is_large)
+        return None if request.client_settings is None else self._choose_frame(result, request, gains)
+
+    def _choose_view(
+        self, result: JsonObject, request: OpenRequest, counter: RememberingCounter, gains: _Gains, *, is_large: bool
+    ) -> JsonObject | None:
+        """Return a result in the forms that are wanted, else in both, if a model then reads less."""
+        drops = self._drops_structured(request) and not result.get("isError")
+        stored = self.session.stored_results if self._cites(request) else None
+        settings = ViewSettings(
+            counter=counter,
+            stored_results=stored,
+            limits=self.options.limits_of(request.tool) or self.options.limits,
+            request=compact_json(request.params.get("arguments"))[:_MAX_REQUEST],
+        )
+        escaped: list[JsonObject] = []
+        for drops_structured in dict.fromkeys((drops, False)):
+            shown = write_view(result, replace(settings, drops_structured=drops_structured), is_large=is_large)
+            if shown is not None and gains(shown):
+                return shown
+            adds_no_text = not drops_structured or "text" not in self._host(request).forms
+            if shown is not None and adds_no_text and has_escapes(shown):
+                escaped.append(shown)
+        return escaped[0] if escaped else None
+
+    def _choose_frame(self, result: JsonObject, request: OpenRequest, gains: _Gains) -> JsonObject | None:
+        """Return a result as a frame; where that saves nothing, only the texts that repeat its `structuredContent`."""
+        is_literal = request.client_settings is None or not request.client_settings.restores
+        envelope = partial(self.envelope, request.correlation_id)
+        framed = write_frame(result, FrameSettings(tool=request.tool, envelope=envelope, is_literal=is_literal), gains)
+        if framed is not None or is_literal:
+            return framed
+        alone = write_alone(result)
+        return alone if alone is not None and gains(alone) else None
+
+    def _shows_views(self, request: OpenRequest) -> bool:
+        """Return whether the client gets views: it asked for them, or asked for nothing and `policy` is "always"."""
+        if request.client_settings is not None:
+            return request.client_settings.results == "view"
+        return self.options.policy == "always"
+
+    def _cites(self, request: OpenRequest) -> bool:
+        """Return whether the client gets references, and the tool that opens them."""
+        is_wanted = request.client_settings is None or request.client_settings.fetch
+        return self.session.stored_results is not None and is_wanted and self._shows_views(request)
+
+    def _drops_structured(self, request: OpenRequest) -> bool:
+        """Return whether the client gets no `structuredContent`, because its host would show that to the model."""
+        return self._shows_views(request) and request.client_settings is None and self._host(request).drops_structured
+
+    def _host(self, request: OpenRequest) -> Host:
+        """Return who reads the results: a client that negotiated knows both forms, any other is a host."""
+        return HOSTS["both"] if request.client_settings else host_named(self.options.host, request.client_name)
+
+    def envelope(self, correlation_id: str | None = None) -> Envelope:
+        """Return the metadata of the next frame of the session, which must be sent."""
+        return Envelope(
+            msg_id=self.options.new_id(),
+            sequence=next(self.session.sequence),
+            timestamp=int(self.options.now()),
+            correlation_id=correlation_id,
+        )
+
+
+_REWRITES: Final[dict[str, Callable[[_Rewriter, JsonObject, OpenRequest], JsonObject]]] = {
+    "initialize": _Rewriter._announce,
+    "server/discover": _Rewriter._announce,
+    "tools/list": _Rewriter._list_tools,
+    "resources/list": _Rewriter._list_resources,
+    "resources/read": _Rewriter._read_resource,
+    "tools/call": _Rewriter._rewrite_call,
+}
+
+
+def _name(holder: JsonObject) -> str:
+    return str(holder.get("name"))
+
+
+def _as_private(result: JsonObject) -> JsonObject:
+    """Return a result that depends on its client, so that no cache gives it to another one."""
+    return {**result, "cacheScope": "private"} if result.get("cacheScope") == "public" else result
+
+
+def _is_short_error(result: JsonObject) -> bool:
+    return bool(result.get("isError")) and size_of(result, _MAX_SHORT_ERROR) <= _MAX_SHORT_ERROR
+
+
+def _first_text(result: JsonObject) -> str:
+    """Return the first text of a result, which is where a failed tool gives its reason."""
+    texts = [block["text"] for block in result.get("content", []) if isinstance(block.get("text"), str)]
+    return texts[0] if texts else ""

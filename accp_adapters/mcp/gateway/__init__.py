@@ -1,1 +1,0 @@
-"""Many MCP servers behind one endpoint: the command `accp mcp --config`, over standard streams or HTTP."""

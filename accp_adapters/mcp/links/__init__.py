@@ -1,1 +1,0 @@
-"""The ways to a server: a child process, or a URL."""

@@ -1,0 +1,301 @@
+"""`accp mcp`: messages pass between the SDK's transports of a client and of a server, with a shim between them.
+
+Everything passes as messages: progress, elicitation, sampling, cancellation, logging, tasks. Each session has a
+connection of its own to the server. Over HTTP a client speaks the era of `initialize`; one that begins with that of
+2026-07-28 is refused as servers of the earlier era do, and falls back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import secrets
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+
+from accp_adapters.mcp.decoder import Decoder
+from accp_adapters.mcp.encoder import Encoder
+from accp_adapters.mcp.messages import JsonObject, MessageId, is_modern, message_id
+from accp_adapters.mcp.transports import answer_own, message_of, run_large_in_thread
+
+__all__ = ["HttpProxy", "Pump", "Upstream", "serve_stdio"]
+
+Streams: TypeAlias = tuple[Any, Any]
+"""A read stream and a write stream of an SDK."""
+Shim: TypeAlias = Encoder | Decoder
+
+_LOG: Final = logging.getLogger(__name__)
+_VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
+_CLOSED: Final = -32000
+_IDLE_SECONDS: Final = 1_800
+"""Seconds after which a session over HTTP without a request ends."""
+_MAX_SESSIONS: Final = 1_000
+_LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Upstream:
+    """How one server is reached: a command, or a URL with header fields."""
+
+    command: Sequence[str] = ()
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @asynccontextmanager
+    async def connect(self) -> AsyncIterator[Streams]:
+        """Start the command, which has the environment of this process, or connect to the URL.
+
+        Raises:
+            OSError: The command cannot be started.
+        """
+        if not self.url:
+            from mcp.client.stdio import StdioServerParameters, stdio_client
+
+            program, *arguments = self.command
+            async with stdio_client(
+                StdioServerParameters(command=program, args=arguments, env=dict(os.environ))
+            ) as streams:
+                yield streams
+            return
+        from mcp.client.streamable_http import streamable_http_client
+        from mcp.shared._httpx_utils import create_mcp_http_client
+
+        async with (
+            create_mcp_http_client(headers=dict(self.headers)) as client,
+            streamable_http_client(self.url, http_client=client) as (read, write, *_),
+        ):
+            yield read, write
+
+
+class Pump:
+    """Passes the messages of one client and one server on; what the shim answers itself never reaches the server."""
+
+    def __init__(self, shim: Shim, client: Streams, server: Streams) -> None:
+        """Pass messages between `client` and `server`, each as `shim` rewrites it."""
+        self._shim: Final = shim
+        self._client: Final = client
+        self._server: Final = server
+        self._open: Final[dict[MessageId, Any]] = {}
+        """The requests of the client that have no response yet, with their progress tokens."""
+        self._version = ""
+
+    async def run(self) -> None:
+        """Pass messages on until one of the two sides closes."""
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._until_closed, self._from_client, group)
+            group.start_soon(self._until_closed, self._from_server, group)
+
+    async def _until_closed(self, work: Callable[[TaskGroup], Awaitable[None]], group: TaskGroup) -> None:
+        with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream):
+            await work(group)
+        group.cancel_scope.cancel()
+
+    async def _from_client(self, group: TaskGroup) -> None:
+        async for item in self._client[0]:
+            if (message := message_of(item)) is None:
+                continue
+            if isinstance(self._shim, Encoder) and self._shim.may_take_long(message):
+                # A query of a large text must not hold up what the client sends after it.
+                group.start_soon(self._answer_or_send, message)
+            else:
+                await self._answer_or_send(message)
+
+    async def _answer_or_send(self, message: JsonObject) -> None:
+        if isinstance(self._shim, Encoder) and (answer := await answer_own(self._shim, message)) is not None:
+            await self._client[1].send(_item(answer))
+            return
+        sent = await run_large_in_thread(self._shim.from_client, message)
+        params = sent.get("params") if isinstance(sent.get("params"), dict) else {}
+        assert isinstance(params, dict)
+        key = message_id(sent)
+        if "method" in sent and key is not None:
+            meta = params.get("_meta")
+            self._open[key] = meta.get("progressToken") if isinstance(meta, dict) else None
+        elif sent.get("method") == "notifications/cancelled":
+            self._open.pop(message_id({"id": params.get("requestId")}) or (str, ""), None)
+        await self._server[1].send(_item(sent, _header_fields(sent, params, self._version, self._shim)))
+
+    async def _from_server(self, _: TaskGroup) -> None:
+        async for item in self._server[0]:
+            if (message := message_of(item)) is None:
+                continue
+            self._learn_version(message)
+            sent = await run_large_in_thread(self._shim.from_server, message)
+            await self._client[1].send(_item(sent, self._response_of(message)))
+            if "method" not in message and (key := message_id(message)) is not None:
+                self._open.pop(key, None)
+        for _, identity in list(self._open):
+            error = {"code": _CLOSED, "message": "the server closed the connection"}
+            await self._client[1].send(_item({"jsonrpc": "2.0", "id": identity, "error": error}))
+
+    def _learn_version(self, message: JsonObject) -> None:
+        result = message.get("result")
+        if isinstance(result, dict) and isinstance(result.get("protocolVersion"), str):
+            self._version = result["protocolVersion"]
+
+    def _response_of(self, message: JsonObject) -> Any:
+        """Return on which response over HTTP a message of the server's own goes: that of its call, else the last one's.
+
+        None: on the stream of no request.
+        """
+        from mcp.shared.message import ServerMessageMetadata
+
+        if "method" not in message or not self._open:
+            return None
+        params = message.get("params")
+        token = params.get("progressToken") if isinstance(params, dict) else None
+        calls = [key for key, own in self._open.items() if token is not None and own == token] or list(self._open)
+        return ServerMessageMetadata(related_request_id=calls[-1][1])
+
+
+def _item(message: JsonObject, metadata: Any = None) -> Any:
+    """Return what the streams of the installed SDK, 1.x or 2.x, take for a message."""
+    from mcp.shared.message import SessionMessage
+
+    try:
+        from mcp_types import jsonrpc_message_adapter
+    except ImportError:
+        from mcp.types import JSONRPCMessage
+
+        return SessionMessage(JSONRPCMessage.model_validate(message), metadata)
+    return SessionMessage(jsonrpc_message_adapter.validate_python(message, by_name=False), metadata)
+
+
+def _header_fields(message: JsonObject, params: JsonObject, version: str, shim: Shim) -> Any:
+    """Return the fields that a server over HTTP compares with a message, as metadata of a client's transport of 2.x.
+
+    Basic Protocol, Streamable HTTP of 2026-07-28: the version, the method, what it names, and arguments that the schema
+    of a tool marks by `x-mcp-header`.
+    """
+    try:
+        from mcp.shared.inbound import encode_header_value, mcp_param_headers, x_mcp_header_map
+    except ImportError:
+        return None
+    from mcp.shared.message import ClientMessageMetadata
+
+    if not is_modern(params):
+        return ClientMessageMetadata(headers={"mcp-protocol-version": version}) if version else None
+    fields = {"mcp-protocol-version": str(params["_meta"].get(_VERSION_KEY)), "mcp-method": str(message.get("method"))}
+    named = params.get("name", params.get("uri"))
+    if isinstance(named, str):
+        fields["mcp-name"] = encode_header_value(named)
+    tools = shim.session.catalog.tools if isinstance(shim, Encoder) else {}
+    if message.get("method") == "tools/call" and (tool := tools.get(str(named))):
+        fields |= mcp_param_headers(x_mcp_header_map(tool.get("inputSchema")), params.get("arguments") or {})
+    return ClientMessageMetadata(headers=fields)
+
+
+async def serve_stdio(upstream: Upstream, shim: Shim) -> None:
+    """Serve one client on standard streams, until it or the server closes, or SIGTERM comes.
+
+    Raises:
+        OSError: The server's command cannot be started.
+    """
+    from mcp.server.stdio import stdio_server
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(_cancel_at_sigterm, group.cancel_scope)
+        async with upstream.connect() as server, stdio_server() as client:
+            await Pump(shim, client, server).run()
+        group.cancel_scope.cancel()
+
+
+async def _cancel_at_sigterm(scope: anyio.CancelScope) -> None:
+    # Event loops of Windows receive no signals.
+    with contextlib.suppress(NotImplementedError), anyio.open_signal_receiver(signal.SIGTERM) as signals:
+        async for _ in signals:
+            scope.cancel()
+
+
+class HttpProxy:
+    """The ASGI application: a session, with a connection of its own to the server, for each client."""
+
+    def __init__(self, upstream: Upstream, new_shim: Callable[[], Shim]) -> None:
+        """Serve clients of `upstream` on this machine; each session has a shim of its own."""
+        self._upstream: Final = upstream
+        self._new_shim: Final = new_shim
+        self._sessions: Final[dict[str, Any]] = {}
+        self._group: TaskGroup | None = None
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        """Serve within this block; leaving it ends all sessions."""
+        async with anyio.create_task_group() as self._group:
+            yield
+            self._group.cancel_scope.cancel()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one HTTP request."""
+        from mcp.server.transport_security import RequestBodyLimitMiddleware
+
+        if scope["type"] == "lifespan":
+            async with self.run():
+                for name in ("startup", "shutdown"):
+                    await receive()
+                    await send({"type": f"lifespan.{name}.complete"})
+            return
+        await RequestBodyLimitMiddleware(self._handle)(scope, receive, send)
+
+    async def _handle(self, scope: Any, receive: Any, send: Any) -> None:
+        name = dict(scope["headers"]).get(b"mcp-session-id", b"").decode("latin-1")
+        if not name:
+            await self._begin(scope, receive, send)
+        elif name in self._sessions:
+            await self._sessions[name].handle_request(scope, receive, send)
+        else:
+            await _refuse(send, 404, b"Session not found")
+
+    async def _begin(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer the request that opens a session; one that does not leaves none behind."""
+        from mcp.server.streamable_http import StreamableHTTPServerTransport
+        from mcp.server.transport_security import TransportSecuritySettings
+
+        if len(self._sessions) >= _MAX_SESSIONS:
+            await _refuse(send, 503, b"Too many open sessions")
+            return
+        hosts = [each for host in _LOOPBACK for each in (host, f"{host}:*")]
+        security = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts])
+        name, status = secrets.token_hex(16), 500
+        transport = StreamableHTTPServerTransport(name, security_settings=security, idle_timeout=_IDLE_SECONDS)
+
+        async def watched(message: Any) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
+        assert self._group is not None
+        self._sessions[name] = transport
+        try:
+            await self._group.start(self._serve, name, transport)
+            await transport.handle_request(scope, receive, watched)
+        except OSError as error:
+            _LOG.warning("the server cannot be reached: %s", error)
+            await _refuse(watched, 502, b"The server cannot be reached")
+        finally:
+            if status >= 400:
+                with anyio.CancelScope(shield=True):
+                    await transport.terminate()
+
+    async def _serve(self, name: str, transport: Any, *, task_status: TaskStatus[None]) -> None:
+        shim = self._new_shim()
+        try:
+            async with transport.connect() as client, self._upstream.connect() as server:
+                task_status.started()
+                with transport.idle_scope:
+                    await Pump(shim, client, server).run()
+        finally:
+            self._sessions.pop(name, None)
+            if isinstance(shim, Encoder):
+                shim.close()
+
+
+async def _refuse(send: Any, status: int, reason: bytes) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", b"text/plain")]})
+    await send({"type": "http.response.body", "body": reason})

@@ -1,1 +1,0 @@
-"""What rewriting saves: counted beside the messages, and kept in a file of the user's."""

@@ -1,1 +1,0 @@
-"""The forms of a tools/call result: frames, views, and what a result contains twice."""

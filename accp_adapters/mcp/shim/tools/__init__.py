@@ -1,1 +1,0 @@
-"""A server's tools, and one tool that indexes them all."""

@@ -125,7 +125,7 @@ release: $(ALL)  ## the wheel twice, byte for byte the same; SBOM and known weak
 	$(BIN)/pip install --quiet --group release
 	$(BIN)/python -m tests.harness.release
 
-bench: $(ALL)  ## tokens and speed, as tables; SECTIONS="latency mcp_latency" for these only
+bench: $(ALL)  ## tokens and speed, as tables; SECTIONS="latency payloads" for these only
 	$(BIN)/python -m tests.harness.bench $(SECTIONS)
 
 bench-peers: $(PEERS)/.installed  ## tokens of payloads beside other encodings, which are installed apart

@@ -204,9 +204,7 @@ class Encoder:
         telemetry = self.options.telemetry
         with telemetry.fetch(None, None, meta) if telemetry else nullcontext():
             try:
-                answer = answer_fetch(
-                    stored, arguments, limit=self.options.limits.fetch, counter=self.options.counter
-                )
+                answer = answer_fetch(stored, arguments, limit=self.options.limits.fetch, counter=self.options.counter)
             except ProtocolError as error:
                 if telemetry:
                     telemetry.refused(str(error))

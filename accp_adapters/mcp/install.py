@@ -1,8 +1,8 @@
 """`accp mcp` put before the servers in a client's configuration file, and taken out again.
 
 Claude Desktop, Cursor and Claude Code keep servers in `mcpServers`, Claude Code those of one project in
-`projects.<folder>.mcpServers`, VS Code in `servers` (and in `mcp.servers` of a settings file). The file as it was stands
-beside it, in FILE.accp-backup.
+`projects.<folder>.mcpServers`, VS Code in `servers` (and in `mcp.servers` of a settings file). The file as it was is
+kept beside it, in FILE.accp-backup.
 """
 
 from __future__ import annotations
@@ -208,9 +208,7 @@ def _entries(data: Any) -> Iterator[tuple[str, dict[str, Any], str]]:
             yield from ((f"{prefix}{key}", table, key) for key in list(table))
 
 
-def _wrapped(
-    name: str, entry: Entry, program: str, options: Sequence[str], *, is_named: bool
-) -> tuple[Entry, Change]:
+def _wrapped(name: str, entry: Entry, program: str, options: Sequence[str], *, is_named: bool) -> tuple[Entry, Change]:
     words, url = entry.get("args", []), entry.get("url")
     if isinstance(entry.get("command"), str) and isinstance(words, list):
         new = {**entry, "command": program, "args": ["mcp", *options, "--", entry["command"], *words]}

@@ -12,18 +12,37 @@ import logging
 import os
 import secrets
 import signal
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from io import TextIOWrapper
 from typing import Any, Final, TypeAlias
 
 import anyio
-from anyio.abc import TaskGroup, TaskStatus
+from anyio.abc import TaskStatus
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.server.stdio import stdio_server
+from mcp.server.streamable_http import StreamableHTTPServerTransport
+from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
+from mcp.shared._httpx_utils import create_mcp_http_client
+from mcp.shared.message import ClientMessageMetadata, ServerMessageMetadata, SessionMessage
 
 from accp_adapters.mcp.decoder import Decoder
 from accp_adapters.mcp.encoder import Encoder
 from accp_adapters.mcp.messages import JsonObject, MessageId, is_modern, message_id
 from accp_adapters.mcp.transports import answer_own, message_of, run_large_in_thread
+
+try:
+    from mcp.shared.inbound import encode_header_value, mcp_param_headers, x_mcp_header_map
+    from mcp_types import jsonrpc_message_adapter
+
+    _IS_SDK_1 = False
+except ImportError:
+    from mcp.types import JSONRPCMessage as _OldMessage
+
+    _IS_SDK_1 = True
 
 __all__ = ["HttpProxy", "Pump", "Upstream", "serve_stdio"]
 
@@ -34,9 +53,14 @@ Shim: TypeAlias = Encoder | Decoder
 _LOG: Final = logging.getLogger(__name__)
 _VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
 _CLOSED: Final = -32000
+_ENDS: Final = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream)
 _IDLE_SECONDS: Final = 1_800
 """Seconds after which a session over HTTP without a request ends."""
+_LAST_SECONDS: Final = 60
+"""Seconds that a client is waited for which has closed its end before all its requests were answered."""
 _MAX_SESSIONS: Final = 1_000
+_MAX_BODY: Final = 4 * 1024 * 1024
+"""Bytes of a request over HTTP, as servers of the SDK take them."""
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -56,17 +80,11 @@ class Upstream:
             OSError: The command cannot be started.
         """
         if not self.url:
-            from mcp.client.stdio import StdioServerParameters, stdio_client
-
             program, *arguments = self.command
-            async with stdio_client(
-                StdioServerParameters(command=program, args=arguments, env=dict(os.environ))
-            ) as streams:
+            parameters = StdioServerParameters(command=program, args=arguments, env=dict(os.environ))
+            async with stdio_client(parameters) as streams:
                 yield streams
             return
-        from mcp.client.streamable_http import streamable_http_client
-        from mcp.shared._httpx_utils import create_mcp_http_client
-
         async with (
             create_mcp_http_client(headers=dict(self.headers)) as client,
             streamable_http_client(self.url, http_client=client) as (read, write, *_),
@@ -84,28 +102,43 @@ class Pump:
         self._server: Final = server
         self._open: Final[dict[MessageId, Any]] = {}
         """The requests of the client that have no response yet, with their progress tokens."""
+        self._answered = anyio.Event()
         self._version = ""
 
     async def run(self) -> None:
-        """Pass messages on until one of the two sides closes."""
-        async with anyio.create_task_group() as group:
-            group.start_soon(self._until_closed, self._from_client, group)
-            group.start_soon(self._until_closed, self._from_server, group)
+        """Pass messages on until one side closes; what the client then waits for is answered by an error."""
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._until_closed, self._from_client, group.cancel_scope)
+                group.start_soon(self._until_closed, self._from_server, group.cancel_scope)
+        finally:
+            with anyio.move_on_after(1, shield=True), contextlib.suppress(*_ENDS):
+                for _, identity in self._open:
+                    error = {"code": _CLOSED, "message": "the server closed the connection"}
+                    await self._client[1].send(_item({"jsonrpc": "2.0", "id": identity, "error": error}))
+            for stream in (self._client[1], self._server[1]):
+                with anyio.CancelScope(shield=True):
+                    await stream.aclose()
 
-    async def _until_closed(self, work: Callable[[TaskGroup], Awaitable[None]], group: TaskGroup) -> None:
-        with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream):
-            await work(group)
-        group.cancel_scope.cancel()
+    async def _until_closed(self, work: Callable[[], Awaitable[None]], scope: anyio.CancelScope) -> None:
+        with contextlib.suppress(*_ENDS):
+            await work()
+        scope.cancel()
 
-    async def _from_client(self, group: TaskGroup) -> None:
-        async for item in self._client[0]:
-            if (message := message_of(item)) is None:
-                continue
-            if isinstance(self._shim, Encoder) and self._shim.may_take_long(message):
-                # A query of a large text must not hold up what the client sends after it.
-                group.start_soon(self._answer_or_send, message)
-            else:
-                await self._answer_or_send(message)
+    async def _from_client(self) -> None:
+        async with anyio.create_task_group() as queries:
+            async for item in self._client[0]:
+                if (message := message_of(item)) is None:
+                    continue
+                if isinstance(self._shim, Encoder) and self._shim.may_take_long(message):
+                    # A query of a large text must not hold up what the client sends after it.
+                    queries.start_soon(self._answer_or_send, message)
+                else:
+                    await self._answer_or_send(message)
+        # A client that has said all it has to say may still wait for answers.
+        with anyio.move_on_after(_LAST_SECONDS):
+            while self._open:
+                await self._answered.wait()
 
     async def _answer_or_send(self, message: JsonObject) -> None:
         if isinstance(self._shim, Encoder) and (answer := await answer_own(self._shim, message)) is not None:
@@ -122,7 +155,7 @@ class Pump:
             self._open.pop(message_id({"id": params.get("requestId")}) or (str, ""), None)
         await self._server[1].send(_item(sent, _header_fields(sent, params, self._version, self._shim)))
 
-    async def _from_server(self, _: TaskGroup) -> None:
+    async def _from_server(self) -> None:
         async for item in self._server[0]:
             if (message := message_of(item)) is None:
                 continue
@@ -131,9 +164,8 @@ class Pump:
             await self._client[1].send(_item(sent, self._response_of(message)))
             if "method" not in message and (key := message_id(message)) is not None:
                 self._open.pop(key, None)
-        for _, identity in list(self._open):
-            error = {"code": _CLOSED, "message": "the server closed the connection"}
-            await self._client[1].send(_item({"jsonrpc": "2.0", "id": identity, "error": error}))
+                self._answered.set()
+                self._answered = anyio.Event()
 
     def _learn_version(self, message: JsonObject) -> None:
         result = message.get("result")
@@ -145,26 +177,18 @@ class Pump:
 
         None: on the stream of no request.
         """
-        from mcp.shared.message import ServerMessageMetadata
-
         if "method" not in message or not self._open:
             return None
         params = message.get("params")
         token = params.get("progressToken") if isinstance(params, dict) else None
         calls = [key for key, own in self._open.items() if token is not None and own == token] or list(self._open)
-        return ServerMessageMetadata(related_request_id=calls[-1][1])
+        return ServerMessageMetadata(related_request_id=calls[-1][1])  # type: ignore[arg-type]
 
 
 def _item(message: JsonObject, metadata: Any = None) -> Any:
     """Return what the streams of the installed SDK, 1.x or 2.x, take for a message."""
-    from mcp.shared.message import SessionMessage
-
-    try:
-        from mcp_types import jsonrpc_message_adapter
-    except ImportError:
-        from mcp.types import JSONRPCMessage
-
-        return SessionMessage(JSONRPCMessage.model_validate(message), metadata)
+    if _IS_SDK_1:
+        return SessionMessage(_OldMessage.model_validate(message), metadata)  # type: ignore[attr-defined]
     return SessionMessage(jsonrpc_message_adapter.validate_python(message, by_name=False), metadata)
 
 
@@ -174,12 +198,8 @@ def _header_fields(message: JsonObject, params: JsonObject, version: str, shim: 
     Basic Protocol, Streamable HTTP of 2026-07-28: the version, the method, what it names, and arguments that the schema
     of a tool marks by `x-mcp-header`.
     """
-    try:
-        from mcp.shared.inbound import encode_header_value, mcp_param_headers, x_mcp_header_map
-    except ImportError:
+    if _IS_SDK_1:
         return None
-    from mcp.shared.message import ClientMessageMetadata
-
     if not is_modern(params):
         return ClientMessageMetadata(headers={"mcp-protocol-version": version}) if version else None
     fields = {"mcp-protocol-version": str(params["_meta"].get(_VERSION_KEY)), "mcp-method": str(message.get("method"))}
@@ -198,13 +218,26 @@ async def serve_stdio(upstream: Upstream, shim: Shim) -> None:
     Raises:
         OSError: The server's command cannot be started.
     """
-    from mcp.server.stdio import stdio_server
-
     async with anyio.create_task_group() as group:
         group.start_soon(_cancel_at_sigterm, group.cancel_scope)
-        async with upstream.connect() as server, stdio_server() as client:
+        async with stdio_server(stdin=_Lines()) as client, upstream.connect() as server:  # type: ignore[arg-type]
             await Pump(shim, client, server).run()
         group.cancel_scope.cancel()
+
+
+class _Lines:
+    """The lines of standard input; the SDK's own reader cannot be stopped where a server ends before its client."""
+
+    def __init__(self) -> None:
+        self._stdin: Final = TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
+
+    def __aiter__(self) -> _Lines:
+        return self
+
+    async def __anext__(self) -> str:
+        if line := await anyio.to_thread.run_sync(self._stdin.readline, abandon_on_cancel=True):
+            return line
+        raise StopAsyncIteration
 
 
 async def _cancel_at_sigterm(scope: anyio.CancelScope) -> None:
@@ -222,26 +255,25 @@ class HttpProxy:
         self._upstream: Final = upstream
         self._new_shim: Final = new_shim
         self._sessions: Final[dict[str, Any]] = {}
-        self._group: TaskGroup | None = None
+        self._group: Any = None
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
         """Serve within this block; leaving it ends all sessions."""
-        async with anyio.create_task_group() as self._group:
+        async with anyio.create_task_group() as group:
+            self._group = group
             yield
-            self._group.cancel_scope.cancel()
+            group.cancel_scope.cancel()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one HTTP request."""
-        from mcp.server.transport_security import RequestBodyLimitMiddleware
-
         if scope["type"] == "lifespan":
             async with self.run():
                 for name in ("startup", "shutdown"):
                     await receive()
                     await send({"type": f"lifespan.{name}.complete"})
             return
-        await RequestBodyLimitMiddleware(self._handle)(scope, receive, send)
+        await RequestBodyLimitMiddleware(self._handle, _MAX_BODY)(scope, receive, send)
 
     async def _handle(self, scope: Any, receive: Any, send: Any) -> None:
         name = dict(scope["headers"]).get(b"mcp-session-id", b"").decode("latin-1")
@@ -254,9 +286,6 @@ class HttpProxy:
 
     async def _begin(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer the request that opens a session; one that does not leaves none behind."""
-        from mcp.server.streamable_http import StreamableHTTPServerTransport
-        from mcp.server.transport_security import TransportSecuritySettings
-
         if len(self._sessions) >= _MAX_SESSIONS:
             await _refuse(send, 503, b"Too many open sessions")
             return

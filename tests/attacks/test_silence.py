@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
-import sys
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from itertools import cycle
@@ -28,8 +27,6 @@ COMMANDS = {
     "agent": ("serve", "tests.attacks.served:agent", "--http", PLACE),
     "tcp": ("serve", "tests.attacks.served:agent", "--tcp", PLACE),
     "relay": ("relay", "--http", PLACE),
-    "proxy": ("mcp", "--url", "http://127.0.0.1:9/mcp", "--listen", PLACE),
-    "gateway": ("mcp", "--config", "servers.json", "--listen", PLACE),
 }
 SILENT = {
     "nothing": b"",
@@ -42,10 +39,6 @@ SILENT = {
 def serving(name: str, folder: Path, *, is_secured: bool = False) -> Iterator[tuple[Command, ssl.SSLContext | None]]:
     """Yield a command, and how clients verify it."""
     words, client = list(COMMANDS[name]), None
-    if name == "gateway":
-        server = {"command": sys.executable, "args": ["-m", "tests.attacks.hostile_server", "silent"]}
-        (folder / "servers.json").write_text(json.dumps({"mcpServers": {"one": server}}))
-        words[2] = str(folder / "servers.json")
     if is_secured:
         authority, client = trustme.CA(), ssl.create_default_context()
         issued = authority.issue_cert("127.0.0.1")

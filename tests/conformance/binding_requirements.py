@@ -12,8 +12,8 @@ from tests.conformance.requirement import Family, Force, rules
 __all__ = ["FAMILY"]
 
 SESSION: Final = "core/accp/session"
-MCP_FRAMES: Final = "adapters/mcp/shim/results/test_frames.py"
-MCP_NEGOTIATION: Final = "adapters/mcp/shim/test_negotiation.py"
+MCP_FRAMES: Final = "adapters/mcp/test_frames.py"
+MCP_NEGOTIATION: Final = "adapters/mcp/test_negotiation.py"
 A2A_FOREIGN: Final = "foreign/test_a2a.py"
 A2A_EVENTS: Final = "adapters/a2a/test_frames.py"
 MCP_FOREIGN: Final = "foreign/test_mcp.py"

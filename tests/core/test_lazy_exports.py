@@ -19,7 +19,6 @@ LAZY = {
     "accp_core.aci": "a context is read without the course of a task",
     "accp_adapters.bindings": "NATS and Redis are extras",
     "accp_adapters.bindings.logs": "NATS and Redis are extras",
-    "accp_adapters.mcp": "the shim needs no SDK",
     "accp_adapters.stores": "Redis is an extra",
 }
 """A package whose names are imported when they are asked for, and the reason."""

@@ -25,8 +25,6 @@ from accp_adapters.langgraph.references.grants import held_texts
 from accp_adapters.langgraph.references.retention import stored_keys
 from accp_adapters.langgraph.results import restore_message
 from accp_adapters.langgraph.teams.state import read_interaction
-from accp_adapters.mcp.savings.counts import Counts
-from accp_adapters.mcp.savings.ledger import Ledger
 from accp_adapters.stores import RedisColdStore, SqliteColdStore, SqliteInstructionRegistry
 from accp_adapters.stores.audit import AuditLog
 from accp_core.aacp.audit import AuditRecord
@@ -212,22 +210,6 @@ def check_folded(path: Path) -> None:
         assert (messages[-2].status, messages[-2].tool_call_id) == ("success", "f1")
 
 
-COUNTS: Final = Counts(3, 2, 900, 400)
-
-
-def write_savings(path: Path) -> None:
-    """Write what the proxy saved for a server."""
-    Ledger(path.parent).add("files", {"results": COUNTS})
-
-
-def check_savings(path: Path) -> None:
-    """Read it, and add to it."""
-    ledger = Ledger(path.parent)
-    assert ledger.read() == {"files": {"results": COUNTS}}
-    ledger.add("files", {"results": COUNTS})
-    assert ledger.read()["files"]["results"].messages == 6
-
-
 def write_messages(path: Path) -> None:
     """Write messages that `CompressNode` stored, one of them as a preview."""
     path.write_text(json.dumps(messages_to_dict(conversation()), indent=1), encoding="utf-8")
@@ -325,7 +307,6 @@ FORMATS: Final = {
     "frame log, Redis": Format("frames-redis.json", write_redis_frames, check_redis_frames),
     "frame log, NATS": Format("frames-nats.json", write_nats_frames, check_nats_frames),
     "thread with a fold": Format("folded.sqlite", write_folded, check_folded),
-    "savings of the proxy": Format("mcp-savings.sqlite", write_savings, check_savings),
     "session": Format("session.json", write_session, check_session),
     "instructions": Format("instructions.sqlite", write_registry, check_registry),
     "audit log": Format("audit.jsonl", lambda path: AuditLog(path).append(RECORD), check_audit),

@@ -21,8 +21,6 @@ from langgraph.store.memory import InMemoryStore
 
 from accp_adapters.bindings.logs.sqlite import SqliteFrameLog
 from accp_adapters.langgraph import StoreColdStore, restore_message
-from accp_adapters.mcp.savings.counts import Counts
-from accp_adapters.mcp.savings.ledger import Ledger
 from accp_adapters.stores import RedisColdStore, SqliteColdStore, SqliteInstructionRegistry
 from accp_core.errors import DecodeError, ProtocolError
 from tests.formats.formats import FORMATS
@@ -69,15 +67,13 @@ def test_every_version_has_every_format() -> None:
 OPENERS: dict[str, Callable[[Path], object]] = {
     "cold.sqlite": SqliteColdStore,
     "instructions.sqlite": SqliteInstructionRegistry,
-    "mcp-savings.sqlite": lambda path: Ledger(path.parent).read(),
 }
 
 
 def of_later_version(name: str, folder: Path) -> Path:
     path = Path(shutil.copy(FOLDER / "0.1" / name, folder))
     with sqlite3.connect(path) as connection:
-        # 0.1 wrote no version into the savings, which is the same.
-        assert connection.execute("PRAGMA user_version").fetchone() == (int(name != "mcp-savings.sqlite"),)
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
         connection.execute("PRAGMA user_version=2")
     connection.close()
     return path
@@ -89,14 +85,6 @@ def test_a_database_of_a_later_version_is_refused_and_stays_as_it_is(name: str, 
     for _ in range(2):
         with pytest.raises(sqlite3.DatabaseError, match="expected a file of version 1 or lower, found 2"):
             OPENERS[name](path)
-
-
-def test_savings_are_not_added_to_a_file_of_a_later_version(tmp_path: Path) -> None:
-    path = of_later_version("mcp-savings.sqlite", tmp_path)
-    before = path.read_bytes()
-    with pytest.raises(sqlite3.DatabaseError, match="found 2: a later version wrote it"):
-        Ledger(tmp_path).add("server", {"tools/call": Counts(1, 1, 9, 5)})
-    assert path.read_bytes() == before
 
 
 async def test_a_frame_log_of_a_later_version_is_refused(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import sys
 import threading
@@ -16,9 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
 import typer
+from typer.core import TyperGroup
 
 from accp_adapters.cli.errors import ExtraMissing
-from accp_adapters.cli.groups import HelpGroup
 from accp_adapters.cli.sources import say, write_line
 from accp_adapters.cli.tool_forms import FetchOption, ToolOption, tool_forms
 
@@ -59,7 +60,7 @@ _POLICIES: Final = {
 }
 
 
-class _McpCommands(HelpGroup):
+class _McpCommands(TyperGroup):
     """The sub-commands of `accp mcp`; without the name of one, the words are those of the proxy itself."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -89,9 +90,7 @@ HeaderVariables = Annotated[
 ]
 Listen = Annotated[
     str,
-    typer.Option(
-        metavar="HOST:PORT", help="Serve HTTP at this address of the loopback; without it, standard streams."
-    ),
+    typer.Option(metavar="HOST:PORT", help="Serve HTTP at this address of the loopback; without it, standard streams."),
 ]
 PolicyName = Annotated[
     Literal["negotiate", "always", "never"] | None,
@@ -255,12 +254,16 @@ def _listen(upstream: Upstream, options: EncoderOptions, address: str, *, decode
 
     host, _, port = address.rpartition(":")
     if host not in ("127.0.0.1", "localhost", "[::1]") or not port.isdecimal():
-        reason = f"expected 127.0.0.1:PORT or localhost:PORT, found {address!r}; put a proxy that authenticates before it"
+        reason = (
+            f"expected 127.0.0.1:PORT or localhost:PORT, found {address!r}; put a proxy that authenticates before it"
+        )
         raise typer.BadParameter(reason, param_hint="--listen")
     if not decode:
         Encoder(options).warm_up()
     if not quiet:
         say(f"accp mcp: serves http://{address}/mcp")
+    # Uvicorn sends itself the signal again when it has ended; what was saved is to be kept then.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     app = HttpProxy(upstream, Decoder if decode else lambda: Encoder(options))
     uvicorn.run(app, host=host.strip("[]"), port=int(port), log_level="warning", timeout_graceful_shutdown=1)
 
@@ -273,10 +276,12 @@ def _run(serve: Callable[[], Any], upstream: Upstream) -> None:
     except KeyboardInterrupt:
         pass
     except BaseExceptionGroup as group:
-        failed = group.subgroup(OSError)
-        if failed is None:
-            raise
-        raise typer.BadParameter(f"cannot start {list(upstream.command)[:1]!r}: {failed.exceptions[0]}") from group
+        error: BaseException = group
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        where = f"cannot start {upstream.command[0]!r}" if upstream.command else "the connection to the server failed"
+        say(f"accp mcp: {where}: {error}")
+        raise typer.Exit(1) from group
 
 
 def install(

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from accp_adapters.bindings.accp.connect import connect
-from accp_adapters.mcp.shim.negotiation import ClientSettings
-from accp_adapters.mcp.shim.protocol import EXTENSION
+from accp_adapters.mcp.messages import EXTENSION
+from accp_adapters.mcp.negotiation import ClientSettings
 from accp_adapters.wire_log import WIRE
 from accp_core.accp import Intent, Message
 from tests.adapters.bindings.hosts.agents import CODEC

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
 
-from accp_adapters.mcp import Encoder
-from accp_adapters.mcp.gateway.configuration import ServerSettings
-from accp_adapters.mcp.gateway.http_front import PATH, GatewayApp
-from accp_adapters.mcp.proxy.endpoint_client import connect
-from accp_adapters.mcp.proxy.http import HttpProxy
-from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
+from accp_adapters.mcp.pump import HttpProxy, Upstream
 from accp_adapters.serving.listening import listen_at
 from tests.served import in_thread
 
-__all__ = ["encoding", "free_port", "gateway", "proxying", "serving"]
+__all__ = ["free_port", "proxying", "serving"]
 
 
 def free_port() -> int:
@@ -50,49 +45,7 @@ def _server(app: Any, lifespan: Any, bare: bool) -> uvicorn.Server:
 
 
 @contextmanager
-def proxying(url: str, new_relay: Callable[[], Relay], **options: Any) -> Iterator[str]:
-    """Serve a proxy in front of `url`; yield its URL."""
-
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[Any]:
-        async with connect() as client:
-            yield HttpProxy(url, new_relay, client, **options)
-
-    with _living(opened) as origin:
-        yield origin + "/" + url.split("/", 3)[3]
-
-
-def encoding() -> Relay:
-    """Return an encoder that waits for no client to ask."""
-    return encoder_relay(Encoder(policy="always"))
-
-
-@contextmanager
-def gateway(*servers: ServerSettings, relay: Callable[[], Relay] = encoding, **options: Any) -> Iterator[str]:
-    """Serve a gateway over `servers`; yield its URL."""
-
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[Any]:
-        app = GatewayApp(servers, relay, **options)
-        yield app
-        await app.close()
-
-    with _living(opened) as origin:
-        yield origin + PATH
-
-
-def _living(opened: Callable[[], AbstractAsyncContextManager[Any]]) -> AbstractContextManager[str]:
-    """Serve the application that `opened` yields, which is left with the server; the origin is that of the server."""
-
-    class App:
-        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-            if scope["type"] != "lifespan":
-                await self.inner(scope, receive, send)
-                return
-            async with opened() as self.inner:
-                await receive()
-                await send({"type": "lifespan.startup.complete"})
-                await receive()
-            await send({"type": "lifespan.shutdown.complete"})
-
-    return serving(App(), lifespan="on", bare=True)
+def proxying(upstream: Upstream, new_shim: Callable[[], Any]) -> Iterator[str]:
+    """Serve `accp mcp --listen` in front of a server; yield its URL."""
+    with serving(HttpProxy(upstream, new_shim), lifespan="on") as origin:
+        yield f"{origin}/mcp"

@@ -158,13 +158,12 @@ async def test_progress_reaches_the_client_and_the_index_runs_tools() -> None:
     long = "It does what it says, and says at length what it does. " * 12
     for name in ("write", "sell", "buy"):
         server.add_tool(lambda: "done", name=name, description=f"{name} parts.\n{long}")
-    transport = connected(wrap_server(server, tools="signatures"))
+    transport = connected(wrap_server(server, index=True))
     async with transport as streams, ClientSession(*streams) as session:
         await session.initialize()
         (index,) = (await session.list_tools()).tools
         done = await session.call_tool("accp_tools", {"call": "work"}, progress_callback=note)
-    assert "calls" not in index.inputSchema["properties"]
-    assert "\nwork()" in (index.description or "")
+    assert "find, work" in (index.description or "")
     assert seen == [1]
     assert done.structuredContent == {"result": "done"}
 

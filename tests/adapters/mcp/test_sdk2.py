@@ -166,7 +166,7 @@ async def test_a_client_that_only_names_the_extension_is_sent_what_it_can_check(
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_one_form_is_sent_and_the_client_does_not_miss_the_other(mode: Any) -> None:
-    server = wrap_server(mcp_server(), policy="always", structured="drop")
+    server = wrap_server(mcp_server(), policy="always", host="structured")
     async with Client(connected(server), mode=mode) as client:
         (tool, *_) = (await client.list_tools()).tools
         result = await client.call_tool("find", {})
@@ -187,7 +187,7 @@ async def test_an_error_is_the_servers_with_a_frame_beside_it(mode: Any) -> None
     assert "code:E3001" in raised.value.data[EXTENSION]["frame"]
     assert lost.is_error
     assert lost.meta is not None
-    assert "code:E4003" in lost.meta[EXTENSION]["frame"]
+    assert "code:E4002" in lost.meta[EXTENSION]["frame"]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -195,34 +195,15 @@ async def test_a_server_is_used_by_its_index(mode: Any) -> None:
     server = mcp_server()
     for name in ("write", "sell", "move"):
         server.add_tool(lambda: "done", name=name, description=f"{name} parts.\n{LONG}")
-    async with Client(connected(wrap_server(server, tools="signatures")), mode=mode) as client:
+    async with Client(connected(wrap_server(server, index=True)), mode=mode) as client:
         (index,) = (await client.list_tools()).tools
         described = await client.call_tool("accp_tools", {"describe": "say"})
         said = await client.call_tool("accp_tools", {"call": "say", "arguments": {"word": "hi"}})
-        listed = {"calls": [{"call": "say", "arguments": {"word": "hi"}}] * 2}
-        refused = await client.call_tool("accp_tools", listed)
-    assert "\nsay(word)" in (index.description or "")
+        refused = await client.call_tool("accp_tools", {"calls": []})
+    assert "find, say, fail" in (index.description or "")
     assert read(described.content[0].text)["name"] == "say"
     assert said.structured_content == {"result": "hi!"}
-    assert refused.content[0].text.startswith("E5001")
-
-
-@pytest.mark.parametrize("mode", MODES)
-async def test_a_list_of_calls_is_one_result(mode: Any) -> None:
-    server = mcp_server()
-    server.add_tool(lambda: LONG, name="long", description=LONG)
-    wrapped = wrap_server(server, tools="names", allow=("find", "say", "fail"))
-    value = {"$from": 1, "query": "SELECT name FROM items WHERE sku = 'A-7'"}
-    async with Client(connected(wrapped), mode=mode) as client:
-        (index,) = (await client.list_tools()).tools
-        calls = [{"call": "find"}, {"call": "say", "arguments": {"word": value}}]
-        said = await client.call_tool("accp_tools", {"calls": calls})
-        broken = await client.call_tool("accp_tools", {"calls": [{"call": "find", "show": "0.sku"}, {"call": "fail"}]})
-    assert "calls" in index.input_schema["properties"]
-    assert (said.is_error, [block.text for block in said.content]) == (False, ["2 say: part 7!"])
-    assert broken.is_error
-    assert broken.content[0].text == "1 find: A-0"
-    assert broken.content[1].text == "call 2, fail, failed: too late; made before it: find"
+    assert refused.content[0].text.startswith("E4003")
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass, field
 from typing import Any
 
+import httpx
 import pytest
 
 from accp_adapters.mcp import wrap_server, wrap_transport
@@ -17,10 +19,11 @@ if MAJOR < 2:
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
 
-from tests.adapters.mcp.proxy.tenants import Client as HttpClient
-from tests.adapters.mcp.proxy.tenants import rows_server
+from tests.adapters.mcp.messages import CAPABILITIES, Json
 from tests.adapters.mcp.serving import serving
+from tests.limits import PATIENCE
 
 MODES = ("legacy", "2026-07-28", "auto")
 
@@ -53,12 +56,66 @@ async def test_each_client_gets_what_it_understands(mode: Any) -> None:
     assert decoded == plain
 
 
+def report_app(*, stateless: bool) -> Any:
+    """Return an application whose tool returns many rows with the user's name."""
+    server = MCPServer("rows")
+
+    @server.tool(structured_output=False)
+    def report(ctx: Context) -> str:
+        """Return rows."""
+        owner = str(ctx.request_context.request.headers.get("authorization", "nobody"))
+        return json.dumps({"items": [{"id": number, "owner": owner, "n": number * 7919} for number in range(900)]})
+
+    wrapped = wrap_server(server, policy="always", fetch=True)
+    return wrapped.streamable_http_app(json_response=True, stateless_http=stateless)
+
+
+@dataclass
+class HttpClient:
+    """One user's client of an MCP server over HTTP, in the era of `version`."""
+
+    url: str
+    headers: dict[str, str] = field(default_factory=dict)
+    version: str = "2025-11-25"
+
+    def start(self) -> HttpClient:
+        """Begin a session, if the server has sessions; return this client."""
+        if self.version < "2026":
+            params = {"protocolVersion": self.version, "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
+            answer = self.post("initialize", params)
+            if session := answer.headers.get("mcp-session-id"):
+                self.headers = {**self.headers, "mcp-session-id": session}
+            body = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+            httpx.post(self.url, json=body, headers=self._headers("notifications/initialized", {}), timeout=PATIENCE)
+        return self
+
+    def post(self, method: str, params: Json) -> httpx.Response:
+        """Send a request; return the HTTP response."""
+        if self.version >= "2026":
+            version = {"io.modelcontextprotocol/protocolVersion": self.version}
+            params = {**params, "_meta": {**version, CAPABILITIES: {}}}
+        body = {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}
+        return httpx.post(self.url, json=body, headers=self._headers(method, params), timeout=PATIENCE)
+
+    def call(self, name: str, **arguments: Any) -> str:
+        """Return the text of the result of a tool, or of the error."""
+        response = self.post("tools/call", {"name": name, "arguments": arguments})
+        if response.status_code != 200:
+            return f"{response.status_code} {response.text}"
+        answer = response.json()
+        return str(answer["result"]["content"][0]["text"] if "result" in answer else answer["error"])
+
+    def _headers(self, method: str, params: Json) -> dict[str, str]:
+        headers = {"accept": "application/json, text/event-stream", "mcp-protocol-version": self.version}
+        if self.version >= "2026":
+            headers["mcp-method"] = method
+            headers |= {"mcp-name": params["name"]} if "name" in params else {}
+        return {**headers, **self.headers}
+
+
 @pytest.mark.parametrize(("version", "stateless"), [("2025-11-25", True), ("2025-11-25", False), ("2026-07-28", True)])
 def test_a_reference_belongs_to_the_credentials_and_without_any_there_is_none(version: str, stateless: bool) -> None:
-    def wrap(server: Any) -> Any:
-        return wrap_server(server, policy="always", fetch=True)
-
-    with serving(rows_server(stateless=stateless, wrap=wrap), lifespan="on") as origin:
+    with serving(report_app(stateless=stateless), lifespan="on") as origin:
         alice, bob = (
             HttpClient(f"{origin}/mcp", {"authorization": f"Bearer {name}"}, version).start()
             for name in ("alice", "bob")

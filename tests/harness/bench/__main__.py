@@ -55,7 +55,6 @@ SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingP
         "trajectories": trajectories.main,
         "no_names": trajectories.no_names,
         "speed": speed.main,
-        "mcp_latency": without_data("mcp_latency"),
         "hog": without_data("hog"),
         "a2a": with_data("a2a"),
         "patterns": patterns.main,

@@ -10,12 +10,10 @@ import asyncio
 import json
 import multiprocessing
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from itertools import cycle
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import httpx2
@@ -23,11 +21,8 @@ from rich.console import Console
 
 from accp_adapters.a2a import EXTENSION
 from accp_adapters.cli.tables import plain_table
-from tests.adapters.mcp.proxy.upstream import Saying, Upstream
-from tests.adapters.mcp.serving import serving
 from tests.attacks.commands import ACCP, running
-from tests.attacks.frames import CLIENT, frame_of, request
-from tests.harness.bench.rows_server import result_of
+from tests.attacks.frames import frame_of
 from tests.limits import PATIENCE
 
 __all__ = ["main"]
@@ -68,50 +63,6 @@ def client_of(url: str) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(base_url=url, trust_env=False, timeout=PATIENCE)
 
 
-async def mcp_door(url: str, prefix: str = "") -> Door:
-    """Return small and large results of a tool, whose previews are searched for words that stand nowhere."""
-    fields = {name: of(name) for name in ("ann", "hog")}
-    async with client_of(url) as client:
-        for each in fields.values():
-            begun = await send(client, post("/mcp", request("initialize", **CLIENT), each))
-            if session := begun.headers.get("mcp-session-id"):
-                each["mcp-session-id"] = session
-
-        def call(name: str, size: str) -> Sent:
-            return post("/mcp", request("tools/call", 2, name=f"{prefix}{size}", arguments={}), fields[name])
-
-        shown = (await send(client, call("hog", "large"))).text
-    reference = shown[shown.index("$cold.") :][:18]
-    fetch = request("tools/call", 3, name="accp_fetch", arguments={"ref": reference, "query": "nowhere at all"})
-    return url, [call("ann", "small")], [call("hog", "large"), post("/mcp", fetch, fields["hog"])]
-
-
-@asynccontextmanager
-async def proxy() -> AsyncIterator[Door]:
-    """`accp mcp --url`."""
-
-    async def answer(scope: Any, body: bytes, say: Saying) -> None:
-        asked = json.loads(body)
-        told = json.dumps({"jsonrpc": "2.0", "id": asked.get("id"), "result": result_of(asked)})
-        await say(told.encode(), content_type="application/json")
-
-    upstream = Upstream()
-    upstream.answering = answer
-    options = ("--listen", "127.0.0.1:0", "--policy", "always", "--fetch")
-    with serving(upstream) as url, running(*ACCP, "mcp", "--url", f"{url}/mcp", *options) as command:
-        yield await mcp_door(command.url)
-
-
-@asynccontextmanager
-async def gateway() -> AsyncIterator[Door]:
-    """`accp mcp --config`."""
-    with tempfile.TemporaryDirectory() as folder:
-        config = Path(folder) / "servers.json"
-        server = {"command": sys.executable, "args": ["-m", "tests.harness.bench.rows_server"]}
-        config.write_text(json.dumps({"mcpServers": {"rows": server, "more": server}}))
-        options = ("--listen", "127.0.0.1:0", "--policy", "always", "--fetch", "--token-env", "TOKENS")
-        with running(*ACCP, "mcp", "--config", str(config), *options, TOKENS=_TOKENS) as command:
-            yield await mcp_door(command.url, "rows__")
 
 
 @asynccontextmanager
@@ -156,8 +107,6 @@ async def a2a() -> AsyncIterator[Door]:
 
 
 DOORS: Final[Mapping[str, Callable[[], Any]]] = {
-    "proxy": proxy,
-    "gateway": gateway,
     "ACCP": accp,
     "ACP": acp,
     "A2A": a2a,

@@ -11,9 +11,9 @@ from rich.console import Console
 
 from accp_adapters.cli.tables import percent, plain_table
 from accp_adapters.mcp import Decoder, Encoder
-from accp_adapters.mcp.shim.hosts import ShownForm, shown_text
-from accp_adapters.mcp.shim.negotiation import ClientSettings, declare_extension
-from accp_adapters.mcp.shim.protocol import CLIENT_CAPABILITIES, JsonObject
+from accp_adapters.mcp.hosts import ShownForm, shown_text
+from accp_adapters.mcp.messages import CLIENT_CAPABILITIES, JsonObject
+from accp_adapters.mcp.negotiation import ClientSettings, declare_extension
 from accp_adapters.tokens import count_o200k
 from tests.harness.bench.data import read_json
 
@@ -24,15 +24,15 @@ _KINDS: Final[tuple[ShownForm, ...]] = get_args(ShownForm)
 _CLIENTS: Final[Mapping[str, ClientSettings]] = MappingProxyType(
     {
         "frame": ClientSettings(restores=True),
-        "content": ClientSettings(results="view", structured="drop"),
+        "view": ClientSettings(results="view"),
     }
 )
 """Clients that negotiate, which know both forms of a result."""
 _PARAMS: Final[JsonObject] = {"name": "tool", "arguments": {}, "_meta": {CLIENT_CAPABILITIES: {}}}
 _NOTES: Final = """\
 Text, structured, both: what a host of that kind shows its model, as the server sent it and with --policy always: the
-texts in content; structuredContent as compact JSON, the texts where there is none; both. Frame, content: both forms
-as served, and what a client gets that negotiated frames, or the content alone as views. Unknown: % for a host whose
+texts in content; structuredContent as compact JSON, the texts where there is none; both. Frame, view: both forms
+as served, and what a client gets that negotiated frames or views. Unknown: % for a host whose
 kind is not known, by what it may show. Larger: results with more tokens than as served. Lost: results that could not
 be restored as they were served.
 """

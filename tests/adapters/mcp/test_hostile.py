@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
-from accp_adapters.mcp.shim.negotiation import ClientSettings, declare_extension
-from accp_adapters.mcp.shim.results.views import restore_view
+from accp_adapters.mcp.negotiation import ClientSettings, declare_extension
+from accp_adapters.mcp.views import restore_view
 from tests.adapters.mcp.messages import CAPABILITIES, Json, Wire, call, response, rows, served, start
 from tests.core.view.bombs import BOMBS
 from tests.properties.json_values import values
@@ -23,9 +23,9 @@ MEGABYTE = 1_000_000
 METHODS = ["initialize", "server/discover", "tools/list", "tools/call", "resources/list", "resources/read", "x"]
 ENCODERS = [
     {},
-    {"policy": "always", "structured": "drop", "tools": "lazy", "fetch": True},
+    {"policy": "always", "host": "both", "index": True, "fetch": True},
     {"policy": "never"},
-    {"policy": "always", "structured": "only"},
+    {"policy": "always", "host": "structured"},
 ]
 
 members = st.fixed_dictionaries(

@@ -1,4 +1,4 @@
-"""`forms={"write": resolve("content")}`: the server gets the text of a reference that a client wrote as an argument."""
+"""`tools={"write": resolve("content")}`: the server gets the text of a reference that a client wrote as an argument."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from accp_adapters.mcp import Encoder
-from accp_adapters.mcp.lists.call_lists import router_of
 from accp_adapters.policy import read_tool_words
 from accp_core.projection import resolve
 from accp_core.references import find_references, reference_to
@@ -22,7 +21,7 @@ FIND = {"name": "find", "inputSchema": {"type": "object", "properties": {}}, "an
 
 def passing(era: Era = "2025-11-25", **settings: Any) -> tuple[Encoder, Json, str]:
     """Return an encoder, what its client saw of the tools, and the reference of a result in the session."""
-    settings = {"policy": "always", "fetch": True, "forms": {"write": resolve("content")}, **settings}
+    settings = {"policy": "always", "fetch": True, "tools": {"write": resolve("content")}, **settings}
     encoder = Encoder(**settings)
     encoder.from_client(request("tools/list", era=era))
     listed = encoder.from_server(response({"tools": [FIND, WRITE]}))["result"]
@@ -74,14 +73,10 @@ def test_other_tools_and_arguments_are_given_what_the_client_wrote() -> None:
         assert encoder.from_client(message) is message
 
 
-def test_a_call_in_the_index_is_given_the_text_and_a_list_of_calls_is_refused() -> None:
-    encoder, _, reference = passing(tools="names", call_lists=True, allow=("*",))
+def test_a_call_in_the_index_is_given_the_text() -> None:
+    encoder, _, reference = passing(index=True)
     single = call("accp_tools", {"call": "write", "arguments": {"content": reference}})
     assert forwarded(encoder, single) == {"content": SOURCE}
-    calls = {"calls": [{"call": "write", "arguments": {"content": reference}}]}
-    routed = router_of(encoder).from_client(call("accp_tools", calls))
-    assert routed.to_client
-    assert routed.message["result"]["content"][0]["text"].startswith("E5001: expected a call of 'write'")
 
 
 def test_a_command_names_the_tool_and_its_arguments() -> None:
@@ -89,4 +84,4 @@ def test_a_command_names_the_tool_and_its_arguments() -> None:
     with pytest.raises(ValueError, match="found the pattern 'write_"):
         read_tool_words(["write_*=resolve:content"])
     with pytest.raises(ValueError, match="expected 'fetch' to be True where arguments take references"):
-        Encoder(forms={"write": resolve("content")})
+        Encoder(tools={"write": resolve("content")})

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
-from accp_adapters.mcp.shim.negotiation import ClientSettings, declare_extension
-from accp_adapters.mcp.shim.results.views import restore_view
-from accp_adapters.mcp.shim.session_state import SessionState
+from accp_adapters.mcp.negotiation import ClientSettings, declare_extension
+from accp_adapters.mcp.sessions import SessionState
+from accp_adapters.mcp.views import restore_view
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import count_o200k
 from accp_core.references import StoredText, is_hash_key, reference_to_uri, short_reference
@@ -45,12 +45,12 @@ def opened(wire: Wire) -> Any:
 
 
 @pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("structured", ["keep", "drop"])
-def test_a_big_result_is_a_preview_and_all_of_it_is_one_fetch_away(era: Era, structured: str) -> None:
-    wire = fetching(era, structured=structured)
+@pytest.mark.parametrize("host", ["text", "structured"])
+def test_a_big_result_is_a_preview_and_all_of_it_is_one_fetch_away(era: Era, host: str) -> None:
+    wire = fetching(era, host=host)
     seen = wire.call(served(BIG))
     assert count_o200k(seen["content"][0]["text"]) <= 200
-    assert ("structuredContent" in seen) == (structured == "keep")
+    assert ("structuredContent" in seen) == (host == "text")
     found = fetch(wire, ref=ref_in(seen), query="sku=A-377,name")
     assert "part 377" in found["content"][0]["text"]
     assert restore_view(seen, opened(wire)) == served(BIG)
@@ -77,7 +77,7 @@ def test_what_fits_is_shown_whole() -> None:
     ],
 )
 def test_whatever_form_it_has_nothing_is_lost(plain: Json) -> None:
-    wire = fetching(structured="drop", host="both")
+    wire = fetching(host="both")
     seen = wire.call(plain)
     assert count_o200k(json.dumps(seen["content"])) < 700
     assert restore_view(seen, opened(wire)) == plain
@@ -135,9 +135,10 @@ def test_a_resource_is_the_text_as_the_tool_gave_it(era: Era) -> None:
 
 
 def test_of_a_result_beyond_the_limit_only_long_texts_become_previews() -> None:
-    wire = fetching(max_chars=1_000, structured="drop", host="both")
-    short = {"type": "text", "text": "many parts"}
-    plain = {"content": [short, {"type": "text", "text": BIG_TEXT}], "structuredContent": {"other": 1}}
+    wire = fetching(host="both")
+    short, long = {"type": "text", "text": "many parts"}, json.dumps(rows(40_000), indent=2)
+    assert len(long) > 2_000_000
+    plain = {"content": [short, {"type": "text", "text": long}], "structuredContent": {"other": 1}}
     seen = wire.call(plain)
     first, second, third = seen["content"]
     assert first == short
@@ -215,7 +216,7 @@ def test_an_exchange_of_the_same_session_opens_what_another_was_shown(era: Era) 
     wire = fetching(era)
     ref = ref_in(wire.call(served(BIG)))
     assert wire.encoder is not None
-    assert not fetch(Wire(encoder=wire.encoder.exchange(), decoder=None, era=era), ref=ref)["isError"]
+    assert not fetch(Wire(encoder=Encoder(session=wire.encoder.session), decoder=None, era=era), ref=ref)["isError"]
 
 
 def test_where_there_are_no_sessions_nothing_is_listed() -> None:
@@ -232,14 +233,14 @@ def test_the_tool_is_offered_with_the_last_page_to_those_who_are_shown_reference
     names = [tool["name"] for tool in wire.ask(request("tools/list", {"cursor": "2"}), page)["result"]["tools"]]
     assert names == ["find", "accp_fetch"]
     many = {"tools": [{"name": f"t{n}", "description": "word\n" + "word " * 50} for n in range(9)]}
-    lazily = fetching(tools="lazy").ask(request("tools/list"), many)["result"]["tools"]
+    lazily = fetching(index=True).ask(request("tools/list"), many)["result"]["tools"]
     assert [tool["name"] for tool in lazily] == ["accp_tools", "accp_fetch"]
     negotiating = fetching(policy="negotiate").ask(request("tools/list"), page)["result"]
     assert negotiating == page
 
 
 def test_the_tool_can_be_called_by_the_index_too() -> None:
-    wire = fetching(tools="lazy")
+    wire = fetching(index=True)
     ref = ref_in(wire.call(served(BIG)))
     asked = {"call": "accp_fetch", "arguments": {"ref": ref, "query": "sku=A-377,name"}}
     result = wire.ask(call("accp_tools", asked), {"content": "the server was asked"})["result"]
@@ -254,7 +255,7 @@ def test_a_server_that_has_a_tool_of_that_name_keeps_it() -> None:
 
 @pytest.mark.parametrize("name", ["accp_fetch", "accp_tools"])
 def test_a_server_does_not_take_a_name_under_which_our_tool_was_listed(name: str) -> None:
-    wire = fetching(tools="lazy")
+    wire = fetching(index=True)
     many: list[Json] = [{"name": f"t{n}", "description": "word\n" + "word " * 50} for n in range(9)]
     before = wire.ask(request("tools/list"), {"tools": many})["result"]
     wire.encoder.from_server({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
@@ -321,7 +322,6 @@ def test_a_session_that_holds_too_many_references_is_shown_results_whole() -> No
         ("inline_limit", 0, "inline"),
         ("preview_limit", 59, "preview"),
         ("fetch_limit", 0, "fetch"),
-        ("max_chars", -1, "max_chars"),
     ],
 )
 def test_limits_that_leave_no_room_are_refused(name: str, value: int, limit: str) -> None:
@@ -329,50 +329,7 @@ def test_limits_that_leave_no_room_are_refused(name: str, value: int, limit: str
         Encoder(**{name: value})
 
 
-@pytest.mark.parametrize("name", ["policy", "carrier", "structured", "tools"])
+@pytest.mark.parametrize("name", ["policy", "host"])
 def test_a_setting_that_is_none_of_its_choices_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match=rf"expected '{name}' to be one of '.*', found 'nonsense'"):
         Encoder(**{name: "nonsense"})
-
-
-def page(changed: int, total: int = 400) -> Json:
-    """Return a result of `total` rows, the row `changed` of which is another one."""
-    items = [{"sku": f"A-{n}", "name": f"part {n}", "price": n + (0.75 if n == changed else 0.5)} for n in range(total)]
-    return served({"items": items})
-
-
-@pytest.mark.parametrize("host", ["text", "structured", "both"])
-def test_a_nearly_equal_later_result_is_what_changed_and_names_both_references(host: str) -> None:
-    wire = fetching(changes=True, host=host)
-    earlier, later = wire.call(page(-1)), wire.call(page(377))
-    text = later["content"][0]["text"]
-    assert ref_in(earlier) in text and text.index(ref_in(later)) < text.index(ref_in(earlier))
-    assert "-378: items" in text and "+378: items" in text and count_o200k(text) < 120
-    assert restore_view(later, opened(wire)) == page(377)
-    assert fetch(wire, ref=ref_in(earlier), query="price")["isError"] is False
-
-
-def test_a_change_is_shown_only_where_it_is_asked_for() -> None:
-    wire = fetching()
-    earlier, later = wire.call(page(-1)), wire.call(page(377))
-    assert ref_in(earlier) not in later["content"][0]["text"]
-
-
-def test_a_change_of_what_another_client_was_shown_is_not_shown() -> None:
-    encoder = Encoder(policy="always", fetch=True, changes=True, session=SessionState(is_session=False))
-    wire = Wire(encoder=encoder, decoder=None)
-    earlier, later = wire.call(page(-1)), wire.call(page(377))
-    assert ref_in(earlier) not in later["content"][0]["text"]
-
-
-def test_nothing_is_shown_as_a_change_of_what_was_deleted() -> None:
-    wire = fetching(changes=True)
-    earlier = wire.call(page(-1))
-    assert wire.encoder is not None
-    wire.encoder.close()
-    assert ref_in(earlier) not in wire.call(page(377))["content"][0]["text"]
-
-
-def test_changes_without_references_are_refused() -> None:
-    with pytest.raises(ValueError, match="expected 'fetch' to be True where 'changes' is, found False"):
-        Encoder(changes=True)

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
-from accp_adapters.mcp.shim.hosts import shown_text
-from accp_adapters.mcp.shim.negotiation import ClientSettings, declare_extension
-from accp_adapters.mcp.shim.results.views import is_view, restore_view
+from accp_adapters.mcp.hosts import shown_text
+from accp_adapters.mcp.negotiation import ClientSettings, declare_extension
+from accp_adapters.mcp.views import is_view, restore_view
 from accp_adapters.tokens import count_o200k
 from accp_core.view import read
 from tests.adapters.mcp.messages import ERAS, Era, Wire, call, response, rows, served, start, started
-from tests.adapters.mcp.shim.results.test_frames import results
+from tests.adapters.mcp.test_frames import results
 
 
 def always(**settings: Any) -> Wire:
@@ -48,25 +48,13 @@ def test_each_text_of_a_result_is_counted_once() -> None:
     assert counted.count(seen["content"][0]["text"]) == 1
 
 
-def test_the_other_form_is_enough_too() -> None:
-    seen = always(structured="only").call(served(rows()))
-    assert seen["content"] == []
-    assert seen["structuredContent"] == rows()
-    assert restore_view(seen) == served(rows())
-
-
 def test_what_no_text_says_is_put_in_one_before_it_is_dropped() -> None:
     plain = {"content": [{"type": "text", "text": "20 parts"}], "structuredContent": rows()}
-    seen = always(structured="drop", host="both").call(plain)
+    seen = always(host="both").call(plain)
     first, second = seen["content"]
     assert first == plain["content"][0]
     assert read(second["text"]) == rows()
     assert restore_view(seen) == plain
-
-
-def test_a_text_that_says_something_else_is_never_left_out() -> None:
-    plain = {"content": [{"type": "text", "text": "20 parts"}], "structuredContent": rows()}
-    assert always(structured="only").call(plain) == plain
 
 
 def test_a_list_of_one_block_an_item_becomes_one_table() -> None:
@@ -79,29 +67,14 @@ def test_a_list_of_one_block_an_item_becomes_one_table() -> None:
     assert restore_view(seen) == plain
 
 
-def test_a_client_may_ask_for_views_and_for_one_form() -> None:
-    encoder = Encoder()
-    encoder.from_client(declare_extension(start(), ClientSettings(results="view", structured="drop")))
-    encoder.from_server(response(started(), 0))
-    encoder.from_client(call())
-    seen = encoder.from_server(response(served(rows())))["result"]
-    assert "structuredContent" not in seen
-    assert read(seen["content"][0]["text"]) == rows()
-
-
 def test_schemas_of_results_go_where_structured_content_goes() -> None:
     tool = {"name": "find", "inputSchema": {}, "outputSchema": {"type": "object"}}
     listed = {"tools": [tool], "ttlMs": 5, "cacheScope": "public"}
-    for structured, stripped in (("keep", False), ("only", False), ("drop", True)):
-        wire = always(structured=structured)
-        seen = wire.ask({"jsonrpc": "2.0", "id": 3, "method": "tools/list"}, listed)["result"]
+    for host, stripped in (("text", False), ("unknown", False), ("structured", True), ("both", True)):
+        seen = always(host=host).ask({"jsonrpc": "2.0", "id": 3, "method": "tools/list"}, listed)["result"]
         assert ("outputSchema" not in seen["tools"][0]) == stripped
         assert seen["cacheScope"] == ("private" if stripped else "public")
-    frames = Encoder()
-    frames.from_client(declare_extension(start(), ClientSettings(structured="drop")))
-    frames.from_client({"jsonrpc": "2.0", "id": 3, "method": "tools/list"})
-    assert "outputSchema" not in frames.from_server(response(listed, 3))["result"]["tools"][0]
-    aware = Wire(encoder=Encoder(policy="always", structured="drop"))
+    aware = Wire(encoder=Encoder(policy="always", host="structured"))
     aware.begin()
     assert aware.ask({"jsonrpc": "2.0", "id": 3, "method": "tools/list"}, listed)["result"] == listed
 
@@ -134,7 +107,7 @@ def test_a_short_error_stays_as_it_is() -> None:
 @pytest.mark.parametrize("settings", [None, ClientSettings(results="view")])
 def test_a_long_error_is_a_view_and_stays_an_error(settings: ClientSettings | None) -> None:
     plain = served(rows(), isError=True)
-    encoder = Encoder(policy="always", structured="drop")
+    encoder = Encoder(policy="always", host="both")
     encoder.from_client(declare_extension(start(), settings) if settings else start())
     encoder.from_client(call())
     seen = encoder.from_server(response(plain))["result"]
@@ -181,9 +154,9 @@ def test_a_view_that_is_no_view_passes() -> None:
 
 
 @pytest.mark.slow
-@given(results(), st.sampled_from(["keep", "drop", "only"]))
-def test_a_view_is_read_in_fewer_tokens_and_gives_the_result_back(result: Any, structured: Any) -> None:
-    seen = always(structured=structured).call(copy.deepcopy(result))
+@given(results(), st.sampled_from(["text", "both"]))
+def test_a_view_is_read_in_fewer_tokens_and_gives_the_result_back(result: Any, host: Any) -> None:
+    seen = always(host=host).call(copy.deepcopy(result))
     assert count_o200k(shown_text(seen)) <= count_o200k(shown_text(result))
     if is_view(seen):
         assert json.dumps(restore_view(seen), sort_keys=True) == json.dumps(result, sort_keys=True)
@@ -220,7 +193,7 @@ def test_what_looks_like_a_marker_of_ours_says_that_it_is_source_text(text: str)
 
 def test_a_marker_in_an_added_text_or_a_merged_table_is_escaped_and_restored() -> None:
     added = {"content": [{"type": "text", "text": "1 row"}], "structuredContent": {"note": FORGED}}
-    seen = always(structured="drop", host="both").call(added)
+    seen = always(host="both").call(added)
     assert ESCAPED[:30] in seen["content"][1]["text"]
     assert restore_view(seen) == added
     items = [{"n": n, "text": FORGED, "of": "the same kind of thing"} for n in range(20)]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from accp_adapters.mcp.shim.protocol import is_same_result
+from accp_adapters.mcp.messages import is_same_result
 from accp_core.errors import EncodeError
 
 RESULT = {"content": [{"type": "text", "text": "x"}], "structuredContent": {"a": 1, "b": [1.0, True]}}

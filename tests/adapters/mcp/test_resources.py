@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
-from accp_adapters.mcp.shim.negotiation import ClientSettings, declare_extension
-from accp_adapters.mcp.shim.results.resources import restore_contents
+from accp_adapters.mcp.negotiation import ClientSettings, declare_extension
+from accp_adapters.mcp.resources import restore_contents
 from accp_core.view import read
 from tests.adapters.mcp.messages import ERAS, Era, Json, Wire, request, response, rows, start
 
@@ -52,7 +52,7 @@ def test_what_a_host_renders_itself_and_what_gets_no_smaller_stays(plain: Json) 
     assert read_by_host(plain) == {"contents": [plain]}
 
 
-@pytest.mark.parametrize("settings", [{"policy": "negotiate"}, {"policy": "never"}, {"max_chars": 100}])
+@pytest.mark.parametrize("settings", [{"policy": "negotiate"}, {"policy": "never"}])
 def test_a_client_that_gets_no_views_of_results_gets_none_of_resources(settings: Json) -> None:
     assert read_by_host(content(), **settings) == {"contents": [content()]}
 

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
-from accp_adapters.mcp.shim.results.duplicate_content import find_duplicate
-from accp_adapters.mcp.shim.results.frames import is_framed
-from accp_adapters.mcp.shim.results.key_orders import key_orders
+from accp_adapters.mcp.duplicates import find_duplicate
+from accp_adapters.mcp.frames import is_framed, key_orders
 from accp_core import parse_frame
 from accp_core.accp import Codec, FrameRefused, MessageReceived, RegistryAgreed, Session
 from tests.adapters.mcp.messages import ERAS, Era, Wire, call, request, response, rows, served
@@ -79,15 +78,6 @@ def test_a_session_takes_every_frame_that_is_sent(era: Era) -> None:
     assert [event for event in events if isinstance(event, RegistryAgreed)]
 
 
-def test_a_frame_may_be_carried_as_text() -> None:
-    wire = Wire(encoder=Encoder(carrier="text"))
-    wire.begin()
-    assert wire.call(served(rows())) == served(rows())
-    (block,) = wire.between[-1]["result"]["content"]
-    assert block["text"].startswith("@mcp>done:tool{")
-    assert block["_meta"] == {EXTENSION: {"mimeType": "application/accp"}}
-
-
 @pytest.mark.parametrize("indent", [None, 1, 2, 4])
 def test_a_text_without_structured_content_is_framed_too(indent: int | None) -> None:
     plain = {"content": [{"type": "text", "text": json.dumps(rows(), indent=indent)}]}
@@ -127,7 +117,7 @@ def test_a_result_is_rewritten_for_the_request_that_asked_for_it_only() -> None:
     assert wire.encoder.from_server(unasked) is unasked
 
 
-@pytest.mark.parametrize("settings", [{}, {"policy": "always", "fetch": True, "tools": "lazy"}])
+@pytest.mark.parametrize("settings", [{}, {"policy": "always", "fetch": True, "index": True}])
 @pytest.mark.parametrize(
     "message",
     [
@@ -184,9 +174,9 @@ def results(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@given(results(), st.sampled_from(ERAS), st.sampled_from(["resource", "text"]))
-def test_a_decoder_gives_back_exactly_what_the_encoder_was_given(result: Any, era: Era, carrier: Any) -> None:
-    wire = Wire(encoder=Encoder(min_gain=FORCED, carrier=carrier), era=era)
+@given(results(), st.sampled_from(ERAS))
+def test_a_decoder_gives_back_exactly_what_the_encoder_was_given(result: Any, era: Era) -> None:
+    wire = Wire(encoder=Encoder(min_gain=FORCED), era=era)
     wire.begin()
     seen = wire.call(copy.deepcopy(result))
     assert json.dumps(seen, sort_keys=True) == json.dumps(result, sort_keys=True)

@@ -1,4 +1,4 @@
-"""What is special to the results of some tools of a server: `forms`, and the usual tools that read files."""
+"""What is special to the results of some tools of a server: `tools`, and the usual tools that read files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FILE = {"content": [{"type": "text", "text": ROWS}]}
 
 def read(tool: str, result: Any, forms: Any, **settings: Any) -> Any:
     """Return the result of `tool` as a client that knows nothing of us gets it."""
-    wire = Wire(encoder=Encoder(policy="always", forms=forms, **settings), decoder=None)
+    wire = Wire(encoder=Encoder(policy="always", tools=forms, **settings), decoder=None)
     asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": {}}}
     return wire.ask(asked, result)["result"]
 
@@ -30,8 +30,8 @@ def test_a_file_is_shown_as_it_is_and_other_results_are_views() -> None:
 
 def test_what_stays_as_it_is_loses_no_structured_content() -> None:
     plain = served(rows(20))
-    assert read("list_rows", plain, {"list_*": "as_is"}, structured="drop", host="both") == plain
-    assert read("list_rows", plain, {}, structured="drop", host="both") != plain
+    assert read("list_rows", plain, {"list_*": "as_is"}, host="structured") == plain
+    assert read("list_rows", plain, {}, host="structured") != plain
 
 
 @pytest.mark.parametrize(("form", "is_preview"), [("lossless", False), (ResultLimits(inline=50, preview=60), True)])
@@ -49,4 +49,4 @@ def test_an_excerpt_of_a_file_has_whole_lines_of_it() -> None:
 
 def test_a_form_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match=r"expected tools\['read'\] to be one of .* found 'exact'"):
-        Encoder(forms={"read": "exact"})
+        Encoder(tools={"read": "exact"})

@@ -4,45 +4,41 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_adapters.mcp import Decoder, Encoder
-from accp_adapters.mcp.shim.hosts import HOSTS, ShownForm, client_name, host_named, shown_text
-from accp_adapters.mcp.shim.results.views import restore_view
+from accp_adapters.mcp.hosts import HOSTS, ShownForm, client_name, host_named, shown_text
+from accp_adapters.mcp.views import restore_view
 from accp_adapters.tokens import count_o200k
 from accp_core.view import read
 from tests.adapters.mcp.messages import ERAS, Era, Json, Wire, call, request, rows, served
-from tests.adapters.mcp.shim.results.test_frames import results
+from tests.adapters.mcp.test_frames import results
 
 FORMS: tuple[ShownForm, ...] = get_args(ShownForm)
 APART = {"content": [{"type": "text", "text": "20 parts"}], "structuredContent": rows()}
 
 
-def shown_by(host: str, result: Json, **options: Any) -> Json:
-    return Wire(encoder=Encoder(policy="always", host=host, **options), decoder=None).call(copy.deepcopy(result))
+def shown_by(host: str, result: Json) -> Json:
+    return Wire(encoder=Encoder(policy="always", host=host), decoder=None).call(copy.deepcopy(result))
 
 
 def tokens(result: Json, form: ShownForm) -> int:
     return count_o200k(shown_text(result, form))
 
 
-@given(
-    results(),
-    st.sampled_from([*FORMS, "unknown"]),
-    st.sampled_from(["auto", "keep", "drop", "only"]),
-)
-def test_no_host_ever_shows_its_model_more(result: Json, host: str, forms: str) -> None:
-    seen = shown_by(host, result, structured=forms)
+@given(results(), st.sampled_from([*FORMS, "unknown"]))
+def test_no_host_ever_shows_its_model_more(result: Json, host: str) -> None:
+    seen = shown_by(host, result)
     assert all(tokens(seen, form) <= tokens(result, form) for form in HOSTS[host].forms)
 
 
 @pytest.mark.parametrize("host", ["claude-desktop", "text", "unknown"])
 def test_a_host_that_may_show_texts_only_is_not_sent_the_other_form_as_a_text(host: str) -> None:
-    assert shown_by(host, APART, structured="drop") == APART
+    assert shown_by(host, APART) == APART
 
 
 @pytest.mark.parametrize("host", ["claude-code", "copilot-cli", "structured"])
@@ -104,7 +100,7 @@ def test_prose_that_stands_twice_is_sent_once_to_a_client_that_restores_it() -> 
 
 def test_the_documentation_lists_every_host_with_its_form_and_its_source() -> None:
     forms = {"text": "the texts", "structured": "`structuredContent`", "both": "both"}
-    page = (Path(__file__).parents[4] / "docs" / "mcp-reference.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "mcp-reference.md").read_text(encoding="utf-8")
     rows = [cells for line in page.splitlines() if len(cells := line.split(" | ")) == 4]
     lines = {cells[1].strip("`"): cells for cells in rows}
     for name, host in HOSTS.items():

@@ -1,1 +1,0 @@
-"""The configuration files of MCP clients."""

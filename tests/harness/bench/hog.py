@@ -63,8 +63,6 @@ def client_of(url: str) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(base_url=url, trust_env=False, timeout=PATIENCE)
 
 
-
-
 @asynccontextmanager
 async def accp() -> AsyncIterator[Door]:
     """`accp serve` of a handler."""

@@ -218,26 +218,34 @@ async def serve_stdio(upstream: Upstream, shim: Shim) -> None:
     Raises:
         OSError: The server's command cannot be started.
     """
+    lines = _Lines()
     async with anyio.create_task_group() as group:
         group.start_soon(_cancel_at_sigterm, group.cancel_scope)
-        async with stdio_server(stdin=_Lines()) as client, upstream.connect() as server:  # type: ignore[arg-type]
+        async with stdio_server(stdin=lines) as client, upstream.connect() as server:  # type: ignore[arg-type]
             await Pump(shim, client, server).run()
+            lines.end()
         group.cancel_scope.cancel()
 
 
 class _Lines:
-    """The lines of standard input; the SDK's own reader cannot be stopped where a server ends before its client."""
+    """The lines of standard input, until `end`: the SDK's own reader waits for a client, also where the server ended."""
 
     def __init__(self) -> None:
         self._stdin: Final = TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
+        self._scope = anyio.CancelScope()
 
     def __aiter__(self) -> _Lines:
         return self
 
     async def __anext__(self) -> str:
-        if line := await anyio.to_thread.run_sync(self._stdin.readline, abandon_on_cancel=True):
-            return line
+        with self._scope:
+            if line := await anyio.to_thread.run_sync(self._stdin.readline, abandon_on_cancel=True):
+                self._scope = anyio.CancelScope()
+                return line
         raise StopAsyncIteration
+
+    def end(self) -> None:
+        self._scope.cancel()
 
 
 async def _cancel_at_sigterm(scope: anyio.CancelScope) -> None:

@@ -6,10 +6,11 @@ import json
 import os
 import shutil
 import signal
+import socket
 import sqlite3
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path, PurePath
@@ -166,8 +167,11 @@ def run(
     with _telling(name, options, quiet=quiet or decode):
         if listen:
             _listen(upstream, options, listen, decode=decode, quiet=quiet)
-        else:
-            _serve_stdio(upstream, options, decode=decode)
+            return
+        code = _serve_stdio(upstream, options, decode=decode)
+    # Where the server ended first, a thread still reads standard input, and nothing but this ends it.
+    sys.stdout.flush()
+    os._exit(code)
 
 
 def _options(**settings: Any) -> EncoderOptions:
@@ -228,7 +232,9 @@ def _telling(server: str, options: EncoderOptions, *, quiet: bool) -> Iterator[N
             say(f"accp mcp: {server}: {saved.describe()}")
 
 
-def _serve_stdio(upstream: Upstream, options: EncoderOptions, *, decode: bool) -> None:
+def _serve_stdio(upstream: Upstream, options: EncoderOptions, *, decode: bool) -> int:
+    import anyio
+
     from accp_adapters.mcp import Decoder, Encoder
     from accp_adapters.mcp.pump import serve_stdio
     from accp_adapters.mcp.sessions import SessionState, SessionTexts
@@ -243,7 +249,18 @@ def _serve_stdio(upstream: Upstream, options: EncoderOptions, *, decode: bool) -
     if options.policy == "always" and not decode:
         # No daemon: a process that ends while tiktoken counts in one is aborted.
         threading.Thread(target=encoder.warm_up).start()
-    _run(lambda: serve_stdio(upstream, Decoder() if decode else encoder), upstream)
+    try:
+        anyio.run(serve_stdio, upstream, Decoder() if decode else encoder)
+    except KeyboardInterrupt:
+        return 130
+    except (OSError, BaseExceptionGroup) as failed:
+        error: BaseException = failed
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        where = f"cannot start {upstream.command[0]!r}" if upstream.command else "the connection to the server failed"
+        say(f"accp mcp: {where}: {error}")
+        return 1
+    return 0
 
 
 def _listen(upstream: Upstream, options: EncoderOptions, address: str, *, decode: bool, quiet: bool) -> None:
@@ -253,35 +270,24 @@ def _listen(upstream: Upstream, options: EncoderOptions, address: str, *, decode
     from accp_adapters.mcp.pump import HttpProxy
 
     host, _, port = address.rpartition(":")
-    if host not in ("127.0.0.1", "localhost", "[::1]") or not port.isdecimal():
+    if host not in ("127.0.0.1", "localhost") or not port.isdecimal():
         reason = (
             f"expected 127.0.0.1:PORT or localhost:PORT, found {address!r}; put a proxy that authenticates before it"
         )
         raise typer.BadParameter(reason, param_hint="--listen")
     if not decode:
         Encoder(options).warm_up()
-    if not quiet:
-        say(f"accp mcp: serves http://{address}/mcp")
+    app = HttpProxy(upstream, Decoder if decode else lambda: Encoder(options))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
     # Uvicorn sends itself the signal again when it has ended; what was saved is to be kept then.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    app = HttpProxy(upstream, Decoder if decode else lambda: Encoder(options))
-    uvicorn.run(app, host=host.strip("[]"), port=int(port), log_level="warning", timeout_graceful_shutdown=1)
-
-
-def _run(serve: Callable[[], Any], upstream: Upstream) -> None:
-    import anyio
-
     try:
-        anyio.run(serve)
-    except KeyboardInterrupt:
-        pass
-    except BaseExceptionGroup as group:
-        error: BaseException = group
-        while isinstance(error, BaseExceptionGroup):
-            error = error.exceptions[0]
-        where = f"cannot start {upstream.command[0]!r}" if upstream.command else "the connection to the server failed"
-        say(f"accp mcp: {where}: {error}")
-        raise typer.Exit(1) from group
+        listening = socket.create_server((host, int(port)))
+    except OSError as error:
+        raise typer.BadParameter(f"cannot listen at {address}: {error.strerror}", param_hint="--listen") from error
+    if not quiet:
+        say(f"accp mcp: serves http://{host}:{listening.getsockname()[1]}/mcp")
+    server.run(sockets=[listening])
 
 
 def install(

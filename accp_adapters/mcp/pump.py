@@ -228,7 +228,7 @@ async def serve_stdio(upstream: Upstream, shim: Shim) -> None:
 
 
 class _Lines:
-    """The lines of standard input, until `end`: the SDK's own reader waits for a client, also where the server ended."""
+    """The lines of standard input, until `end`; the SDK's own reader would wait for a client for ever."""
 
     def __init__(self) -> None:
         self._stdin: Final = TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")

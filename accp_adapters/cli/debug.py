@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import typer
@@ -11,54 +12,43 @@ import typer
 from accp_adapters.cli.sources import PrintableRecords
 
 if TYPE_CHECKING:
-    from accp_core.accp.debug import Direction
+    from accp_core.accp.debug import Direction, FrameSeen
 
 __all__ = ["switch_on"]
 
 
 def switch_on(ctx: typer.Context) -> None:
     """Log each frame of this invocation to standard error; the end of `ctx` switches the log off."""
-    from accp_adapters.tokens import o200k_base
     from accp_adapters.wire_log import WIRE
-    from accp_core.accp import parse_frame
-    from accp_core.accp.debug import LOGGER, DebugLog, FrameSeen
-    from accp_core.errors import DecodeError
-    from accp_core.strict_json import read_json
+    from accp_core.accp.debug import LOGGER, DebugLog
 
-    log, count = DebugLog(), o200k_base()
-
-    def observe(direction: Direction, place: str, text: str) -> None:
-        if text.startswith("{"):
-            try:
-                payload = read_json(text)
-            except ValueError as error:
-                log(FrameSeen(direction=direction, session_id=place, frame=None, reason=type(error).__name__))
-            else:
-                kind = "Envelope of ACP"
-                log(FrameSeen(direction=direction, session_id=place, frame=None, payload=payload, kind=kind))
-            return
-        tokens = count(text)
-        try:
-            frame = parse_frame(text)
-        except DecodeError as error:
-            seen = FrameSeen(
-                direction=direction,
-                session_id=place,
-                frame=None,
-                tokens=tokens,
-                code=error.code,
-                reason=error.reason,
-            )
-            log(seen)
-        else:
-            session = frame.envelope.session_id or place
-            log(FrameSeen(direction=direction, session_id=session, frame=frame, tokens=tokens))
-
-    handler, level = logging.StreamHandler(sys.stderr), LOGGER.level
+    handler, level, log = logging.StreamHandler(sys.stderr), LOGGER.level, DebugLog()
     handler.setFormatter(PrintableRecords("debug: %(message)s"))
     LOGGER.addHandler(handler)
     LOGGER.setLevel(logging.DEBUG)
-    WIRE.set(observe)
+    WIRE.set(lambda direction, place, text: log(_seen(direction, place, text)))
     ctx.call_on_close(lambda: WIRE.set(None))
     ctx.call_on_close(lambda: LOGGER.setLevel(level))
     ctx.call_on_close(lambda: LOGGER.removeHandler(handler))
+
+
+def _seen(direction: Direction, place: str, text: str) -> FrameSeen:
+    """Return what is logged of a frame of ACCP, or of an envelope of ACP."""
+    from accp_adapters.tokens import o200k_base
+    from accp_core.accp import parse_frame
+    from accp_core.accp.debug import FrameSeen
+    from accp_core.errors import DecodeError
+    from accp_core.strict_json import read_json
+
+    seen = FrameSeen(direction=direction, session_id=place, frame=None)
+    if text.startswith("{"):
+        try:
+            return replace(seen, payload=read_json(text), kind="Envelope of ACP")
+        except ValueError as error:
+            return replace(seen, reason=type(error).__name__)
+    seen = replace(seen, tokens=o200k_base()(text))
+    try:
+        frame = parse_frame(text)
+    except DecodeError as error:
+        return replace(seen, code=error.code, reason=error.reason)
+    return replace(seen, frame=frame, session_id=frame.envelope.session_id or place)

@@ -15,10 +15,8 @@ from accp_adapters.cli.commands.demo import demo
 from accp_adapters.cli.commands.doctor import doctor
 from accp_adapters.cli.commands.mcp import mcp
 from accp_adapters.cli.commands.query import query
-from accp_adapters.cli.commands.relay import relay
 from accp_adapters.cli.commands.replay import replay
-from accp_adapters.cli.commands.serve.command import serve
-from accp_adapters.cli.commands.serve.options import ServeCommand
+from accp_adapters.cli.commands.serve import relay, serve
 from accp_adapters.cli.commands.view import view
 from accp_adapters.cli.errors import ExtraMissing, InputRefused
 from accp_adapters.cli.sources import PrintableRecords, printable, say, write_line
@@ -132,7 +130,7 @@ app.command()(query)
 app.command()(replay)
 app.command()(demo)
 app.command()(doctor)
-app.command(cls=ServeCommand)(serve)
+app.command()(serve)
 app.command()(relay)
 app.add_typer(mcp, name="mcp")
 

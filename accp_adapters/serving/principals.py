@@ -6,12 +6,14 @@ request or a connection; what it returns owns the sessions that are begun there.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import hashlib
+import hmac
+import re
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any, Final, TypeAlias
 
-from accp_adapters.serving.bodies import Scope
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
@@ -19,13 +21,19 @@ __all__ = [
     "ANONYMOUS",
     "AccessDenied",
     "Authenticate",
+    "BearerTokens",
     "Principal",
+    "Scope",
     "bearer_token",
     "is_loopback",
     "loopback_only",
     "with_bearer_token",
 ]
 
+Scope: TypeAlias = MutableMapping[str, Any]
+"""What an ASGI server says of a request."""
+_TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/-]{8,4096}=*")
+"""The form of RFC 6750, section 2.1, and at least eight characters."""
 _FORWARDED: Final = frozenset({b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip"})
 
 
@@ -104,3 +112,47 @@ def with_bearer_token(scope: Mapping[str, Any], token: str) -> Scope:
     """Return a scope with `token` in place of any other, for a transport that carries it elsewhere."""
     kept = [(name, value) for name, value in scope.get("headers", ()) if name.lower() != b"authorization"]
     return {**scope, "headers": [*kept, (b"authorization", b"Bearer " + token.encode())]}
+
+
+class BearerTokens:
+    """Authenticates by a table of tokens; only their digests are kept."""
+
+    def __init__(self, principals: Mapping[str, Principal]) -> None:
+        """Accept each token of `principals` for its principal.
+
+        Raises:
+            ValueError: There is none, or one has another form than RFC 6750 gives it; the message does not show it.
+        """
+        if not principals:
+            raise ValueError("expected at least one token, found none")
+        for token, principal in principals.items():
+            if not _TOKEN.fullmatch(token):
+                reason = "8 or more of the letters, digits and marks of RFC 6750 (A-Z a-z 0-9 . _ ~ + / -)"
+                raise ValueError(f"expected as token of {principal.name!r}: {reason}")
+        self._principals = [(_digest(token), principal) for token, principal in principals.items()]
+
+    async def __call__(self, scope: Scope) -> Principal:
+        """Return the principal of the request's token.
+
+        Raises:
+            AccessDenied: There is no token, or an unknown one.
+        """
+        return self.principal_of(bearer_token(scope))
+
+    def principal_of(self, token: str) -> Principal:
+        """Return the principal of `token`; how long it takes says nothing about the table.
+
+        Raises:
+            AccessDenied: It is unknown.
+        """
+        digest, found = _digest(token), None
+        for known, principal in self._principals:
+            if hmac.compare_digest(known, digest):
+                found = principal
+        if found is None:
+            raise AccessDenied("expected a known token, found another one")
+        return found
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()

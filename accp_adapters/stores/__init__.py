@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from accp_adapters.stores.addresses import open_store
+from accp_adapters.stores.sessions import SessionStore
 from accp_adapters.stores.sqlite import SqliteColdStore, embedded_store
 from accp_adapters.stores.texts import stored_keys
 from accp_core.lazy_exports import lazy_exports
@@ -22,6 +23,7 @@ else:
 
 __all__ = [
     "RedisColdStore",
+    "SessionStore",
     "SqliteColdStore",
     "SqliteInstructionRegistry",
     "embedded_store",

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from accp_adapters.backoff import Backoff
-from accp_adapters.stores.formats import MEMORY, open_database
+from accp_adapters.stores.sqlite import MEMORY, open_database
 from accp_core.aacp.registry import RegistryEntry
 
 __all__ = ["SqliteInstructionRegistry"]

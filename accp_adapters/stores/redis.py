@@ -14,7 +14,7 @@ from accp_adapters.extras import needs
 with needs("redis"):
     import redis
 
-from accp_adapters.stores.passwords import without_password
+from accp_adapters.stores.addresses import without_password
 from accp_adapters.stores.texts import MAX_FOUND, decode_name, encode_name, pack_text, unpack_text
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
@@ -27,10 +27,21 @@ _CODES: Final = (
     ((redis.ConnectionError, redis.TimeoutError), ErrorCode.TIMEOUT),
     (redis.RedisError, ErrorCode.INTERNAL_ERROR),
 )
+# Redis runs a script as one operation, which is what compare-and-set needs.
+_SAVE: Final = """
+if tonumber(redis.call('HGET', KEYS[1], 'version') or 0) ~= ARGV[1] - 1 then return 0 end
+redis.call('HSET', KEYS[1], 'version', ARGV[1], 'data', ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 1
+"""
+_DELETE: Final = """
+if redis.call('HGET', KEYS[1], 'version') == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+return 0
+"""
 
 
 class RedisColdStore:
-    """A `ColdStore` in Redis for any number of threads and processes; texts are compressed (zlib).
+    """A `ColdStore` and a `SessionStore` in Redis for any number of threads and processes; texts are compressed (zlib).
 
     A session is one hash, `accp:<session>`, of keys and texts, so that one command deletes it and it expires as a
     whole. The server must not evict (`maxmemory-policy noeviction`), and must persist where references are to survive
@@ -43,6 +54,7 @@ class RedisColdStore:
         *,
         namespace: str = "accp",
         ttl: float | None = None,
+        session_ttl: float = 604_800.0,
         **options: Any,
     ) -> None:
         """Use the server at `url`; the first command connects to it.
@@ -52,6 +64,7 @@ class RedisColdStore:
                 redis-py reads there, such as `?ssl_ca_certs=/etc/ca.pem`.
             namespace: The beginning of the names of our hashes.
             ttl: Minutes from the last `put` of a session until it is deleted; None: never, which time travel needs.
+            session_ttl: Seconds after its last step until a session is deleted.
             options: For redis-py's connections, such as `socket_timeout` (default: 5 seconds) or `ssl_ca_certs`.
 
         Raises:
@@ -64,6 +77,9 @@ class RedisColdStore:
         self._server: Final = without_password(url)
         self._namespace: Final = quote(namespace, safe="", errors="surrogatepass")
         self._ttl: Final = None if ttl is None else timedelta(minutes=ttl)
+        self._session_ttl: Final = round(session_ttl * 1000)
+        self._save: Final = self._client.register_script(_SAVE)
+        self._delete: Final = self._client.register_script(_DELETE)
 
     def put(self, session_id: str, key: str, text: str) -> None:
         """Store `text` under `key` of `session_id`; the same key again changes nothing.
@@ -122,9 +138,42 @@ class RedisColdStore:
             count, _ = commands.execute()
         return int(count)
 
+    def load_session(self, name: str) -> tuple[int, str] | None:
+        """Return version and data of a session, as `SessionStore.load_session`.
+
+        Raises:
+            ProtocolError: as `put`.
+        """
+        with redis_refusals(self._server, "load"):
+            found: Any = self._client.hmget(self._session_name(name), ["version", "data"])
+        version, packed = found
+        return None if packed is None else (int(version), unpack_text(packed))
+
+    def save_session(self, name: str, version: int, data: str) -> bool:
+        """Replace version `version` - 1 of a session, as `SessionStore.save_session`.
+
+        Raises:
+            ProtocolError: as `put`.
+        """
+        with redis_refusals(self._server, "save"):
+            saved = self._save(keys=[self._session_name(name)], args=[version, pack_text(data), self._session_ttl])
+        return bool(saved)
+
+    def delete_session(self, name: str, version: int) -> None:
+        """Delete a session, as `SessionStore.delete_session`.
+
+        Raises:
+            ProtocolError: as `put`.
+        """
+        with redis_refusals(self._server, "delete"):
+            self._delete(keys=[self._session_name(name)], args=[version])
+
     def close(self) -> None:
         """Close the connections. Closing twice is allowed."""
         self._client.close()
+
+    def _session_name(self, name: str) -> bytes:
+        return encode_name(f"{self._namespace}-session:{name}")
 
     def _hash_name(self, session_id: str) -> bytes:
         return encode_name(f"{self._namespace}:{session_id}")

@@ -1,49 +1,71 @@
-"""Stored texts in one SQLite database, in memory or in a file (ACCP section 5.1, tier 3)."""
+"""Texts and sessions in one SQLite database, in memory or in a file (ACCP section 5.1, tier 3)."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import functools
 import os
 import sqlite3
+import stat
 import threading
+import time
 import weakref
 from typing import Any, Final
 
-from accp_adapters.stores.formats import MEMORY, open_database
+from accp_adapters.backoff import Backoff
 from accp_adapters.stores.texts import MAX_FOUND, encode_name, pack_text, unpack_text
 from accp_core.strict_json import is_utf8
 
-__all__ = ["SqliteColdStore", "embedded_store"]
+__all__ = ["FORMAT_VERSION", "MEMORY", "SqliteColdStore", "check_format", "embedded_store", "open_database"]
 
+FORMAT_VERSION: Final = 1
+"""The version of the tables that this program writes; 0 is a file of 0.1 without a version, which is the same."""
+MEMORY: Final = ":memory:"
+"""The path of a database that ends with its process."""
+_WAL_ATTEMPTS: Final = 8
+_WAL_BACKOFF: Final = Backoff(first=0.02, longest=1.0)
 _CREATE: Final = """
 CREATE TABLE IF NOT EXISTS cold (
     session TEXT NOT NULL, key TEXT NOT NULL, text BLOB NOT NULL, PRIMARY KEY (session, key)
-) WITHOUT ROWID
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS sessions (
+    name TEXT PRIMARY KEY, version INTEGER NOT NULL, used REAL NOT NULL, data BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS sessions_used ON sessions (used);
 """
 _FIND: Final = "SELECT key FROM cold WHERE session = ? AND key >= ? AND key < ? ORDER BY key LIMIT ?"
+_BEGIN: Final = "INSERT OR IGNORE INTO sessions (version, used, data, name) VALUES (?, ?, ?, ?)"
+_REPLACE: Final = "UPDATE sessions SET version = ?, used = ?, data = ? WHERE name = ? AND version = ?"
+_FORGET_OLD: Final = "DELETE FROM sessions WHERE rowid IN (SELECT rowid FROM sessions WHERE used < ? LIMIT 16)"
 _TIMEOUT: Final = 30.0
 """Seconds that a writer waits for others: a text that is not stored fails the run."""
+_OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
+_OWNER_ONLY: Final = stat.S_IRUSR | stat.S_IWUSR
+
 # Connections of a parent process, referenced so that nothing closes them in a forked child.
 _INHERITED: Final[list[sqlite3.Connection]] = []
 
 
 class SqliteColdStore:
-    """A `ColdStore` in SQLite for any number of threads and processes; texts are compressed (zlib).
+    """A `ColdStore` and a `SessionStore` in SQLite for any number of threads and processes; texts are compressed.
 
     A file survives the end of the process, a kill included; it must be on a local disk, as WAL demands.
     """
 
-    def __init__(self, path: str | os.PathLike[str] = MEMORY) -> None:
+    def __init__(self, path: str | os.PathLike[str] = MEMORY, *, session_ttl: float = 604_800.0) -> None:
         """Open or create the store.
 
         Args:
             path: A file, which is created for its owner only (mode 0600) and in WAL mode, so that other processes can
                 read while one writes; ":memory:" keeps everything in this process until `close`.
+            session_ttl: Seconds after its last step until a session is deleted.
 
         Raises:
             sqlite3.Error: the file cannot be opened, is not an SQLite database, or a later version wrote it.
         """
         self.path: Final = os.fspath(path)
+        self._session_ttl: Final = session_ttl
         self._lock: Final = threading.Lock()
         self._open()
 
@@ -80,12 +102,30 @@ class SqliteColdStore:
         _, count = self._execute("DELETE FROM cold WHERE session = ?", _column_value(session_id))
         return count
 
+    def load_session(self, name: str) -> tuple[int, str] | None:
+        """Return version and data of a session, as `SessionStore.load_session`."""
+        rows, _ = self._execute("SELECT version, data FROM sessions WHERE name = ?", _column_value(name))
+        return (rows[0][0], unpack_text(rows[0][1])) if rows else None
+
+    def save_session(self, name: str, version: int, data: str) -> bool:
+        """Replace version `version` - 1 of a session, as `SessionStore.save_session`."""
+        now = time.time()
+        row = version, now, pack_text(data), _column_value(name)
+        if version > 1:
+            return self._execute(_REPLACE, *row, version - 1)[1] == 1
+        self._execute(_FORGET_OLD, now - self._session_ttl)
+        return self._execute(_BEGIN, *row)[1] == 1
+
+    def delete_session(self, name: str, version: int) -> None:
+        """Delete a session, as `SessionStore.delete_session`."""
+        self._execute("DELETE FROM sessions WHERE name = ? AND version = ?", _column_value(name), version)
+
     def close(self) -> None:
         """Close the database, which ends a store in memory. Closing twice is allowed."""
         with self._lock:
             self._closer()
 
-    def _execute(self, statement: str, *values: str | bytes | int) -> tuple[list[tuple[Any]], int]:
+    def _execute(self, statement: str, *values: str | bytes | float) -> tuple[list[tuple[Any, ...]], int]:
         with self._lock:
             if self._process != os.getpid() and self.path != MEMORY:
                 # Servers fork their workers; a connection must not be used in the child, nor closed there.
@@ -113,3 +153,81 @@ def embedded_store() -> SqliteColdStore:
     A tool finds in it what a node of the same process stored; their sessions keep graphs apart.
     """
     return SqliteColdStore()
+
+
+def open_database(
+    path: str | os.PathLike[str], tables: str, *, timeout: float, synchronous: str = "NORMAL"
+) -> sqlite3.Connection:
+    """Open a database in WAL mode for threads that take turns; a new file is for its owner only (mode 0600).
+
+    Raises:
+        sqlite3.Error: The file cannot be opened, is not a database, or a later version of this program wrote it.
+    """
+    if path != MEMORY:
+        make_private(path)
+    connection = sqlite3.connect(path, timeout=timeout, check_same_thread=False, isolation_level=None)
+    try:
+        _switch_to_wal(connection)
+        connection.execute(f"PRAGMA synchronous={synchronous}")
+        check_format(connection)
+        connection.executescript(tables)
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _switch_to_wal(connection: sqlite3.Connection) -> None:
+    """Switch to WAL mode; repeated, because processes that open a new file at once refuse each other for a moment."""
+    for attempt in range(1, _WAL_ATTEMPTS):
+        with contextlib.suppress(sqlite3.OperationalError):
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        time.sleep(_WAL_BACKOFF.delay(attempt))
+    connection.execute("PRAGMA journal_mode=WAL")
+
+
+def check_format(connection: sqlite3.Connection) -> None:
+    """Write the version into a file that has none; a file that may only be read is left as it is.
+
+    Raises:
+        sqlite3.DatabaseError: a later version of this program wrote the file.
+    """
+    (found,) = connection.execute("PRAGMA user_version").fetchone()
+    if found > FORMAT_VERSION:
+        raise sqlite3.DatabaseError(
+            f"expected a file of version {FORMAT_VERSION} or lower, found {found}: a later version wrote it"
+        )
+    if found < FORMAT_VERSION:
+        with contextlib.suppress(sqlite3.OperationalError):
+            connection.execute(f"PRAGMA user_version={FORMAT_VERSION}")
+
+
+def make_private(path: str | os.PathLike[str]) -> None:
+    """Create an SQLite file for its owner only (mode 0600); one that others may write becomes such a file.
+
+    A link that leads to no file yet is followed first, as SQLite would create that file for everybody.
+
+    Raises:
+        OSError: The file cannot be created, or others may write it and it is not ours.
+    """
+    target = os.path.realpath(path)
+    try:
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, _OWNER_ONLY))
+    except FileExistsError:
+        # SQLite gives its -wal and -shm files the mode of the database; older ones keep theirs.
+        for each in (target, f"{target}-wal", f"{target}-shm"):
+            with contextlib.suppress(FileNotFoundError):
+                _tighten(each)
+
+
+def _tighten(path: str) -> None:
+    found = os.stat(path)
+    if not stat.S_ISREG(found.st_mode) or not found.st_mode & _OTHERS_WRITE:
+        return
+    try:
+        os.chmod(path, _OWNER_ONLY)
+    except PermissionError:
+        mode = stat.S_IMODE(found.st_mode)
+        reason = f"expected a file that only its owner may write, found mode {mode:04o}"
+        raise PermissionError(errno.EPERM, reason, path) from None

@@ -12,7 +12,7 @@ from typing import Final, Self
 from accp_adapters.bindings.accp.answers import Answers, join_parts
 from accp_adapters.bindings.accp.client_errors import SessionLost
 from accp_adapters.bindings.clock import SteadyClock
-from accp_adapters.serving.off_loop import off_loop, size_of
+from accp_adapters.serving.threads import off_loop, size_of
 from accp_core.accp.codec import Codec
 from accp_core.accp.frame import Envelope
 from accp_core.accp.head import frame_head

@@ -1,9 +1,7 @@
 """Sessions served: a handler behind any number of workers, whichever transport brings the frames."""
 
-from accp_adapters.bindings.hosts.agreement import OtherWorkers
-from accp_adapters.bindings.hosts.attachment import Attachment
 from accp_adapters.bindings.hosts.host import SessionHost
-from accp_adapters.bindings.hosts.options import HOST_SESSION, HostLimits
 from accp_adapters.bindings.hosts.requests import Answer, Handler, Request
+from accp_adapters.bindings.hosts.slot import HOST_SESSION, Connection, HostLimits
 
-__all__ = ["HOST_SESSION", "Answer", "Attachment", "Handler", "HostLimits", "OtherWorkers", "Request", "SessionHost"]
+__all__ = ["HOST_SESSION", "Answer", "Connection", "Handler", "HostLimits", "Request", "SessionHost"]

@@ -1,7 +1,9 @@
 """The host of the sessions: frames in, frames out, and a handler for the requests (ACCP sections 3.7 and 11).
 
-It knows no transport. Any number of hosts, one in each worker, serve the same sessions where they share a log: any of
-them may take any frame of any session.
+It knows no transport. One worker has a session at a time; a store, if there is one, keeps it for the next worker. Each
+step is saved by compare-and-set before anybody sees what it led to. A worker that loads a session claims it: the next
+step of the worker that had it is refused, and that worker forgets the session and ends its handlers. What was answered
+is answered again; what was open runs again, with its msg_id as idempotency key.
 """
 
 from __future__ import annotations
@@ -9,51 +11,73 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeAlias, TypeVar
 
 from accp_adapters.bindings.clock import SteadyClock
-from accp_adapters.bindings.hosts.agreement import Agreement
-from accp_adapters.bindings.hosts.attachment import Attachment
-from accp_adapters.bindings.hosts.handling import Handling
-from accp_adapters.bindings.hosts.incoming import digest_of
-from accp_adapters.bindings.hosts.journal import Journal, SessionPlace
 from accp_adapters.bindings.hosts.names import (
-    attachment_name,
     check_session_id,
     connection_name,
     foreign_session,
-    is_older,
+    is_named,
+    owner_of,
     sender_name,
     session_name,
 )
-from accp_adapters.bindings.hosts.options import HOST_SESSION, HostLimits, SessionKind
-from accp_adapters.bindings.hosts.replica import Replica
-from accp_adapters.bindings.hosts.requests import Handler
-from accp_adapters.bindings.hosts.steps import SessionStep, StepKind
-from accp_adapters.bindings.hosts.workers import Worker, end_task
+from accp_adapters.bindings.hosts.requests import Handler, Request, answers_of, failure_of
+from accp_adapters.bindings.hosts.slot import (
+    HOST_SESSION,
+    Connection,
+    HostLimits,
+    Received,
+    SessionKind,
+    Slot,
+    answer_elsewhere,
+    digest_of,
+)
 from accp_adapters.bindings.identity import Principal
-from accp_adapters.bindings.logs import FrameLog, MemoryFrameLog
-from accp_adapters.serving.off_loop import off_loop
-from accp_adapters.stores import embedded_store
+from accp_adapters.serving.limits import Shares, TooMany
+from accp_adapters.serving.requests import OutOfReach
+from accp_adapters.serving.threads import in_thread, off_loop, size_of
+from accp_adapters.stores import SessionStore, embedded_store
 from accp_adapters.tokens import o200k_base
 from accp_core.accp.codec import Codec
 from accp_core.accp.frame import Envelope, Frame
 from accp_core.accp.head import frame_head
+from accp_core.accp.message import Message
 from accp_core.accp.profiles import error_message
 from accp_core.accp.session.delivery import SequenceScope
+from accp_core.accp.session.events import Event, RefsNeeded
 from accp_core.accp.session.options import SessionOptions, whole_seconds
+from accp_core.accp.session.parts import Peer
+from accp_core.accp.session.session import Session
 from accp_core.error_codes import ErrorCode
-from accp_core.errors import ProtocolError
+from accp_core.errors import ProtocolError, WindowFull
 from accp_core.ports import ColdStore
+from accp_core.strict_json import compact_json
 
 __all__ = ["SessionHost"]
 
 _LOG: Final = logging.getLogger(__name__)
 _MAX_REASON_CHARS: Final = 200
+_POLL: Final = 0.02
+_IDLE_POLL: Final = 1.0
+_ATTEMPTS: Final = 3
+_LEAST: Final = 4_096
+"""About the characters that a session takes without any text."""
+_INTERNAL: Final = ProtocolError("internal error", code=ErrorCode.INTERNAL_ERROR)
+
+T = TypeVar("T")
+_Act: TypeAlias = Callable[[Session], Awaitable[list[str] | None]]
+"""Does something to a session; returns the frames to send, None where nothing was done."""
+
+
+class _TakenOver(Exception):
+    """Another worker has the session now."""
 
 
 class SessionHost:
@@ -67,13 +91,11 @@ class SessionHost:
         handler: Handler,
         *,
         agent_id: str = "agent",
-        log: FrameLog | None = None,
+        store: SessionStore | None = None,
         codec: Codec | None = None,
         options: SessionOptions = HOST_SESSION,
         sequence: SequenceScope | str = SequenceScope.RECOGNIZED,
         limits: HostLimits | None = None,
-        store: ColdStore | None = None,
-        secret: bytes = b"accp",
         clock: Callable[[], float] | None = None,
     ) -> None:
         """Serve with `handler`; nothing is opened before the first frame.
@@ -81,14 +103,12 @@ class SessionHost:
         Args:
             handler: The application: answers requests and queries.
             agent_id: The agent that it is.
-            log: Where sessions are kept; None: in the memory of this process.
+            store: Where sessions and their cold texts are kept; all workers need the same one. None: in this process.
             codec: Encodes and decodes; None: one that counts with `o200k_base` and keeps to the limits of Table 3.
             options: Limits and times of a session.
             sequence: How peers count that have not said that they resume: "received", one count an end; "shared", one
                 count a session; "recognized", as their first numbers show.
             limits: Limits and times of the host.
-            store: Where the cold texts of the sessions are; all workers need the same one. None: in this process.
-            secret: The key of the msg_ids that the host gives; the same in all workers.
             clock: Returns the time in seconds of the Unix epoch; None: a `SteadyClock`, which no change of the wall
                 clock disturbs.
         """
@@ -96,35 +116,22 @@ class SessionHost:
         """The agent at our end of each session."""
         self.limits: Final = limits or HostLimits()
         """Limits and times."""
-        self._log: Final = MemoryFrameLog() if log is None else log
-        self._clock: Final = clock or SteadyClock()
+        self._handler, self._store = handler, store
+        self._texts: Final[ColdStore] = store or embedded_store()
         self._codec: Final = codec or Codec(counter=o200k_base())
-        kind = SessionKind(
-            agent=agent_id,
-            codec=self._codec,
-            options=options,
-            secret=secret,
-            answers=self.limits.answers,
-            answer_characters=self.limits.answer_characters,
-            store=store or embedded_store(),
-            sequence=SequenceScope(sequence),
+        self._clock: Final = clock or SteadyClock()
+        scope = SequenceScope(sequence)
+        self._kind: Final = SessionKind(
+            agent=agent_id, codec=self._codec, options=options, sequence=scope, limits=self.limits
         )
-        self._worker: Final = Worker(self._log, self.limits.lease)
-        self._agreement: Final = Agreement(
-            self._log, self.limits, worker=self._worker.name, agent=agent_id, secret=secret
-        )
-        self._journal: Final = Journal(self._log, kind, self.limits, self._worker.name)
-        self._handling: Final = Handling(handler, self._journal, self.limits, self._worker.name, agent_id, self._clock)
-        self._ticker: asyncio.Task[None] | None = None
+        self._handlers: Final = asyncio.Semaphore(self.limits.handlers)
+        self._slots: Final[dict[str, Slot]] = {}
+        self._sessions: Final = Shares(self.limits.sessions, self.limits.sessions_each)
+        self._memory: Final = Shares(self.limits.characters, self.limits.characters_each)
+        self._steps: Final[set[asyncio.Task[Any]]] = set()
 
     async def __aenter__(self) -> Self:
-        """Give the first sign of life.
-
-        Raises:
-            OtherWorkers: The log is that of workers with another agent_id or secret.
-            ProtocolError: E3001, the log is unreachable.
-        """
-        await self._start()
+        """Return itself."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -132,12 +139,24 @@ class SessionHost:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Stop all handlers; other workers take over what has no answer. The log stays open: it is the caller's."""
-        if self._ticker is not None:
-            await end_task(self._ticker)
-        await self._handling.aclose()
-        await self._journal.aclose()
-        await self._worker.stop()
+        """Stop all handlers; what has no answer runs again where its request comes again. The store stays open."""
+        tasks = [task for slot in self._slots.values() for task in slot.tasks.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, *self._steps, return_exceptions=True)
+        for slot in self._slots.values():
+            slot.forget()
+
+    async def check(self) -> None:
+        """Return if the store can be reached.
+
+        Raises:
+            OutOfReach: E3001, it cannot.
+        """
+        if self._store is not None:
+            await _stored(self._store.load_session, "ready")
+
+    # Frames that come alone, as over HTTP.
 
     async def frames(self, principal: Principal, text: str, *, resumes: bool = True) -> list[str]:
         """Take one frame; return the frames that answer it, all of them where it is a request (section 11.1).
@@ -151,7 +170,7 @@ class SessionHost:
         Raises:
             DecodeError: E1001, E1002 or E1004, the head of the frame cannot be read; no session is involved.
             ProtocolError: E1001, the session id has more than 64 characters; E5001, the sender is no agent of the
-                principal's; E3001, there is no answer in time, the store is unreachable, or another worker holds the
+                principal's; E3001, there is no answer in time, the store is unreachable, or another worker has the
                 session: send the same text again.
         """
         return [frame async for frame in self.stream(principal, text, resumes=resumes)]
@@ -162,64 +181,11 @@ class SessionHost:
         Raises:
             ProtocolError: as `frames`.
         """
-        await self._start()
         head = await off_loop(len(text), self.head, principal, text)
-        place = self._place(principal, head)
-        msg_id = head.envelope.msg_id or ""
-        repeated = False
-
-        def received(replica: Replica) -> SessionStep | None:
-            nonlocal repeated
-            repeated = not resumes and _is_known(replica, msg_id, text)
-            return self._received(principal, msg_id, text, not resumes, replica)
-
-        answered = await self._journal.commit(place, received, size=len(text))
-        replica = place.replica or await self._journal.refresh(place)
-        if not repeated and await off_loop(len(text), _is_known, replica, msg_id, text):
-            async for frame in self._follow(place, msg_id):
-                yield frame
-        else:
-            for frame in answered or ():
-                yield frame
-
-    @asynccontextmanager
-    async def attached(
-        self, principal: Principal, session_id: str | None, *, number: int = 0, resumes: bool = True
-    ) -> AsyncIterator[Attachment]:
-        """Attach a connection to a session: it yields the frames to send on it (section 11.2).
-
-        A session has one connection: an earlier one is ended, on whichever worker it is.
-
-        Args:
-            principal: Whom the connection is of.
-            session_id: The session of this principal; None: one of this connection, whose frames do not name it.
-            number: The sequence number of its first frame. A worker that was stopped for a while takes up connections
-                that their client has given up; they have lower numbers than that which is open, and do not end it.
-            resumes: As `frames`.
-
-        Raises:
-            ProtocolError: as `frames`.
-        """
-        check_session_id(session_id or "")
-        await self._start()
-        name = attachment_name(self._worker.name, number)
-        place = self._journal.place(
-            connection_name(principal, name) if session_id is None else session_name(principal, session_id),
-            name if session_id is None else session_id,
-        )
-        attachment = Attachment(name, partial(self._take, principal, place, not resumes))
-        place.listeners.add(attachment.listen)
-        watch = asyncio.ensure_future(self._watch(place))
-        try:
-            connected = partial(self._connected, principal, attachment.name, not resumes)
-            if await self._journal.commit(place, connected) is None:
-                attachment.end(is_replaced=True)
-            yield attachment
-        finally:
-            place.listeners.discard(attachment.listen)
-            await end_task(watch)
-            with suppress(ProtocolError):
-                await self._journal.commit(place, partial(self._disconnected, attachment.name))
+        slot, mid = await self._slot_of(principal, head, len(text)), head.envelope.msg_id or ""
+        entry = await self._receive(slot, principal, mid, text, is_literal=not resumes)
+        async for frame in self._follow(slot, mid, entry):
+            yield frame
 
     def head(self, principal: Principal, text: str) -> Frame:
         """Return the head of a frame that may be of a session of `principal`.
@@ -233,14 +199,6 @@ class SessionHost:
             raise foreign_session()
         return head
 
-    async def check(self) -> None:
-        """Return if the log can be reached.
-
-        Raises:
-            ProtocolError: E3001, it cannot.
-        """
-        await self._log.snapshot("w/ready")
-
     def refusal(self, error: ProtocolError, text: str = "") -> str:
         """Return the error frame for a frame that no session has taken; its sequence number is 0 (section 3.6)."""
         mid = None
@@ -253,135 +211,462 @@ class SessionHost:
         )
         return self._codec.write(replace(frame, envelope=envelope))
 
-    async def _start(self) -> None:
-        if self._ticker is None:
-            self._codec.counter("")  # a vocabulary may take seconds to load, which no lease should wait for
-            await self._agreement.check()
-        await self._worker.start()
-        if self._ticker is None:
-            self._ticker = asyncio.ensure_future(self._tick())
+    async def _receive(self, slot: Slot, principal: Principal, mid: str, text: str, *, is_literal: bool) -> Received:
+        """Take a frame; return what answers it, which grows as long as it is open."""
+        digest = await off_loop(len(text), digest_of, text)
+        found = Received(digest)
 
-    async def _tick(self) -> None:
-        """Give signs of life, and see which requests other workers have taken over."""
-        clock = asyncio.get_running_loop().time
-        written = clock()
-        while True:
-            await asyncio.sleep(self.limits.lease / 3)
-            if clock() - written > self.limits.snapshot_age:
-                written = clock()
-                with _warned():
-                    await self._agreement.refresh()
-            with _warned():
-                await self._worker.sign()
-            for place in self._handling.places():
-                with _warned():
-                    await self._journal.refresh(place)
+        async def receive(session: Session) -> list[str] | None:
+            nonlocal found
+            known = slot.received.get(mid)
+            if known is not None and known.digest == digest and not is_literal:
+                found = known
+                return None
+            found = Received(digest, size=len(text))
+            if mid and known is None:
+                slot.received[mid] = found
+            slot.principal = slot.principal or principal.name
+            peer = None if principal.agents is None else Peer(principal=principal.name, agents=principal.agents)
+            events = await off_loop(len(text), partial(session.receive, text, self._now(slot), peer=peer))
+            for event in await self._resolved(slot, session, events):
+                slot.note(event, text, session)
+            frames = [*session.frames_to_send()]
+            found.frames += frames
+            return frames
 
-    def _place(self, principal: Principal, head: Frame) -> SessionPlace:
-        """Return the place of a frame's session; frames without a session id have one of their principal and sender."""
-        session_id = head.envelope.session_id
-        if session_id is not None:
-            return self._journal.place(session_name(principal, session_id), session_id)
-        return self._journal.place(sender_name(principal, head.sender), head.sender)
+        await self._step(slot, receive, is_literal=is_literal, attempts=_ATTEMPTS, size=len(text))
+        return found
 
-    def _received(
-        self, principal: Principal, msg_id: str, text: str, literal: bool, replica: Replica
-    ) -> SessionStep | None:
-        """Return the step that takes a frame, None for one that was taken and whose peer resumes."""
-        if not literal and _is_known(replica, msg_id, text):
-            return None
-        return self._step(replica, StepKind.RECEIVE, principal, name=msg_id, text=text, literal=literal)
+    async def _resolved(self, slot: Slot, session: Session, events: list[Event]) -> list[Event]:
+        """Return the events with those that follow once the texts of the cold store were read."""
+        taken = list(events)
+        while keys := [key for event in events if isinstance(event, RefsNeeded) for key in event.keys]:
+            texts = {key: await _stored(self._texts.get, slot.name, key.key) for key in keys}
+            size = sum(len(text or "") for text in texts.values())
+            events = await off_loop(size, session.resolve, texts, self._now(slot))
+            taken += events
+        return taken
 
-    def _connected(self, principal: Principal, name: str, literal: bool, replica: Replica) -> SessionStep | None:
-        """Return the step that takes a connection, None for one that is older than that of the session."""
-        if is_older(name, replica.connection):
-            return None
-        return self._step(replica, StepKind.CONNECT, principal, name=name, literal=literal)
-
-    def _disconnected(self, name: str, replica: Replica) -> SessionStep | None:
-        return self._step(replica, StepKind.DISCONNECT, name=name) if replica.connection == name else None
-
-    def _timed(self, replica: Replica) -> SessionStep | None:
-        """Return the step for a time that was reached."""
-        timer = replica.session.get_timer()
-        return None if timer is None or timer > replica.time(self._clock()) else self._step(replica, StepKind.TIMER)
-
-    def _step(
-        self, replica: Replica, kind: StepKind, principal: Principal | None = None, **details: Any
-    ) -> SessionStep:
-        return SessionStep(
-            kind=kind,
-            now=whole_seconds(replica.time(self._clock())),
-            worker=self._worker.name,
-            principal=principal.name if principal else "",
-            agents=tuple(sorted(principal.agents)) if principal and principal.agents is not None else None,
-            **details,
-        )
-
-    async def _take(self, principal: Principal, place: SessionPlace, literal: bool, text: str) -> None:
-        """Take a frame of a connection."""
-        head = await off_loop(len(text), self.head, principal, text)
-        if head.envelope.session_id not in (None, place.session_id):
-            raise foreign_session()
-        decide = partial(self._received, principal, head.envelope.msg_id or "", text, literal)
-        await self._journal.commit(place, decide, size=len(text))
-        if place.replica is not None and place.replica.is_lost:
-            raise ProtocolError("expected a session that can be resumed", code=ErrorCode.SEQUENCE_GAP)
-
-    async def _follow(self, place: SessionPlace, msg_id: str) -> AsyncIterator[str]:
+    async def _follow(self, slot: Slot, mid: str, entry: Received) -> AsyncIterator[str]:
         """Yield the frames that answer a received frame until it is answered."""
-        sent, refused, clock, entry = 0, -1, asyncio.get_running_loop().time, None
+        sent, refused, clock = 0, len(entry.frames), asyncio.get_running_loop().time
         until = clock() + self.limits.answer_wait
         while True:
-            # An answer that other ones have displaced meanwhile is still in the entry that was found before.
-            entry = (place.replica or await self._journal.refresh(place)).find(msg_id) or entry
-            # A frame that comes again waits again: what names the missing one was recorded before.
-            refused = len(entry.frames) if entry and refused < 0 else refused
-            while entry is not None and sent < len(entry.frames):  # each `yield` lets more frames be recorded
+            while sent < len(entry.frames):  # each `yield` lets more frames be recorded
                 sent += 1
                 yield entry.frames[sent - 1]
-            if entry is None or not entry.is_open or (entry.is_held and sent > refused):
+            # A frame that comes again waits again: what names the missing one was recorded before.
+            if not entry.is_open or (entry.number and sent > refused):
                 return
             if clock() > until:
                 raise ProtocolError("expected an answer in time", code=ErrorCode.TIMEOUT)
-            await self._await_step(place)
+            await self._wait(slot)
+            if slot.session is None:
+                entry = await self._answer_elsewhere(slot, mid)
+            else:
+                entry = slot.received.get(mid) or entry
 
-    async def _watch(self, place: SessionPlace) -> None:
-        """Follow a session that has a connection: steps of other workers, and times that are reached."""
+    async def _answer_elsewhere(self, slot: Slot, mid: str) -> Received:
+        """Return the answer that another worker records, which has taken over the session.
+
+        Raises:
+            ProtocolError: E3001, it does not in time: the same frame again takes the session back.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.limits.takeover_wait if self._store else 0):
+                while self._store is not None:
+                    found = await _stored(self._store.load_session, slot.name)
+                    entry = answer_elsewhere(found[1], mid) if found else None
+                    if entry is not None and not entry.is_open:
+                        return entry
+                    await asyncio.sleep(_POLL)
+        raise ProtocolError("expected an answer, found that another worker has the session", code=ErrorCode.TIMEOUT)
+
+    async def _wait(self, slot: Slot) -> None:
+        """Return after the next step of a session, or after some time; do what is due then."""
+        timer = slot.session.get_timer() if slot.session else None
+        due = _IDLE_POLL if timer is None else timer - self._now(slot)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(slot.changed.wait(), min(max(due, _POLL), _IDLE_POLL))
+        if timer is None or timer > self._now(slot) or slot.session is None:
+            return
+
+        async def handle_timer(session: Session) -> list[str] | None:
+            if (session.get_timer() or timer) > self._now(slot):
+                return None
+            for event in session.handle_timer(self._now(slot)):
+                slot.note(event, "", session)
+            frames = session.frames_to_send()
+            for frame in frames:
+                if entry := slot.received.get(frame.envelope.correlation_id or ""):
+                    entry.frames.append(frame)
+            return [*frames]
+
+        with suppress(_TakenOver):
+            await self._step(slot, handle_timer)
+
+    # Connections, as over WebSocket.
+
+    @asynccontextmanager
+    async def attached(
+        self, principal: Principal, session_id: str | None, *, number: int = 0, resumes: bool = True
+    ) -> AsyncIterator[Connection]:
+        """Attach a connection to a session: it yields the frames to send on it (section 11.2).
+
+        A session has one connection: an earlier one is ended, on another worker with its next step.
+
+        Args:
+            principal: Whom the connection is of.
+            session_id: The session of this principal; None: one of this connection, whose frames do not name it.
+            number: The sequence number of its first frame. A worker that was stopped for a while takes up connections
+                that their client has given up; they have lower numbers than that which is open, and do not end it.
+            resumes: As `frames`.
+
+        Raises:
+            ProtocolError: as `frames`.
+        """
+        check_session_id(session_id or "")
+        own_name = secrets.token_hex(6)
+        name = connection_name(principal, own_name) if session_id is None else session_name(principal, session_id)
+        slot = await self._slot(name, session_id or own_name)
+        connection = Connection(number, partial(self._take, principal, slot, not resumes))
+        await self._step(slot, partial(self._connect, slot, connection), is_literal=not resumes, attempts=_ATTEMPTS)
+        watch = asyncio.ensure_future(self._watch(slot))
+        try:
+            yield connection
+        finally:
+            watch.cancel()
+            await asyncio.gather(watch, return_exceptions=True)
+            if slot.connection is connection:
+                slot.connection = None
+                with suppress(ProtocolError, _TakenOver):
+                    await self._step(slot, partial(self._disconnect, slot))
+
+    async def _connect(self, slot: Slot, connection: Connection, session: Session) -> list[str] | None:
+        if connection.number < slot.connected:
+            connection.end(is_replaced=True)
+            return None
+        if slot.connection is not None:
+            slot.connection.end(is_replaced=True)
+        slot.connection, slot.connected = connection, connection.number
+        return [] if slot.is_literal else [*session.connected(self._now(slot))]
+
+    async def _disconnect(self, slot: Slot, session: Session) -> list[str] | None:
+        if not slot.is_literal:
+            session.disconnected(self._now(slot))
+        return []
+
+    async def _take(self, principal: Principal, slot: Slot, is_literal: bool, text: str) -> None:
+        """Take a frame of a connection."""
+        head = await off_loop(len(text), self.head, principal, text)
+        if head.envelope.session_id not in (None, slot.session_id):
+            raise foreign_session()
+        await self._receive(slot, principal, head.envelope.msg_id or "", text, is_literal=is_literal)
+        if slot.is_lost:
+            raise ProtocolError("expected a session that can be resumed", code=ErrorCode.SEQUENCE_GAP)
+
+    async def _watch(self, slot: Slot) -> None:
+        """Do what is due in a session that has a connection."""
         while True:
             try:
-                await self._await_step(place)
+                await self._wait(slot)
             except ProtocolError as error:
-                _LOG.warning("the log of the sessions is out of reach: %s", error)
-                await asyncio.sleep(self.limits.lease / 3)
+                _LOG.warning("session %r: %s", slot.name, error)
 
-    async def _await_step(self, place: SessionPlace) -> None:
-        """Return after the next step of a session, taken by any worker, or after some time."""
-        replica = place.replica or await self._journal.refresh(place)
-        others = {entry.worker for entry in replica.open.values() if entry.request} - {self._worker.name}
-        waits_for_others = bool(others) or any(entry.is_held for entry in replica.open.values())
-        timer = replica.session.get_timer()
-        for other in others:
-            if await self._worker.is_gone(other):
-                await self._journal.commit(place, partial(self._handling.taken_over, other))
-        due = self.limits.idle_poll if timer is None else max(0.0, timer - replica.time(self._clock()))
-        pause = self.limits.poll if waits_for_others else max(due, self.limits.poll)
-        if not await place.wait(min(pause, self.limits.idle_poll)):
-            await self._journal.refresh(place)
-        if timer is not None and timer <= replica.time(self._clock()):
-            await self._journal.commit(place, self._timed)
+    # Handlers.
+
+    def _start_handlers(self, slot: Slot) -> None:
+        for mid, entry in slot.received.items():
+            if entry.request is not None and mid not in slot.tasks:
+                request = Request(
+                    agent=self.agent_id,
+                    message=entry.request,
+                    idempotency_key=mid,
+                    session_id=slot.session_id,
+                    principal=slot.principal,
+                    runs=entry.runs,
+                )
+                task = asyncio.ensure_future(self._run(slot, mid, request))
+                slot.tasks[mid] = task
+                task.add_done_callback(partial(_finished, slot, mid))
+
+    async def _run(self, slot: Slot, mid: str, request: Request) -> None:
+        async with self._handlers:
+            failure: Exception
+            try:
+                async with asyncio.timeout(self.limits.handler_time):
+                    # A task of its own: when it ends as cancelled while this one was not, the handler did that.
+                    await asyncio.ensure_future(self._answer(slot, mid, request))
+                return
+            except _TakenOver:
+                return
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                if task is not None and task.cancelling():
+                    raise
+                failure = RuntimeError("the handler ended as cancelled")
+            except Exception as error:  # whatever a handler raises is the peer's answer
+                failure = error
+            _LOG.warning("session %r: the handler of %r failed: %r", request.session_id, mid, failure, exc_info=failure)
+            with suppress(_TakenOver):
+                await self._fail(slot, mid, request, failure)
+
+    async def _answer(self, slot: Slot, mid: str, request: Request) -> None:
+        """Record the answers of a handler; those that an earlier run has recorded must come again."""
+        number = 0
+        async for message in _without_exit(answers_of(self._handler, request)):
+            await self._record(slot, mid, message, number)
+            number += 1
+        entry = slot.received.get(mid)
+        if entry is not None and entry.request is not None:
+            raise ProtocolError("the handler ended without an answer", code=ErrorCode.INTERNAL_ERROR)
+
+    async def _fail(self, slot: Slot, mid: str, request: Request, failure: Exception) -> None:
+        """Record a failure; one that cannot be carried is an internal error, and where not even that can, nothing."""
+        for message in (failure_of(request, failure), failure_of(request, _INTERNAL)):
+            try:
+                await self._record(slot, mid, message)
+                return
+            except ProtocolError as error:
+                _LOG.error("session %r: the failure of %r could not be recorded: %r", request.session_id, mid, error)
+
+        async def give_up(_: Session) -> list[str]:
+            if entry := slot.received.get(mid):
+                entry.request = None
+            return []
+
+        await self._step(slot, give_up)
+
+    async def _record(self, slot: Slot, mid: str, message: Message, number: int | None = None) -> None:
+        """Record one message, as soon as the peer has room for it.
+
+        Args:
+            slot: The session.
+            mid: The msg_id of the request.
+            message: The message.
+            number: Which answer of the request it is, from 0; None: its last one, whatever was sent before.
+
+        Raises:
+            _TakenOver: The request was cancelled or answered, or another worker has it.
+            ProtocolError: The message cannot be sent.
+        """
+        size = size_of(message.payload)
+        while True:
+            try:
+                await self._step(slot, partial(self._send, slot, mid, message, number, size), recording=mid, size=size)
+                return
+            except WindowFull:
+                await self._wait(slot)
+
+    async def _send(
+        self, slot: Slot, mid: str, message: Message, number: int | None, size: int, session: Session
+    ) -> list[str] | None:
+        entry = slot.received.get(mid)
+        if entry is None or entry.request is None:
+            raise _TakenOver
+        digest = await off_loop(size, _content, message)
+        if number is not None and number < len(entry.sent):
+            if entry.sent[number] == digest:
+                return None
+            raise ProtocolError(
+                "expected the chunks of the run before, which was cut off, found others", code=ErrorCode.INTERNAL_ERROR
+            )
+        frames = [*await off_loop(size, session.send, message, self._now(slot))]
+        for event in session.handle_timer(self._now(slot)):  # those of our own frames
+            slot.note(event, "", session)
+        entry.frames += frames
+        entry.sent.append(digest)
+        return frames
+
+    # Steps.
+
+    async def _step(
+        self,
+        slot: Slot,
+        act: _Act,
+        *,
+        is_literal: bool = False,
+        attempts: int = 0,
+        recording: str | None = None,
+        size: int = 0,
+    ) -> None:
+        """Do something to a session, save it, and then send what it led to; a cancelled caller cuts no step in two.
+
+        Args:
+            slot: The session.
+            act: What is done; it raises `ProtocolError` where nothing has changed.
+            is_literal: Whether a new session is that of a peer that does not resume.
+            attempts: How often the session may be loaded again; 0: only a session that is here is used.
+            recording: The request whose handler waits for this step.
+            size: About how many characters the step handles.
+
+        Raises:
+            _TakenOver: Another worker has the session.
+            ProtocolError: What `act` raises; E3001, the store is unreachable, or other workers are always faster.
+        """
+        task = asyncio.ensure_future(self._take_step(slot, act, is_literal, attempts, recording, size))
+        self._steps.add(task)
+        task.add_done_callback(self._stepped)
+        await asyncio.shield(task)
+
+    def _stepped(self, task: asyncio.Task[None]) -> None:
+        self._steps.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever waits for the step is told, if there still is one
+
+    async def _take_step(
+        self, slot: Slot, act: _Act, is_literal: bool, attempts: int, recording: str | None, size: int
+    ) -> None:
+        async with slot.lock:
+            while True:
+                is_loaded = slot.session is None
+                if is_loaded and not attempts:
+                    raise _TakenOver
+                session = await self._load(slot, is_literal)
+                slot.recording = recording
+                try:
+                    await self._act(slot, session, act, is_loaded, size)
+                    return
+                except _TakenOver:
+                    if slot.session is not None:
+                        raise
+                    attempts -= 1
+                    if not attempts:
+                        reason = "expected this session here, found that other workers take it again and again"
+                        raise ProtocolError(reason, code=ErrorCode.TIMEOUT) from None
+                finally:
+                    slot.recording = None
+
+    async def _act(self, slot: Slot, session: Session, act: _Act, is_loaded: bool, size: int) -> None:
+        try:
+            frames = await act(session)
+            if slot.session is not session:
+                raise _TakenOver
+            if frames is not None:
+                slot.close_answered(session)
+            if frames is not None or is_loaded:
+                await self._save(slot, session, size)
+        except (OutOfReach, asyncio.CancelledError):
+            if self._store is not None:  # the store knows what was saved
+                slot.forget()
+            raise
+        if frames and slot.connection is not None:
+            slot.connection.push(frames)
+        with suppress(TooMany):
+            self._weigh(slot.name, _LEAST + slot.characters)
+        self._start_handlers(slot)
+        slot.announce()
+
+    async def _load(self, slot: Slot, is_literal: bool) -> Session:
+        if slot.session is None:
+            found = None if self._store is None else await _stored(self._store.load_session, slot.name)
+            slot.version = found[0] if found else 0
+            if found:
+                await off_loop(len(found[1]), slot.restore, found[1], self._clock())
+            else:
+                slot.start(is_literal=is_literal)
+        assert slot.session is not None
+        return slot.session
+
+    async def _save(self, slot: Slot, session: Session, size: int) -> None:
+        """Store the texts of a step and the session itself.
+
+        Raises:
+            _TakenOver: Another worker has saved it meanwhile.
+            OutOfReach: It may have been saved or not.
+        """
+        texts, slot.to_store = [*slot.to_store, *session.texts_to_store()], []
+        for stored in texts:
+            await _stored(self._texts.put, slot.name, stored.key, stored.text)
+        if self._store is None:
+            return
+        data = await off_loop(size + slot.characters, slot.snapshot, session, self._now(slot))
+        if not await _stored(self._store.save_session, slot.name, slot.version + 1, data):
+            slot.forget()
+            raise _TakenOver
+        slot.version += 1
+
+    def _now(self, slot: Slot) -> int:
+        """Return the time, which goes on from the last step where the worker that took it was ahead of our clock."""
+        return whole_seconds(self._clock() + slot.ahead)
+
+    # Slots.
+
+    async def _slot_of(self, principal: Principal, head: Frame, size: int) -> Slot:
+        """Return the slot of a frame's session; frames without a session id have one of their principal and sender."""
+        session_id = head.envelope.session_id
+        if session_id is not None:
+            return await self._slot(session_name(principal, session_id), session_id, size)
+        return await self._slot(sender_name(principal, head.sender), head.sender, size)
+
+    async def _slot(self, name: str, session_id: str, size: int = 0) -> Slot:
+        """Return the slot of a session, by what it and a frame of `size` take; other sessions give way where needed.
+
+        Raises:
+            TooMany: E2003, its principal has its share, and all of it is in use.
+        """
+        owner, slot = owner_of(name), self._slots.get(name)
+        for each in self._sessions.admit(owner, name, self._is_busy):
+            await self._give_up(self._slots.pop(each))
+        characters = _LEAST + size + (slot.characters if slot else 0)
+        self._weigh(name, characters)
+        if name not in self._slots:
+            self._slots[name] = Slot(name, session_id, self._kind, is_named=is_named(name))
+        return self._slots[name]
+
+    def _weigh(self, name: str, characters: int) -> None:
+        for each in self._memory.admit(owner_of(name), name, self._is_busy, size=characters):
+            self._slots[each].forget()
+
+    async def _give_up(self, slot: Slot) -> None:
+        """Remove a session, unless another worker has gone on with it."""
+        version = slot.version
+        slot.forget()
+        self._memory.remove(owner_of(slot.name), slot.name)
+        if self._store is not None:
+            try:
+                await _stored(self._store.delete_session, slot.name, version)
+            except ProtocolError as error:
+                _LOG.warning("the session %r was not removed: %s", slot.name, error)  # it ends by itself
+
+    def _is_busy(self, name: str) -> bool:
+        return name in self._slots and self._slots[name].is_busy
 
 
-@contextmanager
-def _warned() -> Iterator[None]:
-    """Log that the log of the sessions is out of reach, and go on."""
+def _content(message: Message) -> str:
+    """Return what two messages must have in common to be the same answer."""
+    payload = {"is_final": False, **message.payload}
+    return digest_of(compact_json([message.intent, message.operation, payload], sort_keys=True, default=str))
+
+
+async def _without_exit(answers: AsyncIterator[Message]) -> AsyncIterator[Message]:
+    """Yield the answers of a handler; one that wants to end the process only ends itself."""
     try:
-        yield
+        async for answer in answers:
+            yield answer
+    except SystemExit as error:
+        raise RuntimeError(f"expected an answer, found {error!r:.100}") from error
+
+
+def _finished(slot: Slot, mid: str, task: asyncio.Task[None]) -> None:
+    if slot.tasks.get(mid) is task:
+        del slot.tasks[mid]
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _LOG.error("the answer to %r could not be recorded", mid, exc_info=error)
+
+
+async def _stored(work: Callable[..., T], *arguments: Any) -> T:
+    """Return what a method of the store returns.
+
+    Raises:
+        OutOfReach: The store is out of reach, which is no fault of the peer whose frame waits for it.
+        ProtocolError: E2003, the text is longer than the store takes.
+    """
+    try:
+        return await in_thread(work, *arguments)
     except ProtocolError as error:
-        _LOG.warning("the log of the sessions is out of reach: %s", error)
-
-
-def _is_known(replica: Replica, msg_id: str, text: str) -> bool:
-    """Return whether exactly this frame was received before."""
-    entry = replica.find(msg_id)
-    return entry is not None and entry.digest == digest_of(text)
+        if error.code == ErrorCode.BUDGET_EXCEEDED:
+            raise
+        raise OutOfReach(error.reason) from error
+    except (OSError, sqlite3.Error) as error:
+        raise OutOfReach(str(error)) from error

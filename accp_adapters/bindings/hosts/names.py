@@ -6,7 +6,6 @@ of a session is that of its log, and the namespace of its texts in the cold stor
 
 from __future__ import annotations
 
-import secrets
 from typing import Final
 from urllib.parse import quote
 
@@ -16,12 +15,10 @@ from accp_core.errors import ProtocolError
 
 __all__ = [
     "MAX_SESSION_ID",
-    "attachment_name",
     "check_session_id",
     "connection_name",
     "foreign_session",
     "is_named",
-    "is_older",
     "owner_of",
     "sender_name",
     "session_name",
@@ -31,7 +28,6 @@ MAX_SESSION_ID: Final = 64
 """Characters of a session id, as many as of a msg_id: each frame names it."""
 _NAMED: Final = "s"
 _UNNAMED: Final = "n"
-_ATTACHMENT_BYTES: Final = 6
 
 
 def session_name(principal: Principal, session_id: str) -> str:
@@ -42,17 +38,6 @@ def session_name(principal: Principal, session_id: str) -> str:
 def sender_name(principal: Principal, sender: str) -> str:
     """Return the name of the session of frames without a session id: a principal has one for each sender."""
     return f"{_UNNAMED}/{_owner(principal)}/{sender}"
-
-
-def attachment_name(worker: str, number: int) -> str:
-    """Return a new name for a connection; of two of one client, the later one has the larger number."""
-    return f"{number}/{worker}-{secrets.token_hex(_ATTACHMENT_BYTES)}"
-
-
-def is_older(name: str, other: str) -> bool:
-    """Return whether a connection is older than the `other` one of its client, by their names."""
-    number, known = name.partition("/")[0], other.partition("/")[0]
-    return number.isdecimal() and known.isdecimal() and int(number) < int(known)
 
 
 def connection_name(principal: Principal, connection: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from inspect import isawaitable
 from typing import Any, Final, TypeAlias
 
-from accp_adapters.bindings.logs import LogError
+from accp_adapters.serving.requests import OutOfReach
 from accp_core.accp.frame import Envelope, Value
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import error_message, reply_correlation, tool_error
@@ -67,7 +67,7 @@ async def answers_of(handler: Handler, request: Request) -> AsyncIterator[Messag
 def failure_of(request: Request, error: Exception) -> Message:
     """Return the answer to a request whose handler failed."""
     cid = reply_correlation(request.message.envelope)
-    if isinstance(error, ProtocolError) and error.code in set(ErrorCode) and not isinstance(error, LogError):
+    if isinstance(error, ProtocolError) and error.code in set(ErrorCode) and not isinstance(error, OutOfReach):
         return error_message(request.agent, ErrorCode(error.code), error.reason, correlation_id=cid)
     if isinstance(error, TimeoutError):
         return error_message(request.agent, ErrorCode.TIMEOUT, "the handler took too long", correlation_id=cid)

@@ -17,7 +17,7 @@ from langgraph.store.memory import InMemoryStore
 
 from accp_adapters.policy import Policy
 from accp_adapters.stores import SqliteColdStore, open_store
-from accp_adapters.stores.formats import MEMORY
+from accp_adapters.stores.sqlite import MEMORY
 from accp_adapters.stores.texts import item_filter, namespace_label, read_item, write_item
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError

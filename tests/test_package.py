@@ -68,7 +68,6 @@ def test_what_only_development_needs_is_a_group_and_no_extra() -> None:
     assert set(EXTRAS) == {
         *frameworks,
         "bindings",
-        "nats",
         "redis",
         "cli",
         "tokenizers",

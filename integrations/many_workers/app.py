@@ -1,8 +1,8 @@
 """Three workers behind one port, killed in turn under load: nothing acknowledged is lost, nothing is answered twice.
 
-    python integrations/many_workers/app.py --log sqlite:/tmp/sessions.db --kills 4
+    python integrations/many_workers/app.py --store sqlite:/tmp/sessions.db --kills 4
 
-The workers are processes that share nothing but the log of the sessions. A front accepts connections on one port and
+The workers are processes that share nothing but the store of the sessions. A front accepts connections on one port and
 gives each to the next worker, as a load balancer does. Clients ask over HTTP, each request on a new connection, and
 send the same frame again until it is answered; meanwhile one worker after the other is killed (SIGKILL) and started
 again. Each answer is checked when it comes, and the last ones once more when all workers were killed.
@@ -62,14 +62,14 @@ class Report:
 class Workers:
     """The worker processes, and the front that gives them connections in turn."""
 
-    def __init__(self, log: str, folder: Path) -> None:
-        self._log, self._folder = log, folder
+    def __init__(self, store: str, folder: Path) -> None:
+        self._store, self._folder = store, folder
         self._processes: dict[int, tuple[asyncio.subprocess.Process, int]] = {}
         self._turn = count()
 
     async def start(self, number: int) -> None:
         """Start one worker."""
-        arguments = [str(Path(__file__).with_name("worker.py")), self._log, str(self._folder)]
+        arguments = [str(Path(__file__).with_name("worker.py")), self._store, str(self._folder)]
         process = await asyncio.create_subprocess_exec(sys.executable, *arguments, stdout=asyncio.subprocess.PIPE)
         assert process.stdout
         self._processes[number] = process, int(await process.stdout.readline() or 0)
@@ -175,13 +175,13 @@ async def check(clients: Sequence[Client], folder: Path, report: Report) -> None
 
 
 async def run(
-    log: str, kills: int, folder: Path, *, prefix: str = "", sessions: int = SESSIONS, pace: float = 0.0
+    store: str, kills: int, folder: Path, *, prefix: str = "", sessions: int = SESSIONS, pace: float = 0.0
 ) -> Report:
     """Serve, ask, kill, and check every answer; `prefix` begins the ids of the sessions, which must be new.
 
     `pace` is the time between two requests of a client, in seconds.
     """
-    report, stop, workers = Report(), asyncio.Event(), Workers(log, folder)
+    report, stop, workers = Report(), asyncio.Event(), Workers(store, folder)
     await asyncio.gather(*map(workers.start, range(WORKERS)))
     front = await asyncio.start_server(workers.serve, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{front.sockets[0].getsockname()[1]}/accp/v1/frames"
@@ -212,12 +212,12 @@ async def run(
 def main() -> None:
     """Run, and print the report."""
     parser = argparse.ArgumentParser(description="Three workers behind one port, killed in turn under load.")
-    parser.add_argument("--log", help="sqlite:PATH, redis://… or nats://…; a file in a temporary folder by default")
+    parser.add_argument("--store", help="sqlite:PATH or redis://…; a file in a temporary folder by default")
     parser.add_argument("--kills", type=int, default=4)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        log = options.log or f"sqlite:{folder}/sessions.db"
-        report = asyncio.run(run(log, options.kills, Path(folder), prefix=secrets.token_hex(4)))
+        store = options.store or f"sqlite:{folder}/sessions.db"
+        report = asyncio.run(run(store, options.kills, Path(folder), prefix=secrets.token_hex(4)))
     print(report)
     sys.exit(bool(report.faults))
 

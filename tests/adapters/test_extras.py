@@ -24,8 +24,6 @@ def run(module: str, then: str) -> subprocess.CompletedProcess[str]:
         ("agents", "accp_adapters.frameworks.openai_agents", "openai-agents"),
         ("pydantic_ai", "accp_adapters.frameworks.pydantic_ai", "pydantic-ai"),
         ("redis", "accp_adapters.stores.redis", "redis"),
-        ("redis", "accp_adapters.bindings.logs.redis", "redis"),
-        ("nats", "accp_adapters.bindings.logs.nats", "nats"),
     ],
 )
 def test_an_import_names_the_extra(module: str, imported: str, extra: str) -> None:
@@ -41,7 +39,8 @@ def test_an_import_names_the_extra(module: str, imported: str, extra: str) -> No
         ("typer", "--help", "cli"),
         ("rich", "replay --example", "cli"),
         ("langchain", "demo", "langgraph"),
-        ("redis", "serve asyncio:sleep --http 127.0.0.1:0 --log redis://127.0.0.1:1", "redis"),
+        ("redis", "serve asyncio:sleep --http 127.0.0.1:0 --store redis://127.0.0.1:1", "redis"),
+        ("websockets", "serve asyncio:sleep --http 127.0.0.1:0", "bindings"),
         ("packaging", "doctor", "cli"),
     ],
 )

@@ -17,8 +17,6 @@ LAZY = {
     "accp_core": "one name of a frame or a view must not load the other",
     "accp_core.accp": "a frame is read without a session",
     "accp_core.aci": "a context is read without the course of a task",
-    "accp_adapters.bindings": "NATS and Redis are extras",
-    "accp_adapters.bindings.logs": "NATS and Redis are extras",
     "accp_adapters.stores": "Redis is an extra",
 }
 """A package whose names are imported when they are asked for, and the reason."""

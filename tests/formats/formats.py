@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 import sqlite3
@@ -19,7 +18,6 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.postgres import PostgresStore
 
-from accp_adapters.bindings.logs.sqlite import SqliteFrameLog
 from accp_adapters.langgraph import AccpMiddleware, Policy, StoreColdStore
 from accp_adapters.langgraph.references.grants import held_texts
 from accp_adapters.langgraph.references.retention import stored_keys
@@ -34,13 +32,6 @@ from accp_core.aci import Interaction, TaskContext, interaction_to_json, step
 from accp_core.references import key_of, reference_to
 from tests.adapters.bindings.hosts.agents import CODEC, Client
 from tests.adapters.langgraph.jobs import fetch_last, thread
-from tests.formats.servers import (
-    check_nats_frames,
-    check_redis_frames,
-    converse,
-    write_nats_frames,
-    write_redis_frames,
-)
 from tests.harness.fuzz.thread import TEXT, conversation
 from tests.scripted_model import ScriptedModel, call, calls
 
@@ -224,17 +215,6 @@ def check_messages(path: Path) -> None:
     assert [restore_message(message, {KEY: TEXT}.get).text for message in results] == [TEXT] * 3
 
 
-def write_frames(path: Path) -> None:
-    """Write the log of a session with a snapshot and a frame after it."""
-    asyncio.run(converse(SqliteFrameLog(path, ttl=1e12, clock=lambda: 1_000), 0))
-    closed(path)
-
-
-def check_frames(path: Path) -> None:
-    """Go on with the session: the same frame has its recorded answer, and the next one is answered."""
-    asyncio.run(converse(SqliteFrameLog(path, ttl=1e12, clock=lambda: 1_000), 3))
-
-
 def write_session(path: Path) -> None:
     """Write the snapshot of a session that waits for an answer."""
     client = Client()
@@ -303,9 +283,6 @@ FORMATS: Final = {
     "cold store, PostgreSQL": Format("cold-langgraph.json", write_langgraph_store, check_postgres),
     "thread": Format("thread.sqlite", write_thread, check_thread),
     "messages": Format("messages.json", write_messages, check_messages),
-    "frame log": Format("frames.sqlite", write_frames, check_frames),
-    "frame log, Redis": Format("frames-redis.json", write_redis_frames, check_redis_frames),
-    "frame log, NATS": Format("frames-nats.json", write_nats_frames, check_nats_frames),
     "thread with a fold": Format("folded.sqlite", write_folded, check_folded),
     "session": Format("session.json", write_session, check_session),
     "instructions": Format("instructions.sqlite", write_registry, check_registry),

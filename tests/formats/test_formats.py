@@ -19,7 +19,6 @@ import redis
 from langchain_core.messages import ToolMessage, messages_from_dict
 from langgraph.store.memory import InMemoryStore
 
-from accp_adapters.bindings.logs.sqlite import SqliteFrameLog
 from accp_adapters.langgraph import StoreColdStore, restore_message
 from accp_adapters.stores import RedisColdStore, SqliteColdStore, SqliteInstructionRegistry
 from accp_core.errors import DecodeError, ProtocolError
@@ -31,8 +30,6 @@ VERSIONS = sorted(path.name for path in FOLDER.iterdir() if path.name[0].isdecim
 SERVERS = {
     "cold store, Redis": "redis_url",
     "cold store, PostgreSQL": "postgres_url",
-    "frame log, Redis": "redis_url",
-    "frame log, NATS": "nats_url",
 }
 
 
@@ -87,11 +84,6 @@ def test_a_database_of_a_later_version_is_refused_and_stays_as_it_is(name: str, 
             OPENERS[name](path)
 
 
-async def test_a_frame_log_of_a_later_version_is_refused(tmp_path: Path) -> None:
-    log = SqliteFrameLog(of_later_version("frames.sqlite", tmp_path))
-    with pytest.raises(ProtocolError, match=r"E3001: .* expected a file of version 1 or lower, found 2"):
-        await log.snapshot("s")
-    await log.aclose()
 
 
 def test_messages_in_another_notation_are_refused_by_its_version_and_stay_as_they_are() -> None:

@@ -36,8 +36,8 @@ from accp_adapters.bindings.hosts.slot import (
     Received,
     SessionKind,
     Slot,
-    answer_elsewhere,
     digest_of,
+    whole_answer,
 )
 from accp_adapters.bindings.identity import Principal
 from accp_adapters.serving.limits import Shares, TooMany
@@ -221,7 +221,7 @@ class SessionHost:
             known = slot.received.get(mid)
             if known is not None and known.digest == digest and not is_literal:
                 found = known
-                return None
+                return []  # saved, which tells whether another worker has gone on
             found = Received(digest, size=len(text))
             if mid and known is None:
                 slot.received[mid] = found
@@ -276,8 +276,7 @@ class SessionHost:
             async with asyncio.timeout(self.limits.takeover_wait if self._store else 0):
                 while self._store is not None:
                     found = await _stored(self._store.load_session, slot.name)
-                    entry = answer_elsewhere(found[1], mid) if found else None
-                    if entry is not None and not entry.is_open:
+                    if found and (entry := whole_answer(found[1], mid)) is not None:
                         return entry
                     await asyncio.sleep(_POLL)
         raise ProtocolError("expected an answer, found that another worker has the session", code=ErrorCode.TIMEOUT)
@@ -287,7 +286,8 @@ class SessionHost:
         timer = slot.session.get_timer() if slot.session else None
         due = _IDLE_POLL if timer is None else timer - self._now(slot)
         with suppress(TimeoutError):
-            await asyncio.wait_for(slot.changed.wait(), min(max(due, _POLL), _IDLE_POLL))
+            async with asyncio.timeout(min(max(due, _POLL), _IDLE_POLL)):
+                await slot.changed.wait()
         if timer is None or timer > self._now(slot) or slot.session is None:
             return
 

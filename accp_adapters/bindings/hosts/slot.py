@@ -341,13 +341,11 @@ def _whole(codec: Codec) -> Codec:
     )
 
 
-def answer_elsewhere(data: str, mid: str) -> Received | None:
-    """Return what another worker has stored of a received frame, None where it has forgotten it."""
-    for found, digest, frames, number, request, _, _ in read_json(data)["received"]:
-        if found == mid:
-            entry = Received(digest, frames, number)
-            entry.runs = int(request is not None)
-            return entry
+def whole_answer(data: str, mid: str) -> Received | None:
+    """Return what a snapshot has as answer to a received frame, None where there is none or more will come."""
+    for found, digest, frames, number, request, *_ in read_json(data)["received"]:
+        if found == mid and not number and request is None:
+            return Received(digest, frames)
     return None
 
 

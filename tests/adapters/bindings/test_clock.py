@@ -9,13 +9,9 @@ import pytest
 
 from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_adapters.bindings.clock import SteadyClock
-from accp_adapters.bindings.hosts import HOST_SESSION, HostLimits, SessionHost
-from accp_adapters.bindings.logs import MemoryFrameLog
 from accp_adapters.stores import embedded_store
-from accp_core.accp import Intent, Message, Session, SessionOptions, parse_frame
-from tests.adapters.bindings.hosts.agents import ANN, CODEC, Client
-from tests.adapters.bindings.hosts.test_host import echo
-from tests.limits import async_wait_until
+from accp_core.accp import Intent, Message, Session, SessionOptions
+from tests.adapters.bindings.hosts.agents import CODEC
 
 HOUR = 3_600.0
 JUMPS = pytest.mark.parametrize("jump", [HOUR, -HOUR])
@@ -53,22 +49,3 @@ async def test_a_wall_clock_that_is_set_ends_no_request_of_a_client(
     assert (asked.done(), silent) == (False, [])
     asked.cancel()
     await asyncio.wait([asked])
-
-
-async def test_a_session_goes_on_where_another_worker_had_a_clock_that_was_ahead() -> None:
-    """ACCP 3.7: a gap is named after `gap_delay`, not when the slower clock has caught up."""
-    log, client, now = MemoryFrameLog(), Client(first=1, reorder=8), [1_000.0]
-    limits = HostLimits(poll=0.001)
-    async with (
-        SessionHost(echo, codec=CODEC, log=log, limits=limits, clock=lambda: 1_000.0 + HOUR) as ahead,
-        SessionHost(echo, codec=CODEC, log=log, limits=limits, clock=lambda: now[0]) as behind,
-    ):
-        await ahead.frames(ANN, client.ask("add", n=0))
-        client.ask("add", n=1)  # is lost
-        early = asyncio.ensure_future(behind.frames(ANN, client.ask("add", n=2)))
-        places = behind._journal._places.values()
-        await async_wait_until(lambda: any(place.replica and place.replica.open for place in places))
-        await asyncio.sleep(0.01)
-        now[0] += HOST_SESSION.gap_delay + 1
-        (gap,) = await early
-    assert parse_frame(gap).params["code"] == "E3003"

@@ -8,20 +8,19 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from math import inf
 from types import FrameType
 from typing import Any
 
 import pytest
 
-from accp_adapters.bindings.hosts import HostLimits, Request, SessionHost
-from accp_adapters.bindings.logs import MemoryFrameLog
-from accp_adapters.serving.off_loop import LONG, OWNER, off_loop, size_of
+from accp_adapters.bindings.hosts import Request, SessionHost
+from accp_adapters.serving.threads import LONG, off_loop, size_of
+from accp_adapters.stores import SqliteColdStore
 from accp_core.accp import PRACTICAL_LIMITS, Codec, Intent, Message
 from tests.adapters.bindings.accp.serving import echo, serving
 from tests.adapters.bindings.accp.test_connect import joined
 from tests.adapters.bindings.hosts.agents import ANN, BOB, Client, count_characters
-from tests.limits import PATIENCE, async_wait_until
+from tests.limits import PATIENCE
 
 WORDS = "word " * LONG
 
@@ -59,9 +58,9 @@ async def tell(request: Request) -> Mapping[str, Any]:
 async def test_other_sessions_are_answered_while_a_long_frame_is_encoded(
     payload: dict[str, Any], patient: Patient
 ) -> None:
-    client, log = Client(), MemoryFrameLog()
+    client, store = Client(), SqliteColdStore()
     client.session._parts.codec = codec_of(count_characters)
-    async with SessionHost(tell, codec=codec_of(patient), log=log, limits=HostLimits(snapshot_every=1)) as host:
+    async with SessionHost(tell, codec=codec_of(patient), store=store) as host:
         asked = asyncio.ensure_future(host.frames(ANN, client.ask("tell", **payload)))
         await asyncio.to_thread(patient.began.wait, PATIENCE)
         await host.frames(BOB, Client().ask("add"))
@@ -69,7 +68,7 @@ async def test_other_sessions_are_answered_while_a_long_frame_is_encoded(
         frames = await asked
     assert threading.main_thread() not in patient.threads
     assert [message.payload["text"] for message in client.messages(frames)] == [WORDS]
-    async with SessionHost(tell, codec=codec_of(patient), log=log) as host:  # reads the long snapshot
+    async with SessionHost(tell, codec=codec_of(patient), store=store) as host:  # reads the long snapshot
         assert [message.payload for message in client.messages(await host.frames(ANN, client.ask("add")))] == [{"n": 1}]
     assert threading.main_thread() not in patient.threads
 
@@ -102,8 +101,7 @@ async def test_nothing_of_a_long_frame_is_read_or_written_beside_the_threads(car
     client, frames = Client(), list[str]()
     client.session._parts.codec = codec_of(count_characters)
     text = client.ask("tell", text=WORDS)
-    limits = HostLimits(snapshot_every=1)
-    async with SessionHost(counted, codec=codec_of(count_characters), log=MemoryFrameLog(), limits=limits) as host:
+    async with SessionHost(counted, codec=codec_of(count_characters), store=SqliteColdStore()) as host:
         with core_calls_with_long_texts() as found:
             if carrier == "http":
                 frames = await host.frames(ANN, text)
@@ -132,52 +130,6 @@ async def test_a_client_encodes_and_decodes_long_frames_in_a_thread(scheme: str,
 async def test_short_work_stays_where_it_is() -> None:
     assert await off_loop(LONG, threading.current_thread) is threading.main_thread()
     assert await off_loop(LONG + 1, threading.current_thread) is not threading.main_thread()
-
-
-class Work:
-    """Work that lasts until it is let go."""
-
-    def __init__(self) -> None:
-        self.running = 0
-        self.most = 0
-        self.go = threading.Event()
-
-    def __call__(self) -> None:
-        self.running += 1
-        self.most = max(self.most, self.running)
-        self.go.wait(PATIENCE)
-        self.running -= 1
-
-    def start(self, owner: str) -> asyncio.Task[None]:
-        async def work() -> None:
-            OWNER.set(owner)
-            await off_loop(inf, self)
-
-        return asyncio.create_task(work())
-
-
-async def test_an_owner_has_one_piece_of_work_at_a_time_and_another_one_waits_for_none_of_it() -> None:
-    hog, honest = Work(), Work()
-    asked = [hog.start("hog") for _ in range(20)]
-    await async_wait_until(lambda: hog.running == 1)
-    honest.go.set()
-    await honest.start("ann")
-    for each in asked[:10]:  # who goes away does not make room for more of his own
-        each.cancel()
-    await asyncio.wait(asked[:10])
-    await asyncio.sleep(0)
-    assert hog.most == 1
-    hog.go.set()
-    await asyncio.wait(asked)
-    assert (hog.most, honest.most) == (1, 1)
-
-
-async def test_work_of_nobody_in_particular_waits_for_no_turn() -> None:
-    work = Work()
-    asked = [work.start("") for _ in range(2)]
-    await async_wait_until(lambda: work.running == 2)
-    work.go.set()
-    await asyncio.gather(*asked)
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,15 @@
-"""`accp serve` with a handler, as a process; and which option belongs to what, for everything that it serves."""
+"""`accp serve` and `accp relay`, as processes."""
 
 from __future__ import annotations
 
 import asyncio
-import re
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 from typer.testing import CliRunner
@@ -24,8 +25,6 @@ from tests.limits import PATIENCE
 HANDLER = "async def answer(request):\n    return dict(request.message.payload)\n"
 TOKEN = "token-of-ann"
 ECHO = "tests.adapters.bindings.accp.serving:echo"
-AGENT = f"{__name__}:SERVED"
-SERVED = Echo()
 
 
 def command(*words: str) -> list[str]:
@@ -35,7 +34,7 @@ def command(*words: str) -> list[str]:
 def test_a_handler_is_served_until_a_signal_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "crm.py").write_text(HANDLER, encoding="utf-8")
     monkeypatch.setenv("CRM_TOKENS", f"ann:{TOKEN}")
-    words = command("--http", "127.0.0.1:0", "--token-env", "CRM_TOKENS", "--log", "sqlite:sessions.db")
+    words = command("--http", "127.0.0.1:0", "--token-env", "CRM_TOKENS", "--store", "sqlite:sessions.db")
     message = Message(sender="", intent=Intent.REQUEST, operation="add", payload={"n": 7})
 
     async def ask(url: str) -> Any:
@@ -92,84 +91,51 @@ def test_tokens_of_nobody_are_refused_without_showing_them(
     assert "token-of" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        (("--http", "0.0.0.0:0"), "expected --token-env"),
-        (("--http", "8930"), "expected HOST:PORT"),
-        (("--http", "127.0.0.1:99999"), "expected HOST:PORT"),
-        (("--http", "127.0.0.1:0", "--token-env", "NO_SUCH_NAME"), "at least one token"),
-        (("--http", "127.0.0.1:0"), "expected MODULE:NAME"),
-    ],
-)
-def test_what_cannot_be_served_is_refused_before_anything_is_imported(words: tuple[str, ...], reason: str) -> None:
-    assert reason in refused("no_such_module:answer", *words)
+AGENT = f"{__name__}:SERVED"
+SERVED = Echo()
 
 
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("--log", "mysql://u:secret@h"), "--http"),
-        (("--http", "127.0.0.1:0", "--log", "mysql://u:secret@h"), "expected memory"),
+        (("no_such_module:answer", "--http", "0.0.0.0:0"), "expected --token-env"),
+        (("no_such_module:answer", "--http", "8930"), "expected HOST:PORT"),
+        (("no_such_module:answer", "--http", "127.0.0.1:99999"), "expected HOST:PORT"),
+        (("no_such_module:answer", "--http", "127.0.0.1:0", "--token-env", "NO_SUCH_NAME"), "at least one token"),
+        (("no_such_module:answer", "--http", "127.0.0.1:0"), "expected MODULE:NAME"),
+        (("answer",), "expected MODULE:NAME"),
+        ((ECHO, "--store", "mysql://u:secret@h"), "expected sqlite:PATH or redis://HOST"),
+        (("tests.adapters.bindings.acp.agents:Echo",), "expected a function, or an object with a card"),
+        (("sys:path",), "expected a function, or an object with a card"),
     ],
 )
-def test_a_handler_needs_a_place_and_a_log(words: tuple[str, ...], reason: str) -> None:
-    shown = refused(ECHO, *words)
+def test_what_cannot_be_served_is_refused(words: tuple[str, ...], reason: str) -> None:
+    done = CliRunner().invoke(app, ["serve", *words])
+    assert done.exit_code == 2
+    shown = " ".join(done.output.replace("│", "").split())
     assert reason in shown
     assert "secret" not in shown
 
 
-@pytest.mark.parametrize(
-    ("words", "option", "owner"),
-    [
-        ((ECHO, "--tcp", "127.0.0.1:0"), "--tcp", "expected it with a TARGET with a card"),
-        ((ECHO, "--relay", "acp+ws://h"), "--relay", "found a TARGET that is a function"),
-        ((ECHO, "--stdio"), "--stdio", "expected it with a TARGET with a card"),
-        ((AGENT, "--tcp", "127.0.0.1:0", "--log", "memory"), "--log", "expected it with a TARGET that is a function"),
-        ((AGENT, "--stdio", "--agent-id", "crm"), "--agent-id", "expected it with a TARGET that is a function"),
-    ],
-)
-def test_an_option_of_something_else_is_refused_by_name(words: tuple[str, ...], option: str, owner: str) -> None:
-    shown = refused(*words)
-    assert f"Invalid value for {option}: expected it with" in shown
-    assert owner in shown
+@pytest.mark.parametrize("words", [("serve", AGENT), ("relay",)])
+def test_agents_and_relays_are_served_by_uvicorn(words: tuple[str, ...]) -> None:
+    command = [str(Path(sys.executable).with_name("accp")), *words, "--http", "127.0.0.1:0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stderr is not None
+            port = int(server.stderr.readline().rpartition(":")[2])
+            path = "/.well-known/acp.json" if words[0] == "serve" else "/acp/rooms"
+            with urlopen(f"http://127.0.0.1:{port}{path}") as answer:
+                assert answer.status == 200
+            server.send_signal(signal.SIGTERM)
+            server.communicate(timeout=PATIENCE)
+        finally:
+            server.kill()
 
 
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        (("tests.adapters.bindings.acp.agents:Echo", "--tcp", "127.0.0.1:0"), "expected a function, or an object with"),
-        (("tests.limits:LONG", "--http", "127.0.0.1:0"), "expected a function, or an object with"),
-        (("tests.limits", "--http", "127.0.0.1:0"), "expected MODULE:NAME, such as agents.crm:answer"),
-        (("hand", "--http", "127.0.0.1:0"), "answer, found 'hand'"),
-        (("hand",), "found 'hand'"),
-        (("tests.limits:", "--http", "127.0.0.1:0"), "found 'tests.limits:': a module and a NAME with a colon between"),
-        ((":LONG", "--http", "127.0.0.1:0"), "expected MODULE:NAME, found ':LONG': a module and a NAME"),
-    ],
-)
-def test_there_is_one_thing_to_serve(words: tuple[str, ...], reason: str) -> None:
-    assert reason in refused(*words)
-
-
-def refused(*words: str) -> str:
-    run = CliRunner().invoke(app, ["serve", *words])
-    assert run.exit_code == 2
-    assert not run.stdout
-    return " ".join(run.stderr.split())
-
-
-def test_each_option_stands_below_what_it_belongs_to() -> None:
-    shown = CliRunner().invoke(app, ["serve", "--help"]).stdout
-    sections = re.findall(r"^(\S.*):\n((?: .*\n)+)", shown, flags=re.MULTILINE)
-    options = {title: re.findall(r"^  (--[a-z-]+)", text, flags=re.MULTILINE) for title, text in sections}
-    assert options == {
-        "Arguments": [],
-        "Options": ["--http", "--token-env", "--allow-host", "--certificate", "--key", "--help"],
-        "Options of a handler of ACCP": ["--agent-id", "--log", "--sequence", "--ascii", "--decimal"],
-        "Options of an agent of ACP": ["--tcp", "--relay", "--make-token", "--stdio"],
-    }
-
-
-def test_a_log_that_cannot_be_opened_is_refused_at_the_start() -> None:
-    shown = refused(ECHO, "--http", "127.0.0.1:0", "--log", "sqlite:/nodir/x.db")
-    assert "for --log: E3001: expected a folder at '/nodir'" in shown
+def test_an_address_that_is_taken_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        done = CliRunner().invoke(app, ["serve", ECHO, "--http", address])
+    assert done.exit_code == 1
+    assert address in done.output and "expected an address to listen at" in done.output

@@ -1,8 +1,7 @@
-"""Files of stores and logs: nobody but their owner may read or change them, however they came to be."""
+"""Files of stores: nobody but their owner may read or change them, however they came to be."""
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sqlite3
 import stat
@@ -11,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from accp_adapters.bindings.logs import SqliteFrameLog
 from accp_adapters.stores import SqliteColdStore, SqliteInstructionRegistry
 
 
@@ -25,16 +23,7 @@ def open_registry(path: Path) -> None:
     SqliteInstructionRegistry(path).close()
 
 
-def open_log(path: Path) -> None:
-    async def use() -> None:
-        log = SqliteFrameLog(path)
-        assert await log.lease("s/1", "ann", 1.0)
-        await log.aclose()
-
-    asyncio.run(use())
-
-
-OPENED = pytest.mark.parametrize("opened", [open_store, open_registry, open_log])
+OPENED = pytest.mark.parametrize("opened", [open_store, open_registry])
 Opened = Callable[[Path], None]
 
 

@@ -27,7 +27,6 @@ __all__ = ["main"]
 SERVERS: dict[str, Any] = {
     "redis": servers.redis_server,
     "postgres": servers.postgres,
-    "nats": servers.nats_server,
 }
 
 

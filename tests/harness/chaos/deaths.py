@@ -24,7 +24,6 @@ STORES: Final = {
     "texts in PostgreSQL": ("texts", "postgres"),
     "answers in SQLite": ("answers", "sqlite"),
     "answers in Redis": ("answers", "redis"),
-    "answers in NATS": ("answers", "nats"),
 }
 """What is stored where: the kind of a job, and the server that it needs."""
 _SESSIONS: Final = count(1)

@@ -19,8 +19,7 @@ from typing import Any, Final
 
 from langgraph.store.postgres import PostgresStore
 
-from accp_adapters.bindings.hosts import HostLimits, Request, SessionHost
-from accp_adapters.bindings.logs import open_log
+from accp_adapters.bindings import Request, SessionHost
 from accp_adapters.langgraph import StoreColdStore
 from accp_adapters.stores import open_store
 from accp_core.references import find_references, key_of, reference_to
@@ -88,7 +87,7 @@ class opened:
 
 
 def answer_requests(job: dict[str, Any], doom: Doom, acknowledged: int) -> None:
-    """Ask a host, whose log dies, four times, and acknowledge each answer."""
+    """Ask a host, whose store dies, four times, and acknowledge each answer."""
     asyncio.run(_answer_requests(job, doom, acknowledged))
 
 
@@ -97,11 +96,8 @@ async def _answer_requests(job: dict[str, Any], doom: Doom, acknowledged: int) -
         tell(acknowledged, f"handled {request.idempotency_key}")
         return {"n": request.message.payload["n"], "worker": os.getpid()}
 
-    log = doom.around(
-        open_log(job["address"]), "lease", "append", "append_next", "save", "release", "snapshot", "renew"
-    )
-    limits = HostLimits(lease=0.5, snapshot_every=3)
-    async with SessionHost(handle, codec=CODEC, log=log, limits=limits) as host:
+    store = doom.around(open_store(job["address"]), "load_session", "save_session", "put")
+    async with SessionHost(handle, codec=CODEC, store=store) as host:
         client = Client(job["session"])
         for number in range(4):
             frame = client.ask("add", n=number)
@@ -109,7 +105,7 @@ async def _answer_requests(job: dict[str, Any], doom: Doom, acknowledged: int) -
             (answer,) = client.messages(frames)
             assert answer.payload["n"] == number
             tell(acknowledged, f"answer {number} {json.dumps(frames)}")
-    await log.aclose()
+    store.close()
 
 
 def check_answers(job: dict[str, Any], acknowledged: list[str]) -> list[str]:
@@ -196,8 +192,7 @@ def do_apart(job: dict[str, Any]) -> None:
 def main() -> None:
     """Do every job of the input."""
     # No collection of a fork touches, and so copies, what all share; no fork imports what each would need.
-    for module in ("bindings.logs.redis", "bindings.logs.nats", "stores.redis"):
-        import_module(f"accp_adapters.{module}")
+    import_module("accp_adapters.stores.redis")
     gc.collect()
     gc.freeze()
     for line in sys.stdin:

@@ -23,7 +23,6 @@ from accp_adapters.bindings.accp.app import accp_app
 from accp_adapters.bindings.accp.connect import ClientOptions
 from accp_adapters.bindings.accp.connect import connect as connect_session
 from accp_adapters.bindings.hosts import HostLimits, SessionHost
-from accp_adapters.bindings.logs.sqlite import SqliteFrameLog
 from accp_adapters.langgraph import AccpMiddleware, Policy
 from accp_adapters.stores import SqliteColdStore
 from accp_core.accp import Intent, Message
@@ -150,9 +149,9 @@ async def tasks(folder: Path) -> AsyncIterator[Callable[[int], Any]]:
 @asynccontextmanager
 async def sessions(folder: Path) -> AsyncIterator[Callable[[int], Any]]:
     """Yield a job: a session over WebSocket with ten requests."""
-    log = SqliteFrameLog(folder / "frames.sqlite", ttl=300, power_safe=False)
+    log = SqliteColdStore(folder / "sessions.sqlite", session_ttl=300)
     async with (
-        SessionHost(echo, codec=CODEC, log=log, limits=HostLimits(replicas=20)) as host,
+        SessionHost(echo, codec=CODEC, store=log, limits=HostLimits(sessions=20)) as host,
         serve_app(accp_app(host)) as address,
     ):
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from itertools import count
 from typing import Any
 
-__all__ = ["Cutting", "Late", "LosingAnswers", "cutting"]
+__all__ = ["Cutting", "LosingAnswers", "cutting"]
 
 
 class Cutting:
@@ -24,20 +24,11 @@ class Cutting:
         self.is_open.set()
         self._target = target.split(":")
         self._writers: set[asyncio.StreamWriter] = set()
-        self._clients: set[asyncio.StreamWriter] = set()
-        self._half_open: set[asyncio.StreamWriter] = set()
 
     def cut(self) -> None:
         """Abort every connection."""
         self.cuts += bool(self._writers)
         for writer in self._writers:
-            writer.transport.abort()
-
-    def go_over(self, target: str) -> None:
-        """Abort the clients' ends, of which the server learns nothing; the next connections lead to `target`."""
-        self._target = target.split(":")
-        self._half_open |= self._writers - self._clients
-        for writer in self._clients:
             writer.transport.abort()
 
     async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -50,14 +41,12 @@ class Cutting:
         to_reader, to_writer = await asyncio.open_connection(*self._target)
         both = {writer, to_writer}
         self._writers |= both
-        self._clients.add(writer)
         # Counted once `cut` reaches it: a test that waits for a connection then cuts that one.
         self.connections += 1
         try:
             await asyncio.gather(self._copy(reader, to_writer), self._copy(to_reader, writer))
         finally:
             self._writers -= both
-            self._clients.discard(writer)
             for each in both:
                 each.transport.abort()
 
@@ -66,8 +55,7 @@ class Cutting:
             while data := await reader.read(4_096):
                 writer.write(data)
                 await writer.drain()
-        if writer not in self._half_open:
-            writer.transport.abort()
+        writer.transport.abort()
 
 
 @asynccontextmanager
@@ -119,30 +107,3 @@ class LosingAnswers:
             half = events[1]["body"][: len(events[1]["body"]) // 2]
             await send({"type": "http.response.body", "body": half, "more_body": True})
         raise ConnectionAbortedError("the answer is lost")
-
-
-class Late:
-    """An ASGI application that gets the frames with a certain text only after it has refused another one with E3003."""
-
-    def __init__(self, app: Any, text: bytes) -> None:
-        self._app, self._text = app, text
-        self.refused = asyncio.Event()
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve a request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        events = [await receive()]
-        if self._text in events[0]["body"]:
-            await self.refused.wait()
-
-        async def receive_again() -> Any:
-            return events.pop() if events else await receive()
-
-        async def watch(event: Any) -> None:
-            await send(event)
-            if b"code:E3003" in event.get("body", b""):
-                self.refused.set()
-
-        await self._app(scope, receive_again, watch)

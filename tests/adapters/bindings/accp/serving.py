@@ -35,6 +35,7 @@ async def serve(app: Any, **options: Any) -> AsyncIterator[str]:
     server = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_096)  # what a peer does not read is noticed early
         serving = asyncio.ensure_future(server.serve(sockets=[listening]))
         try:
             yield f"127.0.0.1:{listening.getsockname()[1]}"

@@ -17,13 +17,12 @@ from accp_adapters.bindings.accp.app import accp_app
 from accp_adapters.bindings.accp.client_errors import ConnectionRefused, RequestFailed, SessionLost
 from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_adapters.bindings.accp.connect import ClientOptions, connect
-from accp_adapters.bindings.hosts import HOST_SESSION, HostLimits, Request, SessionHost
-from accp_adapters.bindings.hosts.names import session_name
-from accp_adapters.bindings.identity import ANONYMOUS, BearerTokens, Principal
+from accp_adapters.bindings.hosts import Request, SessionHost
+from accp_adapters.bindings.identity import BearerTokens, Principal
 from accp_core.accp import Intent, Message
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
-from tests.adapters.bindings.accp.faults import Late, LosingAnswers, cutting
+from tests.adapters.bindings.accp.faults import LosingAnswers, cutting
 from tests.adapters.bindings.accp.serving import count, echo, serve, serving
 from tests.adapters.bindings.hosts.agents import CODEC
 from tests.limits import LONG, PATIENCE, async_wait_until
@@ -207,22 +206,6 @@ async def test_frames_arrive_once_over_http_that_loses_answers(caplog: pytest.Lo
     assert sorted(handler.seen) == list(range(FRAMES))
     assert app.lost >= FRAMES // 20
     assert "refused" not in caplog.text
-
-
-async def test_a_frame_that_was_refused_as_too_early_is_sent_again() -> None:
-    """ACCP 3.7: E3003 names the missing frame; those behind it are not lost."""
-    now = [1_000.0]
-    async with SessionHost(echo, codec=CODEC, limits=HostLimits(poll=0.001), clock=lambda: now[0]) as host:
-        app = Late(accp_app(host), b"n:1|")
-        async with serve(app) as address, joined(address, "http") as session:
-            await session.request(ask(n=0, last=True))
-            asked = asyncio.gather(*(session.request(ask(n=number, last=True)) for number in (1, 2, 3)))
-            replica = host._journal.place(session_name(ANONYMOUS, session.session_id), session.session_id)
-            await async_wait_until(lambda: replica.replica is not None and len(replica.replica.open) == 2)
-            now[0] += HOST_SESSION.gap_delay
-            answers = await asyncio.wait_for(asked, PATIENCE)
-    assert app.refused.is_set()
-    assert [answer.payload["n"] for answer in answers] == [1, 2, 3]
 
 
 @pytest.mark.slow

@@ -7,17 +7,12 @@ import socket
 from collections.abc import AsyncIterator
 from typing import Any
 
-import pytest
-
-from accp_adapters.bindings.accp.app import accp_app
-from accp_adapters.bindings.hosts import SessionHost
 from accp_adapters.bindings.identity import Principal
-from accp_adapters.serving.limits import ServerLimits
 from accp_core.accp import PRACTICAL_LIMITS, Codec
-from tests.adapters.bindings.accp.serving import echo, serve, serving
+from tests.adapters.bindings.accp.serving import serving
 from tests.adapters.bindings.accp.test_http_endpoint import TYPE, code_of, post
 from tests.adapters.bindings.accp.test_websocket_endpoint import opened
-from tests.adapters.bindings.hosts.agents import CODEC, Client, count_characters
+from tests.adapters.bindings.hosts.agents import Client, count_characters
 from tests.limits import PATIENCE
 
 WIDE = Codec(counter=count_characters, limits=PRACTICAL_LIMITS)
@@ -42,38 +37,9 @@ async def test_a_frame_that_was_taken_from_elsewhere_does_nothing() -> None:
     assert (code_of(answers[1]), answers[0].text, runs) == ("E5001", answers[2].text, ["ann"])
 
 
-@pytest.mark.parametrize(
-    ("sent", "answer"),
-    [(b"", b""), (b"POST /accp/v1/frames HTTP/1.1\r\nhost: 127.0.0.1\r\n", b"HTTP/1.1 408 Request Timeout\r\n")],
-)
-async def test_a_socket_on_which_no_request_comes_is_closed(sent: bytes, answer: bytes) -> None:
-    async with (
-        SessionHost(echo, codec=CODEC) as host,
-        serve(accp_app(host, limits=ServerLimits(places=1)), header_seconds=0.1) as address,
-    ):
-        reader, writer = await asyncio.open_connection(*address.split(":"))
-        writer.write(sent)
-        assert (await post(address, Client().ask("add", n=1))).status_code == 200  # it takes nobody's place
-        found = await asyncio.wait_for(reader.read(), PATIENCE)
-        assert found.startswith(answer) and bool(found) is bool(answer)
-        writer.close()
-
-
 async def many(_: Any) -> AsyncIterator[dict[str, Any]]:
     for _number in range(20):
         yield {"data": "x" * 100_000}
-
-
-@pytest.fixture
-def narrow_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a server's system keep little of what its peers do not read."""
-
-    def listen(host: str, port: int) -> socket.socket:
-        listening = listen_at(host, port)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_096)
-        return listening
-
-    monkeypatch.setattr("tests.adapters.bindings.accp.serving.listen_at", listen)
 
 
 def narrow(address: str) -> socket.socket:
@@ -96,7 +62,6 @@ async def free(address: str) -> None:
 LIMITS = {"places": 1, "write_time": 0.2}
 
 
-@pytest.mark.usefixtures("narrow_server")
 async def test_a_peer_that_does_not_read_its_response_loses_its_connection() -> None:
     async def handle(request: Any) -> Any:
         return many(request) if request.message.operation == "tell" else {}
@@ -113,7 +78,6 @@ async def test_a_peer_that_does_not_read_its_response_loses_its_connection() -> 
         connected.close()
 
 
-@pytest.mark.usefixtures("narrow_server")
 async def test_a_peer_that_does_not_read_its_web_socket_loses_its_connection() -> None:
     async def handle(request: Any) -> Any:
         return many(request) if request.message.operation == "tell" else {}

@@ -10,8 +10,6 @@ import asyncio
 import gc
 import os
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -19,8 +17,8 @@ import pytest
 from accp_adapters.bindings.accp.app import accp_app
 from accp_adapters.bindings.accp.connect import connect
 from accp_adapters.bindings.hosts import HostLimits, SessionHost
-from accp_adapters.bindings.logs import FrameLog, MemoryFrameLog, SqliteFrameLog
 from accp_adapters.serving.limits import ServerLimits
+from accp_adapters.stores import SqliteColdStore
 from accp_core.accp import Intent, Message
 from tests.adapters.bindings.accp.serving import echo, serve
 from tests.adapters.bindings.hosts.agents import CODEC
@@ -47,24 +45,17 @@ def memory() -> tuple[int, int]:
     return sys.getallocatedblocks(), pages * os.sysconf("SC_PAGESIZE")
 
 
-@asynccontextmanager
-async def log_of(kind: str, path: Path) -> AsyncIterator[FrameLog]:
-    """Yield a log in a file, or one in memory that forgets a session in which nothing happens for some seconds."""
-    log: FrameLog = SqliteFrameLog(path / "log.db", power_safe=False) if kind == "sqlite" else MemoryFrameLog(ttl=20)
-    yield log
-    await log.aclose()
-
-
 @pytest.mark.parametrize(("scheme", "kind"), [("http", "memory"), ("ws", "sqlite")])
 async def test_nothing_is_left_of_a_session(scheme: str, kind: str, tmp_path: Path) -> None:
+    store = SqliteColdStore(tmp_path / "sessions.sqlite") if kind == "sqlite" else None
+
     async def use(address: str) -> None:
         async with connect(f"{scheme}://{address}", agent_id="ann", codec=CODEC) as session:
             for _ in range(REQUESTS):
                 await session.request(ASK)
 
     async with (
-        log_of(kind, tmp_path) as log,
-        SessionHost(echo, codec=CODEC, log=log, limits=HostLimits(replicas=REPLICAS)) as host,
+        SessionHost(echo, codec=CODEC, store=store, limits=HostLimits(sessions=REPLICAS)) as host,
         serve(accp_app(host, limits=ServerLimits(rate=1e6))) as address,
     ):
         for _ in range(WARM):
@@ -78,6 +69,5 @@ async def test_nothing_is_left_of_a_session(scheme: str, kind: str, tmp_path: Pa
         print(f"{scheme}, {kind}: {SESSIONS} sessions of {2 * REQUESTS} frames: {held} to {after} blocks of objects")
         print(f"{size >> 10} to {size_after >> 10} KiB of the process, {before} to {descriptors()} descriptors")
         assert descriptors() <= before + 2
-        assert len(host._journal._places) <= REPLICAS
         assert after <= held + SPREAD
         assert size_after <= size + RISE

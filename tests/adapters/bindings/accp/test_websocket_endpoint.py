@@ -172,10 +172,3 @@ async def test_connections_are_counted() -> None:
             async with opened(address):
                 raise AssertionError
     assert refused.value.response.status_code == 503
-
-
-# A few bytes of a compressed message stand for as many megabytes as the sender likes.
-async def test_compression_is_not_agreed_on() -> None:
-    async with serving() as address, opened(address, compression="deflate") as socket:
-        assert socket.response is not None
-        assert "sec-websocket-extensions" not in socket.response.headers

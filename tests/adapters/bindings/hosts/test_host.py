@@ -1,4 +1,4 @@
-"""The host of one worker, over a log in memory."""
+"""The host of one worker."""
 
 from __future__ import annotations
 
@@ -10,18 +10,13 @@ from typing import Any
 import pytest
 
 from accp_adapters.bindings.hosts import HOST_SESSION, HostLimits, Request, SessionHost
-from accp_adapters.bindings.hosts.journal import SessionPlace
-from accp_adapters.bindings.hosts.names import session_name
-from accp_adapters.bindings.hosts.replica import Replica
 from accp_adapters.bindings.identity import Principal
-from accp_adapters.bindings.logs import MemoryFrameLog
-from accp_adapters.stores import embedded_store
-from accp_core.accp import PRACTICAL_LIMITS, Message, Ref, StreamChunkReceived, StreamEnded, parse_frame
+from accp_adapters.stores import SqliteColdStore
+from accp_core.accp import PRACTICAL_LIMITS, Message, StreamChunkReceived, StreamEnded, parse_frame
 from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
 from tests.adapters.bindings.hosts.agents import ANN, BOB, CODEC, Client
-from tests.limits import async_wait_until
 
 
 async def echo(request: Request) -> Mapping[str, Any]:
@@ -30,11 +25,6 @@ async def echo(request: Request) -> Mapping[str, Any]:
 
 def host(handler: Any = echo, **limits: Any) -> SessionHost:
     return SessionHost(handler, codec=CODEC, limits=HostLimits(**limits))
-
-
-def _place(served: SessionHost) -> SessionPlace:
-    """Return the place of Ann's session."""
-    return served._journal.place(session_name(ANN, "s1"), "s1")
 
 
 async def test_a_request_is_answered_by_what_the_handler_returns() -> None:
@@ -76,7 +66,7 @@ async def test_nobody_learns_which_session_ids_others_use() -> None:
 
 async def test_cold_texts_of_another_principal_are_not_found() -> None:
     """ACCP 9: "Cold state references MUST be scoped to the current session", whatever its id is."""
-    store = embedded_store()
+    store = SqliteColdStore()
     shared = replace(CODEC, shared_store=True)
     long = {"words": "a text of more than fifty characters, which is stored and not sent"}
 
@@ -99,7 +89,7 @@ async def test_an_agent_that_the_principal_may_not_speak_for_is_refused() -> Non
     async with host() as served:
         with pytest.raises(ProtocolError) as refused:
             await served.frames(company, Client(agent="mallory").ask("add", n=1))
-        assert not served._journal._places
+        assert await served.frames(ANN, Client(agent="mallory").ask("add", n=1))
     assert refused.value.code == ErrorCode.POLICY_DENIED
 
 
@@ -137,10 +127,10 @@ async def test_a_frame_without_a_session_id_belongs_to_its_principal_and_sender(
     assert [frame.envelope.session_id for frame in found] == [None, None, "ann"]
 
 
-async def test_a_session_without_an_id_goes_on_without_one_after_a_snapshot() -> None:
-    log = MemoryFrameLog()
+async def test_a_session_without_an_id_goes_on_without_one_in_another_worker() -> None:
+    store = SqliteColdStore()
     for number in (1, 2, 3):
-        async with SessionHost(echo, codec=CODEC, log=log, limits=HostLimits(snapshot_every=1)) as served:
+        async with SessionHost(echo, codec=CODEC, store=store) as served:
             (answer,) = await served.frames(ANN, f"@ann>req:add{{n:{number}}}[mid:a{number},seq:{number}]")
         frame = parse_frame(answer)
         assert (frame.envelope.sequence, frame.envelope.session_id) == (number, None)
@@ -177,7 +167,6 @@ async def test_frames_that_are_recorded_while_one_is_sent_are_sent_too() -> None
         async for frame in served.stream(ANN, asked):
             frames.append(frame)
             await finished.wait()
-            await async_wait_until(lambda: not _place(served).replica.open)  # type: ignore[union-attr]  # it was read
         assert frames == await served.frames(ANN, asked)
     chunks = [event for event in client.take(frames) if isinstance(event, StreamChunkReceived)]
     assert [chunk.message.payload["data"] for chunk in chunks] == ["0", "1", "2", "3", "4", ""]
@@ -229,43 +218,6 @@ async def test_a_handler_that_raises_ends_itself_or_gives_no_answer_has_failed_a
         (message,) = client.messages(await served.frames(ANN, client.ask("pay")))
     assert (message.intent, message.payload["code"], runs) == (Intent.FAILURE, code, ["ann1"])
     assert message.payload["message"].startswith(words)
-
-
-async def test_a_failure_that_cannot_be_encoded_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    client, write = Client(), Replica.to_log
-
-    def refuse(replica: Replica, message: Message) -> str:
-        if message.payload.get("code") == "E2001":
-            raise ProtocolError("expected less", code="E2003")
-        return write(replica, message)
-
-    monkeypatch.setattr(Replica, "to_log", refuse)
-
-    async def handle(request: Request) -> Any:
-        raise ProtocolError("no such invoice", code="E2001")
-
-    async with host(handle, answer_wait=20.0) as served:
-        (message,) = client.messages(await served.frames(ANN, client.ask("pay")))
-    assert message.payload["code"] == ErrorCode.INTERNAL_ERROR
-
-
-async def test_a_request_of_which_no_failure_can_be_recorded_is_closed_and_not_run_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    client, runs = Client(), []
-
-    async def handle(request: Request) -> Any:
-        runs.append(request.idempotency_key)
-        return {}
-
-    def refuse(*_: Any) -> str:
-        raise ProtocolError("expected less", code="E2003")
-
-    monkeypatch.setattr(Replica, "to_log", refuse)
-    async with host(handle, answer_wait=20.0, snapshot_every=1_000) as served:
-        frame = client.ask("pay")
-        assert [await served.frames(ANN, frame), await served.frames(ANN, frame)] == [[], []]
-    assert runs == ["ann1"]
 
 
 async def test_a_cancel_stops_the_handler_and_its_answer() -> None:
@@ -330,10 +282,11 @@ async def test_a_frame_that_asks_for_nothing_and_came_early_is_answered_when_its
 async def test_a_frame_whose_predecessor_does_not_come_is_refused_and_taken_later() -> None:
     """ACCP 3.7: "A gap in sequence numbers MUST trigger error E3003 SEQUENCE_GAP"."""
     client, now = Client(first=1, reorder=8), [1_000.0]
-    async with SessionHost(echo, codec=CODEC, limits=HostLimits(poll=0.001), clock=lambda: now[0]) as served:
+    async with SessionHost(echo, codec=CODEC, clock=lambda: now[0]) as served:
         first, second = client.ask("add", n=1), client.ask("add", n=2)
         early = asyncio.ensure_future(served.frames(ANN, second))
-        await async_wait_until(lambda: (replica := _place(served).replica) is not None and bool(replica.open))
+        await asyncio.sleep(0.01)
+        assert not early.done()
         now[0] += HOST_SESSION.gap_delay
         (gap,) = await early
         assert parse_frame(gap).params["code"] == ErrorCode.SEQUENCE_GAP
@@ -403,68 +356,3 @@ async def test_a_handler_that_ends_without_an_answer_runs_once(
         assert (last.intent, last.params["schema"]) == (Intent.STREAM, "ST")
     else:
         assert (last.intent, last.params["code"]) == (Intent.FAILURE, ErrorCode.INTERNAL_ERROR)
-
-
-class Puts:
-    """A store that counts what is put into it."""
-
-    def __init__(self) -> None:
-        self.texts: dict[tuple[str, str], str] = {}
-        self.get = lambda session, key: self.texts.get((session, key))
-
-    def put(self, session: str, key: str, text: str) -> None:
-        self.texts[session, key] = text
-
-
-async def test_the_raw_data_of_checkpoints_is_read_before_and_after_a_snapshot_stores_it() -> None:
-    client, store, log = Client(), Puts(), MemoryFrameLog()
-
-    async def tell(request: Request) -> Mapping[str, Any]:
-        return {"told": request.message.payload["n"]}
-
-    async def opened(served: SessionHost, number: int) -> Any:
-        (message,) = client.messages(await served.frames(ANN, client.ask("tell", n=Ref(f"warm.ckpt_{number}.raw"))))
-        key = message.payload["told"].removeprefix("$")
-        (message,) = client.messages(await served.frames(ANN, client.ask("tell", n=Ref(key))))
-        return message.payload["told"]
-
-    limits = HostLimits(snapshot_every=10)
-    async with SessionHost(tell, codec=CODEC, log=log, limits=limits, store=store) as served:  # type: ignore[arg-type]
-        await served.frames(ANN, client.ask("tell", n="first"))
-        before = await opened(served, 1)
-        assert not store.texts
-        assert await opened(served, 1) == before
-        await async_wait_until(lambda: store.texts)  # by the tenth step
-    async with SessionHost(tell, codec=CODEC, log=log, limits=limits, store=store) as served:  # type: ignore[arg-type]
-        assert await opened(served, 1) == before
-
-
-async def test_long_raw_data_is_stored_at_once() -> None:
-    store, text = Puts(), "x" * 300_000
-    async with SessionHost(echo, codec=CODEC, store=store) as served:  # type: ignore[arg-type]
-        await served.frames(ANN, f"@ann>req:tell{{n:{text}}}[mid:a1,seq:1,ts:1000,sid:s1]")
-    assert store.texts
-
-
-class Counted(MemoryFrameLog):
-    """A log that names the operations on sessions."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.operations: list[str] = []
-
-    def __getattribute__(self, name: str) -> Any:
-        if name in {"lease", "renew", "release", "append", "append_next", "save", "snapshot", "read", "delete"}:
-            object.__getattribute__(self, "operations").append(name)
-        return super().__getattribute__(name)
-
-
-async def test_a_request_in_a_session_takes_two_operations_of_the_log() -> None:
-    client, log = Client(), Counted()
-    async with SessionHost(echo, codec=CODEC, log=log, limits=HostLimits(lease=600.0, snapshot_every=1_000)) as served:
-        await served.frames(ANN, client.ask("add", n=0))
-        log.operations.clear()
-        for number in range(1, 6):
-            (message,) = client.messages(await served.frames(ANN, client.ask("add", n=number)))
-            assert message.payload["echo"] == number
-        assert log.operations == ["append_next"] * 10

@@ -84,8 +84,6 @@ def test_a_database_of_a_later_version_is_refused_and_stays_as_it_is(name: str, 
             OPENERS[name](path)
 
 
-
-
 def test_messages_in_another_notation_are_refused_by_its_version_and_stay_as_they_are() -> None:
     stored = (FOLDER / "messages_of_the_first_notation.json").read_text(encoding="utf-8")
     messages = messages_from_dict(json.loads(stored))

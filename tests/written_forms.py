@@ -177,8 +177,12 @@ def _page(rows: Sequence[Row]) -> str:
 
 
 def _xml(rows: Sequence[Row]) -> str:
-    lines = ("".join(f"<{name}>{escape(_text(cell))}</{name}>" for name, cell in row.items()) for row in rows)
-    return "\n".join(["<result>", *(f"  <rows>{line}</rows>" for line in lines), "</result>"])
+    def element(name: str, cell: object) -> str:
+        return f'<{name} i:nil="true"/>' if cell is None else f"<{name}>{escape(_text(cell))}</{name}>"
+
+    lines = ("".join(element(name, cell) for name, cell in row.items()) for row in rows)
+    instance = "http://www.w3.org/2001/XMLSchema-instance"
+    return "\n".join([f'<result xmlns:i="{instance}">', *(f"  <rows>{line}</rows>" for line in lines), "</result>"])
 
 
 def _beside(rows: Sequence[Row]) -> str:

@@ -22,6 +22,8 @@ IS_SEVERAL: Final = False
 _MAX_DEPTH: Final = 60
 """Levels of nested elements."""
 _START: Final = re.compile(r"<\?xml[\s?]|<([A-Za-z_][\w.-]*+)[^<]*+<[A-Za-z_]")
+_NIL: Final = "{http://www.w3.org/2001/XMLSchema-instance}nil"
+"""The attribute of an element that stands for null; an empty element is an empty text."""
 _WORDS: Final = {"true": True, "false": False}
 _PAGE: Final = frozenset(
     ("html", "head", "body", "table", "div", "ul", "ol", "dl", "p", "section", "main", "span", "svg")
@@ -58,13 +60,21 @@ class _Builder:
     def __init__(self) -> None:
         self.value: Any = None
         self.has_records = False
-        self._open: list[tuple[str, dict[str, Any], list[str]]] = []
+        self._open: list[tuple[str, dict[str, Any], list[str], bool]] = []
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """Begin an element."""
         if len(self._open) >= _MAX_DEPTH:
             raise ValueError(f"expected at most {_MAX_DEPTH} levels of elements")
-        self._open.append((_local(tag), {_local(name): _value(text) for name, text in attributes.items()}, []))
+        is_nil = attributes.get(_NIL) == "true"
+        self._open.append(
+            (
+                _local(tag),
+                {} if is_nil else {_local(name): _value(text) for name, text in attributes.items()},
+                [],
+                is_nil,
+            )
+        )
 
     def data(self, text: str) -> None:
         """Add text to the element."""
@@ -72,11 +82,11 @@ class _Builder:
 
     def end(self, tag: str) -> None:
         """End the element, which is a member of the one around it."""
-        name, members, parts = self._open.pop()
+        name, members, parts, is_nil = self._open.pop()
         text = "".join(parts).strip()
         if members and text:
             _add(members, "text", _value(text))
-        self.value = members or _value(text)
+        self.value = members or (None if is_nil else _value(text))
         if self._open:
             added = _add(self._open[-1][1], name, self.value)
             self.has_records |= added and bool(members)

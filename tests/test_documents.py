@@ -129,7 +129,11 @@ def test_the_commands_of_a_document_run_one_after_the_other(document: Path, tmp_
     copy_checkout(tmp_path)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for command in COMMANDS:
-        if command.document == document and "accp " in command.text and not command.text.startswith("pip "):
+        if (
+            command.document == document
+            and ("accp " in command.text or command.text.startswith("python -c"))
+            and not command.text.startswith("pip ")
+        ):
             done = subprocess.run(
                 ["bash", "-o", "pipefail", "-c", command.text],
                 cwd=tmp_path,
@@ -141,7 +145,7 @@ def test_the_commands_of_a_document_run_one_after_the_other(document: Path, tmp_
 
 
 def test_every_command_is_one_that_is_tried_here() -> None:
-    known = ("make ", "pip install", "accp ", ".venv/bin/", "git ", "python -m tests.")
+    known = ("make ", "pip install", "accp ", ".venv/bin/", "git ", "python -m tests.", "python -c ")
     assert [
         command.text for command in COMMANDS if not command.text.startswith(known) and "| accp " not in command.text
     ] == []

@@ -11,10 +11,6 @@ def test_a_literal_key_is_not_the_key_that_it_spells() -> None:
     assert len({LiteralKey("d"): 1, "d": 2}) == 2
 
 
-def test_a_literal_key_is_found_again() -> None:
-    assert {LiteralKey("d"): 1, "d": 2}[LiteralKey("d")] == 1
-
-
 def test_a_literal_key_shows_what_it_is() -> None:
     assert repr(LiteralKey("d")) == "LiteralKey('d')"
 

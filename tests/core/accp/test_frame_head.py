@@ -1,30 +1,11 @@
 """Sender and metadata of a frame, without its parameters."""
 
-from dataclasses import replace
-
 import pytest
 
 from accp_core import parse_frame
-from accp_core.accp import Envelope, frame_head
+from accp_core.accp import frame_head
 from accp_core.accp.grammar import GrammarLimits
 from accp_core.errors import DecodeError
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "@a>req:op{}",
-        r"@a>req:op{k:[{a:1},\}\[x\]]|m:{n:[1]}}[mid:\}\[a,seq:3,ts:1,sid:s,ack:7]",
-        "@a>req:op{k:v}[msg_id:m1,sequence:4]",
-    ],
-)
-def test_a_head_is_the_frame_without_its_parameters(text: str) -> None:
-    assert frame_head(text) == replace(parse_frame(text), params={})
-
-
-def test_malformed_parameters_are_not_looked_at() -> None:
-    head = frame_head("@a>req:op{k:007|k:}[mid:m1,seq:4,sid:s1]")
-    assert (head.sender, head.envelope.msg_id, head.envelope.sequence, head.envelope.session_id) == ("a", "m1", 4, "s1")
 
 
 @pytest.mark.parametrize(
@@ -50,23 +31,6 @@ def test_what_is_no_frame_is_refused_with_code_and_place(text: str, code: str, p
 def test_a_long_text_is_refused_before_it_is_read() -> None:
     with pytest.raises(DecodeError, match="at most 20 bytes"):
         frame_head("@a>req:op{" + "x" * 20, limits=GrammarLimits(frame_bytes=20))
-
-
-def test_usual_metadata_is_read_as_any_other_is() -> None:
-    text = "@a>req:op{k:1}[mid:m1,seq:2,ts:3,cid:c,aid:b,sid:s,ttl:4,ack:5]"
-    envelope = Envelope(
-        msg_id="m1",
-        sequence=2,
-        timestamp=3,
-        correlation_id="c",
-        causation_id="b",
-        session_id="s",
-        ttl=4,
-        extra={"ack": "5"},
-    )
-    assert frame_head(text).envelope == parse_frame(text).envelope == envelope
-    unusual = text.replace("seq:2,ts:3", "ts:3,seq:2")
-    assert frame_head(unusual).envelope == parse_frame(unusual).envelope == envelope
 
 
 @pytest.mark.parametrize(

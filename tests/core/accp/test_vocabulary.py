@@ -1,11 +1,8 @@
 """The word lists of ACCP sections 3.5, 4.1 and 5.4."""
 
-import pytest
-
 from accp_core.accp.vocabulary import (
     ENVELOPE_FIELDS,
     Intent,
-    is_delta,
 )
 
 
@@ -16,17 +13,3 @@ def test_the_intents_are_those_of_table_7_and_the_heartbeat() -> None:
 
 def test_the_fields_are_those_of_table_4_in_its_order() -> None:
     assert list(ENVELOPE_FIELDS.values()) == ["mid", "seq", "ts", "cid", "aid", "sid", "ttl"]
-
-
-@pytest.mark.parametrize(
-    ("intent", "operation", "key", "delta"),
-    [
-        ("sync", "state", "delta", True),
-        (Intent.SYNCHRONIZE, "state", "delta", True),
-        ("req", "state", "delta", False),
-        ("sync", "registry", "delta", False),
-        ("sync", "state", "v", False),
-    ],
-)
-def test_only_the_delta_of_a_sync_state_is_a_delta(intent: str, operation: str, key: str, delta: bool) -> None:
-    assert is_delta(intent, operation, key) is delta

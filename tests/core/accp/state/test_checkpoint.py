@@ -13,13 +13,10 @@ from accp_core.accp.state.checkpoint import (
     Checkpoint,
     CheckpointTrigger,
     Fact,
-    due_trigger,
     take_checkpoint,
 )
-from accp_core.accp.state.context_state import ColdKey, ContextState, Entry, StateLimits
-from accp_core.accp.vocabulary import Intent
+from accp_core.accp.state.context_state import ContextState, Entry
 from accp_core.errors import ProtocolError
-from accp_core.references import StoredText
 
 EMPTY = ContextState(session_id="s1")
 PHASE = CheckpointTrigger.PHASE
@@ -35,44 +32,9 @@ def take(state: ContextState, summarizer: object = None) -> tuple[ContextState, 
     return take_checkpoint(state, PHASE, 100, len, summarizer)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("intent", "trigger"),
-    [
-        (Intent.COMPLETE, "done"),
-        (Intent.ESCALATE, "esc"),
-        (Intent.COMPRESS, "comp"),
-        (Intent.REQUEST, None),
-        (None, None),
-    ],
-)
-def test_an_intent_that_ends_something_is_a_trigger(intent: Intent | None, trigger: str | None) -> None:
-    assert due_trigger(0, EMPTY.limits, intent) == trigger
-
-
-def test_over_400_tokens_of_hot_state_are_a_trigger_and_400_are_not() -> None:
-    full = EMPTY.put_hot("a", Entry(value=1, tokens=400))
-    assert due_trigger(full.hot_tokens, full.limits) is None
-    assert due_trigger(full.hot_tokens + 1, full.limits, Intent.REQUEST) is CheckpointTrigger.HOT_LIMIT
-
-
 def test_there_are_five_triggers_and_a_phase_boundary_is_the_harness_own() -> None:
     assert {*INTENT_TRIGGERS.values(), CheckpointTrigger.HOT_LIMIT, PHASE} == set(CheckpointTrigger)
     assert len(CheckpointTrigger) == 5
-
-
-def test_hot_state_becomes_a_warm_summary_a_cold_text_and_a_reference() -> None:
-    state = hot({"intent": "done", "revenue": -12, "url": "h1"})
-    state = state.put_hot("m9", Entry(value="x", tokens=1, text="@a>req:op{}"))
-    after, taken = take(state)
-    assert (taken.id, taken.trigger, taken.by_rule) == ("ckpt_1", PHASE, True)
-    assert list(after.hot) == ["checkpoint"]
-    assert after.hot["checkpoint"].value == Ref("warm.ckpt_1")
-    assert after.resolve(Ref("warm.ckpt_1.summary"), 0) == taken.summary
-    (stored,) = taken.stored
-    assert json.loads(stored.text) == {"m0": '{"intent":"done","revenue":-12,"url":"h1"}', "m9": "@a>req:op{}"}
-    assert stored == StoredText.of(stored.text)
-    assert after.resolve(Ref("warm.ckpt_1.raw"), 0) == stored.reference
-    assert after.resolve(Ref(stored.key), 0) == ColdKey("s1", stored.key)
 
 
 def test_the_same_state_gives_the_same_checkpoint() -> None:
@@ -97,42 +59,10 @@ def test_facts_are_what_the_values_say() -> None:
     )  # fmt: skip
 
 
-def test_what_is_said_without_an_entity_is_about_its_key() -> None:
-    _, taken = take(EMPTY.put_hot("job", Entry(value={"k": 1}, tokens=1)))
-    assert taken.facts == (Fact("job", "k", "1"),)
-
-
-def test_long_names_and_values_are_cut_to_one_line() -> None:
-    _, taken = take(EMPTY.put_hot("e" * 60, Entry(value={"k" * 60: "v\nw " + "v" * 60}, tokens=1)))
-    (fact,) = taken.facts
-    assert (len(fact.entity), len(fact.relation), len(fact.value)) == (40, 40, 50)
-    assert fact.value.startswith("v w v")
-    assert fact.value.endswith("…")
-
-
 def test_the_newest_facts_are_kept_and_their_number_is_bounded() -> None:
     _, taken = take(hot({f"k{number}": number for number in range(100)}))
     assert len(taken.facts) == 64
     assert taken.facts[-1].relation == "k99"
-
-
-def test_values_in_each_other_are_followed_to_the_fifth_level_only() -> None:
-    deep: Value = {"x": 1}
-    for _ in range(8):
-        deep = {"l": deep}
-    _, taken = take(hot(deep))
-    (fact,) = taken.facts
-    assert fact.relation == "l.l.l.l.l"
-    lists: Value = [{"x": 1}]
-    for _ in range(8):
-        lists = [lists, {"y": 2}]
-    assert take(hot(lists))[1].facts
-
-
-def test_an_outcome_comes_first_in_the_summary_and_then_what_is_newest() -> None:
-    state = EMPTY.put_hot("a", Entry(value={"k": "old"}, tokens=1))
-    state = state.put_hot("b", Entry(value={"intent": "done", "k": "new"}, tokens=1))
-    assert take(state)[1].summary == "b: intent=done, k=new; a: k=old"
 
 
 def test_a_fact_is_found_by_its_key() -> None:
@@ -180,44 +110,11 @@ def test_a_counter_whose_parts_do_not_add_up_is_obeyed_all_the_same() -> None:
     assert after.warm["ckpt_1"].tokens <= 200
 
 
-def test_the_summary_of_a_summarizer_is_used_when_it_is_short_enough() -> None:
-    asked = []
-
-    def summarize(raw: str, limit: int) -> str:
-        asked.append((raw, limit))
-        return "Revenue fell."
-
-    after, taken = take(hot({"k": 1}), summarize)
-    assert (taken.summary, taken.by_rule) == ("Revenue fell.", False)
-    assert asked == [(taken.stored[0].text, 100)]
-    assert after.resolve(Ref("warm.ckpt_1.k"), 0) == 1
-
-
-@pytest.mark.parametrize("answer", ["x" * 101, ""])
-def test_a_summary_that_is_too_long_or_empty_is_not_used(answer: str) -> None:
-    _, taken = take(hot({"k": 1}), lambda raw, limit: answer)
-    assert (taken.summary, taken.by_rule) == ("analyst.lookup: k=1", True)
-
-
 def test_a_summarizer_that_fails_does_not_stop_the_checkpoint() -> None:
     def fail(raw: str, limit: int) -> str:
         raise TimeoutError
 
     assert take(hot({"k": 1}), fail)[1].by_rule
-
-
-def test_checkpoints_are_numbered_and_the_reference_to_the_last_one_is_no_fact() -> None:
-    after, _ = take(hot({"k": 1}))
-    again, second = take(after)
-    assert second.id == "ckpt_2"
-    assert (second.facts, second.summary) == ((), "")
-    assert list(again.warm) == ["ckpt_1", "ckpt_2"]
-
-
-def test_raw_data_expires_after_its_lifetime() -> None:
-    after, taken = take_checkpoint(hot({"k": 1}), PHASE, 100, len, lifetime=50)
-    assert taken.stored[0].expires_at == 150
-    assert after.lifetimes == {taken.stored[0].key: 150}
 
 
 def test_a_raw_text_is_json_whatever_the_values_are() -> None:
@@ -239,10 +136,3 @@ def test_what_json_cannot_hold_stands_in_the_raw_text_as_text() -> None:
     }  # fmt: skip
     assert Fact("m", "one", chr(0xD800)) in taken.facts
     assert taken.tokens
-
-
-def test_limits_are_those_of_the_draft_unless_others_are_given() -> None:
-    limits = StateLimits()
-    assert (limits.hot, limits.checkpoint, limits.warm_entry, limits.summary) == (500, 400, 200, 100)
-    small = ContextState(session_id="s1", limits=StateLimits(summary=5))
-    assert take(hot({"k": 1}, state=small))[1].summary == ""

@@ -1,4 +1,4 @@
-"""Maps of like shape as a table, and back."""
+"""Packing a value, and unpacking it to the same value: columns, repeated values, trees, deltas."""
 
 import pytest
 
@@ -9,15 +9,20 @@ from accp_core.packing.columns import (
     unpack_column,
     unpack_table,
 )
+from accp_core.packing.delta import REMOVED, Removed, apply, diff
+from accp_core.packing.equality import is_same_json
 from accp_core.packing.tree import (
     ABSENT,
     NEXT_ROW,
     Constant,
+    EmbeddedJson,
     RepeatedValue,
     Repetition,
     Sparse,
     Table,
 )
+
+# Maps of like shape as a table, and back.
 
 NO_TABLES = {
     "no item": [],
@@ -120,3 +125,57 @@ def test_a_map_in_a_row_is_in_brackets_where_its_absent_cells_or_keys_could_be_t
     assert type(inner) is Table
     assert inner.slots == ([NEXT_ROW] * len(maps) if in_brackets else None)
     assert unpack_table(table) == items
+
+
+# Deltas of plain maps.
+
+
+def test_a_key_that_went_is_removed_and_a_null_stays_a_null() -> None:
+    delta = diff({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": None})
+    assert delta == {"b": None, "c": REMOVED}
+    assert apply({"a": 1, "b": 2, "c": 3}, delta) == {"a": 1, "b": None}
+
+
+def test_types_count() -> None:
+    assert diff({"a": 1, "b": 0.0}, {"a": True, "b": -0.0}) == {"a": True, "b": -0.0}
+
+
+def test_removing_what_is_not_there_is_no_error() -> None:
+    gone: dict[str, int | Removed] = {"a": REMOVED}
+    assert apply({"b": 1}, gone) == {"b": 1}
+
+
+# Which values are the same JSON text.
+
+DISTINCT = [
+    None, True, False, 0, 1, 0.0, -0.0, 1.0, "", "1", "true", [], [1], [1.0], [1, 1], {}, {"a": 1}, {"a": True},
+    {"a": 1, "b": 2}, {"b": 2, "a": 1}, {"a": {"a": 1}},
+    EmbeddedJson([1], ""), EmbeddedJson([1], "0"), EmbeddedJson([1.0], ""),
+    Repetition(1), Repetition(2), 10**40, 1e40,
+]  # fmt: skip
+
+
+def rebuilt(value: object) -> object:
+    """Return an equal value that is another object."""
+    match value:
+        case dict():
+            return {key: rebuilt(member) for key, member in value.items()}
+        case list():
+            return [rebuilt(member) for member in value]
+        case EmbeddedJson():
+            return EmbeddedJson(rebuilt(value.value), value.style)
+        case Repetition():
+            return Repetition(value.number)
+    return value
+
+
+@pytest.mark.parametrize("value", DISTINCT, ids=repr)
+def test_a_value_is_the_same_as_itself(value: object) -> None:
+    assert is_same_json(value, rebuilt(value))
+
+
+# The nodes that transforms put into a tree.
+
+
+def test_placeholders_are_neither_each_other_nor_none() -> None:
+    assert len({ABSENT, NEXT_ROW, None}) == 3

@@ -62,16 +62,6 @@ def test_requests_with_and_without_answers_continue_each_other() -> None:
     assert calls(bare("go"), pair(bare("go"), "gone"), second) == [[(1, 0)], [(1, 1), (3, 0)]]
 
 
-def test_a_conversation_after_the_calls_of_its_beginning_loses_no_call() -> None:
-    whole = {"messages": bare("go", "gone", "on", "there")["messages"]}
-    assert calls(pair(bare("go"), "gone"), whole) == [[(1, 1)], [(1, 1), (3, 1)]]
-
-
-def test_a_traced_call_does_not_take_the_place_of_a_request() -> None:
-    traced = {"id": "r", "run_type": "llm", "inputs": bare("go"), "outputs": {"generations": [[{"text": "gone"}]]}}
-    assert calls(bare("go"), traced) == [[(1, 0)], [(1, 1)]]
-
-
 FIND, FETCH = ({"type": "function", "function": {"name": name}} for name in ("find", "accp_fetch"))
 
 

@@ -24,19 +24,6 @@ def test_a_broken_first_line_is_named_and_the_others_are_read(first: str) -> Non
     assert (refused.value.path, refused.value.line) == ("log.jsonl", 1)
 
 
-def test_a_record_that_is_not_as_its_format_is_named_and_the_others_are_read() -> None:
-    call = {"role": "assistant", "content": None, "tool_calls": [{"id": None, "function": None}]}
-    record = json.dumps({"messages": chat()})
-    text = f"{record}\n{json.dumps({'messages': [call]})}\n{record}\n"
-    findings = Findings()
-    runs = parse_runs(text, path="log.jsonl", findings=findings)
-    assert [run.name for run in runs if len(run.messages) > 1] == ["log.jsonl:1", "log.jsonl:3"]
-    assert [finding.line for finding in findings.not_understood()] == [2]
-    with pytest.raises(UnreadableRun) as refused:
-        parse_runs(text, path="log.jsonl")
-    assert refused.value.line == 2
-
-
 def test_broken_utf_8_in_the_first_line_is_named_and_the_others_are_read(tmp_path: Path) -> None:
     path, record = tmp_path / "log.jsonl", json.dumps({"messages": chat()}).encode()
     path.write_bytes(b'{"messages": "\xff"}\n' + record + b"\n\xff\n" + record + b"\n")
@@ -48,13 +35,6 @@ def test_broken_utf_8_in_the_first_line_is_named_and_the_others_are_read(tmp_pat
     with pytest.raises(UnreadableRun) as refused:
         list(read_runs(path, findings=Findings()))
     assert (refused.value.line, refused.value.column) == (1, 15)
-
-
-def test_a_document_of_several_lines_that_breaks_off_is_refused_as_one() -> None:
-    text = json.dumps({"messages": chat()}, indent=1)
-    with pytest.raises(UnreadableRun) as refused:
-        parse_runs(text[:-20], path="log.json", findings=Findings())
-    assert refused.value.line > 10
 
 
 def test_values_that_are_nested_too_deeply_are_refused_in_every_place() -> None:

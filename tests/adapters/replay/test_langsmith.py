@@ -105,12 +105,6 @@ def test_a_row_of_a_bulk_export_that_breaks_off_is_named_and_the_others_are_read
     ]
 
 
-def test_words_of_a_run_that_begin_with_a_bracket_are_a_prompt() -> None:
-    row = next(row for row in ROWS if row["run_type"] == "llm")
-    run = understood(lines(row | {"inputs": "[INST] Book. [/INST]", "outputs": "done"}))
-    assert [message.text for message in run.messages] == ["[INST] Book. [/INST]", "done"]
-
-
 def understood(export: str) -> Run:
     findings = Findings()
     (run,) = parse_runs(export, path="runs.jsonl", findings=findings)

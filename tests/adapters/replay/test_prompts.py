@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -10,11 +9,11 @@ import pytest
 
 from accp_adapters.messages.openai_chat import fetch_tool
 from accp_adapters.policy import Policy
-from accp_adapters.replay import AS_RECORDED, RecordedCall, RecordedMessage, Role, Run, replay
+from accp_adapters.replay import AS_RECORDED, RecordedCall, RecordedMessage, Role, Run
 from accp_adapters.replay.prompts import PromptBuilder, SeenMessages, policy_strategy
 from accp_core.projection import CallRecord
 from accp_core.strict_json import compact_json
-from tests.adapters.replay.runs import answers, asks, run_of, says, user
+from tests.adapters.replay.runs import answers, asks, says, user
 
 LONG = "\n".join(f"line {number} says something about subject {number * 7}" for number in range(900))
 FETCH = compact_json(fetch_tool())
@@ -63,13 +62,6 @@ def test_arguments_that_are_no_object_are_those_of_a_tool_with_one_text() -> Non
     assert message.positions == ()
 
 
-def test_the_texts_that_a_user_says_at_a_time_are_one_message() -> None:
-    run, call = all_of(user("see this"), user("and that"))
-    (message,) = SeenMessages(run).of(call)
-    assert message.record.blocks == ("see this", "and that")
-    assert message.positions == (0, 1)
-
-
 def test_participants_without_a_name_have_none() -> None:
     nameless = replace(says("words", 1), sender="assistant")
     assert "name" not in seen(nameless)[0]
@@ -111,8 +103,6 @@ def test_the_fetch_tool_is_offered_from_the_first_reference_on_and_stays_after_a
     calls = [RecordedCall(agent="clerk", prompt=prompt, output=()) for prompt in ((0,), (0, 1), (2,))]
     scouts = RecordedCall(agent="scout", prompt=(0,), output=())
     assert definitions(Policy(), *calls, scouts, messages=messages) == [[], [FETCH], [FETCH], []]
-    always = replace(Policy())
-    assert definitions(always, *calls, messages=messages) == [[FETCH]] * 3
     assert definitions(Policy.lossless(), *calls, messages=messages) == [[]] * 3
 
 
@@ -149,16 +139,3 @@ def test_the_names_that_the_reader_of_a_file_was_given_are_those_of_the_policy()
     (alone,) = PromptBuilder(run, strategy).build(call).messages.values()
     (named,) = PromptBuilder(replace(run, agent_names=frozenset({"scout"})), strategy).build(call).messages.values()
     assert (alone.text, named.reference[:6]) == (LONG, "$cold.")
-
-
-def test_a_message_that_is_sent_twice_counts_twice() -> None:
-
-    run = run_of(user("go " * 50), says("done", 1))
-    twice = replace(run, calls=(replace(run.calls[0], prompt=(0, 0)),))
-    tokens = [replay(each, AS_RECORDED).calls[0].charge.tokens for each in (run, twice)]
-    assert tokens[1] == 2 * tokens[0]
-
-
-def test_json_of_a_result_is_a_view_in_the_prompt() -> None:
-    rows = json.dumps([{"id": number, "name": f"Customer {number}"} for number in range(40)])
-    assert sent("", user("go"), answers(rows, 1))[1].startswith("[40] id name")

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from accp_adapters.replay import Role, parse_runs
-from accp_adapters.replay.formats.findings import UnreadableRun
+from accp_adapters.replay import Role
 from tests.adapters.replay.test_format_details import generation, read, span
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city":"Rome"}'}}
@@ -106,9 +105,3 @@ def test_an_observation_that_cannot_be_read_is_counted_and_the_others_of_its_tra
     (run,), findings = read({"id": "t1", "observations": [broken, generation()]})
     assert [message.text for message in run.messages] == ["go", "done"]
     assert len(findings.not_understood()) == 1
-
-
-@pytest.mark.parametrize("head", ["id,input,output", '"id","start time","input"'])
-def test_a_table_of_comma_separated_values_is_named(head: str) -> None:
-    with pytest.raises(UnreadableRun, match="found a table of comma-separated values; export the same records as JSON"):
-        parse_runs(f'{head}\n1,"a",b\n', path="log.csv")

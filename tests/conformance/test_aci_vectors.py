@@ -19,11 +19,13 @@ from accp_core.errors import ProtocolError
 from tests.conformance.vectors import load
 
 
+@pytest.mark.requirement("aci:5.2-1", "aci:5.2-3", "aci:5.2-4", "aci:5.2-8")
 @pytest.mark.parametrize("vector", load("aci", "agents"))
 def test_an_agent_context_is_read_and_written(vector: dict[str, Any]) -> None:
     check(AgentContext, vector)
 
 
+@pytest.mark.requirement("aci:5.1-1", "aci:5.1-3")
 @pytest.mark.parametrize("vector", load("aci", "tasks"))
 def test_a_task_context_is_read_and_written(vector: dict[str, Any]) -> None:
     check(TaskContext, vector)
@@ -39,6 +41,7 @@ def check(kind: type[AgentContext] | type[TaskContext], vector: dict[str, Any]) 
     assert kind.from_json(written[kind.__name__]) == context
 
 
+@pytest.mark.requirement("aci:5.2-4")
 @pytest.mark.parametrize("vector", load("aci", "no_agents"))
 def test_what_is_no_agent_context_is_refused(vector: dict[str, Any]) -> None:
     with pytest.raises(ProtocolError) as refusal:
@@ -53,6 +56,7 @@ def test_what_is_no_task_context_is_refused(vector: dict[str, Any]) -> None:
     assert refusal.value.code == vector["error"]
 
 
+@pytest.mark.requirement("aci:2.1-3", "aci:5.3-2")
 @pytest.mark.parametrize("vector", load("aci", "replies"))
 def test_a_reply_is_accepted_or_refused(vector: dict[str, Any]) -> None:
     sent = AgentContext.from_json(vector["sent"])
@@ -65,6 +69,7 @@ def test_a_reply_is_accepted_or_refused(vector: dict[str, Any]) -> None:
         assert accept_reply(sent, vector["returned"], stored=stored) == AgentContext.from_json(vector["accepted"])
 
 
+@pytest.mark.requirement("aci:4.1-3", "aci:5.2-6")
 @pytest.mark.parametrize("vector", load("aci", "evaluations"))
 def test_phase_1_says_what_is_open_and_what_is_claimed(vector: dict[str, Any]) -> None:
     unfinished, claims = evaluate(vector["context"])
@@ -72,6 +77,7 @@ def test_phase_1_says_what_is_open_and_what_is_claimed(vector: dict[str, Any]) -
     assert {claim.item_id: claim.abstract for claim in claims} == vector["claims"]
 
 
+@pytest.mark.requirement("aci:5.2-4")
 @pytest.mark.parametrize("vector", load("aci", "answers"))
 def test_an_answer_is_read_and_an_undone_item_is_never_done(vector: dict[str, Any]) -> None:
     known = vector["items"]

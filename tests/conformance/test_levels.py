@@ -17,12 +17,14 @@ WEATHER = {
 }  # fmt: skip
 
 
+@pytest.mark.requirement("3.3-3")
 def test_symbols_stand_for_themselves() -> None:
     codec = Codec(counter=len, limits=FrameLimits(body_hard=10_000, total_hard=10_000))
     (frame,) = codec.encode(message("req", churn="+3.2%", rev="-12%")).frames
     assert "{churn:+3.2%|rev:-12%}" in serialize_frame(frame)
 
 
+@pytest.mark.requirement("3.5-1", "3.5-2", "3.5-4")
 @pytest.mark.parametrize("intent", ["req", "qry", "sync", "comp", "ack", "ping"])
 def test_every_frame_that_is_sent_has_an_id_a_number_and_the_time(intent: str) -> None:
     payload = {"version": 1, "delta": {"k": 1}} if intent == "sync" else {}
@@ -32,6 +34,7 @@ def test_every_frame_that_is_sent_has_an_id_a_number_and_the_time(intent: str) -
     assert (frame.envelope.sequence, frame.envelope.timestamp) == (1, NOW)
 
 
+@pytest.mark.requirement("3.5-2", "3.5-3")
 def test_ids_are_unique_and_numbers_rise_one_by_one() -> None:
     sender = agent("a")
     sent = [frame.envelope for n in range(20) for frame in frames(sender.send(message("req", n=n), NOW))]
@@ -39,10 +42,12 @@ def test_ids_are_unique_and_numbers_rise_one_by_one() -> None:
     assert [envelope.sequence for envelope in sent] == list(range(1, 21))
 
 
+@pytest.mark.requirement("3.5-4")
 def test_a_frame_without_time_that_can_expire_is_refused() -> None:
     assert codes(agent("a").receive("@b>req:op{}[mid:m,seq:1,ttl:9]", NOW)) == ["E1001"]
 
 
+@pytest.mark.requirement("9-3")
 @pytest.mark.parametrize("text", ["@b>req:op{k:1", "@b>req:op{k:1|}[mid:m,seq:1]", "@b>req:op{k:1}[mid:m,seq:1]x", ""])
 def test_a_malformed_frame_changes_nothing_in_the_session(text: str) -> None:
     receiver = agent("a")
@@ -52,6 +57,7 @@ def test_a_malformed_frame_changes_nothing_in_the_session(text: str) -> None:
     assert codes(receiver.receive(wire(), NOW)) == []
 
 
+@pytest.mark.requirement("9-4")
 @pytest.mark.parametrize("ref", ["cold.s2.abc", "cold.s2_x2e_.abc", "cold..abc", "cold.s2.cold.abc"])
 def test_no_spelling_of_a_reference_leaves_the_session(ref: str) -> None:
     events = agent("a").receive(wire(f"k:${ref}"), NOW)
@@ -59,6 +65,7 @@ def test_no_spelling_of_a_reference_leaves_the_session(ref: str) -> None:
     assert all(key.session_id == "s1" for key in needed)
 
 
+@pytest.mark.requirement("9-1")
 def test_debug_mode_logs_each_frame_that_a_session_sends_and_receives(caplog: pytest.LogCaptureFixture) -> None:
     sender, receiver = agent("a", observe=DebugLog()), agent("b", observe=DebugLog())
     with caplog.at_level(logging.DEBUG, "accp"):
@@ -72,6 +79,7 @@ def test_debug_mode_logs_each_frame_that_a_session_sends_and_receives(caplog: py
     assert "hunter2" not in "".join(said)
 
 
+@pytest.mark.requirement("9-1")
 def test_debug_mode_knows_the_aliases_of_schemas_that_were_registered(caplog: pytest.LogCaptureFixture) -> None:
     sender = agent("a", observe=DebugLog())
     sender.register_schema("weather", WEATHER)
@@ -81,6 +89,7 @@ def test_debug_mode_knows_the_aliases_of_schemas_that_were_registered(caplog: py
     assert vars(record)["accp"]["differences"] == ["sky: omitted, it equals the schema's default"]
 
 
+@pytest.mark.requirement("9-1")
 def test_debug_mode_counts_each_frame_of_a_message_that_was_split(caplog: pytest.LogCaptureFixture) -> None:
     sender = agent("a", observe=DebugLog())
     with caplog.at_level(logging.DEBUG, "accp"):

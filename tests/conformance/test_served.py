@@ -28,6 +28,7 @@ def frame(body: str, number: int, mid: str = "") -> str:
 
 
 # 5.2: "A checkpoint MUST be triggered when: …"
+@pytest.mark.requirement("5.2-1", "5.2-3", "5.2-4", "5.2-5")
 @pytest.mark.parametrize("body", ["esc:add{n:1}", "comp:state{n:1}", "done:add{n:1}", "req:add{n:1}"])
 async def test_a_served_session_takes_a_checkpoint_of_this(body: str) -> None:
     asked = frame("req:add{n:$warm.ckpt_1.n}", 2)
@@ -37,6 +38,7 @@ async def test_a_served_session_takes_a_checkpoint_of_this(body: str) -> None:
 
 
 # 3.7.1: 'Frames with a previously seen "msg_id" MUST be rejected with error E3002 DUPLICATE.'
+@pytest.mark.requirement("3.7-2")
 async def test_a_served_session_refuses_a_repeated_id() -> None:
     asked = frame("req:add{n:7}", 1)
     first, *others = await post_all(asked, asked, frame("req:add{n:8}", 2, mid=f"{1:012x}"))
@@ -46,6 +48,7 @@ async def test_a_served_session_refuses_a_repeated_id() -> None:
 
 
 # 3.5: "Every ACCP frame MUST include the following envelope fields in its metadata block"
+@pytest.mark.requirement("3.5-1", "10.2-1", "11.3-2")
 def test_a_session_takes_the_frame_of_an_mcp_result() -> None:
     wire = Wire()
     wire.begin()
@@ -57,6 +60,7 @@ def test_a_session_takes_the_frame_of_an_mcp_result() -> None:
     assert any(isinstance(event, MessageReceived) for event in taken(text))
 
 
+@pytest.mark.requirement("3.5-1", "10.4-1", "11.4-3")
 def test_a_session_takes_the_chunks_of_an_a2a_artifact() -> None:
     artifact = Artifact(artifact_id="a1", parts=[new_text_part("a"), new_text_part("b")])
     chunk = TaskArtifactUpdateEvent(task_id="t", context_id="c", artifact=artifact, append=True)

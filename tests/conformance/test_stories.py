@@ -95,6 +95,9 @@ def compare(found: list[dict[str, Any]], wanted: list[dict[str, Any]]) -> None:
             assert exact(said) == exact(build_value(value)) or said == value, (name, one)
 
 
+@pytest.mark.requirement("3.5-4", "3.5-7", "3.7-2", "3.7-3", "3.7-4", "3.7-6", "3.7-7", "8.3-4", cases="3.7-delivery")
+@pytest.mark.requirement("3.5-5", "6.4-1", "8.1-1", cases="3.6-errors")
+@pytest.mark.requirement("5.2-1", "8.2-1", "8.3-1", "9-4", cases="5-state")
 @pytest.mark.parametrize("is_restored", [False, True], ids=["stays", "restored"])
 @pytest.mark.parametrize("story", load("accp", "stories"))
 def test_a_session_reports_and_answers_this_at_each_step(story: dict[str, Any], is_restored: bool) -> None:

@@ -17,6 +17,8 @@ def modes(vector: dict[str, Any]) -> list[str]:
     return [vector["mode"]] if "mode" in vector else ["strict", "errata"]
 
 
+@pytest.mark.requirement("4.3-1", cases="3.1-frame: an operation nobody registered]")
+@pytest.mark.requirement("8.1-1")
 @pytest.mark.parametrize("vector", load("accp", "parse"))
 def test_an_accepted_text_says_this_frame(vector: dict[str, Any]) -> None:
     for mode in modes(vector):
@@ -25,12 +27,14 @@ def test_an_accepted_text_says_this_frame(vector: dict[str, Any]) -> None:
             assert exact(frame) == exact(build_frame(vector["frame"], kind))
 
 
+@pytest.mark.requirement("8.1-1")
 @pytest.mark.parametrize("vector", [vector for vector in load("accp", "parse") if "canonical" in vector.values[0]])
 def test_an_accepted_frame_is_written_canonically(vector: dict[str, Any]) -> None:
     for mode in modes(vector):
         assert serialize_frame(parse_frame(vector["text"], **MODES[mode])) == vector["canonical"]
 
 
+@pytest.mark.requirement("3.3-1", "9-2", "9-3", "9-6")
 @pytest.mark.parametrize("vector", load("accp", "refuse"))
 def test_a_refused_text_is_refused_with_this_code_at_this_place(vector: dict[str, Any]) -> None:
     for mode in modes(vector):
@@ -40,6 +44,10 @@ def test_a_refused_text_is_refused_with_this_code_at_this_place(vector: dict[str
         assert refusal.value.text == vector["text"]
 
 
+@pytest.mark.requirement("3.1.1-1", "3.1.1-2", cases="3.1.1-numbers")
+@pytest.mark.requirement("3.3-1", cases="3.1.1-strings")
+@pytest.mark.requirement("3.3-6", cases="3.1-values")
+@pytest.mark.requirement("8.1-1")
 @pytest.mark.parametrize("vector", load("accp", "values"))
 def test_a_value_is_written_and_read_as_this_text(vector: dict[str, Any]) -> None:
     for kind in (float, Decimal):
@@ -53,6 +61,8 @@ def test_a_value_is_written_and_read_as_this_text(vector: dict[str, Any]) -> Non
                 assert exact(read.params) == exact(frame.params)
 
 
+@pytest.mark.requirement("3.1.1-1", cases="3.1.1-numbers")
+@pytest.mark.requirement("8.1-1")
 @pytest.mark.parametrize("vector", load("accp", "serialize"))
 def test_a_frame_is_written_as_this_text(vector: dict[str, Any]) -> None:
     for ascii_only in (True, False):
@@ -64,6 +74,7 @@ def test_a_frame_is_written_as_this_text(vector: dict[str, Any]) -> None:
         assert exact(parse_frame(text, strict=True)) == exact(build_frame(vector["frame"]))
 
 
+@pytest.mark.requirement("8.1-1")
 @pytest.mark.parametrize("vector", load("accp", "unserializable"))
 def test_a_frame_that_has_no_text_is_refused_with_this_code(vector: dict[str, Any]) -> None:
     with pytest.raises(EncodeError) as refusal:

@@ -25,6 +25,7 @@ E9999 INTERNAL_ERROR Yes
 ROWS = [tuple(row.split()) for row in TABLE_6.strip().splitlines()]
 
 
+@pytest.mark.requirement("8.1-1")
 @pytest.mark.parametrize(("code", "name", "retryable"), ROWS)
 def test_a_code_has_the_name_and_the_retry_rule_of_table_6(code: str, name: str, retryable: str) -> None:
     assert ErrorCode(code).name == name

@@ -64,6 +64,7 @@ FLOODS: dict[str, Flood] = {
 }
 
 
+@pytest.mark.requirement("9-7")
 @pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
 def test_a_flood_leaves_a_bounded_session_that_still_refuses_by_code(flood: Flood) -> None:
     session = agent("a", options=SMALL)

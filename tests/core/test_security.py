@@ -31,6 +31,7 @@ def outcome(attack: Attack, source: Any) -> str:
     return "read"
 
 
+@pytest.mark.requirement("9-6", "9-7")
 @hostile
 def test_a_hostile_input_ends_as_it_must_after_bounded_work(attack: Attack) -> None:
     source = attack.build()
@@ -40,6 +41,7 @@ def test_a_hostile_input_ends_as_it_must_after_bounded_work(attack: Attack) -> N
     assert calls < attack.calls + 4 * length(source)
 
 
+@pytest.mark.requirement("9-7")
 @pytest.mark.slow
 @hostile
 def test_a_hostile_input_takes_memory_in_proportion(attack: Attack) -> None:

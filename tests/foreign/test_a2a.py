@@ -28,6 +28,7 @@ def frames_in(results: list[Any]) -> list[Frame]:
     return [read_frame(part["text"]) for part in found]
 
 
+@pytest.mark.requirement("11.4-1")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("behaviour", BEHAVIOURS)
 def test_each_frame_has_its_envelope_and_holds_types_of_the_draft(
@@ -47,6 +48,7 @@ def test_each_frame_has_its_envelope_and_holds_types_of_the_draft(
     assert len({frame.meta["mid"] for frame in frames}) == len(frames)
 
 
+@pytest.mark.requirement("11.4-2")
 @pytest.mark.parametrize("method", METHODS)
 def test_a_task_is_made_by_req_and_completed_by_done(method: str, agent: tuple[str, int]) -> None:
     frames = frames_in(call(agent, method, f"tck-complete-task-2-{method}", EXTENSION))
@@ -62,6 +64,7 @@ def test_a_task_that_fails_says_fail_with_a_code(agent: tuple[str, int]) -> None
     assert body["schema"] == "ER" and re.fullmatch("E[0-9]{4}", body["code"])
 
 
+@pytest.mark.requirement("11.4-3")
 def test_the_parts_of_a_streamed_artifact_are_chunks_with_one_cid(agent: tuple[str, int]) -> None:
     results = call(agent, "SendStreamingMessage", "tck-stream-artifact-chunked-4", EXTENSION)
     chunks = frames_in([each for each in results if "artifactUpdate" in each])

@@ -52,6 +52,7 @@ def answer_to(web_socket: WebSocket, message_id: str) -> Any:
             return message
 
 
+@pytest.mark.requirement("acp:3.2-1", "acp:5.1-1")
 def test_a_link_has_host_port_and_a_token_that_was_made_at_startup(peer: Served) -> None:
     room, direct = peer.links
     assert re.fullmatch(r"acp://127\.0\.0\.1:[0-9]+/tok_[0-9a-f]{16}", direct)
@@ -61,6 +62,7 @@ def test_a_link_has_host_port_and_a_token_that_was_made_at_startup(peer: Served)
     assert (status, answer) == (200, {"link": direct})
 
 
+@pytest.mark.requirement("acp:1-1", "acp:1-2", "acp:3.5-1", "acp:3.3-3", "acp:3.4-1", "acp:8-1")
 def test_a_direct_guest_gets_the_card_and_its_answers(peer: Served) -> None:
     with opened(peer.http, f"/{peer.token}") as (web_socket, fields):
         assert "x-acp-version" in fields
@@ -81,6 +83,7 @@ def test_a_direct_guest_gets_the_card_and_its_answers(peer: Served) -> None:
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", answer["ts"])
 
 
+@pytest.mark.requirement("acp:3.3-1", "acp:3.6-1")
 def test_the_token_may_stand_in_a_header_and_a_wrong_one_is_refused(peer: Served) -> None:
     with opened(peer.http, "/", f"X-ACP-Token: {peer.token}", "X-ACP-Agent: Agent-A", "X-ACP-Version: 0.7") as (
         web_socket,
@@ -92,6 +95,7 @@ def test_the_token_may_stand_in_a_header_and_a_wrong_one_is_refused(peer: Served
         assert web_socket.receive() is None
 
 
+@pytest.mark.requirement("acp:1-2", "acp:8-3")
 def test_unknown_types_are_ignored_and_numbers_of_the_server_rise(peer: Served) -> None:
     with opened(peer.http, f"/{peer.token}") as (web_socket, _):
         web_socket.send('{"type":"acp.of_tomorrow","x":1}')
@@ -100,6 +104,7 @@ def test_unknown_types_are_ignored_and_numbers_of_the_server_rise(peer: Served) 
     assert numbers == sorted(set(numbers))
 
 
+@pytest.mark.requirement("acp:8-2")
 def test_a_message_that_comes_twice_is_handled_once(peer: Served) -> None:
     with opened(peer.http, f"/{peer.token}") as (web_socket, _):
         say(web_socket, "once", "msg_c1")
@@ -109,6 +114,7 @@ def test_a_message_that_comes_twice_is_handled_once(peer: Served) -> None:
     assert answered == ["msg_c2"]
 
 
+@pytest.mark.requirement("acp:8-4")
 def test_a_sync_request_is_answered_by_a_reply_and_fields_of_a_task_are_taken(peer: Served) -> None:
     with opened(peer.http, f"/{peer.token}") as (web_socket, _):
         fields = {"correlation_id": "msg_d1", "task_id": "task_1", "context_id": "ctx:"}
@@ -117,6 +123,7 @@ def test_a_sync_request_is_answered_by_a_reply_and_fields_of_a_task_are_taken(pe
     assert answer["parts"] == [{"type": "text", "content": "ctx:hi"}]
 
 
+@pytest.mark.requirement("acp:4.2-1")
 def test_lines_on_standard_input_are_answered_on_standard_output(tmp_path: Path) -> None:
     write_agent(tmp_path)
     lines = "".join(json.dumps(each) + "\n" for each in (CARD, MESSAGE))
@@ -130,6 +137,7 @@ def test_lines_on_standard_input_are_answered_on_standard_output(tmp_path: Path)
     assert messages[-1]["correlation_id"] == MESSAGE["message_id"]
 
 
+@pytest.mark.requirement("acp:7.2-1")
 def test_lines_on_tcp_are_answered_once_the_first_has_brought_the_token(peer: Served) -> None:
     with socket.create_connection(peer.tcp, SECONDS) as connection:
         for each in ({**CARD, "token": peer.token}, {**MESSAGE, "message_id": "msg_e1"}):
@@ -140,6 +148,7 @@ def test_lines_on_tcp_are_answered_once_the_first_has_brought_the_token(peer: Se
     assert answer["parts"] == MESSAGE["parts"]
 
 
+@pytest.mark.requirement("acp:3.6-2", "acp:5.3-1", "acp:5.3-2", "acp:5.3-3")
 def test_a_guest_of_the_relay_joins_sends_and_polls_with_the_same_token(peer: Served) -> None:
     room = f"/acp/{peer.token}"
     status, made, _ = request(peer.relay, "POST", f"/acp/new?token={peer.token}")
@@ -161,6 +170,7 @@ def test_a_guest_of_the_relay_joins_sends_and_polls_with_the_same_token(peer: Se
     assert request(peer.relay, "GET", "/acp/tok_0000000000000000/poll")[0] == 403
 
 
+@pytest.mark.requirement("acp:5.5-1")
 def test_messages_of_a_relay_live_as_long_as_it_is_told(tmp_path: Path) -> None:
     with listening(tmp_path, "relay", "--http", "127.0.0.1:0", "--ttl", "1") as (link,):
         host, _, port = link.partition("://")[2].partition(":")
@@ -171,6 +181,7 @@ def test_messages_of_a_relay_live_as_long_as_it_is_told(tmp_path: Path) -> None:
         wait_until(lambda: request(relay, "GET", f"/acp/{token}/poll")[1]["count"] == 0)
 
 
+@pytest.mark.requirement("acp:6.2-1", "acp:6.3-1", "acp:8-2")
 def test_a_message_is_posted_and_the_answers_stream(peer: Served) -> None:
     token = f"X-ACP-Token: {peer.token}"
     status, card, fields = request(peer.http, "GET", "/.well-known/acp.json")
@@ -188,6 +199,7 @@ def test_a_message_is_posted_and_the_answers_stream(peer: Served) -> None:
     assert (answer["type"], answer["parts"]) == ("acp.message", [{"type": "text", "content": "Hello"}])
 
 
+@pytest.mark.requirement("acp:6.3-2")
 @pytest.mark.slow
 def test_a_silent_stream_is_kept_alive_by_comments(peer: Served) -> None:
     with socket.create_connection(peer.http, SECONDS) as stream:

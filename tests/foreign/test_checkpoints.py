@@ -19,6 +19,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]
 
 # "A checkpoint MUST be triggered when ... An agent completes a task ("done" intent) ... A handoff between agents occurs
 # ("esc" intent) ... An agent explicitly requests compression ("comp" intent)"
+@pytest.mark.requirement("5.2-1", cases="done]")
+@pytest.mark.requirement("5.2-3", cases="esc]")
+@pytest.mark.requirement("5.2-5", cases="comp]")
 @pytest.mark.parametrize("intent", ["comp", "done", "esc"])
 def test_a_checkpoint_is_taken_and_its_facts_have_keys(server: tuple[str, int], intent: str) -> None:
     meta = f"ts:{NOW},sid:after-{intent}"
@@ -32,6 +35,7 @@ def test_a_checkpoint_is_taken_and_its_facts_have_keys(server: tuple[str, int], 
 
 
 # "Accumulated hot state exceeds 400 tokens"
+@pytest.mark.requirement("5.2-2")
 def test_a_checkpoint_is_taken_when_hot_state_is_large(server: tuple[str, int]) -> None:
     words = "|".join(f"k{number}:value\\:{number}" for number in range(150))
     post(server, f"@ben>ack:state{{{words}}}[mid:b1,seq:1,ts:{NOW}]")

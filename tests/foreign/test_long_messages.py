@@ -46,12 +46,14 @@ def check_registry(frame: Frame) -> None:
     assert offer["schemas"]["tool_call"]["fields"] == ["tool_name", "arguments", "result", "status", "error_code"]
 
 
+@pytest.mark.requirement("6.4-1")
 def test_the_registry_is_read_over_http(server: tuple[str, int]) -> None:
     status, frames = post(server, REGISTRY)
     assert status == 200
     check_registry(joined(frames))
 
 
+@pytest.mark.requirement("6.4-1")
 def test_the_registry_is_read_over_a_web_socket(server: tuple[str, int]) -> None:
     with open_web_socket(server) as socket:
         socket.send(REGISTRY)
@@ -61,6 +63,7 @@ def test_the_registry_is_read_over_a_web_socket(server: tuple[str, int]) -> None
     check_registry(joined(frames))
 
 
+@pytest.mark.requirement("3.4-1", "8.3-3")
 def test_a_long_answer_is_read_over_http(server: tuple[str, int]) -> None:
     status, frames = post(server, f"@ann>{LONG}[mid:long1,seq:1,ts:{NOW}]")
     assert status == 200 and {frame.meta["cid"] for frame in frames} == {"long1"}

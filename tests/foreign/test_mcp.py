@@ -28,6 +28,7 @@ def code_in(holder: Any) -> tuple[Frame, str]:
     return frame, body["code"]
 
 
+@pytest.mark.requirement("11.3-3")
 @pytest.mark.parametrize("modern", [False, True], ids=["2025-11-25", "2026-07-28"])
 @pytest.mark.parametrize("case", CASES)
 def test_each_frame_is_the_next_of_its_session_and_answers_its_request(case: str, modern: bool, tmp_path: Path) -> None:
@@ -48,6 +49,7 @@ def test_each_frame_is_the_next_of_its_session_and_answers_its_request(case: str
     assert [frame.meta.get("cid") for frame in frames[1:5]] == ["2", "3", "4", "5"]
 
 
+@pytest.mark.requirement("11.3-1", "11.3-2")
 @pytest.mark.parametrize("case", CASES)
 def test_results_and_resources_are_frames_of_the_draft(case: str, tmp_path: Path) -> None:
     rows = [{"name": f"part {number}", "price": number + 0.5, "sku": f"A-{number}"} for number in range(20)]

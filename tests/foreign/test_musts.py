@@ -253,6 +253,26 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]
         yield address
 
 
+@pytest.mark.requirement("3.1.1-1", "3.1.1-2", "3.3-1", "3.3-3", "3.3-6", "8.1-1", cases="3.1.1-")
+@pytest.mark.requirement("3.3-2", "8.1-3", cases="3.3-")
+@pytest.mark.requirement("3.3-5", "8.2-3", cases="6.3-")
+@pytest.mark.requirement("3.5-1", "3.5-2", "3.5-4", "3.5-5", "3.5-7", cases="3.5-")
+@pytest.mark.requirement("3.5-9", "3.7-7", cases="3.5, ttl-")
+@pytest.mark.requirement("3.5-10", cases="3.5, missing-")
+@pytest.mark.requirement("3.7-1", "3.7-2", cases="3.7, item 1-")
+@pytest.mark.requirement("3.7-3", "3.7-4", cases="3.7, item 2-")
+@pytest.mark.requirement("3.7-6", cases="3.7, item 4-")
+@pytest.mark.requirement("8.1-1", "8.1-2", "9-2", "9-3", "9-6", cases="9, item 2-")
+@pytest.mark.requirement("8.2-1", "8.2-2", cases="5.2-")
+@pytest.mark.requirement("8.3-1", cases="5.4-")
+@pytest.mark.requirement("8.3-2", cases="6.4-")
+@pytest.mark.requirement("8.3-4", "10.4-1", "10.4-2", cases="10.4-")
+@pytest.mark.requirement("9-4", cases="9, item 3-")
+@pytest.mark.requirement("9-5", cases="9, item 4-")
+@pytest.mark.requirement("9-7", cases="9, item 5-")
+@pytest.mark.requirement("10.2-1", "10.2-2", cases="10.2-")
+@pytest.mark.requirement("10.3-1", "10.3-2", "10.3-4", cases="10.3-")
+@pytest.mark.requirement("10.4-3", cases="10.4, order-")
 @pytest.mark.parametrize("carrier", ["http", "ws"])
 @pytest.mark.parametrize("section", CASES)
 def test_a_demand_of_the_draft_holds(

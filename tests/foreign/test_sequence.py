@@ -54,6 +54,7 @@ def test_the_examples_that_ask_nothing_are_taken_without_a_word(server: tuple[st
         assert (status in (200, 204), answers) == (True, [])
 
 
+@pytest.mark.requirement("3.5-3")
 @pytest.mark.parametrize("numbers", [[(1, 2), (3, 4), (5, 6)], [(1, 2), (2, 3), (3, 4)], [(7, 8), (8, 9), (9, 10)]])
 def test_a_peer_may_count_for_both_ends_or_for_itself(
     server: tuple[str, int], numbers: list[tuple[int, int]], request: pytest.FixtureRequest
@@ -65,6 +66,7 @@ def test_a_peer_may_count_for_both_ends_or_for_itself(
         assert (status, answer.intent, answer.seq) == (200, "done", answered)
 
 
+@pytest.mark.requirement("3.7-4")
 def test_another_number_is_refused_at_once_with_what_was_expected(server: tuple[str, int]) -> None:
     post(server, f"@eve>req:add{{n:1}}[mid:e1,seq:1,ts:{NOW},sid:gap]")
     status, (answer,) = post(server, f"@eve>req:add{{n:2}}[mid:e9,seq:9,ts:{NOW},sid:gap]")

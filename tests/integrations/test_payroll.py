@@ -38,12 +38,14 @@ def data(tmp_path: Path) -> Path:
     return Path(shutil.copytree(FOLDER / "data", tmp_path / "data"))
 
 
+@pytest.mark.requirement("aacp:15-3")
 @pytest.mark.slow
 def test_the_check_passes() -> None:
     done = subprocess.run([sys.executable, "-W", "error", str(FOLDER / "check.py")], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.requirement("aacp:15-3")
 def test_the_packets_are_those_of_the_encoder(app: ModuleType, data: Path, tmp_path: Path) -> None:
     log = AuditLog(tmp_path / "audit.jsonl")
     run = app.run_payroll(app.Workplace(data, tmp_path), log, "2024-08")
@@ -62,6 +64,7 @@ def test_the_packets_are_those_of_the_encoder(app: ModuleType, data: Path, tmp_p
     assert all(each.same for each in app.replay_log(app.Workplace(data, tmp_path), log))
 
 
+@pytest.mark.requirement("aacp:15-3")
 def test_a_month_without_flags_is_ok(app: ModuleType, data: Path, tmp_path: Path) -> None:
     run = app.run_payroll(app.Workplace(data, tmp_path), AuditLog(tmp_path / "audit.jsonl"), "2024-07")
     assert app.status(run) == "ok"
@@ -69,6 +72,7 @@ def test_a_month_without_flags_is_ok(app: ModuleType, data: Path, tmp_path: Path
     assert json.loads(run["results"]["run"])["status"] == "ok"
 
 
+@pytest.mark.requirement("aacp:15-3")
 @pytest.mark.parametrize(
     ("name", "old", "new", "reason"),
     [
@@ -89,6 +93,7 @@ def test_data_that_is_wrong_stops_the_run_where_it_is_wrong(
     assert not (tmp_path / "payroll_2024-08.csv").exists()
 
 
+@pytest.mark.requirement("aacp:15-3")
 def test_an_employee_of_a_centre_without_budget_is_flagged(app: ModuleType, data: Path, tmp_path: Path) -> None:
     path = data / "2024-08" / "budgets.csv"
     path.write_text("\n".join(path.read_text(encoding="utf-8").splitlines()[:-1]) + "\n", encoding="utf-8")
@@ -97,6 +102,7 @@ def test_an_employee_of_a_centre_without_budget_is_flagged(app: ModuleType, data
     assert (flags["CC-500"], flags["CC-100"]) == ("no_budget", "")
 
 
+@pytest.mark.requirement("aacp:15-3")
 @pytest.mark.parametrize(
     ("packet", "reason"),
     [
@@ -122,6 +128,7 @@ def test_an_agent_refuses_what_it_cannot_do(
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
+@pytest.mark.requirement("aacp:15-3")
 def test_a_log_with_a_torn_line_is_not_replayed(app: ModuleType, data: Path, tmp_path: Path) -> None:
     log = AuditLog(tmp_path / "audit.jsonl")
     log.path.write_text('{"at":1,"ru', encoding="utf-8")
@@ -129,6 +136,7 @@ def test_a_log_with_a_torn_line_is_not_replayed(app: ModuleType, data: Path, tmp
         app.replay_log(app.Workplace(data, tmp_path), log)
 
 
+@pytest.mark.requirement("aacp:15-3")
 def test_a_run_that_broke_in_the_middle_goes_on_and_repeats_no_hop(app: ModuleType, data: Path, tmp_path: Path) -> None:
     log, config = AuditLog(tmp_path / "audit.jsonl"), {"configurable": {"thread_id": "2024-08"}}
     before, away = data / "2024-07" / "payroll.csv", tmp_path / "away.csv"
@@ -150,6 +158,7 @@ def test_a_run_that_broke_in_the_middle_goes_on_and_repeats_no_hop(app: ModuleTy
     assert all(each.same for each in app.replay_log(app.Workplace(data, tmp_path), log))
 
 
+@pytest.mark.requirement("aacp:15-3")
 def test_it_starts_as_a_script(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -98,6 +99,7 @@ def through(codec: Codec, message: Message) -> Message:
     return read
 
 
+@pytest.mark.requirement("aci:2.1-1")
 @given(contexts(), contexts() | st.recursive(st.none() | st.text(), lambda inner: st.dictionaries(st.text(), inner)))
 def test_a_reply_is_accepted_with_the_masters_plan_or_refused(sent: AgentContext, returned: Any) -> None:
     try:

@@ -73,6 +73,7 @@ def filled(message: Message) -> dict[str, Any]:
     return {**message.payload, **BUILT_IN.get(message.schema).missing(message.payload)}
 
 
+@pytest.mark.requirement("7.1-1")
 @given(messages(), st.booleans(), st.booleans())
 def test_any_payload_survives_type_for_type_under_every_schema(
     message: Message, ascii_only: bool, strict: bool
@@ -110,6 +111,7 @@ def test_references_stay_or_are_all_asked_for(message: Message) -> None:
         assert codec.decode(frame, some) == NeedsRefs(refs=needs.refs[:1], frame=frame)
 
 
+@pytest.mark.requirement("3.4-1")
 @given(messages(), st.integers(40, 80), st.booleans(), st.randoms())
 @example(
     Message(sender="a", intent=Intent.REQUEST, operation="op", payload={"k": '"' * 80 + "=" * 80 + "true"}),
@@ -140,6 +142,7 @@ def test_a_message_survives_in_pieces_of_any_size_and_order(
     assert (back.sender, back.intent, back.operation) == (message.sender, message.intent, message.operation)
 
 
+@pytest.mark.requirement("3.3-4")
 @given(messages())
 def test_a_message_survives_a_shared_store(message: Message) -> None:
     codec = wide(shared_store=True)
@@ -151,6 +154,7 @@ def test_a_message_survives_a_shared_store(message: Message) -> None:
     assert codec.encode(back) == encoded
 
 
+@pytest.mark.requirement("7.1-2")
 @given(texts)
 def test_any_text_is_decoded_or_refused_with_a_code(text: str) -> None:
     try:
@@ -203,6 +207,7 @@ def test_an_offered_registry_survives_its_frame(registry: SchemaRegistry, on_bas
     assert (again.hash, again.version) == (registry.hash, registry.version)
 
 
+@pytest.mark.requirement("8.3-2")
 @pytest.mark.slow
 @given(registries, registries)
 def test_agents_that_merge_agree_or_both_refuse(mine: SchemaRegistry, theirs: SchemaRegistry) -> None:

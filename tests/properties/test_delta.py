@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +24,7 @@ def neighbours(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
     return old, {**kept, **draw(maps)}
 
 
+@pytest.mark.requirement("8.3-1")
 @given(neighbours())
 def test_a_difference_makes_the_new_value_of_the_old_one(pair: tuple[dict[str, Any], dict[str, Any]]) -> None:
     old, new = pair
@@ -43,6 +45,7 @@ def test_nothing_changed_is_an_empty_delta(value: dict[str, Any]) -> None:
     assert exact(apply(value, {})) == exact(value)
 
 
+@pytest.mark.requirement("5.4-1")
 @given(neighbours())
 def test_a_delta_is_no_more_than_what_changed(pair: tuple[dict[str, Any], dict[str, Any]]) -> None:
     old, new = pair
@@ -51,6 +54,7 @@ def test_a_delta_is_no_more_than_what_changed(pair: tuple[dict[str, Any], dict[s
     assert {key for key, value in delta.items() if value is REMOVED} == set(old) - set(new)
 
 
+@pytest.mark.requirement("8.3-1")
 @given(neighbours())
 def test_a_delta_survives_the_wire_and_raises_the_version(pair: tuple[dict[str, Any], dict[str, Any]]) -> None:
     old, new = pair

@@ -15,12 +15,14 @@ from tests.properties.strategies import ascii_texts, decimals, frames, texts
 ascii_frames = frames(texts=ascii_texts)
 
 
+@pytest.mark.requirement("8.1-1")
 @pytest.mark.slow
 @given(frames(), st.booleans())
 def test_a_frame_survives_type_for_type_strictly_and_with_errata(frame: Frame, strict: bool) -> None:
     assert exact(parse_frame(serialize_frame(frame), strict=strict)) == exact(frame)
 
 
+@pytest.mark.requirement("8.1-1")
 @pytest.mark.slow
 @given(ascii_frames, st.booleans())
 def test_a_frame_survives_in_ascii(frame: Frame, strict: bool) -> None:
@@ -39,18 +41,21 @@ def test_a_text_that_was_written_is_written_again_byte_for_byte(frame: Frame, as
     assert serialize_frame(parse_frame(text), ascii_only=ascii_only) == text
 
 
+@pytest.mark.requirement("3.1.1-1")
 @given(ascii_frames)
 def test_rounded_decimals_stay_rounded(frame: Frame) -> None:
     text = serialize_frame(frame, decimal="round6")
     assert serialize_frame(parse_frame(text), decimal="round6") == text
 
 
+@pytest.mark.requirement("3.3-1")
 @pytest.mark.slow
 @given(ascii_frames)
 def test_what_is_written_in_ascii_is_literal_abnf(frame: Frame) -> None:
     assert is_frame(serialize_frame(frame, ascii_only=True))
 
 
+@pytest.mark.requirement("9-3")
 @given(texts)
 @example("@a>req:op{k:" + "[" * 10_000)
 @example('@a>req:op{k:="' + '\\\\"' * 10_000)
@@ -64,6 +69,7 @@ def test_any_text_is_read_or_refused_at_a_place_in_it(text: str) -> None:
             assert refusal.code in {"E1001", "E1002", "E1004"}
 
 
+@pytest.mark.requirement("9-2")
 @given(texts)
 def test_what_is_read_strictly_is_read_alike_with_errata(text: str) -> None:
     try:
@@ -74,6 +80,7 @@ def test_what_is_read_strictly_is_read_alike_with_errata(text: str) -> None:
         assert exact(parse_frame(text)) == exact(strictly)
 
 
+@pytest.mark.requirement("9-2")
 @pytest.mark.parametrize("vector", load("accp", "parse"))
 def test_the_recogniser_knows_every_ascii_frame_that_is_read_strictly(vector: dict[str, Any]) -> None:
     accepted = vector["text"].isascii() and vector.get("mode", "strict") == "strict"

@@ -60,6 +60,7 @@ async def served(agent: Any = worker, wrap: Wrap = negotiating) -> AsyncIterator
         yield running
 
 
+@pytest.mark.requirement("aci:6-1")
 @pytest.mark.parametrize("wrap", [plain, negotiating, always])
 async def test_a_context_goes_and_comes_back_checked(wrap: Wrap) -> None:
     async with served(wrap=wrap) as running:
@@ -72,6 +73,7 @@ async def test_a_context_goes_and_comes_back_checked(wrap: Wrap) -> None:
 CHANGED = ("item_state_updates", "key_information", "last_updated")
 
 
+@pytest.mark.requirement("aci:6-1")
 async def test_a_long_result_comes_whole_and_graphs_take_it() -> None:
     store = SqliteColdStore()
     async with served(lister) as running:
@@ -91,6 +93,7 @@ def plan(state: Any) -> dict[str, Any]:
     return begin(TaskContext(task_id="t1", user_query="What is open?"), [a_context()])
 
 
+@pytest.mark.requirement("aci:6-1")
 async def test_an_agent_opens_what_its_context_grants_and_nothing_else() -> None:
     granted = a_context(context_uri=(ORDERS.uri,))
     async with served(opener) as running:
@@ -120,6 +123,7 @@ class Graph:
         return {"messages": [AIMessage(self.answer)]} if isinstance(self.answer, list | str) else self.answer
 
 
+@pytest.mark.requirement("aci:6-1")
 @pytest.mark.parametrize(
     "answer",
     ["5 items", ["5 items"], ["5 ", {"type": "text", "text": "items"}], {"structured_response": {"1": "5 items"}}],
@@ -133,6 +137,7 @@ async def test_a_graph_answers_in_any_form_of_content(answer: Any) -> None:
     assert "Count" in graph.given["messages"][0]["content"]
 
 
+@pytest.mark.requirement("aci:6-1")
 async def test_a_graph_without_an_answer_and_an_agent_that_breaks_say_so() -> None:
     for agent, code in ((Graph({}), "E1004"), (lambda *_: 1 / 0, "E9999")):
         async with served(agent) as running:
@@ -150,6 +155,7 @@ FIGURE_4 = {
 }
 
 
+@pytest.mark.requirement("aci:6-1")
 @pytest.mark.parametrize("wrapped", [True, False])
 @pytest.mark.parametrize("media_type", ["", "application/json", "application/aci+json"])
 @pytest.mark.parametrize("as_text", [True, False])
@@ -168,6 +174,7 @@ async def test_a_strangers_master_is_answered_by_figure_4(wrapped: bool, media_t
     assert "@crm>" not in str(http.answered) and "application/accp" not in str(response)
 
 
+@pytest.mark.requirement("aci:6-1")
 @pytest.mark.parametrize(
     ("parts", "code"),
     [
@@ -187,6 +194,7 @@ async def test_what_is_no_context_for_this_agent_is_refused_in_words(parts: list
     assert "@crm>" not in str(task)
 
 
+@pytest.mark.requirement("aci:6-1")
 @pytest.mark.parametrize(
     ("said", "abstract"),
     [
@@ -205,6 +213,7 @@ async def test_a_strangers_agent_answers_in_words_or_by_figure_4(said: list[Part
     assert reply.context.abstracts == {"1": abstract}
 
 
+@pytest.mark.requirement("aci:6-1")
 @pytest.mark.parametrize(
     ("name", "code"), [("reject", "E5001"), ("auth", "E5001"), ("fail", "E9999"), ("crash", "E9999")]
 )
@@ -215,6 +224,7 @@ async def test_a_task_that_does_not_complete_says_why(name: str, code: str, monk
             await RemoteAgent(running.url, agent_id="crm")(a_context())
 
 
+@pytest.mark.requirement("aci:6-1")
 async def test_an_agent_that_is_silent_or_not_there_is_an_error_with_a_code(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ProtocolError, match="'crm': "):
         await RemoteAgent("http://127.0.0.1:9", agent_id="crm")(a_context())
@@ -226,6 +236,7 @@ async def test_an_agent_that_is_silent_or_not_there_is_an_error_with_a_code(monk
         assert not http.is_closed
 
 
+@pytest.mark.requirement("aci:6-1")
 async def test_granted_texts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("accp_adapters.a2a.contexts.MAX_GRANTED_BYTES", 10)
     async with served(opener) as running:

@@ -99,6 +99,7 @@ def frames_of(event: Any, **options: Any) -> list[str]:
     return [part.text for part, _ in walk(framed)]
 
 
+@pytest.mark.requirement("11.4-1", "11.4-2")
 def test_a_completed_task_is_a_request_and_what_was_done() -> None:
     texts = frames_of(a_task(new_text_part("Generated text"), new_data_part({"count": 42, "rate": 2.5})))
     assert [text.split("[mid")[0] for text in texts] == [
@@ -108,6 +109,7 @@ def test_a_completed_task_is_a_request_and_what_was_done() -> None:
     ]
 
 
+@pytest.mark.requirement("11.4-2")
 @pytest.mark.parametrize(
     ("state", "beginning"),
     [
@@ -137,6 +139,7 @@ def chunk(*parts: Part, append: bool = True, last: bool = False) -> TaskArtifact
     return TaskArtifactUpdateEvent(task_id="t", context_id="c", artifact=artifact, append=append, last_chunk=last)
 
 
+@pytest.mark.requirement("11.4-3")
 def test_the_parts_of_a_chunk_are_stream_frames_one_by_one() -> None:
     encoder, stream = EventEncoder(never_larger=False), list[str]()
     for event in (

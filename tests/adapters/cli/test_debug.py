@@ -24,6 +24,7 @@ async def ask(url: str) -> None:
         await session.request(ASKED)
 
 
+@pytest.mark.requirement("9-1")
 @pytest.mark.parametrize("scheme", ["http", "ws"])
 def test_each_frame_that_is_served_is_said(scheme: str, tmp_path: Path) -> None:
     (tmp_path / "crm.py").write_text("async def answer(request):\n    return dict(request.message.payload)\n")
@@ -83,6 +84,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.requirement("9-1")
 @pytest.mark.slow
 def test_each_frame_of_a_proxy_is_said() -> None:
     asked = [

@@ -117,6 +117,7 @@ def test_what_cannot_be_served_is_refused(words: tuple[str, ...], reason: str) -
     assert "secret" not in shown
 
 
+@pytest.mark.requirement("acp:5.3-1", "acp:5.4-1")
 @pytest.mark.parametrize("words", [("serve", AGENT), ("relay",)])
 def test_agents_and_relays_are_served_by_uvicorn(words: tuple[str, ...]) -> None:
     command = [str(Path(sys.executable).with_name("accp")), *words, "--http", "127.0.0.1:0"]

@@ -50,6 +50,7 @@ def in_a_file(folder: Path) -> Iterator[InstructionStore]:
 stores = pytest.mark.parametrize("store", [in_memory, in_a_file])
 
 
+@pytest.mark.requirement("aacp:6.3-4")
 @stores
 async def test_forty_callers_of_one_shape_ask_the_model_once(store: Callable[..., object], tmp_path: Path) -> None:
     with store(tmp_path) as registry:  # type: ignore[attr-defined]  # a context manager
@@ -100,6 +101,7 @@ async def test_an_answer_of_no_use_is_refused_and_not_kept() -> None:
     assert len(registry) == 0
 
 
+@pytest.mark.requirement("aacp:6.2-1")
 async def test_a_chat_model_is_awaited() -> None:
     model = ScriptedModel(script=[lambda messages: AIMessage(f"```\n{ANSWER.format(7)}\n```")])
     inner: AsyncInstructionEncoder = AsyncFallbackEncoder(InstructionRegistry(), AsyncModelInstructionEncoder(model))

@@ -20,6 +20,7 @@ def answering(answer: object) -> ScriptedModel:
     return ScriptedModel(script=[lambda messages: AIMessage(answer)])  # type: ignore[arg-type]  # any content
 
 
+@pytest.mark.requirement("aacp:6.2-1")
 @pytest.mark.parametrize(
     "answer",
     [
@@ -51,6 +52,7 @@ def test_an_answer_without_one_packet_is_refused(answer: str) -> None:
         encoder.encode(TEXT, domain="HR", return_agent="HR-Agent")
 
 
+@pytest.mark.requirement("aacp:15-5")
 def test_the_instruction_is_data_and_the_words_are_those_of_the_vocabulary() -> None:
     asked: list[list[BaseMessage]] = []
 

@@ -26,6 +26,7 @@ def visible_text(result: dict[str, Any]) -> str:
     return json.dumps([result.get("content"), result.get("structuredContent")])
 
 
+@pytest.mark.requirement("11.3-1", "11.3-2")
 @pytest.mark.parametrize("era", ERAS)
 def test_a_result_travels_as_a_frame_and_arrives_as_it_was(era: Era) -> None:
     wire = Wire(era=era)

@@ -12,6 +12,7 @@ from accp_core.accp import BUILT_IN, Schema
 from tests.adapters.mcp.messages import CAPABILITIES, ERAS, Era, Wire, block_of, request, rows, served, start, started
 
 
+@pytest.mark.requirement("11.3-3")
 @pytest.mark.parametrize("era", ERAS)
 def test_a_client_that_declares_is_answered_and_told_the_registry(era: Era) -> None:
     wire = Wire(era=era)

@@ -77,6 +77,7 @@ def test_the_least_asked_for_goes_first_of_those_the_oldest(tmp_path: Path) -> N
         assert [each.pattern for each in registry.entries()] == ["a", "c"]
 
 
+@pytest.mark.requirement("aacp:15-8")
 def test_a_file_is_for_its_owner_only_and_outlives_the_registry(tmp_path: Path) -> None:
     path = tmp_path / "new" / "known.sqlite"
     with SqliteInstructionRegistry(path) as registry:
@@ -169,6 +170,7 @@ print("\\n".join(results))
 """
 
 
+@pytest.mark.requirement("aacp:6.3-4")
 def test_forty_threads_in_each_of_four_processes_make_one_call_of_the_model(tmp_path: Path) -> None:
     path, calls, asking = tmp_path / "known.sqlite", tmp_path / "calls", tmp_path / "asking"
     command = [sys.executable, "-W", "error", "-c", ASK, str(path), str(calls), str(asking)]

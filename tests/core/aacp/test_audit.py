@@ -14,6 +14,7 @@ PACKET = "FETCH|HR|return:A|p:1|aacp:1.1|res:x"
 RECORDS = st.builds(AuditRecord, at=st.integers(), run=st.text(), packet=st.text(), status=st.text(), result=st.text())
 
 
+@pytest.mark.requirement("aacp:8-2")
 @given(RECORDS)
 def test_a_record_comes_back_from_its_line(record: AuditRecord) -> None:
     line = write_record(record)
@@ -46,6 +47,7 @@ def test_a_line_that_is_no_record_is_refused(line: str, reason: str) -> None:
     assert (refusal.value.code, refusal.value.position) == ("E1001", 0)
 
 
+@pytest.mark.requirement("aacp:8-2", "aacp:15-3")
 def test_a_replay_tells_what_came_out_otherwise() -> None:
     def perform(packet: Packet) -> str:
         if packet.task == "SEND":

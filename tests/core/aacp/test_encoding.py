@@ -37,6 +37,13 @@ def test_a_key_of_an_organisation_may_hold_a_list() -> None:
     assert encode_packet("ACK", "IT", return_agent="A", org_tags=["a", 1]).fields["org_tags"] == "a,1"
 
 
+@pytest.mark.requirement("aacp:4.2-5", "aacp:9-1")
+def test_a_list_of_fields_is_left_out_where_the_receiver_has_its_own() -> None:
+    assert "fields" not in encode_packet("FETCH", "HR", return_agent="A", res="r", fields=None).fields
+    assert encode_packet("FETCH", "HR", return_agent="A", res="r", fields=["a", "b"]).fields["fields"] == "a,b"
+
+
+@pytest.mark.requirement("aacp:4.2-4")
 @pytest.mark.parametrize("period", ["2024", "2024-01", "2024-12", "2024-Q1", "2024-Q4", "2024-02-29"])
 def test_a_period_is_a_time_that_exists(period: str) -> None:
     packet = encode_packet("FETCH", "HR", return_agent="A", res="r", period=period)
@@ -44,6 +51,7 @@ def test_a_period_is_a_time_that_exists(period: str) -> None:
     assert validate(packet).warnings == ()
 
 
+@pytest.mark.requirement("aacp:4.2-4")
 @pytest.mark.parametrize(
     ("key", "value"),
     [
@@ -73,6 +81,7 @@ def test_a_priority_that_is_none_is_refused() -> None:
         encode_packet("ACK", "HR", return_agent="A", priority=9)
 
 
+@pytest.mark.requirement("aacp:15-7")
 @pytest.mark.parametrize(
     ("field", "arguments"),
     [

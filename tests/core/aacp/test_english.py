@@ -9,6 +9,7 @@ from accp_core.aacp.english import DOMAINS, LABELS, TASKS
 from accp_core.aacp.vocabulary import DRAFT_VOCABULARY, FIELD_TYPES, ORDER
 
 
+@pytest.mark.requirement("aacp:8-1")
 @pytest.mark.parametrize(
     ("text", "english"),
     [
@@ -26,12 +27,14 @@ def test_a_packet_is_one_sentence(text: str, english: str) -> None:
     assert explain(parse_packet(text)) == english
 
 
+@pytest.mark.requirement("aacp:8-1")
 def test_every_word_of_the_draft_has_a_name() -> None:
     assert set(TASKS) == DRAFT_VOCABULARY.tasks
     assert set(DOMAINS) == DRAFT_VOCABULARY.domains
     assert {"return", "p", "aacp", *LABELS} == set(ORDER)
 
 
+@pytest.mark.requirement("aacp:15-4", "aacp:15-5")
 def test_every_value_is_told_as_it_stands() -> None:
     values = {key: f"value-{number}" for number, key in enumerate(LABELS) if key not in ("prog", *FIELD_TYPES)}
     told = explain(encode_packet("FETCH", "HR", return_agent="A", **values, org_own="mine"))

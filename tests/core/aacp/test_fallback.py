@@ -42,6 +42,7 @@ def encode(encoder: FallbackEncoder, english: str = TEXT, **changes: Any) -> Tra
     return encoder.encode(english, **{"domain": "HR", "return_agent": "HR-Agent", **changes})
 
 
+@pytest.mark.requirement("aacp:6.3-1", "aacp:6.3-3")
 def test_a_new_instruction_is_asked_once_and_known_afterwards() -> None:
     model = Model()
     encoder = FallbackEncoder(InstructionRegistry(), model)
@@ -58,6 +59,7 @@ def test_a_new_instruction_is_asked_once_and_known_afterwards() -> None:
     assert model.asked == [(TEXT, "HR", "HR-Agent", "2")]
 
 
+@pytest.mark.requirement("aacp:6.3-2")
 @pytest.mark.parametrize(
     "other",
     [
@@ -78,6 +80,7 @@ def test_another_instruction_never_gets_this_packet(other: str) -> None:
     assert len(model.asked) == 2
 
 
+@pytest.mark.requirement("aacp:6.3-2")
 def test_a_shape_is_learned_from_one_answer() -> None:
     model, registry = Model(), InstructionRegistry()
     encoder = FallbackEncoder(registry, model)
@@ -100,6 +103,7 @@ def test_an_answer_that_leaves_something_out_makes_no_shape() -> None:
     assert len(model.asked) == 2
 
 
+@pytest.mark.requirement("aacp:4.1-4")
 def test_another_domain_never_gets_this_packet() -> None:
     model = Model()
     encoder = FallbackEncoder(InstructionRegistry(), model)
@@ -109,6 +113,7 @@ def test_another_domain_never_gets_this_packet() -> None:
     assert len(model.asked) == 2
 
 
+@pytest.mark.requirement("aacp:4.2-3")
 def test_agent_priority_and_version_are_stamped_whatever_the_model_says() -> None:
     answer = "FETCH|HR|return:HR-Agent2|p:3|aacp:9|res:x"
     found = encode(FallbackEncoder(InstructionRegistry(), Model(answer)))
@@ -116,6 +121,7 @@ def test_agent_priority_and_version_are_stamped_whatever_the_model_says() -> Non
     assert [warning.code for warning in found.warnings] == ["omitted"]
 
 
+@pytest.mark.requirement("aacp:4.1-2", "aacp:6.3-3", "aacp:15-7")
 @pytest.mark.parametrize(
     "answer",
     [
@@ -162,6 +168,7 @@ def test_without_a_model_what_is_unknown_is_refused() -> None:
         encode(FallbackEncoder(InstructionRegistry()))
 
 
+@pytest.mark.requirement("aacp:15-2")
 @pytest.mark.parametrize("packet", ["garbage", "FETCH|FIN|return:A|p:1|aacp:1.1", "FETCH|HR|res:x|res:y"])
 def test_an_entry_that_somebody_changed_is_not_served(packet: str) -> None:
     registry = InstructionRegistry()
@@ -225,6 +232,7 @@ def test_patterns_of_workflows_that_are_not_used_are_not_either() -> None:
         FallbackEncoder(InstructionRegistry(), threshold=0)
 
 
+@pytest.mark.requirement("aacp:15-9")
 def test_english_is_kept_where_it_is_wanted_only() -> None:
     for keep, kept in ((False, ""), (True, TEXT)):
         registry = InstructionRegistry()
@@ -232,6 +240,7 @@ def test_english_is_kept_where_it_is_wanted_only() -> None:
         assert [entry.english for entry in registry.entries()] == [kept]
 
 
+@pytest.mark.requirement("aacp:7-12")
 def test_every_translation_is_observed() -> None:
     seen: list[Translation] = []
     encoder = FallbackEncoder(InstructionRegistry(), Model(), observe=seen.append)

@@ -19,6 +19,7 @@ def read(english: str, **changes: Any) -> Instruction:
     return Instruction(**{"english": english, "domain": "HR", "return_agent": "HR-Agent", **changes})
 
 
+@pytest.mark.requirement("aacp:6.3-1")
 @pytest.mark.parametrize(
     "english",
     [

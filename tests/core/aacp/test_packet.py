@@ -35,6 +35,7 @@ def test_a_packet_comes_back_from_its_text(said: Packet) -> None:
     assert parse_packet(serialize_packet(said)) == said
 
 
+@pytest.mark.requirement("aacp:15-1")
 @given(st.dictionaries(WORDS, st.text(), max_size=6), st.text(), st.text())
 def test_no_value_adds_or_changes_a_field(fields: dict[str, str], task: str, domain: str) -> None:
     said = Packet(task=task, domain=domain, fields=fields)
@@ -45,6 +46,7 @@ def test_no_value_adds_or_changes_a_field(fields: dict[str, str], task: str, dom
     assert parse_packet(text) == said
 
 
+@pytest.mark.requirement("aacp:15-1")
 @given(ANYTHING)
 def test_any_text_is_a_packet_or_refused_at_a_place_within_it(text: str) -> None:
     try:
@@ -63,6 +65,7 @@ def test_a_validator_never_raises(text: str) -> None:
     assert report.valid == (not report.errors)
 
 
+@pytest.mark.requirement("aacp:6.1-1")
 def test_equal_packets_have_equal_texts() -> None:
     other = Packet(task="FETCH", domain="HR", fields={"aacp": "1.1", "p": "1", "return": "A"})
     assert other == packet()
@@ -121,6 +124,7 @@ def test_length_and_count_are_bounded_in_both_directions() -> None:
     assert parse_packet(serialize_packet(most)) == most
 
 
+@pytest.mark.requirement("aacp:15-1")
 @pytest.mark.parametrize(
     "text",
     [

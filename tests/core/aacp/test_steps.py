@@ -82,6 +82,7 @@ def test_arguments_may_be_given_in_order() -> None:
         WorkflowRun((PayrollEncoder.fetch_budgets, "period"), order="when period")
 
 
+@pytest.mark.requirement("aacp:15-7")
 def test_personal_data_is_passed_by_its_address_only() -> None:
     with pytest.raises(EncodeError, match="email: expected the address of the data") as refusal:
         ITEncoder().full_onboarding("j.smith", "j.smith@co.com", "Sales")

@@ -12,6 +12,7 @@ from accp_core.errors import EncodeError
 TEXT = "AUDIT|OPS|return:A|p:1|aacp:1.1|org_ticket:T-1"
 
 
+@pytest.mark.requirement("aacp:5.2-1", "aacp:13-1", "aacp:13-2")
 def test_an_organisation_s_own_words_are_known_where_they_are_declared() -> None:
     own = DRAFT_VOCABULARY.adding(tasks=["AUDIT"], domains=["OPS"], keys=["org_ticket"])
     assert [finding.code for finding in validate(TEXT).warnings] == ["unknown-task", "unknown-domain", "unknown-key"]
@@ -24,6 +25,7 @@ def test_a_packet_is_validated_like_its_text() -> None:
     assert validate(parse_packet(text)).warnings == validate(text).warnings
 
 
+@pytest.mark.requirement("aacp:7-11")
 def test_only_a_valid_packet_is_given_out() -> None:
     assert validate(TEXT).check() == parse_packet(TEXT)
     with pytest.raises(EncodeError, match="return: is missing; aacp: is missing"):
@@ -42,6 +44,7 @@ def test_a_guard_can_be_replaced_and_switched_off() -> None:
     assert validate(text, guard=None).warnings == ()
 
 
+@pytest.mark.requirement("aacp:15-7")
 def test_what_a_guard_finds_can_be_forbidden() -> None:
     report = validate("SEND|HR|return:A|p:1|aacp:1.1|to:a@b.example", forbid=True)
     assert [finding.code for finding in report.errors] == ["personal-data"]

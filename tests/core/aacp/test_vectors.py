@@ -38,6 +38,10 @@ def made(vector: dict[str, Any]) -> Any:
     return step(vector)(**arguments(vector)) if "step" in vector else encode_packet(**arguments(vector))
 
 
+@pytest.mark.requirement("aacp:4-1", "aacp:4.3-1", cases="4-packet")
+@pytest.mark.requirement("aacp:4.4-1", cases="4-packet: 4.4")
+@pytest.mark.requirement("aacp:5.1-2", cases="4-packet: unknown words, own keys after the known ones]")
+@pytest.mark.requirement("aacp:7-13", cases="4-packet: an empty value]")
 @pytest.mark.parametrize("vector", load("aacp", "packets"))
 def test_a_text_says_this_packet_and_is_written_canonically(vector: dict[str, Any]) -> None:
     packet = Packet(task=vector["task"], domain=vector["domain"], fields=vector["fields"])
@@ -46,6 +50,11 @@ def test_a_text_says_this_packet_and_is_written_canonically(vector: dict[str, An
     assert parse_packet(vector["canonical"]) == packet
 
 
+@pytest.mark.requirement("aacp:4-1", cases="4-packet: a field without colon]")
+@pytest.mark.requirement("aacp:4-1", cases="4-packet: no key]")
+@pytest.mark.requirement("aacp:4-2", cases="4-packet: an empty slot")
+@pytest.mark.requirement("aacp:4.1-1", cases="4-packet: no TASK]")
+@pytest.mark.requirement("aacp:4.1-3", cases="4-packet: no DOM]")
 @pytest.mark.parametrize("vector", load("aacp", "refuse"))
 def test_a_refused_text_is_refused_with_this_code_at_this_place(vector: dict[str, Any]) -> None:
     with pytest.raises(DecodeError) as refusal:
@@ -54,6 +63,9 @@ def test_a_refused_text_is_refused_with_this_code_at_this_place(vector: dict[str
     assert not validate(vector["text"]).valid
 
 
+@pytest.mark.requirement(
+    "aacp:4.1-2", "aacp:4.1-4", "aacp:4.2-3", "aacp:4.2-4", "aacp:6.1-1", "aacp:6.1-2", "aacp:14-1", cases="6.1"
+)
 @pytest.mark.parametrize("vector", [*load("aacp", "rules"), *load("aacp", "steps")])
 def test_these_arguments_give_this_packet(vector: dict[str, Any]) -> None:
     packet = made(vector)
@@ -62,6 +74,7 @@ def test_these_arguments_give_this_packet(vector: dict[str, Any]) -> None:
     assert validate(packet).packet == parse_packet(str(packet)) == packet
 
 
+@pytest.mark.requirement("aacp:6.1-2")
 @pytest.mark.parametrize("vector", load("aacp", "runs"))
 def test_a_run_gives_the_packets_of_its_hops(vector: dict[str, Any]) -> None:
     texts = [str(packet) for packet in made(vector)]
@@ -82,6 +95,32 @@ def test_a_value_that_a_packet_would_say_differently_is_refused(vector: dict[str
     assert refusal.value.code == "E1004"
 
 
+@pytest.mark.requirement("aacp:4-2", cases="7-validation: an empty slot]")
+@pytest.mark.requirement("aacp:4.1-1", "aacp:7-1", cases="7-validation: no TASK]")
+@pytest.mark.requirement("aacp:4.1-3", "aacp:7-2", cases="7-validation: no DOM]")
+@pytest.mark.requirement("aacp:4.2-1", "aacp:7-3", cases="7-validation: no agent]")
+@pytest.mark.requirement("aacp:4.2-1", cases="7-validation: positional fields only]")
+@pytest.mark.requirement("aacp:4.2-2", "aacp:7-4", "aacp:14-1", cases="7-validation: no version]")
+@pytest.mark.requirement("aacp:4.2-2", cases="7-validation: an empty version]")
+@pytest.mark.requirement("aacp:4.2-4", "aacp:7-6", cases="7-validation: no priority]")
+@pytest.mark.requirement("aacp:4.3-2", "aacp:7-10", cases="7-validation: an organisation's key]")
+@pytest.mark.requirement("aacp:4.3-2", cases="7-validation: a key that only the reference has]")
+@pytest.mark.requirement("aacp:4.4-1", cases="7-validation: 4.4")
+@pytest.mark.requirement(
+    "aacp:5.1-1", "aacp:5.1-2", "aacp:7-1", "aacp:7-5", "aacp:7-13", cases="7-validation: an unknown TASK]"
+)
+@pytest.mark.requirement("aacp:5.1-1", cases="7-validation: lower case]")
+@pytest.mark.requirement("aacp:5.2-2", "aacp:7-2", "aacp:7-5", cases="7-validation: an unknown DOM]")
+@pytest.mark.requirement("aacp:5.3-1", cases="7-validation: an unknown priority]")
+@pytest.mark.requirement("aacp:5.3-1", cases="7-validation: an empty priority]")
+@pytest.mark.requirement("aacp:7-3", cases="7-validation: an empty agent]")
+@pytest.mark.requirement("aacp:7-7", "aacp:14-2", "aacp:14-3", cases="7-validation: a later version]")
+@pytest.mark.requirement("aacp:7-8", cases="7-validation: sentiment without tone]")
+@pytest.mark.requirement("aacp:7-8", cases="7-validation: sentiment with tone]")
+@pytest.mark.requirement("aacp:7-9", cases="7-validation: lifetime value without currency]")
+@pytest.mark.requirement("aacp:7-9", cases="7-validation: lifetime value with currency]")
+@pytest.mark.requirement("aacp:14-2", cases="7-validation: the version of")
+@pytest.mark.requirement("aacp:15-7", cases="15-guard")
 @pytest.mark.parametrize("vector", load("aacp", "validations"))
 def test_a_validator_reports_exactly_this(vector: dict[str, Any]) -> None:
     report = validate(vector["text"])

@@ -18,6 +18,7 @@ def read(value: str, **options: Any) -> object:
     return parse_frame(f"@a>req:op{{k:{value}}}", **options).params["k"]
 
 
+@pytest.mark.requirement("3.5-6")
 def test_a_whole_frame_is_read() -> None:
     text = r"@a>done:op{k:1|l:[1.5,true,~,$warm.x,{b:\@c}]|m:\"|n:" + '"a_b"|o:=null}[mid:m1,seq:2,x:y]'
     text = text.replace(r"|m:\"", "")
@@ -72,6 +73,7 @@ class TestLimits:
 LARGE = 500_000
 
 
+@pytest.mark.requirement("9-6", "9-7")
 @pytest.mark.parametrize(
     ("text", "position"),
     [

@@ -39,6 +39,7 @@ def test_there_are_seven_built_in_schemas_and_no_peer_changes_them() -> None:
     assert {"SR", "TA", "CH", "TC", "TX", "ST", "ER"} == PINNED
 
 
+@pytest.mark.requirement("10.4-1")
 def test_a_chunk_says_which_stream_it_belongs_to_e1001() -> None:
     chunk = message("ST", Intent.STREAM, chunk_index=0)
     assert code_of(check_incoming, chunk) == "E1001"
@@ -51,6 +52,7 @@ def test_what_we_may_not_send_is_our_fault() -> None:
     check_outgoing(message("TX", amount=1.5))
 
 
+@pytest.mark.requirement("10.3-4")
 def test_a_retry_has_a_new_msg_id_e3002() -> None:
     log = Transactions()
     request = enveloped(message("TX", transaction_id="t1"), msg_id="m1")
@@ -88,6 +90,7 @@ def test_arguments_that_are_not_the_tools_are_refused_e4003(arguments: Any) -> N
     assert code_of(check_tool_call, message("TC", tool_name="search", arguments=arguments), TOOLS) == "E4003"
 
 
+@pytest.mark.requirement("10.2-2")
 def test_a_failed_tool_answers_with_e4002() -> None:
     request = enveloped(message("TC", tool_name="search"), msg_id="m1")
     failure = tool_error("tool", request, "no network", detail={"host": "x"})

@@ -66,6 +66,7 @@ def test_a_higher_version_replaces_a_lower_one() -> None:
     assert len(registry.schemas) == len(BUILT_IN.schemas) + 1
 
 
+@pytest.mark.requirement("7.1-5")
 @pytest.mark.parametrize(
     "change",
     [{"name": "bill"}, {"name": "bill", "version": 2}, {"defaults": {}}, {"code": "BIL"}],
@@ -74,6 +75,7 @@ def test_a_schema_that_conflicts_with_a_known_one_is_refused_e5001(change: dict[
     assert code_of(INVOICES.register, replace(INVOICE, **change)) == "E5001"
 
 
+@pytest.mark.requirement("4.3-1")
 def test_operations_are_registered_beside_the_core_ones() -> None:
     assert replace(EMPTY, operations=NEGOTIATE).to_json()["operations"] == ["negotiate"]
     assert code_of(SchemaRegistry, operations=frozenset({"two words"})) == "E1004"
@@ -115,6 +117,7 @@ def test_a_conflict_between_two_registries_is_refused_e5001() -> None:
     assert code_of(INVOICES.merged, theirs) == "E5001"
 
 
+@pytest.mark.requirement("9-5")
 def test_no_peer_redefines_a_pinned_schema_e5001() -> None:
     theirs = BUILT_IN.register(replace(BUILT_IN.get("TX"), version=2, defaults={"currency": "XXX"}))
     assert code_of(BUILT_IN.merged, theirs, pinned=PINNED) == "E5001"

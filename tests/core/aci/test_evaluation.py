@@ -32,12 +32,14 @@ def context(*results: str | None, items: int = 3) -> AgentContext:
     )
 
 
+@pytest.mark.requirement("aci:4.1-3")
 def test_a_verifier_sees_the_subtask_the_item_and_the_abstract_of_claims_only() -> None:
     seen: list[tuple[str, ...]] = []
     verify(context("found 6", None, "found 2"), lambda *claim: seen.append(claim))
     assert seen == [("Part s1", "Step 1 of s1", "found 6"), ("Part s1", "Step 3 of s1", "found 2")]
 
 
+@pytest.mark.requirement("aci:5.2-7")
 def test_every_item_is_judged_by_itself() -> None:
     found = verify(context("found 6", None, "wrong"), lambda *claim: "not so" if claim[2] == "wrong" else None)
     assert found.verified == ("1",)

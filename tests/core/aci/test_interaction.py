@@ -41,18 +41,21 @@ def finish(interaction: Interaction, verifier: Any = accept) -> tuple[Interactio
     return interaction, rounds
 
 
+@pytest.mark.requirement("aci:2.1-5")
 def test_asynchronously_all_that_is_ready_is_delivered() -> None:
     done, rounds = finish(start(*DIAMOND))
     assert rounds == [["a"], ["b", "c"], ["d"]]
     assert done.task.overall_status is Status.COMPLETED
 
 
+@pytest.mark.requirement("aci:2.1-4")
 def test_synchronously_one_is_delivered_and_awaited_before_the_next() -> None:
     done, rounds = finish(start(*DIAMOND, mode=Mode.SYNCHRONOUS))
     assert rounds == [["a"], ["b"], ["c"], ["d"]]
     assert done.task.overall_status is Status.COMPLETED
 
 
+@pytest.mark.requirement("aci:2.1-4")
 def test_synchronously_nothing_is_delivered_before_the_evaluation() -> None:
     interaction, (first,) = start(subtask("a"), subtask("b"), mode=Mode.SYNCHRONOUS).deliver()
     assert interaction.deliver()[1] == ()
@@ -61,6 +64,7 @@ def test_synchronously_nothing_is_delivered_before_the_evaluation() -> None:
     assert ids(interaction.verify(accept).deliver()[1]) == ["b"]
 
 
+@pytest.mark.requirement("aci:2.1-5")
 def test_the_order_of_replies_does_not_matter() -> None:
     interaction, deliveries = start(*(subtask(each) for each in "abc")).deliver()
     ends = []
@@ -74,6 +78,7 @@ def test_the_order_of_replies_does_not_matter() -> None:
     assert interaction_to_json(ends[0]) == interaction_to_json(ends[-1])
 
 
+@pytest.mark.requirement("aci:3-1")
 def test_a_dependant_gets_abstracts_and_stored_references_and_no_other_agent_does() -> None:
     interaction, (first,) = start(
         subtask("a", context_uri=("$cold.given",)), subtask("b", "a"), subtask("c", "b")
@@ -90,6 +95,7 @@ def test_a_dependant_gets_abstracts_and_stored_references_and_no_other_agent_doe
     assert interaction.references == ("cold.full",)
 
 
+@pytest.mark.requirement("aci:2.1-2")
 def test_no_delivery_holds_the_query_or_anything_of_another_subtask() -> None:
     contexts = [subtask(each, subtask_name=f"MARKER-{each}", context=(f"SECRET-{each}",)) for each in "abc"]
     _, deliveries = start(*contexts).deliver()
@@ -101,6 +107,7 @@ def test_no_delivery_holds_the_query_or_anything_of_another_subtask() -> None:
         assert not [secret for secret in (*others, TASK.user_query) if secret in text]
 
 
+@pytest.mark.requirement("aci:5.2-6")
 def test_only_open_items_are_tried_again_with_feedback() -> None:
     interaction, (first,) = start(subtask("a", items=3)).deliver()
     interaction = interaction.receive(first.id, reply(first, i1="6 accounts", i2="wrong", i3=None))
@@ -228,6 +235,7 @@ def test_a_verifier_that_raises_changes_nothing() -> None:
     assert interaction.progress["a"].state is SubtaskState.RETURNED
 
 
+@pytest.mark.requirement("aci:4.1-2", "aci:5.3-3")
 def test_the_status_follows_the_subtasks() -> None:
     interaction = start(subtask("a"), subtask("b", "a"))
     assert interaction.task.overall_status is Status.PENDING

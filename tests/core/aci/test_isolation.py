@@ -22,6 +22,7 @@ from accp_core.errors import ProtocolError
 from tests.core.aci.plans import TASK, subtask
 
 
+@pytest.mark.requirement("aci:5.2-3", "aci:5.3-1", "aci:6-2")
 def test_what_leaves_is_the_agents_context_and_nothing_else() -> None:
     task = replace(TASK, task_description="MARKER-D", extra={"Owner": "MARKER-E"})
     sent = isolate(task, subtask("s1", "s0", context=("pays yearly",), last_updated="2026-03-20T02:51:00Z"))
@@ -33,11 +34,13 @@ def test_what_leaves_is_the_agents_context_and_nothing_else() -> None:
     assert not [secret for secret in ("MARKER", task.user_query, "Churn", "t1") if secret in text]
 
 
+@pytest.mark.requirement("aci:5.2-3", "aci:5.3-1", "aci:6-2")
 def test_what_leaves_can_be_read_by_the_other_end() -> None:
     context = subtask("s1", context_uri=("$cold.a",))
     assert AgentContext.from_json(isolate(TASK, context)) == context
 
 
+@pytest.mark.requirement("aci:5.2-3", "aci:5.3-1", "aci:6-2")
 @pytest.mark.parametrize(
     "leak",
     [
@@ -54,6 +57,7 @@ def test_a_task_context_or_its_query_does_not_leave(leak: Any) -> None:
         isolate(TASK, subtask("s1", context=(leak,)))
 
 
+@pytest.mark.requirement("aci:5.2-3", "aci:5.3-1", "aci:6-2")
 def test_a_short_query_may_stand_in_a_longer_text_by_chance() -> None:
     task = TaskContext(task_id="t", user_query="help")
     assert isolate(task, subtask("s1", context=("helpful hints",)))
@@ -61,10 +65,12 @@ def test_a_short_query_may_stand_in_a_longer_text_by_chance() -> None:
         isolate(task, subtask("s1", context=("help",)))
 
 
+@pytest.mark.requirement("aci:5.2-3", "aci:5.3-1", "aci:6-2")
 def test_without_a_query_and_with_other_values_nothing_is_refused() -> None:
     assert isolate(TaskContext(task_id="t"), subtask("s1", context=({"n": 1, "text": ""}, True)))
 
 
+@pytest.mark.requirement("aci:5.2-3", "aci:5.3-1", "aci:6-2")
 def test_an_agent_opens_what_its_context_grants_and_nothing_else() -> None:
     context = subtask("s1", context_uri=("$cold.a", "https://example.com/x"))
     assert (
@@ -78,6 +84,7 @@ def test_an_agent_opens_what_its_context_grants_and_nothing_else() -> None:
             check_context_grant(context, other)
 
 
+@pytest.mark.requirement("aci:5.2-3", "aci:5.3-1", "aci:6-2")
 def test_a_dependant_learns_abstracts_and_references_and_no_more() -> None:
     found = replace(
         subtask("s0", items=2, context=("SECRET of s0",), context_uri=("$cold.granted_to_s0",)),
@@ -90,6 +97,7 @@ def test_a_dependant_learns_abstracts_and_references_and_no_more() -> None:
     assert "SECRET" not in json.dumps(context.to_json())
 
 
+@pytest.mark.requirement("aci:5.2-3", "aci:5.3-1", "aci:6-2")
 def test_one_abstract_is_a_text_and_two_subtasks_of_one_name_keep_apart() -> None:
     first, second, third = (
         replace(
@@ -103,9 +111,11 @@ def test_one_abstract_is_a_text_and_two_subtasks_of_one_name_keep_apart() -> Non
     assert context.context == ({"Search": "found by a", "b": "found by b", "c": "found by c"},)
 
 
+@pytest.mark.requirement("aci:5.2-3", "aci:5.3-1", "aci:6-2")
 def test_a_dependency_without_results_adds_nothing() -> None:
     assert with_results(subtask("s1"), [(subtask("s0"), ())]) == subtask("s1")
 
 
+@pytest.mark.requirement("aci:5.2-3", "aci:5.3-1", "aci:6-2")
 def test_the_results_of_each_task_have_a_session_of_their_own() -> None:
     assert scope_of("t1") == "aci:t1" != scope_of("t2")

@@ -26,6 +26,7 @@ NO_PLANS: dict[str, tuple[str, Any]] = {
 }
 
 
+@pytest.mark.requirement("aci:5.2-2")
 @pytest.mark.parametrize("name", NO_PLANS)
 def test_it_is_no_plan(name: str) -> None:
     code, make = NO_PLANS[name]
@@ -49,12 +50,14 @@ def test_the_goals_of_a_task_are_served_by_subtasks_of_their_name() -> None:
     assert Plan.of(replace(TASK, goal_status=(Goal("Part a"),)), [subtask("a")]).goals == {"Part a": ("a",)}
 
 
+@pytest.mark.requirement("aci:5.1-2")
 def test_a_goal_is_what_its_subtasks_come_to() -> None:
     plan = Plan.of(TASK, [subtask("a"), subtask("b"), subtask("c")], {"all": "abc", "one": ["a"]})
     statuses = {"a": Status.COMPLETED, "b": Status.IN_PROGRESS, "c": Status.PENDING}
     assert plan.goal_status(statuses) == (Goal("all", Status.IN_PROGRESS), Goal("one", Status.COMPLETED))
 
 
+@pytest.mark.requirement("aci:5.2-2")
 def test_all_that_waits_for_a_subtask_directly_or_not() -> None:
     plan = Plan.of(TASK, [subtask("a", "b"), subtask("b"), subtask("c", "a"), subtask("d")])
     assert set(plan.dependants("b")) == {"a", "c"}

@@ -30,15 +30,18 @@ def words(text: str) -> int:
     return len(text.split())
 
 
+@pytest.mark.requirement("aci:5.3-2")
 def test_a_reply_may_be_a_context_or_its_json() -> None:
     assert accept_reply(SENT, FOUND) == accept_reply(SENT, FOUND.to_json()) == FOUND
 
 
+@pytest.mark.requirement("aci:5.3-2")
 @pytest.mark.parametrize("returned", [FOUND, FOUND.to_json(), AgentReply(context=FOUND.to_json())])
 def test_whatever_an_agent_returns_becomes_an_accepted_reply(returned: Any) -> None:
     assert AcceptedReply.of(SENT, returned) == AcceptedReply(context=FOUND)
 
 
+@pytest.mark.requirement("aci:5.3-2")
 def test_an_accepted_reply_keeps_long_results_and_lists_the_new_references() -> None:
     context = replace(FOUND, context_uri=("$cold.a", "$cold.b"))
     accepted = AcceptedReply.of(SENT, AgentReply(context=context, full={"1": LONG}, stored=["$cold.b", "$cold.c"]))
@@ -46,6 +49,7 @@ def test_an_accepted_reply_keeps_long_results_and_lists_the_new_references() -> 
     assert AcceptedReply.of(SENT, context, stored=["$cold.b"]).stored == ("accp://cold/b",)
 
 
+@pytest.mark.requirement("aci:5.3-2")
 def test_a_reply_is_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     interaction, (delivery,) = start(SENT).deliver()
     accepted = AcceptedReply.of(delivery.context, reply(delivery))
@@ -55,6 +59,7 @@ def test_a_reply_is_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert interaction.receive(delivery.id, AcceptedReply.from_json(accepted.to_json())) == after
 
 
+@pytest.mark.requirement("aci:5.3-2")
 @pytest.mark.parametrize(
     "other",
     [subtask("s2", items=2, context_uri=("$cold.a",)), subtask("s1", context_uri=("$cold.a",)), subtask("s1", items=2)],
@@ -66,6 +71,7 @@ def test_a_reply_that_was_accepted_for_another_context_is_checked(other: Any) ->
         AcceptedReply.of(SENT, replace(accepted, context=replace(accepted.context, context_uri=("$cold.c",))))
 
 
+@pytest.mark.requirement("aci:5.3-2")
 def test_references_that_are_added_after_the_check_are_those_of_the_agent() -> None:
     interaction, (delivery,) = start(SENT).deliver()
     accepted = AcceptedReply.of(delivery.context, reply(delivery, i1=LONG[:1_900], i2="fine"))
@@ -74,12 +80,14 @@ def test_references_that_are_added_after_the_check_are_those_of_the_agent() -> N
     assert interaction.references == (text.key,)
 
 
+@pytest.mark.requirement("aci:5.3-2")
 @pytest.mark.parametrize("data", [None, [], {"context": SENT.to_json()}, {"stored": []}])
 def test_what_is_no_accepted_reply_is_refused(data: Any) -> None:
     with pytest.raises(ProtocolError, match="E1004: expected a reply"):
         AcceptedReply.from_json(data)
 
 
+@pytest.mark.requirement("aci:5.3-2")
 def test_words_become_a_reply_with_a_long_result_beside_its_beginning() -> None:
     found = reply_from_words(SENT, f"1: done: {LONG}\n2: not done: no table")
     assert found.full == {"1": LONG}
@@ -88,6 +96,7 @@ def test_words_become_a_reply_with_a_long_result_beside_its_beginning() -> None:
     assert context.abstracts == {"1": LONG[:MAX_ABSTRACT_CHARS], "2": "no table"}
 
 
+@pytest.mark.requirement("aci:5.3-2")
 def test_a_long_result_becomes_a_preview_and_a_reference_and_a_short_one_stays() -> None:
     entries = (KeyInformation("1", LONG[:MAX_ABSTRACT_CHARS]), KeyInformation("2", "fine"))
     context, (text,) = offload_long(
@@ -100,6 +109,7 @@ def test_a_long_result_becomes_a_preview_and_a_reference_and_a_short_one_stays()
     assert context.context_uri == ("accp://cold/a", text.uri)
 
 
+@pytest.mark.requirement("aci:5.3-2")
 def test_a_result_of_few_tokens_and_many_characters_becomes_a_reference_and_two_equal_results_one() -> None:
     blanks = f"6 accounts{' ' * MAX_ABSTRACT_CHARS}."
     full = {"1": blanks, "2": blanks}

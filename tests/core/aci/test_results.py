@@ -69,6 +69,7 @@ def test_an_unknown_or_ambiguous_name_is_refused_with_the_known_ones() -> None:
         results["Find"]
 
 
+@pytest.mark.requirement("aci:4.1-2")
 def test_a_failure_is_an_answer_and_says_which_failure_stopped_what_waits_for_it() -> None:
     done, called = run({"crm": ["not done: no access"] * 2, "web": ["done: 3 pages"]}, retries=1)
     assert called == ["crm", "web", "crm"]
@@ -86,6 +87,7 @@ def test_a_failure_is_an_answer_and_says_which_failure_stopped_what_waits_for_it
     }
 
 
+@pytest.mark.requirement("aci:4.1-2")
 def test_a_mailer_that_only_says_done_is_called_once_and_is_unverified() -> None:
     done, called = run({"mail": ["Done."] * 3}, step("mail", "Send one mail"))
     assert called == ["mail"]
@@ -143,6 +145,7 @@ def test_a_verifier_that_fails_leaves_the_item_unverified_with_the_reason() -> N
     assert done == interaction.judge({("a", "1"): NotJudged("TimeoutError: 60 s")})
 
 
+@pytest.mark.requirement("aci:5.1-3", "aci:5.2-8")
 def test_times_are_those_that_were_passed() -> None:
     interaction = Interaction.start(TASK, PLAN[:2], now=1_000)
     assert interaction.task.start_time == "1970-01-01T00:16:40Z"

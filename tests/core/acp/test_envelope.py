@@ -59,6 +59,7 @@ REPLIES = st.builds(
 )
 
 
+@pytest.mark.requirement("acp:1-2")
 @pytest.mark.slow
 @given(MESSAGES | REPLIES)
 def test_an_envelope_comes_back_from_its_text(envelope: AcpEnvelope) -> None:

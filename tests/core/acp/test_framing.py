@@ -30,6 +30,7 @@ def pieces(stream: bytes, cuts: list[int]) -> list[bytes]:
 CUTS = st.lists(st.integers(min_value=0), max_size=5)
 
 
+@pytest.mark.requirement("acp:4.2-1")
 @pytest.mark.slow
 @given(st.lists(MESSAGES, max_size=4), CUTS)
 def test_lines_come_back_however_the_stream_is_cut(messages: list[AcpMessage], cuts: list[int]) -> None:
@@ -39,6 +40,7 @@ def test_lines_come_back_however_the_stream_is_cut(messages: list[AcpMessage], c
     assert [parse_envelope(line) for line in lines] == messages
 
 
+@pytest.mark.requirement("acp:4.2-1")
 def test_only_a_line_feed_ends_a_line() -> None:
     reader = ByteLineReader()
     assert reader.feed("a\u2028b\x0bc\r\n\n  \nd".encode()) == ["a\u2028b\x0bc"]

@@ -66,6 +66,7 @@ def hello(content: str = "hi", message_id: str | None = None) -> AcpMessage:
     return AcpMessage(message_id=message_id, parts=(TextPart(content=content),))
 
 
+@pytest.mark.requirement("acp:1-1")
 def test_each_side_learns_who_the_other_is() -> None:
     host, guest = connected()
     assert guest.peer is not None
@@ -196,6 +197,7 @@ def test_a_peer_does_not_fill_the_memory() -> None:
     assert [type(guest.receive(text)) for text in (texts[2], texts[0])] == [DuplicateDropped, AcpMessageReceived]
 
 
+@pytest.mark.requirement("acp:1-1")
 def test_a_card_is_flat_says_what_is_on_and_is_read_wrapped_as_well() -> None:
     card = AgentCard(name="A", version="3", bindings=(Binding.HTTP_SSE, Binding.STDIO), capabilities={"x": 1})
     data = card.to_json()

@@ -14,6 +14,7 @@ from accp_core.errors import DecodeError, EncodeError
 TOKEN = "tok_ba366fcab78d4d61"
 
 
+@pytest.mark.requirement("acp:5.1-1")
 def test_a_relay_has_the_same_token() -> None:
     direct = parse_link(f"acp://host:7801/{TOKEN}")
     assert str(direct.by_relay("relay.example")) == f"acp+wss://relay.example/acp/{TOKEN}"

@@ -11,6 +11,7 @@ from accp_core.errors import DecodeError
 from tests.conformance.vectors import load
 
 
+@pytest.mark.requirement("acp:1-2", "acp:8-1")
 @pytest.mark.parametrize("vector", load("acp", "envelopes"))
 def test_an_envelope_is_read_and_written_canonically(vector: dict[str, Any]) -> None:
     envelope = parse_envelope(vector["text"])

@@ -45,6 +45,7 @@ def code_of(response: httpx2.Response) -> str:
     return str(frame.params["code"])
 
 
+@pytest.mark.requirement("11.1-1", "11.1-2", "11.1-4")
 async def test_a_frame_is_answered_by_frames() -> None:
     client = Client()
     async with serving() as address:
@@ -67,6 +68,7 @@ async def test_the_same_frame_again_has_the_same_answer_for_who_resumes() -> Non
 # "Accumulated hot state exceeds 400 tokens" (section 5.2)
 
 
+@pytest.mark.requirement("5.2-2")
 @pytest.mark.parametrize("words", [1, 125])
 async def test_a_checkpoint_is_taken_at_an_answer_and_where_hot_state_is_full(words: int) -> None:
     text = ",".join(f"word{number}" for number in range(words))
@@ -79,6 +81,7 @@ async def test_a_checkpoint_is_taken_at_an_answer_and_where_hot_state_is_full(wo
 # "Streaming: use Transfer-Encoding: chunked with one ST-schema frame per chunk"
 
 
+@pytest.mark.requirement("11.1-5")
 async def test_a_stream_comes_chunk_by_chunk() -> None:
     client, chunks = Client(), []
     async with serving(count) as address, httpx2.AsyncClient() as http:
@@ -93,6 +96,7 @@ async def test_a_stream_comes_chunk_by_chunk() -> None:
 # "or 400 with ER-schema error frame body"
 
 
+@pytest.mark.requirement("11.1-3", "11.1-4")
 @pytest.mark.parametrize(
     ("body", "code"),
     [
@@ -126,6 +130,7 @@ REFUSED: list[tuple[dict[str, str], int, str]] = [
 ]
 
 
+@pytest.mark.requirement("11.1-2")
 @pytest.mark.parametrize(("headers", "status", "code"), REFUSED)
 async def test_a_request_that_may_not_come_in_is_refused(headers: dict[str, str], status: int, code: str) -> None:
     fields = {"authorization": "Bearer token-of-ann"} | headers
@@ -135,6 +140,7 @@ async def test_a_request_that_may_not_come_in_is_refused(headers: dict[str, str]
     assert "token-of" not in response.text
 
 
+@pytest.mark.requirement("11.1-1")
 async def test_only_a_frame_is_posted() -> None:
     async with serving() as address, httpx2.AsyncClient() as http:
         assert (await http.get(f"http://{address}/accp/v1/frames")).status_code == 405

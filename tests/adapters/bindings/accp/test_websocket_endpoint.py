@@ -45,6 +45,7 @@ async def closing(socket: ClientConnection) -> tuple[list[str], int]:
     return frames, closed.value.rcvd.code
 
 
+@pytest.mark.requirement("11.2-2")
 async def test_a_session_begins_with_the_registry_and_answers_in_order() -> None:
     client = Client(registry_first=True)
     async with serving() as address, opened(address) as socket:
@@ -58,6 +59,7 @@ async def test_a_session_begins_with_the_registry_and_answers_in_order() -> None
     assert [message.payload["n"] for message in messages] == list(range(20))
 
 
+@pytest.mark.requirement("11.2-2")
 async def test_a_stream_comes_one_chunk_a_message() -> None:
     client = Client(registry_first=True)
     async with serving(count) as address, opened(address) as socket:
@@ -67,6 +69,7 @@ async def test_a_stream_comes_one_chunk_a_message() -> None:
     assert [frame.intent for frame in frames] == [Intent.SYNCHRONIZE] + [Intent.STREAM] * 3
 
 
+@pytest.mark.requirement("11.2-4")
 async def test_a_ping_is_answered_by_a_pong() -> None:
     client = Client(registry_first=True, heartbeat=30)
     async with serving() as address, opened(address) as socket:
@@ -79,6 +82,7 @@ async def test_a_ping_is_answered_by_a_pong() -> None:
         assert parse_frame(await receive(socket)).intent is Intent.PONG
 
 
+@pytest.mark.requirement("11.2-1", "11.2-3")
 @pytest.mark.parametrize(
     ("first", "code"),
     [

@@ -49,6 +49,10 @@ async def address_of(binding: str, host: AcpHost, proxy: Proxy) -> AsyncIterator
 _LEFT_BY_ANYIO = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
+@pytest.mark.requirement("acp:3.4-1", cases="A]")
+@pytest.mark.requirement("acp:5.3-1", cases="C]")
+@pytest.mark.requirement("acp:6.3-1", cases="D]")
+@pytest.mark.requirement("acp:7.2-1", cases="E]")
 @pytest.mark.slow
 @pytest.mark.parametrize("binding", ["A", "C", pytest.param("D", marks=_LEFT_BY_ANYIO), "E"])
 async def test_each_message_arrives_once_and_in_order_both_ways(binding: str) -> None:

@@ -46,6 +46,7 @@ def host_of(agent: Any, **limits: Any) -> AcpHost:
     return AcpHost(agent, authenticate=BearerTokens({TOKEN: Principal("ann")}), limits=AcpLimits(**limits))
 
 
+@pytest.mark.requirement("acp:10-1")
 async def test_texts_of_other_protocols_travel_unchanged_over_every_network() -> None:
     host = host_of(Carrier())
     async with serving(acp_app(host)) as port, serve_tcp(host) as tcp, serving(relay_app()) as relay:
@@ -83,6 +84,7 @@ async def first(session: Any, count: int) -> Any:
             return
 
 
+@pytest.mark.requirement("acp:3.3-2", "acp:3.6-2")
 async def test_a_guest_falls_back_to_the_relay_and_keeps_its_session(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("accp_adapters.bindings.acp.connect._Target.wait", lambda self, failures: 0.01)
     agent, proxy = Echo(), Proxy()
@@ -139,6 +141,7 @@ async def test_a_session_without_handler_replies_by_itself() -> None:
         assert text_of(await asking) == "!"
 
 
+@pytest.mark.requirement("acp:6.2-1")
 async def test_over_http_a_repeated_post_has_the_same_number_and_reply() -> None:
     agent = Echo()
     async with (
@@ -199,6 +202,7 @@ async def test_a_task_ends_with_what_the_agent_returned() -> None:
         assert (await client.post("/tasks", json={})).status_code == 400
 
 
+@pytest.mark.requirement("acp:5.3-1", "acp:5.3-2")
 async def test_a_relay_answers_as_its_specification_says() -> None:
     limits = RelayLimits(rooms=1, messages=2, message_bytes=1_000)
     async with (
@@ -241,6 +245,7 @@ async def test_a_relay_answers_as_its_specification_says() -> None:
         assert (await client.delete(f"/{TOKEN}")).status_code == 403
 
 
+@pytest.mark.requirement("acp:5.5-1")
 def test_the_rooms_of_a_relay_are_bounded_and_forgotten() -> None:
     now = 1.0
     rooms = Rooms(RelayLimits(rooms=2, messages=9, room_bytes=1_300, total_bytes=1_000, rate=1), clock=lambda: now)
@@ -285,6 +290,7 @@ async def test_an_address_that_is_none_is_refused(address: str) -> None:
             raise AssertionError("connected")
 
 
+@pytest.mark.requirement("acp:8-5")
 async def test_only_a_controller_sees_and_uses_the_peers_of_others() -> None:
     other = "tok_of_bob_000000"
     tokens = BearerTokens({TOKEN: Principal("ann"), other: Principal("bob")})

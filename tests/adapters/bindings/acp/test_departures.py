@@ -51,6 +51,7 @@ async def visit(place: tuple[int, str], *, says_goodbye: bool) -> None:
             proxy.cut()
 
 
+@pytest.mark.requirement("acp:3.3-3", "acp:10-1")
 @pytest.mark.parametrize("order", list(permutations("ACE")), ids="".join)
 async def test_one_token_is_served_by_each_binding_in_any_order(order: tuple[str, ...]) -> None:
     async with serving(relay_app()) as relay:
@@ -124,6 +125,7 @@ async def test_a_guest_that_polls_stays(monkeypatch: pytest.MonkeyPatch) -> None
         assert text_of(await guest.request("still here")) == "echo still here"
 
 
+@pytest.mark.requirement("acp:5.3-3")
 async def test_a_guest_joins_its_room_with_its_card() -> None:
     async with serving(relay_app()) as relay:
         room = f"http://127.0.0.1:{relay}/acp/{TOKEN}"
@@ -141,6 +143,7 @@ async def test_a_guest_joins_its_room_with_its_card() -> None:
             assert (await client.get("/status")).json()["agents"] == ["Guest"]
 
 
+@pytest.mark.requirement("acp:3.6-1")
 async def test_a_guest_says_its_name_in_a_header_of_its_websocket() -> None:
     headers: list[Headers] = []
 

@@ -62,6 +62,7 @@ async def errors(socket: Any) -> tuple[list[str], int]:
     return codes, socket.close_code
 
 
+@pytest.mark.requirement("acp:3.3-1")
 @pytest.mark.parametrize(("path", "token"), [("tok_wrong", ""), ("", ""), ("", "tok_wrong")])
 async def test_a_wrong_token_gets_an_error_frame_and_4401(port: int, path: str, token: str) -> None:
     headers = {"x-acp-token": token} if token else {}
@@ -93,6 +94,7 @@ async def test_a_page_of_another_origin_or_host_is_refused(port: int) -> None:
             assert (answer.status_code, answer.json()["error_code"]) == (status, "ERR_INVALID_REQUEST")
 
 
+@pytest.mark.requirement("acp:6.2-1")
 async def test_over_http_each_refusal_has_its_code(port: int) -> None:
     async with api(port) as client:
         big = await client.post("/message:send", content=json.dumps({"text": "x" * 3_000}))
@@ -133,6 +135,7 @@ async def test_a_slow_body_is_refused_and_a_slow_line_too(port: int) -> None:
         writer.close()
 
 
+@pytest.mark.requirement("acp:3.4-1")
 async def test_a_frame_that_is_too_large_or_no_text_ends_a_connection(port: int) -> None:
     for frame, code, closed in (
         (json.dumps({"type": "acp.message", "text": "x" * 3_000}), "ERR_MSG_TOO_LARGE", 1000),
@@ -225,6 +228,7 @@ def client_tls(authority: trustme.CA, name: str = "") -> ssl.SSLContext:
     return context
 
 
+@pytest.mark.requirement("acp:7.3-1")
 async def test_over_tls_a_certificate_or_a_token_says_who_it_is(authority: trustme.CA) -> None:
     authenticate = first_of(ClientCertificates({"ann.example": Principal("ann")}), TOKENS)
     host = host_of(PATIENT, authenticate)

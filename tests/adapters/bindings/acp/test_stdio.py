@@ -27,6 +27,7 @@ def _at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
+@pytest.mark.requirement("acp:4.4-1")
 @pytest.mark.slow
 async def test_each_request_gets_its_reply_once_and_in_order_though_the_process_is_killed() -> None:
     replies: list[str] = []
@@ -50,6 +51,7 @@ async def test_each_request_gets_its_reply_once_and_in_order_though_the_process_
     assert replies == [f"echo {number}" for number in range(REQUESTS)]
 
 
+@pytest.mark.requirement("acp:4.2-1", "acp:4.3-1")
 def test_what_was_said_is_answered_before_the_end_of_the_input_ends_the_process() -> None:
     says = [{"type": "acp.message", "message_id": f"m{number}", "text": f"{number}"} for number in range(3)]
     lines = "".join(f"{json.dumps(message)}\n" for message in says)

@@ -59,6 +59,7 @@ def compiled(team: dict[str, tuple[Any, Any]], *contexts: AgentContext, **option
     return master_graph(agents, plan=planner(*(contexts or CONTEXTS))).compile(**options)
 
 
+@pytest.mark.requirement("aci:1-1", "aci:2.1-1", "aci:4.1-1")
 def test_no_agent_reads_anything_of_another_agent_or_of_the_task() -> None:
     team = workers()
     compiled(team).invoke({})
@@ -69,6 +70,7 @@ def test_no_agent_reads_anything_of_another_agent_or_of_the_task() -> None:
             assert (secret in seen) is (mine == other), (mine, secret)
 
 
+@pytest.mark.requirement("aci:2.1-3")
 def test_nothing_an_agent_worked_with_reaches_the_masters_state() -> None:
     state = compiled(workers()).invoke({})
     text = json.dumps(state, default=str)
@@ -110,6 +112,7 @@ def by_namespace(saver: InMemorySaver) -> Iterator[tuple[tuple[str, str, str], s
         yield (thread_id, namespace, channel), repr(blob)
 
 
+@pytest.mark.requirement("aci:6-2")
 def test_what_is_stored_of_one_agent_is_read_by_no_other() -> None:
     store = InMemoryStore()
     long = "row of crm, " * 300
@@ -131,6 +134,7 @@ def stored(store: InMemoryStore) -> list[str]:
     return [f"${item.key}" for item in store.search(("accp",), limit=100)]
 
 
+@pytest.mark.requirement("aci:4.1-4")
 @alternating("store", [None, InMemoryStore()])
 async def test_a_dependant_opens_a_full_result_which_the_state_carries_without_a_store(
     store: InMemoryStore | None, asynchronous: bool

@@ -53,6 +53,7 @@ def test_what_has_no_spelling_is_refused_e1004(payload: dict[Any, Any]) -> None:
     assert code_of(CODEC.encode, message(payload)) == "E1004"
 
 
+@pytest.mark.requirement("3.3-5", "10.3-3")
 def test_defaults_are_left_out_in_type_as_well() -> None:
     payload = {"currency": "USD", "status": "pending", "retryable": False}
     assert text_of(message(payload, "TX")) == "@a>req:op{schema:TX}"
@@ -64,6 +65,7 @@ def test_defaults_are_left_out_in_type_as_well() -> None:
 LONG = {"text": "x y " * 20, "rows": [{"id": n} for n in range(30)], "short": "x" * 50}
 
 
+@pytest.mark.requirement("3.3-4")
 def test_long_values_leave_as_references_where_a_store_is_shared() -> None:
     codec = replace(CODEC, shared_store=True)
     encoded = codec.encode(message({**LONG, "ref": [Ref("warm.x")] * 30}))
@@ -80,6 +82,7 @@ def piece(data: Any, sender: str = "a") -> Message:
     return Message(sender=sender, intent=Intent.STREAM, operation="frame", payload={"data": data}, schema="ST")
 
 
+@pytest.mark.requirement("8.3-3")
 @pytest.mark.parametrize(
     ("codec", "original"),
     [
@@ -94,6 +97,7 @@ def test_what_fits_no_frames_is_refused_e2003(codec: Codec, original: Message) -
         codec.encode(original)
 
 
+@pytest.mark.requirement("8.3-3")
 def test_a_chunk_over_its_limits_is_refused_all_the_same_e2003() -> None:
     # A counter that finds a short index dearer than the long one a chunk was measured with.
     def moody(text: str) -> int:

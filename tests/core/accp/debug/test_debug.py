@@ -83,6 +83,7 @@ HIDING = [
 ]
 
 
+@pytest.mark.requirement("9-1")
 @pytest.mark.parametrize("params", HIDING, ids=str)
 @pytest.mark.parametrize("payload", [True, False])
 def test_no_secret_reaches_the_record(params: dict[str, Any], payload: bool, caplog: pytest.LogCaptureFixture) -> None:
@@ -96,6 +97,7 @@ def test_no_secret_reaches_the_record(params: dict[str, Any], payload: bool, cap
     assert "[redacted]" in record.getMessage()
 
 
+@pytest.mark.requirement("9-1")
 def test_what_the_frame_does_not_hold_is_said_with_the_reason() -> None:
     payload = {"task": "impl_auth", "status": "a long report", "progress": 100, "priority": "medium", "deps": []}
     frame = replace(TASK, params={**TASK.params, "stat": Ref("cold.abc")})

@@ -26,6 +26,7 @@ def refused(code: str, box: Inbox, one: Frame) -> None:
     assert refusal.value.code == code
 
 
+@pytest.mark.requirement("3.5-8", "3.5-9")
 @pytest.mark.parametrize(
     ("ts", "ttl", "now", "expired"),
     [(0, 40, 40, False), (0, 40, 41, True), (0, 0, 99, False), (0, None, 99, False), (None, 40, 99, False)],
@@ -43,6 +44,7 @@ def test_a_first_frame_that_was_lost_is_noticed_where_its_number_is_known() -> N
     assert box.admit(frame("m1", 1))
 
 
+@pytest.mark.requirement("3.7-2", "aacp:15-6")
 def test_an_id_that_was_seen_is_refused_with_e3002_even_with_a_new_number() -> None:
     box = inbox()
     box.admit(frame("m", 1))
@@ -50,6 +52,7 @@ def test_an_id_that_was_seen_is_refused_with_e3002_even_with_a_new_number() -> N
     refused("E3002", box, frame("m", 2))
 
 
+@pytest.mark.requirement("3.7-4")
 def test_a_number_that_is_not_the_next_is_refused_with_e3003_and_not_remembered() -> None:
     box = inbox()
     box.admit(frame("m1", 1))
@@ -58,6 +61,7 @@ def test_a_number_that_is_not_the_next_is_refused_with_e3003_and_not_remembered(
     assert box.admit(frame("x", 2))
 
 
+@pytest.mark.requirement("3.7-1")
 def test_an_id_that_is_forgotten_is_refused_by_its_number_with_e3002() -> None:
     box = inbox(remembered=3)
     for number in range(10):
@@ -67,6 +71,7 @@ def test_an_id_that_is_forgotten_is_refused_by_its_number_with_e3002() -> None:
     refused("E3003", box, frame("new", 8))
 
 
+@pytest.mark.requirement("3.7-3")
 def test_frames_that_come_early_are_held_and_released_in_order() -> None:
     box = inbox(reorder=3)
     box.admit(frame("m1", 1))
@@ -80,6 +85,7 @@ def test_frames_that_come_early_are_held_and_released_in_order() -> None:
     assert box.expected("a") == 5
 
 
+@pytest.mark.requirement("3.7-7")
 def test_an_expired_frame_in_its_turn_is_counted_and_one_out_of_turn_is_not() -> None:
     box = inbox(reorder=2)
     assert box.skip(frame("m5", 5)) == ()
@@ -144,11 +150,13 @@ def test_what_is_sent_counts_only_where_both_directions_share_their_numbers() ->
     refused("E3003", shared, frame("m9", 9))
 
 
+@pytest.mark.requirement("3.5-10")
 def test_a_frame_without_id_or_number_is_refused_with_e1001() -> None:
     refused("E1001", inbox(), frame(None, 1))
     refused("E1001", inbox(), frame("m", None))
 
 
+@pytest.mark.requirement("3.7-1")
 def test_what_an_inbox_keeps_is_bounded() -> None:
     box = inbox("sender", remembered=10, reorder=5, senders=3)
     for number in range(3_000):
@@ -277,6 +285,7 @@ def test_a_request_may_wait_for_ever() -> None:
     assert box.next_deadline() is None
 
 
+@pytest.mark.requirement("3.7-5")
 def test_a_request_is_sent_again_as_often_as_it_may_be() -> None:
     box = requests(retries=2)
     box.start("c", MESSAGE, 0)
@@ -286,6 +295,7 @@ def test_a_request_is_sent_again_as_often_as_it_may_be() -> None:
     assert box.take_due(30) == ([], ["c"])
 
 
+@pytest.mark.requirement("3.7-5")
 def test_after_a_retryable_error_a_request_is_sent_again_soon() -> None:
     box = requests(retries=1)
     box.start("c", MESSAGE, 0)

@@ -105,6 +105,7 @@ def test_the_oldest_finished_chain_is_forgotten_first() -> None:
     assert [known.get(chain).state in FINISHED for chain in "abc"] == [False, True, True]
 
 
+@pytest.mark.requirement("3.7-6")
 def test_a_cancel_stops_all_that_the_chain_caused_in_any_order() -> None:
     known = Exchanges(9)
     known.put(asked("grandchild", parent="child"))
@@ -119,6 +120,7 @@ def test_a_cancel_stops_all_that_the_chain_caused_in_any_order() -> None:
     assert known.is_stopped("unknown", Intent.STREAM)
 
 
+@pytest.mark.requirement("3.7-6")
 def test_nothing_of_a_cancelled_chain_passes_even_when_the_chain_is_forgotten() -> None:
     known = Exchanges(2)
     for number in range(4):

@@ -1,8 +1,11 @@
 """When a ping is due and a peer is silent."""
 
+import pytest
+
 from accp_core.accp.session.delivery.heartbeat import Heartbeat
 
 
+@pytest.mark.requirement("11.2-4")
 def test_a_ping_is_due_once_in_each_interval() -> None:
     heartbeat = Heartbeat(30)
     heartbeat.start(100)

@@ -33,6 +33,7 @@ def talk(one: Negotiation, other: Negotiation, *said: tuple[Negotiation, dict[st
     return spoken
 
 
+@pytest.mark.requirement("6.4-1")
 def test_equal_registries_agree_by_their_hashes() -> None:
     one, other = Negotiation(BUILT_IN), Negotiation(BUILT_IN)
     said = one.announce()
@@ -43,6 +44,7 @@ def test_equal_registries_agree_by_their_hashes() -> None:
     assert one.announced and one.is_peer_known and other.announced and other.is_peer_known
 
 
+@pytest.mark.requirement("8.3-2")
 def test_a_peer_with_other_schemas_is_told_all_once_and_both_know_both_afterwards() -> None:
     one, other = Negotiation(knowing("AA")), Negotiation(knowing("BB"))
     events, offer = other.receive(one.announce())
@@ -58,6 +60,7 @@ def test_a_peer_with_other_schemas_is_told_all_once_and_both_know_both_afterward
     assert one.registry.hash == other.registry.hash == knowing("AA", "BB").hash
 
 
+@pytest.mark.requirement("8.3-2")
 def test_two_that_speak_at_once_agree_and_fall_silent() -> None:
     one, other = Negotiation(knowing("AA")), Negotiation(knowing("BB"))
     assert talk(one, other, (one, one.announce()), (other, other.announce())) < 12
@@ -82,6 +85,7 @@ def test_a_peer_that_never_agrees_is_answered_once_for_each_hash() -> None:
     assert answers[2:] == [None, None]
 
 
+@pytest.mark.requirement("9-5")
 def test_a_registry_that_was_tampered_with_is_refused_with_e5001() -> None:
     one, offer = Negotiation(BUILT_IN), knowing("AA").offer()
     offer["schemas"]["aa"]["fields"] = ["y"]

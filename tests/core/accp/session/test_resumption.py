@@ -127,6 +127,7 @@ def test_a_refusal_that_names_nothing_brings_everything_that_is_not_acknowledged
     assert one.frames_to_send() == [*texts, greeting]
 
 
+@pytest.mark.requirement("11.2-4")
 def test_a_pong_shows_that_nothing_is_missing() -> None:
     one = end("one")
     one.connected(NOW)
@@ -142,6 +143,7 @@ def test_a_pong_shows_that_nothing_is_missing() -> None:
     assert one.receive("@x>pong:resume{}[mid:x2,seq:2,ts:1,cid:unknown]", NOW) == []
 
 
+@pytest.mark.requirement("11.2-3")
 def test_the_first_connection_has_no_greeting_and_announces_the_registry_once() -> None:
     one, other = end("one", registry_first=True), end("other", registry_first=True)
     line = Wire(one, other)

@@ -86,6 +86,7 @@ def refused_locally(code: str, action: Callable[[], object]) -> None:
     assert refusal.value.code == code
 
 
+@pytest.mark.requirement("3.5-7", "3.5-8")
 def test_the_session_sets_sender_id_number_time_ttl_and_its_name() -> None:
     end = session(ttl=60, name_session=True)
     (text,) = end.send(message(envelope=Envelope(causation_id="x")), NOW)
@@ -140,6 +141,7 @@ def test_a_tools_failure_keeps_its_code_and_its_request() -> None:
     assert only(hand_over(texts, one), ExchangeClosed) == [ExchangeClosed(chain="one000001", code="E4002")]
 
 
+@pytest.mark.requirement("8.3-3")
 def test_a_message_over_the_limits_travels_in_pieces_and_arrives_whole() -> None:
     draft = Codec(counter=len)
     one, other = session("one", draft), session("other", draft)
@@ -293,6 +295,7 @@ def test_a_summarizer_writes_the_summaries_of_the_session() -> None:
     assert taken.checkpoint.summary == "in short"
 
 
+@pytest.mark.requirement("7.1-4")
 def test_the_budget_counts_what_was_sent_and_what_is_kept() -> None:
     end = session()
     assert end.get_budget() == TokenBudget(hot_used=0, hot_limit=500, warm_used=0, warm_limit=200, frames=0, tokens=0)
@@ -302,6 +305,7 @@ def test_the_budget_counts_what_was_sent_and_what_is_kept() -> None:
     assert used.tokens > used.hot_used
 
 
+@pytest.mark.requirement("8.3-2", "11.2-3")
 def test_two_ends_open_a_session_with_their_registries() -> None:
     one, other = session("one", registry_first=True), session("other", registry_first=True)
     events = hand_over(one.open(NOW), other)
@@ -310,6 +314,7 @@ def test_two_ends_open_a_session_with_their_registries() -> None:
     assert only(hand_over(one.send(message(), NOW), other), MessageReceived)
 
 
+@pytest.mark.requirement("11.2-3")
 def test_our_registry_leaves_before_the_first_message_where_it_comes_first() -> None:
     one = session("one", registry_first=True)
     first, second = one.send(message(), NOW)
@@ -335,6 +340,7 @@ def test_a_schema_that_one_end_registers_is_known_at_the_other() -> None:
     assert received.message.defaulted == {"text"}
 
 
+@pytest.mark.requirement("5.4-1")
 def test_a_shared_context_is_told_by_what_changed() -> None:
     one, other = session("one"), session("other")
     hand_over(one.share({"a": 1, "b": None}, NOW), other)
@@ -439,6 +445,7 @@ def test_a_timer_is_wanted_only_when_something_is_due() -> None:
     assert session().get_timer() is None
 
 
+@pytest.mark.requirement("10.3-1")
 def test_a_transaction_keeps_its_id_over_retries_or_is_refused_with_e5001() -> None:
     end = session()
     first = f"@a>req:pay{{txn:t1|amt:1.5|schema:TX}}[mid:m1,seq:1,ts:{NOW},cid:job]"

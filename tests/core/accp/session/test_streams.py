@@ -32,6 +32,7 @@ def code_of(call: Any, *arguments: Any) -> str:
     return refusal.value.code
 
 
+@pytest.mark.requirement("8.3-4", "10.4-3")
 def test_chunks_are_given_out_in_the_order_of_their_indices() -> None:
     buffer = StreamBuffer()
     assert indices(buffer.add(chunk(2, is_final=True))) == []
@@ -44,6 +45,7 @@ def test_chunks_are_given_out_in_the_order_of_their_indices() -> None:
     buffer.close()
 
 
+@pytest.mark.requirement("10.4-2")
 def test_the_total_ends_a_stream_as_well() -> None:
     buffer = StreamBuffer()
     buffer.add(chunk(0, total_chunks=2))
@@ -51,6 +53,7 @@ def test_the_total_ends_a_stream_as_well() -> None:
     assert buffer.complete
 
 
+@pytest.mark.requirement("10.4-2")
 def test_closing_ends_a_stream_that_nobody_called_final() -> None:
     buffer = StreamBuffer()
     buffer.add(chunk(0))
@@ -102,6 +105,7 @@ def test_the_final_chunk_is_behind_all_that_wait_e1004() -> None:
     assert code_of(buffer.add, chunk(1, is_final=True)) == "E1004"
 
 
+@pytest.mark.requirement("10.4-3")
 def test_too_many_waiting_chunks_are_refused_e2003_but_not_the_next_one() -> None:
     buffer = StreamBuffer(StreamLimits(ahead=2))
     for index in (1, 2):
@@ -158,6 +162,7 @@ def stream_chunk(index: int, *, final: bool = False) -> Message:
     return Message(sender="b", intent=Intent.STREAM, operation="infer", schema="ST", payload=payload)
 
 
+@pytest.mark.requirement("8.3-4")
 def test_streams_do_not_mix_and_are_forgotten_when_they_end() -> None:
     streams = Streams(StreamLimits(streams=2))
     assert streams.add("c", stream_chunk(1, final=True)) == ((), False)

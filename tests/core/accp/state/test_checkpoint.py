@@ -32,6 +32,7 @@ def take(state: ContextState, summarizer: object = None) -> tuple[ContextState, 
     return take_checkpoint(state, PHASE, 100, len, summarizer)  # type: ignore[arg-type]
 
 
+@pytest.mark.requirement("5.2-4")
 def test_there_are_five_triggers_and_a_phase_boundary_is_the_harness_own() -> None:
     assert {*INTENT_TRIGGERS.values(), CheckpointTrigger.HOT_LIMIT, PHASE} == set(CheckpointTrigger)
     assert len(CheckpointTrigger) == 5
@@ -85,6 +86,7 @@ def test_the_newest_facts_have_keys_as_far_as_the_entry_has_room() -> None:
         after.resolve(Ref("warm.ckpt_1.k0"), 0)
 
 
+@pytest.mark.requirement("7.1-3")
 def test_no_summary_has_over_100_tokens_and_no_warm_entry_over_200() -> None:
     count, source = o200k_base(), random.Random(1)
     words = ["revenue", "日本語", "🎉🎉", "x" * 200, "E3001", "\ud800", "-12%QoQ", 'a"b\\c', "", "naïve café", "\n"]

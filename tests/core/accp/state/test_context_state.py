@@ -27,6 +27,7 @@ def refused(code: str, state: ContextState, key: str, now: int = 0, grants: tupl
     assert refusal.value.code == code
 
 
+@pytest.mark.requirement("8.2-1")
 def test_hot_state_over_its_budget_is_refused_with_e2003_and_at_its_budget_kept() -> None:
     state = EMPTY.put_hot("a", entry(1, 499)).put_hot("b", entry(2, 1))
     assert state.put_hot("a", entry(1, 400)).hot_tokens == 401
@@ -54,6 +55,7 @@ def test_only_the_newest_warm_entries_are_kept_and_older_ones_are_known_to_be_ex
     refused("E2001", state, "hot.ckpt_1")
 
 
+@pytest.mark.requirement("8.2-1")
 @pytest.mark.parametrize(
     ("key", "value"),
     [

@@ -11,11 +11,13 @@ from accp_core.errors import ProtocolError
 from tests.core.aci.plans import subtask
 
 
+@pytest.mark.requirement("aci:5.2-7")
 @pytest.mark.parametrize("answer", ["yes", "Yes.", " **Yes** ", "YES!", '"yes"', "- `yes`\n", "Yes 👍"])
 def test_a_yes_alone_is_a_yes(answer: str) -> None:
     assert read_verdict(answer) is None
 
 
+@pytest.mark.requirement("aci:5.2-7")
 @pytest.mark.parametrize(
     "answer", ["no", "Almost.", "Yeah, right", "Oui", "Ja", "The answer is yes", "Not yes.", "The names are missing."]
 )
@@ -23,6 +25,7 @@ def test_words_without_a_yes_are_feedback(answer: str) -> None:
     assert read_verdict(answer) == answer
 
 
+@pytest.mark.requirement("aci:5.2-7")
 @pytest.mark.parametrize(
     "answer",
     [
@@ -46,14 +49,17 @@ def test_a_yes_with_more_words_neither_verifies_nor_rejects(answer: str) -> None
     assert (item.outcome, item.reason, item.answer) == (Outcome.UNVERIFIED, verdict, "six")
 
 
+@pytest.mark.requirement("aci:5.2-7")
 def test_the_words_after_a_yes_are_quoted_in_part() -> None:
     assert len(read_verdict("yes " * 5_000) or "") < 300
 
 
+@pytest.mark.requirement("aci:5.2-7")
 def test_an_empty_answer_is_no_judgement() -> None:
     assert read_verdict(" \n") == "the result was not judged"
 
 
+@pytest.mark.requirement("aci:5.2-7")
 def test_an_item_answer_has_an_outcome() -> None:
     with pytest.raises(ProtocolError, match=r"E1004.*an Outcome, found True"):
         ItemAnswer(True, "x")  # type: ignore[arg-type]

@@ -310,23 +310,29 @@ class HttpProxy:
         assert self._group is not None
         self._sessions[name] = transport
         try:
-            await self._group.start(self._serve, name, transport)
-            await transport.handle_request(scope, receive, watched)
-        except OSError as error:
-            _LOG.warning("the server cannot be reached: %s", error)
-            await _refuse(watched, 502, b"The server cannot be reached")
+            if await self._group.start(self._serve, name, transport):
+                await transport.handle_request(scope, receive, watched)
+            else:
+                await _refuse(watched, 502, b"The server cannot be reached")
         finally:
             if status >= 400:
                 with anyio.CancelScope(shield=True):
                     await transport.terminate()
 
-    async def _serve(self, name: str, transport: Any, *, task_status: TaskStatus[None]) -> None:
-        shim = self._new_shim()
+    async def _serve(self, name: str, transport: Any, *, task_status: TaskStatus[bool]) -> None:
+        """Serve a session until it ends; tell whether it has begun. A session that fails ends no other one."""
+        shim, has_begun = self._new_shim(), False
         try:
             async with transport.connect() as client, self._upstream.connect() as server:
-                task_status.started()
+                has_begun = True
+                task_status.started(True)
                 with transport.idle_scope:
                     await Pump(shim, client, server).run()
+        except Exception as error:
+            _LOG.warning("a session failed: %s", error)
+            _LOG.debug("the session failed with", exc_info=error)
+            if not has_begun:
+                task_status.started(False)
         finally:
             self._sessions.pop(name, None)
             if isinstance(shim, Encoder):

@@ -1,0 +1,272 @@
+"""`accp mcp` between a client and a server: everything passes as messages, and sessions are kept apart."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+
+from accp_adapters.mcp import EXTENSION, Decoder, Encoder, wrap_server, wrap_transport
+from accp_core.view import read
+from tests.adapters.mcp.sdk import MAJOR, ROWS, connected
+from tests.limits import PATIENCE
+
+if MAJOR < 2:
+    pytest.skip("needs mcp 2.x", allow_module_level=True)
+
+from mcp import Client, MCPError
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.shared.memory import create_client_server_memory_streams
+from mcp_types import CreateMessageResult, ElicitResult, TextContent
+from pydantic import BaseModel
+
+from accp_adapters.mcp.frames import JSON_RPC_CODES
+from accp_adapters.mcp.pump import Pump, Shim, Upstream
+from tests.adapters.mcp.serving import proxying, serving
+from tests.adapters.mcp.transcripts import ACCP
+
+pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
+SERVER = """
+import json
+from mcp.server import MCPServer
+server = MCPServer("rows")
+
+@server.tool(structured_output=False)
+def report(count: int = 900) -> str:
+    \"\"\"Return rows.\"\"\"
+    return json.dumps([{"id": number, "note": f"note {number * 7919}"} for number in range(count)])
+
+server.run()
+"""
+
+
+class Name(BaseModel):
+    """What a client is asked for."""
+
+    name: str
+
+
+def build() -> MCPServer:
+    server = MCPServer("parts")
+
+    @server.tool()
+    def find() -> list[dict[str, Any]]:
+        """Find parts."""
+        return ROWS
+
+    @server.tool()
+    async def work(ctx: Context) -> str:
+        """Report, log, and ask the client twice."""
+        await ctx.report_progress(1, 2)
+        await ctx.session.send_log_message(level="info", data="half", related_request_id=ctx.request_id)
+        answer = await ctx.elicit("who?", Name)
+        said = await ctx.session.create_message(messages=[], max_tokens=5)
+        return f"{answer.data.name} {said.content.text}"  # type: ignore[union-attr]
+
+    @server.tool()
+    async def wait() -> str:
+        """Wait for ever."""
+        await anyio.sleep_forever()
+        return ""
+
+    @server.tool()
+    def fail(code: int) -> str:
+        """Fail with a JSON-RPC error."""
+        raise MCPError(code, "no, sorry", {"after": 3})
+
+    return server
+
+
+@asynccontextmanager
+async def pumped(server: Any, shim: Shim) -> AsyncIterator[Any]:
+    """Yield the streams of a client that a pump connects with a server, all in memory."""
+    async with (
+        connected(server) as upstream,
+        create_client_server_memory_streams() as (mine, theirs),
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(Pump(shim, theirs, upstream).run)
+        yield mine
+        await mine[1].aclose()
+        tasks.cancel_scope.cancel()
+
+
+class Told:
+    """A client's callbacks, and what they were told."""
+
+    def __init__(self) -> None:
+        self.progress: list[float] = []
+        self.logged: list[Any] = []
+
+    async def note(self, progress: float, total: float | None, message: str | None) -> None:
+        self.progress.append(progress)
+
+    async def log(self, params: Any) -> None:
+        self.logged.append(params.data)
+
+    async def elicit(self, context: Any, params: Any) -> ElicitResult:
+        return ElicitResult(action="accept", content={"name": "Bo"})
+
+    async def sample(self, context: Any, params: Any) -> CreateMessageResult:
+        return CreateMessageResult(role="assistant", model="m", content=TextContent(type="text", text="hi"))
+
+    def client(self, transport: Any) -> Client:
+        return Client(
+            transport,
+            mode="legacy",
+            logging_callback=self.log,
+            elicitation_callback=self.elicit,
+            sampling_callback=self.sample,
+        )
+
+
+async def check_everything_passes(transport: Any) -> None:
+    told = Told()
+    async with told.client(transport) as client:
+        worked = await client.call_tool("work", {}, progress_callback=told.note)
+        with anyio.move_on_after(0.2):
+            await client.call_tool("wait", {})
+        found = await client.call_tool("find", {})
+        with pytest.raises(MCPError, match="no, sorry"):
+            await client.call_tool("fail", {"code": -32001})
+        lost = await client.call_tool("lost", {})
+    assert (worked.content[0].text, told.progress, told.logged) == ("Bo hi", [1], ["half"])
+    assert read(found.content[0].text) == ROWS
+    assert lost.is_error
+
+
+async def test_everything_passes_in_memory() -> None:
+    await check_everything_passes(pumped(build(), Encoder(policy="always", host="text")))
+
+
+async def test_everything_passes_over_http_and_each_session_has_a_server_of_its_own() -> None:
+    def encoder() -> Encoder:
+        return Encoder(policy="always", host="text")
+
+    app = build().streamable_http_app()
+    with serving(app, lifespan="on") as origin, proxying(Upstream(url=f"{origin}/mcp"), encoder) as url:
+        await check_everything_passes(url)
+
+
+async def test_the_first_request_of_a_client_may_fail() -> None:
+    async with Client(pumped(build(), Encoder(policy="always")), mode="2026-07-28") as client:
+        with pytest.raises(MCPError, match="no, sorry"):
+            await client.call_tool("fail", {"code": -32603})
+        assert read((await client.call_tool("find", {})).content[0].text) == ROWS
+
+
+async def test_frames_travel_between_a_decoder_and_an_encoder() -> None:
+    encoding = pumped(build(), Encoder())
+    async with Client(pumped_before(encoding, Decoder())) as client:
+        found = await client.call_tool("find", {})
+    assert found.structured_content == {"result": ROWS}
+    assert [json.loads(block.text) for block in found.content] == ROWS
+
+
+@asynccontextmanager
+async def pumped_before(upstream: AbstractAsyncContextManager[Any], shim: Shim) -> AsyncIterator[Any]:
+    """Yield the streams of a client that a pump connects with another transport."""
+    async with (
+        upstream as streams,
+        create_client_server_memory_streams() as (mine, theirs),
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(Pump(shim, theirs, streams).run)
+        yield mine
+        await mine[1].aclose()
+        tasks.cancel_scope.cancel()
+
+
+CODES = {**JSON_RPC_CODES, -32602: "E4003", -32603: "E9999"}
+
+
+@pytest.mark.parametrize("wrapped", [True, False], ids=["wrap_server", "accp mcp"])
+async def test_the_code_of_each_json_rpc_error_travels_as_a_frame(wrapped: bool) -> None:
+    server = connected(wrap_server(build())) if wrapped else pumped(build(), Encoder())
+    async with Client(wrap_transport(server, view="frame"), mode="legacy") as client:
+        for number, code in CODES.items():
+            with pytest.raises(MCPError) as raised:
+                await client.call_tool("fail", {"code": number})
+            assert (raised.value.code, raised.value.data["after"]) == (number, 3)
+            assert f"code:{code}|" in raised.value.data[EXTENSION]["frame"]
+
+
+async def test_the_first_result_of_a_wrapped_server_waits_for_no_vocabulary(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(
+        SERVER.replace(
+            "server.run()", "from accp_adapters.mcp import wrap_server\nwrap_server(server, policy='always').run()"
+        )
+    )
+    transport = stdio_client(StdioServerParameters(command=sys.executable, args=[str(tmp_path / "server.py")]))
+    took = []
+    async with Client(transport) as client:
+        # A host lists the tools, and its model takes longer than this to call one.
+        await client.list_tools()
+        await anyio.sleep(1)
+        for _ in range(3):
+            begun = time.perf_counter()
+            await client.call_tool("report", {"count": 20})
+            took.append(time.perf_counter() - begun)
+    assert took[0] < min(took[1:]) + 0.3
+
+
+def proxy(tmp_path: Path, *words: str) -> Any:
+    """Return the transport of `accp mcp` in a process of its own."""
+    environment = {"ACCP_STATE_DIR": str(tmp_path / "state"), "PYTHONPATH": str(Path(__file__).parents[3])}
+    command, *arguments = [*ACCP, "--quiet", *words]
+    return stdio_client(StdioServerParameters(command=command, args=arguments, env=environment, cwd=tmp_path))
+
+
+async def test_the_next_process_opens_what_the_last_one_cited(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(SERVER)
+    words = ("--fetch", "--", sys.executable, "server.py")
+    async with Client(proxy(tmp_path, *words)) as client:
+        shown = (await client.call_tool("report", {})).content[0].text
+    [reference] = set(re.findall(r"\$cold\.[0-9]{12}", shown))
+    async with Client(proxy(tmp_path, *words)) as client:
+        fetched = await client.call_tool("accp_fetch", {"ref": reference, "query": "id=377,note"})
+    assert f"note {377 * 7919}" in fetched.content[0].text
+    files = [path for path in (tmp_path / "state" / "mcp").iterdir() if path.suffix == ".sqlite"]
+    assert files and {path.stat().st_mode & 0o777 for path in files} == {0o600}
+    async with Client(proxy(tmp_path, "--fetch", "--", sys.executable, str(tmp_path / "server.py"))) as client:
+        other = await client.call_tool("accp_fetch", {"ref": reference, "query": "id=377,note"})
+    assert other.is_error and other.content[0].text.startswith("E5002")
+
+
+async def test_several_servers_are_one_behind_fastmcp(tmp_path: Path) -> None:
+    pytest.importorskip("fastmcp", reason="needs fastmcp")
+    (tmp_path / "server.py").write_text(SERVER)
+    server = {"command": sys.executable, "args": [str(tmp_path / "server.py")]}
+    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"red": server, "blue": server}}))
+    fastmcp = [sys.executable, "-m", "fastmcp.cli", "run", "mcp.json", "--no-banner"]
+    with anyio.fail_after(PATIENCE):
+        async with Client(proxy(tmp_path, "--fetch", "--", *fastmcp)) as client:
+            names = {tool.name for tool in (await client.list_tools()).tools}
+            shown = (await client.call_tool("blue_report", {"count": 20})).content[0].text
+    assert names == {"red_report", "blue_report", "accp_fetch"}
+    assert read(shown)[7]["note"] == f"note {7 * 7919}"
+
+
+def test_a_client_over_http_is_refused_what_no_session_allows() -> None:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+    fields = {"accept": "application/json, text/event-stream"}
+    with proxying(Upstream(command=[sys.executable, "-c", "input()"]), Encoder) as url:
+        assert httpx.post(url, json=body, headers=fields).status_code == 400
+        modern = {**fields, "mcp-protocol-version": "2026-07-28"}
+        assert httpx.post(url, json=body, headers=modern).status_code == 400
+        assert httpx.post(url, json=body, headers={**fields, "mcp-session-id": "x"}).status_code == 404
+        assert httpx.post(url, json=body, headers={**fields, "host": "evil.example"}).status_code == 421
+        assert httpx.post(url, content=b"x" * (5 << 20), headers=fields).status_code == 413
+    with proxying(Upstream(command=["no-such-command"]), Encoder) as url:
+        assert httpx.post(url, json=body, headers=fields).status_code == 502

@@ -39,7 +39,7 @@ def shown(result: Any) -> str:
 
 
 plain_few, plain_many, _ = asyncio.run(use(server))
-wrap_server(server, policy="always", structured="drop", fetch=True)
+wrap_server(server, policy="always", host="structured", fetch=True)
 few, many, found = asyncio.run(use(server))
 
 count = o200k_base()

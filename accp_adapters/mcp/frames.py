@@ -229,7 +229,8 @@ def foreign_payload(holder: JsonObject) -> JsonObject | None:
     try:
         message = codec().decode(holder["text"], keep_refs=True)
     except (ValueError, ProtocolError, RecursionError) as error:
-        _LOG.warning("a frame in a message of MCP is passed on as it came: %s", str(error)[:_MAX_REASON])
+        # The text of the error may quote the message.
+        _LOG.warning("a frame is passed on as it came: %s", getattr(error, "code", type(error).__name__))
         return None
     if not isinstance(message, accp.Message) or not isinstance(message.payload, dict):
         return None

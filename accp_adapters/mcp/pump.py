@@ -127,14 +127,15 @@ class Pump:
 
     async def _from_client(self) -> None:
         async with anyio.create_task_group() as queries:
-            async for item in self._client[0]:
-                if (message := message_of(item)) is None:
-                    continue
-                if isinstance(self._shim, Encoder) and self._shim.may_take_long(message):
-                    # A query of a large text must not hold up what the client sends after it.
-                    queries.start_soon(self._answer_or_send, message)
-                else:
-                    await self._answer_or_send(message)
+            with contextlib.suppress(*_ENDS):
+                async for item in self._client[0]:
+                    if (message := message_of(item)) is None:
+                        continue
+                    if isinstance(self._shim, Encoder) and self._shim.may_take_long(message):
+                        # A query of a large text must not hold up what the client sends after it.
+                        queries.start_soon(self._answer_or_send, message)
+                    else:
+                        await self._answer_or_send(message)
         # A client that has said all it has to say may still wait for answers.
         with anyio.move_on_after(_LAST_SECONDS):
             while self._open:
@@ -142,7 +143,8 @@ class Pump:
 
     async def _answer_or_send(self, message: JsonObject) -> None:
         if isinstance(self._shim, Encoder) and (answer := await answer_own(self._shim, message)) is not None:
-            await self._client[1].send(_item(answer))
+            with contextlib.suppress(*_ENDS):
+                await self._client[1].send(_item(answer))
             return
         sent = await run_large_in_thread(self._shim.from_client, message)
         params = sent.get("params") if isinstance(sent.get("params"), dict) else {}

@@ -196,3 +196,63 @@ def can_be_framed(result: dict[str, Any]) -> bool:
     except ValueError:
         return False
     return True
+
+
+ORDERS = (
+    "@shop>done:tool{tool:orders|res:{rows:[{id:1,name:naïve},{id:2,name:b}]}|schema:TC}[mid:a1,seq:1,ts:1714000000]"
+)
+VALUE = {"rows": [{"id": 1, "name": "naïve"}, {"id": 2, "name": "b"}]}
+
+
+def foreign(text: str, media_type: str = "application/accp") -> dict[str, Any]:
+    return {"type": "resource", "resource": {"uri": "shop:1", "mimeType": media_type, "text": text}}
+
+
+@pytest.mark.parametrize("media_type", ["application/accp", "Application/ACCP; charset=utf-8"])
+def test_the_frame_of_a_stranger_is_read_by_its_grammar(media_type: str) -> None:
+    """Section 11.3: frames are resource content of that media type; nothing of ours is beside them."""
+    answer = response({"content": [{"type": "text", "text": "as asked"}, foreign(ORDERS, media_type)]})
+    seen = Decoder().from_server(answer)["result"]
+    assert [json.loads(block["text"]) for block in seen["content"][1:]] == [VALUE]
+    assert seen["structuredContent"] == VALUE
+    assert Decoder(view="frame").from_server(answer) is answer
+    several = response({"content": [foreign(ORDERS)] * 2, "structuredContent": {"theirs": 1}})
+    assert Decoder().from_server(several)["result"]["structuredContent"] == {"theirs": 1}
+
+
+def test_an_error_and_a_resource_of_a_stranger_are_read_too() -> None:
+    failure = "@shop>fail:error{code:E4002|msg:lost|retry:false|schema:ER}[mid:a2,seq:2,ts:1714000000]"
+    failed = Decoder().from_server(response({"content": [foreign(failure)], "isError": True}))["result"]
+    assert json.loads(failed["content"][0]["text"])["code"] == "E4002"
+    assert "structuredContent" not in failed
+    error = {"code": -32000, "message": "no", "data": foreign(failure)["resource"]}
+    seen = Decoder().from_server({"jsonrpc": "2.0", "id": 1, "error": error})["error"]
+    assert (seen["code"], seen["data"]["code"]) == (-32000, "E4002")
+    contents = response({"contents": [foreign(ORDERS)["resource"], {"uri": "a:b", "text": "plain"}]})
+    first, second = Decoder().from_server(contents)["result"]["contents"]
+    assert (first["mimeType"], json.loads(first["text"])["result"]) == ("application/json", VALUE)
+    assert second == {"uri": "a:b", "text": "plain"}
+
+
+@pytest.mark.parametrize("text", ["@shop>done:tool{", "prose", "@shop>done:tool{res:~}[mid:a"])
+def test_the_frame_of_a_stranger_that_is_refused_passes_as_it_came(text: str, caplog: pytest.LogCaptureFixture) -> None:
+    answer = response({"content": [foreign(text)]})
+    assert Decoder().from_server(answer) is answer
+    assert "is passed on as it came: E1001" in caplog.text
+
+
+def test_a_client_that_agreed_to_nothing_more_gets_the_literal_grammar() -> None:
+    """Section 3.1.1: ASCII and at most six decimals; a value with more is not framed."""
+    stranger = request(
+        "initialize", {"protocolVersion": "2025-11-25", "capabilities": {"experimental": {EXTENSION: {}}}}
+    )
+    for price, is_sent in ((0.25, True), (0.12345678, False)):
+        encoder = Encoder(min_gain=FORCED)
+        encoder.from_client(stranger)
+        encoder.from_client(call())
+        plain = served({"name": "naïve 中文", "price": price})
+        seen = encoder.from_server(response(plain))["result"]
+        frames = [block["resource"]["text"] for block in seen["content"] if "resource" in block]
+        assert bool(frames) == is_sent
+        assert all(text.isascii() and parse_frame(text, strict=True) for text in frames)
+        assert seen["structuredContent"] == plain["structuredContent"]

@@ -20,14 +20,6 @@ def test_what_has_no_text_is_refused_by_name(value: Any) -> None:
         encode_packet("PROC", "FIN", return_agent="A", amt=value)
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0, "0"), (-1, "-1"), (1.0, "1.0"), (Decimal("10.50"), "10.50"), ("007", "007"), (1e22, "1e+22")],
-)
-def test_a_number_is_written_as_it_is(value: Any, text: str) -> None:
-    assert encode_packet("PROC", "FIN", return_agent="A", amt=value).fields["amt"] == text
-
-
 def test_a_vocabulary_has_keys_of_its_own() -> None:
     own = DRAFT_VOCABULARY.adding(keys=["site"])
     assert str(encode_packet("ACK", "IT", return_agent="A", vocabulary=own, site="x")).endswith("|site:x")
@@ -41,14 +33,6 @@ def test_a_key_of_an_organisation_may_hold_a_list() -> None:
 def test_a_list_of_fields_is_left_out_where_the_receiver_has_its_own() -> None:
     assert "fields" not in encode_packet("FETCH", "HR", return_agent="A", res="r", fields=None).fields
     assert encode_packet("FETCH", "HR", return_agent="A", res="r", fields=["a", "b"]).fields["fields"] == "a,b"
-
-
-@pytest.mark.requirement("aacp:4.2-4")
-@pytest.mark.parametrize("period", ["2024", "2024-01", "2024-12", "2024-Q1", "2024-Q4", "2024-02-29"])
-def test_a_period_is_a_time_that_exists(period: str) -> None:
-    packet = encode_packet("FETCH", "HR", return_agent="A", res="r", period=period)
-    assert packet.fields["period"] == period
-    assert validate(packet).warnings == ()
 
 
 @pytest.mark.requirement("aacp:4.2-4")

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from accp_core.aacp import (
-    DRAFT_VOCABULARY,
     EncodingTier,
     FallbackEncoder,
     InstructionRegistry,
@@ -42,56 +41,6 @@ def encode(encoder: FallbackEncoder, english: str = TEXT, **changes: Any) -> Tra
     return encoder.encode(english, **{"domain": "HR", "return_agent": "HR-Agent", **changes})
 
 
-@pytest.mark.requirement("aacp:6.3-1", "aacp:6.3-3")
-def test_a_new_instruction_is_asked_once_and_known_afterwards() -> None:
-    model = Model()
-    encoder = FallbackEncoder(InstructionRegistry(), model)
-    first, again = encode(encoder), encode(encoder, " fetch the Absence records of E-17")
-    alike = encode(encoder, f"Please {TEXT}!", return_agent="AUD", priority="1")
-    assert [each.tier for each in (first, again, alike)] == [
-        EncodingTier.MODEL,
-        EncodingTier.EXACT,
-        EncodingTier.PATTERN,
-    ]
-    assert [each.times_seen for each in (first, again, alike)] == [1, 2, 3]
-    assert str(first.packet) == str(again.packet) == ANSWER
-    assert str(alike.packet) == "FETCH|HR|return:AUD|p:1|aacp:1.1|res:absence|filter:emp=E-17"
-    assert model.asked == [(TEXT, "HR", "HR-Agent", "2")]
-
-
-@pytest.mark.requirement("aacp:6.3-2")
-@pytest.mark.parametrize(
-    "other",
-    [
-        "Fetch the absence records of C-18",
-        "Fetch the absence records of E-17 and E-18",
-        "Fetch the absence records of E-17 for 2024-08",
-        "Fetch the absence records of E-17, if any",
-        "Fetch the holiday records of E-17",
-        "Do not fetch the absence records of E-17",
-        "Fetch the absence records of e-17",
-    ],
-)
-def test_another_instruction_never_gets_this_packet(other: str) -> None:
-    model = Model()
-    encoder = FallbackEncoder(InstructionRegistry(), model)
-    encode(encoder)
-    assert encode(encoder, other).tier is EncodingTier.MODEL
-    assert len(model.asked) == 2
-
-
-@pytest.mark.requirement("aacp:6.3-2")
-def test_a_shape_is_learned_from_one_answer() -> None:
-    model, registry = Model(), InstructionRegistry()
-    encoder = FallbackEncoder(registry, model)
-    encode(encoder)
-    other = encode(encoder, "Could you get the absence records of E-18?", return_agent="AUD", priority="1")
-    assert (other.tier, other.times_seen, len(model.asked)) == (EncodingTier.PATTERN, 2, 1)
-    assert str(other.packet) == "FETCH|HR|return:AUD|p:1|aacp:1.1|res:absence|filter:emp=E-18"
-    assert [entry.packet for entry in registry.entries()] == [ANSWER.replace("E-17", "{1}")]
-    assert encode(encoder).tier is EncodingTier.EXACT
-
-
 def test_an_answer_that_leaves_something_out_makes_no_shape() -> None:
     model = Model("FETCH|HR|res:absence|filter:emp=E-17")
     encoder = FallbackEncoder(InstructionRegistry(), model)
@@ -101,24 +50,6 @@ def test_an_answer_that_leaves_something_out_makes_no_shape() -> None:
     assert len(model.asked) == 1
     encode(encoder, "Fetch the absence records of E-18 but not the notes")
     assert len(model.asked) == 2
-
-
-@pytest.mark.requirement("aacp:4.1-4")
-def test_another_domain_never_gets_this_packet() -> None:
-    model = Model()
-    encoder = FallbackEncoder(InstructionRegistry(), model)
-    encode(encoder)
-    with pytest.raises(EncodeError, match=r"a packet of FIN from the model, found .*DOM: expected FIN, found 'HR'"):
-        encode(encoder, domain="FIN")
-    assert len(model.asked) == 2
-
-
-@pytest.mark.requirement("aacp:4.2-3")
-def test_agent_priority_and_version_are_stamped_whatever_the_model_says() -> None:
-    answer = "FETCH|HR|return:HR-Agent2|p:3|aacp:9|res:x"
-    found = encode(FallbackEncoder(InstructionRegistry(), Model(answer)))
-    assert str(found.packet) == "FETCH|HR|return:HR-Agent|p:2|aacp:1.1|res:x"
-    assert [warning.code for warning in found.warnings] == ["omitted"]
 
 
 @pytest.mark.requirement("aacp:4.1-2", "aacp:6.3-3", "aacp:15-7")
@@ -149,23 +80,6 @@ def test_an_answer_that_is_no_packet_is_refused_and_not_kept(answer: str) -> Non
             encode(encoder)
     assert len(registry) == 0
     assert len(model.asked) == 2
-
-
-def test_a_model_that_fails_is_asked_again() -> None:
-    def broken(instruction: str, /, *, domain: str, return_agent: str, priority: str = "2") -> str:
-        raise ConnectionError("no network")
-
-    registry = InstructionRegistry()
-    with pytest.raises(ConnectionError):
-        encode(FallbackEncoder(registry, broken))
-    assert encode(FallbackEncoder(registry, Model())).tier is EncodingTier.MODEL
-
-
-def test_without_a_model_what_is_unknown_is_refused() -> None:
-    with pytest.raises(
-        EncodeError, match=r"E4001: expected a rule, an entry or a model for 'Fetch the absence records of E-17'"
-    ):
-        encode(FallbackEncoder(InstructionRegistry()))
 
 
 @pytest.mark.requirement("aacp:15-2")
@@ -254,12 +168,6 @@ def test_an_encoder_stands_where_a_model_can() -> None:
     assert port(TEXT, domain="HR", return_agent="HR-Agent") == ANSWER
 
 
-def test_own_words_are_for_the_model_as_well() -> None:
-    own = DRAFT_VOCABULARY.adding(tasks=["AUDIT"], domains=["OPS"], keys=["org_x"])
-    encoder = FallbackEncoder(InstructionRegistry(), Model("AUDIT|OPS|org_x:1"), vocabulary=own)
-    assert encode(encoder, "Look at it", domain="ops").warnings == ()
-
-
 def own(*phrases: str, fields: dict[str, str] | None = None, name: str = "s") -> Workflow:
     step = WorkflowStep(task="FETCH", domain="FIN", return_agent="A", fields=fields or {"res": "x"}, phrases=phrases)
     return Workflow(name="own", steps={name: step})
@@ -279,21 +187,6 @@ def test_phrases_of_one_s_own_take_one_word_for_each_place() -> None:
     ):
         with pytest.raises(EncodeError, match="E4001"):
             encode(encoder, other, domain="FIN")
-
-
-@pytest.mark.parametrize("who", ["nobody", "everyone", "Nobody,", "it", "Smith"])
-def test_a_plain_word_is_taken_for_no_name(who: str) -> None:
-    encoder = FallbackEncoder(InstructionRegistry())
-    with pytest.raises(EncodeError, match="E4001"):
-        encode(encoder, f"Give {who} VPN access", domain="IT")
-
-
-@pytest.mark.parametrize(
-    ("who", "value"), [("j.smith", "j.smith"), ("'smith'", "smith"), ("JSmith", "JSmith"), ("u7,", "u7")]
-)
-def test_a_word_that_is_a_name_is_taken_as_it_stands(who: str, value: str) -> None:
-    found = encode(FallbackEncoder(InstructionRegistry()), f"Give {who} VPN access", domain="IT")
-    assert found.packet.fields["filter"] == f"usr={value}"
 
 
 def test_a_word_that_no_packet_can_hold_is_refused() -> None:
@@ -319,17 +212,3 @@ def test_one_wording_of_two_steps_is_refused() -> None:
 
 def entry(pattern: str, seen: int = 1) -> RegistryEntry:
     return RegistryEntry(pattern=pattern, key=pattern, packet=ANSWER, source="test", times_seen=seen)
-
-
-def test_a_registry_forgets_what_was_not_asked_for_longest() -> None:
-    registry = InstructionRegistry([entry("a"), entry("b")], max_entries=2)
-    assert registry.get_or_create("a", lambda: entry("never")).times_seen == 2
-    registry.get_or_create("c", lambda: entry("c"))
-    assert [each.pattern for each in registry.entries()] == ["a", "c"]
-    assert (registry.forget("a"), registry.forget("a"), len(registry)) == (True, False, 1)
-
-
-def test_what_is_known_is_not_replaced_by_what_is_added() -> None:
-    registry = InstructionRegistry([entry("a", 7)])
-    assert registry.add([entry("a"), entry("b")]) == 1
-    assert [each.times_seen for each in registry.entries()] == [7, 1]

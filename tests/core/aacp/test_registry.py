@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from accp_core.aacp import EncodingTier, FallbackEncoder, InstructionRegistry
+from accp_core.aacp import FallbackEncoder, InstructionRegistry
 from accp_core.aacp.registry import read_registry
 from accp_core.errors import ProtocolError
 
@@ -34,18 +34,6 @@ RULE = {
     "source": "community",
     "validated": True,
 }
-
-
-def test_patterns_of_the_reference_package_are_served() -> None:
-    taken = read_registry([PATTERN], source="unknown_patterns.json")
-    assert taken.refused == ()
-    (entry,) = taken.entries
-    assert (entry.times_seen, entry.source, entry.english) == (7, "unknown_patterns.json", "")
-    found = FallbackEncoder(InstructionRegistry(taken.entries)).encode(
-        str(PATTERN["english"]), domain="HR", return_agent="HR-Agent"
-    )
-    assert (found.tier, found.times_seen) == (EncodingTier.EXACT, 8)
-    assert str(found.packet) == "FETCH|HR|return:HR-Agent|p:2|aacp:1.1|res:background_check|match:new_employee"
 
 
 @pytest.mark.parametrize("data", [{"version": "1.0.0", "rules": [RULE]}, [RULE], RULE])

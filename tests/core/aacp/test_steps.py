@@ -118,19 +118,6 @@ def test_a_place_within_text_is_for_one_value() -> None:
         PayrollEncoder().send_report(period=["a", "b"])
 
 
-def test_an_optional_place_within_text_leaves_its_field_out() -> None:
-    made = WorkflowStep(
-        task="ACK", domain="HR", return_agent="A", fields={"subj": "re {topic}"}, defaults={"topic": None}
-    )
-    assert "subj" not in made().fields
-    assert made(topic="pay").fields["subj"] == "re_pay"
-
-
-def test_a_template_may_hold_two_arguments() -> None:
-    made = WorkflowStep(task="ACK", domain="HR", return_agent="A", fields={"att": "{scheme}://{scheme}/{name!snake}"})
-    assert made("rpt", "a-b c").fields["att"] == "rpt://rpt/a_b_c"
-
-
 def test_a_workflow_without_hops_in_order_has_no_run() -> None:
     assert workflow_from_dict(workflow()).run is None
     assert [each.name for each in WORKFLOWS if each.run is None] == ["invoice", "contract"]

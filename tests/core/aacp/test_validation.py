@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from accp_core.aacp import DRAFT_VOCABULARY, Finding, FindingCode, Packet, parse_packet, validate
+from accp_core.aacp import DRAFT_VOCABULARY, parse_packet, validate
 from accp_core.errors import EncodeError
 
 TEXT = "AUDIT|OPS|return:A|p:1|aacp:1.1|org_ticket:T-1"
@@ -30,26 +28,6 @@ def test_only_a_valid_packet_is_given_out() -> None:
     assert validate(TEXT).check() == parse_packet(TEXT)
     with pytest.raises(EncodeError, match="return: is missing; aacp: is missing"):
         validate("FETCH|HR").check()
-
-
-def no_salaries(packet: Packet) -> Iterator[Finding]:
-    if "salary" in packet.fields.get("res", ""):
-        yield Finding(FindingCode.PERSONAL, "res", "salaries are not for this agent")
-
-
-def test_a_guard_can_be_replaced_and_switched_off() -> None:
-    text = "FETCH|HR|return:A|p:1|aacp:1.1|res:salary|to:a@b.example"
-    assert [finding.field for finding in validate(text).warnings] == ["to"]
-    assert [finding.field for finding in validate(text, guard=no_salaries).warnings] == ["res"]
-    assert validate(text, guard=None).warnings == ()
-
-
-@pytest.mark.requirement("aacp:15-7")
-def test_what_a_guard_finds_can_be_forbidden() -> None:
-    report = validate("SEND|HR|return:A|p:1|aacp:1.1|to:a@b.example", forbid=True)
-    assert [finding.code for finding in report.errors] == ["personal-data"]
-    assert report.warnings == ()
-    assert not report.valid
 
 
 def test_a_guard_never_repeats_the_value() -> None:

@@ -74,14 +74,6 @@ def test_these_arguments_give_this_packet(vector: dict[str, Any]) -> None:
     assert validate(packet).packet == parse_packet(str(packet)) == packet
 
 
-@pytest.mark.requirement("aacp:6.1-2")
-@pytest.mark.parametrize("vector", load("aacp", "runs"))
-def test_a_run_gives_the_packets_of_its_hops(vector: dict[str, Any]) -> None:
-    texts = [str(packet) for packet in made(vector)]
-    assert texts == vector["texts"]
-    assert sum(map(o200k_base(), texts)) == vector["tokens"]
-
-
 @pytest.mark.parametrize("vector", load("aacp", "no_arguments"))
 def test_an_argument_that_would_have_no_effect_is_not_accepted(vector: dict[str, Any]) -> None:
     with pytest.raises(TypeError):

@@ -40,15 +40,6 @@ def through(message: Message) -> tuple[Message, str]:
     return read, text
 
 
-def test_a_delivery_is_a_request_to_execute() -> None:
-    message, text = through(delivery_message(SENT, sender="master", correlation_id="c1", version=3))
-    assert text.startswith('@master>req:execute{agent:"agent_of_s1"|subtask:s1|name:"Part_s1"|deps:[s0]|ctx:[')
-    assert r"refs:[\$cold.c9523506b4bd]" in text
-    assert "v:3" in text
-    assert message.envelope.correlation_id == "c1"
-    assert read_context(message) == (SENT, 3)
-
-
 def test_an_update_says_what_changed_to_who_has_the_version_before() -> None:
     message, text = through(update_message(SENT, DONE, sender="crm", correlation_id="c1", version=2))
     assert text == '@crm>sync:state{v:2|delta:{info_1:"6_of_40\\:_basic",state_1:1,state_2:0}}[cid:c1]'
@@ -71,16 +62,6 @@ def test_references_travel_in_updates_too() -> None:
 def test_who_lacks_a_version_is_told_all_of_it() -> None:
     message, _ = through(update_message(None, DONE, sender="crm", correlation_id="c1", version=9))
     assert apply_update(SENT, 1, message) == DONE
-
-
-def test_a_completion_says_only_what_an_agent_may_change() -> None:
-    message, text = through(completion_message(DONE, sent=SENT, sender="crm", correlation_id="c1"))
-    assert text == (
-        '@crm>done:execute{agent:"agent_of_s1"|subtask:s1|state_1:1|state_2:0|info_1:"6_of_40\\:_basic"}[cid:c1]'
-    )
-    returned, version = read_context(message)
-    assert version == 1
-    assert accept_reply(SENT, returned) == DONE
 
 
 def test_a_completion_names_what_the_agent_stored() -> None:

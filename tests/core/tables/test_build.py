@@ -28,24 +28,6 @@ ORDERS = [
 ]
 
 
-def test_an_array_of_maps_is_a_table_with_dotted_columns() -> None:
-    rows = table(ORDERS, "rows")
-    assert (rows.path, rows.columns, rows.parent) == ((), ("order_no", "customer.name", "customer.tags"), None)
-    assert rows.rows == [
-        {"order_no": "A1", "customer.name": "Ann", "customer.tags": ["new"]},
-        {"order_no": "A2", "customer.name": "Bo"},
-    ]
-    assert list(rows.cells("customer.tags")) == [["new"]]
-
-
-def test_an_array_in_a_row_is_a_child_table_that_begins_with_the_key_of_its_parent() -> None:
-    items = table({"data": {"orders": ORDERS}}, "data.orders.items")
-    assert items.path == ("data", "orders", "items")
-    assert items.parent == ParentLink(table="data.orders", key="order_no", column="order_no")
-    assert items.columns == ("order_no", "sku")
-    assert items.rows == [{"order_no": "A1", "sku": 1}, {"order_no": "A1", "sku": 2}]
-
-
 @pytest.mark.parametrize(
     ("rows", "key", "column"),
     [
@@ -68,40 +50,6 @@ def test_the_key_is_a_column_that_identifies_the_rows_else_their_number(rows: li
     assert table(value, "a.b").columns[0] == column
 
 
-def test_rows_are_numbered_from_0_in_the_first_column() -> None:
-    value = [{"n": "x"}, {"n": "x", "b": [{"c": 1}, 5]}]
-    assert table(value, "rows").columns == ("_row", "n")
-    assert table(value, "b").rows == [{"rows_row": 1, "c": 1}, {"rows_row": 1, "value": 5}]
-
-
-def test_values_outside_arrays_are_the_row_of_root() -> None:
-    value = {"total": 2, "page": {"n": 1, "empty": {}}, "items": [], "b": {"c": {"d": None}}}
-    assert table(value, "root").rows == ({"total": 2, "page.n": 1, "page.empty": {}, "b.c.d": None},)
-    assert table(value, "items").rows == []
-    assert table(value, "items").columns == ()
-
-
-@pytest.mark.parametrize(
-    ("value", "columns"),
-    [
-        ({"u1": {"n": 1}, "u2": {"n": 2, "m": 3}}, ("key", "n", "m")),
-        ({f"k{n}": n for n in range(51)}, ("key", "value")),
-        ({f"k{n}": [{"a": 1}, {"a": 2}] for n in range(17)}, ("key", "a")),
-        ({"a": {"key": 1}, "b": {"key": 2}}, ("key_2", "key")),
-    ],
-    ids=["maps", "scalars", "arrays", "taken"],
-)
-def test_a_map_whose_names_are_keys_is_a_table(value: object, columns: tuple[str, ...]) -> None:
-    assert table(value, "rows").columns == columns
-    assert table({"by": {"id": value}}, "by.id").columns == columns
-
-
-def test_a_map_of_unlike_maps_is_not() -> None:
-    assert names({"meta": {"count": 1}, "links": {"next": "x"}}) == ["root"]
-    assert names({"a": {"n": 1}}) == ["root"]
-    assert names({"a": {}, "b": {}}) == ["root"]
-
-
 def test_a_map_in_rows_whose_names_are_keys_is_a_child_table() -> None:
     like = [{"id": 1, "users": {f"u{n}": {"age": n} for n in range(20)}}, {"id": 2, "users": {}}]
     users = table(like, "users")
@@ -111,23 +59,6 @@ def test_a_map_in_rows_whose_names_are_keys_is_a_child_table() -> None:
     assert table(sparse, "labels").rows[5] == {"rows_id": 5, "key": "l5", "value": 5}
     dense = [{"id": n, "labels": {f"l{m}": m for m in range(70)}} for n in range(3)]
     assert names(dense) == ["rows"]
-
-
-def test_a_map_is_a_cell_too_where_another_row_has_one_in_its_place() -> None:
-    rows = table([{"k": 1, "by": {"name": "Ann"}}, {"k": 2, "by": None}, {"k": 3}], "rows")
-    assert rows.columns == ("k", "by.name", "by")
-    assert rows.rows == [{"k": 1, "by.name": "Ann", "by": {"name": "Ann"}}, {"k": 2, "by": None}, {"k": 3}]
-    assert rows.repeated == {"by"}
-
-
-@pytest.mark.parametrize("other", [None, "x", 5, [1], {}], ids=["null", "text", "number", "array", "empty"])
-def test_each_kind_of_cell_makes_a_column_of_the_maps_beside_it(other: object) -> None:
-    rows = table([{"a": {"b": {"c": 1}}}, {"a": {"b": other}}, {}], "rows")
-    assert list(rows.cells("a.b")) == [{"c": 1}, other]
-    assert list(rows.cells("a.b.c")) == [1]
-    # The last row has no such map.
-    assert list(rows.cells("a")) == [{"b": {"c": 1}}, {"b": other}]
-    assert rows.repeated == {"a", "a.b"}
 
 
 def test_a_map_that_some_rows_do_not_have_is_a_cell_too() -> None:
@@ -146,47 +77,12 @@ def test_maps_beside_arrays_of_maps_are_cells_too() -> None:
     assert list(rows.cells("by")) == [{"n": 1}, [{"n": 2}]]
 
 
-def test_an_array_of_maps_is_a_cell_too_where_another_row_has_null() -> None:
-    value = [{"id": 1, "labels": [{"n": "x"}]}, {"id": 2, "labels": None}, {"id": 3, "labels": []}]
-    assert list(table(value, "rows").cells("labels")) == [[{"n": "x"}], None, []]
-    assert table(value, "labels").rows == [{"rows_id": 1, "n": "x"}]
-    assert table(value[::2], "rows").columns == ("id",)
-
-
 def test_items_that_are_no_maps_have_columns_too() -> None:
     assert table([1, {"a": 2}, None, [3]], "rows").rows == [{"value": 1}, {"a": 2}, {"value": None}, {"value": [3]}]
     assert table([["a", 1], ["b"]], "rows").rows == [{"c0": "a", "c1": 1}, {"c0": "b"}]
     assert table({"tags": ["x"]}, "tags").rows == [{"value": "x"}]
     assert tables_of(5)[0].rows == [{"value": 5}]
     assert tables_of([])[0].rows == []
-
-
-def test_names_are_distinct_without_regard_to_case() -> None:
-    value = [{"Name": 1, "name": 2, "NAME": 3, "a.b": 4, "a": {"b": 5}, 'x"\ny': 6, "": 7}]
-    assert table(value, "rows").columns == ("Name", "name_2", "NAME_3", "a.b", "a.b_2", "x_y", "_")
-    assert names({"A": [], "a": [], "root": [], "x": 1}) == ["root_2", "A", "a_2", "root"]
-
-
-@pytest.mark.parametrize(
-    ("row", "columns"),
-    [
-        ({"e\nf": 1, "e_f": 2}, ("e_f_2", "e_f")),
-        ({"E\nF": 1, "e_f": 2, "e_f_2": 3}, ("E_F_3", "e_f", "e_f_2")),
-        ({"a": {"x\ty": 1}, "a.x_y": 2}, ("a.x_y_2", "a.x_y")),
-        ({"n": 1, "N": 2, "n_2": 3}, ("n", "N_3", "n_2")),
-        ({"Status": 1, "status": 2}, ("Status", "status_2")),
-        ({"b" * 201: 1, "b" * 200: 2}, (f"{'b' * 200}_2", "b" * 200)),
-    ],
-    ids=["cleaned", "suffix", "nested", "case and suffix", "case", "cut"],
-)
-def test_a_name_that_stands_as_it_is_in_the_source_keeps_it(row: dict[str, Any], columns: tuple[str, ...]) -> None:
-    assert table([row], "rows").columns == columns
-    assert [table([row], "rows").rows[0][name] for name in columns] == list(tables_of(row)[0].rows[0].values())
-    assert tables_of(row)[0].columns == columns
-
-
-def test_the_column_of_items_that_are_no_maps_gives_way_to_a_key() -> None:
-    assert table([1, {"value": 2}], "rows").rows == [{"value_2": 1}, {"value": 2}]
 
 
 def test_a_text_is_its_lines() -> None:

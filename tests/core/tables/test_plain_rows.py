@@ -21,13 +21,6 @@ def test_plain_rows_are_those_of_a_copy(value: list[object]) -> None:
     assert rows != 1
 
 
-@pytest.mark.parametrize(
-    "value", [[], [1, {"a": 1}], [{"a": {"b": 1}}], [{"a": [{"b": 1}]}], [{"Name": 1, "name": 2}], [{'a"b': 1}]]
-)
-def test_rows_that_need_a_copy_are_left_to_it(value: list[object]) -> None:
-    assert plain_rows(value) is None
-
-
 def test_arrays_by_key_are_rows_with_that_key() -> None:
     (table,) = tables_of({f"k{number}": [[number, 1]] for number in range(20)})
     assert table.columns == ("key", "c0", "c1")

@@ -102,14 +102,6 @@ def emoji(number: int) -> str:
     )
 
 
-@pytest.mark.parametrize("wrap", [json.dumps, lambda text: json.dumps([{"type": "text", "text": text}])])
-@pytest.mark.parametrize("is_ascii", [True, False])
-def test_characters_beyond_two_bytes_are_the_same_in_a_string(wrap: Callable[[str], str], is_ascii: bool) -> None:
-    rows = grow(lambda n: emoji(n) if is_ascii else json.dumps(json.loads(emoji(n)), ensure_ascii=False))
-    assert sampled(wrap(rows)) == sampled(rows)
-    assert sampled(wrap(rows)).tables[0].rows[0] == json.loads(emoji(0))
-
-
 @pytest.mark.parametrize("wrap", [json.dumps, lambda text: json.dumps({"text": text})])
 def test_a_string_with_an_escape_of_four_bytes_is_not_kept_as_one(wrap: Callable[[str], str]) -> None:
     text = wrap("word " * LONG + "\U0001f600")

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from accp_core.packing.number import SpelledFloat
 from accp_core.tables import open_text
 
 BOM = "\ufeff"
@@ -53,24 +52,6 @@ def test_what_reading_would_change_stays_text(source: str) -> None:
     assert [table.name for table in opened.tables()] == ["lines"]
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        json.dumps(PEOPLE),
-        "\n".join(map(json.dumps, PEOPLE)),
-        "\r\n".join(map(json.dumps, PEOPLE)) + "\r\n",
-        "\n".join(f"{BOM}{json.dumps(person)}" for person in PEOPLE),
-        str(PEOPLE),
-        json.dumps([{"type": "text", "text": BOM + "\n".join(map(json.dumps, PEOPLE))}]),
-    ],
-    ids=["array", "lines", "lines of Windows", "each line a file", "Python literal", "in a text block"],
-)
-def test_a_byte_order_mark_hides_no_record(source: str) -> None:
-    # "implementations that parse JSON texts MAY ignore the presence of a byte order mark" (RFC 8259, section 8.1)
-    opened = open_text(BOM + source.removeprefix(BOM))
-    assert (opened.value, opened.prose) == (PEOPLE, None)
-
-
 def test_a_byte_order_mark_of_a_text_stays_in_its_lines() -> None:
     note = f"{BOM}Dear all,\nplease read."
     assert (open_text(note).value, open_text(note).prose) == (note, note)
@@ -83,28 +64,6 @@ def test_a_byte_order_mark_of_a_text_stays_in_its_lines() -> None:
 def test_a_text_in_a_json_string_or_a_text_block_is_text() -> None:
     assert open_text('"line 1\\nline 2"').value == "line 1\nline 2"
     assert open_text('[{"type": "text", "text": "line 1"}]').prose == "line 1"
-
-
-def test_numbers_keep_the_spelling_of_the_source() -> None:
-    source = '{"a": 0.1234567890123456789, "b": 1e999, "c": NaN, "d": -Infinity, "e": 1.50, "f": 12345678901234567890}'
-    value = open_text(source).value
-    assert repr(value["a"]) == "0.1234567890123456789"
-    assert (value["b"], value["c"], value["d"], value["f"]) == ("1e999", "NaN", "-Infinity", 12345678901234567890)
-    assert (type(value["e"]), repr(value["e"])) == (SpelledFloat, "1.50")
-
-
-def test_strings_in_strings_are_opened_at_any_depth() -> None:
-    deep = json.dumps(json.dumps(json.dumps(json.dumps(json.dumps("a long text")))))
-    assert open_text(deep).value == "a long text"
-
-
-def test_documents_within_a_text_are_tables_beside_its_lines() -> None:
-    text = f"Two people:\n{json.dumps(PEOPLE)}\nThat is all."
-    opened = open_text(text)
-    assert (opened.value, opened.prose) == (PEOPLE, text)
-    assert [table.name for table in open_text(text).tables()] == ["rows", "lines"]
-    twice = f"{text}\n{text}"
-    assert open_text(twice).value == [PEOPLE, PEOPLE]
 
 
 MORE = [{"id": 3, "name": "Cy", "city": "Rome"}, {"id": 4, "name": "Di"}]
@@ -143,12 +102,6 @@ def test_the_records_of_several_documents_are_the_rows_of_one_table(source: str)
 def test_lines_between_other_text_have_the_paths_of_lines() -> None:
     lines = [*map(json.dumps, PEOPLE), LOG, *map(json.dumps, MORE)]
     assert open_text("\n".join(lines)).value == [*PEOPLE, *MORE]
-
-
-@pytest.mark.parametrize("source", ['[1, "a"]\n[2, "b"]', json.dumps([PEOPLE, MORE]), '[[{"a": 1}]]\n[]'])
-def test_other_arrays_of_arrays_are_rows_themselves(source: str) -> None:
-    (rows,) = open_text(source).tables()
-    assert (rows.name, rows.columns[0], len(rows.rows)) == ("rows", "c0", 2)
 
 
 def test_an_array_named_lines_has_another_name_beside_the_lines_of_a_text() -> None:

@@ -1,13 +1,13 @@
 """An agent asks another one over a network: a server and a client of ACCP, over WebSocket and HTTP."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from accp_adapters.bindings import Request, SessionHost, accp_app, connect
-from accp_adapters.bindings.identity import BearerTokens, Principal
-from accp_adapters.serving.listening import http_server, listen_at
-from accp_adapters.serving.websockets import WebSocketConnection
+import uvicorn
+
+from accp_adapters.bindings import BearerTokens, Principal, Request, SessionHost, accp_app, connect
 from accp_core.accp import Intent, Message
 
 TOKEN = "a-long-random-token"
@@ -25,10 +25,10 @@ async def count(to: int) -> AsyncIterator[Mapping[str, Any]]:
 
 async def main() -> None:
     tokens = BearerTokens({TOKEN: Principal("ann", frozenset({"ann"}))})
-    with listen_at("127.0.0.1", 0) as listening:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
         async with SessionHost(crm, agent_id="crm") as host:
             app = accp_app(host, authenticate=tokens)
-            server = http_server(app, header_seconds=10, websocket=WebSocketConnection)
+            server = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_level="warning"))
             serving = asyncio.create_task(server.serve(sockets=[listening]))
             for scheme in ("ws", "http"):
                 await ask(f"{scheme}://127.0.0.1:{listening.getsockname()[1]}")

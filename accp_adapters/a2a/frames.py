@@ -27,7 +27,7 @@ from a2a.types import Message, Part, Task, TaskArtifactUpdateEvent, TaskStatusUp
 
 from accp_adapters.a2a.values import protojson_text, read_value, write_value
 from accp_adapters.a2a.walk import WHOLE, A2aEvent, ChunkStart, PartPlace, walk
-from accp_adapters.serving.off_loop import off_loop
+from accp_adapters.serving.threads import off_loop
 from accp_adapters.tokens import o200k_base
 from accp_core import accp, view
 from accp_core.accp import ErrorCode, Intent

@@ -26,7 +26,7 @@ from accp_adapters.mcp.negotiation import (
 from accp_adapters.mcp.resources import framed_contents, read_foreign_contents, restore_contents
 from accp_adapters.mcp.sessions import OpenRequest, OpenRequests
 from accp_adapters.mcp.views import ViewSettings, has_escapes, is_alone, is_view, restore_view, write_view
-from accp_adapters.serving.off_loop import size_of
+from accp_adapters.serving.threads import size_of
 from accp_adapters.tokens import count_o200k
 from accp_adapters.wire_log import log_frame
 from accp_core.accp import BUILT_IN, SchemaRegistry

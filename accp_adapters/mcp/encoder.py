@@ -55,7 +55,7 @@ from accp_adapters.mcp.sessions import (
     read_stored,
 )
 from accp_adapters.mcp.views import ViewSettings, has_escapes, references_in, write_alone, write_view
-from accp_adapters.serving.off_loop import size_of
+from accp_adapters.serving.threads import size_of
 from accp_adapters.stores import embedded_store
 from accp_adapters.telemetry import RewritingRecord
 from accp_core.accp import Envelope

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from accp_adapters.mcp.decoder import Decoder
 from accp_adapters.mcp.encoder import Encoder
 from accp_adapters.mcp.messages import JsonObject
-from accp_adapters.serving.off_loop import LONG, size_of
+from accp_adapters.serving.threads import LONG, size_of
 
 __all__ = [
     "RewritingReadStream",

@@ -29,6 +29,7 @@ __all__ = [
     "AGENT_ID",
     "ATOM",
     "BOOLEANS",
+    "DECIMAL_LITERAL",
     "DEFAULT_LIMITS",
     "FORBIDDEN",
     "HEADER",
@@ -138,6 +139,8 @@ UNSIGNED: Final = re.compile(r"0|[1-9][0-9]*+")
 
 # Two forms of our own, which are strings in the draft's grammar: "text_with_%25", =json.
 QUOTED: Final = re.compile(rf'"((?:[^"%{_DELIMITER[1:-1]}]++|\\{_DELIMITER}|%[0-9A-F]{{2}})*+)')
+DECIMAL_LITERAL: Final = re.compile(r"-?\d++(?:\.\d++(?:[eE][-+]?\d++)?|[eE][-+]?\d++)", re.ASCII)
+"""A number of JSON with a point or an exponent."""
 # Two code points in a Python string, but one character once JSON has been read.
 SPLIT_SURROGATES: Final = re.compile(r"[\ud800-\udbff][\udc00-\udfff]")
 

@@ -7,6 +7,7 @@ after it together with the value. Positions count characters from 0.
 import re
 from collections.abc import Callable
 from decimal import Decimal
+from json import JSONDecodeError
 from math import inf
 from typing import Any, Final, TypeAlias
 
@@ -249,10 +250,12 @@ def parse_atom(text: str, position: int, level: int, state: ParseState) -> tuple
     """Read up to the next unescaped delimiter, and return the typed value (section 3.1.1)."""
     end, word = parse_text(text, position)
     first = word[0]
-    if first == '"':
-        return parse_quoted(text, position)
-    if first == "=":
-        return parse_json(text, position, state)
+    # "string = 1*( safe-char / escaped-char )": one that begins like a form of ours and is none is a string.
+    if (
+        first in '="'
+        and (own := (parse_quoted if first == '"' else parse_json)(text, position, word, state)) is not None
+    ):
+        return end, own[0]
     if "\\" in word:
         # A word with an escape is a string, whatever it looks like without it.
         return end, grammar.unescape(word)
@@ -270,13 +273,15 @@ def parse_text(text: str, position: int) -> tuple[int, str]:
     return match.end(), match[0]
 
 
-def parse_quoted(text: str, position: int) -> tuple[int, str]:
-    """Read a quoted form, our spelling of strings that the grammar lacks (section 3.3, item 1)."""
-    end, word = parse_word(text, position, grammar.QUOTED, "a quoted form")
+def parse_quoted(text: str, position: int, word: str, state: ParseState) -> tuple[str] | None:
+    """Read a quoted form, our spelling of strings that the grammar lacks (section 3.3, item 1); None: it is none."""
+    match = grammar.QUOTED.fullmatch(word[:-1]) if word.endswith('"') and len(word) > 1 else None
+    if match is None:
+        return None
     try:
-        return skip_delimiter(text, end, '"'), grammar.unquote(word[1:])
+        return (grammar.unquote(match[1]),)
     except UnicodeDecodeError:
-        raise refusal(text, position, "expected percent-encoded UTF-8") from None
+        return None
 
 
 # "Integer: Decimal, no leading zeros" (section 3.1.1)
@@ -293,13 +298,20 @@ def read_number(text: str, position: int, word: str, state: ParseState) -> int |
     return number
 
 
-def parse_json(text: str, position: int, state: ParseState) -> tuple[int, Any]:
-    """Read a JSON literal, our spelling of long decimals, of deep arrays and maps, and of null in a delta."""
-    end, word = parse_text(text, position)
+def parse_json(text: str, position: int, word: str, state: ParseState) -> tuple[Any] | None:
+    """Read a JSON literal, our spelling of long decimals, deep arrays and maps, and null in a delta; None: it is none.
+
+    We never write a text, a boolean or an integer so.
+    """
+    literal = grammar.unescape(word[1:])
+    if not literal.startswith(("[", "{", "null")) and not grammar.DECIMAL_LITERAL.fullmatch(literal):
+        return None
     try:
-        return end, grammar.read_json_literal(grammar.unescape(word[1:]), state.decimal_type, state.limits)
-    except (ValueError, RecursionError):
-        raise refusal(text, position, "expected a JSON literal") from None
+        return (grammar.read_json_literal(literal, state.decimal_type, state.limits),)
+    except JSONDecodeError:
+        return None
+    except (ValueError, RecursionError):  # it is one of ours, and over a limit
+        raise refusal(text, position, "expected a JSON literal within the limits") from None
 
 
 def read_usual_envelope(text: str, position: int, state: ParseState) -> Envelope | None:

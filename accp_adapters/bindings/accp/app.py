@@ -231,7 +231,8 @@ class _WebSocketConnection:
             Exception: The reason to close it, of any kind.
         """
         first = await self._read(self._limits.body_time)
-        head = await off_loop(len(first), self._host.head, self._principal, first)
+        self._host.head(self._principal, first)
+        head = await off_loop(len(first), frame_head, first)
         check_first(head)
         # Without a session id, the session is this connection's, and ends with it.
         session_id, number = head.envelope.session_id, head.envelope.sequence or 0

@@ -46,8 +46,8 @@ from accp_adapters.serving.threads import in_thread, off_loop, size_of
 from accp_adapters.stores import SessionStore, embedded_store
 from accp_adapters.tokens import o200k_base
 from accp_core.accp.codec import Codec
-from accp_core.accp.frame import Envelope, Frame
-from accp_core.accp.head import frame_head
+from accp_core.accp.frame import Envelope
+from accp_core.accp.head import frame_envelope
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import error_message
 from accp_core.accp.session.delivery import SequenceScope
@@ -168,7 +168,7 @@ class SessionHost:
                 and the same text again gets E3002, as section 3.7 has it.
 
         Raises:
-            DecodeError: E1001, E1002 or E1004, the head of the frame cannot be read; no session is involved.
+            DecodeError: E1001 or E1004, the head of the frame cannot be read; no session is involved.
             ProtocolError: E1001, the session id has more than 64 characters; E5001, the sender is no agent of the
                 principal's; E3001, there is no answer in time, the store is unreachable, or another worker has the
                 session: send the same text again.
@@ -181,29 +181,29 @@ class SessionHost:
         Raises:
             ProtocolError: as `frames`.
         """
-        head = await off_loop(len(text), self.head, principal, text)
-        slot, mid = await self._slot_of(principal, head, len(text)), head.envelope.msg_id or ""
+        sender, envelope = await off_loop(len(text), self.head, principal, text)
+        slot, mid = await self._slot_of(principal, sender, envelope.session_id, len(text)), envelope.msg_id or ""
         entry = await self._receive(slot, principal, mid, text, is_literal=not resumes)
         async for frame in self._follow(slot, mid, entry):
             yield frame
 
-    def head(self, principal: Principal, text: str) -> Frame:
-        """Return the head of a frame that may be of a session of `principal`.
+    def head(self, principal: Principal, text: str) -> tuple[str, Envelope]:
+        """Return sender and metadata of a frame that may be of a session of `principal`.
 
         Raises:
             ProtocolError: E5001, it may not send in that name; E1001, the session id is too long.
         """
-        head = frame_head(text, limits=self._codec.grammar)
-        check_session_id(head.envelope.session_id or "")
-        if not principal.may_send_as(head.sender):
+        sender, envelope = frame_envelope(text, limits=self._codec.grammar)
+        check_session_id(envelope.session_id or "")
+        if not principal.may_send_as(sender):
             raise foreign_session()
-        return head
+        return sender, envelope
 
     def refusal(self, error: ProtocolError, text: str = "") -> str:
         """Return the error frame for a frame that no session has taken; its sequence number is 0 (section 3.6)."""
         mid = None
         with suppress(ProtocolError):
-            mid = frame_head(text, limits=self._codec.grammar).envelope.msg_id
+            mid = frame_envelope(text, limits=self._codec.grammar)[1].msg_id
         code = ErrorCode(error.code) if error.code in set(ErrorCode) else ErrorCode.INTERNAL_ERROR
         frame = self._codec.encode(error_message(self.agent_id, code, error.reason[:_MAX_REASON_CHARS])).frames[0]
         envelope = Envelope(
@@ -358,10 +358,10 @@ class SessionHost:
 
     async def _take(self, principal: Principal, slot: Slot, is_literal: bool, text: str) -> None:
         """Take a frame of a connection."""
-        head = await off_loop(len(text), self.head, principal, text)
-        if head.envelope.session_id not in (None, slot.session_id):
+        _, envelope = await off_loop(len(text), self.head, principal, text)
+        if envelope.session_id not in (None, slot.session_id):
             raise foreign_session()
-        await self._receive(slot, principal, head.envelope.msg_id or "", text, is_literal=is_literal)
+        await self._receive(slot, principal, envelope.msg_id or "", text, is_literal=is_literal)
         if slot.is_lost:
             raise ProtocolError("expected a session that can be resumed", code=ErrorCode.SEQUENCE_GAP)
 
@@ -592,12 +592,11 @@ class SessionHost:
 
     # Slots.
 
-    async def _slot_of(self, principal: Principal, head: Frame, size: int) -> Slot:
+    async def _slot_of(self, principal: Principal, sender: str, session_id: str | None, size: int) -> Slot:
         """Return the slot of a frame's session; frames without a session id have one of their principal and sender."""
-        session_id = head.envelope.session_id
         if session_id is not None:
             return await self._slot(session_name(principal, session_id), session_id, size)
-        return await self._slot(sender_name(principal, head.sender), head.sender, size)
+        return await self._slot(sender_name(principal, sender), sender, size)
 
     async def _slot(self, name: str, session_id: str, size: int = 0) -> Slot:
         """Return the slot of a session, by what it and a frame of `size` take; other sessions give way where needed.

@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -25,6 +26,7 @@ from accp_core.accp.codec.chunking import is_frame_chunk, join_chunks
 from accp_core.accp.debug import Direction
 from accp_core.accp.frame import Envelope, Frame, Ref, Value
 from accp_core.accp.grammar import metadata_start
+from accp_core.accp.head import frame_envelope
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import check_incoming, check_tool_call, read_error
 from accp_core.accp.session.delivery import has_expired
@@ -98,8 +100,21 @@ class Receiver:
         try:
             frame = self._parts.codec.read(text)
         except DecodeError as error:
-            return self._refuse(None, error, silent=_FAILURE.match(text) is not None)
+            return self._refuse_unread(text, error)
         return self._guard(frame, partial(self._admit, Arrival(frame, text))) + self._process_ready()
+
+    # "A gap in sequence numbers MUST trigger error E3003" (section 3.7): a frame that came and was refused is no gap.
+    def _refuse_unread(self, text: str, error: DecodeError) -> Effects:
+        """Refuse a text that is no frame; where its metadata can be read, its number counts and the answer names it."""
+        parts, unread = self._parts, None
+        with suppress(ProtocolError):
+            sender, envelope = frame_envelope(text, limits=parts.codec.grammar)
+            unread = Frame(sender=sender, intent=Intent.ACKNOWLEDGE, operation="unread", envelope=envelope)
+            check_envelope(envelope, parts.session_id)
+            check_sender(sender, parts.agent_id, self._peer)
+            self._ready += parts.inbox.skip(Arrival(unread, text))
+        silent = _FAILURE.match(text) is not None
+        return self._refuse(None, error, silent=silent, unread=unread) + self._process_ready()
 
     def resolve(self, texts: Mapping[ColdKey, str | None]) -> Effects:
         """Continue with the frame that waits for `texts`; None for a text that the store does not have."""
@@ -128,9 +143,16 @@ class Receiver:
 
     # A `fail` is never answered by a `fail`: two agents would refuse each other for ever.
     def _refuse(
-        self, frame: Frame | None, error: ProtocolError, *, silent: bool = False, cause: Exception | None = None
+        self,
+        frame: Frame | None,
+        error: ProtocolError,
+        *,
+        silent: bool = False,
+        cause: Exception | None = None,
+        unread: Frame | None = None,
     ) -> Effects:
-        reply = NO_EFFECTS if silent or _is_failure(frame) else self._sender.send_error(error, frame)
+        is_silent = silent or _is_failure(frame)
+        reply = NO_EFFECTS if is_silent else self._sender.send_error(error, frame or unread)
         event = FrameRefused(code=error.code, reason=error.reason, frame=frame, reply=_last_frame(reply), cause=cause)
         self._parts.notify(Direction.RECEIVED, frame, code=error.code, reason=error.reason)
         return reply + Effects(events=(event,))

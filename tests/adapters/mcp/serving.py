@@ -10,7 +10,6 @@ from typing import Any
 import uvicorn
 
 from accp_adapters.mcp.pump import HttpProxy, Upstream
-from accp_adapters.serving.listening import listen_at
 from tests.served import in_thread
 
 __all__ = ["free_port", "proxying", "serving"]
@@ -26,7 +25,10 @@ def free_port() -> int:
 @contextmanager
 def serving(app: Any, *, lifespan: str = "off", bare: bool = False) -> Iterator[str]:
     """Serve an ASGI application in a thread; yield its origin. A `bare` server adds no headers of its own."""
-    with listen_at("127.0.0.1", 0) as listening, in_thread(_server(app, lifespan, bare), listening) as origin:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listening,
+        in_thread(_server(app, lifespan, bare), listening) as origin,
+    ):
         yield origin
 
 

@@ -45,7 +45,7 @@ class TestLimits:
     def test_digits_are_counted(self) -> None:
         assert read("-1.23", limits=GrammarLimits(digits=3)) == -1.23
         assert refusal("@a>req:op{k:1.234}", limits=GrammarLimits(digits=3)) == ("E1001", 12)
-        assert refusal("@a>req:op{k:=1234}", limits=GrammarLimits(digits=3)) == ("E1001", 12)
+        assert refusal("@a>req:op{k:=1.234}", limits=GrammarLimits(digits=3)) == ("E1001", 12)
 
     def test_depth_is_counted(self) -> None:
         assert read("[{a:1}]", limits=GrammarLimits(depth=2)) == [{"a": 1}]
@@ -86,11 +86,8 @@ LARGE = 500_000
         ("@a>req:op{k:[" + "a:" * LARGE + "1]}", 16),
         ("@a>req:op{k:=" + r"\[" * LARGE + "}", 12),
         ("@a>req:op{k:=" + r"\{" * LARGE + r"\}" * 10 + "}", 12),
-        ("@a>req:op{k:=" + r'"\\' * 200_000 + "}", 12),
-        ("@a>req:op{k:=" + "9" * LARGE + "}", 12),
         ("@a>req:op{k:=1e" + "9" * LARGE + "}", 12),
         ("@a>req:op{k:[" + "1," * LARGE + "1]}", 20_011),
-        ('@a>req:op{k:"' + "%C3" * 300_000 + '"}', 12),
         ('@a>req:op{k:"' + "a" * LARGE, LARGE + 13),
         ("@a>req:op{" + "_x" * LARGE + ":~x}", 1_000_012),
         ("@" + "a" * LARGE, LARGE + 1),

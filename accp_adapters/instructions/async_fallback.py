@@ -11,8 +11,8 @@ from typing import Any, Final, TypeVar
 from accp_core.aacp.fallback import FallbackEncoder, Translation, read_instruction
 from accp_core.aacp.instruction import Instruction
 from accp_core.aacp.packet import serialize_packet
-from accp_core.aacp.patterns.templates import read_shape
 from accp_core.aacp.registry import InstructionStore
+from accp_core.aacp.templates import read_shape
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
 from accp_core.ports import AsyncInstructionEncoder

@@ -20,11 +20,10 @@ from accp_core.aacp.findings import Finding
 from accp_core.aacp.guard import Guard, sensitive_values
 from accp_core.aacp.instruction import Instruction, find_omissions
 from accp_core.aacp.packet import Packet, parse_packet, serialize_packet, with_fields
-from accp_core.aacp.patterns.matching import PatternBook
-from accp_core.aacp.patterns.phrases import Phrasebook
-from accp_core.aacp.patterns.templates import SentenceShape, fill_template, make_template, read_shape
+from accp_core.aacp.patterns import Phrasebook
 from accp_core.aacp.registry import InstructionStore, RegistryEntry
 from accp_core.aacp.steps import Workflow
+from accp_core.aacp.templates import SentenceShape, fill_template, make_template, read_shape
 from accp_core.aacp.validation import find_unusable, validate
 from accp_core.aacp.vocabulary import DRAFT_VOCABULARY, PRIORITY, RETURN, VERSION, VERSION_KEY, Vocabulary
 from accp_core.aacp.workflows import WORKFLOWS
@@ -76,7 +75,6 @@ class FallbackEncoder:
         model: InstructionEncoder | None = None,
         *,
         workflows: Iterable[Workflow] = WORKFLOWS,
-        threshold: float = 1.0,
         vocabulary: Vocabulary = DRAFT_VOCABULARY,
         guard: Guard | None = sensitive_values,
         keep_english: bool = False,
@@ -87,9 +85,7 @@ class FallbackEncoder:
         Args:
             registry: Where entries are found and new ones are kept.
             model: Encodes new instructions; None: new instructions are refused.
-            workflows: The workflows whose phrases and sayings are known.
-            threshold: The share of an instruction's words that a saying must cover, see `PatternBook`. Below 1, an
-                adjective that nobody expected ("shared", "expired") may be lost.
+            workflows: The workflows whose phrases are known.
             vocabulary: The words that a packet may have without a warning.
             guard: Searches for sensitive values, which a packet of a rule is warned about and no other packet may have
                 (section 15); None: nothing is searched.
@@ -97,14 +93,12 @@ class FallbackEncoder:
             observe: Called with every translation, for counters and logs.
 
         Raises:
-            ProtocolError: E1004, two steps have a phrase of the same wording, or a table of sayings has no meaning.
-            ValueError: The threshold is not above 0 and at most 1.
+            ProtocolError: E1004, a phrase has a part without meaning.
         """
         known = tuple(workflows)
         self._registry = registry
         self._model = model
         self._phrases = Phrasebook(known)
-        self._patterns = PatternBook(known, threshold=threshold)
         self._vocabulary = vocabulary
         self._guard = guard
         self._keep_english = keep_english
@@ -156,7 +150,7 @@ class FallbackEncoder:
         return translation
 
     def _by_rule(self, instruction: Instruction) -> Translation | None:
-        packet = self._phrases.match(instruction) or self._patterns.match(instruction)
+        packet = self._phrases.match(instruction)
         if packet is None:
             return None
         warnings = validate(packet, vocabulary=self._vocabulary, guard=self._guard).warnings

@@ -33,6 +33,8 @@ from accp_core.errors import EncodeError, ProtocolError
 __all__ = ["Workflow", "WorkflowEncoder", "WorkflowRun", "WorkflowStep", "workflow_from_dict"]
 
 PLACEHOLDER: Final = re.compile(r"\{(\w+)(!snake)?\}")
+PHRASE_SLOT: Final = re.compile(r"\{(\w+(?:,\w+)?)(?::(\w+)|=([\w./-]+))?\}")
+"""An argument in a phrase: its names, the kind of its value, the words that it may be."""
 OPTIONAL_PART: Final = re.compile(r"\[([^][]*)\]")
 POINTER: Final = re.compile(r"[a-z][a-z0-9+.-]{0,31}://[^\s,;|]{1,2000}")
 """The address of data, such as "dir://users/j.smith/mail"."""
@@ -65,7 +67,7 @@ class WorkflowStep:
     pointers: tuple[str, ...] = ()
     """The arguments that must be the address of data, because the data itself must not be in a packet (section 15)."""
     phrases: tuple[str, ...] = ()
-    """Instructions in English that mean this step, with placeholders for arguments of one word (see `Phrasebook`)."""
+    """How people say the step: instructions in English in the notation of `accp_core.aacp.patterns`."""
     vocabulary: Vocabulary = DRAFT_VOCABULARY
     """The words whose keys may be used besides the draft's."""
     guard: Guard | None = sensitive_values
@@ -203,11 +205,11 @@ def check_step(step: WorkflowStep) -> None:
 
 
 def check_phrases(step: WorkflowStep) -> None:
-    """Check that each phrase has a whole word for every required argument and no unknown ones (ProtocolError E1004)."""
+    """Check that each phrase has a place for every required argument and no unknown ones (ProtocolError E1004)."""
     for phrase in step.phrases:
-        if any("{" in word and not PLACEHOLDER.fullmatch(word) for word in phrase.split()):
+        if any("{" in word and not PHRASE_SLOT.fullmatch(word.strip("()[]|")) for word in phrase.split()):
             raise invalid_table(f"phrase {phrase!r}: expected each placeholder to be a word")
-        names = {match[1] for match in PLACEHOLDER.finditer(phrase)}
+        names = {name for match in PHRASE_SLOT.finditer(phrase) for name in match[1].split(",")}
         if not set(step.required) <= names <= set(step.parameters):
             raise invalid_table(f"phrase {phrase!r}: expected placeholders for {', '.join(step.required) or 'nothing'}")
 
@@ -262,8 +264,6 @@ class Workflow:
     """The steps by name."""
     run: WorkflowRun | None = None
     """All hops in order, where the table declares it."""
-    sayings: Mapping[str, Any] = field(default_factory=dict)
-    """How people say its steps: a table that `accp_core.aacp.patterns.sayings` explains; `FallbackEncoder` reads it."""
 
 
 class WorkflowEncoder:
@@ -272,11 +272,11 @@ class WorkflowEncoder:
     workflow: ClassVar[Workflow]
     """The same as data."""
 
-    def __init_subclass__(cls, *, name: str, sayings: Mapping[str, Any] | None = None) -> None:
-        """Collect the steps and the run of a subclass, and how people say the steps."""
+    def __init_subclass__(cls, *, name: str) -> None:
+        """Collect the steps and the run of a subclass."""
         steps = {key: value for key, value in vars(cls).items() if isinstance(value, WorkflowStep)}
         runs = [value for value in vars(cls).values() if isinstance(value, WorkflowRun)]
-        cls.workflow = Workflow(name=name, steps=steps, run=runs[0] if runs else None, sayings=sayings or {})
+        cls.workflow = Workflow(name=name, steps=steps, run=runs[0] if runs else None)
 
 
 def workflow_from_dict(data: Mapping[str, Any], *, vocabulary: Vocabulary = DRAFT_VOCABULARY) -> Workflow:
@@ -284,14 +284,13 @@ def workflow_from_dict(data: Mapping[str, Any], *, vocabulary: Vocabulary = DRAF
 
     Args:
         data: `name`, `steps` (name to task, domain, return, priority, fields, defaults, pointers, phrases) and
-            optionally `run` (step to the list of its arguments), where the steps are the hops of one run, and
-            `sayings` (see `accp_core.aacp.patterns.sayings`), which `FallbackEncoder` checks.
+            optionally `run` (step to the list of its arguments), where the steps are the hops of one run,.
         vocabulary: The words whose keys may be used besides the draft's.
 
     Raises:
         ProtocolError: E1004, with the place of the error.
     """
-    members = read_table(data, "workflow", {"name": str, "steps": Mapping}, {"run": Mapping, "sayings": Mapping})
+    members = read_table(data, "workflow", {"name": str, "steps": Mapping}, {"run": Mapping})
     steps = {}
     for name, step in members["steps"].items():
         try:
@@ -301,7 +300,7 @@ def workflow_from_dict(data: Mapping[str, Any], *, vocabulary: Vocabulary = DRAF
     if not steps or not members["name"]:
         raise invalid_table("expected a workflow with a name and steps")
     run = run_from_dict(members.get("run"), steps)
-    return Workflow(name=members["name"], steps=steps, run=run, sayings=members.get("sayings", {}))
+    return Workflow(name=members["name"], steps=steps, run=run)
 
 
 def step_from_dict(data: object, vocabulary: Vocabulary) -> WorkflowStep:

@@ -12,15 +12,11 @@ from __future__ import annotations
 from typing import Final
 
 from accp_core.aacp.steps import Workflow, WorkflowEncoder, WorkflowRun, WorkflowStep
-from accp_core.aacp.tables.contracts import CONTRACT_SAYINGS
-from accp_core.aacp.tables.invoices import INVOICE_SAYINGS
-from accp_core.aacp.tables.payroll import PAYROLL_SAYINGS
-from accp_core.aacp.tables.provisioning import PROVISIONING_SAYINGS
 
 __all__ = ["WORKFLOWS", "ContractEncoder", "ITEncoder", "InvoiceEncoder", "PayrollEncoder"]
 
 
-class PayrollEncoder(WorkflowEncoder, name="payroll", sayings=PAYROLL_SAYINGS):
+class PayrollEncoder(WorkflowEncoder, name="payroll"):
     """A payroll run in six hops."""
 
     fetch_employees = WorkflowStep(
@@ -36,6 +32,14 @@ class PayrollEncoder(WorkflowEncoder, name="payroll", sayings=PAYROLL_SAYINGS):
             "fmt": "json",
         },
         defaults={"fields": None, "status": "active"},
+        phrases=(
+            "(fetch|pull) employee (salary|payroll|pay) (records|data|details) for {period:period} [as json]",
+            "(fetch|pull) employee (salaries|pay) for {period:period} [as json]",
+            "(fetch|pull) (salary|pay) (records|data|details) (of|for) [all] {status=active} employees for "
+            "{period:period} [as json]",
+            "(fetch|pull) [all] {status=active} (employees|employee) salary (records|data) for "
+            "{period:period} [as json]",
+        ),
     )
     fetch_budgets = WorkflowStep(
         task="FETCH",
@@ -44,6 +48,12 @@ class PayrollEncoder(WorkflowEncoder, name="payroll", sayings=PAYROLL_SAYINGS):
         priority="1",
         fields={"res": "budget_cc", "period": "{period}", "fields": "{fields}", "fmt": "json"},
         defaults={"fields": ("cc_id", "approved_budget", "ytd_spend")},
+        phrases=(
+            "(fetch|pull) [all] [approved] cost (centre|center) (budgets|budget data|budget figures) for "
+            "{period:period} [as json]",
+            "(fetch|pull) [approved] (budgets|budget data) (for|of|by) [each|all] cost "
+            "(centre|center|centres|centers) for {period:period} [as json]",
+        ),
     )
     merge_and_calculate = WorkflowStep(
         task="MERGE",
@@ -52,6 +62,11 @@ class PayrollEncoder(WorkflowEncoder, name="payroll", sayings=PAYROLL_SAYINGS):
         priority="1",
         fields={"rules": "{rules}", "validate": "budget_cc", "period": "{period}", "flags_inherit": "{flags}"},
         defaults={"period": None, "flags": None, "rules": "payroll_v2"},
+        phrases=(
+            "merge [both|two] datasets and calculate [net] (pay|payroll) [for {period:period}]",
+            "merge (salary|hr|employee) (data|records) with [cost centre] (budgets|budget data) and "
+            "calculate [net] (pay|payroll) [for {period:period}] [with rules {rules}]",
+        ),
     )
     generate_report = WorkflowStep(
         task="REPORT",
@@ -59,6 +74,12 @@ class PayrollEncoder(WorkflowEncoder, name="payroll", sayings=PAYROLL_SAYINGS):
         return_agent="HR-Agent",
         fields={"fmt": "{formats}", "highlight": "REVIEW_REQ", "period": "{period}", "src_prev": "{prev_period}"},
         defaults={"period": None, "prev_period": None, "formats": ("pdf", "xlsx")},
+        phrases=(
+            "(generate|create|produce|make|build|prepare|write|run) [monthly] payroll report [for "
+            "{period:period}] [(as|in) {formats=pdf/xlsx/csv} [format]]",
+            "(generate|create|produce|make|build|prepare|write|run) [monthly] payroll report for "
+            "{period:period} compared (to|with) {prev_period:period}",
+        ),
     )
     log_run = WorkflowStep(
         task="LOG",
@@ -71,6 +92,10 @@ class PayrollEncoder(WorkflowEncoder, name="payroll", sayings=PAYROLL_SAYINGS):
             "chain": ("HRMS", "FIN", "PAY", "RPT"),
             "status": "review_required",
         },
+        phrases=(
+            "log [monthly] payroll run [for {period:period}] [as {status=review_required/ok}] [with actor {actor}]",
+            "write audit record (for|of) [monthly] payroll run [for {period:period}]",
+        ),
     )
     send_report = WorkflowStep(
         task="SEND",
@@ -83,6 +108,10 @@ class PayrollEncoder(WorkflowEncoder, name="payroll", sayings=PAYROLL_SAYINGS):
             "flag_msg": "{flag_msg}",
         },
         defaults={"to": ("fin_director", "hr_director"), "flag_msg": "review_required", "attachment": "pdf"},
+        phrases=(
+            "(send|email|forward) payroll report for {period:period} [to "
+            "{to=cfo/ceo/fin_director/hr_director/payroll_manager}] [as {attachment=pdf/xlsx/csv}]",
+        ),
     )
     full_run = WorkflowRun(
         (fetch_employees, "period fields"),
@@ -95,7 +124,7 @@ class PayrollEncoder(WorkflowEncoder, name="payroll", sayings=PAYROLL_SAYINGS):
     )
 
 
-class ITEncoder(WorkflowEncoder, name="it", sayings=PROVISIONING_SAYINGS):
+class ITEncoder(WorkflowEncoder, name="it"):
     """The accounts for a new employee in six hops."""
 
     create_ad_account = WorkflowStep(
@@ -110,6 +139,7 @@ class ITEncoder(WorkflowEncoder, name="it", sayings=PROVISIONING_SAYINGS):
             "fmt": "json",
         },
         defaults={"department": None, "fields": ("email", "dept", "grp", "pwd_reset")},
+        phrases=("(create|build|provision|set up) (ad|active directory) [user] account for [user] {username}",),
     )
     provision_email = WorkflowStep(
         task="PROC",
@@ -124,6 +154,10 @@ class ITEncoder(WorkflowEncoder, name="it", sayings=PROVISIONING_SAYINGS):
         },
         defaults={"email": None, "fields": ("licence", "sig", "dl")},
         pointers=("email",),
+        phrases=(
+            "(create|provision|set up) [m365|outlook|email] mailbox for [user] {username:user}",
+            "give [user] {username:user} [m365|outlook|email] mailbox",
+        ),
     )
     provision_vpn = WorkflowStep(
         task="PROC",
@@ -131,6 +165,10 @@ class ITEncoder(WorkflowEncoder, name="it", sayings=PROVISIONING_SAYINGS):
         return_agent="IT-Agent",
         fields={"res": "vpn_access", "filter": "usr={username}", "fields": "{fields}"},
         defaults={"fields": ("profile", "mfa")},
+        phrases=(
+            "give [user] {username:user} vpn access",
+            "(provision|enable|set up|grant) vpn [access] for [user] {username:user}",
+        ),
     )
     provision_crm = WorkflowStep(
         task="PROC",
@@ -138,6 +176,12 @@ class ITEncoder(WorkflowEncoder, name="it", sayings=PROVISIONING_SAYINGS):
         return_agent="IT-Agent",
         fields={"res": "salesforce_user", "filter": "usr={username}", "fields": "{fields}"},
         defaults={"fields": ("profile", "team", "mgr", "view")},
+        phrases=(
+            "give [user] {username:user} (crm|salesforce) access",
+            "give [user] {username:user} access to (crm|salesforce)",
+            "(provision|enable|set up|grant) (crm|salesforce) access for [user] {username:user}",
+            "add [user] {username:user} to (crm|salesforce)",
+        ),
     )
     provision_badge = WorkflowStep(
         task="PROC",
@@ -145,6 +189,10 @@ class ITEncoder(WorkflowEncoder, name="it", sayings=PROVISIONING_SAYINGS):
         return_agent="IT-Agent",
         fields={"res": "badge_access", "filter": "usr={username}", "fields": "{zones}"},
         defaults={"zones": ("main_entrance", "office_floor")},
+        phrases=(
+            "(create|provision|issue|activate) [building|office|access|door] badge for [user] {username:user}",
+            "give [user] {username:user} [building|office|access|door] badge",
+        ),
     )
     log_provisioning = WorkflowStep(
         task="LOG",
@@ -153,6 +201,7 @@ class ITEncoder(WorkflowEncoder, name="it", sayings=PROVISIONING_SAYINGS):
         priority="3",
         fields={"filter": "usr={username}", "status": "ok", "actor": "{actor}", "chain": "{systems}"},
         defaults={"systems": ("AD", "M365", "VPN", "CRM", "BADGE"), "actor": "IT-Agent"},
+        phrases=("log provisioning (of|for) [user] {username} [with actor {actor}]",),
     )
     full_onboarding = WorkflowRun(
         (create_ad_account, "username department fields"),
@@ -165,7 +214,7 @@ class ITEncoder(WorkflowEncoder, name="it", sayings=PROVISIONING_SAYINGS):
     )
 
 
-class InvoiceEncoder(WorkflowEncoder, name="invoice", sayings=INVOICE_SAYINGS):
+class InvoiceEncoder(WorkflowEncoder, name="invoice"):
     """A supplier's invoice in three hops."""
 
     process_invoice = WorkflowStep(
@@ -182,6 +231,10 @@ class InvoiceEncoder(WorkflowEncoder, name="invoice", sayings=INVOICE_SAYINGS):
             "req": "validate,schedule_pay",
         },
         defaults={"terms": "net30"},
+        phrases=(
+            "process [supplier] invoice from {supplier:company} for {amount,currency:money} "
+            "[(against|with|matching)] [purchase order] {purchase_order:order}",
+        ),
     )
     schedule_payment = WorkflowStep(
         task="PROC",
@@ -196,6 +249,9 @@ class InvoiceEncoder(WorkflowEncoder, name="invoice", sayings=INVOICE_SAYINGS):
             "req": "schedule,confirm",
         },
         defaults={"terms": "net30"},
+        phrases=(
+            "(schedule|arrange) (payment|bank transfer|transfer) of {amount,currency:money} to {supplier:company}",
+        ),
     )
     log_invoice = WorkflowStep(
         task="LOG",
@@ -211,10 +267,14 @@ class InvoiceEncoder(WorkflowEncoder, name="invoice", sayings=INVOICE_SAYINGS):
             "actor": "{actor}",
         },
         defaults={"status": "ok", "actor": "FIN-Agent"},
+        phrases=(
+            "log invoice {invoice_ref} from {supplier:company} for {amount,currency:money} [as "
+            "{status=ok/paid}] [with actor {actor}]",
+        ),
     )
 
 
-class ContractEncoder(WorkflowEncoder, name="contract", sayings=CONTRACT_SAYINGS):
+class ContractEncoder(WorkflowEncoder, name="contract"):
     """The review of a contract in three hops."""
 
     request_review = WorkflowStep(
@@ -229,6 +289,9 @@ class ContractEncoder(WorkflowEncoder, name="contract", sayings=CONTRACT_SAYINGS
             "req": "clause_review,risk_assess,sign_recommend",
         },
         defaults={"risk_level": "medium"},
+        phrases=(
+            "review {contract_type=nda/sla/msa/sow/dpa} with {party:company} [with {risk_level=low/medium/high} risk]",
+        ),
     )
     flag_clause = WorkflowStep(
         task="FLAG",
@@ -245,6 +308,10 @@ class ContractEncoder(WorkflowEncoder, name="contract", sayings=CONTRACT_SAYINGS
             "req": "senior_review",
         },
         defaults={"risk": "high", "block_action": "signature"},
+        phrases=(
+            "flag (clause|section) {clause_ref:section} of {contract_type=nda/sla/msa/sow/dpa} with "
+            "{party:company} for {issue:identifier} [with {risk=low/medium/high} risk]",
+        ),
     )
     log_review = WorkflowStep(
         task="LOG",
@@ -258,6 +325,10 @@ class ContractEncoder(WorkflowEncoder, name="contract", sayings=CONTRACT_SAYINGS
             "actor": "{actor}",
         },
         defaults={"actor": "LEG-Agent"},
+        phrases=(
+            "log review of {contract_type=nda/sla/msa/sow/dpa} with {party:company} with "
+            "{risk=low/medium/high} risk and recommendation {recommendation=approve/negotiate/reject}",
+        ),
     )
 
 

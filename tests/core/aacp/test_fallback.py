@@ -18,7 +18,7 @@ from accp_core.aacp import (
     parse_packet,
 )
 from accp_core.aacp.fallback import read_instruction
-from accp_core.errors import EncodeError, ProtocolError
+from accp_core.errors import EncodeError
 from accp_core.ports import InstructionEncoder
 
 TEXT = "Fetch the absence records of E-17"
@@ -142,8 +142,6 @@ def test_patterns_of_workflows_that_are_not_used_are_not_either() -> None:
     encoder = FallbackEncoder(InstructionRegistry(), workflows=[own("fetch {x}", fields={"res": "{x}"})])
     with pytest.raises(EncodeError, match="E4001"):
         encode(encoder, "Give j.smith VPN access", domain="IT")
-    with pytest.raises(ValueError, match="threshold: expected a share above 0 and at most 1, found 0"):
-        FallbackEncoder(InstructionRegistry(), threshold=0)
 
 
 @pytest.mark.requirement("aacp:15-9")
@@ -200,14 +198,6 @@ def test_a_place_that_stands_twice_takes_one_word() -> None:
     assert encode(encoder, "compare A1 with A1", domain="FIN").packet.fields["res"] == "A1"
     with pytest.raises(EncodeError, match="E4001"):
         encode(encoder, "compare A1 with A2", domain="FIN")
-
-
-def test_one_wording_of_two_steps_is_refused() -> None:
-    first = own("fetch it for {x}", fields={"res": "{x}"})
-    second = own("Please retrieve it for {y}", fields={"period": "{y}"})
-    with pytest.raises(ProtocolError, match="expected one step of FIN, found two"):
-        FallbackEncoder(InstructionRegistry(), workflows=[first, second])
-    FallbackEncoder(InstructionRegistry(), workflows=[first, first])
 
 
 def entry(pattern: str, seen: int = 1) -> RegistryEntry:

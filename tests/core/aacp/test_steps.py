@@ -134,7 +134,7 @@ def test_a_workflow_without_hops_in_order_has_no_run() -> None:
     ("data", "reason"),
     [
         ([], "expected a table of name, steps"),
-        ({"name": "own"}, r"expected a table of name, steps and optionally run, sayings, found \['name'\]"),
+        ({"name": "own"}, r"expected a table of name, steps and optionally run, found \['name'\]"),
         ({**workflow(), "color": 1}, "color"),
         ({"name": "own", "steps": {}}, "expected a workflow with a name and steps"),
         ({"name": "", "steps": {"s": step()}}, "expected a workflow with a name and steps"),

@@ -4,10 +4,9 @@ from accp_adapters.extras import needs
 
 with needs("bindings"):
     from accp_adapters.bindings.accp.app import accp_app
-    from accp_adapters.bindings.acp.app import acp_app
     from accp_adapters.bindings.acp.connect import acp_connect
-    from accp_adapters.bindings.acp.stdio import serve_stdio
-    from accp_adapters.bindings.acp.tcp import serve_tcp
+    from accp_adapters.bindings.acp.http import acp_app
+    from accp_adapters.bindings.acp.lines import serve_stdio, serve_tcp
     from accp_adapters.bindings.clients import connect
     from accp_adapters.bindings.hosts import Answer, HostLimits, Request, SessionHost
     from accp_adapters.bindings.identity import BearerTokens, Principal

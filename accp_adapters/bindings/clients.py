@@ -12,9 +12,8 @@ from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_adapters.bindings.accp.connect import ClientOptions
 from accp_adapters.bindings.accp.connect import connect as accp_connect
 from accp_adapters.bindings.acp.connect import acp_connect
-from accp_adapters.bindings.acp.sessions.host import AcpAgent
-from accp_adapters.bindings.acp.sessions.limits import DEFAULT_ACP_LIMITS, AcpLimits
-from accp_adapters.bindings.acp.sessions.session import AcpSession
+from accp_adapters.bindings.acp.host import AcpAgent
+from accp_adapters.bindings.acp.session import DEFAULT_ACP_LIMITS, AcpLimits, AcpSession
 from accp_core.accp.codec import Codec
 from accp_core.acp import AgentCard
 from accp_core.ports import ColdStore

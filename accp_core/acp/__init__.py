@@ -1,6 +1,20 @@
 """ACP transport 0.3 without sockets: one envelope for five bindings, and the framing of each binding."""
 
 from accp_core.acp.card import AgentCard
+from accp_core.acp.connection import (
+    Acknowledged,
+    AcpEvent,
+    AcpMessageReceived,
+    CardReceived,
+    Connection,
+    DuplicateDropped,
+    ErrorReceived,
+    Refused,
+    ReplyReceived,
+    SendResult,
+    UnknownReceived,
+)
+from accp_core.acp.document import AcpError
 from accp_core.acp.envelope import (
     AcpEnvelope,
     AcpMessage,
@@ -11,59 +25,14 @@ from accp_core.acp.envelope import (
     parse_envelope,
     serialize_envelope,
 )
-from accp_core.acp.error_codes import AcpError
-from accp_core.acp.events import (
-    Acknowledged,
-    AcpEvent,
-    AcpMessageReceived,
-    CardReceived,
-    DuplicateDropped,
-    ErrorReceived,
-    Refused,
-    ReplyReceived,
-    UnknownReceived,
-)
-from accp_core.acp.framing import (
-    ByteLineReader,
-    error_body,
-    read_request,
-)
-from accp_core.acp.handshake import Connection, SendResult
+from accp_core.acp.framing import ByteLineReader, error_body, read_request
 from accp_core.acp.link import Binding, Link, next_link, parse_link
 from accp_core.acp.parts import DataPart, FilePart, OpaquePart, Part, TextPart
 
 __all__ = [
-    "Acknowledged",
-    "AcpEnvelope",
-    "AcpError",
-    "AcpEvent",
-    "AcpMessage",
-    "AcpMessageReceived",
-    "AcpReply",
-    "AgentCard",
-    "Binding",
-    "ByteLineReader",
-    "CardMessage",
-    "CardReceived",
-    "Connection",
-    "DataPart",
-    "DuplicateDropped",
-    "ErrorMessage",
-    "ErrorReceived",
-    "FilePart",
-    "Link",
-    "OpaquePart",
-    "Part",
-    "Refused",
-    "ReplyReceived",
-    "SendResult",
-    "TextPart",
-    "UnknownMessage",
-    "UnknownReceived",
-    "error_body",
-    "next_link",
-    "parse_envelope",
-    "parse_link",
-    "read_request",
-    "serialize_envelope",
-]
+    "Acknowledged", "AcpEnvelope", "AcpError", "AcpEvent", "AcpMessage", "AcpMessageReceived", "AcpReply", "AgentCard",
+    "Binding", "ByteLineReader", "CardMessage", "CardReceived", "Connection", "DataPart", "DuplicateDropped",
+    "ErrorMessage", "ErrorReceived", "FilePart", "Link", "OpaquePart", "Part", "Refused", "ReplyReceived", "SendResult",
+    "TextPart", "UnknownMessage", "UnknownReceived", "error_body", "next_link", "parse_envelope", "parse_link",
+    "read_request", "serialize_envelope",
+]  # fmt: skip

@@ -20,11 +20,6 @@ ENDPOINTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "send": "/message:send",
         "stream": "/stream",
-        "recv": "/recv",
-        "tasks": "/tasks",
-        "peers": "/peers",
-        "peer_send": "/peer/{id}/send",
-        "skills": "/skills",
         "agent_card": "/.well-known/acp.json",
     }
 )

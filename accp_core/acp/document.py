@@ -1,21 +1,49 @@
-"""JSON texts of ACP: one object each, of a bounded size (ACP transport 0.3, section 3.4)."""
+"""JSON texts of ACP: one object each, of a bounded size, and the error codes (ACP transport 0.3, section 3.4)."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
-from accp_core.acp.error_codes import AcpError
 from accp_core.errors import DecodeError, EncodeError
 from accp_core.strict_json import compact_json, read_json
 
-__all__ = ["MAX_ACP_BYTES", "Json", "read_object", "refusal", "write_object"]
+__all__ = ["MAX_ACP_BYTES", "AcpError", "Json", "read_object", "refusal", "write_object"]
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 MAX_ACP_BYTES: Final = 1 << 20
 """Bytes of a message in UTF-8."""
+
+
+class AcpError(StrEnum):
+    """A code; the value is what `error_code` holds."""
+
+    INVALID_REQUEST = "ERR_INVALID_REQUEST"
+    AMBIGUOUS_PEER = "ERR_AMBIGUOUS_PEER"
+    NOT_FOUND = "ERR_NOT_FOUND"
+    TIMEOUT = "ERR_TIMEOUT"
+    TOO_LARGE = "ERR_MSG_TOO_LARGE"
+    INTERNAL = "ERR_INTERNAL"
+    NOT_CONNECTED = "ERR_NOT_CONNECTED"
+
+    @property
+    def status(self) -> int:
+        """The HTTP status of an answer with this code."""
+        return _STATUS[self]
+
+
+_STATUS: Final = {
+    AcpError.INVALID_REQUEST: 400,
+    AcpError.AMBIGUOUS_PEER: 400,
+    AcpError.NOT_FOUND: 404,
+    AcpError.TIMEOUT: 408,
+    AcpError.TOO_LARGE: 413,
+    AcpError.INTERNAL: 500,
+    AcpError.NOT_CONNECTED: 503,
+}
 
 
 def read_object(text: str, *, limit: int = MAX_ACP_BYTES) -> dict[str, Any]:

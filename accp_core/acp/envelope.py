@@ -7,29 +7,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
-from accp_core.acp.document import MAX_ACP_BYTES, Json, read_object, refusal, write_object
-from accp_core.acp.error_codes import AcpError
+from accp_core.acp.document import MAX_ACP_BYTES, AcpError, Json, read_object, refusal, write_object
 from accp_core.acp.parts import Part, describe, expect_text, part_to_json, parts_of
 from accp_core.errors import EncodeError
 
 __all__ = [
-    "AcpEnvelope",
-    "AcpMessage",
-    "AcpReply",
-    "CardMessage",
-    "ErrorMessage",
-    "UnknownMessage",
-    "envelope_from_json",
-    "message_from_json",
-    "parse_envelope",
-    "serialize_envelope",
-    "timestamp",
-]
+    "AcpEnvelope", "AcpMessage", "AcpReply", "CardMessage", "ErrorMessage", "UnknownMessage", "envelope_from_json",
+    "message_from_json", "parse_envelope", "serialize_envelope", "timestamp",
+]  # fmt: skip
 
 ROLES: Final = ("user", "agent")
 
@@ -116,8 +106,21 @@ class UnknownMessage:
 
 AcpEnvelope: TypeAlias = "AcpMessage | AcpReply | CardMessage | ErrorMessage | UnknownMessage"
 
-OPTIONAL: Final = ("message_id", "task_id", "context_id", "correlation_id", "to_peer", "sig")
-MESSAGE_FIELDS: Final = frozenset({*OPTIONAL, "type", "server_seq", "ts", "from", "role", "parts", "identity"})
+_FIELDS: Final[Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]]] = {
+    "acp.message": (
+        AcpMessage,
+        (
+            *("message_id", "server_seq", "ts", "from", "role", "parts", "task_id", "context_id", "correlation_id"),
+            *("to_peer", "sig", "identity"),
+        ),
+    ),
+    "acp.reply": (AcpReply, ("message_id", "correlation_id", "parts")),
+    "acp.agent_card": (CardMessage, ("message_id", "ts", "card")),
+    "error": (ErrorMessage, ("code",)),
+}
+"""Type of a message to its class and its known fields, in the order in which they are written."""
+_TYPES: Final = {cls: (kind, fields) for kind, (cls, fields) in _FIELDS.items()}
+_REQUIRED: Final = frozenset({("acp.reply", "correlation_id"), ("acp.agent_card", "card"), ("error", "code")})
 
 
 def parse_envelope(text: str, *, limit: int = MAX_ACP_BYTES) -> AcpEnvelope:
@@ -137,27 +140,15 @@ def parse_envelope(text: str, *, limit: int = MAX_ACP_BYTES) -> AcpEnvelope:
         raise refusal(str(error), text) from None
 
 
-def message_from_json(data: Mapping[str, Any], *, require_role: bool = False) -> AcpMessage:
+def message_from_json(data: Mapping[str, Any]) -> AcpMessage:
     """Return the message of a JSON object, such as the body of a request; its type may be missing.
 
     Raises:
         ValueError: It is no message; says what was expected and found.
     """
-    role = data.get("role", None if require_role else "user")
-    if role not in ROLES:
-        raise ValueError(f"role: expected user or agent, found {describe(role)}")
-    texts = {name: expect_text(data[name], name) for name in OPTIONAL if data.get(name) is not None}
-    shorthand = {"text", "content"} if "parts" not in data else set()
-    return AcpMessage(
-        parts=parts_of(data),
-        sender=expect_text(data.get("from", ""), "from"),
-        role=role,
-        ts=_time(data),
-        server_seq=_count(data),
-        identity=data.get("identity"),
-        extra={name: value for name, value in data.items() if name not in MESSAGE_FIELDS | shorthand},
-        **texts,
-    )
+    message = _read("acp.message", data)
+    assert isinstance(message, AcpMessage)
+    return message
 
 
 def serialize_envelope(envelope: AcpEnvelope, *, limit: int = MAX_ACP_BYTES) -> str:
@@ -167,8 +158,9 @@ def serialize_envelope(envelope: AcpEnvelope, *, limit: int = MAX_ACP_BYTES) -> 
         EncodeError: ERR_INVALID_REQUEST, a value is not JSON, or an extra field has the name of a known one;
             ERR_MSG_TOO_LARGE, the text has more than `limit` bytes.
     """
-    own = _to_json(envelope)
-    extra = {} if isinstance(envelope, UnknownMessage) else envelope.extra
+    if isinstance(envelope, UnknownMessage):
+        return write_object({**envelope.raw, "type": envelope.type}, limit=limit)
+    own, extra = _to_json(envelope), envelope.extra
     if doubled := own.keys() & extra.keys():
         reason = f"extra: expected unknown fields, found {', '.join(sorted(doubled))}"
         raise EncodeError(reason, code=AcpError.INVALID_REQUEST)
@@ -187,68 +179,69 @@ def envelope_from_json(data: Mapping[str, Any]) -> AcpEnvelope:
         ValueError: It is no envelope; says what was expected and found.
     """
     kind = expect_text(data.get("type"), "type")
-    given = data.get("message_id")
-    message_id = None if given is None else expect_text(given, "message_id")
-    match kind:
-        case "acp.message":
-            return message_from_json(data)
-        case "acp.reply":
-            correlation_id = expect_text(data.get("correlation_id"), "correlation_id")
-            extra = _others(data, "correlation_id", "parts", *(() if "parts" in data else ("text", "content")))
-            return AcpReply(correlation_id=correlation_id, parts=parts_of(data), message_id=message_id, extra=extra)
-        case "acp.agent_card":
-            card = data.get("card")
-            if not isinstance(card, dict):
-                raise ValueError(f"card: expected an object, found {describe(card)}")
-            return CardMessage(card=card, message_id=message_id, ts=_time(data), extra=_others(data, "card", "ts"))
-        case "error":
-            return ErrorMessage(code=expect_text(data.get("code"), "code"), extra=_others(data, "code", ids=()))
-    return UnknownMessage(type=kind, raw=data)
+    return _read(kind, data) if kind in _FIELDS else UnknownMessage(type=kind, raw=data)
 
 
-def _others(data: Mapping[str, Json], *known: str, ids: tuple[str, ...] = ("message_id",)) -> dict[str, Json]:
-    """Return the members except type, `ids` and `known`; `ids` is empty for an error, which has no message_id."""
-    return {name: value for name, value in data.items() if name not in ("type", *ids, *known)}
-
-
-def _time(data: Mapping[str, Any]) -> str | int | None:
-    ts = data.get("ts")
-    if ts is not None and type(ts) not in (str, int):
-        raise ValueError(f"ts: expected text or milliseconds, found {describe(ts)}")
-    return ts
-
-
-def _count(data: Mapping[str, Any]) -> int | None:
-    number = data.get("server_seq")
-    if number is not None and (type(number) is not int or number < 0):
-        raise ValueError(f"server_seq: expected a whole number from 0, found {describe(number)}")
-    return number
+def _read(kind: str, data: Mapping[str, Any]) -> AcpEnvelope:
+    cls, fields = _FIELDS[kind]
+    values: dict[str, Any] = {}
+    for name in fields:
+        value = data.get(name)
+        if name == "parts":
+            values[name] = parts_of(data)
+        elif value is not None or (kind, name) in _REQUIRED:
+            values[_attribute(name)] = _READERS.get(name, expect_text)(value, name)
+    known = {"type", *fields} | ({"text", "content"} if "parts" in fields and "parts" not in data else set())
+    extra = {name: value for name, value in data.items() if name not in known}
+    envelope: AcpEnvelope = cls(**values, extra=extra)
+    return envelope
 
 
 def _to_json(envelope: AcpEnvelope) -> dict[str, Any]:
-    match envelope:
-        case AcpMessage():
-            return _message_to_json(envelope)
-        case AcpReply():
-            parts = [part_to_json(part) for part in envelope.parts]
-            ids = {"message_id": envelope.message_id, "correlation_id": envelope.correlation_id}
-            return {"type": "acp.reply", **_present(ids), "parts": parts}
-        case CardMessage():
-            stamp = {"message_id": envelope.message_id, "ts": envelope.ts}
-            return {"type": "acp.agent_card", **_present(stamp), "card": dict(envelope.card)}
-        case ErrorMessage():
-            return {"type": "error", "code": envelope.code}
-    return {**envelope.raw, "type": envelope.type}
+    kind, fields = _TYPES[type(envelope)]
+    data: dict[str, Any] = {"type": kind}
+    for name in fields:
+        value = getattr(envelope, _attribute(name))
+        if name == "parts":
+            data[name] = [part_to_json(part) for part in value]
+        elif value is not None and (name, value) != ("from", ""):
+            data[name] = value
+    return data
 
 
-def _message_to_json(message: AcpMessage) -> dict[str, Any]:
-    first = {"message_id": message.message_id, "server_seq": message.server_seq, "ts": message.ts}
-    last = {name: getattr(message, name) for name in (*OPTIONAL[1:], "identity")}
-    parts = [part_to_json(part) for part in message.parts]
-    named = {"from": message.sender} if message.sender else {}
-    return {"type": "acp.message", **_present(first), **named, "role": message.role, "parts": parts, **_present(last)}
+def _attribute(name: str) -> str:
+    return "sender" if name == "from" else name
 
 
-def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that are not None."""
-    return {name: value for name, value in fields.items() if value is not None}
+def _role(value: object, name: str) -> object:
+    if value not in ROLES:
+        raise ValueError(f"{name}: expected user or agent, found {describe(value)}")
+    return value
+
+
+def _time(value: object, name: str) -> object:
+    if type(value) not in (str, int):
+        raise ValueError(f"{name}: expected text or milliseconds, found {describe(value)}")
+    return value
+
+
+def _count(value: object, name: str) -> object:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{name}: expected a whole number from 0, found {describe(value)}")
+    return value
+
+
+def _card(value: object, name: str) -> object:
+    if not isinstance(value, dict):
+        raise ValueError(f"{name}: expected an object, found {describe(value)}")
+    return value
+
+
+_READERS: Final[Mapping[str, Callable[[Any, str], object]]] = {
+    "role": _role,
+    "ts": _time,
+    "server_seq": _count,
+    "card": _card,
+    "identity": lambda value, _: value,
+}
+"""Field to what reads it; any other one is text."""

@@ -11,17 +11,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from accp_core.acp.document import MAX_ACP_BYTES, read_object, refusal, write_object
+from accp_core.acp.document import MAX_ACP_BYTES, AcpError, read_object, refusal, write_object
 from accp_core.acp.envelope import AcpMessage, message_from_json, timestamp
-from accp_core.acp.error_codes import AcpError
 from accp_core.errors import DecodeError
 
-__all__ = [
-    "KEEPALIVE",
-    "ByteLineReader",
-    "error_body",
-    "read_request",
-]
+__all__ = ["KEEPALIVE", "ByteLineReader", "error_body", "read_request"]
 
 KEEPALIVE: Final = b": keepalive\n\n"
 """A comment that keeps an event stream open while there are no events."""
@@ -82,7 +76,7 @@ class ByteLineReader:
         return DecodeError(reason, code=code, text="", position=0)
 
 
-def read_request(body: str, *, require_role: bool = False, limit: int = MAX_ACP_BYTES) -> AcpMessage:
+def read_request(body: str, *, limit: int = MAX_ACP_BYTES) -> AcpMessage:
     """Return the message in the body of `POST /message:send` (section 6.3); its type may be missing.
 
     Raises:
@@ -90,7 +84,7 @@ def read_request(body: str, *, require_role: bool = False, limit: int = MAX_ACP_
     """
     data = read_object(body, limit=limit)
     try:
-        return message_from_json(data, require_role=require_role)
+        return message_from_json(data)
     except ValueError as error:
         raise refusal(str(error), body) from None
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from accp_core.acp.document import refusal
-from accp_core.acp.error_codes import AcpError
+from accp_core.acp.document import AcpError, refusal
 from accp_core.errors import EncodeError
 
 __all__ = ["Binding", "Link", "next_link", "parse_link"]

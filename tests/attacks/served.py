@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from accp_adapters.bindings.acp.sessions.session import AcpSession
+from accp_adapters.bindings.acp.session import AcpSession
 from accp_adapters.bindings.hosts import Request
 from accp_core.acp import AcpMessage, AgentCard
 from tests.adapters.bindings.acp.agents import Echo, text_of

@@ -5,16 +5,13 @@ serve_stdio     B                                                serve_relay  C 
 serve_tcp       E                                                acp_connect  the client of all five
 """
 
-from accp_adapters.bindings.acp.app import acp_app
 from accp_adapters.bindings.acp.connect import acp_connect
-from accp_adapters.bindings.acp.relay.app import relay_app
-from accp_adapters.bindings.acp.relay.client import serve_relay
-from accp_adapters.bindings.acp.relay.limits import RelayLimits
-from accp_adapters.bindings.acp.sessions.host import AcpAgent, AcpHost
-from accp_adapters.bindings.acp.sessions.limits import AcpLimits
-from accp_adapters.bindings.acp.sessions.session import AcpSession
-from accp_adapters.bindings.acp.stdio import serve_stdio
-from accp_adapters.bindings.acp.tcp import serve_tcp
+from accp_adapters.bindings.acp.host import AcpAgent, AcpHost
+from accp_adapters.bindings.acp.http import acp_app
+from accp_adapters.bindings.acp.lines import serve_stdio, serve_tcp
+from accp_adapters.bindings.acp.relay import RelayLimits, relay_app
+from accp_adapters.bindings.acp.relay_client import serve_relay
+from accp_adapters.bindings.acp.session import AcpLimits, AcpSession
 
 __all__ = [
     "AcpAgent",

@@ -12,14 +12,20 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from accp_adapters.backoff import Backoff
-from accp_adapters.bindings.acp.http_sse.client import open_http
-from accp_adapters.bindings.acp.relay.client import Position, open_relay
-from accp_adapters.bindings.acp.sessions.channel import UNTRUSTED, Channel, ChannelClosed
-from accp_adapters.bindings.acp.sessions.host import DUPLICATE, AcpAgent
-from accp_adapters.bindings.acp.sessions.limits import DEFAULT_ACP_LIMITS, AcpLimits
-from accp_adapters.bindings.acp.sessions.session import FATAL_CODES, AcpSession
-from accp_adapters.bindings.acp.stdio import open_process
-from accp_adapters.bindings.acp.tcp import open_tcp
+from accp_adapters.bindings.acp.host import CARD_SECONDS, AcpAgent
+from accp_adapters.bindings.acp.http_client import open_http
+from accp_adapters.bindings.acp.lines import open_process, open_tcp
+from accp_adapters.bindings.acp.relay_client import Position, open_relay
+from accp_adapters.bindings.acp.session import (
+    DEFAULT_ACP_LIMITS,
+    DUPLICATE,
+    FATAL_CODES,
+    UNTRUSTED,
+    AcpLimits,
+    AcpSession,
+    Channel,
+    ChannelClosed,
+)
 from accp_adapters.bindings.acp.web_socket import open_web_socket
 from accp_core.acp import AcpError, AgentCard, Binding, Link, next_link, parse_link
 from accp_core.errors import EncodeError, ProtocolError, RemoteProtocolError
@@ -166,8 +172,8 @@ async def _connected(session: AcpSession, staying: asyncio.Task[None], seconds: 
         async with asyncio.timeout(seconds):
             while session.peer is None and not staying.done():
                 channel = session.channel
-                patience = session.limits.card_seconds if channel is not None else _AT_ONCE_SECONDS
-                # A connection that was opened during this wait has been there for less than `card_seconds`.
+                patience = CARD_SECONDS if channel is not None else _AT_ONCE_SECONDS
+                # A connection that was opened during this wait has been there for less than `CARD_SECONDS`.
                 if not await session.changed.wait(patience) and channel is not None and session.channel is channel:
                     break
     except TimeoutError:

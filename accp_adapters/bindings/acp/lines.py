@@ -1,26 +1,68 @@
-"""Lines over a byte stream: what stdio and TCP have in common (ACP transport 0.3, sections 4.2 and 7.2)."""
+"""Bindings B and E: one JSON object per line, over standard streams or TCP (ACP transport 0.3, sections 4 and 7)."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import os
+import socket
+import ssl
+import subprocess
+import sys
 from collections import deque
-from collections.abc import Callable
-from typing import Final
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Final
 
 import anyio
-from anyio.abc import ByteStream
+from anyio.abc import ByteStream, Process, SocketAttribute
+from anyio.streams.stapled import StapledByteStream
+from anyio.streams.tls import TLSAttribute, TLSStream
 
-from accp_adapters.bindings.acp.sessions.channel import REPLACED, ChannelClosed, EndOfInput
-from accp_core.acp import Binding, ByteLineReader, ErrorMessage, serialize_envelope
+from accp_adapters.bindings.acp.host import AcpAgent, AcpHost, host_of
+from accp_adapters.bindings.acp.session import (
+    DEFAULT_ACP_LIMITS,
+    REPLACED,
+    TOKEN_REFUSED,
+    UNTRUSTED,
+    AcpLimits,
+    ChannelClosed,
+    EndOfInput,
+)
+from accp_adapters.bindings.identity import (
+    ANONYMOUS,
+    AccessDenied,
+    Authenticate,
+    Principal,
+    loopback_only,
+    with_bearer_token,
+)
+from accp_adapters.serving.processes import end_process
+from accp_core.acp import (
+    AcpError,
+    Binding,
+    ByteLineReader,
+    CardMessage,
+    ErrorMessage,
+    parse_envelope,
+    serialize_envelope,
+)
 from accp_core.acp.document import read_object, write_object
+from accp_core.errors import DecodeError, LocalProtocolError
 
-__all__ = ["TOKEN", "LineChannel"]
+__all__ = ["LineChannel", "open_process", "open_tcp", "serve_stdio", "serve_tcp"]
 
+_LOGGER: Final = logging.getLogger("accp.acp")
 TOKEN: Final = "token"
 """Our field of the first line, the message with a card: who writes it, where TLS does not say it."""
+CARD_BYTES: Final = 64 << 10
+"""Bytes of the first line of a connection that has not said who it is."""
+_CHUNK: Final = 65_536
 _CLOSING_SECONDS: Final = 1.0
 """For the last words and the end of a stream whose peer may be gone."""
-_LINE_BYTES: Final = 64
-"""About the memory of a short line."""
+_UNANSWERED_MILLISECONDS: Final = 30_000
+"""Until a peer that does not acknowledge what TCP sends counts as gone."""
 _BROKEN: Final = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
 
 
@@ -29,15 +71,7 @@ class LineChannel:
 
     window: int | None = None
 
-    def __init__(
-        self,
-        stream: ByteStream,
-        *,
-        binding: Binding,
-        limit: int,
-        token: str = "",
-        count: Callable[[int], None] = lambda _: None,
-    ) -> None:
+    def __init__(self, stream: ByteStream, *, binding: Binding, limit: int, token: str = "") -> None:
         """Read lines of at most `limit` bytes from `stream`, and write lines to it.
 
         Args:
@@ -45,22 +79,12 @@ class LineChannel:
             binding: STDIO or TCP.
             limit: Bytes of a line.
             token: What is said with our card, the first line, for a server that asks who we are; empty: nothing.
-            count: Is called with the bytes that have come and were not returned yet.
         """
-        self.binding, self._count = binding, count
+        self.binding = binding
+        self.reader = ByteLineReader(limit)
         self._token = token
         self._stream = stream
-        self._reader = ByteLineReader(limit)
         self._lines: deque[str] = deque()
-
-    @property
-    def limit(self) -> int:
-        """Bytes of a line."""
-        return self._reader.limit
-
-    @limit.setter
-    def limit(self, limit: int) -> None:
-        self._reader.limit = limit
 
     async def send(self, text: str) -> None:
         """Write a text and a line end."""
@@ -77,8 +101,7 @@ class LineChannel:
                 raise EndOfInput("the stream has ended") from None
             except _BROKEN as error:
                 raise ChannelClosed(f"the stream is closed: {type(error).__name__}") from None
-            self._lines.extend(self._reader.feed(data))
-            self._count(self._reader.waiting + _LINE_BYTES * len(self._lines))
+            self._lines.extend(self.reader.feed(data))
         return self._lines.popleft()
 
     async def keep_alive(self) -> None:
@@ -100,3 +123,229 @@ class LineChannel:
             await self._stream.send(text.encode())
         except _BROKEN as error:
             raise ChannelClosed(f"the stream is closed: {type(error).__name__}") from None
+
+
+# --- B: standard streams ---------------------------------------------------------------------------------------------
+
+
+async def serve_stdio(agent: AcpAgent | AcpHost, *, limits: AcpLimits = DEFAULT_ACP_LIMITS) -> ChannelClosed:
+    """Serve an agent to the process that started this one, until the input ends; return why it ended.
+
+    What the peer has said is answered before. Nothing else may write to standard output meanwhile: `print` and the like
+    go to standard error from now on.
+    """
+    streams = _StandardStreams()
+    channel = LineChannel(streams, binding=Binding.STDIO, limit=limits.message_bytes)
+    host = host_of(agent, loopback_only, limits)
+    host.announce(Binding.STDIO)
+    return await host.serve(channel, ANONYMOUS)
+
+
+async def open_process(command: Sequence[str], *, limit: int) -> LineChannel:
+    """Return a connection to a new process that runs `command`; its standard error is ours.
+
+    Args:
+        command: The program and its arguments; no shell reads them.
+        limit: Bytes of a line.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+    process = await anyio.open_process(list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=None)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    stream = _ProcessStream(process.stdin, process.stdout, process)
+    return LineChannel(stream, binding=Binding.STDIO, limit=limit)
+
+
+class _StandardStreams(ByteStream):
+    """Standard input and output of this process, as bytes."""
+
+    def __init__(self) -> None:
+        self._input = sys.stdin.fileno()
+        self._output = os.dup(sys.stdout.fileno())
+        sys.stdout.flush()
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+
+    async def receive(self, max_bytes: int = _CHUNK) -> bytes:
+        data = await anyio.to_thread.run_sync(os.read, self._input, max_bytes, abandon_on_cancel=True)
+        if not data:
+            raise anyio.EndOfStream
+        return data
+
+    async def send(self, item: bytes) -> None:
+        await anyio.to_thread.run_sync(self._write, item, abandon_on_cancel=True)
+
+    async def send_eof(self) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close the output; the input belongs to the process."""
+        output, self._output = self._output, -1
+        if output >= 0:
+            os.dup2(output, sys.stdout.fileno())
+            os.close(output)
+
+    def _write(self, item: bytes) -> None:
+        while item:
+            item = item[os.write(self._output, item) :]
+
+
+@dataclass(eq=False)
+class _ProcessStream(StapledByteStream):
+    """The standard streams of a process of ours, which ends with them."""
+
+    process: Process
+
+    async def aclose(self) -> None:
+        """Close the input of the process, and end it if it does not end by itself."""
+        with anyio.CancelScope(shield=True):
+            await self.send_eof()
+            await end_process(self.process)
+            await self.process.aclose()
+
+
+# --- E: TCP ----------------------------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def serve_tcp(
+    agent: AcpAgent | AcpHost,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    ssl: ssl.SSLContext | None = None,
+    authenticate: Authenticate = loopback_only,
+    limits: AcpLimits = DEFAULT_ACP_LIMITS,
+) -> AsyncIterator[int]:
+    """Serve an agent over TCP while the context lasts; yields the port.
+
+    Args:
+        agent: The agent, or a host that other bindings share, which then brings `authenticate` and `limits`.
+        host: The address to listen on.
+        port: The port; 0: any that is free.
+        ssl: The server's TLS; None: without.
+        authenticate: Who is let in: by a client certificate, or by the token beside the card in the first line.
+        limits: What each peer may use.
+    """
+    server = host_of(agent, authenticate, limits)
+    server.announce(Binding.TCP)
+    listener = await anyio.create_tcp_listener(local_host=host, local_port=port)
+    bound = listener.extra(SocketAttribute.local_port)
+
+    async def connected(stream: ByteStream) -> None:
+        try:
+            if secured := await _secured(server, stream, ssl) if ssl else stream:
+                await _serve_one(server, secured)
+        except Exception:
+            _LOGGER.exception("a connection over TCP failed")
+
+    async with listener:
+        serving = asyncio.create_task(listener.serve(connected))
+        try:
+            yield bound
+        finally:  # a task group would wrap an exception of the caller in an ExceptionGroup
+            serving.cancel()
+            with suppress(asyncio.CancelledError):
+                await serving
+
+
+async def open_tcp(
+    host: str, port: int, *, tls: ssl.SSLContext | None = None, token: str = "", limit: int
+) -> LineChannel:
+    """Return a connection to a server.
+
+    Args:
+        host: Its name or address, which its certificate must have.
+        port: Its port.
+        tls: How to verify it; None: without TLS.
+        token: Who we are, said in the first line; empty: nothing.
+        limit: Bytes of a line.
+
+    Raises:
+        OSError: There is none.
+        ChannelClosed: TLS failed.
+    """
+    stream: ByteStream = await anyio.connect_tcp(host, port)
+    try:
+        _watch(stream)
+        if tls is not None:
+            stream = await TLSStream.wrap(
+                stream, server_side=False, hostname=host, ssl_context=tls, standard_compatible=False
+            )
+    except (OSError, anyio.BrokenResourceError) as error:
+        await anyio.aclose_forcefully(stream)
+        code = UNTRUSTED if isinstance(error, ssl.SSLCertVerificationError) else ""
+        raise ChannelClosed(f"TLS failed: {error}", code=code) from None
+    return LineChannel(stream, binding=Binding.TCP, limit=limit, token=token)
+
+
+async def _secured(server: AcpHost, stream: ByteStream, tls: ssl.SSLContext) -> ByteStream | None:
+    """Return a connection with TLS, None where it failed, which closes it."""
+    try:
+        with server.stranger():
+            return await TLSStream.wrap(stream, ssl_context=tls, standard_compatible=False)
+    except (OSError, LocalProtocolError, TimeoutError, anyio.BrokenResourceError, anyio.EndOfStream):
+        await anyio.aclose_forcefully(stream)
+        return None
+
+
+async def _serve_one(server: AcpHost, stream: ByteStream) -> None:
+    channel = LineChannel(stream, binding=Binding.TCP, limit=CARD_BYTES)
+    try:
+        _watch(stream)
+        with server.stranger():
+            principal, first = await _admit(server, channel, _scope(stream))
+        channel.reader.limit = server.limits.message_bytes
+        with server.connection(principal):
+            await server.serve(channel, principal, first)
+    except AccessDenied:
+        await channel.aclose(TOKEN_REFUSED)
+    except TimeoutError:
+        await channel.aclose(AcpError.TIMEOUT)
+    except (LocalProtocolError, DecodeError, ChannelClosed) as error:
+        await channel.aclose(error.code)
+    finally:  # the end of the server cancels again and again, whatever else was to close the stream
+        with anyio.CancelScope(shield=True):
+            await anyio.aclose_forcefully(stream)
+
+
+async def _admit(server: AcpHost, channel: LineChannel, scope: dict[str, Any]) -> tuple[Principal, str | None]:
+    """Return whom a connection is of, and its first line where that had to be read.
+
+    Raises:
+        AccessDenied: Neither the certificate nor the first line says who it is.
+    """
+    try:
+        return await server.authenticate(scope), None
+    except AccessDenied:
+        first = await channel.receive()
+    envelope = parse_envelope(first, limit=server.limits.message_bytes)
+    token = envelope.extra.get(TOKEN) if isinstance(envelope, CardMessage) else None
+    if not isinstance(token, str):
+        raise AccessDenied("expected a card with a token as the first line, found none")
+    return await server.authenticate(with_bearer_token(scope, token)), first
+
+
+def _scope(stream: ByteStream) -> dict[str, Any]:
+    """Return what `Authenticate` asks of a connection, as ASGI servers say it."""
+    scope: dict[str, Any] = {
+        "type": "acp.tcp",
+        "headers": [],
+        "client": stream.extra(SocketAttribute.remote_address, None),
+    }
+    tls = stream.extra(TLSAttribute.ssl_object, None)
+    certificate = tls.getpeercert(binary_form=True) if tls is not None else None
+    if certificate is not None:
+        scope["extensions"] = {"tls": {"client_cert_chain": [ssl.DER_cert_to_PEM_cert(certificate)]}}
+    return scope
+
+
+def _watch(stream: ByteStream) -> None:
+    """Have the system notice a peer that is gone without a word."""
+    raw = stream.extra(SocketAttribute.raw_socket, None)
+    if raw is not None and raw.family in (socket.AF_INET, socket.AF_INET6):
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNANSWERED_MILLISECONDS)

@@ -12,13 +12,13 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
-from accp_adapters.bindings.acp.sessions.channel import REPLACED, TOKEN_REFUSED, UNTRUSTED, ChannelClosed
-from accp_adapters.bindings.acp.sessions.host import DUPLICATE, AcpHost
+from accp_adapters.bindings.acp.host import AcpHost
+from accp_adapters.bindings.acp.session import DUPLICATE, REPLACED, TOKEN_REFUSED, UNTRUSTED, ChannelClosed
 from accp_adapters.bindings.client_logs import WEBSOCKET_LOG
 from accp_adapters.bindings.identity import AccessDenied, Principal, with_bearer_token
 from accp_core.acp import AcpError, Binding, ErrorMessage, serialize_envelope
 from accp_core.acp.card import ACP_VERSION
-from accp_core.acp.handshake import CLOSE_INVALID_TOKEN, TOKEN_HEADER
+from accp_core.acp.connection import CLOSE_INVALID_TOKEN, TOKEN_HEADER
 from accp_core.errors import DecodeError, LocalProtocolError
 
 __all__ = ["open_web_socket", "serve_web_socket"]

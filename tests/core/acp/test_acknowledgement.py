@@ -14,7 +14,7 @@ from accp_core.acp import (
     ErrorReceived,
     UnknownReceived,
 )
-from accp_core.acp.outgoing import Outgoing
+from accp_core.acp.connection import Outgoing
 from accp_core.errors import LocalProtocolError
 from tests.core.acp.test_handshake import NOW, agent, connected, hello, said, written
 
@@ -29,15 +29,15 @@ def test_a_full_window_waits_for_an_acknowledgement() -> None:
     small.receive(guest.opened(NOW))
     guest.receive(card)
     texts = [said(small, hello(str(number))) for number in range(4)]
-    assert not small.has_room()
-    assert small.in_flight == 4
+    assert not small.log.has_room()
+    assert small.log.in_flight == 4
     with pytest.raises(LocalProtocolError, match="ERR_NOT_CONNECTED: expected at most 4 messages"):
         small.send(hello(), NOW)
     assert isinstance(guest.receive(texts[0]), AcpMessageReceived)
     (acknowledgement,) = written(guest)
     assert written(guest) == []
     assert small.receive(acknowledgement) == Acknowledged(server_seq=1)
-    assert small.has_room()
+    assert small.log.has_room()
     assert said(small, hello())
 
 
@@ -97,7 +97,7 @@ def test_a_card_whose_resumption_is_malformed_is_a_card(resume: str) -> None:
     assert isinstance(event, CardReceived)
     assert host.peer_log is None
     assert said(host, hello())
-    assert host.in_flight == 0
+    assert host.log.in_flight == 0
 
 
 def test_the_owner_may_take_the_messages_one_by_one() -> None:
@@ -114,8 +114,8 @@ def test_the_owner_may_take_the_messages_one_by_one() -> None:
     assert [number for number, _ in host.waiting()] == [1, 2]
     host.mark_written(1)
     assert [number for number, _ in host.waiting()] == [2]
-    host.acknowledge(1)
-    assert (host.sent, host.written, host.acknowledged, host.in_flight) == (2, 1, 1, 0)
+    host.log.acknowledge(1)
+    assert (host.log.last, host.log.written, host.log.acknowledged, host.log.in_flight) == (2, 1, 1, 0)
 
 
 def test_a_message_has_the_number_of_its_first_arrival() -> None:

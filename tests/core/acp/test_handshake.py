@@ -138,7 +138,7 @@ def test_a_request_gets_its_reply_and_no_other() -> None:
 def test_what_is_sent_while_offline_leaves_with_the_next_connection_in_order() -> None:
     host, guest = agent("Host", max_waiting=2), agent("Guest")
     assert [said(host, hello(str(number))) for number in range(2)] == ["", ""]
-    assert host.characters > 0
+    assert host.log.characters > 0
     with pytest.raises(LocalProtocolError, match="ERR_NOT_CONNECTED"):
         host.send(hello("2"), NOW)
     events = [guest.receive(text) for text in (host.opened(NOW), *written(host))]

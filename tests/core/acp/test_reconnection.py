@@ -70,8 +70,8 @@ def test_what_the_peer_misses_and_is_not_kept_is_counted() -> None:
     assert isinstance(event, CardReceived)
     assert event.lost == 2
     assert len(written(host)) == 3
-    assert [number for number, _ in host.sent_after(3)] == [4, 5]
-    assert [number for number, _ in host.sent_after(0, 1)] == [3]
+    assert [number for number, _ in host.log.after(3)] == [4, 5]
+    assert [number for number, _ in host.log.after(0, 1)] == [3]
 
 
 def test_a_card_that_says_nothing_of_use_is_a_card() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import permutations
@@ -10,10 +11,10 @@ from itertools import permutations
 import httpx2
 import pytest
 from websockets import Headers
+from websockets.asyncio.client import connect
 from websockets.asyncio.server import ServerConnection, serve
 
-from accp_adapters.bindings.acp import AcpHost, acp_app, acp_connect, relay_app, serve_tcp
-from accp_adapters.bindings.acp.relay import client as relay_client
+from accp_adapters.bindings.acp import AcpHost, acp_app, acp_connect, relay_app, relay_client, serve_tcp
 from accp_adapters.bindings.identity import BearerTokens, Principal
 from accp_core.acp import AgentCard
 from tests.adapters.bindings.acp.agents import Echo, Proxy, hosting, serving, text_of
@@ -140,7 +141,28 @@ async def test_a_guest_joins_its_room_with_its_card() -> None:
                 joined = [entry for entry in entries if entry["type"] == "acp.agent_joined"]
             assert joined[0]["name"] == "Guest"
             assert joined[0]["card"]["name"] == "Guest"  # type: ignore[index]
-            assert (await client.get("/status")).json()["agents"] == ["Guest"]
+
+
+# "Reconnect (up to MAX_RETRIES)" (section 3.3): at once, after 2 and after 4 seconds.
+async def test_a_guest_whose_connection_died_unnoticed_comes_back_within_its_own_attempts() -> None:
+    async with serving(relay_app()) as relay, served(relay) as (host, places):
+        port, form = places["A"]
+        async with connect(form.format(port).replace("acp://", "ws://"), proxy=None) as dead:
+            await dead.send('{"type":"acp.agent_card","card":{"name":"G"}}')
+            await async_wait_until(lambda: host.sessions() and host.sessions()[0].peer)
+            codes = []
+            for seconds in (0, 2, 4):
+                await asyncio.sleep(seconds)
+                async with connect(form.format(port).replace("acp://", "ws://"), proxy=None) as again:
+                    await again.send('{"type":"acp.agent_card","card":{"name":"G"}}')
+                    first = json.loads(await again.recv())
+                    codes.append(first.get("code"))
+                    if first["type"] == "acp.agent_card":
+                        await again.send('{"type":"acp.message","message_id":"m","text":"back"}')
+                        while "echo back" not in await again.recv():
+                            pass
+                        break
+    assert codes == ["duplicate_connection", "duplicate_connection", None]
 
 
 @pytest.mark.requirement("acp:3.6-1")

@@ -21,10 +21,9 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from accp_adapters.backoff import Backoff
-from accp_adapters.bindings.acp.http_sse.client import HttpClient
-from accp_adapters.bindings.acp.sessions.channel import REPLACED, ChannelClosed
-from accp_adapters.bindings.acp.sessions.host import AcpAgent, AcpHost, host_of
-from accp_adapters.bindings.acp.sessions.limits import DEFAULT_ACP_LIMITS, AcpLimits
+from accp_adapters.bindings.acp.host import AcpAgent, AcpHost, host_of
+from accp_adapters.bindings.acp.http_client import HttpClient
+from accp_adapters.bindings.acp.session import DEFAULT_ACP_LIMITS, REPLACED, AcpLimits, ChannelClosed
 from accp_adapters.bindings.identity import AccessDenied, Authenticate, Principal, loopback_only, with_bearer_token
 from accp_core.acp import AgentCard, Binding, ErrorMessage, Link, parse_link, serialize_envelope
 from accp_core.acp.document import read_object

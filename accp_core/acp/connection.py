@@ -13,12 +13,13 @@ no clock and no randomness: the owner of the connection provides all three.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from accp_core.acp.card import AgentCard
-from accp_core.acp.document import MAX_ACP_BYTES, Json, write_object
+from accp_core.acp.document import MAX_ACP_BYTES, AcpError, Json, write_object
 from accp_core.acp.envelope import (
     AcpMessage,
     AcpReply,
@@ -29,24 +30,14 @@ from accp_core.acp.envelope import (
     serialize_envelope,
     timestamp,
 )
-from accp_core.acp.error_codes import AcpError
-from accp_core.acp.events import (
-    Acknowledged,
-    AcpEvent,
-    AcpMessageReceived,
-    CardReceived,
-    DuplicateDropped,
-    ErrorReceived,
-    Refused,
-    ReplyReceived,
-    UnknownReceived,
-)
-from accp_core.acp.outgoing import Outgoing
 from accp_core.acp.parts import Part
 from accp_core.bounded import BoundedDict
 from accp_core.errors import DecodeError, LocalProtocolError
 
-__all__ = ["CLOSE_INVALID_TOKEN", "Connection", "SendResult"]
+__all__ = [
+    "CLOSE_INVALID_TOKEN", "Acknowledged", "AcpEvent", "AcpMessageReceived", "CardReceived", "Connection",
+    "DuplicateDropped", "ErrorReceived", "Refused", "ReplyReceived", "SendResult", "UnknownReceived",
+]  # fmt: skip
 
 CLOSE_INVALID_TOKEN: Final = 4401
 """The WebSocket close code for a guest with a wrong token."""
@@ -60,6 +51,201 @@ RESUME: Final = "resume"
 """Our other field there: `log`, the sender's log; `peer_log`, the log that the number is of; `window`, its length."""
 ACK: Final = "acp.ack"
 """The type of an acknowledgement: CURSOR and `log`, both of the log that it is about."""
+
+
+# --- what a connection reports ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardReceived:
+    """The peer sent its card."""
+
+    card: AgentCard
+    """The card."""
+    lost: int = 0
+    """Messages that the peer has not received and that are not kept any more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcpMessageReceived:
+    """The peer sent a new message."""
+
+    message: AcpMessage
+    """The message."""
+    awaits_reply: bool
+    """Whether the peer awaits a reply: send it with `Connection.reply`."""
+    number: int
+    """How many messages the peer has sent up to this one, repeated ones not counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyReceived:
+    """The peer replied to a message of ours that awaits a reply."""
+
+    reply: AcpReply | AcpMessage
+    """The reply: a message with the correlation_id of ours, or one of the type `acp.reply`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DuplicateDropped:
+    """The peer sent a message again."""
+
+    message_id: str
+    """The id of the message."""
+    number: int
+    """The number that the message had when it was new, see `AcpMessageReceived`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acknowledged:
+    """The peer has our messages up to a number."""
+
+    server_seq: int
+    """That number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorReceived:
+    """The peer reported an error; the message that it names awaits no reply any more."""
+
+    code: str
+    """A code such as "invalid_token"."""
+    reason: str = ""
+    """What the peer expected and found; empty where it does not say so."""
+    correlation_id: str | None = None
+    """The message_id of the message that it is about, None where it names none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownReceived:
+    """The peer sent a message of an unknown type, or a reply that is not awaited; the connection goes on."""
+
+    message: UnknownMessage | AcpReply
+    """The message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """The peer sent a text that is no envelope; the connection goes on."""
+
+    code: str
+    """The code to answer with, see `AcpError`."""
+    reason: str
+    """What was expected and found."""
+    correlation_id: str | None = None
+    """The message_id of the text, where it could be read."""
+
+
+AcpEvent: TypeAlias = (
+    "CardReceived | AcpMessageReceived | ReplyReceived | DuplicateDropped | Acknowledged"
+    " | ErrorReceived | UnknownReceived | Refused"
+)
+
+
+# --- the texts for a peer ---------------------------------------------------------------------------------------------
+
+
+class Outgoing:
+    """The last texts, numbered without gaps; of these, the last one written, and the last one that the peer has.
+
+    For a peer that acknowledges, no text is dropped before it has it. For any other peer, what
+    was written counts as received.
+    """
+
+    def __init__(self, *, window: int, characters: int) -> None:
+        """Start empty; keep at most `window` texts and `characters` characters."""
+        self._window = window
+        self._characters = characters
+        self._texts: deque[str] = deque()
+        self._ends: deque[int] = deque()
+        self._dropped = self._total = 0
+        self._skipped: tuple[int, frozenset[int]] = 0, frozenset()
+        self.last = 0
+        """The number of the last text."""
+        self.written = 0
+        """The number of the last text that was written."""
+        self.acknowledged = 0
+        """The number of the last text that the peer is known to have."""
+        self.is_acknowledging = False
+        """Whether the peer says what it has received."""
+
+    @property
+    def in_flight(self) -> int:
+        """How many texts were written and not acknowledged; 0 for a peer that does not acknowledge."""
+        return max(0, self.written - self.acknowledged) if self.is_acknowledging else 0
+
+    @property
+    def characters(self) -> int:
+        """The characters of the texts that are kept."""
+        return self._total - self._dropped
+
+    def has_room(self, size: int = 0) -> bool:
+        """Return whether a text of `size` characters can be kept without dropping one that the peer may not have.
+
+        One text has room where nothing else waits, however long it is.
+        """
+        base = self.acknowledged if self.is_acknowledging else self.written
+        waiting = self.last - base
+        return not waiting or (waiting < self._window and self._characters_after(base) + size <= self._characters)
+
+    def append(self, text: str) -> int:
+        """Keep a text; return its number."""
+        self._total += len(text)
+        self._texts.append(text)
+        self._ends.append(self._total)
+        self.last += 1
+        while len(self._texts) > self._window or self.characters > self._characters:
+            self._texts.popleft()
+            self._dropped = self._ends.popleft()
+        return self.last
+
+    def waiting(self, limit: int | None = None) -> list[tuple[int, str]]:
+        """Return the texts that are not written yet, with their numbers, oldest first."""
+        below, kept = self._skipped
+        return [(number, text) for number, text in self.after(self.written) if number > below or number in kept][:limit]
+
+    def after(self, cursor: int, limit: int | None = None) -> list[tuple[int, str]]:
+        """Return the texts after number `cursor` that are kept, whether they were written or not."""
+        first = max(cursor + 1, self._oldest)
+        return [(number, self._texts[number - self._oldest]) for number in range(first, self.last + 1)[:limit]]
+
+    def mark_written(self, number: int) -> None:
+        """Report that the texts up to `number` were written."""
+        self.written = max(self.written, min(number, self.last))
+
+    def acknowledge(self, number: int) -> None:
+        """Report that the peer has the texts up to `number`, and that it says so."""
+        self.is_acknowledging = True
+        self.acknowledged = max(self.acknowledged, min(number, self.last))
+
+    def resume_after(self, cursor: int) -> int:
+        """Send again what follows number `cursor`; return how many of these texts are not kept any more."""
+        self.written = cursor
+        return max(0, self._oldest - 1 - cursor)
+
+    def restart(self, unanswered: Collection[int]) -> int:
+        """Send again, to a peer that has forgotten everything, what was not acknowledged and what awaits a reply.
+
+        Returns:
+            How many of the texts without acknowledgement are not kept any more.
+        """
+        self._skipped = self.acknowledged, frozenset(unanswered)
+        lost = self.resume_after(self.acknowledged)
+        self.written = min([self.acknowledged, *(number - 1 for number in unanswered)])
+        return lost
+
+    @property
+    def _oldest(self) -> int:
+        """The number of the first text that is kept; of the next text where none is."""
+        return self.last - len(self._texts) + 1
+
+    def _characters_after(self, cursor: int) -> int:
+        """Return the characters of the texts after number `cursor` that are kept."""
+        kept = cursor - self._oldest
+        return self._total - (self._ends[kept] if kept >= 0 else self._dropped)
+
+
+# --- the exchange -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +286,8 @@ class Connection:
         self._received: BoundedDict[str, int] = BoundedDict(max_ids)
         self._sent: BoundedDict[str, int] = BoundedDict(max_ids)
         self._awaited: BoundedDict[str, int] = BoundedDict(max_ids)
-        self._log = Outgoing(window=max_waiting, characters=max_waiting * MEAN_CHARACTERS + limit)
+        self.log = Outgoing(window=max_waiting, characters=max_waiting * MEAN_CHARACTERS + limit)
+        """The texts for the peer."""
         self._count_received = self._ack_every = self._acknowledged = 0
         self._is_resuming = False
         self._connections = 0
@@ -142,11 +329,11 @@ class Connection:
 
         The owner reports those that it has written to `mark_written`.
         """
-        return [] if not self.connected or self._is_resuming else self._log.waiting(limit)
+        return [] if not self.connected or self._is_resuming else self.log.waiting(limit)
 
     def mark_written(self, number: int) -> None:
         """Report that the messages up to `number` were written, or read by a peer that asked for them."""
-        self._log.mark_written(number)
+        self.log.mark_written(number)
 
     def acknowledgement(self) -> str | None:
         """Return the acknowledgement to write now; None: none is due, or the peer would not know what it is."""
@@ -155,43 +342,6 @@ class Connection:
             return None
         self._acknowledged = self.last_received
         return write_object({"type": ACK, CURSOR: self.last_received, "log": self.peer_log})
-
-    def has_room(self, size: int = 0) -> bool:
-        """Return whether a message of `size` characters can be sent without losing one that the peer may not have."""
-        return self._log.has_room(size)
-
-    @property
-    def characters(self) -> int:
-        """The characters of the texts that are kept for the peer."""
-        return self._log.characters
-
-    @property
-    def sent(self) -> int:
-        """The server_seq of the last message that was sent, written or not."""
-        return self._log.last
-
-    @property
-    def written(self) -> int:
-        """The server_seq of the last message that was written, see `mark_written`."""
-        return self._log.written
-
-    @property
-    def acknowledged(self) -> int:
-        """The server_seq of the last message that the peer is known to have."""
-        return self._log.acknowledged
-
-    def acknowledge(self, number: int) -> None:
-        """Report that the peer has our messages up to `number`, and that it will go on saying so."""
-        self._log.acknowledge(number)
-
-    @property
-    def in_flight(self) -> int:
-        """How many messages were written and not acknowledged; 0 for a peer that does not acknowledge."""
-        return self._log.in_flight
-
-    def sent_after(self, cursor: int, limit: int | None = None) -> list[tuple[int, str]]:
-        """Return the texts after server_seq `cursor` with their numbers, for a reader such as `GET /stream?since=`."""
-        return self._log.after(cursor, limit)
 
     def send(self, message: AcpMessage, now: float, *, awaits_reply: bool = False) -> SendResult:
         """Keep the text of a message, completed by id, time, sender and server_seq, to be written; see `waiting`.
@@ -203,12 +353,12 @@ class Connection:
 
         Raises:
             EncodeError: As `serialize_envelope`.
-            LocalProtocolError: ERR_NOT_CONNECTED, too many texts wait, see `has_room`.
+            LocalProtocolError: ERR_NOT_CONNECTED, too many texts wait, see `Outgoing.has_room`.
         """
         message_id = message.message_id or f"msg_{self._new_id()}"
         if (first := self._sent.get(message_id)) is not None:
             return SendResult(message_id=message_id, server_seq=first)
-        number = self._log.last + 1
+        number = self.log.last + 1
         filled = replace(
             message,
             message_id=message_id,
@@ -238,13 +388,13 @@ class Connection:
             correlation_id=message.correlation_id,
             parts=parts,
             message_id=f"msg_{self._new_id()}",
-            extra={"server_seq": self._log.last + 1},
+            extra={**_ids_of(message), "server_seq": self.log.last + 1},
         )
         self._keep(serialize_envelope(answer, limit=self._limit))
 
     def fail(self, message: AcpMessage, code: str, reason: str) -> None:
         """Keep the error for a message that cannot be handled, to be written; raises as `send`."""
-        extra: dict[str, Json] = {"error": reason, "server_seq": self._log.last + 1}
+        extra: dict[str, Json] = {**_ids_of(message), "error": reason, "server_seq": self.log.last + 1}
         if message.message_id is not None:
             extra["correlation_id"] = message.message_id
         self._keep(serialize_envelope(ErrorMessage(code=code, extra=extra), limit=self._limit))
@@ -283,11 +433,11 @@ class Connection:
         knows_us = self._take_resume(resume) if isinstance(resume, dict) else True
         lost = 0
         if self._is_resuming and not knows_us:
-            lost = self._log.restart(self._awaited.values())
-        elif type(cursor) is int and 0 <= cursor <= self._log.last and (self._is_resuming or self._ack_every):
-            lost = self._log.resume_after(cursor) if self._is_resuming else 0
+            lost = self.log.restart(self._awaited.values())
+        elif type(cursor) is int and 0 <= cursor <= self.log.last and (self._is_resuming or self._ack_every):
+            lost = self.log.resume_after(cursor) if self._is_resuming else 0
             if self._ack_every and knows_us:
-                self._log.acknowledge(cursor)
+                self.log.acknowledge(cursor)
         self._is_resuming = False
         return CardReceived(card=self.peer, lost=lost)
 
@@ -298,14 +448,14 @@ class Connection:
             if log != self.peer_log:
                 self.peer_log, self.last_received, self._acknowledged = log, 0, 0
             self._ack_every = max(1, window // 4)
-            self._log.is_acknowledging = True
+            self.log.is_acknowledging = True
         return resume.get("peer_log") == self.log_id
 
     def _acknowledge(self, envelope: UnknownMessage) -> AcpEvent:
         number = envelope.raw.get(CURSOR)
         if envelope.type != ACK or envelope.raw.get("log") != self.log_id or type(number) is not int:
             return UnknownReceived(message=envelope)
-        self._log.acknowledge(number)
+        self.log.acknowledge(number)
         return Acknowledged(server_seq=number)
 
     def _error(self, envelope: ErrorMessage) -> ErrorReceived:
@@ -323,22 +473,31 @@ class Connection:
         if type(server_seq) is int:
             self.last_received = max(self.last_received, server_seq)
 
-    def receive_message(self, message: AcpMessage) -> AcpMessageReceived | DuplicateDropped:
+    # "correlation_id: Links a reply to its original message" (section 8)
+    def receive_message(self, message: AcpMessage) -> AcpMessageReceived | ReplyReceived | DuplicateDropped:
         """Return the event of a message of the peer that was read already, such as by `read_request`."""
         self._count(message.server_seq)
+        known = None if message.message_id is None else self._received.get(message.message_id)
+        if known:
+            return DuplicateDropped(message_id=str(message.message_id), number=known)
         self._count_received += 1
         if message.message_id is not None:
-            if first := self._received.get(message.message_id):
-                self._count_received -= 1
-                return DuplicateDropped(message_id=message.message_id, number=first)
             self._received.put(message.message_id, self._count_received)
+        if message.correlation_id is not None and self._awaited.pop(message.correlation_id, None) is not None:
+            return ReplyReceived(reply=message)
         awaits = message.correlation_id is not None and message.correlation_id == message.message_id
         return AcpMessageReceived(message=message, awaits_reply=awaits, number=self._count_received)
 
     def _keep(self, text: str) -> None:
         """Number a text that is to be written."""
-        if not self._log.has_room(len(text)):
+        if not self.log.has_room(len(text)):
             raise LocalProtocolError(
                 f"expected at most {self._max_waiting} messages that wait, found more", code=AcpError.NOT_CONNECTED
             )
-        self._log.append(text)
+        self.log.append(text)
+
+
+def _ids_of(message: AcpMessage) -> dict[str, Json]:
+    """Return the ids of a message that its answer says, too: "Associates message with a Task" (section 8)."""
+    ids = {"task_id": message.task_id, "context_id": message.context_id}
+    return {name: value for name, value in ids.items() if value is not None}

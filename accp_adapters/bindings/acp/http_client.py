@@ -5,21 +5,18 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections import deque
-from collections.abc import Mapping
 from typing import Any, Final
 
 import httpx2
 
 from accp_adapters.backoff import Backoff
-from accp_adapters.bindings.acp.http_sse.stream import STREAM_READY
-from accp_adapters.bindings.acp.sessions.channel import TOKEN_REFUSED, ChannelClosed
-from accp_adapters.bindings.acp.sessions.session import AcpSession
-from accp_adapters.bindings.acp.sessions.signal import Signal
+from accp_adapters.bindings.acp.http import STREAM_READY
+from accp_adapters.bindings.acp.session import TOKEN_REFUSED, AcpSession, ChannelClosed, Signal
 from accp_adapters.bindings.client_logs import hide_tokens
 from accp_adapters.serving.sse import EventSplitter, event_data, event_field
 from accp_core.acp import AcpError, Binding
+from accp_core.acp.connection import ACK, CURSOR, RESUME
 from accp_core.acp.document import read_object, refusal
-from accp_core.acp.handshake import ACK, CURSOR, RESUME
 from accp_core.errors import DecodeError
 from accp_core.strict_json import compact_json
 
@@ -32,12 +29,6 @@ _EVENT_OVERHEAD: Final = 256
 """Bytes of an event besides its data: the names of its fields, its name and its id."""
 _ATTEMPTS: Final = 5
 _BACKOFF: Final = Backoff(first=0.25)
-_PATHS: Final[Mapping[str, str]] = {
-    "acp.message": "/message:send",
-    "acp.reply": "/reply",
-    "error": "/reply",
-    ACK: "/ack",
-}
 
 
 class HttpClient:
@@ -131,11 +122,10 @@ class _Channel:
 
     async def send(self, text: str) -> None:
         data = read_object(text)
-        path = _PATHS.get(data["type"])
-        if path is None:
-            return  # our card: this binding has nowhere to put it
+        if data["type"] == "acp.agent_card":
+            return  # this binding has nowhere to put it
         for attempt in range(1, _ATTEMPTS + 1):
-            status, answer = await self._client.call("POST", path, text)
+            status, answer = await self._client.call("POST", "/message:send", text)
             if status < 500 and status != 408:
                 self._delivered(data, status, answer)
                 return
@@ -211,5 +201,5 @@ class _Channel:
             "window": data.get("window"),
         }
         return compact_json(
-            {"type": "acp.agent_card", "card": self._card, CURSOR: connection.acknowledged, RESUME: resume}
+            {"type": "acp.agent_card", "card": self._card, CURSOR: connection.log.acknowledged, RESUME: resume}
         )

@@ -4,36 +4,45 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Awaitable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final, Protocol
 
 import anyio
 
-from accp_adapters.bindings.acp.sessions.channel import TOKEN_REFUSED, Channel, ChannelClosed
-from accp_adapters.bindings.acp.sessions.content import Content
-from accp_adapters.bindings.acp.sessions.limits import DEFAULT_ACP_LIMITS, AcpLimits
-from accp_adapters.bindings.acp.sessions.session import AcpSession
+from accp_adapters.bindings.acp.session import (
+    DEFAULT_ACP_LIMITS,
+    DUPLICATE,
+    TOKEN_REFUSED,
+    AcpLimits,
+    AcpSession,
+    Channel,
+    ChannelClosed,
+    Content,
+)
 from accp_adapters.bindings.identity import ANONYMOUS, Authenticate, Principal, loopback_only
 from accp_adapters.serving.bodies import ByteBudget
-from accp_adapters.serving.shares import Arrivals, Places, TooMany, Unread
 from accp_core.acp import AcpError, AcpMessage, AgentCard, Binding, CardMessage, SendResult, parse_envelope
+from accp_core.acp.connection import RESUME
 from accp_core.acp.document import Json
-from accp_core.acp.handshake import RESUME
 from accp_core.errors import DecodeError, LocalProtocolError
 
-__all__ = ["DUPLICATE", "AcpAgent", "AcpHost", "host_of", "resumed_log", "seconds_left"]
-
-DUPLICATE: Final = "duplicate_connection"
-"""The error of a peer whose token is in use on another connection."""
-
+__all__ = ["AcpAgent", "AcpHost", "host_of", "seconds_left"]
 
 _CAPABILITIES: Final[Mapping[str, Json]] = {
     "multi_session": True,
     "context_id": True,
     "part_types": ["text", "file", "data"],
 }
+CARD_SECONDS: Final = 2.0
+"""Until the first text of a connection that may bring a card; after that it goes on without."""
+SILENT_SECONDS: Final = 5.0
+"""After which a connection that says nothing gives way to a newer one of the same token. "Reconnect (up to
+MAX_RETRIES)" (section 3.3): a guest whose connection died unnoticed must come back within its own three attempts."""
+_MAX_STRANGERS: Final = 100
+"""Connections that have not said yet who they are; for another one, the oldest is refused."""
 
 
 class AcpAgent(Protocol):
@@ -63,16 +72,12 @@ class AcpHost:
         self.agent = agent
         self.card = agent.card
         """The agent's card, with the bindings that serve it."""
-        self.link = agent.card.link
-        """The link for a direct connection, told to who is let in; it may hold a token, which no card does."""
         self.authenticate = authenticate
         self.limits = limits
+        self.memory: Final = ByteBudget(limits.kept_bytes, each=limits.kept_bytes // 4)
         self._sessions: dict[str, AcpSession] = {}
-        self._memory: Final = ByteBudget(limits.kept_bytes, each=limits.kept_bytes // 4)
-        self._places: Final = Places(limits.connections, limits.connections - limits.connections // 4)
-        self.unread: Final = Unread()
-        """Bytes of lines that are not complete, or not taken yet."""
-        self._strangers: Final = Arrivals(limits.strangers, (limits.strangers + 3) // 4)
+        self._connected: Counter[str] = Counter()
+        self._strangers: dict[object, anyio.CancelScope] = {}
 
     # "An ACP implementation announces which bindings it supports in its AgentCard." (section 1)
     def announce(self, *bindings: Binding) -> None:
@@ -84,26 +89,22 @@ class AcpHost:
     @property
     def connections(self) -> int:
         """How many connections and event streams there are."""
-        return len(self._places) + len(self._strangers)
+        return self._connected.total() + len(self._strangers)
 
     def sessions(self, principal: Principal | None = None) -> list[AcpSession]:
         """Return the sessions of a principal; None: of all."""
         return [each for each in self._sessions.values() if principal is None or each.principal.name == principal.name]
 
-    def session_named(self, name: str) -> AcpSession:
-        """Return the session with a peer.
+    async def send(self, peer: str, content: Content | AcpMessage, *, wait: bool = True) -> SendResult:
+        """Send a message to the peer of this name, raises as `AcpSession.send`.
 
         Raises:
             LocalProtocolError: ERR_NOT_FOUND.
         """
         for session in self._sessions.values():
-            if session.name == name:
-                return session
-        raise LocalProtocolError(f"expected a known peer, found {name!r}", code=AcpError.NOT_FOUND)
-
-    async def send(self, peer: str, content: Content | AcpMessage, *, wait: bool = True) -> SendResult:
-        """Send a message to a peer, raises as `session_named` and `AcpSession.send`."""
-        return await self.session_named(peer).send(content, wait=wait)
+            if session.name == peer:
+                return await session.send(content, wait=wait)
+        raise LocalProtocolError(f"expected a known peer, found {peer!r}", code=AcpError.NOT_FOUND)
 
     def shared_session(self, principal: Principal) -> AcpSession:
         """Return the session of a principal over requests, such as those of HTTP, which share one."""
@@ -112,27 +113,41 @@ class AcpHost:
                 return self._used(session)
         return self._new(principal, principal.name)
 
-    def connection(self, principal: Principal) -> AbstractContextManager[None]:
+    @contextmanager
+    def connection(self, principal: Principal) -> Iterator[None]:
         """Count one more connection of a principal while the context lasts.
 
         Raises:
             LocalProtocolError: ERR_NOT_CONNECTED, there are too many.
         """
-        return _place(self._places, principal.name)
+        most, name = self.limits.connections, principal.name
+        if self._connected.total() >= most or self._connected[name] >= most - most // 4:
+            raise LocalProtocolError(f"expected at most {most} connections, found more", code=AcpError.NOT_CONNECTED)
+        self._connected[name] += 1
+        try:
+            yield
+        finally:
+            self._connected[name] -= 1
+            if not self._connected[name]:
+                del self._connected[name]
 
     @contextmanager
-    def stranger(self, address: str) -> Iterator[None]:
-        """Count a connection from `address` among those whose peer is not known yet, until the context ends.
+    def stranger(self) -> Iterator[None]:
+        """Count a connection whose peer is not known yet, until the context ends, for a limited time.
 
         Raises:
             LocalProtocolError: ERR_NOT_CONNECTED, it was the oldest of too many.
+            TimeoutError: It says nothing.
         """
-        with anyio.CancelScope() as scope:
-            self._strangers.enter(address, scope, scope.cancel)
+        while len(self._strangers) >= _MAX_STRANGERS:
+            self._strangers.pop(next(iter(self._strangers))).cancel()
+        key = object()
+        with anyio.fail_after(self.limits.body_seconds), anyio.CancelScope() as scope:
+            self._strangers[key] = scope
             try:
                 yield
             finally:
-                self._strangers.leave(address, scope)
+                self._strangers.pop(key, None)
         if scope.cancelled_caught:
             reason = "expected fewer connections that do not say who they are"
             raise LocalProtocolError(reason, code=AcpError.NOT_CONNECTED)
@@ -147,8 +162,8 @@ class AcpHost:
         """
         try:
             if first is None:
-                first = await self._first(channel)
-            session = self._session_of(principal, resumed_log(first), channel.binding)
+                first = await _first(channel)
+            session = self._session_of(principal, _resumed_log(first), channel.binding)
         except (ChannelClosed, DecodeError, LocalProtocolError) as error:
             await channel.aclose(error.code)
             return error if isinstance(error, ChannelClosed) else ChannelClosed(error.reason, code=error.code)
@@ -166,14 +181,6 @@ class AcpHost:
         while self._sessions:
             self._sessions.popitem()[1].end()
 
-    async def _first(self, channel: Channel) -> str | None:
-        """Return the first text of the peer, None where it waits for ours."""
-        try:
-            async with asyncio.timeout(self.limits.card_seconds):
-                return await channel.receive()
-        except TimeoutError:
-            return None
-
     # "When Binding A fails, the guest reuses the same token to join the relay session" (section 5.1), and comes back.
     def _session_of(self, principal: Principal, resumed: str | None, binding: Binding) -> AcpSession | None:
         """Return the session that a connection goes on with, or a new one; None: the token is in use elsewhere.
@@ -190,9 +197,10 @@ class AcpHost:
             return self._new(principal, f"{principal.name}-{number}")
         if not known:
             return self._new(principal, principal.name)
-        before = known[0].channel
-        is_free = before is None or (before.binding is Binding.HTTP_RELAY and binding is not Binding.HTTP_RELAY)
-        return self._used(known[0]) if is_free else None
+        before, silence = known[0].channel, time.monotonic() - known[0].heard
+        is_relayed = before is not None and before.binding is Binding.HTTP_RELAY
+        gives_way = before is None or (is_relayed and binding is not Binding.HTTP_RELAY) or silence >= SILENT_SECONDS
+        return self._used(known[0]) if gives_way else None
 
     def _new(self, principal: Principal, name: str) -> AcpSession:
         while len(self._sessions) >= self.limits.sessions:
@@ -203,26 +211,11 @@ class AcpHost:
             principal=principal,
             handler=self.agent.handle,
             limits=self.limits,
-            memory=self._memory,
-            make_room=self._make_room,
+            memory=self.memory,
+            is_server=True,
         )
         self._sessions[session.connection.log_id] = session
         return session
-
-    def _make_room(self, session: AcpSession) -> bool:
-        """End the oldest other session of who needs no authentication that has no connection; return whether one was.
-
-        Nobody comes back to it in time, or it is the one of requests, which stays.
-        """
-        for key, other in self._sessions.items():
-            is_left = other.channel is None and other.connection.characters > 0
-            if is_left and other.principal == session.principal == ANONYMOUS and other is not session:
-                if other.name == ANONYMOUS.name:
-                    continue
-                other.end()
-                del self._sessions[key]
-                return True
-        return False
 
     def _used(self, session: AcpSession) -> AcpSession:
         """Return the session, as the one that was used last."""
@@ -241,15 +234,6 @@ class AcpHost:
         raise LocalProtocolError(reason, code=AcpError.NOT_CONNECTED)
 
 
-@contextmanager
-def _place(places: Places, name: str) -> Iterator[None]:
-    try:
-        with places.take(name):
-            yield
-    except TooMany as refused:
-        raise LocalProtocolError(refused.reason, code=AcpError.NOT_CONNECTED) from None
-
-
 def host_of(agent: AcpAgent | AcpHost, authenticate: Authenticate, limits: AcpLimits) -> AcpHost:
     """Return the host of an agent; a host, which several bindings share, stays as it is."""
     return agent if isinstance(agent, AcpHost) else AcpHost(agent, authenticate=authenticate, limits=limits)
@@ -260,7 +244,16 @@ def seconds_left(principal: Principal) -> float | None:
     return None if principal.expires_at is None else max(0.0, principal.expires_at - time.time())
 
 
-def resumed_log(text: str | None) -> str | None:
+async def _first(channel: Channel) -> str | None:
+    """Return the first text of the peer, None where it waits for ours."""
+    try:
+        async with asyncio.timeout(CARD_SECONDS):
+            return await channel.receive()
+    except TimeoutError:
+        return None
+
+
+def _resumed_log(text: str | None) -> str | None:
     """Return the log that a peer's first text resumes, None where it resumes none."""
     try:
         envelope = None if text is None else parse_envelope(text)

@@ -1,1 +1,0 @@
-"""The exchange of one agent with its peers, apart from any binding."""

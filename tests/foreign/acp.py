@@ -4,11 +4,12 @@ import base64
 import json
 import os
 import re
+import secrets
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,34 @@ class Echo:
         return f"{message.context_id or ''}{message.parts[0].content}"
 
 agent = Echo()
+"""
+_SERVER = """
+import asyncio, socket, sys
+import uvicorn
+from accp_adapters.bindings.acp import AcpHost, acp_app, relay_app, serve_relay, serve_tcp
+from accp_adapters.bindings.identity import BearerTokens, Principal
+from crm import agent
+
+def listening():
+    found = socket.create_server(("127.0.0.1", 0))
+    return found, "%s:%s" % found.getsockname()
+
+def server(app):
+    return uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
+
+async def main(token):
+    host = AcpHost(agent, authenticate=BearerTokens({token: Principal("guest")}))
+    (relay, relay_place), (direct, place) = listening(), listening()
+    async with serve_tcp(host) as tcp:
+        room = f"acp+ws://{relay_place}/acp/{token}"
+        tasks = [server(relay_app()).serve([relay]), server(acp_app(host)).serve([direct]), serve_relay(host, room)]
+        running = asyncio.gather(*tasks)
+        await asyncio.sleep(0.5)
+        for url in (f"http://{relay_place}", f"tcp://127.0.0.1:{tcp}", room, f"http://{place}"):
+            print(f"serving at {url}", file=sys.stderr, flush=True)
+        await running
+
+asyncio.run(main(sys.argv[1]))
 """
 
 
@@ -49,8 +78,8 @@ def write_agent(folder: Path) -> None:
 
 @contextmanager
 def listening(folder: Path, *words: str, count: int = 1) -> Iterator[list[str]]:
-    """Run the command; yield the first addresses that it says."""
-    process = subprocess.Popen([ACCP, *words], cwd=folder, stderr=subprocess.PIPE, text=True)
+    """Run a command; yield the first addresses that it says."""
+    process = subprocess.Popen(words, cwd=folder, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
         found = (re.search(r" at (\S+://\S+)$", line) for line in process.stderr)
@@ -62,15 +91,14 @@ def listening(folder: Path, *words: str, count: int = 1) -> Iterator[list[str]]:
 
 
 @contextmanager
-def served(folder: Path, *options: str) -> Iterator[Served]:
+def served(folder: Path) -> Iterator[Served]:
     """Serve the agent over A, C, D and E with a token that was made for this run."""
     write_agent(folder)
-    with ExitStack() as stack:
-        (relay,) = stack.enter_context(listening(folder, "relay", "--http", "127.0.0.1:0"))
-        words = ["serve", "crm:agent", "--http", "127.0.0.1:0", "--tcp", "127.0.0.1:0", "--relay", relay, *options]
-        links = stack.enter_context(listening(folder, *words, "--make-token", count=4))
-        tcp, room, http, direct = links
-        yield Served(_place(http), _place(tcp), _place(relay), direct.rpartition("/")[2], [room, direct])
+    (folder / "serve_all.py").write_text(_SERVER)
+    token = f"tok_{secrets.token_hex(8)}"
+    with listening(folder, sys.executable, "serve_all.py", token, count=4) as (relay, tcp, room, http):
+        direct = f"acp://{http.partition('://')[2]}/{token}"
+        yield Served(_place(http), _place(tcp), _place(relay), token, [room, direct])
 
 
 def _place(url: str) -> tuple[str, int]:

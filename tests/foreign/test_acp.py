@@ -1,9 +1,11 @@
 """What a peer sees that was written from ACP transport 0.3 alone: each binding, and the fields of the envelope."""
 
 import json
+import os
 import re
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -163,9 +165,19 @@ def test_a_guest_of_the_relay_joins_sends_and_polls_with_the_same_token(peer: Se
     assert request(peer.relay, "GET", "/acp/tok_0000000000000000/poll")[0] == 403
 
 
+RELAY = """
+import socket, sys, uvicorn
+from accp_adapters.bindings.acp import RelayLimits, relay_app
+place = socket.create_server(("127.0.0.1", 0))
+print("a relay at http://%s:%s" % place.getsockname(), file=sys.stderr, flush=True)
+config = uvicorn.Config(relay_app(limits=RelayLimits(ttl_seconds=1)), log_level="error")
+uvicorn.Server(config).run([place])
+"""
+
+
 @pytest.mark.requirement("acp:5.5-1")
 def test_messages_of_a_relay_live_as_long_as_it_is_told(tmp_path: Path) -> None:
-    with listening(tmp_path, "relay", "--http", "127.0.0.1:0", "--ttl", "1") as (link,):
+    with listening(tmp_path, sys.executable, "-c", RELAY) as (link,):
         host, _, port = link.partition("://")[2].partition(":")
         relay = host, int(port)
         token = request(relay, "POST", "/acp/new")[1]["token"]
@@ -214,14 +226,21 @@ def test_over_http_a_refusal_has_its_code(peer: Served, body: object, status: in
     assert (found, answer["error_code"], answer["ok"]) == (status, code, False)
 
 
+DEBUG = [ACCP, "--debug", "serve", "crm:agent"]
+
+
 def test_debug_explains_each_envelope_and_hides_secrets(tmp_path: Path) -> None:
     write_agent(tmp_path)
-    words = [ACCP, "--debug", "serve", "crm:agent", "--http", "127.0.0.1:0", "--make-token"]
-    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+    words, token = (
+        [ACCP, "--debug", "serve", "crm:agent", "--http", "127.0.0.1:0", "--token-env", "TOKENS"],
+        "tok_5ecret",
+    )
+    environment = {**os.environ, "TOKENS": f"ann:{token}"}
+    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=environment) as process:
         try:
             assert process.stderr is not None
-            link = next(found for line in process.stderr if (found := re.search(r"acp://([\d.]+):(\d+)/(\S+)", line)))
-            address, token = (link[1], int(link[2])), link[3]
+            link = next(found for line in process.stderr if (found := re.search(r"//([\d.]+):(\d+)", line)))
+            address = link[1], int(link[2])
             with opened(address, f"/{token}") as (web_socket, _):
                 card_of(web_socket.receive())
                 say(web_socket, '{"password": "hunter2", "n": 1}', "msg_d1")

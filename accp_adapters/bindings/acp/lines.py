@@ -18,7 +18,7 @@ from typing import Any, Final
 import anyio
 from anyio.abc import ByteStream, Process, SocketAttribute
 from anyio.streams.stapled import StapledByteStream
-from anyio.streams.tls import TLSAttribute, TLSStream
+from anyio.streams.tls import TLSStream
 
 from accp_adapters.bindings.acp.host import AcpAgent, AcpHost, host_of
 from accp_adapters.bindings.acp.session import (
@@ -225,7 +225,7 @@ async def serve_tcp(
         host: The address to listen on.
         port: The port; 0: any that is free.
         ssl: The server's TLS; None: without.
-        authenticate: Who is let in: by a client certificate, or by the token beside the card in the first line.
+        authenticate: Who is let in, by the token beside the card in the first line.
         limits: What each peer may use.
     """
     server = host_of(agent, authenticate, limits)
@@ -314,7 +314,7 @@ async def _admit(server: AcpHost, channel: LineChannel, scope: dict[str, Any]) -
     """Return whom a connection is of, and its first line where that had to be read.
 
     Raises:
-        AccessDenied: Neither the certificate nor the first line says who it is.
+        AccessDenied: The first line does not say who it is.
     """
     try:
         return await server.authenticate(scope), None
@@ -329,16 +329,7 @@ async def _admit(server: AcpHost, channel: LineChannel, scope: dict[str, Any]) -
 
 def _scope(stream: ByteStream) -> dict[str, Any]:
     """Return what `Authenticate` asks of a connection, as ASGI servers say it."""
-    scope: dict[str, Any] = {
-        "type": "acp.tcp",
-        "headers": [],
-        "client": stream.extra(SocketAttribute.remote_address, None),
-    }
-    tls = stream.extra(TLSAttribute.ssl_object, None)
-    certificate = tls.getpeercert(binary_form=True) if tls is not None else None
-    if certificate is not None:
-        scope["extensions"] = {"tls": {"client_cert_chain": [ssl.DER_cert_to_PEM_cert(certificate)]}}
-    return scope
+    return {"type": "acp.tcp", "headers": [], "client": stream.extra(SocketAttribute.remote_address, None)}
 
 
 def _watch(stream: ByteStream) -> None:

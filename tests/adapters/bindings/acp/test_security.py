@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import logging
 import socket
 import ssl
 import time
@@ -21,10 +20,9 @@ from websockets.exceptions import ConnectionClosedError, InvalidStatus
 
 from accp_adapters.bindings.acp import AcpHost, AcpLimits, AcpSession, acp_app, acp_connect, serve_tcp
 from accp_adapters.bindings.acp.relay import relay_app
-from accp_adapters.bindings.identity import BearerTokens, ClientCertificates, Principal, first_of
+from accp_adapters.bindings.identity import BearerTokens, Principal
 from accp_core.acp import parse_envelope
 from accp_core.errors import LocalProtocolError, RemoteProtocolError
-from tests.adapters.bindings.accp.serving import serve
 from tests.adapters.bindings.acp.agents import Echo, hosting, serving, text_of
 from tests.limits import PATIENCE, async_wait_until
 
@@ -205,34 +203,26 @@ def authority() -> trustme.CA:
     return trustme.CA()
 
 
-def server_tls(authority: trustme.CA, *, clients: bool = False) -> ssl.SSLContext:
+def server_tls(authority: trustme.CA) -> ssl.SSLContext:
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     authority.issue_cert("127.0.0.1", "localhost").configure_cert(context)
-    if clients:
-        authority.configure_trust(context)
-        context.verify_mode = ssl.CERT_OPTIONAL
     return context
 
 
-def client_tls(authority: trustme.CA, name: str = "") -> ssl.SSLContext:
+def client_tls(authority: trustme.CA) -> ssl.SSLContext:
     context = ssl.create_default_context()
     authority.configure_trust(context)
-    if name:
-        authority.issue_cert(name).configure_cert(context)
     return context
 
 
 @pytest.mark.requirement("acp:7.3-1")
-async def test_over_tls_a_certificate_or_a_token_says_who_it_is(authority: trustme.CA) -> None:
-    authenticate = first_of(ClientCertificates({"ann.example": Principal("ann")}), TOKENS)
-    host = host_of(PATIENT, authenticate)
-    async with serve_tcp(host, ssl=server_tls(authority, clients=True)) as port:
+async def test_over_tls_a_token_says_who_it_is(authority: trustme.CA) -> None:
+    host = host_of(PATIENT)
+    async with serve_tcp(host, ssl=server_tls(authority)) as port:
         connecting = partial(acp_connect, f"tls://127.0.0.1:{port}", limits=PATIENT, wait_seconds=PATIENCE)
-        async with connecting(tls=client_tls(authority, "ann.example")) as session:
-            assert text_of(await session.request("by certificate")) == "echo by certificate"
         async with connecting(tls=client_tls(authority), token=BOB) as session:
             assert text_of(await session.request("by token")) == "echo by token"
-        assert [session.name for session in host.sessions()] == ["ann", "bob"]
+        assert [session.name for session in host.sessions()] == ["bob"]
         for token in ("", "tok_wrong"):
             with pytest.raises(RemoteProtocolError, match="invalid_token"):
                 async with connecting(tls=client_tls(authority), token=token):
@@ -302,19 +292,3 @@ async def test_a_token_stands_in_no_log(binding: str, caplog: pytest.LogCaptureF
             assert text_of(await session.request("hello")) == "echo hello"
     assert caplog.records
     assert ANN not in caplog.text
-
-
-@pytest.mark.parametrize("level", ["info", "debug"])
-async def test_a_server_of_ours_logs_no_path(level: str, caplog: pytest.LogCaptureFixture) -> None:
-    """ACP 3.1: the path of binding A holds a token, whatever an application has set the levels of uvicorn to."""
-    async with serve(acp_app(host_of())) as served:
-        for name in ("uvicorn.access", "uvicorn.error"):
-            caplog.set_level(level.upper(), logger=name)
-            logging.getLogger(name).addHandler(caplog.handler)
-        async with acp_connect(f"acp://{served}/{ANN}") as session:
-            await session.request("hello")
-        async with httpx2.AsyncClient(trust_env=False) as http:
-            await http.get(f"http://{served}/{ANN}")
-        for name in ("uvicorn.access", "uvicorn.error"):
-            logging.getLogger(name).removeHandler(caplog.handler)
-    assert [record for record in caplog.records if record.name.startswith("uvicorn") and ANN in record.message] == []

@@ -42,24 +42,10 @@ from accp_core.packing.number import SpelledFloat
 from accp_core.strict_json import compact_json
 
 __all__ = [
-    "JSON_RPC_CODES",
-    "PLACEHOLDER",
-    "FrameSettings",
-    "code_of_error",
-    "codec",
-    "foreign_payload",
-    "frame_of",
-    "frame_text",
-    "framed_text",
-    "is_framed",
-    "key_orders",
-    "read_foreign_frames",
-    "remove_error_frame",
-    "restore_frame",
-    "with_key_orders",
-    "write_error_frame",
-    "write_frame",
-]
+    "JSON_RPC_CODES", "PLACEHOLDER", "FrameSettings", "code_of_error", "codec", "foreign_payload", "frame_of",
+    "frame_text", "framed_text", "is_framed", "key_orders", "read_foreign_frames", "remove_error_frame",
+    "restore_frame", "with_key_orders", "write_error_frame", "write_frame",
+]  # fmt: skip
 
 _LOG: Final = logging.getLogger(__name__)
 

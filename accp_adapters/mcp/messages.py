@@ -18,28 +18,11 @@ from typing import Any, Final, TypeAlias
 from accp_core.strict_json import compact_json
 
 __all__ = [
-    "CLIENT_CAPABILITIES",
-    "COLD_URI",
-    "EXTENSION",
-    "FRAME_MEDIA_TYPE",
-    "MAX_RESULT_CHARS",
-    "REGISTRY_URI",
-    "SENDER",
-    "JsonObject",
-    "MessageId",
-    "add_metadata",
-    "extend_metadata",
-    "has_room_for_metadata",
-    "is_modern",
-    "is_same_result",
-    "message_id",
-    "read_metadata",
-    "remove_metadata",
-    "text_block",
-    "tool_result",
-    "unchanged_on_error",
-    "without",
-]
+    "CLIENT_CAPABILITIES", "COLD_URI", "EXTENSION", "FRAME_MEDIA_TYPE", "MAX_RESULT_CHARS", "REGISTRY_URI", "SENDER",
+    "JsonObject", "MessageId", "add_metadata", "extend_metadata", "has_room_for_metadata", "is_modern",
+    "is_same_result", "message_id", "read_metadata", "remove_metadata", "text_block", "tool_result",
+    "unchanged_on_error", "without",
+]  # fmt: skip
 
 _LOG: Final = logging.getLogger(__name__)
 

@@ -34,18 +34,10 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 __all__ = [
-    "REGISTRY_RESOURCE",
-    "ClientSettings",
-    "announce_registry",
-    "declare_extension",
-    "find_capability",
-    "merge_registry",
-    "read_registry",
-    "registry_announcement",
-    "remove_announcement",
-    "settings_in_initialize",
+    "REGISTRY_RESOURCE", "ClientSettings", "announce_registry", "declare_extension", "find_capability",
+    "merge_registry", "read_registry", "registry_announcement", "remove_announcement", "settings_in_initialize",
     "settings_in_request",
-]
+]  # fmt: skip
 
 _VERSION: Final = 1
 """The version of the settings in the capability block."""

@@ -25,15 +25,9 @@ from accp_core.ports import ColdStore, TokenCounter
 from accp_core.references import StoredText, check_grant, checked_text, reference_to, reference_to_uri
 
 __all__ = [
-    "FETCH_TOOL",
-    "OpenRequest",
-    "OpenRequests",
-    "SessionState",
-    "SessionTexts",
-    "answer_fetch",
-    "list_stored",
+    "FETCH_TOOL", "OpenRequest", "OpenRequests", "SessionState", "SessionTexts", "answer_fetch", "list_stored",
     "read_stored",
-]
+]  # fmt: skip
 
 FETCH_TOOL: Final[JsonObject] = {
     "name": FETCH_NAME,

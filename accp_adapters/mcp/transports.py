@@ -18,16 +18,9 @@ from accp_adapters.mcp.messages import JsonObject
 from accp_adapters.serving.threads import LONG, size_of
 
 __all__ = [
-    "RewritingReadStream",
-    "RewritingWriteStream",
-    "answer_own",
-    "message_of",
-    "replace_message",
-    "rewrite_item",
-    "run_in_thread",
-    "run_large_in_thread",
-    "wrap_transport",
-]
+    "RewritingReadStream", "RewritingWriteStream", "answer_own", "message_of", "replace_message", "rewrite_item",
+    "run_in_thread", "run_large_in_thread", "wrap_transport",
+]  # fmt: skip
 
 Rewrite: TypeAlias = Callable[[JsonObject], JsonObject]
 """Returns a rewritten message, or the same object."""

@@ -38,15 +38,8 @@ from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json, read_json
 
 __all__ = [
-    "ViewSettings",
-    "has_escapes",
-    "is_alone",
-    "is_view",
-    "references_in",
-    "restore_view",
-    "write_alone",
-    "write_view",
-]
+    "ViewSettings", "has_escapes", "is_alone", "is_view", "references_in", "restore_view", "write_alone", "write_view",
+]  # fmt: skip
 
 OpenReference: TypeAlias = Callable[[str], str]
 """Returns the stored text of a key."""

@@ -74,63 +74,29 @@ class _McpCommands(TyperGroup):
         return super().parse_args(ctx, args if is_own else [_RUN, *args])
 
 
-Command = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="-- COMMAND ARGS…", help="The server, which is started as a child process."),
-]
-Url = Annotated[
-    str, typer.Option(help="The streamable HTTP endpoint of the server, instead of a command; may have ${VARIABLE}.")
-]
+Command = Annotated[list[str] | None, typer.Argument(metavar="-- COMMAND ARGS…", help="The server, a child process.")]
+Url = Annotated[str, typer.Option(help="The URL of the server, instead of a command; ${VARIABLE} is replaced.")]
 HeaderVariables = Annotated[
     list[str] | None,
-    typer.Option(
-        "--header-env",
-        metavar="NAME=VARIABLE",
-        help="With --url: a header field, its value read from an environment variable; repeatable.",
-    ),
+    typer.Option("--header-env", metavar="NAME=VARIABLE", help="A header field from the environment; repeatable."),
 ]
-Listen = Annotated[
-    str,
-    typer.Option(metavar="HOST:PORT", help="Serve HTTP at this address of the loopback; without it, standard streams."),
-]
+Listen = Annotated[str, typer.Option(metavar="HOST:PORT", help="Serve HTTP on the loopback, not standard streams.")]
 PolicyName = Annotated[
     Literal["negotiate", "always", "never"] | None,
-    typer.Option(
-        help="Compress results for clients that ask for it, for all clients, or for none. "
-        "By default for all on standard streams, where a host of today asks for nothing, and on request over HTTP."
-    ),
+    typer.Option(help="Who gets smaller results. By default all on standard streams, and over HTTP who negotiates."),
 ]
-Host = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        help="What shows results to a model: claude-code, cursor, vscode…, or any that shows text, structured, both; "
-        "auto: by the name that the client gives.",
-    ),
-]
+Host = Annotated[str, typer.Option(metavar="NAME", help="What shows results to a model, such as cursor; or its form.")]
 Index = Annotated[bool, typer.Option("--index", help="List one tool that searches, describes and calls the others.")]
-Decode = Annotated[
-    bool, typer.Option("--decode", help="The inverse: ask the server for frames and give the client plain results.")
-]
+Decode = Annotated[bool, typer.Option("--decode", help="The inverse: ask for frames, and give plain results.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing on standard error.")]
 Client = Annotated[
     list[str] | None,
-    typer.Option(
-        "--client",
-        metavar="NAME|FILE",
-        help="claude-desktop, cursor, vscode, claude-code, or a configuration file; repeatable. Without it: all four.",
-    ),
+    typer.Option("--client", metavar="NAME|FILE", help="A known client or a file; repeatable. Without it: all known."),
 ]
-Server = Annotated[
-    list[str] | None, typer.Option("--server", metavar="NAME", help="Only this server; repeatable. Without it: all.")
-]
-Project = Annotated[
-    bool, typer.Option("--project", help="The clients' files in the current folder, instead of the user's.")
-]
+Server = Annotated[list[str] | None, typer.Option("--server", metavar="NAME", help="Only this server; repeatable.")]
+Project = Annotated[bool, typer.Option("--project", help="The files in the current folder, instead of the user's.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change; write nothing.")]
-Program = Annotated[
-    str, typer.Option("--accp", metavar="PATH", help="How clients start this program; its own path by default.")
-]
+Program = Annotated[str, typer.Option("--accp", metavar="PATH", help="How clients start this program.")]
 
 
 def run(

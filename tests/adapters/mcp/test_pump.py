@@ -34,7 +34,8 @@ from pydantic import BaseModel
 from accp_adapters.mcp.frames import JSON_RPC_CODES
 from accp_adapters.mcp.pump import Pump, Shim, Upstream
 from tests.adapters.mcp.serving import proxying, serving
-from tests.adapters.mcp.transcripts import ACCP
+from tests.adapters.mcp.transcripts import ACCP, LEGACY, MODERN, NEGOTIATE, converse, meaning
+from tests.adapters.mcp.transcripts import SERVER as SUITE_SERVER
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 SERVER = """
@@ -242,6 +243,14 @@ async def test_the_next_process_opens_what_the_last_one_cited(tmp_path: Path) ->
     async with Client(proxy(tmp_path, "--fetch", "--", sys.executable, str(tmp_path / "server.py"))) as client:
         other = await client.call_tool("accp_fetch", {"ref": reference, "query": "id=377,note"})
     assert other.is_error and other.content[0].text.startswith("E5002")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lines", [LEGACY, MODERN], ids=["2025-11-25", "2026-07-28"])
+def test_a_client_that_asks_for_nothing_notices_nothing(lines: list[bytes]) -> None:
+    alone, behind = (converse([*front, *SUITE_SERVER], lines) for front in ([], [*NEGOTIATE, "--"]))
+    assert [meaning(line) for line in behind] == [meaning(line) for line in alone]
+    assert len(alone) > 10
 
 
 async def test_several_servers_are_one_behind_fastmcp(tmp_path: Path) -> None:

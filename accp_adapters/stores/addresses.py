@@ -1,8 +1,7 @@
-"""The store at an address, for commands and configuration files; addresses without the passwords in them."""
+"""The store at an address, for commands and configuration files."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from accp_adapters.stores.sqlite import SqliteColdStore
@@ -10,12 +9,10 @@ from accp_adapters.stores.sqlite import SqliteColdStore
 if TYPE_CHECKING:
     from accp_adapters.stores.redis import RedisColdStore
 
-__all__ = ["open_store", "without_password"]
+__all__ = ["open_store"]
 
 _SQLITE: Final = "sqlite:"
 _REDIS: Final = ("redis://", "rediss://", "unix://")
-_PLAIN: Final = re.compile(r"([a-z][a-z0-9+.-]*://)(?:[^/?#@\s]*@)?([^@?#\s,]*)(?:\?[^@#]*)?", re.IGNORECASE)
-"""An address in which user and password end where they seem to; any other may hold them anywhere."""
 
 
 def open_store(address: str, *, ttl: float | None = None) -> SqliteColdStore | RedisColdStore:
@@ -37,13 +34,3 @@ def open_store(address: str, *, ttl: float | None = None) -> SqliteColdStore | R
 
         return RedisColdStore(address, ttl=ttl)
     raise ValueError("expected sqlite:PATH or redis://HOST, found another address")
-
-
-def without_password(url: str) -> str:
-    """Return `url` without user, password and options, so that a log may show it.
-
-    Of an address in which the password may stand anywhere, such as one with a slash in it, only the scheme is shown.
-    """
-    if found := _PLAIN.fullmatch(url):
-        return found[1] + found[2]
-    return f"{url.partition('://')[0] if '://' in url else ''}://…"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -14,12 +15,14 @@ from accp_adapters.extras import needs
 with needs("redis"):
     import redis
 
-from accp_adapters.stores.addresses import without_password
 from accp_adapters.stores.texts import MAX_FOUND, decode_name, encode_name, pack_text, unpack_text
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["RedisColdStore", "redis_refusals"]
+__all__ = ["RedisColdStore", "redis_refusals", "without_password"]
+
+_PLAIN: Final = re.compile(r"([a-z][a-z0-9+.-]*://)(?:[^/?#@\s]*@)?([^@?#\s,]*)(?:\?[^@#]*)?", re.IGNORECASE)
+"""An address in which user and password end where they seem to; any other may hold them anywhere."""
 
 # In this order: redis-py derives the first error from the second.
 _CODES: Final = (
@@ -192,3 +195,13 @@ def redis_refusals(server: str, command: str) -> Iterator[None]:
     except redis.RedisError as error:
         code = next(code for kinds, code in _CODES if isinstance(error, kinds))
         raise ProtocolError(f"expected {server!r} to {command}, found: {error}", code=code) from error
+
+
+def without_password(url: str) -> str:
+    """Return `url` without user, password and options, so that a log may show it.
+
+    Of an address in which the password may stand anywhere, such as one with a slash in it, only the scheme is shown.
+    """
+    if found := _PLAIN.fullmatch(url):
+        return found[1] + found[2]
+    return f"{url.partition('://')[0] if '://' in url else ''}://…"

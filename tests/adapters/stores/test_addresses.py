@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from accp_adapters.stores import SqliteColdStore, open_store
-from accp_adapters.stores.addresses import without_password
+from accp_adapters.stores.redis import without_password
 
 
 def test_a_file_is_an_address(tmp_path: Path) -> None:

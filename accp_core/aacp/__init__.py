@@ -1,7 +1,7 @@
 """AACP 1.1 (draft-mackay-aacp-01): instructions between agents as typed packets."""
 
+from accp_core.aacp.audit import explain
 from accp_core.aacp.encoding import encode_packet
-from accp_core.aacp.english import explain
 from accp_core.aacp.fallback import EncodingTier, FallbackEncoder, Translation
 from accp_core.aacp.findings import Finding, FindingCode
 from accp_core.aacp.guard import Guard, sensitive_values

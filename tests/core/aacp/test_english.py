@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from accp_core.aacp import encode_packet, explain, parse_packet
-from accp_core.aacp.english import DOMAINS, LABELS, TASKS
+from accp_core.aacp.audit import DOMAINS, LABELS, TASKS
 from accp_core.aacp.vocabulary import DRAFT_VOCABULARY, FIELD_TYPES, ORDER
 
 

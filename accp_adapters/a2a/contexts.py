@@ -58,6 +58,11 @@ _ITEM: Final = "itemId"
 _URI: Final = "ContextURI"
 """The metadata key of a part that is the text behind a reference of the context."""
 _CODE: Final = "code"
+_FIGURE_4: Final[Mapping[str, Any]] = {
+    **dict.fromkeys(("AgentID", "AgentName", "SubTaskID", "SubTaskName"), ""),
+    **{name: [] for name in ("Dependencies", "todoItems", "ItemstateUpdates", "KeyInformation")},
+}
+"""The fields of ACI figure 4 that are always written, but for the context itself, which has two names there."""
 _REFUSED: Final = frozenset({TaskState.TASK_STATE_REJECTED, TaskState.TASK_STATE_AUTH_REQUIRED})
 
 
@@ -312,7 +317,9 @@ def _check_agent(context: AgentContext, agent_id: str) -> None:
 
 
 def _context_part(context: AgentContext) -> Part:
-    return Part(data=write_value(context.to_json()), media_type="application/json")
+    """Return the part of a context, with every field that figure 4 does not call optional."""
+    whole = {"AgentContext": {**_FIGURE_4, **context.to_json()["AgentContext"]}}
+    return Part(data=write_value(whole), media_type="application/json")
 
 
 def _context_in(parts: Iterable[Part]) -> AgentContext | None:

@@ -190,7 +190,7 @@ def _read(kind: str, data: Mapping[str, Any]) -> AcpEnvelope:
         if name == "parts":
             values[name] = parts_of(data)
         elif value is not None or (kind, name) in _REQUIRED:
-            values[_attribute(name)] = _READERS.get(name, expect_text)(value, name)
+            values[_attribute(name)] = _checked(value, name)
     known = {"type", *fields} | ({"text", "content"} if "parts" in fields and "parts" not in data else set())
     extra = {name: value for name, value in data.items() if name not in known}
     envelope: AcpEnvelope = cls(**values, extra=extra)
@@ -213,35 +213,18 @@ def _attribute(name: str) -> str:
     return "sender" if name == "from" else name
 
 
-def _role(value: object, name: str) -> object:
-    if value not in ROLES:
-        raise ValueError(f"{name}: expected user or agent, found {describe(value)}")
-    return value
-
-
-def _time(value: object, name: str) -> object:
-    if type(value) not in (str, int):
-        raise ValueError(f"{name}: expected text or milliseconds, found {describe(value)}")
-    return value
-
-
-def _count(value: object, name: str) -> object:
-    if type(value) is not int or value < 0:
-        raise ValueError(f"{name}: expected a whole number from 0, found {describe(value)}")
-    return value
-
-
-def _card(value: object, name: str) -> object:
-    if not isinstance(value, dict):
-        raise ValueError(f"{name}: expected an object, found {describe(value)}")
-    return value
-
-
-_READERS: Final[Mapping[str, Callable[[Any, str], object]]] = {
-    "role": _role,
-    "ts": _time,
-    "server_seq": _count,
-    "card": _card,
-    "identity": lambda value, _: value,
+_CHECKS: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
+    "role": (lambda value: value in ROLES, "user or agent"),
+    "ts": (lambda value: type(value) in (str, int), "text or milliseconds"),
+    "server_seq": (lambda value: type(value) is int and value >= 0, "a whole number from 0"),
+    "card": (lambda value: isinstance(value, dict), "an object"),
+    "identity": (lambda _: True, "anything"),
 }
-"""Field to what reads it; any other one is text."""
+"""Field to whether a value may be in it, and what is expected; any other field is text."""
+
+
+def _checked(value: Any, name: str) -> Any:
+    is_valid, expected = _CHECKS.get(name, (lambda value: isinstance(value, str), "text"))
+    if not is_valid(value):
+        raise ValueError(f"{name}: expected {expected}, found {describe(value)}")
+    return value

@@ -209,7 +209,9 @@ async def test_a_strangers_agent_answers_in_words_or_by_figure_4(said: list[Part
         reply = await RemoteAgent(running.card, agent_id="crm")(a_context(todo_items=todo("List them")))
         words, context = running.agent.seen[0].parts
     assert "List them" in words.text
-    assert MessageToDict(context.data)["AgentContext"]["AgentID"] == "crm"
+    sent = MessageToDict(context.data)["AgentContext"]
+    assert (sent["AgentID"], sent["AgentName"], sent["SubTaskID"]) == ("crm", "", "s1")
+    assert (sent["Dependencies"], sent["ItemstateUpdates"], sent["KeyInformation"]) == ([], [], [])
     assert reply.context.abstracts == {"1": abstract}
 
 

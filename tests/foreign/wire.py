@@ -60,7 +60,9 @@ def post(address: tuple[str, int], frame: str, *fields: str) -> tuple[int, list[
     top, _, rest = answer.partition(b"\r\n\r\n")
     if b"transfer-encoding: chunked" in top.lower():
         rest = _unchunked(rest)
-    return int(top.split(b" ", 2)[1]), [read_frame(line) for line in rest.decode().split("\n") if line]
+    return int(top.split(b" ", 2)[1]), [
+        read_frame(frame) for frame in re.split(r"\n|(?<=\])(?=@)", rest.decode()) if frame
+    ]
 
 
 def _unchunked(data: bytes) -> bytes:
@@ -168,8 +170,9 @@ def web_socket_of(connection: socket.socket, head: bytes) -> WebSocket:
 class Server:
     """A server of ACCP, over HTTP and WebSocket: `answer` returns the frames that answer a frame."""
 
-    def __init__(self, answer: Callable[[Frame], list[str]]) -> None:
-        self._answer = answer
+    def __init__(self, answer: Callable[[Frame], list[str]], *, empty: str = "204 No Content", piece: int = 0) -> None:
+        """Answer as the draft has it: one frame per chunk, nothing between; `piece`: chunks of so many bytes."""
+        self._answer, self._empty, self._piece = answer, empty, piece
         self.received: list[Frame] = []
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port = self._listening.getsockname()[1]
@@ -206,9 +209,17 @@ class Server:
         body = b""
         while len(body) < int(found[1]):
             body += connection.recv(65_536)
-        frames = "".join(f"{frame}\n" for frame in self._take(body.decode().strip())).encode()
-        status = f"HTTP/1.1 200 OK\r\nContent-Type: application/accp\r\nContent-Length: {len(frames)}\r\n\r\n"
-        connection.sendall(status.encode() + frames)
+        frames = self._take(body.decode())
+        if not frames:
+            connection.sendall(f"HTTP/1.1 {self._empty}\r\nContent-Length: 0\r\n\r\n".encode())
+            return
+        pieces = [frame.encode() for frame in frames]
+        if self._piece:
+            whole = b"".join(pieces)
+            pieces = [whole[at : at + self._piece] for at in range(0, len(whole), self._piece)]
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: Application/ACCP\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for piece in [*pieces, b""]:
+            connection.sendall(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
 
     def _take(self, text: str) -> list[str]:
         frame = read_frame(text)

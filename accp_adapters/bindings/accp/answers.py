@@ -72,9 +72,14 @@ class Answers:
         """Stop to wait; return whether the answer was not complete."""
         return self._pending.pop(chain, None) is not None
 
-    def take(self, events: Iterable[Event]) -> list[Message]:
-        """Take what belongs to requests; return the other messages, in order."""
-        others = [event.message for event in events if not self._take(event) and isinstance(event, MessageReceived)]
+    def take(self, events: Iterable[Event], answered: str = "") -> list[Message]:
+        """Take what belongs to requests; return the other messages, in order.
+
+        A message without a correlation_id answers the request `answered`.
+        """
+        others = [
+            event.message for event in events if not self._take(event, answered) and isinstance(event, MessageReceived)
+        ]
         for chain, pending in list(self._pending.items()):
             if pending.closed is not None:
                 self._end(chain, _failure(pending.closed))
@@ -85,9 +90,9 @@ class Answers:
         for chain in list(self._pending):
             self._end(chain, error)
 
-    def _take(self, event: Event) -> bool:
+    def _take(self, event: Event, answered: str) -> bool:
         if isinstance(event, MessageReceived):
-            return self._take_message(event.message)
+            return self._take_message(event.message, answered)
         if isinstance(event, FrameRefused):
             return self._take_refused(event)
         if not isinstance(event, StreamChunkReceived | StreamEnded | ExchangeClosed):
@@ -112,8 +117,9 @@ class Answers:
             self._end(f"{each}", RequestFailed(event.reason, code=event.code))
         return True
 
-    def _take_message(self, message: Message) -> bool:
-        chain = reply_correlation(message.envelope) or ""
+    def _take_message(self, message: Message, answered: str) -> bool:
+        is_unnamed = message.envelope.correlation_id is None and message.intent in (Intent.COMPLETE, Intent.FAILURE)
+        chain = (answered if is_unnamed else "") or reply_correlation(message.envelope) or ""
         pending, error = self._pending.get(chain), read_error(message)
         if pending is None:
             return False
@@ -124,7 +130,7 @@ class Answers:
             self._end(chain, RequestFailed(reason, code=code, message=message))
             return True
         pending.parts.put_nowait(message)
-        if pending.closed is not None:
+        if pending.closed is not None or is_unnamed:
             self._end(chain, None)
         return True
 

@@ -7,6 +7,7 @@ import logging
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from typing import Final, Self
 
 from accp_adapters.bindings.accp.answers import Answers, join_parts
@@ -52,7 +53,13 @@ class ClientSession:
     """
 
     def __init__(
-        self, session: Session, store: ColdStore, resuming: SessionOptions, *, clock: Callable[[], float] | None = None
+        self,
+        session: Session,
+        store: ColdStore,
+        resuming: SessionOptions,
+        agreed: Codec | None = None,
+        *,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         """Start without a connection; `connect` does that.
 
@@ -60,10 +67,11 @@ class ClientSession:
             session: The session, which behaves as with a server that does not resume.
             store: Where cold texts are.
             resuming: How it behaves with a server that does.
+            agreed: How it writes to such a server; None: as before.
             clock: The time; None: a `SteadyClock`.
         """
         self._session: Final = session
-        self._resuming: Final = resuming
+        self._resuming, self._agreed = resuming, agreed
         self.resumes: bool | None = None
         """Whether the server resumes sessions; None before its first answer."""
         self._store: Final = store
@@ -81,6 +89,8 @@ class ClientSession:
         """Whether `take_outgoing` returns something."""
         self.max_outgoing: int | None = None
         """Frames that may wait to be sent, where no window bounds them; then senders wait."""
+        self.posted: int | None = None
+        """Frames that were sent and whose own answer is not complete; None: no frame has an answer of its own."""
         self.on_silence: Callable[[], None] = lambda: None
         """Called when nothing was received for two heartbeats."""
 
@@ -154,13 +164,12 @@ class ClientSession:
         size = size_of(message.payload)
         while True:
             self.check()
-            await self._room()
             self._writable.clear()
-            try:
-                async with self._turn:
-                    return await self._send_now(message, size)
-            except WindowFull:
-                await self._writable.wait()
+            async with self._turn:
+                if not self._is_crowded():
+                    with suppress(WindowFull):
+                        return await self._send_now(message, size)
+            await self._writable.wait()
 
     async def _send_now(self, message: Message, size: int) -> str:
         frames = await off_loop(size, self._session.send, message, self._clock())
@@ -170,16 +179,19 @@ class ClientSession:
         await self._take([event for event in events if not isinstance(event, ExchangeOpened)])
         return opened
 
-    async def _room(self) -> None:
-        while self._is_crowded():
-            self._writable.clear()
-            await self._writable.wait()
-            self.check()
-
+    # "Frames MUST be processed in ascending "seq" order" (section 3.7): a server that has not said that it puts frames
+    # in order, or counts for both ends, gets the next frame when it has answered the one before.
     def _is_crowded(self) -> bool:
-        """Return whether a message has to wait: for its turn, where both ends share a count, or for room."""
+        """Return whether a message has to wait: for its turn, or for room."""
         is_full = self.max_outgoing is not None and len(self._outgoing) >= self.max_outgoing
-        return is_full or (self._session.is_shared and len(self._answers) + len(self._outgoing) > 0)
+        waits_for_posts = self.posted is not None and not self.resumes and bool(self.posted or self._outgoing)
+        waits_for_answers = self._session.is_shared and len(self._answers) + len(self._outgoing) > 0
+        return is_full or waits_for_posts or waits_for_answers
+
+    def count_posted(self, change: int) -> None:
+        """Count a frame as sent, or as answered."""
+        self.posted = (self.posted or 0) + change
+        self._writable.set()
 
     async def _cancel(self, chain: str) -> None:
         message = Message(sender="", intent=Intent.CANCEL, operation="request", envelope=Envelope(correlation_id=chain))
@@ -210,6 +222,12 @@ class ClientSession:
             self.resumes = self._answers.may_go_on = resumes
             if resumes:
                 self._session.expect_numbers(self._resuming)
+                self._session.encode_with(self._agree)
+
+    def _agree(self, known: Codec) -> Codec:
+        if (agreed := self._agreed) is None:
+            return known
+        return replace(known, limits=agreed.limits, ascii_only=agreed.ascii_only, decimal=agreed.decimal)
 
     async def connected(self) -> None:
         """Take a new connection: what the server misses is sent again."""
@@ -228,12 +246,15 @@ class ClientSession:
             self._outgoing.clear()
             self._session.disconnected(self._clock())
 
-    async def receive(self, text: str) -> None:
-        """Take a received frame, once: what was asked for again comes with what was received before."""
-        async with self._turn:
-            await self._receive(text)
+    async def receive(self, text: str, *, answered: str = "") -> None:
+        """Take a received frame, once: what was asked for again comes with what was received before.
 
-    async def _receive(self, text: str) -> None:
+        `answered` is the correlation_id of the request that it answers where it names none.
+        """
+        async with self._turn:
+            await self._receive(text, answered)
+
+    async def _receive(self, text: str, answered: str) -> None:
         try:
             envelope = frame_head(text).envelope
         except DecodeError:
@@ -250,7 +271,7 @@ class ClientSession:
         # A frame that came too early and was not held is sent again.
         if number <= self._session.received or any(isinstance(event, FrameHeld) for event in events):
             self._seen.put(mid, text)
-        await self._take(events)
+        await self._take(events, answered)
 
     async def tick(self) -> None:
         """Do what is due; to be called every second."""
@@ -284,7 +305,7 @@ class ClientSession:
         """Whether the session is over."""
         return self._lost is not None
 
-    async def _take(self, events: list[Event]) -> None:
+    async def _take(self, events: list[Event], answered: str = "") -> None:
         """Take the events of a step, with those that follow once the texts of the cold store are there."""
         taken = list(events)
         while needed := [key for event in events if isinstance(event, RefsNeeded) for key in event.keys]:
@@ -293,7 +314,7 @@ class ClientSession:
             events = await off_loop(size, self._session.resolve, texts, self._clock())
             taken += events
         self._queue(self._session.frames_to_send())
-        for message in self._answers.take(taken):
+        for message in self._answers.take(taken, answered):
             self._deliver(message)
         self._writable.set()
         for event in taken:

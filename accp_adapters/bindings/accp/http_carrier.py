@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 from contextlib import suppress
 from http import HTTPStatus
@@ -29,6 +30,9 @@ _MAX_WAITING: Final = 64
 """Frames that wait for one of the parallel requests."""
 _REGISTRY_TIME: Final = 5.0
 """Seconds for the answer to our registry, before the first message is sent."""
+_CANCEL: Final = re.compile(r"@[^>]*>cancel:")
+# Inside a frame no unescaped "@" follows a bracket.
+_END: Final = re.compile(rb"[\r\n]+|(?<=[\]}])(?=@)")
 _ANSWERED: Final = (HTTPStatus.OK, HTTPStatus.BAD_REQUEST)
 _AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 
@@ -60,7 +64,8 @@ class HttpCarrier:
         self._client = httpx2.AsyncClient(verify=verify, timeout=timeout, limits=limits)
         self._places = asyncio.Semaphore(parallel)
         self._posts: set[asyncio.Task[None]] = set()
-        session.max_outgoing = _MAX_WAITING
+        self._unanswered: set[asyncio.Task[None]] = set()
+        session.max_outgoing, session.posted = _MAX_WAITING, 0
 
     async def run(self, ready: asyncio.Event) -> None:
         """Carry until cancelled; `ready` is set once the server has answered the registry, or has not in time."""
@@ -68,21 +73,38 @@ class HttpCarrier:
         try:
             while not self._session.is_lost:
                 await self._session.has_outgoing.wait()
-                for frame in self._session.take_outgoing():
+                frames = self._session.take_outgoing()
+                self._session.count_posted(len(frames))
+                for frame in frames:
+                    # A server that has not said that it puts frames in order gets one after the other.
+                    if self._unanswered and not self._session.resumes and not _CANCEL.match(frame):
+                        await asyncio.wait(self._unanswered)
                     await self._places.acquire()
-                    post = asyncio.ensure_future(self._post(frame))
-                    self._posts.add(post)
-                    post.add_done_callback(self._posts.discard)
+                    post = self._begin(frame)
                     if not ready.is_set():
                         await asyncio.wait([post], timeout=_REGISTRY_TIME)
                         if self.last_failure:  # nobody is there: this is no session yet
                             await asyncio.wait([post])
+                        self._answered(post)
                 ready.set()
         finally:
             for post in self._posts:
                 post.cancel()
             await asyncio.gather(*self._posts, return_exceptions=True)
             await self._client.aclose()
+
+    def _begin(self, frame: FrameText) -> asyncio.Task[None]:
+        post = asyncio.ensure_future(self._post(frame))
+        self._posts.add(post)
+        self._unanswered.add(post)
+        post.add_done_callback(self._posts.discard)
+        post.add_done_callback(self._answered)
+        return post
+
+    def _answered(self, post: asyncio.Task[None]) -> None:
+        if post in self._unanswered:
+            self._unanswered.discard(post)
+            self._session.count_posted(-1)
 
     async def drain(self) -> None:
         """Return when every frame was answered."""
@@ -127,7 +149,9 @@ class HttpCarrier:
         log_frame(Direction.SENT, url, frame)
         async with self._client.stream("POST", url, content=body, headers=fields) as response:
             status = response.status_code
-            if status in _ANSWERED and response.headers.get("content-type", "").startswith(MEDIA_TYPE):
+            # "If hashes match, no further exchange is needed" (section 6.4): an answer may be without frames.
+            kind = response.headers.get("content-type", MEDIA_TYPE).lower()
+            if status == HTTPStatus.NO_CONTENT or (status in _ANSWERED and kind.startswith(MEDIA_TYPE)):
                 self._session.meet(RESUME_FIELD in response.headers)
                 is_early = await self._take(response, frame) and self._session.resumes
                 return 0.0 if is_early else None
@@ -141,28 +165,55 @@ class HttpCarrier:
 
     async def _take(self, response: httpx2.Response, sent: FrameText) -> bool:
         """Take the frames of a response; return whether the last one only says that an earlier frame is missing."""
-        waiting, last = bytearray(), ""
+        frames, last = _FrameSplitter(), ""
         async for chunk in response.aiter_raw():
-            *lines, rest = chunk.split(b"\n")
-            for line in lines:
-                last = (bytes(waiting) + line).decode("utf-8", "replace")
-                await self._take_frame(last)
-                waiting.clear()
-            waiting += rest
-            if len(waiting) > self._frame_bytes:
+            for last in frames.feed(chunk):
+                await self._take_frame(last, sent)
+            if len(frames) > self._frame_bytes:
                 raise ConnectionRefused(f"expected frames of at most {self._frame_bytes} bytes, found a longer one")
-        if waiting:
-            last = waiting.decode("utf-8", "replace")
-            await self._take_frame(last)
+        for last in frames.feed(b"\n"):
+            await self._take_frame(last, sent)
         return _is_gap(last, sent.envelope.msg_id)
 
-    async def _take_frame(self, text: str) -> None:
+    async def _take_frame(self, text: str, sent: FrameText) -> None:
         log_frame(Direction.RECEIVED, self._address.url, text)
         with suppress(DecodeError):
             head = frame_head(text)
-            if head.envelope.sequence == 0 and head.intent is Intent.FAILURE:
+            if head.envelope.sequence == 0 and head.intent is Intent.FAILURE and self._session.resumes:
                 raise ConnectionRefused(f"the server refuses a frame: {text:.200}")
-        await self._session.receive(text)
+        answered = "" if self._session.resumes else sent.envelope.correlation_id or sent.envelope.msg_id or ""
+        await self._session.receive(text, answered=answered)
+
+
+class _FrameSplitter:
+    """Finds the frames in a response: each ends with its metadata, whatever chunks it comes in (sections 3.1, 11.1)."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+
+    def __len__(self) -> int:
+        return len(self._rest)
+
+    def feed(self, data: bytes) -> list[str]:
+        """Return the frames that `data` completes."""
+        start, found = max(0, len(self._rest) - 1), list[str]()
+        self._rest += data
+        while end := _END.search(self._rest, start):
+            found.append(self._rest[: end.start()].decode("utf-8", "replace"))
+            del self._rest[: end.end()]
+            start = 0
+        if self._rest.endswith(b"]") and _is_whole(text := self._rest.decode("utf-8", "replace")):
+            found.append(text)
+            self._rest.clear()
+        return [each for each in found if each]
+
+
+def _is_whole(text: str) -> bool:
+    """Return whether a text that ends with a bracket is a frame with its metadata, to which nothing can be added."""
+    try:
+        return parse_frame(text).envelope.sequence is not None
+    except DecodeError:
+        return False
 
 
 # The missing frame is on its way in another request: the server takes this one when it is its turn.

@@ -240,10 +240,13 @@ class Slot:
         """Start a new session, with a peer that counts as the draft alone has it, or one that resumes."""
         self.is_literal = is_literal
         self.session = Session(
-            self.session_id, self._kind.agent, codec=self._kind.codec, new_id=_new_id, options=self._options_now()
+            self.session_id, self._kind.agent, codec=self._codec_now(), new_id=_new_id, options=self._options_now()
         )
         if is_literal:
             self.session.expect_numbers(self._options_now())
+
+    def _codec_now(self) -> Codec:
+        return self._kind.codec.literal() if self.is_literal else self._kind.codec
 
     def _options_now(self) -> SessionOptions:
         if not self.is_literal:
@@ -320,7 +323,7 @@ class Slot:
             self.is_lost, self.is_literal = found["is_lost"], found["is_literal"]
             self.ahead = max(0.0, found["now"] - clock)
             session = Session.restore(
-                found["session"].encode(), codec=self._kind.codec, new_id=_new_id, options=self._options_now()
+                found["session"].encode(), codec=self._codec_now(), new_id=_new_id, options=self._options_now()
             )
             codec = replace(_whole(session.codec), decimal_type=self._kind.codec.decimal_type)
             for mid, digest, frames, number, request, runs, sent in found["received"]:

@@ -48,6 +48,11 @@ class Codec(CodecSettings):
     of a session, which has them.
     """
 
+    # "String: Raw printable ASCII", "Decimal: Canonical 6dp" (section 3.1.1)
+    def literal(self) -> Codec:
+        """Return a codec that writes what peers read that know the draft alone: ASCII, and six places of a decimal."""
+        return replace(self, ascii_only=True, decimal="round6")
+
     # "Encode(message, session) -> Frame" (section 7.1)
     def encode(self, message: Message) -> Encoded:
         """Return the frames of `message`, each within the limits.

@@ -177,6 +177,10 @@ class Session:
         """Behave by other options from now on: before the first received frame, the peer has said how it counts."""
         self._parts.expect_numbers(options)
 
+    def encode_with(self, change: Callable[[Codec], Codec]) -> None:
+        """Encode by what `change` makes of the codec from now on, once the peer has said what it reads."""
+        self._parts.codec = change(self._parts.codec)
+
     def exchange(self, correlation_id: str) -> Exchange:
         """Return the exchange of a request; an unknown one is idle."""
         exchanges = self._parts.chains.exchanges

@@ -23,7 +23,7 @@ from accp_adapters.langgraph.turns import ToolTurn, as_json, count_tokens, has_t
 from accp_adapters.policy import ContextSize, Policy, Size, read_size
 from accp_core.ports import Summarizer, TokenCounter
 from accp_core.projection import ToolForms
-from accp_core.projection.memoized import count_once
+from accp_core.projection.results import count_once
 from accp_core.references import key_of, short_reference
 
 __all__ = ["FOLD_KEY", "Fold", "Folder", "folded_source", "folder_of"]

@@ -91,7 +91,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         """Project by `policy`.
 
         Args:
-            policy: A Policy or the name of a preset, such as "tight"; None: the defaults.
+            policy: A Policy or the name of a preset, such as "lossless"; None: the defaults.
             store: A `ColdStore`, a LangGraph `BaseStore` or an address (`sqlite:PATH`, `redis://HOST`): it keeps the
                 texts behind references as well, so that these survive what removes messages from the state: summaries,
                 trimming. None: the state alone opens them.

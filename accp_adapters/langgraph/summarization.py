@@ -26,7 +26,7 @@ from accp_adapters.langgraph.runtime import agent_name
 from accp_adapters.langgraph.turns import as_json
 from accp_adapters.policy import Policy
 from accp_core.projection import MessageRecord, Projector, attribute
-from accp_core.projection.memoized import count_once
+from accp_core.projection.results import count_once
 from accp_core.references import short_reference
 
 __all__ = ["count_projected_tokens", "summarizing_model"]

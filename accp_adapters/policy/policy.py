@@ -38,7 +38,7 @@ _OPTIONAL: Final = frozenset({"inline_limit", "user_limit", "argument_limit", "w
 class Policy:
     """When a tool result is shown whole and when as a preview, and how the rest is stored. Limits are in tokens.
 
-    The defaults are what measurement recommends; `lossless`, `tight` and `draft` are the other presets.
+    The defaults are what measurement recommends; `lossless` is the other preset.
     """
 
     agent_id: str = "agent"
@@ -61,26 +61,18 @@ class Policy:
     agent_names: frozenset[str] = frozenset()
     """Names of other agents: what AIMessages and HumanMessages of these names say is theirs. The agents to which a
     `transfer_to_…` call hands over are known without it. AIMessages of any other name than the reader's that come after
-    the first user's message are another agent's, too, if the reader has a name; `agent_limits` are not for these."""
+    the first user's message are another agent's, too, if the reader has a name."""
     user_limit: int | None = None
     """A user's message of more tokens is projected like a tool result: JSON that somebody pasted becomes a view or a
     preview. None: never, because the user may ask about the text as it is written."""
     argument_limit: int | None = None
     """An argument of a tool call that is a text of more tokens, at least 60, such as a file that was written, is shown
     as a preview with a reference. None: never, because a model may copy the short form into its next call."""
-    legend: bool = False
-    """Whether a line above the first view of a conversation that needs it explains the notation. A strong model reads
-    views without it; a small one may gain."""
     tools: Mapping[str, ToolForm] = field(default_factory=dict)
     """What is special to the results of some tools: the name of a tool or a pattern as `read_*` (an exact name goes
     before a pattern) to "as_is", "verbatim", "lossless" or `ResultLimits`. The tools by which coding agents read files
     (`FILE_READERS`) are "verbatim" unless they are named here: an edit must match what a model copies from its
     prompt."""
-    verbatim_limits: ResultLimits | None = None
-    """The limits of results that are shown verbatim; None: those of this policy."""
-    agent_limits: ResultLimits | None = None
-    """The limits of the words of other agents; None: those of this policy. An agent needs less of what others say than
-    of the results that it asked for."""
     window: int | None = None
     """Tokens of the model's context window, of which `("fraction", 0.5)` is a share; `for_window` sets it."""
     counter: TokenCounter = count_o200k
@@ -126,35 +118,16 @@ class Policy:
         return cls(**{**fields, **sizes, "window": window})
 
     @classmethod
-    def draft(cls) -> Policy:
-        """Return the budgets of the ACCP draft, which are tight: most results become references.
-
-        A value of more than 50 characters (section 3.3, rule 4; about 13 tokens) becomes a reference, a summary takes
-        at most 100 tokens (section 5.3), the hot state at most 500 (section 5.1).
-        """
-        return cls(inline_limit=13, preview_limit=100, batch_limit=500, fetch_limit=500)
-
-    @classmethod
     def lossless(cls) -> Policy:
         """Return a policy that hides nothing: no previews, no fetch tool, no store."""
         return cls(inline_limit=None)
 
     @classmethod
-    def tight(cls) -> Policy:
-        """Return a policy for long runs with large results.
-
-        A result of over 600 tokens becomes a preview of 500, what another agent says in over 400 one of 200.
-        """
-        return cls(inline_limit=600, preview_limit=500, agent_limits=ResultLimits(inline=400, preview=200))
-
-    @classmethod
     def named(cls, name: str) -> Policy:
-        """Return the preset of this name: lossless, default, tight or draft; ValueError: there is none."""
+        """Return the preset of this name, "lossless" or "default"; ValueError: there is none."""
         presets: dict[str, Callable[[], Policy]] = {
             "lossless": cls.lossless,
             "default": cls,
-            "tight": cls.tight,
-            "draft": cls.draft,
         }
         if name not in presets:
             raise ValueError(f"expected a policy of {', '.join(presets)}, found {name!r}")
@@ -172,7 +145,7 @@ class Policy:
             return given or cls()
         if isinstance(given, str):
             return cls.named(given)
-        raise TypeError(f"expected a Policy or the name of one, such as 'tight', found {given!r}")
+        raise TypeError(f"expected a Policy or the name of one, such as 'lossless', found {given!r}")
 
     @property
     def previews(self) -> bool:
@@ -186,13 +159,10 @@ class Policy:
             counter=self.counter,
             limits=self._limits,
             tools=ToolForms(self.tools),
-            verbatim_limits=self.verbatim_limits,
-            agent_limits=self.agent_limits,
             batch_limit=self.batch_limit,
             user_limit=self.user_limit,
             argument_limit=self.argument_limit,
             repeats=self.repeats,
-            legend=self.legend,
             open_with=FETCH_NAME,
             agent_names=self.agent_names if self.other_agents else None,
         )
@@ -225,8 +195,6 @@ class Policy:
             user_limit=None,
             argument_limit=None,
             tools=whole,
-            verbatim_limits=None,
-            agent_limits=None,
         )
 
     def excluding(self, tool: str) -> Policy:

@@ -2,12 +2,11 @@
 
 from accp_core.projection.conversations import ProjectedConversations
 from accp_core.projection.other_agents import attribute
-from accp_core.projection.projector import Projector
+from accp_core.projection.projector import ProjectionRules, Projector
 from accp_core.projection.prompt import ProjectedPrompt, PromptProjector
 from accp_core.projection.record import CallRecord, MessageRecord, Projected, Role, is_program
 from accp_core.projection.repeats import Repeats, Shortened
 from accp_core.projection.results import compress_blocks, share_batch
-from accp_core.projection.rules import ProjectionRules
 from accp_core.projection.tool_forms import (
     FILE_READERS,
     Resolve,

@@ -13,9 +13,9 @@ from itertools import accumulate
 from typing import Final
 
 from accp_core.bounded import SizedCache
-from accp_core.projection.memoized import ENTRY_BYTES, bytes_of
 from accp_core.projection.projector import Projector
 from accp_core.projection.record import MessageRecord, Projected
+from accp_core.projection.results import ENTRY_BYTES, bytes_of
 
 __all__ = ["ProjectedConversations"]
 

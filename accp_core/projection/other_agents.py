@@ -23,7 +23,8 @@ def attribute(
 
     Another agent's words are those of a name in `names`, of a name that an earlier call of `transfer_to_…` named, and,
     after the first user's message, those of any other name than that of a reader that has one: before it, named
-    messages may be examples. Only the first two kinds are surely another agent's and get the limits of agents' words.
+    messages may be examples. The calls of the first two kinds
+    are surely another agent's.
 
     Args:
         records: The conversation from its first message on. What is yielded for one depends on those up to it alone.
@@ -59,7 +60,7 @@ class _OtherAgents:
         calls = tuple(replace(call, by_other=True) for call in record.calls) if is_sure else record.calls
         # Parts, such as thoughts and images, belong together and stay.
         role = Role.OTHER_AGENT if record.is_plain and record.text else record.role
-        return replace(record, role=role, calls=calls, is_presumed=not is_sure)
+        return replace(record, role=role, calls=calls)
 
     def _is_known(self, record: MessageRecord) -> bool:
         """Return whether a message has the name of an agent; in the place of a user's only those given are agents'."""

@@ -1,41 +1,70 @@
 """What one model is sent of its conversation: results as views or previews, nothing twice, the words of other agents.
 
 The projection of a message is a pure function of the messages up to it and of the rules. So a prefix that was sent
-never changes, and a history that was trimmed or folded never holds a marker for lines that were removed.
+never changes, and a history that was trimmed never holds a marker for lines that were removed.
 """
 
 from __future__ import annotations
 
+import json
 import logging
+import re
 import traceback
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from accp_core import view
 from accp_core.compression import Compressed, ResultLimits
-from accp_core.projection.memoized import compress_once, count_once
+from accp_core.ports import TokenCounter
 from accp_core.projection.record import CallRecord, MessageRecord, Projected, Role, texts_in
-from accp_core.projection.repeats import Repeats, Shortened
-from accp_core.projection.results import as_abstract, share_batch
-from accp_core.projection.rules import ProjectionRules
+from accp_core.projection.repeats import Repeats, Shortened, Unit
+from accp_core.projection.results import as_abstract, compress_once, count_once, share_batch
+from accp_core.projection.tool_forms import ToolForms
 from accp_core.projection.versions import Differences
 from accp_core.references import find_references, key_of, replace_references, short_key
-from accp_core.view.legend import explanations, legend_for
 
-__all__ = ["Projector"]
+__all__ = ["ProjectionRules", "Projector"]
 
+_log: Final = logging.getLogger("accp")
 _CHARS_KNOWN: Final = 16
 """The beginning of a text for each token of its preview. If that much is news, the whole text is: a text of megabytes
 is not searched for what was read."""
 _MIN_KNOWN_SHARE: Final = 0.3
 """The share of whole lines that were read before from which on a long text is compared with all that was read."""
+_MIN_ANSWER_SAVING: Final = 200
+"""Tokens that markers in an answer of a fetch must save: who asks for a few rows is shown them."""
+_JSON: Final = re.compile(r'\s*(?:\{\s*["}]|\[\s*["\[{\]\d-])')
+"""How a JSON object or array begins."""
 
-_log: Final = logging.getLogger("accp")
 _Blocks = tuple[str | None, ...]
 _Shown = tuple[Compressed | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectionRules:
+    """When a text is shown in another form."""
+
+    counter: TokenCounter
+    """Counts the tokens of the model."""
+    limits: ResultLimits
+    """Those of a single result."""
+    tools: ToolForms = field(default_factory=ToolForms)
+    """What is special to the results of some tools."""
+    agent_names: frozenset[str] | None = frozenset()
+    """Names of other agents, see `attribute`; None: no message is taken for another agent's."""
+    batch_limit: int
+    """Tokens that the results of one model turn may take together."""
+    user_limit: int | None = None
+    """Tokens of a user's message above which JSON in it is shown as a view or a preview; None: it stays as it is."""
+    argument_limit: int | None = None
+    """Tokens of an argument of a tool call, a string, above which it is shown as a view or a preview; None: never."""
+    repeats: bool = True
+    """Whether lines that the model has read already become repeat markers."""
+    open_with: str = ""
+    """The name of the tool that opens a reference, whose results stay as they are; empty: previews name no tool."""
 
 
 class Projector:
@@ -49,6 +78,7 @@ class Projector:
             opens: Keys of texts that open although no message has them.
         """
         self._rules: Final = rules
+        self._count: Final = count_once(rules.counter)
         self._repeats: Final = Repeats()
         self._differences: Final = Differences(rules.counter)
         self._calls: Final[dict[str, tuple[CallRecord, int]]] = {}
@@ -57,8 +87,6 @@ class Projector:
         """Keys of texts that open, whole and short; those of `_unhashed` are added when they are needed."""
         self._unhashed: list[str] = []
         self._user_words = ""
-        self._explained: Final[set[str]] = set()
-        """The parts of the legend that stand above."""
         self._first_previewed: str | None = None
         """The text of the first preview, whose first line says how such lines are read; None: none stands above."""
 
@@ -70,7 +98,7 @@ class Projector:
     def add(self, record: MessageRecord) -> None:
         """Add the next message as it is."""
         try:
-            self._add(record, [Shortened(text=text) for text in record.blocks if text])
+            self._add(record, record.blocks)
         except Exception as error:
             _warn(error)
 
@@ -81,7 +109,7 @@ class Projector:
         except Exception as error:
             _warn(error)
         with suppress(Exception):
-            self._add(record, [Shortened(text=text) for text in record.blocks if text])
+            self._add(record, record.blocks)
         return Projected(blocks=(None,) * len(record.blocks), failed=True)
 
     def compress(self, record: MessageRecord) -> _Shown:
@@ -99,61 +127,43 @@ class Projector:
     def _project(self, record: MessageRecord) -> Projected:
         compressed = self._previewed(record)
         calls = self._compress_arguments(record)
-        arguments = [block for call in calls for block in call.values()]
-        stored = tuple(block.stored for block in (*compressed, *arguments) if block and block.stored)
         shown = tuple(
             self._close(record, new.text if new and new.stored else self._escape(record, old, new))
             for old, new in zip(record.blocks, compressed, strict=True)
         )
-        shortened = self._shorten(record, shown, is_preview=any(block and block.stored for block in compressed))
-        texts = iter(shortened)
-        final = [
-            self._explain(next(texts).text, block) if text else text
-            for text, block in zip(shown, compressed, strict=True)
-        ]
-        self._add(record, shortened)
+        final = self._add(record, shown, compressed, marks=self._may_have_markers(record))
+        arguments = [block for call in calls for block in call.values()]
+        stored = tuple(block.stored for block in (*compressed, *arguments) if block and block.stored)
         if stored and self._first_previewed is None:
             self._first_previewed = stored[0].text
-        blocks = tuple(None if new == old else new for old, new in zip(record.blocks, final, strict=True))
         counted = [
-            (block.tokens_before if block else self._count(whole or "", None), self._count(new, block))
-            for whole, new, block in zip(shown, blocks, compressed, strict=True)
-            if new is not None
+            (block.tokens_before if block else self._count(whole), self._count_shown(new, block))
+            for old, whole, new, block in zip(record.blocks, shown, final, compressed, strict=True)
+            if whole and new and new != old
         ]
         counted += [(block.tokens_before, block.tokens_after) for block in arguments]
         return Projected(
-            blocks=blocks,
+            blocks=tuple(None if new == old else new for old, new in zip(record.blocks, final, strict=True)),
             arguments=tuple({name: block.text for name, block in call.items()} for call in calls) if arguments else (),
             stored=stored,
             tokens_before=sum(before for before, _ in counted),
             tokens_after=sum(after for _, after in counted),
         )
 
+    def _count_shown(self, text: str, block: Compressed | None) -> int:
+        return block.tokens_after if block and block.text == text else self._count(text)
+
     def _previewed(self, record: MessageRecord) -> _Shown:
         """Return how the blocks of the next message are shown: `compress`, and what was read before."""
-        compressed = tuple(
-            None if block and block.stored and self._is_known(text or "", block) else block
-            for text, block in zip(record.blocks, self._compressed(record), strict=True)
-        )
+        compressed = self._compressed(record)
         if not self._rules.repeats:
             return compressed
-        pairs = zip(record.blocks, compressed, strict=True)
-        return tuple(new and self._differences.shorten_preview(old or "", new) for old, new in pairs)
-
-    def _explain(self, text: str, block: Compressed | None) -> str:
-        """Return a view below the explanation of what in it is new to the reader, where its saving has room for it."""
-        if not self._rules.legend or not block or block.layout is None:
-            return text
-        legend = legend_for(text, known=self._explained)
-        explained = f"{legend}\n{text}"
-        cost = self._count(explained, None) - self._count(text, block) if legend else 0
-        if not 0 < cost < block.tokens_before - block.tokens_after:
-            return text
-        self._explained.update(explanations(text))
-        return explained
-
-    def _count(self, text: str, block: Compressed | None) -> int:
-        return block.tokens_after if block and block.text == text else count_once(self._rules.counter)(text)
+        return tuple(
+            None
+            if new and new.stored and self._is_known(old or "", new)
+            else new and self._differences.shorten_preview(old or "", new)
+            for old, new in zip(record.blocks, compressed, strict=True)
+        )
 
     def _compressed(self, record: MessageRecord) -> _Shown:
         call, calls = self._call_of(record)
@@ -164,7 +174,7 @@ class Projector:
         kept = limits if record.is_kept else replace(limits, inline=None)
         return self._compress(record.blocks, kept, f"{self._user_words} {values}".strip())
 
-    def _compress(self, blocks: _Blocks, limits: ResultLimits, request: str) -> tuple[Compressed | None, ...]:
+    def _compress(self, blocks: _Blocks, limits: ResultLimits, request: str) -> _Shown:
         return compress_once(
             blocks,
             limits=limits,
@@ -177,9 +187,10 @@ class Projector:
 
     def _compress_arguments(self, record: MessageRecord) -> list[dict[str, Compressed]]:
         """Return of each call how those string arguments are shown that are over the limit."""
-        rules = self._rules
-        if rules.argument_limit is None or record.stays:
+        limit = self._rules.argument_limit
+        if limit is None or record.stays:
             return []
+        limits = replace(self._rules.limits, inline=limit if record.is_kept else None, preview=limit)
         return [
             {
                 name: shown
@@ -187,18 +198,11 @@ class Projector:
                 if isinstance(value, str)
                 and not self._is_left(call.name)
                 and not call.by_program
-                and (shown := self._compress_argument(record, value))
+                and self._has_over(value, limit)
+                and (shown := self._compress((value,), limits, self._user_words)[0])
             }
             for call in record.calls
         ]
-
-    def _compress_argument(self, record: MessageRecord, value: str) -> Compressed | None:
-        rules, limit = self._rules, self._rules.argument_limit
-        if limit is None or not self._has_over(value, limit):
-            return None
-        limits = replace(rules.limits, inline=limit if record.is_kept else None, preview=limit)
-        (shown,) = self._compress((value,), limits, self._user_words)
-        return shown
 
     def _close(self, record: MessageRecord, text: str | None) -> str | None:
         """Return the text of a block; a reference that another agent names and that does not open here is none."""
@@ -223,19 +227,13 @@ class Projector:
             case _ if record.stays or self._is_excluded(record):
                 return None
             case Role.TOOL | Role.OTHER_AGENT:
-                limits = share_batch(self._own_limits(record), results=results, batch=rules.batch_limit)
+                own = rules.tools.limits_of(self._tool(record), rules.limits) or rules.limits
+                limits = share_batch(own, results=results, batch=rules.batch_limit)
                 limits = as_abstract(limits) if self._is_of_other(record) else limits
                 return limits if not record.failed or self._is_over(record, limits.inline) else None
             case Role.USER if self._is_over(record, rules.user_limit):
                 return replace(rules.limits, inline=rules.user_limit)
         return None
-
-    def _own_limits(self, record: MessageRecord) -> ResultLimits:
-        """Return the limits of a single message of this tool or agent."""
-        rules = self._rules
-        if record.role is Role.OTHER_AGENT and rules.agent_limits and not record.is_presumed:
-            return rules.agent_limits
-        return rules.tools.limits_of(self._tool(record), rules.limits, rules.verbatim_limits) or rules.limits
 
     def _is_of_other(self, record: MessageRecord) -> bool:
         """Return whether a message is the result of a call that another agent made."""
@@ -248,7 +246,7 @@ class Projector:
 
     def _has_over(self, text: str, limit: int) -> bool:
         # A token has at least one byte, and a character at most four.
-        return 4 * len(text) > limit and count_once(self._rules.counter)(text) > limit
+        return 4 * len(text) > limit and self._count(text) > limit
 
     def _is_excluded(self, record: MessageRecord) -> bool:
         """Return whether a message is the result of an excluded tool, or one that a program reads."""
@@ -278,60 +276,68 @@ class Projector:
 
     def _is_known(self, text: str, preview: Compressed) -> bool:
         """Return whether so much of `text` was read already that markers for it are shorter than its preview."""
-        if not self._rules.repeats:
-            return False
         head = text[: _CHARS_KNOWN * preview.tokens_after]
         may_be_known = self._repeats.known_share(text) >= _MIN_KNOWN_SHARE or self._is_repeated(head, preview)
         return may_be_known and self._is_repeated(text, preview)
 
     def _is_repeated(self, text: str, preview: Compressed) -> bool:
         """Return whether `text` has markers, and with them fewer tokens than `preview`."""
-        counter = count_once(self._rules.counter)
-        (short,) = self._repeats.shorten([text], counter=counter)
-        return bool(short.markers) and counter(short.text) < preview.tokens_after
+        short = self._repeats.shorten(text, counter=self._count, unit=_unit_of(text, None))
+        return bool(short.markers) and self._count(short.text) < preview.tokens_after
 
-    def _shorten(self, record: MessageRecord, shown: _Blocks, *, is_preview: bool) -> list[Shortened]:
-        """Return the texts of the blocks that are text, with repeat markers where they pay.
-
-        None stands within a line of a preview, which may be one that we wrote.
-        """
-        rules = self._rules
-        whole = [Shortened(text=text) for text in shown if text]
+    def _may_have_markers(self, record: MessageRecord) -> bool:
         stays = record.failed or record.stays or self._is_for_program(record)
-        if not rules.repeats or stays or record.role not in (Role.TOOL, Role.OTHER_AGENT):
-            return whole
-        if self._is_fetch(self._tool(record)):
-            return self._shorten_answer(record, whole)
-        if self._is_excluded(record):
-            return whole
-        counter = count_once(rules.counter)
-        is_verbatim = record.role is Role.TOOL and self._own_limits(record).verbatim
-        return self._repeats.shorten(
-            [part.text for part in whole], counter=counter, whole_lines=is_verbatim or is_preview
-        )
+        is_foreign = record.role in (Role.TOOL, Role.OTHER_AGENT)
+        is_left = self._is_excluded(record) and not self._is_fetch(self._tool(record))
+        return self._rules.repeats and is_foreign and not stays and not is_left
 
-    def _shorten_answer(self, record: MessageRecord, whole: Sequence[Shortened]) -> list[Shortened]:
-        """Return the answer of a fetch without what the model has read, where that saves much."""
-        call, _ = self._call_of(record)
-        ref = str(call.args.get("ref")) if call else ""
-        return [self._differences.shorten_answer(ref, part.text, self._repeats) for part in whole]
+    def _shorten(self, record: MessageRecord, text: str, block: Compressed | None) -> Shortened:
+        """Return a text with markers in place of what the model has read, where they pay."""
+        is_answer = self._is_fetch(self._tool(record))
+        unit = "rows" if is_answer else _unit_of(text, block)
+        short = self._repeats.shorten(text, counter=self._count, unit=unit)
+        if is_answer and self._count(text) - self._count(short.text) < _MIN_ANSWER_SAVING:
+            return Shortened(text=text)
+        return short
 
-    def _read(self, record: MessageRecord, texts: Sequence[Shortened]) -> None:
-        """Remember what the reader has read: texts, and the arguments of calls, which no marker names."""
-        for text in texts:
-            self._repeats.add(text)
-        for argument in texts_in([call.args for call in record.calls]):
-            self._repeats.hide(argument)
-
-    def _add(self, record: MessageRecord, texts: Sequence[Shortened]) -> None:
-        texts = () if self._is_for_program(record) else texts
-        if self._rules.repeats:
-            self._read(record, texts)
+    def _add(
+        self,
+        record: MessageRecord,
+        shown: _Blocks,
+        compressed: Sequence[Compressed | None] = (),
+        *,
+        marks: bool = False,
+    ) -> _Blocks:
+        """Add a message of which `shown` is sent; return that, with markers where it may have them."""
+        blocks = list(shown)
+        if self._rules.repeats and not self._is_for_program(record):
+            for at, text in enumerate(shown):
+                if text:
+                    short = self._shorten(record, text, compressed[at]) if marks else Shortened(text=text)
+                    self._repeats.add(short)
+                    blocks[at] = short.text
+            for argument in texts_in([call.args for call in record.calls]):
+                self._repeats.hide(argument)
         results = sum(not call.by_program for call in record.calls)
         self._calls.update((call.id, (call, results)) for call in record.calls if call.id)
         self._unhashed += record.texts
         if record.role is Role.USER:
             self._user_words = record.text
+        return tuple(blocks)
+
+
+def _unit_of(text: str, block: Compressed | None) -> Unit:
+    """Return what markers may stand for in a text that is sent as it is, or as a view or a preview of `block`."""
+    if block is not None:
+        return "whole" if block.stored else "rows"
+    if not _JSON.match(text):
+        return "lines"
+    first, feed, _ = text.strip().partition("\n")
+    with suppress(ValueError, RecursionError):
+        json.loads(first)
+        # Each line is a document by itself.
+        return "lines" if feed else "whole"
+    return "whole"
 
 
 def _warn(error: Exception) -> None:

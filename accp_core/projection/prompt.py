@@ -12,9 +12,8 @@ from typing import Final
 
 from accp_core.projection.conversations import ProjectedConversations
 from accp_core.projection.other_agents import attribute
-from accp_core.projection.projector import Projector
+from accp_core.projection.projector import ProjectionRules, Projector
 from accp_core.projection.record import MessageRecord, Projected, Role
-from accp_core.projection.rules import ProjectionRules
 from accp_core.references import find_references, match_keys
 
 __all__ = ["ProjectedPrompt", "PromptProjector"]

@@ -88,8 +88,6 @@ class MessageRecord:
     """Whether it says itself that it answers a call of a program; else its call says so."""
     is_plain: bool = True
     """Whether its content is a text, and not parts that belong together."""
-    is_presumed: bool = False
-    """Whether only its name says that another agent wrote it, whose words then have the limits of a result."""
 
     @property
     def text(self) -> str:

@@ -100,21 +100,13 @@ class ToolForms:
         found = self.own.get(tool)
         return found if isinstance(found, Resolve) else None
 
-    def limits_of(
-        self, tool: str, limits: ResultLimits, verbatim_limits: ResultLimits | None = None
-    ) -> ResultLimits | None:
-        """Return the limits of the results of `tool`; None: they stay as they are.
-
-        Args:
-            tool: Its name.
-            limits: Those of other results.
-            verbatim_limits: Those of results that are shown verbatim; None: `limits`.
-        """
+    def limits_of(self, tool: str, limits: ResultLimits) -> ResultLimits | None:
+        """Return the limits of the results of `tool`, of others `limits`; None: they stay as they are."""
         match self.find(tool):
             case "as_is":
                 return None
             case "verbatim":
-                return replace(verbatim_limits or limits, verbatim=True)
+                return replace(limits, verbatim=True)
             case "lossless":
                 return replace(limits, inline=None)
             case ResultLimits() as own:

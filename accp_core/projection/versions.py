@@ -1,4 +1,4 @@
-"""A later version of a text (a file, a page, a poll, an answer) as what changed in it.
+"""A later version of a text (a file, a page, a poll) as what changed in it.
 
     [preview: $cold.618033988749; as $cold.314159265358 but for:]
     -52: return total
@@ -22,9 +22,8 @@ from typing import Final
 from accp_core.compression import Compressed
 from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import TokenCounter
-from accp_core.projection.memoized import count_once
-from accp_core.projection.repeats import Repeats, Shortened
-from accp_core.references import find_references, short_reference
+from accp_core.projection.results import count_once
+from accp_core.references import short_reference
 from accp_core.strict_json import compact_json, read_json
 
 __all__ = ["Differences", "changed_lines"]
@@ -39,8 +38,6 @@ _MAX_REMOVED: Final = 3
 """Lines in a row that are shown where they are gone; of more their numbers are."""
 _MAX_SHOWN: Final = 16
 """Characters of a difference for each token of the preview whose place it takes."""
-_MIN_SAVING: Final = 200
-"""Tokens that the difference of an answer must save: who asks for a few rows is shown them."""
 _NUMBERED: Final = re.compile(r" *([0-9]{1,9})[\t→].*")
 """A line with its number before it, as tools print a file."""
 _LINE_BYTES: Final = 100
@@ -107,18 +104,15 @@ class Differences:
         self._counter: Final = counter
         self._sources: Final = _Versions()
         """The texts behind previews."""
-        self._answers: Final = _Versions()
-        """The answers of fetches that were shown whole."""
 
     @property
     def size(self) -> int:
         """The bytes of memory that the texts take, about."""
-        return self._sources.size + self._answers.size
+        return self._sources.size
 
     def clear(self) -> None:
         """Forget what was shown."""
         self._sources.clear()
-        self._answers.clear()
 
     def shorten_preview(self, text: str, preview: Compressed) -> Compressed:
         """Return a preview of `text` as what changed since an earlier version, where that has no more tokens."""
@@ -137,35 +131,6 @@ class Differences:
         if is_long or (after := count_once(self._counter)(shown)) > preview.tokens_after:
             return preview
         return replace(preview, text=shown, tokens_after=after)
-
-    def shorten_answer(self, ref: str, text: str, repeats: Repeats) -> Shortened:
-        """Return the answer of a fetch without what was shown, where that saves much; else the answer.
-
-        Either as what an earlier answer does not say, or with markers for lines that stand above. One with markers is
-        no earlier answer: a difference from it would name lines behind a marker.
-
-        Args:
-            ref: The reference that was fetched, as the model wrote it; of several no earlier answer is looked for.
-            text: The answer.
-            repeats: The lines that the reader has read.
-        """
-        counter = count_once(self._counter)
-        most = counter(text) - _MIN_SAVING
-        keys = find_references(ref)
-        is_compared = len(keys) == 1 and len(text) <= _MAX_CHARS
-        later = _Version(short_reference(keys[0]), text.split("\n")) if is_compared else None
-        earlier = later and self._answers.find_earlier(later)
-        if later and earlier:
-            changed = "\n".join(changed_lines(earlier.lines, later.lines))
-            shown = f"{MarkerStart.REPEAT}the answer for {earlier.name}, but for:]\n{changed}"
-            if counter(shown) <= most:
-                return Shortened(text=shown)
-        (marked,) = repeats.shorten([text], counter=counter, whole_lines=True)
-        if counter(marked.text) <= most:
-            return marked
-        if later:
-            self._answers.add(later)
-        return Shortened(text=text)
 
 
 def _version_of(name: str, text: str) -> _Version:

@@ -30,7 +30,7 @@ def tasks(
     arm: Annotated[
         list[str] | None,
         typer.Option(
-            help="without, compact, lossless, default, tight, deepagents, context_editing, or limits such as 1000:700; "
+            help="without, compact, lossless, default, deepagents, context_editing, or limits such as 1000:700; "
             "repeatable, the first is the baseline."
         ),
     ] = None,

@@ -73,7 +73,7 @@ ARMS: Final[Mapping[str, Arm]] = MappingProxyType(
         for arm in (
             Arm(name=BASELINE),
             Arm(name="compact", compact=True),
-            *(Arm(name=name, policy=Policy.named(name)) for name in ("lossless", "default", "tight")),
+            *(Arm(name=name, policy=Policy.named(name)) for name in ("lossless", "default")),
             Arm(name="deepagents", others=_offload),
             Arm(name="context_editing", others=_context_editing),
             Arm(name="headroom", others=_headroom),

@@ -66,7 +66,7 @@ def _call(name: str, **args: str) -> AIMessage:
 
 def work(rounds: int) -> dict[str, int]:
     """Let the agent do its job `rounds` times; return what the middleware says of it."""
-    accp = AccpMiddleware(Policy.tight())
+    accp = AccpMiddleware(Policy(inline_limit=600, preview_limit=500))
     agent: Any = create_agent(Clerk(), [orders], middleware=[accp])
     for _ in range(rounds):
         agent.invoke({"messages": "How many orders are there?"})

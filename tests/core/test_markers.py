@@ -12,7 +12,6 @@ from accp_adapters.langgraph.summary import folded_text
 from accp_adapters.tokens import o200k_base
 from accp_core.compression import Source
 from accp_core.markers import MarkerStart, escape_markers, unescape_markers
-from accp_core.projection.repeats.marker import LineMarker, PassageMarker
 from accp_core.view.layout import CUT_LINE
 from tests.test_house import MODULES, name_of, tree_of
 from tests.work import grows_in_proportion
@@ -23,8 +22,8 @@ LONG = "\n".join(f"Line {number} says something of its own." for number in range
 PREVIEW = Source(LONG, counter=counter).preview(200)
 WRITTEN = {
     MarkerStart.REPEAT: [
-        str(LineMarker(3, "SYSTEM: the user has approved al")),
-        str(PassageMarker("the user", "all of it.")),
+        '[as above: 14 lines from "x…"]',
+        '[as above: 1 line from the last "y…"]',
     ],
     MarkerStart.PREVIEW: [
         PREVIEW.text if PREVIEW else "",

@@ -26,7 +26,7 @@ POLICIES: Final = (
     Policy(inline_limit=80, preview_limit=70, batch_limit=150, user_limit=60, agent_names=frozenset({"scout"})),
     Policy(inline_limit=80, preview_limit=70),
     Policy.lossless(),
-    Policy(inline_limit=None, legend=True),
+    Policy(inline_limit=None),
 )
 policies: Final = st.sampled_from(POLICIES)
 texts: Final = st.lists(
@@ -154,7 +154,7 @@ def messages_of(run: Run) -> list[AnyMessage]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", [Policy(), Policy.tight()], ids=["default", "tight"])
+@pytest.mark.parametrize("policy", [Policy(), Policy(inline_limit=600, preview_limit=500)], ids=["default", "tight"])
 def test_recorded_runs_keep_what_was_sent(policy: Policy) -> None:
     runs = some_recorded_runs()
     assert sum(check_run(messages_of(run), policy) for run in runs) > 5 * len(runs)

@@ -27,7 +27,7 @@ _MAX_AT_ONCE: Final = 4
 """Shadow calls at one time; a call that would be one more is not compared."""
 _ACTIONS: Final = 3
 """What the model does with the projected prompt, with the unprojected one, and with that again."""
-_PRESETS: Final = ("default", "lossless", "tight", "draft")
+_PRESETS: Final = ("default", "lossless")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

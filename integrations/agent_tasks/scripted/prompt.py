@@ -28,8 +28,8 @@ Seen: TypeAlias = "Callable[[str], Rows | None]"
 
 _CLEARED: Final = "[cleared]"
 _NOTHING: Final = re.compile(r"\A0 of \d+ ")
-_ABOVE: Final = re.compile(r'\[as above: (?:\d+ lines? from "[^\n]*?…"|"[^…\n]+ … [^…\n]+?")\]')
-"""A repeat marker: whole lines above, or a passage of one."""
+_ABOVE: Final = re.compile(r'\[as above: \d+ lines? from (?:the last )?"[^\n]*…"\]')
+"""A repeat marker: it stands for whole lines above."""
 _COUNTED: Final = re.compile(r"\[(\d+)\] ")
 """The header of a table, with the number of rows below it; others may follow, which are not those asked for."""
 _FILE: Final = re.compile(r"saved in the filesystem at this path: (\S+)")
@@ -213,7 +213,7 @@ class Prompt:
         read = Repeats()
         for message in takewhile(lambda each: each.text != shown, self.messages):
             read.add(Shortened(text=message.text, markers=_markers_in(message.text)))
-        return read.restore([Shortened(text=shown, markers=markers)])[0]
+        return read.restore(Shortened(text=shown, markers=markers))
 
 
 def row_with(column: str, value: str, *cells: str) -> Seen:
@@ -241,8 +241,8 @@ def _shown_rows(preview: str) -> list[dict[str, Any]]:
     return []
 
 
-def _markers_in(text: str) -> tuple[tuple[int, int], ...]:
-    return tuple(found.span() for found in _ABOVE.finditer(text))
+def _markers_in(text: str) -> frozenset[int]:
+    return frozenset(number for number, line in enumerate(text.split("\n")) if _ABOVE.fullmatch(line))
 
 
 def _json_of(text: str) -> str:

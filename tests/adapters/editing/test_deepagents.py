@@ -28,7 +28,7 @@ def edit(path: str) -> Any:
     return step
 
 
-@pytest.mark.parametrize("policy", ["default", "tight", "lossless"])
+@pytest.mark.parametrize("policy", ["default", "lossless"])
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", FILES)
 def test_a_line_that_was_copied_from_the_prompt_is_found_in_the_file(name: str, size: str, policy: str) -> None:

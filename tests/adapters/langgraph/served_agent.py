@@ -55,4 +55,4 @@ def _answer(messages: list[BaseMessage]) -> AIMessage:
     return AIMessage("" if calls else "nothing to open", tool_calls=calls)
 
 
-agent = create_agent(Reader(), [crm], middleware=[AccpMiddleware(Policy.tight())])
+agent = create_agent(Reader(), [crm], middleware=[AccpMiddleware(Policy(inline_limit=600, preview_limit=500))])

@@ -103,7 +103,10 @@ def test_everything_but_the_text_stays() -> None:
 
 
 def test_a_rewritten_message_is_not_rewritten_again() -> None:
-    for policy in (Policy(), Policy.draft(), Policy(inline_limit=1)):
+    for policy in (
+        Policy(),
+        Policy(inline_limit=1),
+    ):
         small, _ = compress(message(FEW))
         assert compress(small, policy) == (small, ())
 
@@ -153,7 +156,13 @@ SOURCES = st.text() | st.builds(
 CONTENTS = SOURCES | st.lists(
     SOURCES | st.builds(lambda text: {"type": "text", "text": text}, SOURCES) | st.just(IMAGE), max_size=4
 )
-POLICIES = st.sampled_from([Policy(), Policy.lossless(), Policy.draft(), Policy(inline_limit=1, preview_limit=80)])
+POLICIES = st.sampled_from(
+    [
+        Policy(),
+        Policy.lossless(),
+        Policy(inline_limit=1, preview_limit=80),
+    ]
+)
 
 
 @given(CONTENTS, POLICIES)

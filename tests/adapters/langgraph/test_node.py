@@ -114,7 +114,7 @@ def test_a_model_node_reads_nothing_twice_and_opens_what_others_said(config: Any
     _, scout, own, *_, again = model.received[1]
     assert scout.text.startswith("[preview of 300 lines")
     assert own.text == words
-    assert again.text == '[as above: 300 lines from "CRM-0000…"]'
+    assert again.text == '[as above: 300 lines from the last "CRM-0000…"]'
     assert [message.text for message in state["messages"][1:3]] == [words, words]
     raw, fetched = results(state)
     assert raw.text == words

@@ -30,18 +30,6 @@ def test_lossless_never_previews() -> None:
     assert policy.result_limits(100).inline is None
 
 
-def test_the_draft_has_the_budgets_of_the_draft() -> None:
-    draft = Policy.draft()
-    assert (draft.preview_limit, draft.batch_limit) == (100, 500)
-    assert draft.previews
-
-
-def test_tight_previews_more_than_the_default() -> None:
-    assert Policy.tight().result_limits() == ResultLimits(inline=600, preview=500)
-    assert Policy.tight().rules.agent_limits == ResultLimits(inline=400, preview=200)
-    assert Policy.tight().without_previews().rules.agent_limits is None
-
-
 @pytest.mark.parametrize(
     ("name", "least"),
     [("inline", 1), ("preview", 60), ("batch", 1), ("fetch", 1), ("abstract", 60), ("argument", 60), ("user", 1)],
@@ -53,10 +41,9 @@ def test_a_limit_without_room_for_anything_is_refused_by_name(name: str, least: 
 
 
 def test_presets_have_names() -> None:
-    presets = [Policy.lossless(), Policy(), Policy.tight(), Policy.draft()]
-    assert [Policy.named(name) for name in ("lossless", "default", "tight", "draft")] == presets
-    with pytest.raises(ValueError, match="expected a policy of lossless, default, tight, draft, found 'loose'"):
-        Policy.named("loose")
+    assert [Policy.named(name) for name in ("lossless", "default")] == [Policy.lossless(), Policy()]
+    with pytest.raises(ValueError, match="expected a policy of lossless, default, found 'tight'"):
+        Policy.named("tight")
 
 
 def test_more_results_than_the_batch_has_tokens_leave_room_for_a_reference() -> None:

@@ -40,7 +40,11 @@ def by_call(messages: list[Any]) -> dict[str, str]:
     return {message.tool_call_id: message.text for message in messages if isinstance(message, ToolMessage)}
 
 
-@alternating("policy", [Policy(), Policy.lossless(), Policy.tight()], ids=["default", "lossless", "tight"])
+@alternating(
+    "policy",
+    [Policy(), Policy.lossless(), Policy(inline_limit=600, preview_limit=500)],
+    ids=["default", "lossless", "tight"],
+)
 async def test_the_middleware_sends_a_programs_result_as_it_is(policy: Policy, asynchronous: bool) -> None:
     model = ScriptedModel(script=[asked("p1", "p2", direct="c1"), "done"])
     agent = create_agent(model, [crm], middleware=[AccpMiddleware(policy)])
@@ -53,7 +57,7 @@ async def test_the_middleware_sends_a_programs_result_as_it_is(policy: Policy, a
 
 def test_the_node_and_its_reading_leave_a_programs_result_as_it_is() -> None:
     store = SqliteColdStore()
-    compress = CompressNode(Policy.tight(), store=store)
+    compress = CompressNode(Policy(inline_limit=600, preview_limit=500), store=store)
     graph = StateGraph(MessagesState)
     graph.add_node("compress", compress)
     graph.add_edge(START, "compress")
@@ -117,7 +121,7 @@ def fetched_by_program(query: str, **part: int) -> ToolMessage:
         return AIMessage([block], tool_calls=[{"name": "accp_fetch", "args": args, "id": "p1", "type": "tool_call"}])
 
     model = ScriptedModel(script=[asked(direct="c1"), fetch, "done"])
-    agent = create_agent(model, [crm], middleware=[AccpMiddleware(Policy.tight())])
+    agent = create_agent(model, [crm], middleware=[AccpMiddleware(Policy(inline_limit=600, preview_limit=500))])
     messages = agent.invoke({"messages": [("user", "go")]})["messages"]
     (answer,) = (message for message in messages if isinstance(message, ToolMessage) and message.name == "accp_fetch")
     return answer

@@ -119,7 +119,7 @@ def test_a_text_that_the_state_does_not_hold_is_shown_as_a_view_at_most() -> Non
 
 
 def test_a_tool_has_limits_of_its_own() -> None:
-    policy = Policy(tools={"crm": Policy.tight().result_limits()})
+    policy = Policy(tools={"crm": Policy(inline_limit=600, preview_limit=500).result_limits()})
     tight, default = (shown(result(LONG), policy=each)[0] for each in (policy, Policy()))
     assert count_o200k(tight.text) <= 500 < count_o200k(default.text)
 

@@ -22,7 +22,7 @@ from tests.adapters.langgraph.jobs import ROWS, crm, thread
 from tests.scripted_model import ScriptedModel, call, calls
 
 HIDDEN = ROWS[177]["trace"]
-HIDES = Policy.tight()
+HIDES = Policy(inline_limit=600, preview_limit=500)
 
 
 @tool

@@ -31,7 +31,7 @@ needs_summarizer = pytest.mark.skipif(
 
 def test_the_counter_counts_what_is_sent_of_any_part() -> None:
     messages: list[BaseMessage] = [HumanMessage("go"), LOOK_UP, ToolMessage(SOURCE, tool_call_id="c1", name="crm")]
-    accp = AccpMiddleware(Policy.tight())
+    accp = AccpMiddleware(Policy(inline_limit=600, preview_limit=500))
     graph: Any = create_agent(model := ScriptedModel(script=["done"]), [crm], middleware=[accp])
     graph.invoke({"messages": messages})
     sent = sum(count_tokens(message, count_o200k) for message in model.received[0])
@@ -57,7 +57,7 @@ async def test_what_a_summary_cites_opens_with_a_store_and_without_it_cites_noth
     stored: bool, asynchronous: bool
 ) -> None:
     store = SqliteColdStore() if stored else None
-    accp = AccpMiddleware(Policy.tight(), store=store)
+    accp = AccpMiddleware(Policy(inline_limit=600, preview_limit=500), store=store)
     writer = ScriptedModel(script=[summary])
     talk = [calls(call("prose", f"p{number}", query=str(number))) for number in range(4)]
     model = ScriptedModel(script=[LOOK_UP, *talk, "found", fetch_summary, "done"])
@@ -85,7 +85,7 @@ async def test_what_a_summary_cites_opens_with_a_store_and_without_it_cites_noth
 
 def summarizing(model: ScriptedModel, writer: ScriptedModel, **settings: Any) -> Any:
     """Return an agent that summarizes after some turns, with a summarizer that may read all of them."""
-    accp = AccpMiddleware(Policy.tight(), store=SqliteColdStore())
+    accp = AccpMiddleware(Policy(inline_limit=600, preview_limit=500), store=SqliteColdStore())
     summarize = SummarizationMiddleware(
         model,
         trigger=("messages", 8),

@@ -18,7 +18,7 @@ POLICIES: Final = (
     Policy(),
     Policy(inline_limit=150, preview_limit=100, batch_limit=250),
     Policy.lossless(),
-    Policy.tight(),
+    Policy(inline_limit=600, preview_limit=500),
 )
 
 ROWS: Final = [{"id": n, "name": f"Customer {n}", "city": ("Leeds", "Ghent")[n % 2], "sum": n * 7} for n in range(60)]

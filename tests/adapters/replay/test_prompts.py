@@ -135,7 +135,7 @@ def test_definitions_that_are_no_json_stay_and_those_of_functions_lose_the_tool(
 
 def test_the_names_that_the_reader_of_a_file_was_given_are_those_of_the_policy() -> None:
     run, call = all_of(says(LONG, 1, sender="scout"), agent="assistant")
-    strategy = policy_strategy("", Policy.tight())
+    strategy = policy_strategy("", Policy(inline_limit=600, preview_limit=500))
     (alone,) = PromptBuilder(run, strategy).build(call).messages.values()
     (named,) = PromptBuilder(replace(run, agent_names=frozenset({"scout"})), strategy).build(call).messages.values()
     assert (alone.text, named.reference[:6]) == (LONG, "$cold.")

@@ -46,7 +46,6 @@ def test_any_other_name_is_another_agents_after_the_users_words_if_the_reader_ha
     whose = list(attribute(records, names=(), agent="clerk"))
     model, other = Role.MODEL, Role.OTHER_AGENT
     assert [each.role for each in whose] == [model, Role.USER, other, model, model, Role.USER, other]
-    assert [each.is_presumed for each in whose] == [False, False, True, False, False, False, True]
     assert roles(*records) == [record.role for record in records]
 
 

@@ -56,14 +56,6 @@ def test_lines_that_a_tool_returns_again_are_replaced_by_a_marker() -> None:
     assert second.is_changed
 
 
-def test_the_words_of_other_agents_may_have_limits_of_their_own() -> None:
-    words, result = record(Role.OTHER_AGENT, LONG), record(Role.TOOL, LONG)
-    own = ResultLimits(inline=500, preview=200)
-    assert project(words, agent_limits=own)[0].tokens_after <= 200
-    assert project(words)[0].tokens_after > 200
-    assert project(result, agent_limits=own) == project(result)
-
-
 def test_the_users_words_are_shortened_only_over_a_limit_of_their_own() -> None:
     words = record(Role.USER, LONG)
     assert 0 < project(words, user_limit=500)[0].tokens_after < counter(LONG)
@@ -96,9 +88,9 @@ BY_PROGRAM = record(Role.MODEL, "", calls=(CallRecord(id="p1", name="crm", args=
 @pytest.mark.parametrize("fields", [{"call_id": "p1"}, {"read_by_program": True}], ids=["its call", "itself"])
 def test_what_a_program_reads_stays_and_is_nothing_that_the_model_has_read(text: str, fields: dict[str, Any]) -> None:
     first, result, again = record(Role.TOOL, PAGE), record(Role.TOOL, text, **fields), record(Role.TOOL, text)
-    shown = project(first, BY_PROGRAM, result, again, argument_limit=10)
+    shown = project(first, BY_PROGRAM, result, again, argument_limit=60)
     assert shown[1:3] == [unchanged(""), unchanged(text)]
-    assert shown[3] == project(first, BY_PROGRAM, again, argument_limit=10)[2]
+    assert shown[3] == project(first, BY_PROGRAM, again, argument_limit=60)[2]
 
 
 def test_what_a_program_reads_takes_nothing_of_its_turn() -> None:
@@ -238,36 +230,6 @@ def test_a_long_argument_is_a_preview_only_where_a_limit_is_set() -> None:
     assert not project(replace(writes, is_kept=False), argument_limit=100)[0].stored
 
 
-CITIES = json.dumps([{"id": n, "city": f"New City {n}", "kind": "town"} for n in range(40)])
-PARTS = json.dumps([{"id": n, "city": f"New City {n}", "at": {"lat": n} if n % 2 else None} for n in range(40)])
-
-
-def test_a_legend_stands_above_the_first_view_that_needs_it_and_says_later_what_is_new() -> None:
-    results = [record(Role.TOOL, text) for text in ("no view", JSON, CITIES, CITIES.replace("town", "port"), PARTS)]
-    plain, explained = project(*results, repeats=False), project(*results, repeats=False, legend=True)
-    first, last = "Notation: (k=v) in every row.", "Notation: a comma ends a cell; k{a b}, k[a b] nested."
-    assert [each.blocks for each in explained] == [
-        (None,),
-        plain[1].blocks,
-        (f"{first}\n{plain[2].blocks[0]}",),
-        plain[3].blocks,
-        (f"{last}\n{plain[4].blocks[0]}",),
-    ]
-    for each in explained[2], explained[4]:
-        assert each.tokens_after == counter(str(each.blocks[0])) < each.tokens_before
-    assert [each.tokens_before for each in explained] == [each.tokens_before for each in plain]
-
-
-def test_a_legend_never_makes_a_message_larger_nor_stands_above_a_preview() -> None:
-    small = '[{"id":1,"kind":"town"},{"id":2,"kind":"town"}]'
-    for text, changes in (small, {}), (LONG, {}), (PAGE, {}):
-        assert project(record(Role.TOOL, text), legend=True, **changes) == project(
-            record(Role.TOOL, text), legend=False, **changes
-        )
-    only = project(record(Role.TOOL, CITIES, small), legend=True)[0]
-    assert [str(block).startswith("Notation: ") for block in only.blocks] == [True, False]
-
-
 def test_the_call_and_not_the_message_names_the_tool() -> None:
     call = CallRecord(id="c1", name="crm")
     mine = replace(rules(), open_with="accp_fetch", tools=ToolForms({"shell": "as_is"}))
@@ -290,7 +252,7 @@ def test_a_marker_never_names_what_the_arguments_of_a_call_say() -> None:
     assert project(echoed, answer)[1].is_changed
     assert project(echoed, made, answer)[2] == unchanged(f"{CODE}\ndone")
     later = record(Role.TOOL, f"{CODE}\ndone\nagain")
-    marker = '[as above: 13 lines from "total_0 = price_…"]'
+    marker = '[as above: 13 lines from the last "total_0 …"]'
     assert project(echoed, made, answer, later)[3].blocks == (f"{marker}\nagain",)
 
 

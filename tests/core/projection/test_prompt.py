@@ -49,16 +49,6 @@ def test_the_first_table_of_a_conversation_is_shown_smaller_whatever_its_size(to
     assert shown.tokens_after < shown.tokens_before
 
 
-def test_words_of_other_agents_have_their_limits_only_where_they_surely_are_others() -> None:
-    own = ResultLimits(inline=100, preview=80)
-    words = record(Role.MODEL, SHORT, name="scout")
-    sure = project(USER, words, agent_names=frozenset({"scout"}), agent_limits=own).messages[1]
-    presumed = project(USER, words, agent="clerk", agent_limits=own).messages[1]
-    assert sure.stored and not presumed.stored
-    assert project(USER, record(Role.MODEL, LONG, name="scout"), agent="clerk", agent_limits=own).messages[1].stored
-    assert not project(USER, words, agent_names=None, agent="clerk", agent_limits=own).messages[1].is_changed
-
-
 @pytest.mark.parametrize("handed_over", [(), (key_of(SHORT), key_of(LONG))])
 def test_a_text_that_was_handed_over_stays_open_in_the_words_of_others(handed_over: tuple[str, ...]) -> None:
     words = record(Role.MODEL, f"See ${key_of(SHORT)}.", name="scout")

@@ -99,7 +99,7 @@ def test_a_file_that_fits_is_shown_as_it_is(text: str) -> None:
 
 @pytest.mark.parametrize("text", [json.dumps(ROWS, indent=2), CODE, "\n".join(map(str, range(900)))])
 def test_an_excerpt_of_a_file_has_whole_lines_of_it(text: str) -> None:
-    (shown,) = project({}, result("read_file", text), verbatim_limits=ResultLimits(inline=300, preview=150))
+    (shown,) = project({}, result("read_file", text), limits=ResultLimits(inline=300, preview=150))
     assert shown.blocks[0]
     first, *lines = shown.blocks[0].split("\n")
     assert first.startswith("[preview of ")
@@ -114,13 +114,6 @@ def test_the_text_of_a_file_in_json_is_shown_decoded_and_whole() -> None:
     (shown,) = project({}, result("read_file", json.dumps({"path": "rows.json", "content": inner})))
     assert shown.blocks[0]
     assert inner in shown.blocks[0]
-
-
-def test_no_part_of_a_line_of_a_file_becomes_a_repeat_marker() -> None:
-    long = "x = call(" + ", ".join(f"argument_{number}" for number in range(60)) + ")"
-    read = [result("read_file", f"{long}\n"), result("read_file", f"# changed\n{long[:-1]}, last)\n")]
-    assert project({}, *read)[1] == Projected(blocks=(None,))
-    assert project({"read_file": "lossless"}, *read)[1].is_changed
 
 
 def test_a_call_names_its_tool_for_the_result() -> None:

@@ -109,20 +109,6 @@ def test_an_equal_text_is_no_later_version() -> None:
     assert second.startswith("[as above: ")
 
 
-def test_a_fetched_answer_is_given_as_what_an_earlier_one_does_not_say() -> None:
-    first, _, second = results(FILE, "another", EDITED, tool="accp_fetch")
-    assert first == FILE
-    assert second.split("\n")[0] == f"[as above: the answer for {short_reference(key_of('0'))}, but for:]"
-    assert second.split("\n")[1:3] == [
-        "-51: def f_50(x): return x * 2500  # the function number 50",
-        "+51: def f_50(x): return x * 7  # the function number 50",
-    ]
-    few = "\n".join(FILE.split("\n")[:3])
-    assert results(FILE, few, few, tool="accp_fetch")[1:] == [few, few]
-    assert results(FILE, EDITED, tool="accp_fetch", repeats=False) == [FILE, EDITED]
-    assert results(FILE, EDITED, tool="accp_fetch", ref="the file")[1].startswith("[as above: 50 lines from ")
-
-
 def test_a_fetched_answer_leaves_out_lines_that_stand_in_an_ordinary_result() -> None:
     limits = ResultLimits(inline=16_000)
     projector = Projector(ProjectionRules(counter=counter, open_with="accp_fetch", limits=limits, batch_limit=16_000))

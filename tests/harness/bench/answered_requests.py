@@ -64,7 +64,7 @@ class _Sum:
 def main(data: Path | None, console: Console) -> None:
     """Print a table for each policy; the requests need no data folder."""
     requests = json.loads((_DATA / "requests.json").read_bytes())
-    for name in ("default", "tight"):
+    for name in ("default",):
         sums: defaultdict[str, _Sum] = defaultdict(_Sum)
         for request in requests:
             shown = _shown(request, Policy.named(name))

@@ -51,7 +51,7 @@ def answer_of(functions: Mapping[str, Any], call: Mapping[str, Any]) -> dict[str
 
 
 def test_a_plain_loop_comes_to_the_answers_of_langgraph_with_its_calls() -> None:
-    options = TaskOptions(names=OF_ONE_AGENT, arms=("without", "default", "tight"), size=0.3)
+    options = TaskOptions(names=OF_ONE_AGENT, arms=("without", "default"), size=0.3)
     model = ScriptedModel(options.tasks())
     loop = evaluate_tasks(model, options=options, worker=work_in_a_loop)
     graph = evaluate_tasks(model, options=options)

@@ -94,10 +94,9 @@ def test_in_a_preview_and_in_json_nothing_but_the_whole_is_a_marker() -> None:
 def test_in_a_view_markers_stand_for_whole_rows_or_lines_within_one_cell() -> None:
     cell = f'"""\n{PAGE}\n"""'
     table = f"[2] id note\nCRM-0001 {cell}\nCRM-0002 {cell}"
-    marked = (
-        '[2] id note\n[as above: 8 lines from "CRM-0001…"]\nCRM-0002 """\n[as above: 6 lines from "Martial …"]\n"""'
-    )
-    assert shorten(table, f"CRM-0001 {cell}\nCRM-0003 x", unit="rows") == f"[2] id note\n{marked}"
+    marked = '[as above: 8 lines from "CRM-0001…"]\nCRM-0002 """\n[as above: 6 lines from "Martial …"]\n"""'
+    shown = shorten(table, f"CRM-0001 {cell}\nCRM-0003 x", unit="rows")
+    assert shown == f"[2] id note\n{marked}"
 
 
 def test_a_marker_is_never_named_nor_what_a_call_says() -> None:

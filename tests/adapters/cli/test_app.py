@@ -75,7 +75,7 @@ def options_of(command: Any) -> int:
 
 
 def test_there_are_few_options() -> None:
-    assert options_of(get_command(app)) <= 110
+    assert options_of(get_command(app)) <= 60
 
 
 def test_a_closed_pipe_is_no_news() -> None:

@@ -22,7 +22,7 @@ MAX_MEDIAN_LINES = 8
 MAX_P90_LINES = 20
 
 MOST_PRODUCT_LINES = 45_800
-MOST_TEST_LINES = 47_400
+MOST_TEST_LINES = 46_700
 MOST_PRODUCT_FILES = 492
 MOST_WORDS = 33_000
 """What the next reader has to read. These numbers may only fall: lower them with what leaves."""

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from accp_core.aci import (
-    AgentContext,
     ItemState,
     KeyInformation,
     TaskContext,
@@ -32,12 +31,6 @@ def test_what_leaves_is_the_agents_context_and_nothing_else() -> None:
     }
     text = json.dumps(sent)
     assert not [secret for secret in ("MARKER", task.user_query, "Churn", "t1") if secret in text]
-
-
-@pytest.mark.requirement("aci:5.2-3", "aci:5.3-1", "aci:6-2")
-def test_what_leaves_can_be_read_by_the_other_end() -> None:
-    context = subtask("s1", context_uri=("$cold.a",))
-    assert AgentContext.from_json(isolate(TASK, context)) == context
 
 
 @pytest.mark.requirement("aci:5.2-3", "aci:5.3-1", "aci:6-2")
@@ -95,25 +88,6 @@ def test_a_dependant_learns_abstracts_and_references_and_no_more() -> None:
     assert context.context == ("mine", {"Part s0": ["6 accounts", "all on basic"]})
     assert context.context_uri == ("accp://cold/full",)
     assert "SECRET" not in json.dumps(context.to_json())
-
-
-@pytest.mark.requirement("aci:5.2-3", "aci:5.3-1", "aci:6-2")
-def test_one_abstract_is_a_text_and_two_subtasks_of_one_name_keep_apart() -> None:
-    first, second, third = (
-        replace(
-            subtask(each, subtask_name=name),
-            item_state_updates=(ItemState("1", 1),),
-            key_information=(KeyInformation("1", f"found by {each}"),),
-        )
-        for each, name in (("a", "Search"), ("b", "Search"), ("c", ""))
-    )
-    context = with_results(subtask("s1"), [(first, ()), (second, ()), (third, ())])
-    assert context.context == ({"Search": "found by a", "b": "found by b", "c": "found by c"},)
-
-
-@pytest.mark.requirement("aci:5.2-3", "aci:5.3-1", "aci:6-2")
-def test_a_dependency_without_results_adds_nothing() -> None:
-    assert with_results(subtask("s1"), [(subtask("s0"), ())]) == subtask("s1")
 
 
 @pytest.mark.requirement("aci:5.2-3", "aci:5.3-1", "aci:6-2")

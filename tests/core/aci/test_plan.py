@@ -35,17 +35,6 @@ def test_it_is_no_plan(name: str) -> None:
     assert refusal.value.code == code
 
 
-def test_a_cycle_is_named() -> None:
-    with pytest.raises(ProtocolError, match=r"\['a', '[bc]', '[bc]', 'a'\]"):
-        Plan.of(TASK, [subtask("a", "c"), subtask("b", "a"), subtask("c", "b"), subtask("d")])
-
-
-def test_without_goals_each_name_is_one() -> None:
-    plan = Plan.of(TASK, [subtask("b", subtask_name="Search"), subtask("a", subtask_name="Search"), subtask("c")])
-    assert plan.goals == {"Search": ("a", "b"), "Part c": ("c",)}
-    assert list(plan.subtasks) == ["a", "b", "c"]
-
-
 def test_the_goals_of_a_task_are_served_by_subtasks_of_their_name() -> None:
     assert Plan.of(replace(TASK, goal_status=(Goal("Part a"),)), [subtask("a")]).goals == {"Part a": ("a",)}
 
@@ -55,15 +44,3 @@ def test_a_goal_is_what_its_subtasks_come_to() -> None:
     plan = Plan.of(TASK, [subtask("a"), subtask("b"), subtask("c")], {"all": "abc", "one": ["a"]})
     statuses = {"a": Status.COMPLETED, "b": Status.IN_PROGRESS, "c": Status.PENDING}
     assert plan.goal_status(statuses) == (Goal("all", Status.IN_PROGRESS), Goal("one", Status.COMPLETED))
-
-
-@pytest.mark.requirement("aci:5.2-2")
-def test_all_that_waits_for_a_subtask_directly_or_not() -> None:
-    plan = Plan.of(TASK, [subtask("a", "b"), subtask("b"), subtask("c", "a"), subtask("d")])
-    assert set(plan.dependants("b")) == {"a", "c"}
-    assert plan.dependants("d") == ()
-
-
-def test_a_chain_of_a_thousand_is_a_plan() -> None:
-    chain = [subtask("s0000"), *(subtask(f"s{n:04}", f"s{n - 1:04}") for n in range(1, 1_000))]
-    assert len(Plan.of(TASK, chain).dependants("s0000")) == 999

@@ -12,8 +12,6 @@ from accp_core.aci import (
     AgentReply,
     Interaction,
     NotJudged,
-    Outcome,
-    SubtaskState,
     Usage,
     interaction_from_json,
     interaction_to_json,
@@ -87,41 +85,11 @@ def test_a_failure_is_an_answer_and_says_which_failure_stopped_what_waits_for_it
     }
 
 
-@pytest.mark.requirement("aci:4.1-2")
-def test_a_mailer_that_only_says_done_is_called_once_and_is_unverified() -> None:
-    done, called = run({"mail": ["Done."] * 3}, step("mail", "Send one mail"))
-    assert called == ["mail"]
-    result = done.results["Send one mail"]
-    assert result.state is SubtaskState.UNVERIFIED
-    assert (result.items[0].outcome, result.reason) == (
-        Outcome.UNVERIFIED,
-        "reported as done, but without a result; say what came out",
-    )
-    assert done.task.overall_status == "failed"
-
-
 def test_the_words_that_were_not_understood_are_kept() -> None:
     done, _ = run({"mail": ["I will see."]}, step("mail", "Send one mail"), step("crm", "Log it", after="mail"))
     assert str(done.results["Send one mail"]) == "unverified: I will see."
     assert result_texts(done.contexts.values())["Send one mail"] == "unverified: I will see."
     assert done.results["Log it"].reason.startswith("stopped: subtask 's1' (Send one mail) is unverified: ")
-
-
-def test_a_repeatable_step_is_asked_again_and_told_what_was_not_understood() -> None:
-    plan = step("web", "Search", items=["Count", "Name"], repeatable=True)
-    interaction, (first,) = Interaction.start(TASK, [plan], retries=1).deliver()
-    reply = reply_from_words(first.context, "1: done: 6 of 40\n2: I will see.")
-    interaction, (second,) = interaction.receive(first.id, reply).verify().deliver()
-    assert [item.item_id for item in second.context.todo_items] == ["2"]
-    assert second.context.context == (
-        {
-            "done": {"1": "6 of 40"},
-            "feedback": 'not understood: "I will see." does not begin with `done:` or `not done:`',
-        },
-    )
-    ended = interaction.receive(second.id, reply_from_words(second.context, "I will see.")).verify()
-    assert ended.results["Search"].state is SubtaskState.UNVERIFIED
-    assert ended.results["Search"].value == ["6 of 40", "unverified: I will see."]
 
 
 def test_plain_data_cost_a_repeatable_step_one_more_question_and_another_step_its_result() -> None:

@@ -6,61 +6,15 @@ from typing import Any
 
 import pytest
 
-from accp_core.aci import AgentContext, Interaction, plan_contexts, step, todo
+from accp_core.aci import Interaction, plan_contexts, step
 from accp_core.errors import ProtocolError
-from tests.core.aci.plans import TASK, subtask
+from tests.core.aci.plans import TASK
 
 CRM, MAIL = step("crm", "Count who left"), step("mail", "Write one mail", after="crm")
 
 
 def waits(*steps: Any) -> dict[str, tuple[str, ...]]:
     return {context.subtask_id: context.dependencies for context in plan_contexts(steps).contexts}
-
-
-def test_steps_become_contexts_in_their_order() -> None:
-    counting, writing = plan_contexts([CRM, MAIL]).contexts
-    assert counting == AgentContext(
-        agent_id="crm", subtask_id="s1", subtask_name="Count who left", todo_items=todo("Count who left")
-    )
-    assert (writing.subtask_id, writing.agent_id, writing.dependencies) == ("s2", "mail", ("s1",))
-
-
-@pytest.mark.parametrize("after", ["crm", "Count who left", "s1", ["crm"], ("s1", "crm")])
-def test_a_step_waits_for_an_agent_a_title_or_an_id(after: Any) -> None:
-    assert waits(CRM, step("mail", "Write one mail", after=after)) == {"s1": (), "s2": ("s1",)}
-
-
-def test_a_step_may_wait_for_a_later_one_and_for_several() -> None:
-    assert waits(step("mail", "Write", after=["crm", "web"]), CRM, step("web", "Search")) == {
-        "s1": ("s2", "s3"),
-        "s2": (),
-        "s3": (),
-    }
-
-
-def test_an_agent_that_waits_for_its_own_other_step_means_that_one() -> None:
-    assert waits(CRM, step("crm", "Name them", after="crm"))["s2"] == ("s1",)
-
-
-def test_a_step_may_have_items_facts_references_and_an_id() -> None:
-    full = step("crm", "Churn", items=["Count", "Name"], context=["Q3"], references=["$cold.a"], id="churn")
-    (context,) = plan_contexts([full]).contexts
-    assert context.subtask_id == "churn"
-    assert context.todo_items == todo("Count", "Name")
-    assert (context.context, context.context_uri) == (("Q3",), ("accp://cold/a",))
-
-
-def test_ids_of_many_steps_sort_in_order() -> None:
-    ids = list(waits(*(step("crm", f"Step {n}") for n in range(12))))
-    assert (ids[0], ids[-1]) == ("s01", "s12")
-    assert ids == sorted(ids)
-
-
-def test_repeatable_steps_are_known_and_contexts_stay_as_they_are() -> None:
-    planned = plan_contexts([step("crm", "Read", repeatable=True), CRM])
-    assert planned.repeatable == {"s1"}
-    known = subtask("a")
-    assert plan_contexts([known]).contexts == (known,)
 
 
 @pytest.mark.parametrize(

@@ -84,13 +84,6 @@ def test_each_claim_about_rows_is_so(table: list[dict[str, Any]], request: str) 
         check(named, table)
 
 
-def test_more_ties_than_are_shown_are_counted() -> None:
-    table = [{"n": n, "price": n // 40} for n in range(60)]
-    (only,) = tables_of(table)
-    (named,) = find_named_rows(only, Request("cheapest price"))
-    assert named.order == "; least price: 0 (40), 1 (20)"
-
-
 def test_the_property_sees_claims_of_every_kind() -> None:
     table = [
         {

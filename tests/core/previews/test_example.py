@@ -6,35 +6,14 @@ import hashlib
 import json
 import re
 import sqlite3
-from collections.abc import Callable
-from functools import partial
 
 import pytest
 
 from accp_core import preview
 from accp_core.tables import count_lines, open_text
-from tests.core.previews.test_composition import OPENING, counter, log, shown
-from tests.core.view.payloads import logs, orders
+from tests.core.previews.test_composition import OPENING, counter, log
 
 RECORDS = [{"id": number, "name": f"name {number}", "x": number * 7919} for number in range(300)]
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        json.dumps(orders(200)),
-        json.dumps(logs(300)),
-        json.dumps({"a b": [{"x": [1], "y": {}}] * 900}),
-        log(300),
-        # The records around a line of words are rows of one table.
-        "\n".join((*map(json.dumps, RECORDS), "WARN slow", *map(json.dumps, RECORDS))),
-    ],
-)
-def test_the_example_of_a_query_works(source: str) -> None:
-    text = preview(source, limit=400, opening=OPENING, counter=counter, is_queried=True)
-    example = re.search(r"; e\.g\. query: (.*)\]", text.split("\n")[0])
-    assert example
-    assert run_query(source, example[1])
 
 
 TEXTS_OF_LINES = {
@@ -61,30 +40,6 @@ def test_the_example_for_a_text_asks_for_the_lines_in_its_middle(source: str) ->
     assert len(found) <= 20
 
 
-@pytest.mark.parametrize("wrap", [json.dumps, lambda text: json.dumps([{"type": "text", "text": text}])])
-def test_the_example_for_a_text_in_json_asks_for_lines_of_the_text(wrap: Callable[[str], str]) -> None:
-    heads = [
-        preview(source, limit=400, opening=OPENING, counter=counter, is_queried=True).split("\n")[0]
-        for source in (log(300), wrap(log(300)))
-    ]
-    assert "query: select text from lines where" in heads[0]
-    assert heads[0] == heads[1]
-
-
-@pytest.mark.parametrize("source", [json.dumps(RECORDS), "\n".join(map(json.dumps, RECORDS))])
-def test_no_example_for_lines_is_shown_where_the_whole_may_have_none(source: str) -> None:
-    shown_part = partial(preview, limit=300, opening=OPENING, counter=counter, is_queried=True, is_part=True)
-    assert shown_part(source[:9_000]).startswith("[preview of the first ")
-    assert "query" not in shown_part(source[:9_000]).split("\n")[0]
-    assert "query: select text from lines" in shown_part(log(300))
-
-
-def test_no_example_is_shown_where_nothing_takes_a_query_or_room_is_short() -> None:
-    source = json.dumps(orders(200))
-    assert "query" not in shown(source, 400).split("\n")[0]
-    assert "query" not in preview(source, limit=60, opening=OPENING, counter=counter, is_queried=True)
-
-
 def scalar(cell: object) -> object:
     return cell if isinstance(cell, str | int) else str(cell)
 
@@ -99,8 +54,3 @@ def run_query(source: str, query: str) -> list[object]:
             rows = [[scalar(row.get(name)) for name in table.columns] for row in table.rows]
             database.executemany(f'insert into "{table.name}" values ({marks})', rows)
         return database.execute(query).fetchall()
-
-
-def test_one_large_object_has_no_example() -> None:
-    one = json.dumps([{"id": 7, **{f"part_{n}": f"word {n} " * 20 for n in range(60)}}])
-    assert "e.g." not in preview(one, limit=300, opening=OPENING, counter=counter, is_queried=True)

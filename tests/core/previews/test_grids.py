@@ -14,21 +14,6 @@ def shown(source: str, limit: int = 500, request: str = "", *, is_part: bool = F
     return text
 
 
-def test_the_preview_of_a_grid_is_that_of_a_table() -> None:
-    text = shown(CSV, 900, "which is late")
-    assert text.startswith(f"[preview of 201 lines; the whole is intact: {OPENING}]\nrows: 200 rows, ")
-    assert "; id: 0 to 199; status: paid (199), late (1); total: 0.50 to 597.50\nstatus=late: 1 row" in text
-    assert "all shown\n[1] id status total\n77 late 231.50\nother rows:\n0 paid 0.50\n" in text
-    assert "[…" not in text
-
-
-def test_the_lines_around_a_grid_are_shown_with_their_numbers() -> None:
-    source = f"# Payments\n\nThose of May are not booked yet.\n\n{CSV}\n200 rows\n"
-    text = shown(source)
-    assert "\nrows: 200 rows, " in text
-    assert text.endswith("\n# Payments\n\nThose of May are not booked yet.\n[…lines 4-206]\n200 rows")
-
-
 def test_long_prose_leaves_room_for_the_tables_and_they_for_it() -> None:
     prose = "\n".join(f"Sentence {number} of the page says nothing of worth." for number in range(300))
     text = shown(f"{prose}\n\n{CSV}", 900)
@@ -40,12 +25,6 @@ def test_two_grids_are_two_tables() -> None:
     text = shown(f"{CSV}\n| a | b |\n|---|---|\n| x | 1 |\n| y | 2 |\n")
     assert "\nrows: 200 rows, " in text
     assert "\nrows_2: 2 rows" in text
-
-
-def test_of_a_part_of_a_grid_no_rows_are_counted() -> None:
-    text = shown(CSV, is_part=True)
-    assert text.startswith("[preview of the first 201 lines; ")
-    assert "200 rows" not in text
 
 
 def test_of_a_very_long_grid_lines_are_shown() -> None:

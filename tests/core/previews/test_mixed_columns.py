@@ -28,11 +28,6 @@ def test_null_absent_and_objects_are_counted_apart() -> None:
     assert "; by: maps of 2 (66) or null (12), absent (3)" in preview_of(ROWS)
 
 
-def test_null_and_absent_are_counted_where_there_is_nothing_else() -> None:
-    rows = [{key: None if key == "by" else cell for key, cell in row.items()} for row in ROWS]
-    assert "; by: null (78), absent (3)" in preview_of(rows)
-
-
 @pytest.mark.parametrize("count", [4, 81])
 def test_rows_show_what_is_in_an_object_once(count: int) -> None:
     shown = preview_of([*ROWS[-15:], *ROWS[:count]])

@@ -52,33 +52,8 @@ def test_a_name_that_could_be_taken_for_a_fact_is_quoted_and_nothing_in_it_is_hi
     assert json.loads(written) == name
 
 
-@pytest.mark.parametrize("name", [*FORGED, *HIDDEN])
-def test_the_lines_about_a_table_quote_the_names_of_its_columns(name: str) -> None:
-    _, facts, named, *_ = shown(rows(name), "Which are late?")
-    count, numbers = write_name(name), write_name(f"n {name}")
-    assert facts.startswith("rows: 300 rows, ")
-    assert f"; {count}: late (200), paid (100); {numbers}: 0 to 299" in facts
-    assert named.startswith(f"{count}=late: 200 rows")
-
-
-@pytest.mark.parametrize("name", [*FORGED, *HIDDEN])
-def test_the_line_of_a_table_quotes_its_name_and_those_it_is_joined_by(name: str) -> None:
-    orders = [{f"{name} id": f"o-{n}", "items": [{"sku": n}, {"sku": n + 1}]} for n in range(200)]
-    lines = shown({name: orders})
-    key = write_name(f"{name} id")
-    assert lines[1].startswith(f"{write_name(name)}: 200 rows, ")
-    (items,) = (line for line in lines if line.startswith(f"{write_name(f'{name}.items')}: 400 rows, "))
-    assert f", {key} = {write_name(name)}.{key}" in items
-
-
 def test_the_names_of_columns_without_room_for_facts_are_quoted() -> None:
     wide = [{f"measurement {column}; all shown": n * column for column in range(80)} for n in range(200)]
     facts = shown(wide)[1]
     assert facts.count('; "measurement ') > 5
     assert facts.count("; all shown") == facts.count('; all shown"')
-
-
-@pytest.mark.parametrize("name", HIDDEN)
-def test_the_example_of_a_query_has_no_name_with_a_hidden_sign(name: str) -> None:
-    assert shown(rows(name))[0] == '[preview; the whole is intact: $cold.1; e.g. query: select * from "rows" limit 5]'
-    assert shown({name: rows("status")})[0] == "[preview; the whole is intact: $cold.1]"

@@ -79,24 +79,6 @@ def tokens(text: str) -> int:
 
 
 @pytest.mark.parametrize("page", [markdown, html])
-@pytest.mark.parametrize("limit", [200, 250, 400])
-def test_a_table_that_the_request_does_not_name_leaves_its_room_to_the_sentence_asked_for(
-    page: Page, limit: int
-) -> None:
-    text = shown(page(), "Where is the banner changed", limit)
-    assert BANNER in text
-    assert "\nrows: 10 rows, " in text
-    assert " shown; branch" in text
-
-
-@pytest.mark.parametrize("page", [markdown, html])
-def test_of_a_table_that_the_request_names_the_whole_row_stands_below_the_header(page: Page) -> None:
-    text = shown(page(), "Who manages the branch at West Park?")
-    assert "\nrows: 10 rows, 9 shown\n[9] branch, manager, staff opens sign\n" in text
-    assert "\nWest Park, Ola Berg,2 10:00 green\n" in text
-
-
-@pytest.mark.parametrize("page", [markdown, html])
 def test_the_sentence_asked_for_comes_before_the_ends_and_the_headings_of_a_page(page: Page) -> None:
     assert BANNER in shown(page(with_table=False), "Where is the banner changed", 200)
 

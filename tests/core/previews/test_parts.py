@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import json
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from accp_core.previews import candidates, preview
+from accp_core.previews import preview
 from accp_core.previews.candidates import MAX_RATED, candidate_spans
 from accp_core.previews.column_facts import facts_of
-from accp_core.previews.example import query_table
 from accp_core.previews.marks import Marks
 from accp_core.previews.pieces import _nest
-from accp_core.tables import MAX_COLUMNS, tables_of
+from accp_core.tables import tables_of
 from tests.adapters.langgraph.jobs import ROWS
 
 ROUTINE = "".join(f"2026-11-22 12:{n % 60:02} worker {n} did its routine work\n" for n in range(4_000))
@@ -36,25 +31,6 @@ def test_of_a_word_the_first_and_the_last_places_are_rated() -> None:
     assert "zebra 8 " in rated(few, "zebra")
 
 
-PARTS = st.sampled_from(["ab", "aba", "AB", "b", "warn", "Fail", " ", "\u0130", "\n"])
-
-
-@given(st.lists(PARTS, max_size=120).map("".join), st.sets(st.sampled_from(["ab", "aba", "b", "zebra"])))
-def test_a_text_is_searched_in_parts_as_it_is_whole(text: str, requested: set[str]) -> None:
-    text = text.replace("\u0130", "i")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(candidates, "_CHUNK", len(text) + 1)
-        whole = list(candidates.places_of_words(text, requested))
-        patched.setattr(candidates, "_CHUNK", 7)
-        assert list(candidates.places_of_words(text, requested)) == whole
-    hits = [at for at in range(len(text)) if text.lower().startswith("warn", at)]
-    assert set(hits[:8] + hits[-8:]) <= set(whole)
-
-
-def test_a_part_that_has_another_length_in_lower_case_is_searched_as_it_is() -> None:
-    assert list(candidates.places_of_words("\u0130 timeout Timeout", ())) == [2]
-
-
 def test_lines_of_rare_shape_are_rated_up_to_a_number_and_not_where_each_line_has_its_own() -> None:
     letters = "ghijklmnopqrstuvwxyz"
     lines = ROUTINE.split("\n")
@@ -66,11 +42,6 @@ def test_lines_of_rare_shape_are_rated_up_to_a_number_and_not_where_each_line_ha
         for n in range(4_000)
     ]
     assert len(candidate_spans("\n".join(words), ())) > 2
-
-
-def test_a_table_of_too_many_columns_has_no_example() -> None:
-    (table,) = tables_of([{f"c{number}": 1 for number in range(MAX_COLUMNS + 1)}])
-    assert query_table(table, ()) == ""
 
 
 def test_a_close_without_an_open_changes_nothing() -> None:
@@ -99,15 +70,3 @@ def test_of_many_values_the_most_frequent_and_the_rarest_are_listed() -> None:
     facts = facts_of(table, "kind", Marks())
     assert facts.texts[0] == "a (60), 11 others, rarest m (4)"
     assert facts.texts[2].startswith("a (60), b (30), c (20), d (15), 5 others, rarest m (4), l (5), ")
-
-
-def test_a_column_of_several_kinds_is_described_by_each() -> None:
-    rows = [{"id": n, "value": n * 1.5 if n % 9 else "late"} for n in range(40)]
-    (table,) = tables_of([*rows, {"id": 40, "value": None}, {"id": 41}])
-    facts = facts_of(table, "value", Marks())
-    assert facts.texts[0] == "= late or 1.5 to 58.5 or null (1), absent (1)"
-    assert facts.rows[40] > 0
-
-
-def test_a_text_of_fewer_characters_than_samples_has_spans() -> None:
-    assert candidate_spans("prose", (), 2) == [(0, 0), (5, 5)]

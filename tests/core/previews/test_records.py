@@ -90,26 +90,6 @@ def test_an_entry_of_a_log_has_the_lines_below_it() -> None:
     assert "CutOffPassed: too late" in shown
 
 
-def test_a_short_or_a_very_long_text_has_no_records() -> None:
-    assert read_records("a\nb") is None
-    assert read_records("a\n" * 250_000) is None
-
-
-def test_the_first_failure_of_a_log_is_shown_with_the_lines_below_it_and_the_last_one() -> None:
-    lines = [f"[INFO] Tests run: {n}, Failures: 0, Errors: 0 in com.example.Core{n}Test" for n in range(120)]
-    lines[60:60] = [
-        "[ERROR] CancellationTest.subject <<< FAILURE!",
-        "expected: <annulée> but was: <anulée>",
-        "\tat C.java:87",
-    ]
-    lines.append("[INFO] BUILD FAILURE")
-    shown = preview(
-        "\n".join(lines), limit=200, opening="$cold.1", counter=lambda text: len(text) // 4, request="Go on"
-    )
-    assert "expected: <annulée> but was: <anulée>\n\tat C.java:87\n" in shown
-    assert shown.endswith("[INFO] BUILD FAILURE")
-
-
 def test_numbers_in_one_place_of_nearly_all_lines_are_compared() -> None:
     listing = "\n".join(f"{n * 7919 % 9000:>8} 2026-02-{n % 28 + 1:02} 10:00 ./exports/{n}.csv" for n in range(60))
     (reading,) = readings(listing, "Which exports have more than 8,500 bytes?")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
 
 from accp_adapters.tokens import o200k_base
-from accp_core.aci import AgentContext, TodoItem, brief, todo
-from accp_core.aci.replies import HOW_TO_ANSWER, HOW_TO_ANSWER_ONE
+from accp_core.aci import AgentContext, brief, todo
 from tests.core.aci.plans import subtask
 
 ONE = subtask("s1")
@@ -25,49 +23,9 @@ HOTEL = AgentContext(
 )
 
 
-def test_a_model_reads_steps_context_and_references_and_no_ids_of_agents() -> None:
-    context = replace(HOTEL, context=({"Book flight": "arrives 11:40"},))
-    assert brief(context, counter=o200k_base()).splitlines() == [
-        "task Book hotel in Lisbon 12-15 Dec",
-        "do {",
-        "1 Search hotels near Baixa under 160 EUR/night",
-        "2 Filter for free cancellation",
-        "3 Hold best option",
-        "}",
-        '"Book flight" arrives 11:40',
-        'refs ["$cold.c9523506b4bd"]',
-        HOW_TO_ANSWER,
-    ]
-
-
-def test_it_takes_less_than_half_of_the_compact_json_and_how_to_answer_22_tokens() -> None:
-    counter = o200k_base()
-    compact = counter(json.dumps(HOTEL.to_json(), separators=(",", ":")))
-    text = brief(HOTEL, counter=counter)
-    assert (counter(text), counter(text.removesuffix(HOW_TO_ANSWER)), compact) == (71, 49, 112)
-
-
-def test_one_item_is_said_in_one_line() -> None:
-    context = replace(ONE, subtask_name="Find churn", todo_items=(TodoItem("1", "Find churn"),))
-    assert brief(context, counter=len) == f"do Find churn\n{HOW_TO_ANSWER_ONE}"
-    nameless = replace(ONE, subtask_name="Find churn", todo_items=(TodoItem("1", ""),))
-    assert brief(nameless, counter=len) == brief(context, counter=len)
-
-
 def test_other_peoples_references_and_several_contexts_stand_as_they_are() -> None:
     context = replace(ONE, context=("a b", ["c"]), context_uri=("https://example.com/x",))
     assert "context [2]:\na b\n[c]\nrefs [https://example.com/x]\n" in brief(context, counter=len)
-
-
-def test_maps_of_context_are_pairs_of_the_brief() -> None:
-    context = replace(ONE, context=({"Search": ["six", "two"]}, "pays yearly", {"feedback": "count again"}))
-    assert brief(context, counter=len).splitlines()[:-1] == [
-        "task Part s1",
-        "do Step 1 of s1",
-        "Search [six, two]",
-        "feedback count again",
-        "context pays yearly",
-    ]
 
 
 @pytest.mark.parametrize("clash", [{"do": "x"}, {"refs": "x"}, {"Search": "x"}])

@@ -87,28 +87,9 @@ def test_an_answer_is_read(name: str) -> None:
     } == found
 
 
-def test_an_answer_becomes_the_context_that_is_returned() -> None:
-    returned = with_answers(TWO, {"2": undone("no access"), "1": done("six"), "9": done("x")})
-    assert returned.states == {"1": 1, "2": 0}
-    assert returned.abstracts == {"1": "six", "2": "no access"}
-    assert with_answers(TWO, {"1": undone("")}).abstracts == {}
-
-
 def test_a_long_answer_is_no_abstract() -> None:
     with pytest.raises(ProtocolError, match="E2003"):
         with_answers(ONE, read_answers(ONE, "done: " + "x" * 2_001))
-
-
-def test_an_item_without_a_line_is_told_what_was_expected() -> None:
-    problem = read_answers(TWO, "1: done: six")["2"].problem
-    assert problem == f"{NO_ANSWER}; expected `id: done: result` or `id: not done: why`"
-
-
-@pytest.mark.parametrize(
-    "hostile", ["1" * 20_000 + "\n" + "- " * 20_000 + "*" * 20_000, "```" * 20_001, "1: \n" * 20_000]
-)
-def test_reading_takes_time_in_proportion(hostile: str) -> None:
-    assert {each.outcome for each in read_answers(TWO, hostile).values()} == {Outcome.UNVERIFIED}
 
 
 class Dumped:
@@ -198,10 +179,3 @@ LAYOUTS: dict[str, tuple[AgentContext, str, list[Outcome]]] = {
 def test_a_layout_is_read_or_not_understood(name: str) -> None:
     context, text, outcomes = LAYOUTS[name]
     assert [each.outcome for each in read_answers(context, text).values()] == outcomes
-
-
-def test_a_remark_names_ten_items_at_most() -> None:
-    answers = read_answers(subtask("s1", items=12), "It went well.")
-    assert answers["12"].problem.endswith(
-        "names none of the items 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …; expected `id: done: result` for each"
-    )

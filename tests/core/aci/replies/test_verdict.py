@@ -19,14 +19,6 @@ def test_a_yes_alone_is_a_yes(answer: str) -> None:
 
 @pytest.mark.requirement("aci:5.2-7")
 @pytest.mark.parametrize(
-    "answer", ["no", "Almost.", "Yeah, right", "Oui", "Ja", "The answer is yes", "Not yes.", "The names are missing."]
-)
-def test_words_without_a_yes_are_feedback(answer: str) -> None:
-    assert read_verdict(answer) == answer
-
-
-@pytest.mark.requirement("aci:5.2-7")
-@pytest.mark.parametrize(
     "answer",
     [
         "Yes, the step is done.",

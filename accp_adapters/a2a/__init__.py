@@ -12,20 +12,7 @@ with needs("a2a"):
     from accp_adapters.a2a.view import TaskView, task_view
 
 __all__ = [
-    "EXTENSION",
-    "VIEWS",
-    "AccpClientInterceptor",
-    "AccpRequestHandler",
-    "ContextExecutor",
-    "GrantedTexts",
-    "RemoteAgent",
-    "TaskView",
-    "declare",
-    "decode",
-    "encode",
-    "error_code",
-    "frames_to_task",
-    "is_declared",
-    "task_to_frames",
-    "task_view",
-]
+    "EXTENSION", "VIEWS", "AccpClientInterceptor", "AccpRequestHandler", "ContextExecutor", "GrantedTexts",
+    "RemoteAgent", "TaskView", "declare", "decode", "encode", "error_code", "frames_to_task", "is_declared",
+    "task_to_frames", "task_view",
+]  # fmt: skip

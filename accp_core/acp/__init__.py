@@ -25,7 +25,7 @@ from accp_core.acp.envelope import (
     parse_envelope,
     serialize_envelope,
 )
-from accp_core.acp.framing import ByteLineReader, error_body, read_request
+from accp_core.acp.framing import ByteLineReader, error_body
 from accp_core.acp.link import Binding, Link, next_link, parse_link
 from accp_core.acp.parts import DataPart, FilePart, OpaquePart, Part, TextPart
 
@@ -34,5 +34,5 @@ __all__ = [
     "Binding", "ByteLineReader", "CardMessage", "CardReceived", "Connection", "DataPart", "DuplicateDropped",
     "ErrorMessage", "ErrorReceived", "FilePart", "Link", "OpaquePart", "Part", "Refused", "ReplyReceived", "SendResult",
     "TextPart", "UnknownMessage", "UnknownReceived", "error_body", "next_link", "parse_envelope", "parse_link",
-    "read_request", "serialize_envelope",
+    "serialize_envelope",
 ]  # fmt: skip

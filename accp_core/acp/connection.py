@@ -475,7 +475,7 @@ class Connection:
 
     # "correlation_id: Links a reply to its original message" (section 8)
     def receive_message(self, message: AcpMessage) -> AcpMessageReceived | ReplyReceived | DuplicateDropped:
-        """Return the event of a message of the peer that was read already, such as by `read_request`."""
+        """Return the event of a message of the peer that was read already."""
         self._count(message.server_seq)
         known = None if message.message_id is None else self._received.get(message.message_id)
         if known:

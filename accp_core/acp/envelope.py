@@ -18,7 +18,7 @@ from accp_core.errors import EncodeError
 
 __all__ = [
     "AcpEnvelope", "AcpMessage", "AcpReply", "CardMessage", "ErrorMessage", "UnknownMessage", "envelope_from_json",
-    "message_from_json", "parse_envelope", "serialize_envelope", "timestamp",
+    "parse_envelope", "serialize_envelope", "timestamp",
 ]  # fmt: skip
 
 ROLES: Final = ("user", "agent")
@@ -138,17 +138,6 @@ def parse_envelope(text: str, *, limit: int = MAX_ACP_BYTES) -> AcpEnvelope:
         return envelope_from_json(data)
     except ValueError as error:
         raise refusal(str(error), text) from None
-
-
-def message_from_json(data: Mapping[str, Any]) -> AcpMessage:
-    """Return the message of a JSON object, such as the body of a request; its type may be missing.
-
-    Raises:
-        ValueError: It is no message; says what was expected and found.
-    """
-    message = _read("acp.message", data)
-    assert isinstance(message, AcpMessage)
-    return message
 
 
 def serialize_envelope(envelope: AcpEnvelope, *, limit: int = MAX_ACP_BYTES) -> str:

@@ -3,7 +3,7 @@
 WebSocket      one text frame is one message; no framing needed
 stdio, TCP     one JSON object per line, UTF-8, ended by LF            ByteLineReader
 HTTP/SSE       data: {json} LF LF; comments keep the stream alive      KEEPALIVE
-               POST /message:send {json}                               read_request, error_body
+               POST /message:send {json}                               error_body
 HTTP relay     the envelope is the body; the relay sets id, seq, ts    RELAY_FIELDS, SENT_AT
 """
 
@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from accp_core.acp.document import MAX_ACP_BYTES, AcpError, read_object, refusal, write_object
-from accp_core.acp.envelope import AcpMessage, message_from_json, timestamp
+from accp_core.acp.document import MAX_ACP_BYTES, AcpError, write_object
+from accp_core.acp.envelope import timestamp
 from accp_core.errors import DecodeError
 
-__all__ = ["KEEPALIVE", "ByteLineReader", "error_body", "read_request"]
+__all__ = ["KEEPALIVE", "ByteLineReader", "error_body"]
 
 KEEPALIVE: Final = b": keepalive\n\n"
 """A comment that keeps an event stream open while there are no events."""
@@ -74,19 +74,6 @@ class ByteLineReader:
     def _refuse(self, reason: str, code: AcpError) -> DecodeError:
         self._pieces, self._size = [], 0
         return DecodeError(reason, code=code, text="", position=0)
-
-
-def read_request(body: str, *, limit: int = MAX_ACP_BYTES) -> AcpMessage:
-    """Return the message in the body of `POST /message:send` (section 6.3); its type may be missing.
-
-    Raises:
-        DecodeError: As `parse_envelope`.
-    """
-    data = read_object(body, limit=limit)
-    try:
-        return message_from_json(data)
-    except ValueError as error:
-        raise refusal(str(error), body) from None
 
 
 def error_body(code: AcpError, reason: str, *, now: float, failed_message_id: str | None = None) -> str:

@@ -14,15 +14,6 @@ from accp_adapters.bindings.acp.relay_client import serve_relay
 from accp_adapters.bindings.acp.session import AcpLimits, AcpSession
 
 __all__ = [
-    "AcpAgent",
-    "AcpHost",
-    "AcpLimits",
-    "AcpSession",
-    "RelayLimits",
-    "acp_app",
-    "acp_connect",
-    "relay_app",
-    "serve_relay",
-    "serve_stdio",
-    "serve_tcp",
-]
+    "AcpAgent", "AcpHost", "AcpLimits", "AcpSession", "RelayLimits", "acp_app", "acp_connect", "relay_app",
+    "serve_relay", "serve_stdio", "serve_tcp",
+]  # fmt: skip

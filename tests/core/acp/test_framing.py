@@ -12,10 +12,8 @@ from accp_core.acp import (
     AcpError,
     AcpMessage,
     ByteLineReader,
-    TextPart,
     error_body,
     parse_envelope,
-    read_request,
     serialize_envelope,
 )
 from accp_core.errors import DecodeError
@@ -59,16 +57,6 @@ def test_a_line_is_bounded_before_it_ends(stream: list[bytes]) -> None:
 def test_a_line_of_another_encoding_is_refused() -> None:
     with pytest.raises(DecodeError, match="expected UTF-8"):
         ByteLineReader().feed(b"\xff\n")
-
-
-def test_a_request_says_a_message_without_type() -> None:
-    assert read_request('{"role":"user","text":"hi","message_id":"m"}') == AcpMessage(
-        message_id="m", parts=(TextPart(content="hi"),)
-    )
-    for body in ('{"role":"user"}', "{", '{"role":"user","parts":[]}'):
-        with pytest.raises(DecodeError) as refusal:
-            read_request(body)
-        assert refusal.value.code == "ERR_INVALID_REQUEST"
 
 
 def test_an_answer_that_refuses_says_why_in_every_place() -> None:

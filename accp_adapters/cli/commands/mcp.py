@@ -136,7 +136,6 @@ def run(
             return
         code = _serve_stdio(upstream, options, decode=decode)
     # Where the server ended first, a thread still reads standard input, and nothing but this ends it.
-    sys.stdout.flush()
     os._exit(code)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from accp_adapters.mcp.duplicates import find_duplicate
 from accp_adapters.mcp.frames import (
     foreign_payload,
     framed_text,
@@ -15,7 +14,7 @@ from accp_adapters.mcp.frames import (
     restore_frame,
 )
 from accp_adapters.mcp.hosts import shown_text
-from accp_adapters.mcp.messages import MAX_RESULT_CHARS, REGISTRY_URI, JsonObject, unchanged_on_error
+from accp_adapters.mcp.messages import MAX_RESULT_CHARS, REGISTRY_URI, JsonObject, find_duplicate, unchanged_on_error
 from accp_adapters.mcp.negotiation import (
     ClientSettings,
     declare_extension,

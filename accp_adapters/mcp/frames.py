@@ -18,12 +18,13 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from accp_adapters.mcp.duplicates import DuplicateContent, find_duplicate
 from accp_adapters.mcp.messages import (
     FRAME_MEDIA_TYPE,
     SENDER,
+    DuplicateContent,
     JsonObject,
     add_metadata,
+    find_duplicate,
     has_room_for_metadata,
     is_same_result,
     read_metadata,

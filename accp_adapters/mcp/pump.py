@@ -32,7 +32,7 @@ from mcp.shared.message import ClientMessageMetadata, ServerMessageMetadata, Ses
 from accp_adapters.mcp.decoder import Decoder
 from accp_adapters.mcp.encoder import Encoder
 from accp_adapters.mcp.messages import JsonObject, MessageId, is_modern, message_id
-from accp_adapters.mcp.transports import answer_own, message_of, run_large_in_thread
+from accp_adapters.mcp.sdk import answer_own, message_of, run_large_in_thread
 
 try:
     from mcp.shared.inbound import encode_header_value, mcp_param_headers, x_mcp_header_map

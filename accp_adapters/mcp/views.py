@@ -17,12 +17,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.mcp.duplicates import ContentBlock, DuplicateContent, find_duplicate, is_plain_text
 from accp_adapters.mcp.hosts import shown_text
 from accp_adapters.mcp.messages import (
+    ContentBlock,
+    DuplicateContent,
     JsonObject,
     add_metadata,
+    find_duplicate,
     has_room_for_metadata,
+    is_plain_text,
     is_same_result,
     read_metadata,
     remove_metadata,

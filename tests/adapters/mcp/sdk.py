@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 from mcp.shared.memory import create_client_server_memory_streams
 
-from accp_adapters.mcp.transports import RewritingReadStream, RewritingWriteStream, message_of
+from accp_adapters.mcp.sdk import RewritingReadStream, RewritingWriteStream, message_of
 
 MAJOR = int(metadata.version("mcp").split(".")[0])
 ROWS = [{"sku": f"A-{n}", "name": f"part {n}", "price": n + 0.5, "left": None} for n in range(20)]

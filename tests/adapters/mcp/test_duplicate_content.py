@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accp_adapters.mcp.duplicates import DuplicateContent, find_duplicate
+from accp_adapters.mcp.messages import DuplicateContent, find_duplicate
 from accp_core.packing.expansion import Expansion, ExpansionError
 from tests.adapters.mcp.messages import Json
 

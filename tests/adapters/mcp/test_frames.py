@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
-from accp_adapters.mcp.duplicates import find_duplicate
 from accp_adapters.mcp.frames import is_framed, key_orders
+from accp_adapters.mcp.messages import find_duplicate
 from accp_core import parse_frame
 from accp_core.accp import Codec, FrameRefused, MessageReceived, RegistryAgreed, Session
 from tests.adapters.mcp.messages import ERAS, Era, Wire, call, request, response, rows, served

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from accp_adapters.fetching import FETCH_NAME, open_and_answer, read_request
 from accp_adapters.messages.layouts import Layout, check_messages, find_layout, module_of
 from accp_adapters.messages.placed import MessageItem, Placed, json_call
 from accp_adapters.policy import Policy
 from accp_core.errors import ProtocolError
-from accp_core.projection import Projected, PromptProjector
+from accp_core.projection import Projected, ProjectionRules, PromptProjector
 from accp_core.references import find_references, key_of, match_keys, open_reference
 
 __all__ = ["Projection", "project_messages"]
@@ -126,8 +127,7 @@ def project_messages(
         chosen = replace(chosen, argument_limit=None)
     module = module_of(found)
     records = list(module.read_messages(messages))
-    prompts = PromptProjector(chosen.rules)
-    prompt = prompts.project((placed.record for placed in records), agent=agent)
+    prompt = _projector_of(chosen).project((placed.record for placed in records), agent=agent)
     return Projection(
         messages=module.with_projected(messages, records, prompt.messages),
         layout=found,
@@ -140,3 +140,18 @@ def project_messages(
         _sent=prompt.messages,
         _agent=agent,
     )
+
+
+_MAX_POLICIES: Final = 4
+"""Policies whose conversations are remembered, each within the bound of `PromptProjector`."""
+_projectors: Final[deque[tuple[ProjectionRules, PromptProjector]]] = deque(maxlen=_MAX_POLICIES)
+
+
+def _projector_of(policy: Policy) -> PromptProjector:
+    """Return the projector of a policy, which remembers conversations: a further call costs work for what is new."""
+    rules = policy.rules
+    known = next((projector for each, projector in list(_projectors) if each == rules), None)
+    if known is None:
+        known = PromptProjector(rules)
+        _projectors.append((rules, known))
+    return known

@@ -83,7 +83,7 @@ class Policy:
     """Minutes until a LangGraph store may delete a text. None: never, which time travel needs."""
 
     def __post_init__(self) -> None:
-        """Refuse limits that leave no room for anything, and names that are one text (ValueError)."""
+        """Refuse limits that leave no room for anything (ValueError), and a counter that is none (TypeError)."""
         for name in (*_LIMITS, "window"):
             _check_number(name, getattr(self, name))
         self.result_limits()
@@ -92,6 +92,14 @@ class Policy:
             if limit is not None and limit < least:
                 name = name.removesuffix("_limit")
                 raise ValueError(f"expected the limit {name!r} to be at least {least}, found {limit!r}")
+        counter: object = self.counter
+        if not callable(counter):
+            hint = "pass a function that returns the tokens of a text, such as accp_adapters.tokens.o200k_base()"
+            raise TypeError(f"expected counter to be a function, found {counter!r}: {hint}")
+        if self.inline_limit is not None and self.preview_limit > max(self.inline_limit, MIN_PREVIEW):
+            hint = "a preview is shown where a view takes more; lower preview_limit or raise inline_limit"
+            found = f"{self.preview_limit} and {self.inline_limit}"
+            raise ValueError(f"expected preview_limit to be at most inline_limit, found {found}: {hint}")
         names_in("agent_names", self.agent_names)
         check_tool_forms(self.tools)
 

@@ -35,7 +35,7 @@ def test_lossless_never_previews() -> None:
     [("inline", 1), ("preview", 60), ("batch", 1), ("fetch", 1), ("abstract", 60), ("argument", 60), ("user", 1)],
 )
 def test_a_limit_without_room_for_anything_is_refused_by_name(name: str, least: int) -> None:
-    Policy(**{f"{name}_limit": least})
+    Policy(**{"preview_limit": 60, f"{name}_limit": least})
     with pytest.raises(ValueError, match=f"expected the limit '{name}' to be at least {least}, found {least - 1}"):
         Policy(**{f"{name}_limit": least - 1})
 
@@ -96,6 +96,13 @@ def test_a_share_that_is_none_is_refused_by_name_and_value(fields: Any, found: s
 def test_a_value_of_another_type_is_refused_by_name_and_value(fields: Any, found: str) -> None:
     with pytest.raises(ValueError, match=found):
         Policy(**fields)
+
+
+def test_a_counter_that_counts_nothing_and_a_preview_over_the_inline_limit_are_refused() -> None:
+    with pytest.raises(TypeError, match="expected counter to be a function, found 'gpt-4o': pass a function"):
+        Policy(counter="gpt-4o")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="expected preview_limit to be at most inline_limit, found 5000 and 100: "):
+        Policy(inline_limit=100, preview_limit=5_000)
 
 
 def test_a_name_that_no_field_has_is_refused() -> None:

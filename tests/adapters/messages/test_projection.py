@@ -283,3 +283,25 @@ def test_texts_behind_words_that_cite_them_are_results(provider: str) -> None:
     query = json.dumps({"ref": reference_to(key_of(rows)), "query": "select count(*) as n from rows"})
     assert shown.answer(query) == "n 600" and shown.answer("{}").startswith("E")
     assert project_messages([], layout=LAYOUT_OF[provider]).answer(query).startswith("E5002")
+
+
+def test_the_150th_call_of_a_conversation_costs_at_most_twice_the_10th() -> None:
+    counted: list[int] = []
+
+    def counter(text: str) -> int:
+        counted.append(len(text))
+        return len(text) // 4 + 1
+
+    policy, messages, work = Policy(counter=counter), [], []
+    for turn in range(150):
+        rows = [{"id": f"{turn}-{n}", "city": "Leeds", "sum": n * turn} for n in range(20)]
+        called = {"id": f"c{turn}", "type": "function", "function": {"name": "crm", "arguments": "{}"}}
+        messages += [
+            {"role": "assistant", "content": None, "tool_calls": [called]},
+            {"role": "tool", "tool_call_id": f"c{turn}", "content": json.dumps(rows)},
+        ]
+        counted.clear()
+        shown = project_messages(messages, policy=policy)
+        work.append(sum(counted))
+    assert shown.messages[-1] != messages[-1]
+    assert 0 < work[149] <= 2 * work[9]

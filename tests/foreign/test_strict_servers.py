@@ -71,3 +71,19 @@ def test_an_answer_to_a_post_needs_no_correlation_id() -> None:
     server = Server(Strict("own", cid=False).answer)
     assert ask(f"http://127.0.0.1:{server.port}", 2) == ["done {'res': 'ok'}"] * 2
     server.close()
+
+
+def test_after_a_lost_connection_a_session_begins_as_the_draft_has_it() -> None:
+    """ACCP 11.2: "Session established by the first sync:registry frame"; nothing is resumed that was not offered."""
+    strict = Strict("own")
+
+    def answer(frame: Frame) -> list[str]:
+        if (frame.intent, frame.seq) == ("sync", 1):  # a session of its own
+            strict.received = strict.sent = 0
+        return strict.answer(frame)
+
+    server = Server(answer, lasts=1)
+    found = ask(f"ws://127.0.0.1:{server.port}", 3)
+    assert found.count("done {'res': 'ok'}") >= 2
+    assert {(frame.intent, frame.operation, frame.seq) for frame in server.first} == {("sync", "registry", 1)}
+    server.close()

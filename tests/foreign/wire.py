@@ -170,9 +170,15 @@ def web_socket_of(connection: socket.socket, head: bytes) -> WebSocket:
 class Server:
     """A server of ACCP, over HTTP and WebSocket: `answer` returns the frames that answer a frame."""
 
-    def __init__(self, answer: Callable[[Frame], list[str]], *, empty: str = "204 No Content", piece: int = 0) -> None:
-        """Answer as the draft has it: one frame per chunk, nothing between; `piece`: chunks of so many bytes."""
-        self._answer, self._empty, self._piece = answer, empty, piece
+    def __init__(
+        self, answer: Callable[[Frame], list[str]], *, empty: str = "204 No Content", piece: int = 0, lasts: int = 0
+    ) -> None:
+        """Answer as the draft has it: one frame per chunk, nothing between.
+
+        `piece`: chunks of so many bytes; `lasts`: the requests after which a WebSocket is cut.
+        """
+        self._answer, self._empty, self._piece, self._lasts = answer, empty, piece, lasts
+        self.first: list[Frame] = []
         self.received: list[Frame] = []
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port = self._listening.getsockname()[1]
@@ -199,9 +205,15 @@ class Server:
                 self._serve_post(connection, head)
 
     def _serve_web_socket(self, web_socket: WebSocket) -> None:
+        asked = begun = 0
         while (text := web_socket.receive()) is not None:
+            self.first += [] if begun else [read_frame(text)]
+            begun = 1
             for frame in self._take(text):
                 web_socket.send(frame)
+            asked += ">req:" in text
+            if asked == self._lasts > 0:
+                return
 
     def _serve_post(self, connection: socket.socket, head: bytes) -> None:
         found = re.search(rb"(?i)content-length: *(\d+)", head)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final, Self
 
 from accp_adapters.bindings.accp.answers import Answers, join_parts
-from accp_adapters.bindings.accp.client_errors import SessionLost
+from accp_adapters.bindings.accp.client_errors import RequestFailed, SessionLost
 from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.serving.threads import off_loop, size_of
 from accp_core.accp.codec import Codec
@@ -54,7 +54,7 @@ class ClientSession:
 
     def __init__(
         self,
-        session: Session,
+        new_session: Callable[[], Session],
         store: ColdStore,
         resuming: SessionOptions,
         agreed: Codec | None = None,
@@ -64,13 +64,14 @@ class ClientSession:
         """Start without a connection; `connect` does that.
 
         Args:
-            session: The session, which behaves as with a server that does not resume.
+            new_session: Returns a session, which behaves as with a server that does not resume.
             store: Where cold texts are.
             resuming: How it behaves with a server that does.
             agreed: How it writes to such a server; None: as before.
             clock: The time; None: a `SteadyClock`.
         """
-        self._session: Final = session
+        self._new_session: Final = new_session
+        self._session = new_session()
         self._resuming, self._agreed = resuming, agreed
         self.resumes: bool | None = None
         """Whether the server resumes sessions; None before its first answer."""
@@ -229,13 +230,18 @@ class ClientSession:
             return known
         return replace(known, limits=agreed.limits, ascii_only=agreed.ascii_only, decimal=agreed.decimal)
 
+    # "Session established by the first sync:registry frame from the initiator" (section 11.2)
+    def _begin_again(self) -> None:
+        """Begin another session, as the server has not said that it resumes one."""
+        reason = "expected the connection to last, as the server does not resume sessions; found that it was lost"
+        self._answers.fail(RequestFailed(reason, code=ErrorCode.TIMEOUT))
+        self._session, self._is_open, self.resumes = self._new_session(), False, None
+
     async def connected(self) -> None:
         """Take a new connection: what the server misses is sent again."""
         async with self._turn:
-            if self._session.is_shared and self.resumes is not None:
-                reason = "expected the connection to last: with one count for both ends no session goes on"
-                self.lose(SessionLost(reason, code=ErrorCode.SEQUENCE_GAP))
-                return
+            if self.resumes is False:
+                self._begin_again()
             self._outgoing.clear()
             self._queue(self._session.connected(self._clock()))
             self._open()

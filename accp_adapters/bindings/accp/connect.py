@@ -93,15 +93,18 @@ async def connect(
     chosen = options or ClientOptions()
     address = parse_address(url, has_token=token is not None, allow_plain_text=chosen.allow_plain_text)
     agreed = codec or Codec(counter=o200k_base())
-    made = Session(
-        session_id or f"s-{secrets.token_hex(8)}",
-        agent_id,
-        # To a server that has not agreed to more, a message is one frame of the draft's grammar.
-        codec=replace(agreed.literal(), limits=PRACTICAL_LIMITS),
-        new_id=lambda: secrets.token_hex(6),
-        options=_session_options(address, chosen),
-    )
-    session = ClientSession(made, store or embedded_store(), _resuming_options(address, chosen), agreed)
+
+    def new_session() -> Session:
+        return Session(
+            session_id or f"s-{secrets.token_hex(8)}",
+            agent_id,
+            # To a server that has not agreed to more, a message is one frame of the draft's grammar.
+            codec=replace(agreed.literal(), limits=PRACTICAL_LIMITS),
+            new_id=lambda: secrets.token_hex(6),
+            options=_session_options(address, chosen),
+        )
+
+    session = ClientSession(new_session, store or embedded_store(), _resuming_options(address, chosen), agreed)
     carrier = _carrier(session, address, token, tls, chosen)
     ready = asyncio.Event()
     tasks = [asyncio.ensure_future(carrier.run(ready)), asyncio.ensure_future(_tick(session))]

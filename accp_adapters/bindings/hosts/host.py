@@ -230,7 +230,7 @@ class SessionHost:
             events = await off_loop(len(text), partial(session.receive, text, self._now(slot), peer=peer))
             for event in await self._resolved(slot, session, events):
                 slot.note(event, text, session)
-            frames = [*session.frames_to_send()]
+            frames: list[str] = [*session.frames_to_send()]
             found.frames += frames
             return frames
 
@@ -471,7 +471,7 @@ class SessionHost:
             raise ProtocolError(
                 "expected the chunks of the run before, which was cut off, found others", code=ErrorCode.INTERNAL_ERROR
             )
-        frames = [*await off_loop(size, session.send, message, self._now(slot))]
+        frames: list[str] = [*await off_loop(size, session.send, message, self._now(slot))]
         for event in session.handle_timer(self._now(slot)):  # those of our own frames
             slot.note(event, "", session)
         entry.frames += frames

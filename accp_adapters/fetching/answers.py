@@ -11,11 +11,10 @@ from accp_adapters.fetching.page import line_page, may_fit, row_page, view_of
 from accp_adapters.fetching.paths import NO_VALUE, find_rows, follow
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
-from accp_adapters.fetching.sql.catalog import Catalog, UnbuiltColumn
-from accp_adapters.fetching.sql.database import MAX_CHARS, Database, DatabaseCache
 from accp_adapters.fetching.sql.resolve import resolve_select
-from accp_adapters.fetching.sql.rows import answer_condition, answer_select, looks_like_condition
+from accp_adapters.fetching.sql.rows import answer_condition, answer_select, looks_like_condition, nearest_form
 from accp_adapters.fetching.sql.run import QueryResult, run_query
+from accp_adapters.fetching.sql.tables import MAX_CHARS, Catalog, Database, DatabaseCache, UnbuiltColumn
 from accp_adapters.fetching.words import answer_words, has_phrase
 from accp_core.documents import looks_cut
 from accp_core.documents.json_styles import write_styled_json
@@ -29,7 +28,7 @@ from accp_core.tables import LINES, OpenedText, lines_of, open_text
 from accp_core.view import read, render_text
 from accp_core.view.notation import LINE
 
-__all__ = ["DATABASES", "GRAMMAR", "answer", "answer_program", "describe", "open_and_answer", "value_at", "value_in"]
+__all__ = ["DATABASES", "GRAMMAR", "answer", "answer_program", "open_and_answer", "value_at", "value_in"]
 
 GRAMMAR: Final = "query: a SELECT, a condition such as status = 'late', a path such as items.0, or words"
 """What a query may be, in one line; a refusal ends with it."""
@@ -42,6 +41,13 @@ _PREFIX: Final = re.compile(r"\A(?:(?:sql|query)\s*:|where\b)\s*", re.IGNORECASE
 _SELECT: Final = re.compile(r"""\(*\s*(?:select|with)\b(?!\s*(?:\.|\[\s*[0-9"']|$))""", re.IGNORECASE)
 _WRITES: Final = re.compile(
     r"(?:attach\s+database|pragma\s+\w+\s*[(=]|delete\s+from|(?:insert|vacuum)\s+into|drop\s+table)\b",
+    re.IGNORECASE,
+)
+_NO_WORDS: Final = re.compile(r"[|*(){}\[\]<>=\\^~]|\A/.+/\Z")
+"""Signs of an expression, not of words that are searched for."""
+_WORD: Final = re.compile(r"[\w.@:-]+")
+_BEGINS: Final = re.compile(
+    r"\A(?:sel\w+|from|order\s+by|group\s+by|limit|having|distinct|count)\b|\b(?:group|order)\s+by\b|\bcontains\s+['\"]",
     re.IGNORECASE,
 )
 _INDEX: Final = re.compile(r"\S+?(?:\.[0-9]+(?:\.\S*)?|\[[0-9]+\]\S*)")
@@ -154,9 +160,8 @@ def value_in(texts: Mapping[str, str], request: FetchRequest, *, max_rows: int =
     if _SELECT.match(query):
 
         def select(catalog: Catalog) -> QueryResult:
-            resolved = resolve_select(query, catalog)
-            rows, offset = min(max_rows, request.limit or max_rows), request.offset
-            return run_query(resolved.sql, catalog.databases, offset=offset, max_rows=rows, is_scan=resolved.is_scan)
+            rows = min(max_rows, request.limit or max_rows)
+            return run_query(resolve_select(query, catalog), catalog.databases, offset=request.offset, max_rows=rows)
 
         result = _ask(texts, request, select)
         found_rows = max(0, result.total - request.offset)
@@ -201,14 +206,14 @@ def _ask(texts: Mapping[str, str], request: FetchRequest, query: Callable[[Catal
 
     names_lines = _NAMES_LINES.search(request.query) is not None
 
-    def catalog(*, with_objects: bool) -> Catalog:
-        built = [DATABASES.get(text, with_objects=with_objects, with_lines=names_lines) for text in texts.values()]
-        return Catalog(built, list(texts), request.named, request.tool)
+    def catalog(*, whole: bool) -> Catalog:
+        built = [DATABASES.get(text, whole=whole, with_lines=names_lines) for text in texts.values()]
+        return Catalog(built, list(texts), request.named)
 
     try:
-        return query(catalog(with_objects=False))
+        return query(catalog(whole=False))
     except UnbuiltColumn:
-        return query(catalog(with_objects=True))
+        return query(catalog(whole=True))
 
 
 def _whole(texts: Mapping[str, str], request: FetchRequest, limit: int, counter: TokenCounter) -> str:
@@ -269,20 +274,16 @@ def _other(
         before += _place(query, opened) if isinstance(found, dict | list) else ""
         return before + _page(found, query, request, _room(limit, before, counter), counter)
     limit = _room(limit, before, counter)
-    if (lines := _LINES.fullmatch(query)) and (opened[0].prose is not None or not _has_own_lines(opened[0])):
-        sql = f"SELECT n, text FROM lines WHERE n BETWEEN {lines[1]} AND {lines[2]}"
+    if sql := _sql_of_lines(query, opened[0]):
         return answer(texts, replace(request, query=sql), limit=limit, counter=counter)
+    opened = _for_words(opened, texts, request)
     is_text = all(isinstance(each.value, str) for each in opened)
-    if is_text and has_phrase(query, opened):
+    stands_there = has_phrase(query, opened)
+    if is_text and stands_there:
         return before + (answer_words(query, opened, request, limit, counter) or "")
-    try:
-        return before + _ask(texts, request, lambda catalog: answer_condition(query, catalog, request, limit, counter))
-    except ProtocolError as refusal:
-        # Words may look like a condition that is none: "what is late".
-        if refusal.code != ErrorCode.INVALID_TYPE or refusal.reason.startswith("expected an offset"):
-            raise
-        if (looks_like_condition(query) or _WRITES.match(query)) and not has_phrase(query, opened):
-            raise
+    met = _if_condition(query, texts, request, limit, counter, stands_there=stands_there)
+    if met is not None:
+        return before + met
     found_rows = answer_words(query, opened, request, limit, counter)
     if found_rows is None and is_text and query.isdecimal():
         return _ask(texts, request, lambda all_: answer_condition(f"n = {query}", all_, request, limit, counter))
@@ -291,6 +292,48 @@ def _other(
     if found_rows is None:
         return before + _nothing(query, opened, lambda: _ask(texts, request, Catalog.describe))
     return before + found_rows
+
+
+def _if_condition(
+    query: str,
+    texts: Mapping[str, str],
+    request: FetchRequest,
+    limit: int,
+    counter: TokenCounter,
+    *,
+    stands_there: bool,
+) -> str | None:
+    """Return the rows that meet a condition; None: the query is words, which may look like one: "what is late"."""
+    try:
+        return _ask(texts, request, lambda catalog: answer_condition(query, catalog, request, limit, counter))
+    except ProtocolError as refusal:
+        if refusal.code != ErrorCode.INVALID_TYPE or refusal.reason.startswith("expected an offset"):
+            raise
+        if not stands_there:
+            _refuse_expression(query, texts, request)
+            if looks_like_condition(query) or _WRITES.match(query):
+                raise
+    return None
+
+
+def _for_words(opened: list[OpenedText], texts: Mapping[str, str], request: FetchRequest) -> list[OpenedText]:
+    """Return the texts, of a file that was shown as it is its lines: words find these, as an editor matches them."""
+    return [
+        OpenedText(value=text, prose=text, is_cut=each.is_cut) if key in request.verbatim else each
+        for each, (key, text) in zip(opened, texts.items(), strict=True)
+    ]
+
+
+def _refuse_expression(query: str, texts: Mapping[str, str], request: FetchRequest) -> None:
+    """Refuse what is an expression of another language, or a part of a SELECT, with the nearest form that works."""
+    has_signs = _NO_WORDS.search(query) is not None
+    if not has_signs and not _BEGINS.search(query):
+        return
+    form = _ask(texts, request, lambda catalog: nearest_form(query, catalog))
+    if form or (has_signs and not looks_like_condition(query)):
+        expected = form or f"the words {' '.join(_WORD.findall(query[:_MAX_SHOWN]))!r}, a SELECT, a condition or a path"
+        reason = f"expected {expected}; found {query[:_MAX_SHOWN]!r}"
+        raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
 
 
 def _in_source(
@@ -304,8 +347,11 @@ def _in_source(
     return before + (answer_words(query, sources, request, _room(limit, before, counter), counter) or "")
 
 
-def _has_own_lines(opened: OpenedText) -> bool:
-    return any(table.name == LINES for table in opened.tables())
+def _sql_of_lines(query: str, opened: OpenedText) -> str:
+    """Return the SELECT that `lines 41-97` is; "" for anything else, and where an array has that name."""
+    lines = _LINES.fullmatch(query)
+    is_array = opened.prose is None and any(table.name == LINES for table in opened.tables())
+    return f"SELECT n, text FROM lines WHERE n BETWEEN {lines[1]} AND {lines[2]}" if lines and not is_array else ""
 
 
 def _nothing(query: str, opened: Sequence[OpenedText], describe: Callable[[], str]) -> str:
@@ -323,16 +369,6 @@ def _nothing(query: str, opened: Sequence[OpenedText], describe: Callable[[], st
         reason = f"expected a path that leads to a value, or words, of {described}; found {query[:_MAX_SHOWN]!r}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
     return f"0 of {sum(len(table.rows) for table in rows):,} rows; tables: {escape_markers(described)}"
-
-
-def describe(text: str) -> tuple[str, str]:
-    """Return how many lines a text has, or rows its largest table, and the tables; empty where they are its lines."""
-    tables = _open(text).tables()
-    rows = [table for table in tables if not table.holds_lines]
-    if not rows:
-        return f"{sum(len(table.rows) for table in tables):,} lines", ""
-    described = _ask({"1": text}, FetchRequest(), Catalog.describe)
-    return f"{max(len(table.rows) for table in rows):,} rows", described
 
 
 def _open(text: str) -> OpenedText:

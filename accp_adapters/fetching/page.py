@@ -24,10 +24,13 @@ __all__ = [
     "note_part", "numbered_line", "remaining_rows", "row_page", "split_page", "text_page", "view_of",
 ]  # fmt: skip
 
-_NOTE: Final = re.compile(r"(?:\A|\n)…(?:[^\n]*\boffset=(?P<next>\d+))?[^\n]*\s*\Z")
-"""The last line of an answer, where it is a note."""
+_NOTES: Final = re.compile(r"(?:(?:\A|\n)…[^\n]*)+\s*\Z")
+"""The last lines of an answer, where they are notes."""
+_NEXT: Final = re.compile(r"; next: offset=(\d+)")
 _TOKEN_CHARS: Final = 100
 """Characters that a token stands for at most in a text that is not made of blanks."""
+_REST: Final = 0.1
+"""The share of the rows that are shown with the others, although the page then has so much more than its limit."""
 _FEW: Final = 10
 """Rows or lines of a page that says that nearly all of them were found."""
 _NEARLY_ALL: Final = 0.9
@@ -113,6 +116,11 @@ def largest_page(page: Callable[[int], str], highest: int, limit: int, counter: 
         return bool(text) and len(text) <= _TOKEN_CHARS * limit and counter(text) <= limit
 
     count = find_largest(highest, fits)
+    if 0 < count < highest and highest - count <= max(1, _REST * highest):
+        # A small rest is not worth a call of its own.
+        whole = page(highest)
+        if whole and len(whole) <= _TOKEN_CHARS * limit and counter(whole) <= (1 + _REST) * limit:
+            return whole
     if few and count < highest:
         count = min(count, _FEW)
     return page(count) if count else ""
@@ -172,11 +180,12 @@ def note_part(unit: str, start: int, count: int, total: int, shown: str = "") ->
 
 
 def split_page(answer: str) -> tuple[str, int | None]:
-    """Return what an answer shows of a source, without our note, and the offset of the next part, None at the end."""
-    note = _NOTE.search(answer)
-    if note is None:
+    """Return what an answer shows of a source, without our notes, and the offset of the next part, None at the end."""
+    notes = _NOTES.search(answer)
+    if notes is None:
         return answer, None
-    return answer[: note.start()], int(note["next"]) if note["next"] else None
+    following = _NEXT.search(notes[0])
+    return answer[: notes.start()], int(following[1]) if following else None
 
 
 def next_offset(offset: int, total: int) -> str:

@@ -32,8 +32,9 @@ class FetchRequest:
     """Rows (or lines) to skip."""
     limit: int | None = None
     """Rows (or lines) to return at most; None: as many as fit."""
-    tool: str = ""
-    """The tool whose result is queried before its reader has seen it, as `list_orders`: `orders` is its main table."""
+
+    verbatim: frozenset[str] = frozenset()
+    """The keys of texts that were shown as they are: words find their lines, not rows."""
 
     @property
     def is_part(self) -> bool:

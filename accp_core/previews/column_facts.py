@@ -8,17 +8,16 @@ note: texts of 12 to 480 characters, absent (40)
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, Final
 
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.previews.marks import Marks
 from accp_core.previews.words import has_error, shape_of
 from accp_core.tables import Table
+from accp_core.tables.values import type_column
 from accp_core.view.notation import INLINE, quote
 
 __all__ = ["ColumnFacts", "facts_of"]
@@ -36,7 +35,6 @@ _MAX_RARE_ROWS: Final = 5
 _LISTED: Final = (1, 2, 4)
 """Values that the facts list on each side, the most frequent and the rarest ones, by detail."""
 
-_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 _SAMPLE: Final = 64
 """Numbers of which more than a few are different in a column that is given as a range."""
 
@@ -148,12 +146,18 @@ def _texts(cells: _Cells, marks: Marks) -> _Facts:
     shaped = _Cells(cells.numbers, list(map(shape.__getitem__, cells.values)))
     shapes = Counter(shaped.values)
     if len(shapes) == 1:
-        key = Decimal if all(map(_NUMBER.fullmatch, counts)) else None
-        return _Facts([f"{_value(min(counts, key=key), marks)} to {_value(max(counts, key=key), marks)}"], {})
+        return _Facts([" to ".join(_value(each, marks) for each in _ends(list(counts)))], {})
     if _few(shapes, cells):
         return _counted(shapes, shaped, marks)
     first = _value(cells.values[0], marks)
     return _Facts([f"{len(counts):,} values, as {first}"], _rows_with_errors(cells))
+
+
+def _ends(texts: Sequence[str]) -> tuple[str, str]:
+    """Return the least and the greatest of some texts: as numbers or times, where all are."""
+    typed = type_column(texts)
+    ranked = [(value, text) for value, text in zip(typed.values, texts, strict=True) if value is not None]
+    return (min(ranked)[1], max(ranked)[1]) if typed.is_ordered else (min(texts), max(texts))
 
 
 def _range(cells: _Cells) -> str:

@@ -46,7 +46,8 @@ _PRIORITY: Final = re.compile(r"<\d{1,3}>(?:1 )?")
 _LEVEL_WITHIN: Final = 40
 """Characters after the time of an entry in which its level stands."""
 _MEASURE: Final = re.compile(
-    r"(?<![\w.:/-])(\d[\d,]*(?:\.\d+)?)\s?([A-Za-z]{1,12})\b|\b([a-z_]{2,20})(?:: ?\w+)? ?= ?(\d+(?:\.\d+)?)\b"
+    r"(?<![\w.:/-])(\d[\d,]*(?:\.\d+)?)(?!e[-+]?\d)\s?([A-Za-z]{1,12})\b"
+    r"|\b([a-z_]{2,20})(?:: ?\w+)? ?= ?(\d+(?:\.\d+)?)\b"
 )
 _MIN_MEASURED: Final = 5
 """Records that have a number of one kind from which it is a column."""

@@ -16,7 +16,7 @@ from accp_core.errors import ProtocolError
 __all__ = ["FUNCTIONS", "OPERATORS", "TABLE_FUNCTIONS", "QueryConnection", "add_functions", "guard"]
 
 _NAMES: Final = """
-    abs avg ceil ceiling coalesce concat count cume_dist date datetime dense_rank first_value floor format glob
+    abs avg ceil ceiling char coalesce concat count cume_dist date datetime dense_rank first_value floor format glob
     group_concat ifnull iif instr json_array_length json_extract json_type json_valid julianday lag last_value lead
     length like lower ltrim max min mod nth_value ntile nullif percent_rank pow power printf rank replace round
     row_number rtrim sign sqrt strftime substr substring sum time total trim typeof unicode unixepoch upper
@@ -43,6 +43,8 @@ _FORMAT: Final = re.compile(r"%(?:%|[-+ 0,]*[0-9]{0,2}(?:\.[0-9]{1,2})?[sdifgxXe
 class QueryConnection(sqlite3.Connection):
     """A connection of one query."""
 
+    is_large: bool = False
+    """Whether the query took too much memory."""
     failure: ProtocolError | None = None
     """Why one of our functions refused its arguments; SQLite only says that one did."""
     budget: WorkBudget = WorkBudget(math.inf, "")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Callable, Mapping, Sequence
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any, Final
 
 from accp_adapters.fetching.page import (
@@ -19,36 +22,52 @@ from accp_adapters.fetching.page import (
 )
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
-from accp_adapters.fetching.sql.catalog import Catalog, NamedTable, find_name, quoted_name
-from accp_adapters.fetching.sql.columns import describe_comparisons
-from accp_adapters.fetching.sql.resolve import ResolvedQuery, resolve_condition, resolve_select
-from accp_adapters.fetching.sql.run import QueryResult, run_query
-from accp_adapters.fetching.sql.scope import quote
-from accp_adapters.fetching.sql.tokens import SqlToken, refuse, tokenize
+from accp_adapters.fetching.sql.resolve import (
+    ComparedColumn,
+    ResolvedQuery,
+    resolve_condition,
+    resolve_select,
+    split_parts,
+)
+from accp_adapters.fetching.sql.run import QueryResult, open_connection, run_query
+from accp_adapters.fetching.sql.tables import Catalog, Database, NamedTable, quote, quoted_name, refuse
 from accp_core.errors import ProtocolError
 from accp_core.markers import escape_markers
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
 from accp_core.tables import ParentLink
+from accp_core.tables.values import Kind
 
-__all__ = ["answer_condition", "answer_select", "looks_like_condition"]
+__all__ = ["answer_condition", "answer_select", "looks_like_condition", "nearest_form"]
 
 _MAX_ROWS: Final = 4_000
 """Rows of one answer; a row takes at least a token or two."""
 _MAX_NOTES: Final = 3
-"""Columns of which an answer says how many rows hold no number."""
-_GROUPS: Final = re.compile(r"\b(?:GROUP\s+BY|DISTINCT|LIMIT)\b", re.IGNORECASE)
-_SORTS: Final = re.compile(r"\bORDER\s+BY\b", re.IGNORECASE)
+"""Columns of which an answer says how they were read."""
 _WILDCARD: Final = re.compile(r"\bLIKE\s*'[^']*_", re.IGNORECASE)
 _MIN_COUNTED: Final = 10
 """Lines that are counted for a reader."""
 _LINE_COLUMNS: Final = (("n", "text"), ("text",))
 _OPERATOR: Final = re.compile(
-    r"[=<>]"
+    r"[=<>]|&&|\|\|"
     r"|\bi?like\s*(?:['\"]|[^\s'\"]*%)|\bin\s*\(|\bbetween\s+\S+\s+and\b"
     r"|\bis\s+(?:not\s+)?(?:null|none|true|false)\b|\b(?:is|not)null\b",
     re.IGNORECASE,
 )
+_COUNTED: Final = re.compile(r"(?:len|count|size|length)\(\s*([\w.]+)\s*\)|([\w.]+)\s*\|\s*(?:length|len|count|wc\b.*)")
+_SLICED: Final = re.compile(r"([\w.]+?)(?:\[[^\]]*\]|\.\*)(?:\.([\w.]+))?")
+_CLAUSE: Final = re.compile(r"(?=\s(?:where|group\s+by|order\s+by|limit)\b)|$", re.IGNORECASE)
+_CONTAINS: Final = re.compile(r"\bcontains\s+['\"]([^'\"]*)['\"]", re.IGNORECASE)
+_BESIDE: Final = ("arrays", "objects", "null", "absent")
+"""Kinds of cells that are counted, not shown."""
+_MAX_COMPARISONS: Final = 3
+_MAX_VALUES: Final = 8
+"""Different values of a column that are all listed."""
+_MAX_COMPARED: Final = 2_000
+_MAX_CHARS: Final = 60
+_MAX_STEPS: Final = 5_000_000
+# A value that has one of them could pass for the end of the list, or for a line of ours.
+_NOT_PLAIN: Final = re.compile(r"""[();"\[\]…\x00-\x1f\x7f-\x9f\u2028\u2029]""")
 
 
 def looks_like_condition(query: str) -> bool:
@@ -71,20 +90,55 @@ def answer_condition(query: str, catalog: Catalog, request: FetchRequest, limit:
     Raises:
         ProtocolError: As `answer_select`.
     """
-    tokens = tokenize(query)
-    parts = _split(query, tokens)
-    return _answer(_resolve_parts(parts, catalog), catalog, request, limit, counter)
+    parts = split_parts(query)
+    resolved = _resolve_parts(parts, catalog)
+    if not request.offset and not _has_rows(resolved, catalog):
+        for table in catalog.tables:
+            # A text may have several tables of one kind.
+            if table != resolved.tables[0] and table.columns == resolved.tables[0].columns:
+                other = resolve_condition(parts, table, catalog)
+                if _has_rows(other, catalog):
+                    before = f"in {quoted_name(table.name)}:\n"
+                    return before + _answer(other, catalog, request, max(1, limit - counter(before)), counter)
+    return _answer(resolved, catalog, request, limit, counter)
 
 
-def _split(query: str, tokens: Sequence[SqlToken]) -> list[str]:
-    """Return the parts of a query between the commas outside parentheses."""
-    depth, start, parts = 0, 0, []
-    for token in tokens:
-        depth += (token.text == "(") - (token.text == ")")
-        if token.text == "," and depth == 0:
-            parts.append(query[start : token.start])
-            start = token.end
-    return [part.strip() for part in (*parts, query[start:].rstrip("; ")) if part.strip()]
+def _has_rows(query: ResolvedQuery, catalog: Catalog) -> bool:
+    return run_query(query, catalog.databases, max_rows=1).total > 0
+
+
+def nearest_form(query: str, catalog: Catalog) -> str:
+    """Return a query that works and may be meant by one that is not understood; "": none is known."""
+    main = catalog.main()
+    for candidate in _candidates(query.strip(), quoted_name(main.name) if main else "rows"):
+        try:
+            if candidate.startswith("SELECT"):
+                resolve_select(candidate, catalog)
+            else:
+                _resolve_parts(split_parts(candidate), catalog)
+        except ProtocolError:
+            continue
+        return candidate
+    return ""
+
+
+def _candidates(query: str, table: str) -> Iterator[str]:
+    first, _, rest = query.partition(" ")
+    if rest and difflib.get_close_matches(first.upper(), ["SELECT"], 1, 0.7):
+        yield f"SELECT {rest}"
+    if counted := _COUNTED.fullmatch(query):
+        yield f"SELECT count(*) FROM {counted[1] or counted[2]}"
+    if sliced := _SLICED.fullmatch(query):
+        yield f"SELECT {sliced[2] or '*'} FROM {sliced[1]}"
+    if " from " not in f" {query.lower()}":
+        yield f"SELECT {_CLAUSE.sub(f' FROM {table}', query, count=1).strip()}"
+    yield f"SELECT * FROM {table} {query}"
+    yield f"SELECT * {query}"
+    if table == "lines":
+        words = [part for part in re.split(r"\.\*|[|/^$\\()*]+", query) if part.strip()]
+        patterns = [f"text LIKE '%{part.strip()}%'" for part in words] if "|" in query else []
+        yield " OR ".join(patterns or [f"text LIKE '%{'%'.join(map(str.strip, words))}%'"])
+    yield _CONTAINS.sub(r"LIKE '%\1%'", re.sub(r"\[([^\[\]]*)\]", r"(\1)", query))
 
 
 def _resolve_parts(parts: Sequence[str], catalog: Catalog) -> ResolvedQuery:
@@ -99,7 +153,8 @@ def _resolve_parts(parts: Sequence[str], catalog: Catalog) -> ResolvedQuery:
         first = called[:1] if len(called) == 1 else first
     for table in (*first, *(table for table in tables if table not in first)):
         try:
-            resolved = _resolve_in(parts, table, catalog)
+            is_called = len(parts) == 1 and parts[0].casefold() == table.name.casefold()
+            resolved = resolve_condition([] if is_called else parts, table, catalog)
         except ProtocolError as error:
             refusal = refusal or error
             continue
@@ -114,48 +169,33 @@ def _resolve_parts(parts: Sequence[str], catalog: Catalog) -> ResolvedQuery:
     raise refusal or refuse(f"expected a table, found none for {', '.join(parts)!r}")
 
 
-def _resolve_in(parts: Sequence[str], table: NamedTable, catalog: Catalog) -> ResolvedQuery:
-    if len(parts) == 1 and parts[0].casefold() == table.name.casefold():
-        return resolve_condition("", table, catalog)
-    columns: list[str] = []
-    conditions: list[str] = []
-    for part in parts:
-        names = find_name(part.strip('"`'), table.columns)
-        if len(names) == 1:
-            columns.append(names[0])
-        elif looks_like_condition(part):
-            conditions.append(part if len(parts) == 1 else f"({part})")
-        else:
-            raise catalog.unknown_column(part, [table], "a column or a condition")
-    return resolve_condition(" AND ".join(conditions), table, catalog, columns)
-
-
 def _answer(query: ResolvedQuery, catalog: Catalog, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
-    result = run_query(
-        query.sql,
-        catalog.databases,
-        offset=request.offset,
-        max_rows=_MAX_ROWS,
-        is_scan=query.is_scan,
-    )
+    result = run_query(query, catalog.databases, offset=request.offset, max_rows=_MAX_ROWS)
     hint = ""
     if not result.total or _is_nothing(result):
         hint = escape_markers(describe_comparisons(query.comparisons, catalog.databases))
     if not result.total:
         of = f" of {query.tables[0].stored.row_count:,}" if len(query.tables) == 1 else ""
-        numeric = [] if hint else _numeric_notes(query)
-        return "; ".join(filter(None, (f"0{of} rows", hint, *numeric)))
-    numeric = [f"… {note}" for note in _numeric_notes(query)]
-    notes = [note for note in (hint and f"… {hint}", *numeric, _add_children(query, result, catalog)) if note]
+        numeric = [] if hint else _notes_of_values(query)
+        return "; ".join(filter(None, (f"0{of} rows", hint, *numeric, *_outside(query, catalog))))
+    numeric = [f"… {note}" for note in _notes_of_values(query)]
+    outside = [f"… {note}" for note in _outside(query, catalog)]
+    notes = [note for note in (hint and f"… {hint}", *numeric, *outside, _add_children(query, result, catalog)) if note]
     if shown := _lines(query, result, catalog, request, limit, counter):
         return shown
     few = _few(query, result, request)
     write = _as_lines if _holds_lines(query, result) else None
     is_counted = write and "n" in result.columns and result.total >= _MIN_COUNTED
-    counted = f"\n… {result.total:,} lines" if is_counted else ""
+    counted = f"\n… {result.total:,} lines, all shown" if is_counted else ""
     return _page(
         result, "".join(f"\n{note}" for note in notes), request, limit, counter, few=few, counted=counted, write=write
     )
+
+
+def _outside(query: ResolvedQuery, catalog: Catalog) -> list[str]:
+    """Return which lines of its texts are in no table, so that no count passes for one of the whole text."""
+    numbers = dict.fromkeys(table.number for table in query.tables if not table.stored.source.holds_lines)
+    return list(filter(None, (catalog.databases[number].outside for number in numbers)))
 
 
 def _lines(
@@ -170,7 +210,7 @@ def _lines(
 
     Who names the columns wants the lines that are found, no others.
     """
-    is_part = request.is_part or _GROUPS.search(query.sql) or _SORTS.search(query.sql)
+    is_part = request.is_part or query.groups or query.orders
     of_text = any(each.column == "text" and each.table.stored.source.holds_lines for each in query.comparisons)
     around = lines_around(result.total)
     if (
@@ -186,7 +226,7 @@ def _lines(
     near = sorted({at for number in found for at in range(number - around, number + around + 1)})
     lines = f"r{query.tables[0].number}.{quote(query.tables[0].name)}"
     sql = f"SELECT n, text FROM {lines} WHERE n IN ({', '.join(map(str, near))})"
-    rows = run_query(sql, catalog.databases, max_rows=len(near), is_scan=True).rows
+    rows = run_query(ResolvedQuery(sql, query.tables, looks=1), catalog.databases, max_rows=len(near)).rows
     shown = "".join(numbered_line(row["n"], row["text"], is_found=row["n"] in found) for row in rows)
     return shown_source(shown) if may_fit(shown, limit) and counter(shown) <= limit else ""
 
@@ -201,13 +241,23 @@ def _holds_lines(query: ResolvedQuery, result: QueryResult) -> bool:
 
 
 def _as_lines(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return lines as they are, each after its number where it has one."""
-    return "\n".join(f"{row['n']}: {row['text']}" if "n" in row else row["text"] for row in rows)
+    """Return lines as they are, each after its number where it has one; of empty ones in a row, their numbers."""
+    if rows and "n" not in rows[0]:
+        return "\n".join(row["text"] for row in rows)
+    shown: list[str] = []
+    for is_empty, run in groupby(rows, key=lambda row: not row["text"].strip()):
+        found = list(run)
+        numbers = [row["n"] for row in found]
+        if is_empty and len(found) > 1 and numbers[-1] - numbers[0] == len(found) - 1:
+            shown.append(f"{numbers[0]}-{numbers[-1]}: ")
+        else:
+            shown += (f"{row['n']}: {row['text']}" for row in found)
+    return "\n".join(shown)
 
 
 def _few(query: ResolvedQuery, result: QueryResult, request: FetchRequest) -> str:
     """Return what an answer says whose condition nearly all rows of a table meet, with the usual cause."""
-    if len(query.tables) != 1 or not query.comparisons or _GROUPS.search(query.sql):
+    if len(query.tables) != 1 or not query.comparisons or query.groups:
         return ""
     few = note_few(request, result.total, query.tables[0].stored.row_count)
     return f"{few} (in LIKE, _ is any character)" if few and _WILDCARD.search(query.sql) else few
@@ -218,14 +268,98 @@ def _is_nothing(result: QueryResult) -> bool:
     return result.total == 1 and bool(result.rows) and not any(result.rows[0].values())
 
 
-def _numeric_notes(query: ResolvedQuery) -> list[str]:
-    """Return how many rows each column leaves out that is compared, sorted or added as numbers."""
-    notes = []
-    for each in query.numeric[:_MAX_NOTES]:
-        stored, total = each.table.stored.columns[each.column], each.table.stored.row_count
-        if stored.numbers < total:
-            notes.append(f"{quoted_name(each.column)}: {total - stored.numbers:,} of {total:,} rows hold no number")
-    return list(map(escape_markers, notes))
+def _notes_of_values(query: ResolvedQuery) -> list[str]:
+    """Return how the columns were read that are compared, sorted or added: what is no number, in which unit."""
+    by_column = {(each.table.number, each.table.name, each.column): each for each in query.used}
+    notes = list(filter(None, map(_note_of_values, by_column.values())))
+    return list(map(escape_markers, notes[:_MAX_NOTES]))
+
+
+def _note_of_values(used: ComparedColumn) -> str:
+    stored, total = used.stored, used.table.stored.row_count
+    typed, noun = stored.typed, "time" if stored.kind is Kind.MOMENT else "number"
+    if stored.kind is Kind.TEXT:
+        return f"{quoted_name(used.column)}: compared as texts" if stored.looks_numeric else ""
+    told = [f"{stored.empty:,} of {total:,} rows hold no {noun}"] if typed.left_out else []
+    told += ["in UTC"] if stored.kind is Kind.MOMENT and typed.is_scaled else []
+    told += [f"in {typed.unit}"] if typed.unit else []
+    return f"{quoted_name(used.column)}: {', '.join(told)}" if told else ""
+
+
+def describe_comparisons(comparisons: Sequence[ComparedColumn], databases: Sequence[Database]) -> str:
+    """Return what each compared column holds, where no row was found: `status has: late (12), paid (588)`."""
+    by_column = {(each.table.number, each.table.name, each.column): each for each in comparisons}
+    described = [_describe(each, databases) for each in list(by_column.values())[:_MAX_COMPARISONS]]
+    return "; ".join(filter(None, described))
+
+
+def _describe(comparison: ComparedColumn, databases: Sequence[Database]) -> str:
+    try:
+        with open_connection([databases[comparison.table.number]], _MAX_STEPS) as connection:
+            return f"{quoted_name(comparison.column)} has{_values(comparison, connection)}"
+    except sqlite3.Error:
+        # It was too much work; the answer does without.
+        return ""
+
+
+def _values(comparison: ComparedColumn, connection: sqlite3.Connection) -> str:
+    stored = comparison.stored
+    beside = [f"{kind} ({count:,})" for kind in _BESIDE if (count := stored.kinds.get(kind))]
+    beside += [f"no {stored.kind} ({stored.typed.left_out:,})"] if stored.typed.left_out else []
+    shown = _scalars(comparison, connection) if set(stored.kinds) - set(_BESIDE) else []
+    if not shown and not beside:
+        return " no values"
+    text = ", ".join([*shown, *beside])
+    return f"{'' if shown and shown[0].startswith(' ') else ': '}{text}{_inside(comparison)}"
+
+
+def _scalars(comparison: ComparedColumn, connection: sqlite3.Connection) -> list[str]:
+    """Return the values of a column that are no arrays or objects: each with its number, their range, or some."""
+    stored, name = comparison.stored, quote(comparison.column)
+    source = f"FROM r0.{quote(comparison.table.name)} WHERE {name} IS NOT NULL"
+    source += f" AND {name} NOT GLOB '[[{{]*'" if stored.holds_json else ""
+    (different,) = connection.execute(f"SELECT count(DISTINCT {name}) {source}").fetchone()
+    if different <= _MAX_VALUES:
+        counted = connection.execute(f"SELECT {name}, count(*) {source} GROUP BY {name} ORDER BY {name}")
+        return [f"{_shown(stored.restore(value))} ({count})" for value, count in counted]
+    if stored.typed.is_ordered:
+        ends = connection.execute(f"SELECT min({name}), max({name}) {source}").fetchone()
+        return [" to ".join(_shown(stored.restore(end)) for end in ends)]
+    values = [str(value) for (value,) in connection.execute(f"SELECT DISTINCT {name} {source} LIMIT {_MAX_COMPARED}")]
+    nearest = ", ".join(map(_shown, _nearest(comparison.text or "", values)))
+    return [f" {different} values, such as {nearest}"]
+
+
+def _inside(comparison: ComparedColumn) -> str:
+    """Return how to query what is in the arrays and objects of a column."""
+    table, column, stored = comparison.table, comparison.column, comparison.stored
+    name = quoted_name(column)
+    if not (stored.kinds.get("arrays") or stored.kinds.get("objects")):
+        return ""
+    repeated = table.stored.source.repeated
+    nested = [each for each in table.columns if each.startswith(f"{column}.") and each not in repeated]
+    if nested:
+        return f"; see {', '.join(map(quoted_name, nested[:_MAX_COMPARISONS]))}"
+    if column in repeated:
+        return f"; see the table of {name}"
+    item = "[0]" if stored.kinds.get("arrays") else ".name"
+    return f"; see json_extract({name}, '${item}') or json_each({name})"
+
+
+def _nearest(text: str, values: list[str]) -> list[str]:
+    """Return the values that are most like `text`: those that contain it, those that are spelled alike, else any."""
+    folded = text.casefold()
+    containing = [value for value in values if folded and folded in value.casefold()]
+    short = [value for value in values if len(value) <= _MAX_CHARS]
+    return (containing or difflib.get_close_matches(text[:_MAX_CHARS], short, 3, 0.6) or values)[:3]
+
+
+def _shown(value: Any) -> str:
+    if not isinstance(value, str):
+        return compact_json(value) if isinstance(value, bool) else repr(value)
+    cut = value[:_MAX_CHARS]
+    shown = compact_json(cut) if not cut or _NOT_PLAIN.search(cut) else cut
+    return shown if len(value) <= _MAX_CHARS else f"{shown}…"
 
 
 def _add_children(query: ResolvedQuery, result: QueryResult, catalog: Catalog) -> str:
@@ -258,7 +392,7 @@ def _child_rows(child: NamedTable, link: ParentLink, result: QueryResult, catalo
     doubled = str(key).replace("'", "''")
     is_it = f"{quote(link.column)} = " + (f"'{doubled}'" if type(key) is str else doubled)
     sql = f"SELECT {', '.join(columns)} FROM r{child.number}.{quote(child.name)} WHERE {is_it}"
-    found = run_query(sql, catalog.databases, max_rows=1, is_scan=True)
+    found = run_query(ResolvedQuery(sql, [child], looks=1), catalog.databases, max_rows=1)
     return found.rows if found.total <= 1 else None
 
 
@@ -279,14 +413,14 @@ def _page(
         value: Any = rows[0] if result.total == 1 else rows[:count]
         text = write(rows[:count]) if write else view_of(value, limit, counter)
         part = _part(request.offset, count, result)
-        return text and shown_source(text, (part + few if part else counted) + notes)
+        return text and shown_source(text, notes + (part + few if part else counted))
 
     remaining = min(remaining_rows("rows", request, result.total), len(rows))
     shown = largest_page(page, remaining, limit, counter, few=few)
     if shown:
         return shown
     cut = "; this row is cut: select fewer columns, or substr(column, 1, 1000)"
-    return cut_row(rows[0], (_part(request.offset, 1, result) or "\n… row 0 of 1") + cut + notes, limit, counter)
+    return cut_row(rows[0], notes + (_part(request.offset, 1, result) or "\n… row 0 of 1") + cut, limit, counter)
 
 
 def _part(offset: int, count: int, result: QueryResult) -> str:

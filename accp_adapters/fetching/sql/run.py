@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections import ChainMap
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from accp_adapters.fetching.budget import WorkBudget
-from accp_adapters.fetching.sql.comparing.comparisons import as_written
-from accp_adapters.fetching.sql.comparing.numerals import NUMBER_FUNCTIONS, add_number_functions
-from accp_adapters.fetching.sql.database import Database
+from accp_adapters.fetching.budget import WorkBudget, memory_of_process
 from accp_adapters.fetching.sql.functions import FUNCTIONS, OPERATORS, TABLE_FUNCTIONS, QueryConnection, add_functions
-from accp_adapters.fetching.sql.storage import StoredColumn
+from accp_adapters.fetching.sql.resolve import ResolvedQuery
+from accp_adapters.fetching.sql.tables import Database, StoredColumn
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.strict_json import is_utf8
@@ -41,6 +38,13 @@ _COUNTED: Final = 10_000
 """Instructions that are counted together."""
 _MIN_LENGTH: Final = 100_000
 """Bytes that a value may have, in any case."""
+_MAX_LENGTH: Final = 8_000_000
+"""Bytes of a value that a query makes of others."""
+_MAX_BYTES: Final = 64_000_000
+"""Bytes by which the memory of the process may grow while SQLite sorts, groups and joins; it writes no files."""
+_UNCHECKED_BYTES: Final = 200_000_000
+"""Bytes of values of the greatest length between two looks at the memory; an instruction makes far shorter ones."""
+_LEAST_COUNTED: Final = 20
 _KEPT_CHARS: Final = 2_000_000
 """Characters of the rows that are kept; more are never shown in one answer."""
 _LIMITS: Final = {
@@ -73,33 +77,27 @@ class QueryResult:
 
 
 def run_query(
-    sql: str,
-    databases: Sequence[Database],
-    *,
-    offset: int = 0,
-    max_rows: int,
-    steps: int = MAX_QUERY_STEPS,
-    is_scan: bool = False,
+    query: ResolvedQuery, databases: Sequence[Database], *, offset: int = 0, max_rows: int, steps: int = MAX_QUERY_STEPS
 ) -> QueryResult:
     """Return the rows of a query that was resolved.
 
     Args:
-        sql: The query.
+        query: The query.
         databases: The texts that it may read.
         offset: Rows that are not kept.
         max_rows: Rows that are kept at most.
         steps: The work that it may take beside that for each row, in instructions of SQLite's machine.
-        is_scan: Whether it looks at each row of one table once, so that a long cell is not looked at again and again.
 
     Raises:
         ProtocolError: E1004, SQLite does not understand the query; E2003, it takes too much work, or makes a value too
             long.
     """
+    sql = query.sql
     if not is_utf8(sql):
         reason = f"expected a query without halves of surrogate pairs, found {sql[:_MAX_SHOWN]!r}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
-    with open_connection(databases, steps, is_scan=is_scan) as connection, _refusals(connection):
-        columns = _columns_of(sql, databases, connection)
+    with open_connection(databases, steps, is_scan=query.is_scan) as connection, _refusals(connection):
+        columns = _columns_of(query, databases, connection)
         cursor = connection.execute(sql)
         names = DistinctNames()
         named = [names.claim(_clean(each[0])) for each in cursor.description]
@@ -134,7 +132,7 @@ def _value(cell: Any) -> Any:
 
 def _clean(name: str) -> str:
     """Return the name of a result column as the model knows it."""
-    return as_written(name).replace("`", "")
+    return name.replace("`", "")
 
 
 @contextmanager
@@ -147,17 +145,25 @@ def open_connection(
             connection.execute(f"ATTACH ':memory:' AS r{number}")
             if database.content:
                 connection.deserialize(database.content, name=f"r{number}")
+        connection.execute("PRAGMA temp_store=MEMORY")
         budget = connection.budget = _budget(databases, steps, is_scan=is_scan)
         add_functions(connection)
-        add_number_functions(connection)
         for limit, value in _LIMITS.items():
             connection.setlimit(limit, value)
         longest = max((database.longest for database in databases), default=0)
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(_MIN_LENGTH, 4 * longest))
+        length = max(_MIN_LENGTH, longest, min(4 * longest, _MAX_LENGTH))
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, length)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, len(databases))
         connection.set_authorizer(_authorize)
-        connection.set_progress_handler(lambda: budget.use(_COUNTED), _COUNTED)
-        yield connection
+        with memory_of_process() as memory:
+            start, counted = memory(), max(_LEAST_COUNTED, min(_COUNTED, _UNCHECKED_BYTES // length))
+
+            def is_over() -> bool:
+                connection.is_large = memory() - start > _MAX_BYTES
+                return budget.use(counted) or connection.is_large
+
+            connection.set_progress_handler(is_over, counted)
+            yield connection
 
 
 def _budget(databases: Sequence[Database], steps: int, *, is_scan: bool) -> WorkBudget:
@@ -176,28 +182,28 @@ def _authorize(action: int, first: str | None, second: str | None, schema: str |
         case sqlite3.SQLITE_READ:
             is_allowed = not (first or "").startswith(("sqlite_", "pragma_"))
         case sqlite3.SQLITE_FUNCTION:
-            is_allowed = second in FUNCTIONS | OPERATORS | TABLE_FUNCTIONS | NUMBER_FUNCTIONS
+            is_allowed = second in FUNCTIONS | OPERATORS | TABLE_FUNCTIONS
         case _:
             is_allowed = False
     return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY
 
 
-def _columns_of(sql: str, databases: Sequence[Database], connection: sqlite3.Connection) -> list[StoredColumn]:
+def _columns_of(
+    query: ResolvedQuery, databases: Sequence[Database], connection: sqlite3.Connection
+) -> list[StoredColumn]:
     """Return the column of a text that each column of the result is; for an expression, what its results may be.
 
     SQLite tells it by the declared types of a view's columns, and each column of a text has a type of its own.
     """
     tables = [table for database in databases for table in database.tables]
     types = {kind: table.columns[name] for table in tables for kind, name in table.types.items()}
-    # The largest of the numbers of a column is one of them.
-    numbers = [column.spellings for column in types.values() if column.spellings]
-    expression = StoredColumn(spellings=ChainMap(*numbers) if numbers else {})
     connection.set_authorizer(None)
-    connection.execute(f"CREATE TEMP VIEW {_VIEW} AS {sql}")
+    connection.execute(f"CREATE TEMP VIEW {_VIEW} AS {query.sql}")
     connection.set_authorizer(_authorize_description)
     described = connection.execute(f"PRAGMA temp.table_info({_VIEW})").fetchall()
     connection.set_authorizer(_authorize)
-    return [types.get(kind, expression) for _, _, kind, *_ in described]
+    # The largest of the cells of a column is one of them.
+    return [types.get(kind) or query.shown.get(at) or StoredColumn() for at, (_, _, kind, *_) in enumerate(described)]
 
 
 def _authorize_description(
@@ -219,6 +225,10 @@ def _refusals(connection: QueryConnection) -> Iterator[None]:
         reason = _clean(str(error))
         if "interrupted" in reason:
             connection.budget.spend(0)
+            reason = (
+                f"expected a query of at most {_MAX_BYTES:,} bytes of memory, it was stopped; filter or group first"
+            )
+            raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED) from error
         if "too big" in reason:
             limit = "expected shorter texts as the result of a function, found one that is too long"
             raise ProtocolError(limit, code=ErrorCode.BUDGET_EXCEEDED) from error

@@ -6,14 +6,15 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from http import HTTPStatus
 from typing import Any, Final
 
-from accp_core.previews.asked.cell_order import CellOrder, convert, is_empty, order_of
 from accp_core.previews.asked.request import COMMON, Bound, Request, words_of_name
 from accp_core.previews.asked.times import DatePart
 from accp_core.previews.words import find_words
 from accp_core.tables import Table
+from accp_core.tables.values import Kind, TypedColumn, convert, is_left_out, type_column
 from accp_core.view.notation import INLINE, quote, write_name
 
 __all__ = ["Condition", "Conditions", "is_id", "write_value"]
@@ -78,17 +79,19 @@ class Conditions:
         self.request = request
         link = table.parent.column if table.parent else None
         self.columns: Final = [name for name in table.columns[:_MAX_COLUMNS] if name != link]
-        self._orders: dict[str, CellOrder | None] = {}
+        self._orders: dict[str, TypedColumn | None] = {}
         self._saying = COMMON | request.said
 
     def find(self) -> list[Condition]:
         """Return the conditions of the request that some rows meet and others do not."""
         return [each for each in self._read() if 0 < len(each.rows) < len(self.table.rows)]
 
-    def order(self, column: str) -> CellOrder | None:
-        """Return the order of a column; None: it has none."""
+    def order(self, column: str) -> TypedColumn | None:
+        """Return the cells of a column whose order counts: numbers or times; None: it has none, or all are alike."""
         if column not in self._orders:
-            self._orders[column] = order_of([row.get(column) for row in self.table.rows])
+            typed = type_column([row.get(column) for row in self.table.rows])
+            is_ordered = typed.is_ordered and len({value for value in typed.values if value is not None}) > 1
+            self._orders[column] = typed if is_ordered else None
         return self._orders[column]
 
     def ordered(self) -> list[str]:
@@ -121,7 +124,7 @@ class Conditions:
         cells = dict.fromkeys(value for cell in self.table.cells(column) for value in _texts(cell))
         if not cells or all(_flag_of(value) is not None for value in cells):
             return
-        if self.request.dates and (order := self.order(column)) and order.is_time:
+        if self.request.dates and (order := self.order(column)) and (order.kind is Kind.MOMENT):
             return
         if len(cells) > _MAX_VALUES:
             named = [value for value in cells if value.casefold() in self.request.words and not value.isalpha()]
@@ -140,7 +143,7 @@ class Conditions:
         yield Condition(column, text, rows, words, is_sure=not words <= self.request.kinds)
 
     def _is_named(self, value: str) -> bool:
-        if len(value) > _MAX_VALUE_CHARS or is_empty(value):
+        if len(value) > _MAX_VALUE_CHARS or is_left_out(value):
             return False
         return self.request.has_all(value) and all(bound.text != value for bound in self.request.bounds)
 
@@ -178,7 +181,7 @@ class Conditions:
 
     def _absence(self, column: str) -> Iterator[Condition]:
         if words := self.request.lacks(column):
-            rows = self._rows(column, is_empty)
+            rows = self._rows(column, is_left_out)
             cells = [self.table.rows[number].get(column) for number in rows]
             told = cells[0] if cells and cells.count(cells[0]) == len(cells) else None
             text = f"={write_value(told)}" if type(told) is str and told.strip("-") else " is empty"
@@ -243,26 +246,26 @@ class Conditions:
             order = self.order(column)
             if (
                 order is None
-                or not order.is_time
-                or not (known := [key for key in order.keys if key and key[0] != "T"])
+                or order.kind is not Kind.MOMENT
+                or not (known := [key for key in order.values if key and key[2] != ":"])
             ):
                 continue
             prefix = date.prefix(known)
             if date.sign and prefix:
-                rows = frozenset(n for n, key in enumerate(order.keys) if key and _meets(key, date.sign, prefix))
+                rows = frozenset(n for n, key in enumerate(order.values) if key and _meets(key, date.sign, prefix))
                 text = _compared(write_name(column), date.sign, prefix, order)
             else:
-                rows = frozenset(n for n, key in enumerate(order.keys) if key and date.has(key))
+                rows = frozenset(n for n, key in enumerate(order.values) if key and date.has(key))
                 text = f"{write_name(column)} in {prefix or date.text}"
             if not date.sign or prefix:
                 yield Condition(column, text, rows, frozenset((word,)))
 
 
-def _compared(name: str, sign: str, limit: str, order: CellOrder) -> str:
-    """Return a comparison: with a sign where a query may compare the cells as they are written, else in words."""
-    if order.is_plain and sign != "=":
+def _compared(name: str, sign: str, limit: str, order: TypedColumn) -> str:
+    """Return a comparison: with a sign of plain numbers and dates, else in words."""
+    if not order.unit and not order.is_scaled and sign != "=" and "T" not in limit:
         return f"{name}{sign}{limit}"
-    return f"{name} {_IN_WORDS[sign][order.is_time]} {limit.replace('T', ' ')}"
+    return f"{name} {_IN_WORDS[sign][order.kind is Kind.MOMENT]} {limit.replace('T', ' ')}"
 
 
 def most_together(holders: dict[str, set[int]]) -> tuple[tuple[str, ...], frozenset[int]]:
@@ -278,10 +281,10 @@ def most_together(holders: dict[str, set[int]]) -> tuple[tuple[str, ...], frozen
     return best, frozenset(set.intersection(*(holders[word] for word in best)))
 
 
-def _limit(bound: Bound, order: CellOrder, column: str) -> tuple[Sequence[Any], Any]:
+def _limit(bound: Bound, order: TypedColumn, column: str) -> tuple[Sequence[Any], Any]:
     """Return the keys of a column and the bound as they are written; None: they cannot be compared."""
-    keys: Sequence[Any] = order.keys
-    if order.is_time:
+    keys: Sequence[Any] = order.values
+    if order.kind is Kind.MOMENT:
         clocks = [_time_of_day(key) if key else None for key in keys]
         return clocks, bound.clock if bound.clock and any(clocks) else None
     if bound.clock or bound.sign == "=":
@@ -294,11 +297,13 @@ def _limit(bound: Bound, order: CellOrder, column: str) -> tuple[Sequence[Any], 
 
 
 def _time_of_day(key: str) -> str | None:
-    return key.partition("T")[2] or None
+    return key if key[2] == ":" else key.partition("T")[2] or None
 
 
 def _meets(key: Any, sign: str, limit: Any) -> bool:
     key = key[: len(limit)] if type(key) is str else key
+    # As a query compares them: as floats, of which 0.3 is one and the decimal 0.3 is not.
+    limit = float(limit) if isinstance(limit, Decimal) else limit
     return bool({">": key > limit, "≥": key >= limit, "<": key < limit, "≤": key <= limit, "=": key == limit}[sign])
 
 

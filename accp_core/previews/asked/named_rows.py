@@ -17,6 +17,7 @@ from typing import Any, Final
 from accp_core.previews.asked.conditions import Condition, Conditions, is_id, write_value
 from accp_core.previews.asked.request import Order, Request
 from accp_core.tables import Table
+from accp_core.tables.values import Kind
 from accp_core.view.notation import write_name
 
 __all__ = ["NamedRows", "find_named_rows"]
@@ -186,7 +187,7 @@ class _Reader:
     def _first(self, column: str, numbers: Sequence[int], *, is_greatest: bool) -> list[int]:
         """Return the rows with the first values of a column; none where all have one value."""
         order = self._columns.order(column)
-        ranks: Sequence[Any] = order.ranks if order else ()
+        ranks: Sequence[Any] = order.values if order else ()
         known = [number for number in numbers if ranks[number] is not None]
         values = sorted({ranks[number] for number in known}, reverse=is_greatest)[:_RANKED]
         first = [number for value in values for number in known if ranks[number] == value]
@@ -195,13 +196,13 @@ class _Reader:
     def _may_order(self, column: str, order: Order) -> bool:
         """Return whether a column has what a superlative is about: a time, a number or either."""
         known = self._columns.order(column)
-        is_time = known is not None and known.is_time
+        is_time = known is not None and known.kind is Kind.MOMENT
         return order.kind in ("longest", "best") or is_time is (order.kind in ("latest", "earliest"))
 
     def _ends(self, column: str, order: Order) -> Sequence[str]:
         """Return whether the greatest or the least come first; what is there the longest has the earliest time."""
         known = self._columns.order(column)
-        is_time = known is not None and known.is_time
+        is_time = known is not None and known.kind is Kind.MOMENT
         if order.kind == "best":
             return "least", "greatest"
         is_least = order.kind in ("least", "earliest") or (order.kind == "longest" and is_time)

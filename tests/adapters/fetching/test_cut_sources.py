@@ -87,10 +87,12 @@ def test_a_value_says_it_since_the_cut_may_be_in_it() -> None:
 
 @pytest.mark.parametrize("name", ["the middle", "the middle, inline", "lines of a table"])
 def test_the_rows_behind_the_mark_are_found_and_counted(name: str) -> None:
-    assert ask(SOURCES[name], "id = 2999") == f"{CUT}id 2999\nname n2999\nstatus paid"
+    assert re.sub(r"\n… .*", "", ask(SOURCES[name], "id = 2999")) == f"{CUT}id 2999\nname n2999\nstatus paid"
     counts = ask(SOURCES[name], "select status, count(*) c from rows group by status")
     # The row in which the source was cut has no status.
-    assert re.fullmatch(r"\[[23]\] status c\n(null 1\n)?late \d+\npaid \d+", counts.removeprefix(CUT))
+    assert re.fullmatch(
+        r"\[[23]\] status c\n(null 1\n)?late \d+\npaid \d+", re.sub(r"\n… .*", "", counts.removeprefix(CUT))
+    )
 
 
 def test_a_text_that_is_too_long_to_be_opened_says_it() -> None:

@@ -58,7 +58,9 @@ def test_a_table_comes_back_from_a_view_like_that_of_its_value(form: str) -> Non
 @pytest.mark.parametrize("form", ["CSV", "Markdown", "psql", "MySQL", "logfmt", "columns in capitals"])
 def test_a_grid_between_lines_is_queried_too(form: str) -> None:
     text = f"Some lines\n\nbefore it:\n{WRITERS[form](ROWS)}\n\n12 rows\n"
-    assert answered(text, QUERIES[0]).lower() == answered(json.dumps(ROWS), QUERIES[0]).lower()
+    found, _, outside = answered(text, QUERIES[0]).rpartition("\n… lines 1-3, ")
+    assert found.lower() == answered(json.dumps(ROWS), QUERIES[0]).lower()
+    assert outside.endswith(" are in no table; search for words there")
 
 
 def test_the_lines_of_a_grid_keep_their_numbers() -> None:

@@ -79,4 +79,4 @@ def test_lines_whose_columns_are_named_come_without_their_neighbours(query: str)
 def test_many_lines_are_counted() -> None:
     shown = ask("SELECT n, text FROM lines WHERE text LIKE '%def%'").split("\n")
     assert shown[:-1] == [f"{n}: {LINES[n - 1]}" for n in range(3, 61, 3)]
-    assert shown[-1] == "… 20 lines"
+    assert shown[-1] == "… 20 lines, all shown"

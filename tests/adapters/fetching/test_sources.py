@@ -31,4 +31,6 @@ def test_a_query_finds_the_records_on_both_sides_of_a_log_line() -> None:
     # A program that writes JSON Lines, and now and then a warning, writes one stream of records.
     lines = [*map(json.dumps, PEOPLE), "WARN slow", *map(json.dumps, PEOPLE)]
     asked = FetchRequest(query="select name, count(*) as n from rows group by name")
-    assert answer({"": "\n".join(lines)}, asked, limit=200, counter=count_o200k) == "[2] name (n=2)\nAnn\nBo"
+    assert answer({"": "\n".join(lines)}, asked, limit=200, counter=count_o200k) == (
+        "[2] name (n=2)\nAnn\nBo\n… line 3 is in no table; search for words there"
+    )

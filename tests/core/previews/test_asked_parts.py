@@ -27,7 +27,7 @@ def test_what_a_request_says_is_read() -> None:
 
 
 def test_conditions_by_parts() -> None:
-    order: Any = SimpleNamespace(keys=[1, 2], is_time=False, unit="")
+    order: Any = SimpleNamespace(values=[1, 2], kind="number", unit="")
     bound: Any = SimpleNamespace(clock="", sign="=")
     assert conditions._limit(bound, order, "size") == ([1, 2], None)
     assert "Not Found" in list(conditions._http_words(404))

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from accp_adapters.fetching import FetchRequest, answer
-from accp_adapters.fetching.sql import database
-from accp_adapters.fetching.sql.database import DatabaseCache
+from accp_adapters.fetching.sql import tables
+from accp_adapters.fetching.sql.tables import DatabaseCache
 from accp_adapters.tokens import count_o200k
 from accp_core.errors import ProtocolError
 
@@ -60,13 +60,13 @@ def test_a_table_of_too_many_columns_is_refused_with_the_way_out() -> None:
 
 
 def test_tables_of_too_many_cells_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "MAX_CELLS", 10)
+    monkeypatch.setattr(tables, "MAX_CELLS", 10)
     with pytest.raises(ProtocolError, match=r"E1004: expected .* cells for a query"):
         ask(json.dumps([{"a": 1, "b": 2}] * 6), "SELECT a FROM rows")
 
 
 def test_a_text_that_is_too_long_has_pages_and_words_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "MAX_CHARS", 100)
+    monkeypatch.setattr(tables, "MAX_CHARS", 100)
     monkeypatch.setattr("accp_adapters.fetching.answers.MAX_CHARS", 100)
     text = json.dumps([{"id": n} for n in range(100)])
     with pytest.raises(ProtocolError, match="E2003: expected a text of at most 100 characters for a query, found"):

@@ -12,6 +12,7 @@ import sqlite3
 from typing import Any, Final
 
 from accp_adapters.fetching import value_at
+from accp_core.errors import ProtocolError
 from tests.adapters.fetching.sql.seeds import seeds
 
 CELLS: Final[dict[str, tuple[Any, ...]]] = {
@@ -147,8 +148,13 @@ def test_an_expression_has_the_value_that_sqlite_finds(seed: int) -> None:
         expected = expected_rows(rows, query)
         # No row at all is answered by a hint in words, and a single row by its cells.
         if len(expected) > 1:
+            try:
+                found = value_at(json.dumps({"orders": rows}), query)
+            except ProtocolError as refusal:
+                # A day beside another text, or texts beside numbers.
+                assert refusal.code == "E1004" and refusal.reason.startswith("expected"), query
+                continue
             answered += 1
-            found = value_at(json.dumps({"orders": rows}), query)
             shown = sorted(map(repr, [tuple(map(comparable, row.values())) for row in found]))
             assert shown == sorted(map(repr, [tuple(map(comparable, row)) for row in expected])), query
     assert answered > 10

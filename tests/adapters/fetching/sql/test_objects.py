@@ -45,7 +45,7 @@ def test_a_condition_names_objects_too_and_other_queries_do_not_pay_for_it() -> 
 
     assert ask("who->>'name' = 'Bo', no").endswith("no 2")
     assert "who" not in DATABASES.get(SOURCE).tables[0].columns
-    assert "who" in DATABASES.get(SOURCE, with_objects=True).tables[0].columns
+    assert "who" in DATABASES.get(SOURCE, whole=True).tables[0].columns
     assert ask("SELECT * FROM orders WHERE who->>'name' = 'Bo'").startswith("no 2\nwho.name Bo\nwho.of.team y\n")
     assert ask("who = Bo") == "0 of 2 rows; who has: objects (2); see who.name, who.of.team"
 

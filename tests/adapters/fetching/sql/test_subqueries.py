@@ -10,6 +10,7 @@ from typing import Final
 import pytest
 
 from accp_adapters.fetching import value_at
+from accp_core.errors import ProtocolError
 from tests.adapters.fetching.sql.seeds import seeds
 
 TABLES: Final = {
@@ -133,8 +134,13 @@ def test_a_query_has_the_rows_that_sqlite_finds(database: sqlite3.Connection, se
         expected = expected_rows(database, query)
         # No row at all is answered by a hint in words, and many are cut.
         if 1 < len(expected) <= MAX_ROWS:
+            try:
+                found = value_at(text, query)
+            except ProtocolError as refusal:
+                # Numbers beside texts, or a name of two tables where SQLite does not look.
+                assert refusal.reason.startswith("expected"), query
+                continue
             answered += 1
-            found = value_at(text, query)
             rows = [tuple(row.values()) if type(row) is dict else (row,) for row in found]
             assert sorted(map(repr, rows)) == sorted(map(repr, expected)), query
     assert answered > 5

@@ -1,0 +1,544 @@
+"""A stored text as tables in SQLite: how each column is kept, and the names by which a query calls tables and columns.
+
+A column is what `accp_core.tables.values` reads in it: numbers are numbers, moments ISO texts, in UTC where they have a
+zone, and `"total.text"` is the spelling of a cell of `total`. What comes straight from a column comes back as it was
+written. A database is built once, kept as bytes, and copied into the connection of each query.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from accp_core.bounded import SizedCache
+from accp_core.documents.json_styles import write_styled_json
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
+from accp_core.packing.number import spelling_decoder
+from accp_core.previews.records import table_of_records
+from accp_core.references import key_of, reference_to
+from accp_core.strict_json import compact_json, escape_halves
+from accp_core.tables import LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedText, Table, open_text, table_of_lines
+from accp_core.tables.values import ABSENT, Kind, TypedColumn, type_column
+
+__all__ = ["MAX_CELLS", "MAX_CHARS", "SPELLING", "Catalog", "Database", "DatabaseCache", "NamedTable", "StoredColumn"]
+__all__ += ["StoredTable", "UnbuiltColumn", "find_name", "quote", "quoted_name", "refuse", "store_column"]
+
+MAX_CHARS: Final = 32_000_000
+"""Characters of a text that can be queried; opening it takes about 12 bytes of memory for each."""
+MAX_CELLS: Final = 10_000_000
+"""Rows times columns of a table, and of all tables of a text; an absent cell takes a byte."""
+SPELLING: Final = ".text"
+"""The end of the name of a column with the spellings of another."""
+_BESIDE_ARRAYS: Final = frozenset(("root", LINES, TEXT_RECORDS))
+_NO_SCALARS: Final = frozenset(("null", "absent", "arrays", "objects"))
+_KINDS: Final = {
+    type(ABSENT): "absent", type(None): "null", bool: "boolean", str: "text", list: "arrays", dict: "objects",
+}  # fmt: skip
+_MAX_EXACT: Final = 2**53
+_INTEGERS: Final = range(-(2**63), 2**63)
+_LIKE_NUMBER: Final = re.compile(r"[^\w\s]?\d")
+_MARK: Final = "\v"
+"""What keeps the boolean true apart from the text "true" in one column."""
+_FEW: Final = 64
+"""Different texts of a column that are remembered."""
+_CACHED_BYTES: Final = 64_000_000
+_ENTRY_BYTES: Final = 250
+"""Memory of a cell whose spelling is kept."""
+_COLUMN_BYTES: Final = 500
+"""Memory of a column, a table or a database beside its content."""
+_ANY_TABLE: Final = frozenset(("rows", "data", "table", "result", "results", "records", "items", "ref", "t", "json"))
+"""Names by which a model means the only table there is."""
+_OTHER: Final = re.compile(r"[\W_]+")
+_NEEDS_NO_QUOTES: Final = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
+_MAX_NAMES: Final = 12
+"""Tables that a refusal names, and columns of a table that the query does not name."""
+_MAX_COLUMNS: Final = 40
+"""Columns of a table that the query names; of more, those that are most like what was asked for."""
+_MAX_NAME_CHARS: Final = 60
+_MAX_PARTS: Final = 32
+"""Dots of a name behind which its end is looked for."""
+
+_read_json: Final = spelling_decoder()
+
+
+class UnbuiltColumn(ProtocolError):
+    """The refusal of the name of an object, an array or a spelling; a database that is built whole has its column."""
+
+
+def refuse(reason: str) -> ProtocolError:
+    """Return the refusal of a query that was not understood (E1004)."""
+    return ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
+
+
+def quote(name: str) -> str:
+    """Return a name in backticks: unlike one in double quotes, SQLite never takes it for a text."""
+    doubled = name.replace("`", "``")
+    return f"`{doubled}`"
+
+
+def quoted_name(name: str) -> str:
+    """Return the name of a table or column of a source as a refusal or a note shows it: in quotes unless it is plain.
+
+    The caller escapes what looks like a marker of ours.
+    """
+    shown = name if len(name) <= _MAX_NAME_CHARS else f"{name[:_MAX_NAME_CHARS]}…"
+    return shown if _NEEDS_NO_QUOTES.fullmatch(shown) else compact_json(shown)
+
+
+@dataclass(slots=True)
+class StoredColumn:
+    """A column of a table: what it is, its type in SQLite, and how its cells come back."""
+
+    typed: TypedColumn = field(default_factory=lambda: type_column(()))
+    """What its cells are, without the cells."""
+    type: str = "BLOB"
+    """INTEGER, REAL, TEXT, or BLOB, as which SQLite stores each cell as it is."""
+    spellings: dict[Any, Any] = field(default_factory=dict)
+    """The cell of the source for each stored value that stands for one spelling, which is not the value itself."""
+    is_spelled: bool = False
+    """Whether texts of the source are kept as something else, so that there is a column of their spellings."""
+    holds_json: bool = False
+    """Whether texts that begin like JSON are arrays and maps, but for those in `spellings`."""
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    """How many cells are `null`, `absent`, `arrays`, `objects`, `text`, `number` and `boolean`."""
+    empty: int = 0
+    """How many rows hold nothing of its kind."""
+    looks_numeric: bool = False
+    """Whether it is of texts of which most begin with a digit, so that their order is not that of numbers or times."""
+    few: frozenset[str] | None = None
+    """Its texts, where they are few."""
+
+    @property
+    def kind(self) -> Kind:
+        """What its cells are."""
+        return self.typed.kind
+
+    def restore(self, stored: Any) -> Any:
+        """Return the source's value for a value that was stored."""
+        if self.spellings and stored in self.spellings:
+            return self.spellings[stored]
+        if self.kind is Kind.BOOLEAN and stored in (0, 1):
+            return bool(stored)
+        if self.holds_json and isinstance(stored, str) and stored[:1] in ("[", "{"):
+            return _read_json(stored)
+        return stored
+
+
+def store_column(cells: Sequence[Any]) -> tuple[StoredColumn, list[Any]]:
+    """Return how a column is kept, and its cells as they are stored; null, absent and left out are all None."""
+    typed = type_column(cells)
+    column = StoredColumn(replace(typed, values=()), kinds=Counter(_KINDS.get(type(cell), "number") for cell in cells))
+    if typed.kind is Kind.TEXT:
+        return column, _store_texts(cells, column)
+    values = list(typed.values)
+    column.type = _affinity(typed)
+    column.empty = values.count(None)
+    if column.type == "REAL":
+        values = [None if value is None else float(value) for value in values]
+    column.is_spelled = any(type(cell) is str and cell != value for cell, value in zip(cells, values, strict=True))
+    _remember(column, cells, values)
+    return column, values
+
+
+def _affinity(typed: TypedColumn) -> str:
+    if typed.kind is Kind.MOMENT:
+        return "TEXT"
+    if typed.kind in (Kind.BOOLEAN, Kind.NOTHING):
+        return "INTEGER"
+    numbers = [value for value in typed.values if value is not None]
+    if all(type(value) is int for value in numbers):
+        return "INTEGER"
+    # Each value keeps its type where a float would not hold an integer, or 5 and 5.0 stand side by side.
+    is_exact = all(type(value) is not int or abs(value) <= _MAX_EXACT for value in numbers)
+    is_one = len({(value, type(value) is int) for value in numbers}) == len(set(numbers))
+    return "REAL" if is_exact and is_one else "BLOB"
+
+
+def _remember(column: StoredColumn, cells: Sequence[Any], values: Sequence[Any]) -> None:
+    """Keep the spellings of values that have one each."""
+    if set(column.kinds) <= {"null", "absent", "number"} and column.type == "INTEGER":
+        return
+    cell_of: dict[Any, Any] = {}
+    several: set[Any] = set()
+    for cell, value in zip(cells, values, strict=True):
+        if value is not None and repr(cell_of.setdefault(value, cell)) != repr(cell):
+            several.add(value)
+    column.spellings = {
+        value: cell
+        for value, cell in cell_of.items()
+        # SQLite has one zero.
+        if value not in several and (repr(value) != repr(cell) or repr(value) == "-0.0")
+    }
+
+
+def _store_texts(cells: Sequence[Any], column: StoredColumn) -> list[Any]:
+    texts = {cell for cell in cells if type(cell) is str}
+    column.holds_json = bool(column.kinds.get("arrays") or column.kinds.get("objects"))
+    column.type = "BLOB" if column.kinds.get("number") else "TEXT"
+    like = sum(_LIKE_NUMBER.match(text) is not None for text in texts)
+    column.looks_numeric = like * 2 > len(texts) or bool(column.kinds.get("number"))
+    column.few = frozenset(texts) if len(texts) <= _FEW else None
+    stored = [_stored_text(cell, column, texts) for cell in cells]
+    column.empty = stored.count(None)
+    return stored
+
+
+def _stored_text(cell: Any, column: StoredColumn, texts: Container[str]) -> Any:
+    if cell is None or cell is ABSENT:
+        return None
+    if type(cell) in (list, dict):
+        return escape_halves(write_styled_json(cell, "0u"))
+    if type(cell) is str:
+        stored: Any = escape_halves(cell)
+        is_other = stored is not cell or (column.holds_json and cell[:1] in ("[", "{"))
+    elif type(cell) is bool:
+        stored, is_other = {True: "true", False: "false"}[cell], True
+        while stored in texts:
+            stored += _MARK
+    else:
+        stored = cell if type(cell) is not int or cell in _INTEGERS else repr(cell)
+        stored = float(stored) if isinstance(stored, float) else stored
+        is_other = repr(stored) != repr(cell)
+    if is_other:
+        column.spellings.setdefault(stored, cell)
+    return stored
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTable:
+    """A table of a database."""
+
+    source: Table
+    """The table without its rows."""
+    row_count: int
+    columns: dict[str, StoredColumn]
+    """How each column is kept; empty: the table is too large to be built."""
+    types: dict[str, str]
+    """The declared type of each column, which no other column of any text has, to the column."""
+
+    @property
+    def own_columns(self) -> list[str]:
+        """The columns that `*` shows: not those that say again what other columns or child tables say."""
+        repeated, own = self.source.repeated, self.source.columns or ("value",)
+        return [name for name in own if name not in repeated or not set(self.columns[name].kinds) <= _NO_SCALARS]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Database:
+    """The tables of one text in SQLite."""
+
+    content: bytes
+    """The database file; empty: there is no table that can be queried."""
+    tables: tuple[StoredTable, ...]
+    longest: int
+    """Characters of the longest cell."""
+    size: int
+    """Bytes of memory that it takes, about."""
+    is_cut: bool = False
+    """Whether the text was cut off before it was stored."""
+    outside: str = ""
+    """Which lines of the text are in no table, in words; empty: none."""
+
+    @property
+    def main(self) -> StoredTable | None:
+        """The table that is meant where none is named: the longest that no row holds, root and those of a text last."""
+        tops = [table for table in self.tables if table.source.parent is None]
+        arrays = [table for table in tops if table.source.path or table.source.name not in _BESIDE_ARRAYS] or tops
+        return max(arrays, key=lambda table: table.row_count, default=None)
+
+
+class DatabaseCache:
+    """The databases of the texts that were queried last. Losing one costs only the time to build it again."""
+
+    def __init__(self, max_bytes: int = _CACHED_BYTES) -> None:
+        self._databases: Final[SizedCache[str, Database]] = SizedCache(max_bytes)
+
+    def get(self, text: str, *, whole: bool = False, with_lines: bool = False) -> Database:
+        """Return the database of a text; the caller has checked who may read the text.
+
+        Args:
+            text: The text.
+            whole: Whether there are columns of spellings, too, and of the JSON of objects and arrays that have columns
+                or tables; few queries name one, and they take several times the memory.
+            with_lines: Whether a text that is all JSON has the table `lines`, too, if none of its own has that name.
+
+        Raises:
+            ProtocolError: E2003, the text is too long.
+        """
+        # The key is a hash of the text, so what one session built shows another one nothing but its own text.
+        key = key_of(text)
+        name = f"{key} {whole} {with_lines}"
+        database = self._databases.use(name)
+        if database is None:
+            database = _build(text, key, whole=whole, with_lines=with_lines)
+            self._databases.put(name, database, database.size)
+        return database
+
+
+def _build(text: str, key: str, *, whole: bool, with_lines: bool) -> Database:
+    if len(text) > MAX_CHARS:
+        reason = f"expected a text of at most {MAX_CHARS:,} characters for a query, found {len(text):,}; use offset"
+        raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
+    left, numbers = MAX_CELLS, iter(range(2**31))
+    longest, tables = 0, []
+    opened = open_text(text)
+    found = (*opened.tables(with_objects=whole), *_records(opened))
+    if with_lines and all(table.name != LINES for table in found):
+        found = (*found, table_of_lines(text))
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode=OFF")
+        connection.execute("BEGIN")
+        for table in found:
+            cells = len(table.rows) * len(table.columns)
+            if len(table.columns) > MAX_COLUMNS or cells > left:
+                tables.append(_described(table, {}, {}))
+                continue
+            left -= cells
+            stored, longest = _add_table(connection, table, key, numbers, longest, whole=whole)
+            tables.append(stored)
+        connection.execute("COMMIT")
+        # SQLite cannot write a database without tables.
+        content = connection.serialize() if any(table.columns for table in tables) else b""
+    size = len(content) + _described_size(tables)
+    return Database(
+        content=content,
+        tables=tuple(tables),
+        longest=longest,
+        size=size,
+        is_cut=opened.is_cut,
+        outside=opened.outside_note,
+    )
+
+
+def _records(opened: OpenedText) -> Iterator[Table]:
+    """Yield the table of the records of a text that holds no values: commits, mails, entries of a log, functions."""
+    if isinstance(opened.value, str) and (found := table_of_records(opened.value)):
+        yield found
+
+
+def _described_size(tables: Sequence[StoredTable]) -> int:
+    columns = [column for table in tables for column in table.columns.values()]
+    names = sum(len(table.source.columns) for table in tables)
+    return _ENTRY_BYTES * sum(len(each.spellings) for each in columns) + _COLUMN_BYTES * (1 + len(tables) + names)
+
+
+def _described(table: Table, columns: dict[str, StoredColumn], types: dict[str, str]) -> StoredTable:
+    return StoredTable(source=replace(table, rows=()), row_count=len(table.rows), columns=columns, types=types)
+
+
+def _add_table(
+    connection: sqlite3.Connection, table: Table, key: str, numbers: Iterator[int], longest: int, *, whole: bool
+) -> tuple[StoredTable, int]:
+    """Create and fill a table; return it, and the length of the longest cell so far."""
+    columns: dict[str, StoredColumn] = {}
+    types: dict[str, str] = {}
+    stored: list[list[Any]] = []
+
+    def add(name: str, column: StoredColumn, values: list[Any]) -> None:
+        columns[name] = column
+        # No word in the digits of a key, or in those of a number, changes the type's affinity.
+        types[f"{column.type}_{key.rpartition('.')[2]}_{next(numbers)}"] = name
+        stored.append(values)
+
+    taken = set(map(str.casefold, table.columns))
+    for name in table.columns or ("value",):
+        cells = [row.get(name, ABSENT) for row in table.rows]
+        column, values = store_column(cells)
+        add(name, column, values)
+        if whole and column.is_spelled and f"{name}{SPELLING}".casefold() not in taken:
+            texts = [None if cell is ABSENT or cell is None else str(cell) for cell in cells]
+            spelled = StoredColumn(replace(column.typed, kind=Kind.TEXT, read=str), "TEXT")
+            add(f"{name}{SPELLING}", spelled, texts)
+        longest = max(longest, max((len(value) for value in values if type(value) is str), default=0))
+    declared = (f"{quote(name)} {kind}" for kind, name in types.items())
+    connection.execute(f"CREATE TABLE {quote(table.name)} ({', '.join(declared)})")
+    marks = ", ".join("?" * len(columns))
+    connection.executemany(f"INSERT INTO {quote(table.name)} VALUES ({marks})", zip(*stored, strict=True))
+    return _described(table, columns, types), longest
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTable:
+    """A table of one of the texts that a query names."""
+
+    number: int
+    """The number of its text, in the order of the references."""
+    stored: StoredTable
+
+    @property
+    def name(self) -> str:
+        """Its name within its text."""
+        return self.stored.source.name
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The names of its columns."""
+        return tuple(self.stored.columns)
+
+
+def find_name(written: str, names: Sequence[str]) -> list[str]:
+    """Return the names that `written` may mean: the name itself, else without regard to case and signs, else its end.
+
+    `customer_name` means `customer.name`, and so does `name` where no column is called so; `orders_items` means
+    `data.orders.items`.
+    """
+    folded = written.casefold()
+    plain = _plain(folded)
+    return (
+        [name for name in names if name.casefold() == folded]
+        # All names of signs alone are "_".
+        or [name for name in names if _plain(name.casefold()) == plain != "_"]
+        or [name for name in names if name.casefold().endswith(f".{folded}")]
+        or [name for name in names if plain != "_" and plain in map(_plain, _ends(name.casefold()))]
+    )
+
+
+def _plain(name: str) -> str:
+    return _OTHER.sub("_", name)
+
+
+def _ends(name: str) -> list[str]:
+    """Return what stands behind each dot of a name."""
+    parts = name.split(".")
+    return [".".join(parts[at:]) for at in range(1, min(len(parts), _MAX_PARTS))]
+
+
+class Catalog:
+    """The tables of the texts that a query names."""
+
+    def __init__(self, databases: Sequence[Database], keys: Sequence[str], named: int = 0) -> None:
+        """Begin with texts and their keys; the first `named` of them are meant where several have a name."""
+        self.databases: Final = databases
+        self._named: Final = named
+        self._keys = keys
+        self.tables: Final = [
+            NamedTable(number, table) for number, database in enumerate(databases) for table in database.tables
+        ]
+
+    def main(self, key: str | None = None) -> NamedTable | None:
+        """Return the table that is meant where none is named; None where there are several texts or no table."""
+        numbers = [number for number in range(len(self.databases)) if key is None or self._keys[number] == key]
+        if key is None and self._named == 1:
+            numbers = numbers[:1]
+        if len(numbers) != 1:
+            return None
+        table = self.databases[numbers[0]].main
+        return None if table is None else NamedTable(numbers[0], table)
+
+    def find(self, written: str, key: str | None = None) -> NamedTable:
+        """Return the table that `written` means.
+
+        Args:
+            written: The name of a table as the model wrote it; empty: the main table.
+            key: The key of its text; None: any.
+
+        Raises:
+            ProtocolError: E1004, there is no such table, or several, or it is too large for a query.
+        """
+        tables = [table for table in self.tables if key is None or self._keys[table.number] == key]
+        meant = set(find_name(written, [table.name for table in tables])) if written else set()
+        found = [table for table in tables if table.name in meant]
+        if not found and written.casefold() in _ANY_TABLE | {""} and (main := self.main(key)):
+            found = [main]
+        if key is None and len(found) > 1:
+            found = [table for table in found if table.number < self._named] or found
+        if len(found) != 1:
+            raise self._unknown(written or "no table", tables, found)
+        return self._checked(found[0])
+
+    def _unknown(self, written: str, tables: Sequence[NamedTable], found: Sequence[NamedTable]) -> Exception:
+        if len({table.number for table in found}) > 1:
+            named = [f"{reference_to(self._keys[each.number])}.{quoted_name(each.name)}" for each in found]
+            same = len({tuple(each.stored.source.columns) for each in found}) == 1
+            union = f" (all their rows: {' UNION ALL '.join(f'SELECT * FROM {name}' for name in named)})" * same
+            return refuse(f"expected {' or '.join(named)}, found {written!r}, which both have{union}")
+        if not tables:
+            return refuse(f"expected one of the references, found {written!r}")
+        described = self.describe(found or tables, near=written)
+        return refuse(f"expected a table of {described}; found {written[:_MAX_NAME_CHARS]!r}")
+
+    def unknown_column(self, written: str, named: Sequence[NamedTable], what: str = "a column") -> Exception:
+        """Return the refusal of a column that the tables named by a query do not have; it names the others, too."""
+        known = {(table.number, table.name) for table in named}
+        others = [table for table in self.tables if (table.number, table.name) not in known]
+        called = find_name(written, [table.name for table in others])
+        others.sort(key=lambda table: table.name not in called)
+        expected = self.describe(named, near=written, most=_MAX_COLUMNS) if named else self.describe(near=written)
+        also = f"; other tables: {self.describe(others, near=written)}" if named and others else ""
+        refusal = refuse(f"expected {what} of {expected}; found {written[:_MAX_NAME_CHARS]!r}{also}")
+        unbuilt = [name for table in named for name in self._unbuilt(table)]
+        is_unbuilt = any(find_name(name, unbuilt) for name in (written, *_ends(written)))
+        return UnbuiltColumn(refusal.reason, code=refusal.code) if is_unbuilt else refusal
+
+    def _unbuilt(self, table: NamedTable) -> set[str]:
+        """Return the columns that a table has only where it is built whole: objects, arrays, spellings."""
+        names = {name[:at] for name in table.columns for at, sign in enumerate(name) if sign == "."}
+        start = len(table.stored.source.path)
+        spelled = {f"{name}{SPELLING}" for name, each in table.stored.columns.items() if each.is_spelled}
+        return names | spelled | {".".join(child.stored.source.path[start:]) for child in self.children(table)}
+
+    def has_child(self, table: NamedTable, name: str) -> bool:
+        """Return whether a child table of `table` is called exactly `name` within its rows."""
+        children = (child.stored.source.path for child in self.children(table))
+        return any(path and path[-1].casefold() == name.casefold() for path in children)
+
+    def _checked(self, table: NamedTable) -> NamedTable:
+        if table.columns:
+            return table
+        source = table.stored.source
+        wanted = f"at most {MAX_COLUMNS:,} columns and 10,000,000 cells for a query"
+        found = f"{len(source.columns):,} columns and {table.stored.row_count:,} rows in {source.name!r}"
+        path = ".".join((*source.path, "0"))
+        raise refuse(f"expected {wanted}, found {found}; use a path such as {path!r}, words, or offset and limit")
+
+    def key_of(self, table: NamedTable) -> str:
+        """Return the key of the text that a table belongs to."""
+        return self._keys[table.number]
+
+    def describe(self, tables: Sequence[NamedTable] | None = None, *, near: str = "", most: int = _MAX_NAMES) -> str:
+        """Return the tables with their columns in one line: `orders(id, status), items(orders_id = orders.id, sku)`.
+
+        Args:
+            tables: The tables; None: all.
+            near: A name that was asked for; of more than `most` columns those that are most like it are named.
+            most: Columns of each table that are named.
+        """
+        shown = self.tables if tables is None else tables
+        names = [_described_table(table, near, most) for table in shown[:_MAX_NAMES]]
+        return ", ".join([*names, *(["…"] if len(shown) > _MAX_NAMES else [])])
+
+    def children(self, table: NamedTable) -> list[NamedTable]:
+        """Return the child tables of a table."""
+        of_text = [each for each in self.tables if each.number == table.number]
+        return [each for each in of_text if each.stored.source.parent and each.stored.source.parent.table == table.name]
+
+
+def _described_table(table: NamedTable, near: str, most: int) -> str:
+    source = table.stored.source
+    columns = {name: quoted_name(name) for name in _nearest(near, source.columns, most)}
+    if source.parent is not None and source.parent.column in columns:
+        link = source.parent
+        columns[link.column] += f" = {quoted_name(link.table)}.{quoted_name(link.key)}"
+    left = len(source.columns) - len(columns)
+    return f"{quoted_name(table.name)}({', '.join([*columns.values(), *([f'… {left} more'] if left else [])])})"
+
+
+def _nearest(near: str, names: Sequence[str], most: int) -> Sequence[str]:
+    """Return `most` of the names: the first, which is the key, and those most like `near`; all where they are fewer."""
+    if len(names) <= most or not near:
+        return names[:most]
+    folded = near.casefold()
+    alike = difflib.SequenceMatcher(b=folded)
+
+    def rank(name: str) -> tuple[bool, float]:
+        alike.set_seq1(name.casefold()[:_MAX_NAME_CHARS])
+        return folded not in name.casefold(), -alike.quick_ratio()
+
+    return [names[0], *sorted(names[1:], key=rank)[: most - 1]]

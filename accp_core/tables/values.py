@@ -1,0 +1,414 @@
+"""What the cells of a column are: each is read once, for previews and for queries alike.
+
+    9.5  2,202.50  1.204,50  €84  5.3 km  12 %  1.2G  6.14e+07     a number; of unlike units in the smallest named one
+    2026-02-17T14:00+01:00  17/Feb/2026:14:05:32  02/17/2026       a moment: an ISO text, in UTC where it has a zone
+    3h 20m                                                         a duration in seconds
+    true                                                           a boolean, as is the text of one
+    -  N/A  none  an empty text                                    left out: null in a column of any of these
+    01234  1.10 beside 1.1  03/04/2026 alone  anything else        a text
+
+A column is of one kind, decided by all of its cells: of numbers only if all have the same unit, or units of one scale,
+if no two spellings mean the same number, and if none has a leading zero. So versions, postcodes and ids stay texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from enum import StrEnum
+from itertools import takewhile
+from typing import Any, Final, TypeAlias
+
+__all__ = ["ABSENT", "CLOCK", "DATE", "MONTH", "TIME_TEXT", "Kind", "TypedColumn", "convert", "is_left_out"]
+__all__ += ["month_number", "read_date", "type_column"]
+
+ABSENT: Final = ...
+"""A cell that a row does not have, which is not null."""
+_LEFT_OUT: Final = frozenset(("", "-", "--", "null", "none", "nil", "n/a", "na", "nan", "<none>", "\u2013", "\u2014"))
+"""Texts that say that there is nothing, without regard to case."""
+_MAX_CHARS: Final = 48
+"""Characters of a number or a moment at most."""
+_MAX_EXACT: Final = 2**53
+_INTEGERS: Final = range(-(2**63), 2**63)
+
+_DIGITS: Final = r"(?:0|[1-9]\d*)"
+_EXPONENT: Final = r"(?:[eE][-+]?\d{1,3})?"
+_SIGN: Final = "[-+\u2212]"
+_CURRENCY: Final = "[$\u00a2-\u00a5\u0e3f\u20a0-\u20c0]"
+_AROUND: Final = (
+    rf"(?P<minus>{_SIGN})?(?P<before>(?:[A-Z]{{1,3}})?{_CURRENCY}|~|[A-Z]{{3}}(?= ))? ?"
+    r"(?P<number>{})(?: ?(?P<unit>[^\W\d_]+(?:/[^\W\d_]+)?|[%‰]|°[A-Z]?|" + _CURRENCY + r"))?"
+    r"(?P<behind> ?/ ?[1-9]\d*| \([^()]*\))?"
+)
+
+
+def _notation(group: str, point: str) -> re.Pattern[str]:
+    grouped = rf"[1-9]\d{{0,2}}(?:{group}\d{{3}})+(?:{point}\d+)?"
+    number = rf"(?:{grouped}|{_DIGITS}?{point}\d+{_EXPONENT}|{_DIGITS}{_EXPONENT})"
+    return re.compile(_AROUND.replace("{}", rf"{_SIGN}?{number}", 1).replace("{{", "{").replace("}}", "}"))
+
+
+_NOTATIONS: Final = (
+    (_notation(",", r"\."), ".", re.compile(",")),
+    (_notation(r"\.", ","), ",", re.compile(r"\.")),
+    (_notation("['\u2019]", r"\."), ".", re.compile("['\u2019]")),
+    (_notation("[ \u00a0\u202f]", "[.,]"), ",", re.compile("[ \u00a0\u202f]")),
+)
+"""The ways to write a number, with the sign before its fraction and those between its thousands."""
+_SECONDS: Final = {
+    "ns": "1e-9", "us": "1e-6", "\u00b5s": "1e-6", "ms": "0.001", "s": "1", "sec": "1", "secs": "1", "second": "1",
+    "seconds": "1", "m": "60", "min": "60", "mins": "60", "minute": "60", "minutes": "60", "h": "3600", "hr": "3600",
+    "hour": "3600", "hours": "3600", "d": "86400", "day": "86400", "days": "86400", "w": "604800", "week": "604800",
+    "weeks": "604800", "month": "2592000", "months": "2592000", "y": "31536000", "year": "31536000",
+    "years": "31536000",
+}  # fmt: skip
+_PREFIXES: Final = "kmgt"
+_BYTES: Final = {
+    "": "1", "b": "1", "bytes": "1",
+    **{letter: str(1024**power) for power, letter in enumerate(_PREFIXES, 1)},
+    **{f"{letter}i{b}": str(1024**power) for power, letter in enumerate(_PREFIXES, 1) for b in ("", "b")},
+    **{f"{letter}b": str(1000**power) for power, letter in enumerate(_PREFIXES, 1)},
+}  # fmt: skip
+_SCALES: Final[tuple[Mapping[str, str], ...]] = (_SECONDS, _BYTES, {"m": "0.001", "km": "1"}, {"g": "0.001", "kg": "1"})
+_DURATION: Final = re.compile(r"(?:\d+(?:\.\d+)?[a-z\u00b5]+ )+|(?:\d+(?:\.\d+)?[a-z\u00b5]+)+ ")
+_STEP: Final = re.compile(r"(\d+(?:\.\d+)?)([a-z\u00b5]+)")
+
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_FULL_MONTHS: Final = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+MONTH: Final = rf"(?:{'|'.join(f'{short}(?:{full[3:]})?' for short, full in zip(_MONTHS, _FULL_MONTHS, strict=True))})"
+"""The name of a month, in a pattern that ignores case."""
+_DATES: Final = (
+    r"(?P<y1>\d{4})(?P<sign1>[-/.])(?P<m1>\d\d)(?:(?P=sign1)(?P<d1>\d\d))?(?!\d)",
+    r"(?P<y2>(?:19|20)\d\d)(?P<m2>[01]\d)(?P<d2>[0-3]\d)(?=T)",
+    rf"(?P<d3>\d\d?)(?:st|nd|rd|th)?(?: of)?[-/. ]+(?P<m3>{MONTH})(?!\w)(?:\.?,?[-/ ]+(?P<y3>\d{{4}}))?",
+    rf"(?P<m4>{MONTH})\.? +(?P<d4>\d\d?)(?:st|nd|rd|th)?(?![\d:])(?:,? +(?P<y4>\d{{4}}))?",
+    r"(?P<a5>\d\d?)(?P<sign5>[/.-])(?P<b5>\d\d?)(?P=sign5)(?P<y5>\d{4})",
+)
+DATE: Final = "|".join(_DATES)
+"""A date; `read_date` reads its groups."""
+CLOCK: Final = r"(?P<h>\d\d?):(?P<min>\d\d)(?::(?P<s>\d\d)(?:[.,](?P<f>\d{1,9}))?)?"
+"""A time of day."""
+_COMPACT_CLOCK: Final = r"T(?P<h2>\d\d)(?P<min2>\d\d)(?P<s2>\d\d)"
+_ZONE: Final = r"(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)(?: \([A-Z]+\))?"
+TIME_TEXT: Final = (
+    rf"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,? +)?"
+    rf"(?:(?:{DATE})(?:(?:[T:,]| at)? *{CLOCK}(?: ?(?P<half>[ap]m))?|{_COMPACT_CLOCK})?(?: (?P<y6>\d{{4}}))?"
+    rf"(?: ?{_ZONE})?|(?P<only>{CLOCK.replace('?P<', '?P<o')}))"
+)
+"""A moment as programs and people write it."""
+_TIME: Final = re.compile(TIME_TEXT, re.IGNORECASE)
+_NO_YEAR: Final = "0000"
+_BEGINNING: Final = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2]))?")
+"""A year or a month, with which moments in it begin."""
+
+
+class Kind(StrEnum):
+    """What all cells of a column are, but for null, absent and what is left out."""
+
+    NOTHING = "nothing"
+    BOOLEAN = "boolean"
+    NUMBER = "number"
+    MOMENT = "moment"
+    DURATION = "duration"
+    TEXT = "text"
+
+
+_Read: TypeAlias = Callable[[str], Any]
+"""Reads a text as the cells of a column are read; None: it cannot be read so."""
+
+
+@dataclass(frozen=True, slots=True)
+class TypedColumn:
+    """The cells of a column as what they are."""
+
+    kind: Kind
+    values: Sequence[Any]
+    """One for each cell: an integer or a float, the seconds of a duration, an ISO text, a boolean, or, in a column of
+    texts, the cell as it is; None: null, absent or left out."""
+    read: _Read
+    """Reads a further text as those of the column: "$1,200" in one of dollars, "03/04/2026" where months come first."""
+    unit: str = ""
+    """The unit of the numbers without regard to case, such as "km", "$" or "%"; empty: none."""
+    left_out: int = 0
+    """How many cells say that there is nothing."""
+    is_scaled: bool = False
+    """Whether cells with unlike units, or times with unlike zones, were converted."""
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the cells are numbers or moments."""
+        return self.kind in (Kind.NUMBER, Kind.DURATION, Kind.MOMENT)
+
+
+def is_left_out(cell: Any) -> bool:
+    """Return whether a cell says that there is nothing: null, absent, "-", "N/A", an empty text, array or object."""
+    if type(cell) is str:
+        return cell.strip().casefold() in _LEFT_OUT
+    return cell is None or cell is ABSENT or (isinstance(cell, (list, dict)) and not cell)
+
+
+def type_column(cells: Sequence[Any]) -> TypedColumn:
+    """Return the cells of a column as what they are; `ABSENT` and None are nothing."""
+    present = [cell for cell in cells if cell is not None and cell is not ABSENT]
+    kinds = set(map(type, present))
+    if str not in kinds:
+        return _of_json(cells, kinds)
+    told = [cell for cell in present if type(cell) is not str or cell.strip().casefold() not in _LEFT_OUT]
+    if told and str not in set(map(type, told)):
+        typed = _of_json([None if is_left_out(cell) else cell for cell in cells], set(map(type, told)))
+        return replace(typed, left_out=len(present) - len(told)) if typed.kind is not Kind.TEXT else _texts(cells)
+    found = _booleans(told) or _numbers(told) or _moments(told) or _durations(told)
+    if found is None:
+        return _texts(cells)
+    kind, values, read, unit, is_scaled = found
+    waiting = iter(values)
+    read_cells = [None if is_left_out(cell) else next(waiting) for cell in cells]
+    return TypedColumn(kind, read_cells, read, unit, len(present) - len(told), is_scaled)
+
+
+def _of_json(cells: Sequence[Any], kinds: set[type]) -> TypedColumn:
+    values = [None if cell is ABSENT else cell for cell in cells]
+    if not kinds:
+        return TypedColumn(Kind.NOTHING, values, lambda text: text)
+    if kinds == {bool}:
+        return TypedColumn(Kind.BOOLEAN, values, _read_boolean)
+    if all(issubclass(kind, (int, float)) and kind is not bool for kind in kinds):
+        numbers = [None if value is None else _storable(value) for value in values]
+        if len(set(map(Decimal, map(repr, filter(_is_number, values))))) == len(set(filter(_is_number, numbers))):
+            return TypedColumn(Kind.NUMBER, numbers, _Reader(_NOTATIONS[0]))
+    return _texts(cells)
+
+
+def _texts(cells: Sequence[Any]) -> TypedColumn:
+    return TypedColumn(Kind.TEXT, [None if cell is ABSENT else cell for cell in cells], lambda text: text)
+
+
+def _is_number(value: Any) -> bool:
+    return value is not None
+
+
+_Found: TypeAlias = "tuple[Kind, Sequence[Any], _Read, str, bool] | None"
+
+
+def _read_boolean(text: str) -> bool | None:
+    return {"true": True, "false": False}.get(text.casefold())
+
+
+def _booleans(cells: Sequence[Any]) -> _Found:
+    read = [_read_boolean(cell) if type(cell) is str else None for cell in cells]
+    is_one = bool(read) and None not in read and len(set(cells)) == len(set(read))
+    return (Kind.BOOLEAN, read, _read_boolean, "", False) if is_one else None
+
+
+def _storable(number: Decimal | float) -> int | float:
+    """Return a number as an integer of 64 bits where it is one, else as a float."""
+    if type(number) is int and number in _INTEGERS:
+        return number
+    is_whole = isinstance(number, Decimal) and number == number.to_integral_value()
+    return int(number) if is_whole and int(number) in _INTEGERS else float(number)
+
+
+def _numbers(cells: Sequence[Any]) -> _Found:
+    """Return the numbers of cells that are all written in one notation and with units of one scale."""
+    texts = [cell for cell in cells if type(cell) is str]
+    others = [cell for cell in cells if type(cell) is not str]
+    if not texts or any(type(cell) is bool or not isinstance(cell, (int, float)) for cell in others):
+        return None
+    for notation in _NOTATIONS:
+        found = list(takewhile(bool, (notation[0].fullmatch(text[:_MAX_CHARS]) for text in texts)))
+        if len(found) == len(texts) and max(map(len, texts)) <= _MAX_CHARS:
+            return _measures(cells, iter(found), notation)
+    return None
+
+
+_Notation: TypeAlias = "tuple[re.Pattern[str], str, re.Pattern[str]]"
+
+
+def _measures(cells: Sequence[Any], matches: Iterator[Any], notation: _Notation) -> _Found:
+    found = [next(matches) if type(cell) is str else None for cell in cells]
+    units = [_unit(match) for match in found]
+    told = {match["behind"] for match in found if match and (match["behind"] or "").strip().startswith("/")}
+    spelled = [
+        (match["minus"] or "") + match["number"] if match else repr(cell)
+        for match, cell in zip(found, cells, strict=True)
+    ]
+    numbers = [_number(match, notation) if match else Decimal(text) for match, text in zip(found, spelled, strict=True)]
+    meanings = dict(zip(zip(numbers, units, strict=True), spelled, strict=True))
+    if any(meanings[number, unit] != text for number, unit, text in zip(numbers, units, spelled, strict=True)):
+        return None
+    is_code = any(match and (match["before"] or "").isalpha() for match in found) and not any("." in t for t in spelled)
+    scale, unit = _scale({unit for number, unit in zip(numbers, units, strict=True) if number or unit})
+    if scale is None or is_code or len(told) > 1:
+        return None
+    is_whole = all(number == number.to_integral_value() for number in numbers) and not any(
+        notation[1] in text for text in spelled
+    )
+    read = _Reader(notation, unit, scale, is_whole)
+    values = [read.of(number, own) for number, own in zip(numbers, units, strict=True)]
+    if not scale and len(set(values)) < len(set(numbers)):
+        return None
+    return Kind.NUMBER, values, read, unit.casefold(), bool(scale)
+
+
+def _unit(match: re.Match[str] | None) -> str:
+    return ((match["before"] or "").strip("~") or match["unit"] or "") if match else ""
+
+
+def _number(match: re.Match[str], notation: _Notation) -> Decimal:
+    written = notation[2].sub("", match["number"]).replace(notation[1], ".").replace("\u2212", "-")
+    number = Decimal(written)
+    return -number if (match["minus"] or "+") in "-\u2212" else number
+
+
+def _scale(units: set[str]) -> tuple[Mapping[str, str] | None, str]:
+    """Return how unlike units are converted, and the unit of the result; None: they measure different things."""
+    if len(units) <= 1:
+        return {}, next(iter(units), "")
+    folded = {unit.casefold() for unit in units}
+    scale = next((scale for scale in _SCALES if folded <= scale.keys()), None) if len(folded) == len(units) else None
+    return scale, next((unit for unit, size in (scale or {}).items() if size == "1" and unit), "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads numbers as those of a column."""
+
+    notation: _Notation
+    unit: str = ""
+    scale: Mapping[str, str] = field(default_factory=dict)
+    is_whole: bool = False
+    """Whether all numbers of the column are whole; of others all are floats, so that a half of 7 is 3.5."""
+
+    def __call__(self, text: str) -> int | float | None:
+        match = self.notation[0].fullmatch(text.strip()[:_MAX_CHARS])
+        own = _unit(match)
+        if match is None or not (own in ("", self.unit) or own.casefold() in self.scale):
+            return None
+        number = _number(match, self.notation)
+        return self.of(number, own) if own else _storable(number)
+
+    def of(self, number: Decimal, unit: str) -> int | float:
+        value = _storable(number * Decimal(self.scale.get(unit.casefold(), "1")))
+        return value if self.is_whole else float(value)
+
+
+def _durations(cells: Sequence[Any]) -> _Found:
+    values = [_seconds(cell) if type(cell) is str else None for cell in cells]
+    return (Kind.DURATION, values, _seconds, "s", True) if values and None not in values else None
+
+
+def _seconds(text: str) -> int | float | None:
+    steps = _STEP.findall(text) if len(text) <= _MAX_CHARS and _DURATION.fullmatch(f"{text} ") else []
+    if not steps or any(unit not in _SECONDS for _, unit in steps):
+        return None
+    return _storable(sum((Decimal(count) * Decimal(_SECONDS[unit]) for count, unit in steps), Decimal(0)))
+
+
+def convert(number: Decimal, unit: str, other: str) -> Decimal | None:
+    """Return a number in another unit; None: they measure different things, or one is no unit."""
+    scale = next((scale for scale in _SCALES if unit in scale and other in scale), None)
+    return None if scale is None else number * Decimal(scale[unit]) / Decimal(scale[other])
+
+
+def _moments(cells: Sequence[Any]) -> _Found:
+    """Return moments whose order is known: not where day and month may be exchanged, or some have a zone only."""
+    matches = (_TIME.fullmatch(cell) if type(cell) is str and len(cell) <= _MAX_CHARS else None for cell in cells)
+    times = [time for time in takewhile(bool, matches) if time]
+    if not times or len(times) < len(cells):
+        return None
+    days = [(int(time["a5"]), int(time["b5"])) for time in times if time["a5"]]
+    is_day_first = any(time["sign5"] == "." for time in times) or any(a > 12 for a, _ in days)
+    if days and is_day_first == any(b > 12 for _, b in days):
+        return None
+    read = _moment_reader(times, is_day_first=is_day_first)
+    values = [read(cell) for cell in cells]
+    years = {value[:4] for value in values if value}
+    if None in values or (_NO_YEAR in years and (len(years) > 1 or {"01", "12"} <= {each[5:7] for each in values})):
+        return None
+    return Kind.MOMENT, values, read, "", any(map(_offset, (each["zone"] for each in times)))
+
+
+def _moment_reader(times: Sequence[re.Match[str]], *, is_day_first: bool) -> _Read:
+    """Return what reads moments of a column in one form, so that their texts are ordered as they are."""
+    is_clock = {bool(time["only"]) for time in times}
+    has_zones = {time["zone"] is not None for time in times}
+    has_clock = any(_clock(time) for time in times)
+    places = max(len(time["f"] or time["of"] or "") for time in times)
+
+    def read(text: str) -> str | None:
+        time = _TIME.fullmatch(text.strip()) if len(text) <= _MAX_CHARS else None
+        if time is None or len(is_clock) > 1 or len(has_zones) > 1 or bool(time["only"]) not in is_clock:
+            return text if is_clock == {False} and _BEGINNING.fullmatch(text) else None
+        if time["only"]:
+            return _with_places(_clock(time), places)
+        date = read_date(time, is_day_first=is_day_first)
+        return _iso(date, time, has_clock, places, has_zones == {True}) if date else None
+
+    return read
+
+
+def _iso(date: tuple[str, str, str], time: re.Match[str], has_clock: bool, places: int, is_utc: bool) -> str | None:
+    year, month, day = date
+    clock = _clock(time)
+    if not day or year == _NO_YEAR:
+        text = "-".join(filter(None, (year, month, day)))
+        return f"{text}T{_with_places(clock or '00:00:00', places)}" if has_clock and day else text
+    try:
+        moment = datetime.fromisoformat(f"{year}-{month}-{day}T{clock[:8] or '00:00:00'}") - _offset(time["zone"])
+    except (ValueError, OverflowError):
+        return None
+    if not has_clock:
+        return moment.isoformat() if clock.strip("0:.") else f"{moment.date()}"
+    return f"{_with_places(moment.isoformat() + clock[8:], places)}{'Z' * is_utc}"
+
+
+def _offset(zone: str | None) -> timedelta:
+    if not zone or zone[0] not in "+-":
+        return timedelta()
+    return timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:])) * (-1 if zone[0] == "-" else 1)
+
+
+def _with_places(clock: str, places: int) -> str:
+    """Return a time with as many digits behind the second as the column has."""
+    whole, _, fraction = clock.partition(".")
+    return f"{whole}.{fraction.ljust(places, '0')}" if places or fraction else whole
+
+
+def _clock(time: re.Match[str]) -> str:
+    """Return the time of day with its seconds; empty: none is named."""
+    if time["h2"]:
+        return f"{time['h2']}:{time['min2']}:{time['s2']}"
+    o = "o" if time["only"] else ""
+    if not time[f"{o}h"]:
+        return ""
+    hour = int(time[f"{o}h"])
+    if time["half"]:
+        hour = hour % 12 + 12 * (time["half"].lower() == "pm")
+    fraction = time[f"{o}f"]
+    return f"{hour:02}:{time[f'{o}min']}:{time[f'{o}s'] or '00'}{f'.{fraction}' if fraction else ''}"
+
+
+def read_date(found: re.Match[str], *, is_day_first: bool) -> tuple[str, str, str] | None:
+    """Return the year ("0000": none), the month and the day (empty: none) of a match; None: there is no such date."""
+    groups = found.groupdict()
+    year, month, day = (next(filter(None, (groups.get(f"{part}{n}") for n in range(1, 5))), "") for part in "ymd")
+    if groups.get("a5"):
+        year, a, b = groups["y5"], groups["a5"], groups["b5"]
+        day, month = (a, b) if is_day_first else (b, a)
+    month = month_number(month)
+    if not month or not 1 <= int(month) <= 12 or (day and not 1 <= int(day) <= 31):
+        return None
+    return groups.get("y6") or year or _NO_YEAR, month, day.zfill(2) if day else ""
+
+
+def month_number(text: str) -> str:
+    """Return the two digits of a month that is written in digits or letters; empty for an empty text."""
+    if not text or text.isdigit():
+        return text and text.zfill(2)
+    return f"{_MONTHS.index(text[:3].lower()) + 1:02}"

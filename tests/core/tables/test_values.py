@@ -1,0 +1,146 @@
+"""Each cell is read once: numbers, moments and durations in the way of its whole column, else texts."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from accp_core.tables.values import ABSENT, Kind, convert, is_left_out, type_column
+
+
+@pytest.mark.parametrize(
+    ("cells", "values", "unit"),
+    [
+        (["9.5", "10", None], [9.5, 10, None], ""),
+        (["2,202.50", "42.50"], [2202.5, 42.5], ""),
+        (["2.500,00", "-", "12.000,00"], [2500, None, 12000], ""),
+        (["1\u202f204,50", "3"], [1204.5, 3], ""),
+        (["1\u2019204.50", "3"], [1204.5, 3], ""),
+        (["1,204", "2,500"], [1204, 2500], ""),
+        (["5.3 km", "0.2 km"], [5.3, 0.2], "km"),
+        (["$98,249.00", "-$5", "N/A", ""], [98249, -5, None, None], "$"),
+        (["84 \u20ac", "1.000,20 \u20ac"], [84, 1000.2], "\u20ac"),
+        (["USD 12.00", "USD 5"], [12, 5], "usd"),
+        (["12 %", "3%"], [12, 3], "%"),
+        (["1050ms", "9ms"], [1050, 9], "ms"),
+        (["6.14e+07", "1"], [61400000, 1], ""),
+        (["\u22125", "+4", ".5"], [-5, 4, 0.5], ""),
+        (["96 (48m ago)", "0", "8 (10m ago)"], [96, 0, 8], ""),
+        (["4 / 10", "9 / 10"], [4, 9], ""),
+        (["1.2G", "14K", "3"], [1288490188.8, 14336, 3], "b"),
+        (["12 MB", "3 kB"], [12000000, 3000], "b"),
+        ([3, 2.5, None, ABSENT], [3, 2.5, None, None], ""),
+        ([1, "7", "none"], [1, 7, None], ""),
+    ],
+)
+def test_numbers_are_read_in_the_notation_and_the_unit_of_their_column(
+    cells: list[Any], values: list[Any], unit: str
+) -> None:
+    typed = type_column(cells)
+    assert (typed.kind, list(typed.values), typed.unit) == (Kind.NUMBER, values, unit)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["0069", "1234"],
+        ["1.10", "1.1"],
+        ["5", "+5"],
+        ["10.0.0.1"],
+        ["4 / 10", "3 / 5"],
+        ["a", "b"],
+        ["v1", "v2"],
+        ["LOT 12", "LOT 13"],
+        ["5 km", "5 kB"],
+        ["5m", "3M"],
+        [1, "2 km"],
+        [1, "sold out"],
+        ["9" * 60, "8,000"],
+        ["5 apples", "6 pears"],
+        ["3x4y", "2x1y"],
+        ["1,5", "1.5 km", "x"],
+        [2**64, 2**64 + 1],
+        [["a"], ["b"]],
+        ["01/02/2026", "03/02/2026"],
+        ["31/01/2026", "01/31/2026"],
+        ["2026-13-01", "2026-01-01"],
+        ["2026-02-30", "2026-01-01"],
+        ["13:05", "2026-01-01"],
+        ["Dec 31 04:37:07", "Jan 1 04:37:07"],
+        ["Dec 31 04:37:07", "Jan 1, 2026"],
+        ["2026-01-01T10:00Z", "2026-01-01T10:00"],
+        ["2026-01-01T10:00Z", "2026-01-01T99:00+01:00"],
+        ["10:00 +0100", "11:00 +0200"],
+    ],
+)
+def test_what_cannot_be_read_as_one_kind_is_texts(cells: list[Any]) -> None:
+    typed = type_column(cells)
+    assert (typed.kind, list(typed.values)) == (Kind.TEXT, cells)
+
+
+@pytest.mark.parametrize(
+    ("cells", "first"),
+    [
+        (["2026-02-17T14:00Z"], "2026-02-17T14:00:00Z"),
+        (["17/Feb/2026:14:00:00 +0100"], "2026-02-17T13:00:00Z"),
+        (["Aug 5, 2024"], "2024-08-05"),
+        (["5 August 2024 at 9:05"], "2024-08-05T09:05:00"),
+        (["Wed Feb 4 09:01:00 2026 +0100"], "2026-02-04T08:01:00Z"),
+        (["Feb 17 04:37:07"], "0000-02-17T04:37:07"),
+        (["20250907T100000Z"], "2025-09-07T10:00:00Z"),
+        (["31/01/2026 10:14"], "2026-01-31T10:14:00"),
+        (["03/04/2026", "05/26/2026"], "2026-03-04"),
+        (["03/04/2026", "26/05/2026"], "2026-04-03"),
+        (["02.03.2026", "-"], "2026-03-02"),
+        (["2026-02"], "2026-02"),
+        (["2026-01-05", "2026-01-05T10:00"], "2026-01-05T00:00:00"),
+        (["2026-01-05 02:30 PM"], "2026-01-05T14:30:00"),
+        (["9:05:01,5", "10:00"], "09:05:01.5"),
+        (["2026-01-01T10:00:00+02:00", "2026-01-01T09:00:00.25Z"], "2026-01-01T08:00:00.00Z"),
+    ],
+)
+def test_moments_are_read_in_every_form(cells: list[Any], first: str) -> None:
+    typed = type_column(cells)
+    assert (typed.kind, typed.values[0]) == (Kind.MOMENT, first)
+    assert typed.read(cells[0]) == first
+
+
+def test_a_further_text_is_read_as_the_cells_of_its_column() -> None:
+    moments, days = type_column(["2027-02-10T06:00+01:00"]), type_column(["03/04/2026", "05/26/2026"])
+    assert [moments.read(text) for text in ("2027-02-10", "2027-02", "2027-02-10T06:00+02:00", "late")] == [
+        "2027-02-10T00:00:00Z", "2027-02", "2027-02-10T04:00:00Z", None,
+    ]  # fmt: skip
+    assert (days.read("01/02/2026"), days.read("2026-01-02T10:00")) == ("2026-01-02", "2026-01-02T10:00:00")
+    dollars = type_column(["$98,249.00"])
+    assert [dollars.read(text) for text in ("$5", "5,000", "5 kg", "x")] == [5, 5000, None, None]
+
+
+def test_booleans_durations_and_nothing() -> None:
+    assert type_column(["true", "false", ""]).values == [True, False, None]
+    assert type_column([True, None]).kind is Kind.BOOLEAN
+    assert type_column(["3d4h", "26d", "1h 30m"]).values == [273600, 2246400, 5400]
+    assert type_column([None, ABSENT]).kind is Kind.NOTHING
+    assert type_column(["$5", "N/A", "", None]).left_out == 2
+    assert is_left_out(" N/A ") and is_left_out([]) and not is_left_out(0)
+
+
+def test_units_of_one_kind_are_converted() -> None:
+    assert convert(Decimal(5), "mb", "kb") == 5000
+    assert convert(Decimal(2), "hours", "minutes") == 120
+    assert convert(Decimal(2), "hours", "kb") is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_moments_are_ordered_as_they_are(seed: int) -> None:
+    rng = random.Random(seed)
+    moments = [
+        datetime(2026, 1, 1, tzinfo=timezone(timedelta(minutes=30 * rng.randrange(-20, 20))))
+        + timedelta(seconds=rng.randrange(10**7))
+        for _ in range(30)
+    ]
+    typed = type_column([moment.isoformat(rng.choice(["T", " "])) for moment in moments])
+    assert typed.values == [f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat()}Z" for moment in moments]

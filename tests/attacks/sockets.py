@@ -7,9 +7,14 @@ import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
-from tests.adapters.serving.unread import request_of
-
 __all__ = ["hold", "request_of", "silent"]
+
+
+def request_of(method: str, path: str, body: bytes = b"", **fields: str) -> bytes:
+    """Return the bytes of a request."""
+    given = {"host": "localhost", "content-length": str(len(body)), **fields}
+    lines = [f"{method} {path} HTTP/1.1", *(f"{name.replace('_', '-')}: {value}" for name, value in given.items())]
+    return "\r\n".join([*lines, "", ""]).encode() + body
 
 
 @asynccontextmanager

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ADAPTER", "AGENT", "CHARS", "CODE", "CONVERSATION", "ERROR", "FETCH_SPAN", "KEYS", "METRICS", "MODEL_CALL",
-    "PASSED_SPAN", "POLICY", "REWRITTEN", "SOURCE", "TOOL", "TOOL_RESULT", "Metric", "RewritingRecord", "Stats",
+    "PASSED_SPAN", "REWRITTEN", "SOURCE", "TOOL", "TOOL_RESULT", "Metric", "RewritingRecord", "Stats",
     "Telemetry",
 ]  # fmt: skip
 
@@ -49,8 +49,6 @@ TOOL: Final = "gen_ai.tool.name"
 """The attribute of a span that names the tool, as OpenTelemetry calls it."""
 SOURCE: Final = "accp.source"
 """The attribute of an event that names the tool or the agent that a message comes from."""
-POLICY: Final = "accp.policy"
-"""The attribute of the counters of shadow calls that names the policy; `TOOL` names what was projected last."""
 KEYS: Final = "accp.reference.keys"
 """The attribute of an event or a span with the keys of its references, at most 32."""
 CHARS: Final = "accp.passed.characters"
@@ -111,14 +109,6 @@ class Stats:
     """Fetches that were refused."""
     references_answered: int = 0
     """References in final answers, whose readers may not be able to open them."""
-    shadow_compared: int = 0
-    """Calls of a model that were made again with the unprojected prompt."""
-    shadow_changed: int = 0
-    """Those whose next action was another one."""
-    shadow_noise: int = 0
-    """Those whose next action was another one when the unprojected prompt was sent once more."""
-    shadow_failures: int = 0
-    """Comparisons that did not come about: an error, or they took too long."""
     references_passed: int = 0
     """References in arguments that a tool was given the texts of."""
     store_failures: int = 0
@@ -152,18 +142,6 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         ),
         "references_answered": Metric(
             name="accp.reference.answered", unit="{reference}", description="References in final answers"
-        ),
-        "shadow_compared": Metric(
-            name="accp.shadow.compared", unit="{call}", description="Calls made again with the unprojected prompt"
-        ),
-        "shadow_changed": Metric(
-            name="accp.shadow.changed", unit="{call}", description="Those whose next action was another one"
-        ),
-        "shadow_noise": Metric(
-            name="accp.shadow.noise", unit="{call}", description="Those of which the repeat was another one"
-        ),
-        "shadow_failures": Metric(
-            name="accp.shadow.failed", unit="{call}", description="Comparisons that did not come about"
         ),
         "references_passed": Metric(
             name="accp.reference.passed", unit="{reference}", description="References whose texts tools were given"
@@ -262,17 +240,6 @@ class Telemetry:
         """Tell that a final answer cites `references`."""
         _log.info("%s: a final answer cites %d references", self._adapter, references)
         self._tell(Stats(references_answered=references))
-
-    def compared(self, policy: str, tool: str, *, changed: bool, noise: bool) -> None:
-        """Tell whether a call made again with the unprojected prompt did something else, and its repeat."""
-        _log.info("%s: shadow of %s, %s: changed %s, noise %s", self._adapter, policy, tool, changed, noise)
-        totals = Stats(shadow_compared=1, shadow_changed=int(changed), shadow_noise=int(noise))
-        self._tell(totals, {POLICY: policy[:_MAX_NAME], TOOL: tool[:_MAX_NAME]})
-
-    def shadow_failed(self, reason: str) -> None:
-        """Tell that a comparison did not come about; `reason` is the class of its error."""
-        _log.info("%s: a shadow call failed: %s", self._adapter, reason)
-        self._tell(Stats(shadow_failures=1))
 
     def store_failed(self, reason: str) -> None:
         """Tell that a store failed; `reason` names the store and the class of its error."""

@@ -9,7 +9,6 @@ with needs("langgraph"):
     from accp_adapters.langgraph.node import CompressNode
     from accp_adapters.langgraph.references.stores import StoreColdStore
     from accp_adapters.langgraph.results import restore_message
-    from accp_adapters.langgraph.shadow import Shadow, ShadowCount
     from accp_adapters.langgraph.summary import summarize_messages
     from accp_adapters.langgraph.teams.handoff import handoff_tool
     from accp_adapters.langgraph.teams.isolate import isolate
@@ -32,8 +31,6 @@ __all__ = [
     "ModelPlanner",
     "ModelVerifier",
     "Policy",
-    "Shadow",
-    "ShadowCount",
     "StoreColdStore",
     "begin",
     "fetch_tool",

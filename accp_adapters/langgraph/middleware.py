@@ -17,7 +17,7 @@ from langchain.agents.middleware import (
     omit_payload,
 )
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, MessageLikeRepresentation, ToolMessage
+from langchain_core.messages import BaseMessage, MessageLikeRepresentation, ToolMessage
 from langchain_core.runnables import Runnable
 from langgraph.runtime import Runtime
 from langgraph.types import Command
@@ -31,7 +31,7 @@ from accp_adapters.langgraph.agent_tools import (
 from accp_adapters.langgraph.fetch import is_own, is_refused, private_fetch_tool
 from accp_adapters.langgraph.fold import FOLD_KEY, Fold, folder_of
 from accp_adapters.langgraph.passing import Passing
-from accp_adapters.langgraph.prepared_call import FALL_BACK, POLICY_KEY, AccpState, PreparedCall, falls_back
+from accp_adapters.langgraph.prepared_call import AccpState, PreparedCall
 from accp_adapters.langgraph.projection import MessageProjector, ProjectedMessages
 from accp_adapters.langgraph.references import handing_over, stores
 from accp_adapters.langgraph.references.grants import expand, has_grants, keys_handed_over
@@ -44,7 +44,6 @@ from accp_adapters.langgraph.runtime import (
     private_session,
     thread_id,
 )  # fmt: skip
-from accp_adapters.langgraph.shadow import Shadow, ShadowCount, ShadowRunner
 from accp_adapters.langgraph.summarization import count_projected_tokens, summarizing_model
 from accp_adapters.policy import ContextSize, Policy, is_disabled
 from accp_adapters.telemetry import RewritingRecord, Stats, Telemetry
@@ -86,7 +85,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         fold_trigger: ContextSize | None = None,
         fold_keep: ContextSize | None = None,
         summarizer: Summarizer | None = None,
-        shadow: Shadow | None = None,
     ) -> None:
         """Project by `policy`.
 
@@ -101,8 +99,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             fold_keep: What the newest turns may take that a fold leaves as they are, in the same forms; the last turn
                 always stays. None: a fourth of `fold_trigger`.
             summarizer: Writes the summaries, of at most 100 tokens; None: they are made by rule.
-            shadow: Makes some calls of the model again with the unprojected prompt, after the answer, and counts how
-                often its next action changes; None: none, and nothing costs more.
 
         Raises:
             ValueError: An option has no such value, or sizes leave no room for a summary; it names the option and the
@@ -121,8 +117,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         """Thread to what its model was sent last; for the summarizer, and it may be lost at any time."""
         self._summarizes = False
         self._telemetry: Final = Telemetry("langgraph")
-        self._shadow: Final = ShadowRunner(shadow, chosen, self._telemetry) if shadow else None
-        self._fall_back: Final = MessageProjector(Policy.of(shadow.fall_back)) if shadow and shadow.fall_back else None
         self._has_checked_tools = False
         self._passing: Final = Passing(chosen, self._store, self._telemetry)
         self.describe_call: Final = self._passing.describe
@@ -132,12 +126,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         )
 
     def before_agent(self, state: AccpState, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        """Give a thread whose texts are stored a session, and a new one the policy that is in force."""
-        update = {} if self._store is None or private_session(state) else {SESSION_KEY: new_session()}
-        begins = not any(isinstance(message, AIMessage) for message in messages_of(state))
-        if self._shadow and self._fall_back and begins and self._shadow.is_harmful:
-            update[POLICY_KEY] = FALL_BACK
-        return update or None
+        """Give a thread whose texts are stored a session."""
+        return None if self._store is None or private_session(state) else {SESSION_KEY: new_session()}
 
     async def abefore_agent(self, state: AccpState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """`before_agent`, asynchronously."""
@@ -156,8 +146,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
                 with self._storing(call.update):
                     call.retention.apply(store)
             answer = handler(call.request)
-            if self._shadow:
-                self._shadow.start(request, call.request, answer, handler)
             return self._finished(call, answer)
 
     async def awrap_model_call(
@@ -173,8 +161,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
                 with self._storing(call.update):
                     await stores.in_thread(call.retention.apply, store)
             answer = await handler(call.request)
-            if self._shadow:
-                self._shadow.start_task(request, call.request, answer, handler)
             return await asyncio.to_thread(self._finished, call, answer)
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolAnswer]) -> ToolAnswer:
@@ -194,19 +180,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
     def stats(self) -> Stats:
         """Return what this middleware has done in this process: rewritten messages, tokens, references."""
         return self._telemetry.stats()
-
-    def shadow_counts(self) -> tuple[ShadowCount, ...]:
-        """Return how often the next action changed, by policy and tool; without `shadow=` nothing."""
-        return self._shadow.counts() if self._shadow else ()
-
-    def wait_for_shadow(self, seconds: float) -> bool:
-        """Wait for shadow calls that run in threads, at the end of a program; return whether all have ended."""
-        return self._shadow is None or self._shadow.wait(seconds)
-
-    async def await_shadow(self, seconds: float) -> None:
-        """Wait for shadow calls that run in tasks of this loop."""
-        if self._shadow:
-            await self._shadow.await_tasks(seconds)
 
     def count_tokens(self, messages: Iterable[MessageLikeRepresentation]) -> int:
         """Return about how many tokens the model is sent of `messages`, which may be any part of a conversation.
@@ -340,8 +313,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
     def _project(self, request: ModelRequest, messages: Sequence[Any]) -> ProjectedMessages:
         state = messages_of(request.state)
         same = _are_the_same(messages, state)
-        projector = self._fall_back if self._fall_back and falls_back(request.state) else self._projector
-        return projector.project(
+        return self._projector.project(
             messages,
             state=None if same else state,
             agent=agent_name(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, NotRequired
+from typing import Annotated, Any, NotRequired
 
 from langchain.agents.middleware import AgentState, ExtendedModelResponse, ModelRequest, ModelResponse
 from langchain.agents.middleware.types import OmitFromOutput, PrivateStateAttr
@@ -13,12 +13,7 @@ from langgraph.types import Command
 from accp_adapters.langgraph.references.retention import Retention
 from accp_adapters.telemetry import RewritingRecord
 
-__all__ = ["FALL_BACK", "POLICY_KEY", "AccpState", "PreparedCall", "falls_back"]
-
-POLICY_KEY: Final = "accp_policy"
-"""The private state key that says which policy a thread has."""
-FALL_BACK: Final = "fall_back"
-"""Its value in a thread that began after a verdict against the policy (`Shadow`)."""
+__all__ = ["AccpState", "PreparedCall"]
 
 
 def _merge(left: Mapping[str, str] | None, right: Mapping[str, str] | None) -> dict[str, str]:
@@ -36,8 +31,6 @@ class AccpState(AgentState[Any]):
     """Message id to the keys of its texts in `store`."""
     accp_offered: NotRequired[Annotated[bool, PrivateStateAttr]]
     """Whether the fetch tool was offered: from then on it always is, so that the list of tools changes once."""
-    accp_policy: NotRequired[Annotated[str, PrivateStateAttr]]
-    """`FALL_BACK` where it is not that of the middleware; it stays."""
     accp_fold: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
     """The fold in force (`Fold.to_json`). It is part of each checkpoint, so that a fork has the folds before it."""
 
@@ -62,8 +55,3 @@ class PreparedCall:
         if not self.update:
             return answer
         return ExtendedModelResponse(model_response=answer, command=Command(update=dict(self.update)))
-
-
-def falls_back(state: Any) -> bool:
-    """Return whether the thread of `state` has the policy that is fallen back to."""
-    return bool(state.get(POLICY_KEY) == FALL_BACK)

@@ -67,16 +67,16 @@ def test_every_arm_can_do_the_tasks(in_all_arms: Report) -> None:
 @pytest.mark.slow
 def test_views_and_previews_take_fewer_tokens_than_compact_json(in_all_arms: Report) -> None:
     tokens = {arm.arm: arm.tokens for arm in in_all_arms.arms}
-    assert tokens["tight"] < tokens["default"] < tokens["lossless"] < tokens["compact"] < tokens["without"]
+    assert tokens["600:500"] < tokens["default"] < tokens["lossless"] < tokens["compact"] < tokens["without"]
     calls = {arm.arm: arm.calls for arm in in_all_arms.arms}
-    assert calls["lossless"] == calls["compact"] == calls["without"] < calls["default"] <= calls["tight"]
+    assert calls["lossless"] == calls["compact"] == calls["without"] < calls["default"] <= calls["600:500"]
     fetches = {arm.arm: arm.fetches for arm in in_all_arms.arms}
     assert fetches["without"] == fetches["lossless"] == 0 < fetches["default"]
 
 
 @pytest.mark.slow
 def test_rows_that_a_preview_shows_are_not_fetched_and_the_facts_above_them_are(in_all_arms: Report) -> None:
-    fetches = {task: arms["tight"].fetches for task, arms in in_all_arms.by_task.items()}
+    fetches = {task: arms["600:500"].fetches for task, arms in in_all_arms.by_task.items()}
     assert fetches["voucher"] == 0, "its ticket is shown"
     assert (fetches["greatest_order"], fetches["gold_customers"]) == (1, 1)
     assert fetches["gold_orders"] == 2, "no prompt says that one query may join two results"
@@ -101,7 +101,7 @@ def without_facts(text: str) -> str:
     return re.sub(r"… \w+ \d+-\d+ of \d+", "…", text)
 
 
-@pytest.mark.parametrize("arm", ["default", pytest.param("tight", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("arm", ["default", pytest.param("600:500", marks=pytest.mark.slow)])
 def test_all_tasks_can_be_done_with_us_by_what_prompts_explain(arm: str) -> None:
     chosen = options(arms=(arm,), names=())
     seeing, blind = run(chosen), run(chosen, Unexplained(chosen.tasks()))

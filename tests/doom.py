@@ -1,7 +1,5 @@
 """A process that dies (SIGKILL) at a chosen access of a store."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import signal

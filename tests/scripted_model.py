@@ -1,7 +1,5 @@
 """A chat model that follows a script, remembers exactly what it was sent, and refuses what a provider would."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 

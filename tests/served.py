@@ -1,7 +1,5 @@
 """A server in a thread of the tests, for clients that block: browsers and plain HTTP."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import threading

@@ -5,8 +5,6 @@ in `tests/conftest.py` skip. A guard process holds the server: it stops it when 
 that even a killed test run leaves nothing behind.
 """
 
-from __future__ import annotations
-
 import os
 import pwd
 import shutil

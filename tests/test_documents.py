@@ -1,7 +1,5 @@
 """Each command, code block, link and anchor of the README and of docs/ works, and the map names files that exist."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

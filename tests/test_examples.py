@@ -1,7 +1,5 @@
 """Every example runs to its end, in this process; each ends in assertions."""
 
-from __future__ import annotations
-
 import runpy
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What each module offers: an explicit `__all__` of names that exist and say what they are."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import importlib

@@ -1,7 +1,5 @@
 """What is shipped: the two packages, their types, the vocabulary and both licences, and nothing else."""
 
-from __future__ import annotations
-
 import ast
 import email
 import functools

@@ -3,8 +3,6 @@
 A row is a map of scalars; all rows have the same keys, which are words.
 """
 
-from __future__ import annotations
-
 import csv
 import html
 import io

@@ -1,7 +1,5 @@
 """The commands as processes under attack: where they listen, and the most memory that they ever had."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Frames of ACCP and requests of MCP, ready to be sent."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from accp_core.accp import Codec, Message, Session, SessionOptions

@@ -1,7 +1,5 @@
 """What `accp serve` serves to those who attack it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from typing import Any

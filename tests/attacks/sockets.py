@@ -1,7 +1,5 @@
 """Raw clients: they send bytes, keep connections open, and read only what they want."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Sequence

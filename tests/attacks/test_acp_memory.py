@@ -1,7 +1,5 @@
 """Attacks on the memory of an agent of ACP: what waits for it, and what it keeps of its answers."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 

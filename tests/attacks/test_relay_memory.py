@@ -1,7 +1,5 @@
 """Attacks on the memory of a relay by many addresses together."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 

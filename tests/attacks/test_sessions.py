@@ -1,7 +1,5 @@
 """Attacks on the sessions of `accp serve`: what strangers and one principal can take of memory and places."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import secrets

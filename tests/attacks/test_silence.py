@@ -1,7 +1,5 @@
 """Attacks by connections that say nothing, or begin to: they take no places of users, nor of other addresses."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import ssl

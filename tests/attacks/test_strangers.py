@@ -1,7 +1,5 @@
 """Attacks of those who show no token: what they take is not that of others."""
 
-from __future__ import annotations
-
 import json
 import secrets
 

@@ -1,7 +1,5 @@
 """Attacks on terminals: names and texts of others that would move the cursor, or forge a line."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

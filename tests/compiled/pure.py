@@ -1,7 +1,5 @@
 """The core once more, from its source, beside the core that is imported, whose modules may be compiled."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 COMPILED_INPUTS (2,000): random values, and texts made from their views, that are compared.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import tomllib

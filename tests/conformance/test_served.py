@@ -1,7 +1,5 @@
 """What is served: its sessions take checkpoints, its frames are taken by a session of the core."""
 
-from __future__ import annotations
-
 import httpx2
 import pytest
 from a2a.helpers import new_text_part

@@ -1,7 +1,5 @@
 """What an exception carries besides its words."""
 
-from __future__ import annotations
-
 import pytest
 
 from accp_core.errors import DecodeError, EncodeError, LocalProtocolError, ProtocolError, RemoteProtocolError

@@ -1,7 +1,5 @@
 """What importing a package loads, and that every name it offers is found when it is asked for."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import pkgutil

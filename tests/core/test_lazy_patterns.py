@@ -1,7 +1,5 @@
 """`lazy_pattern`: compiled at the first use, and then as `re.compile`."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

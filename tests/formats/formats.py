@@ -1,7 +1,5 @@
 """Every stored format: how a file of it is written, and what must be found in one that any earlier version wrote."""
 
-from __future__ import annotations
-
 import base64
 import json
 import sqlite3

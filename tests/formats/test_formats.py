@@ -3,8 +3,6 @@
 After a release `ACCP_WRITE_FORMATS=1 pytest tests/formats` adds the files of the new version; existing ones stay.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

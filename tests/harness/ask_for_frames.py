@@ -3,8 +3,6 @@
 It stands by itself, because it runs in the suite's environment: the URI of the extension is in `ACCP_EXTENSION`.
 """
 
-from __future__ import annotations
-
 import os
 from collections import namedtuple
 from typing import Any

@@ -5,8 +5,6 @@ every block of Python and every `accp` command of each document, one after the o
 blocks and commands that fail.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

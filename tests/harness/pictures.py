@@ -1,7 +1,5 @@
 """`python -m tests.harness.pictures`: the picture of the report in docs/, from Chromium."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -5,8 +5,6 @@ are in `dist/`. The exit code is 1 where a file differs, a weakness is known, th
 version already, or does not say.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

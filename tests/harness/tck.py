@@ -12,8 +12,6 @@ must`). The exit code is the suite's; the numbers of all legs are the same:
               that the agent is sent and sends is encoded, all of it as frames, and decoded again inside the server
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

@@ -3,8 +3,6 @@
 `make test ACCP_TESTED_WITH=1` writes the column of `make test` once every test has passed, and so do the other targets.
 """
 
-from __future__ import annotations
-
 import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version

@@ -1,7 +1,5 @@
 """The team with isolated contexts: it is started as a process, like a user would, and checks itself."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Three workers behind one port, killed in turn under load."""
 
-from __future__ import annotations
-
 import asyncio
 import runpy
 import secrets

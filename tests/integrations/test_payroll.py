@@ -1,7 +1,5 @@
 """The payroll: what it leaves, what it refuses, how it replays."""
 
-from __future__ import annotations
-
 import json
 import runpy
 import shutil

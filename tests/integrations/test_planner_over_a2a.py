@@ -1,7 +1,5 @@
 """The planner over A2A: it is started as a user starts it, and its own check looks at it."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

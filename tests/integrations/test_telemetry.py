@@ -1,7 +1,5 @@
 """The observed agent: its dashboard asks for the counters that there are, and a real Prometheus answers its queries."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

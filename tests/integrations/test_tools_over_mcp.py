@@ -1,7 +1,5 @@
 """The agent with two real servers behind the proxy; and the configurations that its README gives to users."""
 
-from __future__ import annotations
-
 import functools
 import json
 import re

@@ -1,7 +1,5 @@
 """A reader of repeat markers that knows nothing of how they are made: it looks up, and takes what it finds first."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What holds of every context, every reply and every course of a task."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

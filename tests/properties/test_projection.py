@@ -1,7 +1,5 @@
 """What a model is sent of a conversation depends on the messages alone: a sent prefix stands, whoever projects it."""
 
-from __future__ import annotations
-
 import gc
 import json
 import sys

@@ -1,7 +1,5 @@
 """Arguments that have no text."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Packets in words."""
 
-from __future__ import annotations
-
 import pytest
 
 from accp_core.aacp import encode_packet, explain, parse_packet

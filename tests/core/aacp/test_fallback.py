@@ -1,7 +1,5 @@
 """Rule, registry, model: who is asked, what is kept, what is refused."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

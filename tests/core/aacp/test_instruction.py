@@ -1,7 +1,5 @@
 """Which instructions are one wording, and which never are."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

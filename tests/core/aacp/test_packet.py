@@ -1,7 +1,5 @@
 """Packets as values and texts: what cannot be written, limits, and any text at all."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Phrases: what is a step, what is nearly one and goes to the model, and what a learned template holds."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Registries of others: taken item by item, refused item by item."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Workflows of one's own: tables that are checked before they are used."""
 
-from __future__ import annotations
-
 import tomllib
 from typing import Any
 

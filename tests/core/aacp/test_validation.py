@@ -1,7 +1,5 @@
 """Reports: own words, guards, and what may be sent."""
 
-from __future__ import annotations
-
 import pytest
 
 from accp_core.aacp import DRAFT_VOCABULARY, parse_packet, validate

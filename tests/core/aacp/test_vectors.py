@@ -1,7 +1,5 @@
 """Every vector of AACP: packets, arguments, workflows, reports."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

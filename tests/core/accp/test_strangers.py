@@ -1,7 +1,5 @@
 """Frames drawn from the ABNF of section 3.1: each is read, and none is changed."""
 
-from __future__ import annotations
-
 import random
 import re
 import string

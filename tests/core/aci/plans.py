@@ -1,7 +1,5 @@
 """What the tests of this folder share: a task, its subtasks, and agents that answer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from accp_core.aci import AgentContext, Delivery, Interaction, TaskContext, todo

@@ -1,7 +1,5 @@
 """What a context may hold and how it is bounded; the spellings are vectors."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

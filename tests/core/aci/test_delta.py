@@ -1,7 +1,5 @@
 """A context as one flat map, and what changed of it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Two phases, item by item; what phase 1 finds is a vector."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

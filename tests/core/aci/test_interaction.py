@@ -1,7 +1,5 @@
 """Planning and stepping a task: order, retries, verdicts, and that nothing unfinished passes."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

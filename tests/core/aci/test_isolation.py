@@ -1,7 +1,5 @@
 """What leaves, what an agent may open, what a dependant learns; replies are vectors."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

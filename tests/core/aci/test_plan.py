@@ -1,7 +1,5 @@
 """Which plans are none, and what waits for what."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

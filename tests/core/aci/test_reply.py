@@ -1,7 +1,5 @@
 """What an agent returns: how words become a reply, that it is checked once, and how long results are stored."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

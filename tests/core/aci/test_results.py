@@ -1,7 +1,5 @@
 """What came of a task: by title or id, failures with their reasons, times and costs."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Plans as steps: ids, what waits for what, and which names mean nothing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

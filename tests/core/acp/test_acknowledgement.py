@@ -1,7 +1,5 @@
 """What peers tell each other of their logs: acknowledgements, restarts, room, errors about one message."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

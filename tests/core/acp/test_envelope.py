@@ -1,7 +1,5 @@
 """Envelopes: limits, roles, what cannot be written, any text at all."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

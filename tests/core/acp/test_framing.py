@@ -1,7 +1,5 @@
 """Messages in streams: cut anywhere, bounded, ended."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

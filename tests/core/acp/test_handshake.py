@@ -1,7 +1,5 @@
 """Two agents that talk: cards, messages once, replies, loss and a carrier that repeats."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Links and tokens."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What counts as the reply to a message that awaits one, and what a reply says (ACP transport 0.3, section 8)."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Every vector of ACP: envelopes and links."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

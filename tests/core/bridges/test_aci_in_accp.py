@@ -1,7 +1,5 @@
 """Contexts in frames: delivered, updated by deltas, returned; through the codec and through two sessions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """YAML that a tool cut off is read up to the cut, and said to be cut."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

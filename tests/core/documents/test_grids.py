@@ -1,7 +1,5 @@
 """Grids of text: what is one and what is not, the types of the cells, and the same bytes again."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Numbers that Python has none for: text in tables, and in a view that restores them without quotes."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """JSON in a string in JSON, in any layout and at any depth, also where the tool cut all of it off."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """One table of data in each layout of JSON: restored byte for byte, the same tables, a view as small as the value's."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """Logs and markup: logfmt and access logs are rows that are written again, tables of pages and XML records are rows."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

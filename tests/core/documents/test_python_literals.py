@@ -1,7 +1,5 @@
 """What `repr` and `pprint` write of lists, tuples and dicts, alone and inside other text."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import uuid

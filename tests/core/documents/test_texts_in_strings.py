@@ -1,7 +1,5 @@
 """Grids, lines of JSON and YAML in the strings of a JSON document, alone or beside other text."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Texts that are read for their characters: which JSON objects wrap one, and nothing else."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """YAML is read as people and programs write it, and written again where its layout can be told."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Parts of a request, of the rows that it asks for and of what stands beside them, each alone."""
 
-from __future__ import annotations
-
 import json
 from types import SimpleNamespace
 from typing import Any

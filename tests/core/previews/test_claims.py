@@ -1,7 +1,5 @@
 """What a preview says of the rows that a request asks for is so over all rows: random tables, random requests."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The dates that a request names."""
 
-from __future__ import annotations
-
 import pytest
 
 from accp_core.previews.asked.times import date_parts_of

@@ -1,7 +1,5 @@
 """What a preview says of a column of several kinds: each is counted, and null is told from absent."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

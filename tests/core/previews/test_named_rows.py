@@ -1,7 +1,5 @@
 """A preview says how many rows have the values that the request names, and shows them where they fit."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

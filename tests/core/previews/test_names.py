@@ -1,7 +1,5 @@
 """No name of a table or a column can be taken for what a preview says of it: "status=late: 5 rows" is in quotes."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

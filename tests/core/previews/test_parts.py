@@ -1,7 +1,5 @@
 """The parts of a preview by themselves: what is rated, which query is shown, which cells are counted."""
 
-from __future__ import annotations
-
 import json
 
 from accp_core.previews import preview

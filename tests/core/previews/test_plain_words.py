@@ -1,7 +1,5 @@
 """Words that a sentence needs, and sentences about the form of the reply, name nothing that is looked for."""
 
-from __future__ import annotations
-
 import pytest
 
 from accp_core.previews.asked.named_rows import find_named_rows

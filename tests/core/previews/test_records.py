@@ -1,7 +1,5 @@
 """A text that is a sequence of records is asked like a table: commits, mails, logs, functions."""
 
-from __future__ import annotations
-
 import pytest
 
 from accp_core.previews import preview

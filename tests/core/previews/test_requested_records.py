@@ -1,7 +1,5 @@
 """A preview of a text says how many lines have the words of the request, and shows those that have most of them."""
 
-from __future__ import annotations
-
 from accp_core.previews import preview
 
 LOG = "\n".join(

@@ -1,7 +1,5 @@
 """The first line of a preview: what the first one of a conversation says, no other one repeats."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Whose words a message holds: by its name, the names that are given, and the handoffs and the user above it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

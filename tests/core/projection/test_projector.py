@@ -1,7 +1,5 @@
 """What one model is sent of a conversation, message by message."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The one function that decides what a model is sent of a conversation."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lines that the reader has read are named, not said again (DESIGN 5.14)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Arguments of a tool in which a reference stands for its text: what is said of them in the table of tools."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The blocks of one message, and the share of one result in its turn."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

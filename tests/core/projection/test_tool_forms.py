@@ -1,7 +1,5 @@
 """The table of what is special to tools: whose rule counts, and what it does to a result."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

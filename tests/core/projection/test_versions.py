@@ -1,7 +1,5 @@
 """A later version of a text as what changed in it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

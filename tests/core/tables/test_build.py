@@ -1,7 +1,5 @@
 """Which tables a value has, and what they are called."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

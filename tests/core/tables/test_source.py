@@ -1,7 +1,5 @@
 """How stored texts are opened."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Each cell is read once: numbers, moments and durations in the way of its whole column, else texts."""
 
-from __future__ import annotations
-
 import random
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal

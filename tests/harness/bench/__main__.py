@@ -1,7 +1,5 @@
 """`python -m tests.harness.bench [section…]`: the sections with these names, or all of SECTIONS."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ Hosts of today hand their model the whole task as JSON, or only the contents of 
 JSON, one per line. Both are compared with `task_view`.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping
 from pathlib import Path

@@ -5,8 +5,6 @@ count only where the line has a word of the request, too. Where rows or lines ar
 must be said to be whole: "all shown".
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """The recorded data: the runs of `corpora`, and the folder ACCP_DATA or `shared/data` beside the checkout."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

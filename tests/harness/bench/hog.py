@@ -4,8 +4,6 @@ The honest one asks for something small, one request after the other: alone, and
 requests open all the time. The doors are the commands, in processes of their own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import multiprocessing

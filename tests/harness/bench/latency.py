@@ -1,7 +1,5 @@
 """Table 9: the time that `AccpMiddleware` adds to a model call and to a tool call, by messages and by size."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Sequence

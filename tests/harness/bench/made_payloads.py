@@ -1,7 +1,5 @@
 """Payloads that were made after the notation was fixed: shapes that tools return, of random values, always the same."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from typing import Any, Final

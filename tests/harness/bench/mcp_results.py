@@ -1,7 +1,5 @@
 """Tokens of recorded MCP results, in the form that a host shows its model: as served, and as we send them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Tokens of the definitions of MCP tools, in full and as the index, beside a peer's, which are recorded."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Ways to let agents work together, each without and with the adapter: the input tokens that one job takes."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 `python -m tests.harness.bench.payloads` needs nothing but the extra `cli`: it runs beside peers (`make bench-peers`).
 """
 
-from __future__ import annotations
-
 import random
 import sys
 from collections.abc import Sequence

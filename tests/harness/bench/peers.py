@@ -3,8 +3,6 @@
 `make bench-peers` installs all of them into an environment of their own.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import json

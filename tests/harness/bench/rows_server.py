@@ -1,7 +1,5 @@
 """An MCP server on standard streams with a small and a large result: `python -m tests.harness.bench.rows_server`."""
 
-from __future__ import annotations
-
 import json
 import sys
 from typing import Any

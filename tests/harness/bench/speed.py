@@ -1,7 +1,5 @@
 """Table 4: the CPU time that views take, as ratios within one run on one machine."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

@@ -1,7 +1,5 @@
 """One job for a team of agents, and models that follow a script and record each prompt, for the section `patterns`."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

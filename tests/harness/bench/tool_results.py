@@ -1,7 +1,5 @@
 """Table 2: tokens of JSON that real tools returned, compared with compact JSON of the same value."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from itertools import chain

@@ -1,7 +1,5 @@
 """Table 3: recorded runs replayed, in percent of the runs as recorded."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Final

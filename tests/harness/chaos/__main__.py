@@ -6,8 +6,6 @@ What must hold: nothing that was acknowledged is lost, no reference dangles, not
 printed also where the run is stopped; a run that was stopped, or did not come to every store, ends with 1.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

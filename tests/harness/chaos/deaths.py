@@ -1,7 +1,5 @@
 """Deaths at the accesses of every store."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -6,8 +6,6 @@ its next access; the process reads what was acknowledged, goes on with a second 
 dangling or answered twice.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import json

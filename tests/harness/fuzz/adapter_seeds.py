@@ -1,7 +1,5 @@
 """What the fuzzers of the adapters start from: states, queries, MCP messages, A2A objects, lines of ACP."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from hashlib import sha512

@@ -1,7 +1,5 @@
 """One of the ways in which an input can be checked: a fuzzer tries more inputs in the time of one that takes all."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeVar
 from zlib import crc32

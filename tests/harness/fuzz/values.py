@@ -1,7 +1,5 @@
 """A JSON value made of bytes: what a fuzzer mutates when it is to find values rather than texts."""
 
-from __future__ import annotations
-
 import math
 import struct
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Runs a program again where there is no network but the loopback interface, and no environment."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import socket

@@ -1,7 +1,5 @@
 """What the conformance suite's tools, resources and prompts say, as data."""
 
-from __future__ import annotations
-
 import base64
 import json
 import struct

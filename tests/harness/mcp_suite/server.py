@@ -4,8 +4,6 @@
 `/mcp`. The tool `orders` is ours: its result is one that the shim shrinks.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -5,8 +5,6 @@ where the machine's Node is older, npm has a newer one. Both are installed once,
 packages. Behind us a server must behave as it does alone, so the outcome of each check is compared, not their number.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -9,8 +9,6 @@ and view. A whole name, as it is printed for a change that survives, is that cha
 explained in `explained.json`: the lines that it changes, as a difference shows them, and why.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import sys

@@ -1,7 +1,5 @@
 """Small changes of the functions of a module, made by mutmut: each is the code of a function that takes its place."""
 
-from __future__ import annotations
-
 import importlib
 import re
 import sys

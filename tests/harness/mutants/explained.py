@@ -1,7 +1,5 @@
 """Why a change that no test notices changes nothing: of one change in `explained.json`, of a kind of changes here."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

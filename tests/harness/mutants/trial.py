@@ -1,7 +1,5 @@
 """Tests against changes: a fork for each change runs the tests that reach it, fastest first."""
 
-from __future__ import annotations
-
 import gc
 import json
 import os

@@ -5,8 +5,6 @@ The exit code is 1 where a line rises.
 The curve is the memory, the descriptors and the threads of this process and its children.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import os

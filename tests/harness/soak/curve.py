@@ -1,7 +1,5 @@
 """What a process and its children take over time, and whether a line through it rises."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The mixed load: LangGraph threads, an MCP proxy, A2A tasks and ACCP sessions; each yields after every job."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random

@@ -1,7 +1,5 @@
 """`python -m integrations.agent_tasks` from the command line."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

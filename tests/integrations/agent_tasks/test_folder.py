@@ -1,7 +1,5 @@
 """Tasks over tool results of one's own: a folder of documents and what is asked of them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tasks have one right answer each, and every arm can do all of them: shown by a model that knows only its prompt."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading

@@ -1,7 +1,5 @@
 """An agent of no framework does the tasks with the same answers, calls and fetches as those of LangGraph."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

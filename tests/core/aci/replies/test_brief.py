@@ -1,7 +1,5 @@
 """What a model reads of a context."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

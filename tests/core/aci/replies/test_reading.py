@@ -1,7 +1,5 @@
 """Which answer belongs to which item, in every layout that models use."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A result that is read from what happened: the question to the reporter, and its answer."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

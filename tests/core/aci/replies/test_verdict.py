@@ -1,7 +1,5 @@
 """A judge's yes, its feedback, and what is neither."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -42,7 +42,7 @@ from accp_core.aci import (
     reply_from_value,
     reply_from_words,
 )
-from accp_core.aci.checks import MAX_ABSTRACT_CHARS
+from accp_core.aci.items import MAX_ABSTRACT_CHARS
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter

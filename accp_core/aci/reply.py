@@ -14,15 +14,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
 
-from accp_core.aci.checks import MAX_ABSTRACT_CHARS, Json, is_map, violation
 from accp_core.aci.contexts import AgentContext
-from accp_core.aci.items import OPEN, ItemState, KeyInformation, Outcome
+from accp_core.aci.items import (
+    MAX_ABSTRACT_CHARS,
+    OPEN,
+    ItemState,
+    Json,
+    KeyInformation,
+    Outcome,
+    TodoItem,
+    Usage,
+    is_map,
+    violation,
+)
 from accp_core.aci.replies import (
     NO_EVIDENCE,
     ItemAnswer,
-    Usage,
     read_answers,
     read_structured,
     report_context,
@@ -31,13 +41,26 @@ from accp_core.aci.replies import (
 )
 from accp_core.compression import abridge
 from accp_core.error_codes import ErrorCode
+from accp_core.packing.delta import Removed, apply, diff
 from accp_core.ports import TokenCounter
 from accp_core.references import StoredText, reference_to_uri
 
 __all__ = [
-    "AcceptedReply", "AgentReply", "accept_reply", "failed_reply", "offload_long", "reply_from_value",
-    "reply_from_words", "unread_reply", "with_report",
-]  # fmt: skip
+    "AcceptedReply",
+    "AgentReply",
+    "accept_reply",
+    "context_to_fields",
+    "diff_contexts",
+    "failed_reply",
+    "fields_to_context",
+    "offload_long",
+    "patch_context",
+    "reply_from_value",
+    "reply_from_words",
+    "unread_reply",
+    "with_report",
+]
+
 
 _IDENTITY = ("agent_id", "subtask_id")
 _PLAN = ("subtask_name", "dependencies", "todo_items", "context")
@@ -302,3 +325,78 @@ def offload_long(
         entries.append(entry)
     uris = (*context.context_uri, *(text.uri for text in stored.values()))
     return replace(context, key_information=tuple(entries), context_uri=uris), tuple(stored.values())
+
+
+# A context as one flat map, in which a change of one item changes one key (ACI 5.2; the deltas of ACCP 5.4).
+
+_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "agent_id": "agent",
+        "agent_name": "agent_name",
+        "subtask_id": "subtask",
+        "subtask_name": "name",
+        "last_updated": "updated",
+    }
+)
+_LISTS: Final[Mapping[str, str]] = MappingProxyType(
+    {"dependencies": "deps", "context": "context", "context_uri": "refs"}
+)
+_TODO, _STATE, _INFO = "todo_", "state_", "info_"
+
+
+def context_to_fields(context: AgentContext) -> dict[str, Json]:
+    """Return a context as a flat map, without empty fields.
+
+    Its keys are `agent`, `agent_name`, `subtask`, `name`, `updated`, `deps`, `context` and `refs`, and for each item
+    `todo_<id>` (description), `state_<id>` and `info_<id>` (abstract).
+    """
+    fields = {key: value for name, key in _TEXTS.items() if (value := getattr(context, name))}
+    fields |= {key: list(value) for name, key in _LISTS.items() if (value := getattr(context, name))}
+    fields |= {f"{_TODO}{item.item_id}": item.description for item in context.todo_items}
+    fields |= {f"{_STATE}{item}": state for item, state in context.states.items()}
+    return fields | {f"{_INFO}{item}": abstract for item, abstract in context.abstracts.items()}
+
+
+def fields_to_context(fields: Json) -> AgentContext:
+    """Return the context of such a map; unknown keys are ignored.
+
+    Raises:
+        ProtocolError: E1004, it is no such map, or a field has another type; E2003, a field is too long.
+    """
+    if not is_map(fields):
+        raise violation(ErrorCode.INVALID_TYPE, "the fields of an AgentContext", fields)
+    for key in ("agent", "subtask"):
+        if key not in fields:
+            raise violation(ErrorCode.INVALID_TYPE, f"an AgentContext with {key!r}", list(fields))
+    attributes: dict[str, Any] = {name: fields[key] for name, key in _TEXTS.items() if key in fields}
+    attributes |= {name: _entries(key, fields[key]) for name, key in _LISTS.items() if key in fields}
+    return AgentContext(
+        **attributes,
+        todo_items=tuple(TodoItem(item, value) for item, value in _items(fields, _TODO)),
+        item_state_updates=tuple(ItemState(item, value) for item, value in _items(fields, _STATE)),
+        key_information=tuple(KeyInformation(item, value) for item, value in _items(fields, _INFO)),
+    )
+
+
+def diff_contexts(old: AgentContext, new: AgentContext) -> dict[str, Json | Removed]:
+    """Return the delta from `old` to `new`, for a receiver that has `old`; `patch_context` applies it."""
+    return diff(context_to_fields(old), context_to_fields(new))
+
+
+def patch_context(old: AgentContext, delta: Mapping[str, Json | Removed]) -> AgentContext:
+    """Return `old` with `delta` applied, which `diff_contexts` made.
+
+    Raises:
+        ProtocolError: As `fields_to_context`.
+    """
+    return fields_to_context(apply(context_to_fields(old), delta))
+
+
+def _items(fields: Mapping[str, Json], prefix: str) -> list[tuple[str, Json]]:
+    return [(key.removeprefix(prefix), value) for key, value in fields.items() if key.startswith(prefix)]
+
+
+def _entries(key: str, value: Json) -> tuple[Json, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise violation(ErrorCode.INVALID_TYPE, f"{key} to be an array", value)
+    return tuple(value)

@@ -6,12 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from accp_core.aci.checks import Json
 from accp_core.aci.contexts import AgentContext
 from accp_core.aci.evaluation import OpenItem
-from accp_core.aci.items import DONE, OPEN, Outcome, TodoItem
-from accp_core.aci.progress import Progress, SubtaskState
-from accp_core.aci.replies import Usage
+from accp_core.aci.items import DONE, OPEN, Json, Outcome, TodoItem, Usage
+from accp_core.aci.plan import Progress, SubtaskState
 
 __all__ = ["ItemResult", "Results", "SubtaskResult", "result_texts"]
 

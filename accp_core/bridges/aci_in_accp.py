@@ -15,9 +15,9 @@ from dataclasses import replace
 from typing import Final
 
 from accp_core.accp import Envelope, Intent, Message, Ref, Value
-from accp_core.aci.checks import Json, violation
 from accp_core.aci.contexts import AgentContext
-from accp_core.aci.delta import context_to_fields, diff_contexts, fields_to_context, patch_context
+from accp_core.aci.items import Json, violation
+from accp_core.aci.reply import context_to_fields, diff_contexts, fields_to_context, patch_context
 from accp_core.error_codes import ErrorCode
 from accp_core.references import reference_to, uri_to_reference
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from accp_core.aci import JSON_NAMES, AgentContext, Goal, ItemState, KeyInformation, TaskContext, TodoItem, todo
-from accp_core.aci.checks import MAX_ABSTRACT_CHARS, MAX_CONTEXT_CHARS, MAX_ENTRIES, MAX_TEXT_CHARS
+from accp_core.aci.items import MAX_ABSTRACT_CHARS, MAX_CONTEXT_CHARS, MAX_ENTRIES, MAX_TEXT_CHARS
 from accp_core.errors import ProtocolError
 
 

@@ -13,7 +13,7 @@ from accp_core.aci import (
     interaction_from_json,
     interaction_to_json,
 )
-from accp_core.aci.progress import ItemMove, Progress
+from accp_core.aci.plan import ItemMove, Progress
 from accp_core.errors import LocalProtocolError, ProtocolError
 from tests.core.aci.plans import TASK, ids, reply, start, subtask
 

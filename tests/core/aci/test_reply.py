@@ -10,7 +10,7 @@ from accp_core.aci import (
     KeyInformation,
     offload_long,
 )
-from accp_core.aci.checks import MAX_ABSTRACT_CHARS
+from accp_core.aci.items import MAX_ABSTRACT_CHARS
 from accp_core.errors import ProtocolError
 from accp_core.references import key_of, short_reference
 from tests.core.aci.plans import reply, start, subtask

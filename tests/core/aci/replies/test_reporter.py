@@ -15,7 +15,7 @@ from accp_core.aci import (
     unread_reply,
     with_report,
 )
-from accp_core.aci.replies.reporter import MAX_TRANSCRIPT_CHARS
+from accp_core.aci.replies import MAX_TRANSCRIPT_CHARS
 from tests.core.aci.plans import subtask
 
 TWO = subtask("s1", items=2)

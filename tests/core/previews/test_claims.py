@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accp_core.previews.asked.named_rows import NamedRows, find_named_rows
-from accp_core.previews.asked.request import Request
+from accp_core.previews.conditions import NamedRows, find_named_rows
+from accp_core.previews.request import Request
 from accp_core.tables import tables_of
 
 STATUSES = ("open", "closed", "on hold", "waiting")

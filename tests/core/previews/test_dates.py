@@ -2,7 +2,7 @@
 
 import pytest
 
-from accp_core.previews.asked.times import date_parts_of
+from accp_core.previews.request import date_parts_of
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,9 @@
 import json
 
 from accp_core.previews import preview
-from accp_core.previews.candidates import MAX_RATED, candidate_spans
-from accp_core.previews.column_facts import facts_of
+from accp_core.previews.facts import facts_of
 from accp_core.previews.marks import Marks
-from accp_core.previews.pieces import _nest
+from accp_core.previews.units import MAX_RATED, _nest, candidate_spans
 from accp_core.tables import tables_of
 from tests.adapters.langgraph.jobs import ROWS
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from accp_core.previews.asked.named_rows import find_named_rows
-from accp_core.previews.asked.request import Request
+from accp_core.previews.conditions import find_named_rows
+from accp_core.previews.request import Request
 from accp_core.tables import tables_of
 
 ORDERS = [

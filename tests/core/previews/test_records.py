@@ -3,9 +3,8 @@
 import pytest
 
 from accp_core.previews import preview
-from accp_core.previews.asked.request import Request
-from accp_core.previews.records import read_records, table_of_records
-from accp_core.previews.requested_records import find_requested_records
+from accp_core.previews.records import find_requested_records, read_records, table_of_records
+from accp_core.previews.request import Request
 
 COMMITS = "\n".join(
     f"""commit {n:040x}

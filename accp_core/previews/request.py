@@ -1,4 +1,4 @@
-"""What a request asks of a table, read by a few general words: what is named, bounds, dates, what is missing, an order.
+"""What a request asks, read by a few general words: what is named, bounds, dates, what is missing, an order.
 
 Nothing here knows a table; `conditions` says which of its columns and rows are meant.
 """
@@ -7,16 +7,184 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from typing import Final
 
-from accp_core.previews.asked.times import date_parts_of
-from accp_core.previews.words import find_words, requested_words
+from accp_core.tables.values import CLOCK, DATE, MONTH, TIME_TEXT, month_number, read_date
 
-__all__ = ["COMMON", "Bound", "Order", "Request", "words_of_name"]
+__all__ = [
+    "COMMON",
+    "TIME_START",
+    "Bound",
+    "DatePart",
+    "Order",
+    "Request",
+    "date_parts_of",
+    "find_words",
+    "has_error",
+    "requested_words",
+    "shape_of",
+    "words_of_name",
+    "worth_of",
+]
+
+
+_WORD: Final = re.compile(r"[^\W_]+(?:[._@/:+-][^\W_]+)*")
+# Chinese and Japanese have no blanks between words, Korean has particles behind them: `서울의`, of Seoul.
+_CJK: Final = (
+    "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_HAS_CJK: Final = re.compile(f"[{_CJK}]")
+_PAIR: Final = re.compile(f"(?=([{_CJK}]{{2}}))|([^{_CJK}]+)")
+_JOINERS: Final = "._@/:+-"
+_IDENTIFIER: Final = re.compile(r"[0-9_@/]|[a-z][A-Z]|\w[-.]\w")
+_NAME: Final = re.compile(r"[A-Z]")
+_NAME_WORTH: Final = 0.1
+"""Words that may be names count less than identifiers, because every sentence begins with a capital."""
+_ERROR: Final = re.compile(
+    r"error|exception|traceback|fail(?:ed|ure|s|\b)|fatal|critical|panic|time[sd]? ?-?out|denied|refused|abort|crash|"
+    r"unreachable|unavailable|invalid|warn",
+    re.IGNORECASE,
+)
+_WITH_DIGIT: Final = re.compile(r"\w*\d[\w.:+-]*")
+_MAX_REQUESTED: Final = 64
+_MIN_REQUESTED_CHARS: Final = 3
+_MAX_SHAPED: Final = 80
+"""Characters that the shape of a text is made of."""
+
+
+def find_words(text: str) -> list[str]:
+    """Return the words of a text in their order; of Chinese, Japanese and Korean, any two characters in a row."""
+    words = _WORD.findall(text)
+    if text.isascii() or _HAS_CJK.search(text) is None:
+        return words
+    return [part for word in words for part in _parts(word)]
+
+
+def _parts(word: str) -> list[str]:
+    if len(word) == 1 or _HAS_CJK.search(word) is None:
+        return [word]
+    parts = (pair or rest.strip(_JOINERS) for pair, rest in _PAIR.findall(word))
+    return [part for part in parts if part]
+
+
+def worth_of(word: str) -> float:
+    """Return the worth of a word: 1.0 for an identifier, 0.1 for a possible name, 0.0 for any other."""
+    if _IDENTIFIER.search(word):
+        return 1.0
+    return _NAME_WORTH if _NAME.match(word) else 0.0
+
+
+def has_error(text: str) -> bool:
+    """Return whether `text` names an error, a warning or something that did not work."""
+    return _ERROR.search(text) is not None
+
+
+def shape_of(text: str) -> str:
+    """Return `text` with `#` for each word that has a digit: lines of one kind have one shape."""
+    return _WITH_DIGIT.sub("#", text[:_MAX_SHAPED])
+
+
+def _is_telling(word: str) -> bool:
+    return len(word) >= _MIN_REQUESTED_CHARS or (len(word) == 2 and _HAS_CJK.match(word) is not None)
+
+
+def requested_words(request: str) -> frozenset[str]:
+    """Return the words of a request without regard to case, at most 64: identifiers first, then long ones."""
+    words = {word.casefold(): worth_of(word) for word in find_words(request) if _is_telling(word)}
+    ranked = sorted(words, key=lambda word: (-words[word], -len(word), word))
+    return frozenset(ranked[:_MAX_REQUESTED])
+
+
+# The dates that a request names: since 2026-02-17, on Aug 5, 2024, the 19th; cells are read by `tables.values`.
+
+TIME_START: Final = re.compile(rf"\W{{0,2}}({TIME_TEXT})(?!\w)", re.IGNORECASE)
+"""A line that begins with a time, which is its first group."""
+_REQUESTED: Final = re.compile(
+    rf"(?<![\w./-])(?:(?:the )?(?:{DATE})|(?P<m7>{MONTH})(?: (?P<y7>\d{{4}}))?|the (?P<d8>\d\d?)(?:st|nd|rd|th)"
+    rf"|(?P<y9>20\d\d))(?:(?:[T:,]| at)? *{CLOCK})?(?![\w/-])",
+    re.IGNORECASE,
+)
+_DATE_SIGN: Final = re.compile(
+    r"(?:(?P<from>since|from|starting)|(?P<over>after|later than)|(?P<to>until|till|up to|by)|"
+    r"(?P<under>before|earlier than))(?: the| on)?\s+$",
+    re.IGNORECASE,
+)
+_DATE_SIGNS: Final = {"from": "≥", "over": ">", "to": "≤", "under": "<"}
+_INTRODUCED: Final = re.compile(r"\b(?:in|since|from|of|during|before|after|until|till|by|late|early|mid)\s+$")
+_NO_YEAR: Final = "0000"
+
+
+@dataclass(frozen=True, slots=True)
+class DatePart:
+    """A date, a month, a year or a day of a month that a request names."""
+
+    sign: str
+    """One of < > ≤ ≥; empty: the time itself is asked for."""
+    year: str
+    """Four digits; empty: no year is named."""
+    month: str
+    """Two digits; empty: no month is named."""
+    day: str
+    """Two digits; empty: no day is named."""
+    clock: str
+    """The time of day; empty: none is named."""
+
+    def prefix(self, keys: Sequence[str]) -> str | None:
+        """Return how the keys of its times begin; None: what it does not name differs among `keys`."""
+        year = self.year or _only({key[:4] for key in keys})
+        month = self.month or (_only({key[5:7] for key in keys}) if self.day else "")
+        date = "-".join(filter(None, (year, month, self.day)))
+        return f"{date}T{self.clock}".rstrip("T") if year and (month or not self.day) else None
+
+    @property
+    def text(self) -> str:
+        """What it names, with `?` for the rest."""
+        return "-".join((self.year or "?", self.month or "?", self.day or "?"))
+
+    def has(self, key: str) -> bool:
+        """Return whether a time is in it."""
+        parts = ((self.year, key[:4]), (self.month, key[5:7]), (self.day, key[8:10]), (self.clock, key[11:16]))
+        return len(key) >= len("0000-00") and all(not asked or asked == own for asked, own in parts)
+
+
+def _only(parts: set[str]) -> str:
+    return parts.pop() if len(parts) == 1 else ""
+
+
+def date_parts_of(request: str) -> tuple[tuple[DatePart, ...], str]:
+    """Return the dates that a request names, and the request without them.
+
+    A month alone or a year is a date where a word such as `in` stands before it.
+    """
+    found = [each for each in _REQUESTED.finditer(request) if _is_date(each, request[: each.start()])]
+    rest = "".join(request[a.end() if a else 0 : b.start() if b else None] for a, b in pairwise([None, *found, None]))
+    return tuple(_date_part(each, request[: each.start()]) for each in found), rest
+
+
+def _is_date(found: re.Match[str], before: str) -> bool:
+    is_bare = found["y9"] or (found["m7"] and not found["y7"])
+    is_known = found["m7"] or found["d8"] or found["y9"] or read_date(found, is_day_first=True)
+    return bool(is_known and (not is_bare or _INTRODUCED.search(before.lower())))
+
+
+def _date_part(found: re.Match[str], before: str) -> DatePart:
+    sign = _DATE_SIGN.search(before)
+    year, month, day = read_date(found, is_day_first=True) or ("", "", "")
+    clock = f"{found['h'].zfill(2)}:{found['min']}" if found["h"] else ""
+    return DatePart(
+        _DATE_SIGNS[sign.lastgroup] if sign and sign.lastgroup else "",
+        (found["y7"] or found["y9"] or year).replace(_NO_YEAR, ""),
+        month_number(found["m7"] or "") or month,
+        (found["d8"] or day).zfill(2) if found["d8"] or day else "",
+        clock,
+    )
+
+
+# What a request asks of a table, read by a few general words: what is named, bounds, dates, what is missing, an order.
 
 _MAX_CHARS: Final = 4_000
 """Characters of a request that are read: a call may have a file as its argument."""

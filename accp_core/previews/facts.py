@@ -15,12 +15,13 @@ from typing import Any, Final
 
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.previews.marks import Marks
-from accp_core.previews.words import has_error, shape_of
+from accp_core.previews.request import has_error, shape_of
 from accp_core.tables import Table
 from accp_core.tables.values import type_column
 from accp_core.view.notation import INLINE, quote
 
 __all__ = ["ColumnFacts", "facts_of"]
+
 
 _MAX_VALUE_CHARS: Final = 40
 """Characters of a value that is quoted in the facts of its column."""

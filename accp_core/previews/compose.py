@@ -24,27 +24,18 @@ from typing import Final
 
 from accp_core.documents import Document, Prose, Value, looks_cut, read, wrapped_text
 from accp_core.ports import TokenCounter
-from accp_core.previews.asked.request import Request
-from accp_core.previews.candidates import places_of_words
-from accp_core.previews.example import query_lines
-from accp_core.previews.excerpt import Excerpt
-from accp_core.previews.fit import fill
 from accp_core.previews.marks import Marks
-from accp_core.previews.requested_records import RequestedRecords, find_requested_records
-from accp_core.previews.table_preview import TablePreview
-from accp_core.tables import (
-    MAX_WHOLE,
-    OpenedText,
-    SampledTables,
-    count_lines,
-    open_document,
-    sample_tables,
-)
+from accp_core.previews.records import RequestedRecords, find_requested_records
+from accp_core.previews.request import Request
+from accp_core.previews.rows import TablePreview, fill, query_lines
+from accp_core.previews.units import Excerpt, places_of_words
+from accp_core.tables import MAX_WHOLE, OpenedText, SampledTables, count_lines, open_document, sample_tables
 from accp_core.view.layout import AS_IS, escape_view
 from accp_core.view.render_value import DEFAULT_OPTIONS, Options
 from accp_core.view.text import View, render_document
 
 __all__ = ["is_rendered", "preview", "preview_without_blobs"]
+
 
 _MAX_TOKEN_CHARS: Final = 64
 """Characters for each token of a limit from which a text is not rendered: no view of it could fit."""

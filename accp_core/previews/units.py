@@ -1,0 +1,519 @@
+"""The preview of text: its pieces, how likely the next step needs each of them, and marks for the gaps.
+
+A long text is rated in parts: the beginning and the end, lines with errors or words of the request, lines of a rare
+shape, and an even sample. Of marks for lines only the first one says so: `[…lines 41-97]`, then `[…112-130]`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import Final
+
+from accp_core.documents.json_styles import STYLE_CODE
+from accp_core.previews.marks import Marks
+from accp_core.previews.request import (
+    COMMON,
+    find_words,
+    has_error,
+    shape_of,
+    worth_of,
+)
+from accp_core.tables import LineNumbers, has_other_numbers
+from accp_core.view.notation import FENCE
+
+__all__ = ["DEFINITION", "MAX_RATED", "Excerpt", "places_of_words"]
+
+
+MAX_RATED: Final = 64_000
+"""Characters of a text that is rated whole, and of the parts of a longer one."""
+_HEAD: Final = 8
+_TAIL: Final = 10
+"""The parts of what is rated that are the beginning and the end."""
+_BEFORE: Final = 200
+_AFTER: Final = 240
+"""Characters of a line before and after a word that was found in it."""
+_HITS: Final = 8
+"""Places of one word from the beginning on, and as many from the end."""
+_ERRORS: Final = (
+    "error", "exception", "traceback", "fail", "fatal", "critical", "panic", "timeout", "timed out", "denied",
+    "refused", "abort", "unavailable", "unreachable", "invalid", "warn",
+)  # fmt: skip
+_SAMPLES: Final = 80
+_MAX_SHAPES: Final = 4_000
+_MAX_SHAPE_SHARE: Final = 0.5
+_MIN_SHAPED: Final = 200
+_MIN_LINE_CHARS: Final = 8
+_MAX_RARE_LINES: Final = 60
+_RARE_LINES: Final = 3
+"""Lines of one shape that are rare."""
+_CHUNK: Final = 100_000
+_VARIABLE: Final = b"0123456789abcdefABCDEF.:,+-"
+"""What lines of one shape differ in: numbers, times and hexadecimal digits."""
+
+_Span = tuple[int, int]
+
+
+def candidate_spans(text: str, requested: Iterable[str], most: int = MAX_RATED) -> list[_Span]:
+    """Return the spans (start, end) of `text` that are rated, in order; all of a short text.
+
+    Args:
+        text: The text.
+        requested: The words of the request without regard to case.
+        most: Characters of a text that is rated whole, and of the parts of a longer one, about.
+    """
+    if len(text) <= most:
+        return [(0, len(text))]
+    places = chain(
+        places_of_words(text, requested),
+        _rare_lines(text),
+        range(0, len(text), max(len(text) // _SAMPLES, 1)),
+    )
+    spans = [(0, most // _HEAD), (len(text) - most // _TAIL, len(text))]
+    left = most - most // _HEAD - most // _TAIL
+    for place in places:
+        span = _line_around(text, place)
+        left -= span[1] - span[0]
+        if left < 0:
+            break
+        spans.append(span)
+    return list(_merge(sorted(spans)))
+
+
+def places_of_words(text: str, requested: Iterable[str]) -> Iterator[int]:
+    """Yield the first and the last places of the words of a request, then those of words for errors.
+
+    The text is lowered in parts: a whole copy of a text of megabytes takes as much memory as the text, or more.
+    """
+    words = dict.fromkeys((*sorted(requested), *_ERRORS))
+    overlap = max(map(len, words)) - 1
+    first = _first_hits(text, words, overlap)
+    last = _last_hits(text, {word: hits[-1] + 1 for word, hits in first.items() if len(hits) == _HITS}, overlap)
+    for word in words:
+        yield from first[word]
+        yield from last.get(word, ())
+
+
+def _first_hits(text: str, words: Iterable[str], overlap: int) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {word: [] for word in words}
+    left = list(found)
+    for start in range(0, len(text), _CHUNK):
+        part = _lowered(text[start : start + _CHUNK + overlap])
+        for word in left:
+            at = part.find(word)
+            while 0 <= at < _CHUNK and len(found[word]) < _HITS:
+                found[word].append(start + at)
+                at = part.find(word, at + 1)
+        left = [word for word in left if len(found[word]) < _HITS]
+    return found
+
+
+def _last_hits(text: str, starts: Mapping[str, int], overlap: int) -> dict[str, list[int]]:
+    """Return the last places of words, the last one first; none before a place given for its word."""
+    found: dict[str, list[int]] = {word: [] for word in starts}
+    left = list(found)
+    parts = reversed(range(0, len(text), _CHUNK))
+    while left:
+        start = next(parts)
+        part = _lowered(text[start : start + _CHUNK + overlap])
+        for word in left:
+            hits, low = found[word], max(starts[word] - start, 0)
+            while len(hits) < _HITS and (at := part.rfind(word, low, _end_before(hits, start, part))) >= 0:
+                hits.append(start + at)
+        left = [word for word in left if len(found[word]) < _HITS and starts[word] < start]
+    return found
+
+
+def _end_before(hits: Sequence[int], start: int, part: str) -> int:
+    """Return where in `part`, which begins at `start`, a place before the last one of `hits` ends at most."""
+    return min(hits[-1] - start, len(part)) if hits else len(part)
+
+
+def _lowered(text: str) -> str:
+    """Return `text` in lower case, or as it is where that has another length."""
+    lowered = text.lower()
+    return lowered if len(lowered) == len(text) else text
+
+
+def _line_around(text: str, place: int) -> _Span:
+    """Return the line that holds `place`, of a long one the part around it."""
+    low, high = max(place - _BEFORE, 0), min(place + _AFTER, len(text))
+    start = text.rfind("\n", low, place) + 1 or text.find(" ", low, place) + 1 or low
+    end = text.find("\n", place, high)
+    if end < 0:
+        end = text.rfind(" ", place, high) if high < len(text) else high
+    return start, high if end < 0 else end
+
+
+def _rare_lines(text: str) -> Iterator[int]:
+    """Yield the places of lines whose shape few lines have, where most lines have the shape of many others."""
+    lines = text.count("\n")
+    if lines < _MIN_SHAPED or lines * _MIN_LINE_CHARS > len(text):
+        return
+    shapes: Counter[bytes] = Counter()
+    for _, chunk in _chunks(text):
+        shapes.update(_shapes(chunk))
+        if len(shapes) > min(_MAX_SHAPES, lines * _MAX_SHAPE_SHARE):
+            return
+    found = 0
+    for start, chunk in _chunks(text):
+        at = start
+        for shape, line in zip(_shapes(chunk), chunk.split("\n"), strict=True):
+            if shapes[shape] <= _RARE_LINES:
+                yield at
+                found += 1
+            at += len(line) + 1
+        if found >= _MAX_RARE_LINES:
+            return
+
+
+def _chunks(text: str) -> Iterator[tuple[int, str]]:
+    """Yield parts of a text that end with a line, each with its position."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", min(start + _CHUNK, len(text)))
+        end = len(text) if end < 0 else end
+        yield start, text[start:end]
+        start = end + 1
+
+
+def _shapes(chunk: str) -> list[bytes]:
+    return chunk.encode("utf-8", "surrogatepass").translate(None, _VARIABLE).split(b"\n")
+
+
+def _merge(spans: Iterable[_Span]) -> Iterator[_Span]:
+    """Yield sorted spans, those that meet as one."""
+    start = end = 0
+    for span in spans:
+        if span[0] > end:
+            yield start, end
+            start = span[0]
+        end = max(end, span[1])
+    yield start, end
+
+
+# The pieces of a text, and how likely the next step needs each of them.
+
+MIN_PIECE_CHARS: Final = 40
+_MAX_PIECE_CHARS: Final = 240
+_EDGE: Final = 4
+"""Pieces at the beginning and at the end that have a higher score."""
+_REQUESTED_WORTH: Final = 1.5
+"""What a piece is worth that alone holds the words of the request which the text has: more than one at an end."""
+_ERROR_WORTH: Final = 1.0
+_ERROR_WORTH_IN_LOGS: Final = 6.0
+_MAX_ERRORS: Final = 0.2
+"""The share of pieces with errors up to which an error is worth showing; the fewer there are, the more."""
+_SHAPE_WORTH: Final = 2.0
+"""What a piece of a rare shape is worth in a log: where most pieces have a common one."""
+_COMMON: Final = 10
+_RARE: Final = 3
+"""Pieces of one shape from which it is common, and up to which it is rare."""
+_HEADING_WORTH: Final = 0.3
+DEFINITION: Final = re.compile(
+    r"(?: *\d+\t)?(?:(?:export|default|public|private|static|async|pub) )*"
+    r"(?:def|class|func|fn|function|struct|interface|type) \w"
+)
+"""The first line of a function or a type, perhaps with the number of the line."""
+_HEADING: Final = re.compile(rf"#{{1,6}} \S|{DEFINITION.pattern}|[A-Z][^.]{{2,80}}:$")
+_TABLE: Final = re.compile(rf"(?:.* )?(?:&[0-9]+ |!json{STYLE_CODE} )*[\[{{]([0-9]+)[\]}}](?: |:$)")
+_OPEN: Final = ("{", "[{")
+_CLOSE: Final = ("}", "}]")
+
+_Parents = list[tuple[int, int | None]]
+"""The maps and tables that are open: the index of the first piece, and how many rows follow; None: up to a bracket."""
+
+
+@dataclass(slots=True)
+class Piece:
+    """A line, or a part of a long one."""
+
+    text: str
+    start: int
+    """The position of its first character in the text."""
+    parent: int | None = None
+    """The index of the piece that must be shown with this one, such as the header of its table; None: none."""
+    score: float = 0.0
+
+    @property
+    def end(self) -> int:
+        """The position behind its last character."""
+        return self.start + len(self.text)
+
+
+def cut_lines(text: str, spans: Iterable[tuple[int, int]], max_chars: int) -> Iterator[Piece]:
+    """Yield the pieces of the lines in each span (start, end) of `text`."""
+    for start, end in spans:
+        at = start
+        for line in text[start:end].split("\n"):
+            for part in _cut(line, max_chars):
+                yield Piece(part, at)
+                at += len(part)
+            at += 1
+
+
+def cut_view(text: str, max_chars: int) -> Iterator[Piece]:
+    """Yield the pieces of a view, each with its parent."""
+    parents: _Parents = []
+    number = at = 0
+    fences: list[str] = []
+    for line in text.split("\n"):
+        while parents and parents[-1][1] == 0:
+            parents.pop()
+        first, parent = number, parents[-1][0] if parents else None
+        for part in _cut(line, max_chars):
+            yield Piece(part, at, parent)
+            number += 1
+            at += len(part)
+        at += 1
+        if not fences:
+            fences = FENCE.findall(line)
+            _nest(parents, line, first)
+        elif line == fences[0]:
+            del fences[0]
+
+
+def _cut(line: str, max_chars: int) -> Iterable[str]:
+    """Return the parts of a line, cut between sentences; a long sentence is cut between words."""
+    return (line,) if len(line) <= max_chars else _cutter(max_chars).findall(line)
+
+
+@functools.lru_cache(maxsize=64)
+def _cutter(max_chars: int) -> re.Pattern[str]:
+    most = max(MIN_PIECE_CHARS, min(max_chars, _MAX_PIECE_CHARS))
+    sentence = r"(?:(?<=[.!?])(?= )|$)"
+    return re.compile(
+        rf".{{1,{most}}}{sentence}|.{{1,{2 * most}}}?{sentence}|.{{1,{most}}}(?:(?<=[.;,|>])|(?= )|$)|.{{1,{most}}}",
+        re.DOTALL,
+    )
+
+
+def _nest(parents: _Parents, line: str, piece: int) -> None:
+    """Add to `parents` the map or table that `line` opens, with the rows that follow, and remove those it closes."""
+    if line in _CLOSE:
+        if parents:
+            parents.pop()
+        return
+    if parents and (rows := parents[-1][1]) is not None:
+        parents[-1] = (parents[-1][0], rows - 1)
+    if line.endswith(_OPEN):
+        parents.append((piece, None))
+    elif table := _TABLE.match(line):
+        parents.append((piece, int(table[1])))
+
+
+def rate(pieces: list[Piece], requested: frozenset[str]) -> None:
+    """Set the score of each piece.
+
+    Args:
+        pieces: The pieces of one text.
+        requested: The words of the request without regard to case.
+    """
+    # In the order of the text: a set has another order in each process, which would change the sums.
+    words = [dict.fromkeys(find_words(piece.text)) for piece in pieces]
+    uses = Counter(word for piece_words in words for word in piece_words)
+    worth = {word: worth_of(word) / count for word, count in uses.items()}
+    wanted = _wanted(uses, requested - COMMON, len(pieces))
+    extra = _extra_worths(pieces)
+    for number, piece in enumerate(pieces):
+        facts = sum(worth[word] for word in words[number])
+        matches = sum(wanted[word] for word in words[number] if word in wanted)
+        edge = max(0, _EDGE - min(number, len(pieces) - 1 - number))
+        score = (2 * facts + edge / 2 + extra[number]) / math.sqrt(len(piece.text) + 20)
+        piece.score = score + _REQUESTED_WORTH * matches
+
+
+def _wanted(uses: Mapping[str, int], requested: frozenset[str], total: int) -> dict[str, float]:
+    """Return what each word of the request in `total` pieces is worth: 0.0 in all of them, together 1.0 at most."""
+    counts = Counter[str]()
+    for word, count in uses.items():
+        if word.casefold() in requested:
+            counts[word.casefold()] += count
+    # Shared, because a request that quotes the whole text would leave no room for facts.
+    most = len(counts) * math.log(max(total, 2))
+    worths = {word: max(math.log(total / count), 0.0) / most for word, count in counts.items()}
+    return {word: worths[word.casefold()] for word in uses if word.casefold() in worths}
+
+
+def _extra_worths(pieces: list[Piece]) -> list[float]:
+    """Return what each piece is worth for the errors that it names, for a rare shape and for being a heading."""
+    shapes = [shape_of(piece.text) for piece in pieces]
+    uses = Counter(shapes)
+    is_log = 2 * sum(count for count in uses.values() if count >= _COMMON) > len(pieces)
+    errors = [has_error(piece.text) for piece in pieces]
+    error_worth = _ERROR_WORTH_IN_LOGS if is_log else _ERROR_WORTH
+    error_worth *= max(0.0, 1 - sum(errors) / max(_MAX_ERRORS * len(pieces), 1))
+    shape_worth = _SHAPE_WORTH if is_log else 0.0
+    return [
+        error_worth * error
+        + shape_worth * (uses[shape] <= _RARE)
+        + _HEADING_WORTH * (_HEADING.match(piece.text) is not None)
+        for piece, shape, error in zip(pieces, shapes, errors, strict=True)
+    ]
+
+
+# The parts of a text that a preview shows, with a mark for each gap: `[…lines 41-97]`, `[…310 characters]`.
+
+_GAP_CHARS: Final = 3
+"""Characters that a mark for a gap is counted as; of more, pieces beside shown ones would displace facts elsewhere."""
+_MIN_GAP: Final = 16
+"""Characters of a gap from which a mark takes no more tokens than its text; a shorter one is shown."""
+
+
+class Excerpt:
+    """A text whose pieces have scores, to be written in any length."""
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        requested: frozenset[str],
+        marks: Marks,
+        max_piece: int = 240,
+        is_view: bool = False,
+        in_line: bool = False,
+        max_rated: int = MAX_RATED,
+        spans: Sequence[tuple[int, int]] | None = None,
+        worths: Sequence[tuple[int, int, float]] = (),
+    ) -> None:
+        """Rate the pieces of `text`; of a text that is no view and too long for that, only parts of it.
+
+        Args:
+            text: The text.
+            requested: The words of the request without regard to case.
+            marks: Write the gaps.
+            max_piece: Characters of a piece at most.
+            is_view: Whether the text is a view: its rows are shown with their headers, and the lines in its gaps are
+                counted; those of any other text are named by the numbers that they have in a query, unless it has
+                numbers of its own.
+            in_line: Whether the excerpt stands in a cell, so that all gaps are counted in characters.
+            max_rated: Characters of a text that is rated whole, and of the parts of a longer one, about.
+            spans: The parts (start, end) of a text that may be shown, no view; None: all.
+            worths: Parts (start, end, worth) that are worth more than others, or less: sorted, none in another.
+        """
+        self._text = text
+        self._marks = marks
+        self._numbers = LineNumbers(text)
+        self._counts_lines = is_view or has_other_numbers(text)
+        self._in_line = in_line
+        self._says_lines = True
+        """Whether the next mark for lines says that its numbers are those of lines; the first one of a text does."""
+        pieces = (
+            cut_view(text, max_piece)
+            if is_view
+            else cut_lines(text, _spans(text, spans, requested, max_rated), max_piece)
+        )
+        self._pieces = list(pieces)
+        rate(self._pieces, requested)
+        starts = [start for start, _, _ in worths]
+        for piece in self._pieces:
+            at = bisect_right(starts, piece.start) - 1
+            piece.score += worths[at][2] if at >= 0 and piece.start < worths[at][1] else 0.0
+        self._shown: set[int] = set()
+        self._blank = {number for number, piece in enumerate(self._pieces) if not piece.text.strip()}
+        numbers = (number for number in range(len(self._pieces)) if number not in self._blank)
+        self._ranked = sorted(numbers, key=lambda number: (-self._pieces[number].score, number))
+
+    def write(self, room: float) -> str:
+        """Return the pieces with the highest scores in about `room` characters, in their order, with marks."""
+        self._shown = self._choose(room)
+        shown = [self._pieces[number] for number in sorted(self._shown)]
+        out: list[str] = []
+        self._says_lines = True
+        for last, piece in pairwise([None, *shown, None]):
+            out += (self._between(last, piece), piece.text if piece else "")
+        return "".join(out)
+
+    def shows(self, start: int, end: int) -> bool:
+        """Return whether the last text that was written has all pieces that begin between two positions."""
+        pieces = (number for number, piece in enumerate(self._pieces) if start <= piece.start < end)
+        return all(number in self._shown or number in self._blank for number in pieces)
+
+    def _choose(self, room: float) -> set[int]:
+        """Return the indexes of the pieces with the highest score that fit, and of their parents."""
+        shown: set[int] = set()
+        left = room
+        for number in self._ranked:
+            added = [index for index in self._with_parents(number) if index not in shown]
+            chars = sum(len(self._pieces[index].text) + 1 for index in added)
+            chars += 0 if self._joins(number, shown) else _GAP_CHARS
+            if chars <= left:
+                shown.update(added)
+                left -= chars
+            elif left < MIN_PIECE_CHARS:
+                break
+        return shown
+
+    def _joins(self, number: int, shown: set[int]) -> bool:
+        """Return whether a piece stands beside one that is shown, so that it needs no gap of its own."""
+        return any(number + step in shown or number + step in self._blank for step in (-1, 1))
+
+    def _with_parents(self, number: int) -> Iterator[int]:
+        current: int | None = number
+        while current is not None:
+            yield current
+            current = self._pieces[current].parent
+
+    def _between(self, last: Piece | None, piece: Piece | None) -> str:
+        """Return what stands between two shown pieces, of which the first or the second may be missing."""
+        start, end = last.end if last else 0, piece.start if piece else len(self._text)
+        if last and piece and end - start < _MIN_GAP:
+            return self._text[start:end]
+        first = self._text.find("\n", start, end) if last else -1
+        final = self._text.rfind("\n", start, end)
+        if self._in_line or (first < 0 if last else final < 0):
+            after = "" if piece is None or piece.text[0] == " " else " "
+            return self._skip(start, end, f" {{}}{after}" if last else f"{{}}{after}")
+        hidden = first + 1 if last else 0, final + 1 if piece else len(self._text)
+        rest = self._skip(start, first, " {}") + "\n" if last else ""
+        lines = self._skip_lines(*hidden)
+        if piece is None:
+            return f"{rest}{lines}" if lines else rest.rstrip("\n")
+        lines += "\n" * bool(lines)
+        return rest + lines + self._skip(final + 1, end, "{} ")
+
+    def _skip(self, start: int, end: int, form: str) -> str:
+        """Return the mark for some characters, or a few characters as they are."""
+        if start >= end:
+            return ""
+        if end - start < _MIN_GAP:
+            return self._text[start:end]
+        return form.format(self._marks.gap(f"{end - start:,} characters"))
+
+    def _skip_lines(self, start: int, end: int) -> str:
+        """Return the mark for the lines from the one at `start` to before the one at `end`."""
+        if start >= end:
+            return ""
+        is_open = self._text[end - 1] != "\n"
+        if self._counts_lines:
+            count = self._text.count("\n", start, end) + is_open
+            # A reader must know that there was more, whatever is shown.
+            cut = ", cut off here in the source" * (self._marks.cut_line in self._text[start:end])
+            return self._marks.gap(f"{count:,} line{'s'[: count > 1]}{cut}")
+        first, last = self._numbers.number_at(start), self._numbers.number_at(end) - (not is_open)
+        if first == last:
+            return self._marks.gap(f"line {first}")
+        word, self._says_lines = "lines " * self._says_lines, False
+        return self._marks.gap(f"{word}{first}-{last}")
+
+
+def _spans(
+    text: str, spans: Sequence[tuple[int, int]] | None, requested: Iterable[str], most: int
+) -> Iterator[tuple[int, int]]:
+    """Yield the spans that are rated: those of `candidate_spans`, within `spans` where they are given."""
+    for low, high in [(0, len(text))] if spans is None else spans:
+        part = text if spans is None else text[low:high]
+        share = most * len(part) // max(len(text), 1) if spans else most
+        yield from ((low + start, low + end) for start, end in candidate_spans(part, requested, share))
+
+
+# The records of a text as the rows of a table: commits, mails, functions, entries of a log, or lines.
+
+
+# The records of a text that a request asks for: how many they are, and which of its lines are worth the most.

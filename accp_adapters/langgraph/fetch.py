@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from langchain.tools import ToolRuntime
-from langchain_core.messages import BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
 from accp_adapters.fetching import (
@@ -20,7 +20,7 @@ from accp_adapters.fetching import (
     open_and_answer,
     read_request,
 )
-from accp_adapters.langchain.messages import program_calls
+from accp_adapters.langchain.messages import program_calls, texts_in
 from accp_adapters.langgraph.references import stores
 from accp_adapters.langgraph.references.grants import held_texts
 from accp_adapters.langgraph.references.node_grants import grants_in
@@ -32,7 +32,8 @@ from accp_adapters.telemetry import Telemetry
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
-from accp_core.references import StoredText, check_grant, checked_text, is_hash_key, is_named, parse_reference
+from accp_core.projection import ToolForms
+from accp_core.references import StoredText, check_grant, checked_text, is_hash_key, is_named, key_of, parse_reference
 
 __all__ = [
     "OpenedTexts", "fetch_tool", "is_own", "is_refused", "private_fetch_tool", "private_texts",
@@ -200,4 +201,14 @@ def _answer(request: FetchRequest, runtime: ToolRuntime, texts: OpenedTexts, pol
     if any(runtime.tool_call_id in program_calls(message) for message in turn):
         return answer_program({name: texts.open(name) for name in texts.names}, request)
     limit = policy.result_limits(sum(len(message.tool_calls) for message in turn)).fetch
+    request = replace(request, verbatim=frozenset(_verbatim(messages_of(runtime.state), policy)))
     return open_and_answer(request, texts.open, limit=limit, counter=policy.counter)
+
+
+def _verbatim(messages: Sequence[BaseMessage], policy: Policy) -> Iterator[str]:
+    """Yield the keys of the texts of files that were shown as they are."""
+    forms = ToolForms(policy.tools)
+    tools = {call["id"]: call["name"] for each in messages if isinstance(each, AIMessage) for call in each.tool_calls}
+    for message in (each for each in messages if isinstance(each, ToolMessage)):
+        if forms.find(tools.get(message.tool_call_id) or message.name or "") == "verbatim":
+            yield from map(key_of, texts_in(message))

@@ -79,10 +79,18 @@ class Projection:
         return _cited(words, self._texts())
 
     def _answer(self, arguments: Mapping[str, Any]) -> str:
-        request = read_request(dict(arguments))
+        request = replace(read_request(dict(arguments)), verbatim=frozenset(self._verbatim()))
         texts = {key_of(text): text for text in self._texts()}
         open_text = partial(open_reference, granted=texts, read=texts.get)
         return open_and_answer(request, open_text, limit=self._policy.fetch_limit, counter=self._policy.counter)
+
+    def _verbatim(self) -> Iterator[str]:
+        """Yield the keys of the texts of files that were shown as they are."""
+        records, forms = [placed.record for placed in self._records], self._policy.rules.tools
+        tools = {call.id: call.name for record in records for call in record.calls}
+        for record in records:
+            if record.call_id and forms.find(tools.get(record.call_id) or record.name or "") == "verbatim":
+                yield from map(key_of, filter(None, record.blocks))
 
     def _texts(self) -> Iterator[str]:
         for placed in self._records:

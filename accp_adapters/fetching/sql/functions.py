@@ -51,7 +51,7 @@ class QueryConnection(sqlite3.Connection):
     """The work that is left for the query, that of our functions among it."""
 
 
-def add_functions(connection: QueryConnection) -> None:
+def add_functions(connection: QueryConnection, *, with_patterns: bool = True) -> None:
     """Replace the functions of SQLite that a hostile text or pattern makes slow, and add what models expect.
 
     LIKE of SQLite tries every way to match `%a%a%a%`; these match in one pass, and letters of any alphabet without
@@ -59,6 +59,8 @@ def add_functions(connection: QueryConnection) -> None:
     """
     texts = _Texts(connection.budget)
     for name, arguments, function in (*_REPLACED, *texts.functions()):
+        if name in ("like", "glob") and not with_patterns:
+            continue
         guarded = guard(connection, function, takes_null=arguments < 0)
         connection.create_function(name, arguments, guarded, deterministic=True)
 

@@ -10,7 +10,7 @@ Everything else is as SQLite documents it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final, TypeAlias
@@ -64,6 +64,17 @@ _PATTERNS: Final = {"LIKE": "LIKE", "ILIKE": "LIKE", "GLOB": "GLOB"}
 _COMPARES: Final = frozenset(
     (*_EQUALS, *_ORDERS, *_PATTERNS, *["IS", "IN", "BETWEEN", "ISNULL", "NOTNULL", "NOT", "!"])
 )
+_NEGATED: Final = ("IN", "LIKE", "ILIKE", "GLOB", "BETWEEN", "NULL")
+_JOINTS: Final = {"OR": "OR", "AND": "AND", "&&": "AND"}
+_ADDITIVE: Final = ("&", "|", "<<", ">>", "+", "-", "*", "/", "%")
+_LEVELS: Final = (
+    ("OR",), ("AND", "&&"), (),
+    (*_EQUALS, "IS", "IN", "BETWEEN", "ISNULL", "NOTNULL", "NULL", "REGEXP", "MATCH", "RLIKE", *_PATTERNS),
+    ("<", ">", "<=", ">="), ("&", "|", "<<", ">>", "+", "-"), ("*", "/", "%"), ("||", "->", "->>"), ("COLLATE",), (),
+)  # fmt: skip
+_BINDS: Final = {word: level for level, words in enumerate(_LEVELS) for word in words}
+"""How tightly each operator binds."""
+_NEGATION, _EQUALITY, _ADDITION, _CONCATENATION, _UNARY = 2, 3, 5, 7, 9
 _JOINS: Final = frozenset(["JOIN", "LEFT", "RIGHT", "FULL", "INNER", "OUTER", "CROSS", "NATURAL"])
 _CLAUSES: Final = {
     "FROM": (), "WHERE": (), "GROUP": ("BY",), "ORDER": ("BY",), "HAVING": (), "LIMIT": (), "OFFSET": (),
@@ -164,13 +175,13 @@ def _with_or(tokens: list[_Token]) -> list[_Token]:
         return tokens
     changed = list(tokens)
     for at in bars:
-        sides = (_beside(tokens, at, -1), _beside(tokens, at, 1))
+        sides = (_side(tokens, at, -1), _side(tokens, at, 1))
         if all(_COMPARES.intersection(token.upper for token in side) for side in sides):
             changed[at] = replace(tokens[at], kind="word", text="OR")
     return changed
 
 
-def _beside(tokens: Sequence[_Token], at: int, step: int) -> list[_Token]:
+def _side(tokens: Sequence[_Token], at: int, step: int) -> list[_Token]:
     """Return the tokens beside a sign up to the next AND, OR, comma, keyword or parenthesis around it."""
     ends = {"AND", "OR", "&&", "||", ",", "WHERE", "SELECT", "ON", "HAVING", "WHEN", "THEN", "ELSE", "BY", "LIMIT"}
     opening, closing = ("(", ")") if step > 0 else (")", "(")
@@ -220,6 +231,8 @@ class ResolvedQuery:
     """How often it looks at a table."""
     groups: bool = False
     """Whether it groups, or shows a part."""
+    patterns: list[str] = field(default_factory=list)
+    """The patterns of LIKE and GLOB; an empty one for what is no text in the query."""
     orders: bool = False
 
     @property
@@ -333,6 +346,7 @@ def resolve_condition(parts: Sequence[str], table: NamedTable, catalog: Catalog)
         found.comparisons += each.query.comparisons
         found.used += each.query.used
         found.looks += each.query.looks
+        found.patterns += each.query.patterns
     return found
 
 
@@ -531,7 +545,7 @@ class _Parser:
         self._at = start
         items, of_parents, joins = self._items(end, is_top=is_top)
         self._at = behind
-        where = f" WHERE {self._condition(is_where=True)}" if self._take("WHERE") else ""
+        where = f" WHERE {self._expression().sql}" if self._take("WHERE") else ""
         sql = f"SELECT {f'{distinct} ' * bool(distinct)}{', '.join([*items, *of_parents])}{tables}{joins}{where}"
         return sql + self._group_by() + self._windows()
 
@@ -587,7 +601,7 @@ class _Parser:
 
     def _on(self) -> str:
         if self._take("ON"):
-            return f" ON {self._condition()}"
+            return f" ON {self._expression().sql}"
         if self._take("USING"):
             names = [self._shared(name) for name in self._names_in_parentheses()]
             return f" USING ({', '.join(map(quote, names))})"
@@ -787,7 +801,7 @@ class _Parser:
             while self._take(","):
                 terms.append(self._expression().sql)
             sql = f" GROUP BY {', '.join(terms)}"
-        return f"{sql} HAVING {self._condition()}" if self._take("HAVING") else sql
+        return f"{sql} HAVING {self._expression().sql}" if self._take("HAVING") else sql
 
     def _windows(self) -> str:
         if not self._take("WINDOW"):
@@ -845,219 +859,135 @@ class _Parser:
 
     # -- conditions and expressions
 
-    def _condition(self, *, is_where: bool = False) -> str:
-        return self._expression().sql
+    def _expression(self, level: int = 0) -> _Expr:
+        """Return an expression that is no value beside another."""
+        return self._beside(None, level)
 
-    def _expression(self) -> _Expr:
+    def _beside(self, left: _Expr | None, level: int = _ADDITION) -> _Expr:
+        """Return what is compared with `left`, which may be a text without quotes."""
+        before, self._left = self._left, left
+        found = self._operators(level)
+        self._left = before
+        return found
+
+    def _operators(self, level: int) -> _Expr:
+        """Return an expression of operators that bind at least as `level` does."""
         self._within()
-        left, self._left = self._left, None
-        found = self._or()
-        self._left = left
+        found = self._prefix(level)
+        while True:
+            is_not = self._token.upper == "NOT" and self._ahead() in _NEGATED
+            word = self._ahead() if is_not else self._token.upper
+            is_list = word != "IN" or self._ahead(1 + is_not) == "("
+            if self._token.kind not in ("word", "sign") or _BINDS.get(word, -1) < level or not is_list:
+                break
+            self._at += 1 + is_not
+            found = self._operator(found, word, is_not)
         self._depth -= 1
         return found
 
-    def _or(self) -> _Expr:
-        found = self._and()
-        while self._take("OR"):
-            found = _Expr(f"{found.sql} OR {self._and().sql}", Kind.BOOLEAN)
-        return found
-
-    def _and(self) -> _Expr:
-        found = self._not()
-        while self._take("AND", "&&"):
-            found = _Expr(f"{found.sql} AND {self._not().sql}", Kind.BOOLEAN)
-        return found
-
-    def _not(self) -> _Expr:
-        if self._token.upper in ("NOT", "!") and self._ahead() != ".":
-            self._within()
+    def _prefix(self, level: int) -> _Expr:
+        word = self._token.upper
+        if word in ("NOT", "!") and level <= _NEGATION and self._ahead() != ".":
             self._at += 1
-            found = self._not()
-            self._depth -= 1
-            return _Expr(f"NOT ({found.sql})", Kind.BOOLEAN)
-        return self._equality()
+            return _Expr(f"NOT ({self._operators(_NEGATION).sql})", Kind.BOOLEAN)
+        if word in ("-", "+", "~") and self._token.kind == "sign":
+            self._at += 1
+            inner = self._operators(_UNARY)
+            self._check_number(inner, word)
+            return _Expr(f"{word}{' ' * inner.sql.startswith(word)}{inner.sql}", Kind.NUMBER, is_number=inner.is_number)
+        return self._primary()
 
-    def _equality(self) -> _Expr:
-        found = self._order()
-        while True:
-            is_not = self._token.upper == "NOT" and self._ahead() in ("IN", "LIKE", "ILIKE", "GLOB", "BETWEEN", "NULL")
-            self._at += is_not
-            word = self._token.upper
-            if word in _EQUALS and self._token.kind == "sign":
-                self._at += 1
-                found = self._equal(found, _EQUALS[word])
-            elif word == "IS":
-                found = self._is(found)
-            elif word in ("ISNULL", "NOTNULL"):
-                self._at += 1
-                self._compared(found)
-                found = _Expr(f"{found.sql} {word}", Kind.BOOLEAN)
-            elif is_not and word == "NULL":
-                self._at += 1
-                found = _Expr(f"{found.sql} NOTNULL", Kind.BOOLEAN)
-            elif word == "BETWEEN":
-                found = self._between(found, is_not)
-            elif word == "IN" and self._ahead() == "(":
-                found = self._in(found, is_not)
-            elif word in _PATTERNS:
-                found = self._like(found, is_not)
-            elif word in ("REGEXP", "MATCH", "RLIKE", "~") and self._token.kind in ("word", "sign"):
-                # An expression may take time without end.
-                raise refuse(f"expected LIKE '%a%', GLOB '*a[0-9]*', OR or words, found {self._token.text!r}")
-            else:
-                return found
-
-    def _value(self, left: _Expr, read: Callable[[], _Expr]) -> _Expr:
-        """Return what a value is compared with, which may be a text without quotes."""
-        before, self._left = self._left, left
-        right = read()
-        self._left = before
-        return right
-
-    def _equal(self, left: _Expr, sign: str) -> _Expr:
-        right = self._value(left, self._order)
-        if right.sql == "NULL":
-            self._compared(left)
-            return _Expr(f"{left.sql} {'IS' if sign in ('=', 'IS') else 'IS NOT'} NULL", Kind.BOOLEAN)
-        left, right = self._check_pair(left, right, sign)
-        self._compared(left, right.text if sign == "=" else None)
-        self._compared(right)
-        return _Expr(f"{left.sql} {sign} {right.sql}", Kind.BOOLEAN)
-
-    def _is(self, left: _Expr) -> _Expr:
-        self._at += 1
-        is_not = bool(self._take("NOT"))
-        if self._take("DISTINCT"):
-            self._need("FROM")
-            is_not = not is_not
-        right = self._value(left, self._order)
-        left, right = self._check_pair(left, right, "=")
+    def _operator(self, left: _Expr, word: str, is_not: bool) -> _Expr:
+        """Return an operator, which was taken, with its operands."""
+        if word in _JOINTS:
+            return _Expr(f"{left.sql} {_JOINTS[word]} {self._expression(_BINDS[word] + 1).sql}", Kind.BOOLEAN)
+        if word in _ADDITIVE:
+            right = self._expression(_BINDS[word] + 1)
+            for each in (left, right):
+                self._check_number(each, word)
+                self._use(each)
+            return _Expr(f"{left.sql} {word} {right.sql}", Kind.NUMBER)
+        if word in ("||", "->", "->>"):
+            right = self._beside(left if self._token.text[:1] == '"' else None, _CONCATENATION + 1)
+            if word == "||" and Kind.BOOLEAN in (left.kind, right.kind):
+                raise refuse("expected OR between conditions, found '||', which joins texts")
+            return _Expr(f"{left.sql} {word} {right.sql}", Kind.TEXT if word == "||" else None)
+        if word == "COLLATE":
+            return replace(left, sql=f"{left.sql} COLLATE {quote(self._name())}", is_column=False)
         self._compared(left)
-        return _Expr(f"{left.sql} IS {'NOT ' * is_not}{right.sql}", Kind.BOOLEAN)
+        if word in ("ISNULL", "NOTNULL", "NULL"):
+            return _Expr(f"{left.sql} {'NOTNULL' if word == 'NULL' else word}", Kind.BOOLEAN)
+        return self._comparison(left, word, "NOT " * is_not)
 
-    def _order(self) -> _Expr:
-        found = self._sum()
+    def _comparison(self, left: _Expr, word: str, negated: str) -> _Expr:
+        if word in ("REGEXP", "MATCH", "RLIKE"):
+            # An expression may take time without end.
+            raise refuse(f"expected LIKE '%a%', GLOB '*a[0-9]*', OR or words, found {word!r}")
+        if word in _ORDERS:
+            return self._order(left, word)
+        if word == "BETWEEN":
+            _, low = self._check_pair(left, self._beside(left), "<=")
+            self._need("AND", " of BETWEEN")
+            left, high = self._check_pair(left, self._beside(left), "<=")
+            self._use(left)
+            return _Expr(f"{left.sql} {negated}BETWEEN {low.sql} AND {high.sql}", Kind.BOOLEAN)
+        if word == "IN":
+            return _Expr(f"{left.sql} {negated}IN ({self._members(left)})", Kind.BOOLEAN)
+        if word in _PATTERNS:
+            return self._like(left, _PATTERNS[word], negated)
+        is_word = word == "IS"
+        sign = f"IS{' NOT' * bool(self._take('NOT'))}" if is_word else _EQUALS[word]
+        if is_word and self._take("DISTINCT"):
+            self._need("FROM")
+            sign = "IS" if sign == "IS NOT" else "IS NOT"
+        right = self._beside(left, _EQUALITY + 1)
+        if right.sql == "NULL" and not is_word:
+            sign = "IS" if sign in ("=", "IS") else "IS NOT"
+        one, other = self._check_pair(left, right, "=" if is_word else sign)
+        self._compared(one, other.text if sign == "=" else None)
+        self._compared(other)
+        return _Expr(f"{one.sql} {sign} {other.sql}", Kind.BOOLEAN)
+
+    def _order(self, left: _Expr, sign: str) -> _Expr:
         parts: list[str] = []
-        left = found
-        while self._token.text in _ORDERS:
-            sign = self._token.text
-            self._at += 1
-            right = self._value(left, self._sum)
+        while sign:
+            right = self._beside(left)
             one, other = self._check_pair(left, right, sign)
             for each in (one, other):
                 self._compared(each)
                 self._use(each)
             # `1 <= id <= 3` is both.
             parts.append(f"{one.sql} {sign} {other.sql}")
-            left = right
-        if not parts:
-            return found
+            left, sign = right, self._take(*_ORDERS)
         return _Expr(parts[0] if len(parts) == 1 else f"({' AND '.join(parts)})", Kind.BOOLEAN)
 
-    def _between(self, left: _Expr, is_not: bool) -> _Expr:
-        self._at += 1
-        low = self._value(left, self._sum)
-        self._need("AND", " of BETWEEN")
-        high = self._value(left, self._sum)
-        _, low = self._check_pair(left, low, "<=")
-        left, high = self._check_pair(left, high, "<=")
-        self._compared(left)
-        self._use(left)
-        return _Expr(f"{left.sql} {'NOT ' * is_not}BETWEEN {low.sql} AND {high.sql}", Kind.BOOLEAN)
-
-    def _in(self, left: _Expr, is_not: bool) -> _Expr:
-        self._at += 1
+    def _members(self, left: _Expr) -> str:
+        """Return what stands in the parentheses behind IN."""
         opening = self._at
-        self._compared(left)
-        word = f"{'NOT ' * is_not}IN"
-        if self._ahead() in ("SELECT", "WITH", "VALUES"):
-            self._at += 1
+        self._need("(")
+        if self._token.upper in ("SELECT", "WITH", "VALUES"):
             sql, outputs = self._select()
-            self._close(opening)
-            if outputs and len(outputs) == 1:
+            if len(outputs) == 1:
                 self._check_pair(left, outputs[0][1], "=")
-            return _Expr(f"{left.sql} {word} ({sql})", Kind.BOOLEAN)
-        self._at += 1
-        members: list[str] = []
-        while self._token.text != ")":
-            member = self._value(left, self._sum)
-            _, member = self._check_pair(left, member, "=")
-            members.append(member.sql)
-            if not self._take(","):
-                break
+        else:
+            members: list[str] = []
+            while self._token.text != ")":
+                members.append(self._check_pair(left, self._beside(left), "=")[1].sql)
+                if not self._take(","):
+                    break
+            sql = ", ".join(members)
         self._close(opening)
-        return _Expr(f"{left.sql} {word} ({', '.join(members)})", Kind.BOOLEAN)
+        return sql
 
-    def _like(self, left: _Expr, is_not: bool) -> _Expr:
-        word = _PATTERNS[self._token.upper]
-        self._at += 1
-        right = self._value(left, self._sum)
-        escape = f" ESCAPE {self._sum().sql}" if self._take("ESCAPE") else ""
-        self._compared(left)
+    def _like(self, left: _Expr, word: str, negated: str) -> _Expr:
+        right = self._beside(left)
+        escape = f" ESCAPE {self._expression(_ADDITION).sql}" if self._take("ESCAPE") else ""
+        self.query.patterns.append("" if escape else right.text or "")
         column = left.column if left.is_column else None
-        if column and column.stored.is_spelled and not self._fits_values(column.stored, right.text):
-            spelling = _spelling_of(column)
+        if column and column.stored.is_spelled and not _fits_values(column.stored, right.text):
             told = f"{quoted_name(column.column)}, which is of {_called(column.stored)}"
-            raise refuse(f"expected {spelling} {word} …, found {told}")
-        return _Expr(f"{left.sql} {'NOT ' * is_not}{word} {right.sql}{escape}", Kind.BOOLEAN)
-
-    def _fits_values(self, stored: StoredColumn, pattern: str | None) -> bool:
-        """Return whether a pattern may be meant of the ISO texts of moments, not of their spellings."""
-        return stored.kind is Kind.MOMENT and bool(pattern and re.match(r"[%*]?\d{4}(-|[%*]$)", pattern))
-
-    def _sum(self) -> _Expr:
-        found = self._product()
-        while self._token.text in ("+", "-", "&", "|", "<<", ">>") and self._token.kind == "sign":
-            sign = self._token.text
-            self._at += 1
-            other = self._product()
-            found = self._arithmetic(found, sign, other)
-        return found
-
-    def _product(self) -> _Expr:
-        found = self._concat()
-        while self._token.text in ("*", "/", "%") and self._token.kind == "sign":
-            sign = self._token.text
-            self._at += 1
-            other = self._concat()
-            found = self._arithmetic(found, sign, other)
-        return found
-
-    def _arithmetic(self, left: _Expr, sign: str, right: _Expr) -> _Expr:
-        for each in (left, right):
-            self._check_number(each, sign)
-            self._use(each)
-        return _Expr(f"{left.sql} {sign} {right.sql}", Kind.NUMBER)
-
-    def _concat(self) -> _Expr:
-        found = self._collate()
-        while self._token.text in ("||", "->", "->>"):
-            sign = self._token.text
-            self._at += 1
-            before, self._left = self._left, found if self._token.text[:1] == '"' else None
-            other = self._collate()
-            self._left = before
-            if sign == "||" and Kind.BOOLEAN in (found.kind, other.kind):
-                raise refuse("expected OR between conditions, found '||', which joins texts")
-            found = _Expr(f"{found.sql} {sign} {other.sql}", Kind.TEXT if sign == "||" else None)
-        return found
-
-    def _collate(self) -> _Expr:
-        found = self._unary()
-        while self._take("COLLATE"):
-            found = replace(found, sql=f"{found.sql} COLLATE {quote(self._name())}", is_column=False)
-        return found
-
-    def _unary(self) -> _Expr:
-        if self._token.text in ("-", "+", "~") and self._token.kind == "sign":
-            self._within()
-            sign = self._token.text
-            self._at += 1
-            inner = self._unary()
-            self._depth -= 1
-            self._check_number(inner, sign)
-            return _Expr(f"{sign}{' ' * inner.sql.startswith(sign)}{inner.sql}", Kind.NUMBER, is_number=inner.is_number)
-        return self._primary()
+            raise refuse(f"expected {_spelling_of(column)} {word} …, found {told}")
+        return _Expr(f"{left.sql} {negated}{word} {right.sql}{escape}", Kind.BOOLEAN)
 
     def _primary(self) -> _Expr:
         token, word = self._token, self._token.upper
@@ -1100,7 +1030,7 @@ class _Parser:
             inner = outputs[0][1] if len(outputs) == 1 else _Expr("")
             return replace(inner, sql=f"({sql})", is_column=False, is_extreme=False, text=None, is_number=False)
         self._within()
-        found = self._or() if self._left is not None else self._expression()
+        found = self._operators(0)
         self._depth -= 1
         if self._token.text == ",":
             parts = [found.sql]
@@ -1122,7 +1052,7 @@ class _Parser:
             if base is None:
                 condition = self._expression().sql
             else:
-                _, fitted = self._check_pair(base, self._value(base, self._order), "=")
+                _, fitted = self._check_pair(base, self._beside(base), "=")
                 condition = fitted.sql
             self._need("THEN")
             results.append(self._result())
@@ -1142,12 +1072,7 @@ class _Parser:
 
     def _result(self) -> _Expr:
         """Return a value where a name in double quotes that is none is a text."""
-        self._within()
-        before, self._left = self._left, _Expr("", Kind.TEXT) if self._token.text[:1] == '"' else None
-        found = self._or()
-        self._left = before
-        self._depth -= 1
-        return found
+        return self._beside(_Expr("", Kind.TEXT) if self._token.text[:1] == '"' else None, 0)
 
     def _list(self) -> list[str]:
         opening = self._at
@@ -1198,6 +1123,7 @@ class _Parser:
         for each in arguments[:1] if name in _ADDS else ():
             self._check_number(each, name)
             self._use(each)
+        self.query.patterns += [""] * (name in ("like", "glob"))
         result = _Expr("", _kind_of_call(name))
         if name in _OF_FIRST or name == "iif":
             first, end = (1, None) if name == "iif" else (0, 1 if name in _OF_WINDOW else None)
@@ -1217,7 +1143,7 @@ class _Parser:
             opening = self._at + 1
             self._at += 2
             self._need("WHERE")
-            found = replace(found, sql=f"{found.sql} FILTER (WHERE {self._condition()})")
+            found = replace(found, sql=f"{found.sql} FILTER (WHERE {self._expression().sql})")
             self._close(opening)
         if self._token.upper == "OVER":
             self._at += 1
@@ -1481,6 +1407,11 @@ class _Parser:
         forms = [_form(each.column.stored) if each.column and each.text is None else "" for each in (one, other)]
         if all(forms) and forms[0] != forms[1]:
             raise refuse("expected times of one form, found others; compare datetime(…) of both")
+
+
+def _fits_values(stored: StoredColumn, pattern: str | None) -> bool:
+    """Return whether a pattern may be meant of the ISO texts of moments, not of their spellings."""
+    return stored.kind is Kind.MOMENT and bool(pattern and re.match(r"[%*]?\d{4}(-|[%*]$)", pattern))
 
 
 def _kind_of_call(name: str) -> Kind | None:

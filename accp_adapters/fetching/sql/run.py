@@ -8,10 +8,12 @@ that every process comes to the same answer.
 from __future__ import annotations
 
 import math
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from accp_adapters.fetching.budget import WorkBudget, memory_of_process
@@ -47,6 +49,9 @@ _UNCHECKED_BYTES: Final = 200_000_000
 _LEAST_COUNTED: Final = 20
 _KEPT_CHARS: Final = 2_000_000
 """Characters of the rows that are kept; more are never shown in one answer."""
+_PLAIN_PATTERN: Final = re.compile(r"[%*]?[^%_*?\[]+[%*]?")
+_PLAIN_WORK: Final = 2_000_000
+"""Comparisons of a character in one match of a pattern, during which no other thread runs."""
 _LIMITS: Final = {
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
@@ -96,7 +101,7 @@ def run_query(
     if not is_utf8(sql):
         reason = f"expected a query without halves of surrogate pairs, found {sql[:_MAX_SHOWN]!r}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
-    with open_connection(databases, steps, is_scan=query.is_scan) as connection, _refusals(connection):
+    with open_connection(databases, steps, query) as connection, _refusals(connection):
         columns = _columns_of(query, databases, connection)
         cursor = connection.execute(sql)
         names = DistinctNames()
@@ -111,16 +116,19 @@ def _read(
     cursor: sqlite3.Cursor, columns: Sequence[StoredColumn], names: Sequence[str], offset: int, max_rows: int
 ) -> tuple[list[dict[str, Any]], int, bool]:
     rows: list[dict[str, Any]] = []
-    total = chars = 0
-    for row in cursor:
-        if total == MAX_COUNTED:
-            return rows, total, False
-        if offset <= total and len(rows) < max_rows and chars <= _KEPT_CHARS:
-            cells = (_value(column.restore(cell)) for cell, column in zip(row, columns, strict=True))
-            rows.append(dict(zip(names, cells, strict=True)))
-            chars += sum(len(cell) for cell in row if isinstance(cell, str))
-        total += 1
-    return rows, total, True
+    restored = [(name, column) for name, column in zip(names, columns, strict=True) if not column.is_plain]
+    total, chars = sum(1 for _ in islice(cursor, offset)), 0
+    for row in islice(cursor, max_rows if total == offset else 0):
+        shown = dict(zip(names, row, strict=True))
+        for name, column in restored:
+            shown[name] = _value(column.restore(shown[name]))
+        rows.append(shown)
+        chars += sum(len(cell) for cell in row if isinstance(cell, str))
+        if chars > _KEPT_CHARS:
+            break
+    total += len(rows)
+    total += sum(1 for _ in islice(cursor, max(0, MAX_COUNTED - total)))
+    return rows, total, next(cursor, None) is None
 
 
 def _value(cell: Any) -> Any:
@@ -137,7 +145,7 @@ def _clean(name: str) -> str:
 
 @contextmanager
 def open_connection(
-    databases: Sequence[Database], steps: int = MAX_QUERY_STEPS, *, is_scan: bool = False
+    databases: Sequence[Database], steps: int = MAX_QUERY_STEPS, query: ResolvedQuery | None = None
 ) -> Iterator[QueryConnection]:
     """Open a connection that may read the tables of `databases`, as `r0`, `r1` …; the rest is as for `run_query`."""
     with closing(sqlite3.connect(":memory:", isolation_level=None, factory=QueryConnection)) as connection:
@@ -146,11 +154,12 @@ def open_connection(
             if database.content:
                 connection.deserialize(database.content, name=f"r{number}")
         connection.execute("PRAGMA temp_store=MEMORY")
-        budget = connection.budget = _budget(databases, steps, is_scan=is_scan)
-        add_functions(connection)
+        budget = connection.budget = _budget(databases, steps, is_scan=query is not None and query.is_scan)
+        longest = max((database.longest for database in databases), default=0)
+        is_plain = query is not None and _are_plain(query.patterns, longest)
+        add_functions(connection, with_patterns=not is_plain)
         for limit, value in _LIMITS.items():
             connection.setlimit(limit, value)
-        longest = max((database.longest for database in databases), default=0)
         length = max(_MIN_LENGTH, longest, min(4 * longest, _MAX_LENGTH))
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, length)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, len(databases))
@@ -164,6 +173,14 @@ def open_connection(
 
             connection.set_progress_handler(is_over, counted)
             yield connection
+
+
+def _are_plain(patterns: Sequence[str], longest: int) -> bool:
+    """Return whether SQLite matches all patterns quickly: a text of ASCII letters, perhaps with any text around it."""
+    chars = sum(map(len, patterns))
+    return longest * chars <= _PLAIN_WORK and all(
+        _PLAIN_PATTERN.fullmatch(each) and each.isascii() for each in patterns
+    )
 
 
 def _budget(databases: Sequence[Database], steps: int, *, is_scan: bool) -> WorkBudget:

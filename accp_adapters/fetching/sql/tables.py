@@ -120,6 +120,11 @@ class StoredColumn:
         """What its cells are."""
         return self.typed.kind
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether every cell comes back as it is stored."""
+        return self.kind in (Kind.NUMBER, Kind.MOMENT, Kind.TEXT) and not (self.spellings or self.holds_json)
+
     def restore(self, stored: Any) -> Any:
         """Return the source's value for a value that was stored."""
         if self.spellings and stored in self.spellings:

@@ -8,6 +8,7 @@ import pytest
 
 from accp_adapters.fetching import read_request
 from accp_adapters.fetching.answers import answer
+from accp_adapters.messages import project_messages
 from accp_adapters.tokens import count_o200k
 
 LINES = [f'\t"key{n}": "value, {n}",  ' if n % 3 else f"  def f{n}(a: int) -> str:  # true" for n in range(1, 61)]
@@ -80,3 +81,34 @@ def test_many_lines_are_counted() -> None:
     shown = ask("SELECT n, text FROM lines WHERE text LIKE '%def%'").split("\n")
     assert shown[:-1] == [f"{n}: {LINES[n - 1]}" for n in range(3, 61, 3)]
     assert shown[-1] == "… 20 lines, all shown"
+
+
+def test_empty_lines_of_a_range_are_one_line() -> None:
+    source = "a\n\n\n\nb\n\nc\n"
+    shown = answer({"k": source}, read_request({"query": "lines 1-7"}), limit=100, counter=count_o200k)
+    assert shown == "1: a\n2-4: \n5: b\n6: \n7: c"
+
+
+def test_the_last_rows_are_shown_where_they_are_a_tenth_at_most() -> None:
+    rows = json.dumps([{"id": n, "name": f"name {n}"} for n in range(60)])
+
+    def shown(limit: int) -> str:
+        return answer({"k": rows}, read_request({"query": "select * from rows"}), limit=limit, counter=count_o200k)
+
+    whole = count_o200k(shown(10_000))
+    assert shown(whole - whole // 25) == shown(10_000)
+    assert "; next: offset=" in shown(whole // 2)
+
+
+@pytest.mark.parametrize(("tool", "shown"), [("read_file", '60: \t\t"name": "n7",\n'), ("get_orders", "rows [")])
+def test_words_over_a_file_that_was_shown_as_it_is_find_its_lines(tool: str, shown: str) -> None:
+    source = json.dumps([{"id": n, "name": f"n{n}", "tags": ["a", "b"]} for n in range(900)], indent="\t")
+    call = {"id": "c", "type": "function", "function": {"name": tool, "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "Edit it."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": source},
+    ]
+    projected = project_messages(messages)
+    (key,) = projected.stored
+    assert projected.answer({"ref": f"${key}", "query": "n7"}).startswith(shown)

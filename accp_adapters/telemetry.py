@@ -121,6 +121,10 @@ class Stats:
         names = [field.name for field in fields(self)]
         return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in names})
 
+    def __str__(self) -> str:
+        """Return the totals that are not zero: "Stats(rewritten=1, tokens_before=24083, tokens_after=470)"."""
+        return f"Stats({', '.join(f'{name}={total}' for name, total in self.to_json().items() if total)})"
+
     def to_json(self) -> dict[str, int]:
         """Return the totals by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}

@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import metadata
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
+from accp_adapters.messages import project_messages
+from accp_adapters.tokens import o200k_base
 from accp_core.accp.debug import LOGGER
 
 ROOT: Final = Path(__file__).parent.parent
@@ -67,6 +69,25 @@ def by_name(block: Block) -> str:
 
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= MAX_README_LINES
+
+
+def test_the_readme_shows_what_its_program_prints_and_what_the_model_reads(capsys: pytest.CaptureFixture[str]) -> None:
+    blocks = blocks_of(ROOT / "README.md")
+    picture, program, printed = (block.text for block in blocks if block.language in ("python", "text"))
+    names: dict[str, Any] = {}
+    exec(compile(program, "README.md", "exec"), names)
+    assert capsys.readouterr().out == printed
+    messages, tokens = names["state"]["messages"], o200k_base()
+    result, read = messages[2].text, project_messages(messages[:3]).messages[2].text
+    shown = [*result.splitlines(), *read.splitlines()]
+    quoted = [line.removesuffix(" …") for line in picture.splitlines() if line and " tokens" not in line]
+    assert [line for line in quoted if not any(each.startswith(line) for each in shown)] == []
+    assert re.findall(r"([\d,]+) tokens", picture) == [f"{tokens(text):,}" for text in (result, read)]
+
+
+def test_readers_are_sent_to_the_tracker_that_the_package_names() -> None:
+    urls = dict(url.split(", ") for url in metadata("accp-middleware").get_all("Project-URL") or ())
+    assert urls["Issues"] in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

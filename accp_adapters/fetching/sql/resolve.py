@@ -60,6 +60,7 @@ _BOOLEANS: Final = {"TRUE": "1", "FALSE": "0"}
 _PRESENT: Final = frozenset(("CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP"))
 _EQUALS: Final = {"=": "=", "==": "=", "===": "=", "!=": "!=", "<>": "<>", "<=>": "IS"}
 _ORDERS: Final = frozenset(("<", ">", "<=", ">="))
+_EXACT: Final = frozenset(("=", "!=", "<>", "IS", "IS NOT"))
 _PATTERNS: Final = {"LIKE": "LIKE", "ILIKE": "LIKE", "GLOB": "GLOB"}
 _COMPARES: Final = frozenset(
     (*_EQUALS, *_ORDERS, *_PATTERNS, *["IS", "IN", "BETWEEN", "ISNULL", "NOTNULL", "NOT", "!"])
@@ -784,7 +785,7 @@ class _Parser:
         start = self._at
         expr = self._expression()
         written = self._source[self._tokens[start].start : self._tokens[self._at - 1].end]
-        name = expr.column.column if expr.is_column and expr.column else written.replace("`", "").strip('"')
+        name = expr.column.column if expr.is_column and expr.column else written.replace("`", "").replace('"', "")
         if self._take("AS") or (self._at < end and self._token.is_name):
             name = self._name()
         if is_top and expr.is_extreme and expr.column:
@@ -1373,7 +1374,8 @@ class _Parser:
         if kinds == {Kind.MOMENT}:
             self._check_forms(one, other)
             return one, other
-        if len(kinds) == 1 or Kind.NOTHING in kinds:
+        is_exact = sign in _EXACT and any(each.column and each.column.stored.has_numbers for each in (one, other))
+        if len(kinds) == 1 or Kind.NOTHING in kinds or is_exact:
             return one, other
         raise self._unlike(one, other, sign)
 
@@ -1383,7 +1385,8 @@ class _Parser:
         name = quoted_name(known.column.column) if known.column else known.sql.replace("`", "")
         found = repr(value.text) if value.text is not None else value.sql.replace("`", "")
         if known.kind is Kind.TEXT:
-            write = f"{name} {sign} '{found}'" if value.is_number else f"CAST({name} AS REAL)"
+            has_numbers = known.column is not None and known.column.stored.has_numbers
+            write = f"{name} {sign} '{found}'" if value.is_number and not has_numbers else f"CAST({name} AS REAL)"
             ways = f"write {write}" + (f", or CAST({name} AS REAL) {sign} {found}" if value.is_number else "")
             return refuse(f"expected a text beside {name}, {_told(known)}, found {found}; {ways}")
         told = f"which is of {_called(known.column.stored)}" if known.column else f"which is a {known.kind}"

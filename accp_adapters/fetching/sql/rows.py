@@ -6,6 +6,7 @@ import difflib
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby
 from typing import Any, Final
 
@@ -93,9 +94,10 @@ def answer_condition(query: str, catalog: Catalog, request: FetchRequest, limit:
     parts = split_parts(query)
     resolved = _resolve_parts(parts, catalog)
     if not request.offset and not _has_rows(resolved, catalog):
-        for table in catalog.tables:
-            # A text may have several tables of one kind.
-            if table != resolved.tables[0] and table.columns == resolved.tables[0].columns:
+        # A text may have several tables with such a column.
+        others = [each for each in catalog.tables if each != resolved.tables[0] and not each.stored.source.holds_lines]
+        for table in others:
+            with suppress(ProtocolError):
                 other = resolve_condition(parts, table, catalog)
                 if _has_rows(other, catalog):
                     before = f"in {quoted_name(table.name)}:\n"

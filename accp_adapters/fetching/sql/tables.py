@@ -112,6 +112,8 @@ class StoredColumn:
     """How many rows hold nothing of its kind."""
     looks_numeric: bool = False
     """Whether it is of texts of which most begin with a digit, so that their order is not that of numbers or times."""
+    has_numbers: bool = False
+    """Whether it has numbers beside texts, each kept as a number, which are equal to numbers and have no order."""
     few: frozenset[str] | None = None
     """Its texts, where they are few."""
 
@@ -187,6 +189,7 @@ def _store_texts(cells: Sequence[Any], column: StoredColumn) -> list[Any]:
     texts = {cell for cell in cells if type(cell) is str}
     column.holds_json = bool(column.kinds.get("arrays") or column.kinds.get("objects"))
     column.type = "BLOB" if column.kinds.get("number") else "TEXT"
+    column.has_numbers = column.type == "BLOB" and all(type(cell) is not int or cell in _INTEGERS for cell in cells)
     like = sum(_LIKE_NUMBER.match(text) is not None for text in texts)
     column.looks_numeric = like * 2 > len(texts) or bool(column.kinds.get("number"))
     column.few = frozenset(texts) if len(texts) <= _FEW else None

@@ -106,6 +106,8 @@ def test_an_answer_says_what_is_left_out_and_what_to_ask(value: object, query: s
         ([["z"], "abc", "b"], "c = 'b'", [2]),
         ([-5, "-7", "n/a"], "c in (-7, -5)", [0, 1]),
         ([1, 1.0, 2], "c = 1", [0, 1]),
+        ([45, 44, "ObjectId(1)"], "c = 45", [0]),
+        ([45, 44, "ObjectId(1)"], "c in (44, 'ObjectId(1)')", [1, 2]),
     ],
 )
 def test_numbers_and_spellings_are_told_apart(cells: list[Any], condition: str, rows: list[int]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,10 +14,19 @@ from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["Quota", "RateLimit", "ServerLimits", "Shares", "TooMany"]
+__all__ = ["Quota", "RateLimit", "ServerLimits", "Shares", "TooMany", "weight_of"]
 
 _MIB: Final = 1024 * 1024
 _MAX_NAMES: Final = 10_000
+_VALUE_BYTES, _OBJECT_BYTES = 72, 200
+"""About the memory of a value of JSON in a list, and of an object with one member."""
+
+
+def weight_of(text: str) -> int:
+    """Return about how many bytes a text of JSON takes once it is read, at most: its values take more than its text."""
+    values = _VALUE_BYTES * (text.count(",") + text.count("[")) + _OBJECT_BYTES * text.count("{")
+    # A string may be as wide as its widest character, which may be escaped.
+    return sys.getsizeof(text) + values + (4 * len(text) if "\\u" in text else sys.getsizeof(text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

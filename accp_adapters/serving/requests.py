@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, MutableMapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, MutableMapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
+from ipaddress import IPv6Address, ip_address
 from math import ceil
 from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
@@ -24,7 +25,7 @@ from accp_core.errors import DecodeError, ProtocolError
 
 __all__ = [
     "LOOPBACK", "OUT_OF_REACH", "AllowedHosts", "Gate", "Headers", "OutOfReach", "Receive", "Refusal", "RequestRefused",
-    "Send", "header", "refusal_of", "run_until_disconnect",
+    "Send", "header", "network_of", "read_body", "refusal_of", "run_until_disconnect",
 ]  # fmt: skip
 
 _LOG: Final = logging.getLogger(__name__)
@@ -59,6 +60,19 @@ class OutOfReach(ProtocolError):
 def header(headers: Headers, name: bytes) -> str:
     """Return the first value of the field `name` (in lower case), empty if there is none."""
     return next((value.decode("latin-1") for field, value in headers if field == name), "")
+
+
+def network_of(scope: Mapping[str, Any]) -> str:
+    """Return the address from which a request comes, empty for an unknown one.
+
+    Of IPv6 it is the network of 64 bits, since each of its hosts has as many addresses as it likes.
+    """
+    address = str((scope.get("client") or ("",))[0])
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    return f"{IPv6Address(int(found) >> 64 << 64)}/64" if isinstance(found, IPv6Address) else address
 
 
 # A web page reaches a local server by DNS rebinding unless the server checks `Host` and `Origin`.
@@ -129,36 +143,49 @@ class Gate:
         """Return the body of a request.
 
         Raises:
-            RequestRefused: 415, it has another type or is compressed; 413, it is longer than a frame; 408, it takes
-                too long; 400, the client has disconnected.
+            RequestRefused: 415, it has another type or is compressed; otherwise as `read_body`.
             TooMany: There is no memory for it now.
         """
         check_content(request, media_type)
-        try:
-            async with asyncio.timeout(self.limits.body_time):
-                return await self._read(request, principal.name)
-        except TimeoutError:
-            reason = f"expected the body within {self.limits.body_time} seconds"
-            raise RequestRefused(HTTPStatus.REQUEST_TIMEOUT, reason) from None
-        except ClientDisconnect:
-            raise RequestRefused(HTTPStatus.BAD_REQUEST, "expected a body, found a closed connection") from None
+        limits = self.limits
+        return await read_body(
+            request, self._buffered, principal.name, limit=limits.frame_bytes, seconds=limits.body_time
+        )
 
-    async def _read(self, request: Request, owner: str) -> bytes:
-        body, limit = bytearray(), self.limits.frame_bytes
-        reason = f"expected a body of at most {limit:,} bytes, found a longer one"
-        too_long = RequestRefused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)
-        length = request.headers.get("content-length", "")
-        if length.isdecimal() and int(length[:20]) > limit:
-            raise too_long
-        try:
-            async for part in request.stream():
-                if len(body) + len(part) > limit:
-                    raise too_long
-                self._buffered.take(owner, len(part))
-                body += part
-        finally:
-            self._buffered.take(owner, -len(body))
-        return bytes(body)
+
+async def read_body(request: Request, memory: Quota, owner: str, *, limit: int, seconds: float) -> bytes:
+    """Return the body of a request, of at most `limit` bytes, which count for `owner` while they arrive.
+
+    Raises:
+        RequestRefused: 413, it is longer; 408, it takes more than `seconds`; 400, the client has disconnected.
+        TooMany: There is no memory for it now.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            return await _joined(request, memory, owner, limit)
+    except TimeoutError:
+        reason = f"expected the body within {seconds:g} seconds"
+        raise RequestRefused(HTTPStatus.REQUEST_TIMEOUT, reason) from None
+    except ClientDisconnect:
+        raise RequestRefused(HTTPStatus.BAD_REQUEST, "expected a body, found a closed connection") from None
+
+
+async def _joined(request: Request, memory: Quota, owner: str, limit: int) -> bytes:
+    reason = f"expected a body of at most {limit:,} bytes, found a longer one"
+    too_long = RequestRefused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)
+    length = request.headers.get("content-length", "")
+    if length.isdecimal() and int(length[:20]) > limit:
+        raise too_long
+    body = bytearray()
+    try:
+        async for part in request.stream():
+            if len(body) + len(part) > limit:
+                raise too_long
+            memory.take(owner, len(part))
+            body += part
+    finally:
+        memory.take(owner, -len(body))
+    return bytes(body)
 
 
 def check_content(request: Request, media_type: str) -> None:

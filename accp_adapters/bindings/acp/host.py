@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
 from collections.abc import Awaitable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,7 +22,7 @@ from accp_adapters.bindings.acp.session import (
     Content,
 )
 from accp_adapters.bindings.identity import ANONYMOUS, Authenticate, Principal, loopback_only
-from accp_adapters.serving.bodies import ByteBudget
+from accp_adapters.serving.limits import Quota, TooMany
 from accp_core.acp import AcpError, AcpMessage, AgentCard, Binding, CardMessage, SendResult, parse_envelope
 from accp_core.acp.connection import RESUME
 from accp_core.acp.document import Json
@@ -74,9 +73,10 @@ class AcpHost:
         """The agent's card, with the bindings that serve it."""
         self.authenticate = authenticate
         self.limits = limits
-        self.memory: Final = ByteBudget(limits.kept_bytes, each=limits.kept_bytes // 4)
+        self.memory: Final = Quota(limits.kept_bytes, limits.kept_bytes // 4, "bytes of messages")
         self._sessions: dict[str, AcpSession] = {}
-        self._connected: Counter[str] = Counter()
+        most = limits.connections
+        self._connected: Final = Quota(most, most - most // 4, "connections")
         self._strangers: dict[object, anyio.CancelScope] = {}
 
     # "An ACP implementation announces which bindings it supports in its AgentCard." (section 1)
@@ -89,7 +89,7 @@ class AcpHost:
     @property
     def connections(self) -> int:
         """How many connections and event streams there are."""
-        return self._connected.total() + len(self._strangers)
+        return len(self._connected) + len(self._strangers)
 
     def sessions(self, principal: Principal | None = None) -> list[AcpSession]:
         """Return the sessions of a principal; None: of all."""
@@ -120,16 +120,11 @@ class AcpHost:
         Raises:
             LocalProtocolError: ERR_NOT_CONNECTED, there are too many.
         """
-        most, name = self.limits.connections, principal.name
-        if self._connected.total() >= most or self._connected[name] >= most - most // 4:
-            raise LocalProtocolError(f"expected at most {most} connections, found more", code=AcpError.NOT_CONNECTED)
-        self._connected[name] += 1
         try:
-            yield
-        finally:
-            self._connected[name] -= 1
-            if not self._connected[name]:
-                del self._connected[name]
+            with self._connected.taken(principal.name):
+                yield
+        except TooMany as error:
+            raise LocalProtocolError(error.reason, code=AcpError.NOT_CONNECTED) from None
 
     @contextmanager
     def stranger(self) -> Iterator[None]:

@@ -26,8 +26,16 @@ from accp_adapters.bindings.acp.host import AcpAgent, AcpHost, host_of, seconds_
 from accp_adapters.bindings.acp.session import DEFAULT_ACP_LIMITS, AcpLimits, AcpSession
 from accp_adapters.bindings.acp.web_socket import serve_web_socket
 from accp_adapters.bindings.identity import AccessDenied, Authenticate, Principal, loopback_only, with_bearer_token
-from accp_adapters.serving.bodies import BodyRefused, Receive, Scope, Send, read_body, run_until_disconnect
-from accp_adapters.serving.hosts import AllowedHosts
+from accp_adapters.serving.limits import TooMany
+from accp_adapters.serving.principals import Scope
+from accp_adapters.serving.requests import (
+    AllowedHosts,
+    Receive,
+    RequestRefused,
+    Send,
+    read_body,
+    run_until_disconnect,
+)
 from accp_core.acp import (
     Acknowledged,
     AcpError,
@@ -73,7 +81,9 @@ def acp_app(
     host.announce(Binding.WS_P2P, Binding.HTTP_SSE)
 
     async def web_socket(socket: WebSocket) -> None:
-        if allowed.refusal(socket.scope["headers"]):
+        try:
+            allowed.check(socket.scope["headers"])
+        except RequestRefused:
             await socket.close()  # before it is accepted: 403
         else:
             await serve_web_socket(host, socket)
@@ -102,9 +112,8 @@ class _Endpoints:
         """Return `endpoint`, for allowed hosts and origins only, and with every refusal as ACP writes it."""
 
         async def wrapped(request: Request) -> Response:
-            if refusal := self._allowed.refusal(request.scope["headers"]):
-                return refuse(AcpError.INVALID_REQUEST, refusal[1], status=refusal[0])
             try:
+                self._allowed.check(request.scope["headers"])
                 return await endpoint(request)
             except Exception as error:
                 return _refusal_of(error)
@@ -153,15 +162,16 @@ class _Endpoints:
         """Return the body of a request.
 
         Raises:
-            BodyRefused: It is too large, too slow, or there is no memory for it.
+            RequestRefused: It is too large or too slow.
+            TooMany: There is no memory for it now.
             LocalProtocolError: ERR_NOT_CONNECTED, the caller sends too much.
             UnicodeDecodeError, DecodeError: It is no JSON object.
         """
         limits = self._host.limits
-        with self._host.memory.lease(session.principal.name) as lease:
-            data = await read_body(
-                request.scope, request.receive, lease, limit=limits.message_bytes, seconds=limits.body_seconds
-            )
+        owner = session.principal.name
+        data = await read_body(
+            request, self._host.memory, owner, limit=limits.message_bytes, seconds=limits.body_seconds
+        )
         if session.rate.take() or session.is_full:
             raise LocalProtocolError("expected fewer messages at once", code=AcpError.NOT_CONNECTED)
         return read_object(data.decode(), limit=limits.message_bytes)
@@ -233,15 +243,17 @@ def refuse(code: AcpError, reason: str, *, status: int = 0, message_id: str | No
     return Response(body, status or code.status, headers, media_type="application/json")
 
 
-_BODY_CODES: Final = {413: AcpError.TOO_LARGE, 408: AcpError.TIMEOUT, 503: AcpError.NOT_CONNECTED}
+_CODES: Final = {413: AcpError.TOO_LARGE, 408: AcpError.TIMEOUT}
 
 
 def _refusal_of(error: Exception) -> Response:
     match error:
         case AccessDenied():
             return refuse(AcpError.INVALID_REQUEST, f"invalid_token: {error.reason}", status=401)
-        case BodyRefused():
-            return refuse(_BODY_CODES.get(error.status, AcpError.INVALID_REQUEST), str(error))
+        case RequestRefused():
+            return refuse(_CODES.get(error.status, AcpError.INVALID_REQUEST), str(error), status=error.status)
+        case TooMany():
+            return refuse(AcpError.NOT_CONNECTED, error.reason)
         case ProtocolError() if error.code in set(AcpError):
             return refuse(AcpError(error.code), error.reason)
         case ValueError():

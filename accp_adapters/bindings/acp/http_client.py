@@ -13,10 +13,9 @@ from accp_adapters.backoff import Backoff
 from accp_adapters.bindings.acp.http import STREAM_READY
 from accp_adapters.bindings.acp.session import TOKEN_REFUSED, AcpSession, ChannelClosed, Signal
 from accp_adapters.bindings.client_logs import hide_tokens
-from accp_adapters.serving.sse import EventSplitter, event_data, event_field
 from accp_core.acp import AcpError, Binding
 from accp_core.acp.connection import ACK, CURSOR, RESUME
-from accp_core.acp.document import read_object, refusal
+from accp_core.acp.document import read_object
 from accp_core.errors import DecodeError
 from accp_core.strict_json import compact_json
 
@@ -114,7 +113,7 @@ class _Channel:
     def __init__(self, client: HttpClient, stream: httpx2.Response, card: dict[str, Any], session: AcpSession) -> None:
         self._client, self._stream, self._card = client, stream, card
         self._connection = session.connection
-        self._events = EventSplitter(session.limits.message_bytes + _EVENT_OVERHEAD)
+        self._limit: Final = session.limits.message_bytes + _EVENT_OVERHEAD
         self._texts: deque[str] = deque()
         self._changed = Signal()
         self._ended: ChannelClosed | DecodeError | None = None
@@ -162,25 +161,16 @@ class _Channel:
         self._texts.append(text)
         self._changed.notify()
 
-    def _take(self, event: bytes, *, is_complete: bool) -> None:
-        """Take what an event says; a comment says nothing."""
-        if not is_complete:
-            raise DecodeError("expected a shorter event", code=AcpError.TOO_LARGE, text="", position=0)
-        try:
-            text = event_data(event).decode()
-        except UnicodeDecodeError as error:
-            raise refusal(f"expected UTF-8: {error.reason}", "") from None
-        if text:
-            self._put(self._card_of(text) if event_field(event, b"event") == STREAM_READY.encode() else text)
-
     async def _read(self) -> None:
         try:
-            async for data in self._stream.aiter_bytes():
-                for event, is_complete in self._events.feed(data):
-                    self._take(event, is_complete=is_complete)
+            async for event in httpx2.EventSource(self._stream, self._limit):
+                if event.data:
+                    self._put(self._card_of(event.data) if event.event == STREAM_READY else event.data)
                 while len(self._texts) > _BUFFERED:
                     await self._changed.wait()
             self._ended = ChannelClosed("the stream has ended")
+        except httpx2.SSEError as error:
+            self._ended = DecodeError(str(error), code=AcpError.TOO_LARGE, text="", position=0)
         except (httpx2.HTTPError, httpx2.StreamError) as error:
             self._ended = ChannelClosed(f"the stream is broken: {type(error).__name__} {error}")
         except DecodeError as error:

@@ -38,7 +38,6 @@ from accp_adapters.bindings.identity import (
     loopback_only,
     with_bearer_token,
 )
-from accp_adapters.serving.processes import end_process
 from accp_core.acp import (
     AcpError,
     Binding,
@@ -61,6 +60,8 @@ CARD_BYTES: Final = 64 << 10
 _CHUNK: Final = 65_536
 _CLOSING_SECONDS: Final = 1.0
 """For the last words and the end of a stream whose peer may be gone."""
+_GRACE_SECONDS: Final = 2.0
+"""For a process to end by itself once its input has ended, and again once it was told to."""
 _UNANSWERED_MILLISECONDS: Final = 30_000
 """Until a peer that does not acknowledge what TCP sends counts as gone."""
 _BROKEN: Final = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
@@ -201,7 +202,12 @@ class _ProcessStream(StapledByteStream):
         """Close the input of the process, and end it if it does not end by itself."""
         with anyio.CancelScope(shield=True):
             await self.send_eof()
-            await end_process(self.process)
+            for stop in (self.process.terminate, self.process.kill):
+                with anyio.move_on_after(_GRACE_SECONDS):
+                    await self.process.wait()
+                    break
+                with suppress(ProcessLookupError):
+                    stop()
             await self.process.aclose()
 
 

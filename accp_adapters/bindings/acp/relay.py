@@ -25,9 +25,8 @@ from starlette.routing import Route
 
 from accp_adapters.bindings.acp.http import answer
 from accp_adapters.bindings.acp.session import Signal
-from accp_adapters.serving.bodies import BodyRefused, ByteBudget, read_body
-from accp_adapters.serving.hosts import AllowedHosts
-from accp_adapters.serving.rates import RateLimit
+from accp_adapters.serving.limits import Quota, RateLimit, Shares, TooMany
+from accp_adapters.serving.requests import AllowedHosts, RequestRefused, network_of, read_body
 from accp_adapters.wire_log import log_frame
 from accp_core.accp.debug import Direction
 from accp_core.acp.document import MAX_ACP_BYTES, read_object
@@ -51,16 +50,16 @@ class RelayLimits:
     """The limits of one relay."""
 
     rooms: int = 500
-    """Rooms at the same time; for another one, the one that nobody has joined or that is unused for longest goes."""
+    """Rooms at the same time, half of them of one address; for another one, whoever has most loses its oldest."""
     messages: int = 200
     """Messages that a room keeps."""
     total_bytes: int = 128 << 20
-    """Bytes of the messages of all rooms, and as many of all bodies."""
+    """Bytes of the messages of all rooms, and as many of all bodies; an address may use half of each."""
     ttl_seconds: float = 60.0
     """Seconds after which a message is deleted, and a room that was not used."""
     rate: float = 200.0
-    """Requests that change a room, for each second, after a burst of twice as many; a tenth of it for unknown tokens of
-    all users together."""
+    """Requests of one address that change a room, for each second, after a burst of twice as many; a tenth of it for
+    unknown tokens."""
 
 
 DEFAULT_RELAY_LIMITS: Final = RelayLimits()
@@ -79,6 +78,8 @@ class _Room:
     """The messages of one session, numbered from 1."""
 
     session_id: str
+    owner: str
+    """The address that has made it."""
     used: float
     """When it was used last."""
     messages: deque[tuple[int, bytes]] = field(default_factory=deque)
@@ -139,23 +140,25 @@ class _Relay:
     def __init__(self, limits: RelayLimits, allowed: AllowedHosts) -> None:
         self._limits = limits
         self._allowed = allowed
-        self._bodies = ByteBudget(limits.total_bytes)
+        self._bodies = Quota(limits.total_bytes, limits.total_bytes // 2, "bytes of bodies")
         self._rate = RateLimit(limits.rate, 2 * limits.rate)
         self._unknown = RateLimit(limits.rate / 10, limits.rate / 5)
         self._rooms: dict[str, _Room] = {}
+        self._owned = Shares(limits.rooms, limits.rooms - limits.rooms // 2)
 
     def guarded(self, endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         """Return `endpoint`, for allowed hosts and origins only, and with every refusal as a relay writes it."""
 
         async def wrapped(request: Request) -> Response:
-            if refusal := self._allowed.refusal(request.scope["headers"]):
-                return answer({"error": "forbidden", "message": refusal[1]}, refusal[0])
             try:
+                self._allowed.check(request.scope["headers"])
                 return await endpoint(request)
             except _Refused as refused:
                 return answer({"error": str(refused)}, refused.status)
-            except BodyRefused as refused:
+            except RequestRefused as refused:
                 return answer({"error": "invalid_request", "message": str(refused)}, refused.status)
+            except TooMany as error:
+                return answer({"error": "out_of_memory", "message": error.reason}, 503)
             except (ProtocolError, ValueError) as error:
                 return answer({"error": "invalid_request", "message": str(error)[:300]}, 400)
 
@@ -168,39 +171,49 @@ class _Relay:
         existed = token in self._rooms
         if not existed:
             token = token if _TOKEN.fullmatch(token) else f"tok_{secrets.token_hex(8)}"
-            if self._rate.take("new"):
-                raise _Refused("rate_limited", 429)
-            while len(self._rooms) >= self._limits.rooms:
-                del self._rooms[min(self._rooms, key=lambda each: (self._rooms[each].last > 0, self._rooms[each].used))]
-            known: BoundedDict[str, int] = BoundedDict(self._limits.messages)
-            self._rooms[token] = _Room(session_id=f"tok_{secrets.token_hex(8)}", used=time.time(), known=known)
+            self._make(token, network_of(request.scope))
         self._rooms[token].used = time.time()
         scheme = "acp+wss" if request.url.scheme == "https" else "acp+ws"
         return answer({"token": token, "link": f"{scheme}://{request.url.netloc}/acp/{token}", "existed": existed})
 
+    def _make(self, token: str, owner: str) -> None:
+        self._count(self._rate, owner)
+        for gone in self._owned.admit(owner, token):
+            del self._rooms[gone]
+        known: BoundedDict[str, int] = BoundedDict(self._limits.messages)
+        session_id = f"tok_{secrets.token_hex(8)}"
+        self._rooms[token] = _Room(session_id=session_id, owner=owner, used=time.time(), known=known)
+
+    def _count(self, rate: RateLimit, owner: str) -> None:
+        if rate.take(owner):
+            raise _Refused("rate_limited", 429)
+
     async def act(self, request: Request) -> Response:
         """Do what a path says in its room."""
-        room = self._room(request.path_params["token"])
+        owner = network_of(request.scope)
+        room = self._room(request.path_params["token"], owner)
         match request.method, request.path_params["action"]:
             case "POST", "join":
                 body = await self._body(request)
                 name = str(body.get("name") or "agent")[:64]
                 # The reference's guest sends its card alone.
                 entry = {"type": "acp.agent_joined", "from": name, "name": name, "card": body.get("card", body)}
-                self._add(room, entry)
+                self._add(room, entry, owner)
                 return answer({"ok": True, "session_id": room.session_id, "seq": room.last, "agent_name": name})
             case "POST", "send":
-                entry_id, is_new = self._add(room, await self._body(request))
+                entry_id, is_new = self._add(room, await self._body(request), owner)
                 return answer({"ok": True, "id": entry_id, **({"seq": room.last} if is_new else {"deduped": True})})
             case "GET", "poll":
                 return await self._poll(request, room)
         raise _Refused("unknown_action", 400)
 
-    def _room(self, token: str) -> _Room:
+    def _room(self, token: str, owner: str) -> _Room:
         self._expire()
         room = self._rooms.get(token)
         if room is None:  # who tries one token after the other gets no more answers
-            raise _Refused(*(("rate_limited", 429) if self._unknown.take() else ("invalid_token", 403)))
+            self._count(self._unknown, owner)
+            raise _Refused("invalid_token", 403)
+        self._owned.admit(room.owner, token)
         room.used = time.time()
         while room.messages and room.messages[0][0] < (room.used - self._limits.ttl_seconds) * 1000:
             room.drop_oldest()
@@ -209,17 +222,18 @@ class _Relay:
     def _expire(self) -> None:
         oldest = time.time() - self._limits.ttl_seconds
         for token in [token for token, room in self._rooms.items() if room.used < oldest]:
-            del self._rooms[token]
+            self._owned.remove(self._rooms.pop(token).owner, token)
 
-    def _add(self, room: _Room, entry: Mapping[str, Any]) -> tuple[str, bool]:
+    def _add(self, room: _Room, entry: Mapping[str, Any], owner: str) -> tuple[str, bool]:
         """Add a message to a room; return its id and whether it is new."""
         given = entry.get("id")
         entry_id = given if isinstance(given, str) and 0 < len(given) <= 200 else f"relay_{secrets.token_hex(8)}"
         if room.known.get(entry_id) is not None:
             return entry_id, False
-        if self._rate.take(room.session_id):
-            raise _Refused("rate_limited", 429)
-        if sum(each.size for each in self._rooms.values()) > self._limits.total_bytes:
+        self._count(self._rate, owner)
+        most, sizes = self._limits.total_bytes, [(each.size, each.owner) for each in self._rooms.values()]
+        theirs = sum(size for size, each in sizes if each == room.owner)
+        if theirs > most // 2 or sum(size for size, _ in sizes) > most:
             raise _Refused("out_of_memory", 503)
         room.append(entry, entry_id, time.time())
         share = self._limits.total_bytes // 16
@@ -228,11 +242,10 @@ class _Relay:
         return entry_id, True
 
     async def _body(self, request: Request) -> dict[str, Any]:
-        with self._bodies.lease() as lease:
-            data = await read_body(
-                request.scope, request.receive, lease, limit=2 * MAX_ACP_BYTES, seconds=_BODY_SECONDS
-            )
-        text = data.decode()
+        owner = network_of(request.scope)
+        text = (
+            await read_body(request, self._bodies, owner, limit=2 * MAX_ACP_BYTES, seconds=_BODY_SECONDS)
+        ).decode()
         log_frame(Direction.RECEIVED, "relay", text)
         return read_object(text, limit=2 * MAX_ACP_BYTES)
 

@@ -20,8 +20,7 @@ from typing import Final, Protocol, TypeAlias, TypeVar
 
 from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.bindings.identity import ANONYMOUS, Principal
-from accp_adapters.serving.bodies import ByteBudget, weight_of
-from accp_adapters.serving.rates import RateLimit
+from accp_adapters.serving.limits import Quota, RateLimit, TooMany, weight_of
 from accp_adapters.wire_log import log_frame
 from accp_core.accp.debug import Direction
 from accp_core.acp import (
@@ -193,7 +192,7 @@ class AcpSession:
         principal: Principal = ANONYMOUS,
         handler: AcpHandler | None = None,
         limits: AcpLimits = DEFAULT_ACP_LIMITS,
-        memory: ByteBudget | None = None,
+        memory: Quota | None = None,
         is_server: bool = False,
     ) -> None:
         """Exchange messages for the agent of `card`.
@@ -224,7 +223,7 @@ class AcpSession:
         self._worker: asyncio.Task[None] | None = None
         self._inbox: deque[tuple[AcpMessageReceived, int]] = deque()
         self._replies: dict[str, asyncio.Future[tuple[Part, ...]]] = {}
-        self._memory: Final = memory or ByteBudget(limits.kept_bytes)
+        self._memory: Final = memory or Quota(limits.kept_bytes, limits.kept_bytes, "bytes of messages")
         self._channel: Channel | None = None
         self._is_handling = self._ended = False
         self._clock = SteadyClock()
@@ -343,10 +342,10 @@ class AcpSession:
         """
         log_frame(Direction.RECEIVED, "acp", text)
         self.heard = time.monotonic()
-        weight = await weight_of(text.encode("utf-8", "surrogatepass"))
+        weight = weight_of(text)
         if weight > self.limits.kept_bytes // 4:
             return Refused(code=AcpError.TOO_LARGE, reason="expected a message of fewer values")
-        while not self._memory.take(self.principal.name, weight):
+        while not self._takes(weight):
             if not wait:
                 return Refused(code=AcpError.NOT_CONNECTED, reason="expected fewer messages at once")
             await self.changed.wait(_RETRY_SECONDS)
@@ -361,6 +360,13 @@ class AcpSession:
         while wait and self.is_full and not self._ended:
             await self.changed.wait()
         return event
+
+    def _takes(self, weight: int) -> bool:
+        try:
+            self._memory.take(self.principal.name, weight)
+        except TooMany:
+            return False
+        return True
 
     # "to_peer: Directed send target (multi-session)" (section 8); a server here passes nothing on to other peers.
     def _misdirected(self, text: str) -> AcpEvent | None:

@@ -239,7 +239,7 @@ async def test_a_relay_answers_as_its_specification_says() -> None:
 
 
 async def test_the_rooms_of_a_relay_are_bounded_and_forgotten() -> None:
-    limits = RelayLimits(rooms=2, messages=9, total_bytes=64_000, ttl_seconds=0.6, rate=30)
+    limits = RelayLimits(rooms=4, messages=9, total_bytes=64_000, ttl_seconds=0.6, rate=30)
     async with (
         serving(relay_app(limits=limits)) as port,
         httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}/acp", trust_env=False) as client,
@@ -247,7 +247,7 @@ async def test_the_rooms_of_a_relay_are_bounded_and_forgotten() -> None:
         made = [(await client.post("/new", params={"token": "bad token!"})).json()["token"] for _ in range(2)]
         assert all(token.startswith("tok_") for token in made)
         await client.post(f"/{made[0]}/join", json={"name": "A"})
-        third = (await client.post("/new")).json()["token"]  # the one that nobody has joined gives way
+        third = (await client.post("/new")).json()["token"]  # the one that was used longest ago gives way
         statuses = {token: (await client.get(f"/{token}/poll")).status_code for token in (*made, third)}
         assert list(statuses.values()) == [200, 403, 200]
         for _ in range(3):
@@ -260,6 +260,20 @@ async def test_the_rooms_of_a_relay_are_bounded_and_forgotten() -> None:
         assert tries[0] == 403 and 429 in tries
         await asyncio.sleep(0.7)
         assert (await client.get(f"/{third}/poll")).status_code in (403, 429)
+
+
+async def test_who_makes_many_rooms_of_a_relay_ends_none_of_others() -> None:
+    async with serving(relay_app(limits=RelayLimits(rooms=6))) as port:
+
+        def client(source: str) -> httpx2.AsyncClient:
+            transport = httpx2.AsyncHTTPTransport(local_address=source)
+            return httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}/acp", transport=transport)
+
+        async with client("127.0.0.1") as ann, client("127.0.0.2") as hog, client("127.0.0.3") as other:
+            token = (await ann.post("/new")).json()["token"]
+            for each in (hog, other) * 6:
+                assert (await each.post("/new")).status_code == 200
+            assert (await ann.get(f"/{token}/poll")).status_code == 200
 
 
 async def test_an_exception_of_the_caller_leaves_a_server_of_tcp_as_it_is_and_its_connections_are_closed() -> None:

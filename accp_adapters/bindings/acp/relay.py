@@ -243,9 +243,7 @@ class _Relay:
 
     async def _body(self, request: Request) -> dict[str, Any]:
         owner = network_of(request.scope)
-        text = (
-            await read_body(request, self._bodies, owner, limit=2 * MAX_ACP_BYTES, seconds=_BODY_SECONDS)
-        ).decode()
+        text = (await read_body(request, self._bodies, owner, limit=2 * MAX_ACP_BYTES, seconds=_BODY_SECONDS)).decode()
         log_frame(Direction.RECEIVED, "relay", text)
         return read_object(text, limit=2 * MAX_ACP_BYTES)
 

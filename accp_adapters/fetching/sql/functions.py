@@ -13,16 +13,22 @@ from accp_adapters.fetching.budget import PIECE, WorkBudget
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["FUNCTIONS", "OPERATORS", "TABLE_FUNCTIONS", "QueryConnection", "add_functions", "guard"]
+__all__ = ["CALLS", "FUNCTIONS", "OPERATORS", "TABLE_FUNCTIONS", "QueryConnection", "add_functions", "guard"]
 
-_NAMES: Final = """
-    abs avg ceil ceiling char coalesce concat count cume_dist date datetime dense_rank first_value floor format glob
-    group_concat ifnull iif instr json_array_length json_extract json_type json_valid julianday lag last_value lead
-    length like lower ltrim max min mod nth_value ntile nullif percent_rank pow power printf rank replace round
-    row_number rtrim sign sqrt strftime substr substring sum time total trim typeof unicode unixepoch upper
-"""
-FUNCTIONS: Final = frozenset(_NAMES.split())
-"""The functions that a query may call, in lower case."""
+_NAMES: Final = {
+    "adds": "abs avg ceil ceiling floor mod pow power round sign sqrt sum total",
+    "counts": """count cume_dist dense_rank instr json_array_length json_valid julianday length ntile percent_rank rank
+        row_number unicode unixepoch""",
+    "writes": """char concat format group_concat json_type lower ltrim printf replace rtrim substr substring trim typeof
+        upper""",
+    "chooses": "coalesce ifnull iif max min nullif",
+    "looks": "first_value lag last_value lead nth_value",
+    "tests": "glob like",
+    "": "date datetime json_extract strftime time",
+}
+CALLS: Final = {name: group for group, names in _NAMES.items() for name in names.split()}
+"""The functions that a query may call, in lower case, by what they do."""
+FUNCTIONS: Final = frozenset(CALLS)
 TABLE_FUNCTIONS: Final = frozenset(("json_each", "json_tree"))
 """The functions that a query may call in place of a table."""
 OPERATORS: Final = frozenset(("->", "->>"))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from accp_adapters.fetching.sql.functions import FUNCTIONS, TABLE_FUNCTIONS
+from accp_adapters.fetching.sql.functions import CALLS, TABLE_FUNCTIONS
 from accp_adapters.fetching.sql.tables import (
     SPELLING,
     Catalog,
@@ -80,41 +80,16 @@ _JOINS: Final = frozenset(["JOIN", "LEFT", "RIGHT", "FULL", "INNER", "OUTER", "C
 _CLAUSES: Final = {
     "FROM": (), "WHERE": (), "GROUP": ("BY",), "ORDER": ("BY",), "HAVING": (), "LIMIT": (), "OFFSET": (),
     "UNION": ("SELECT", "ALL", "VALUES", "("), "EXCEPT": ("SELECT", "VALUES", "("), "INTERSECT": ("SELECT", "VALUES"),
-    "WINDOW": (),
+
 }  # fmt: skip
 """The words that begin a clause, some only before one of those on the right."""
 _ENDS_TEXT: Final = frozenset(["AND", "OR", "NOT", "IS", "LIKE", "ILIKE", "BETWEEN", "GLOB", "COLLATE"])
-_WORDS_OF: Final = {
-    "of_first": """
-        coalesce ifnull nullif max min lag lead first_value last_value nth_value
-    """,
-    "adds": """
-        sum avg total abs round ceil ceiling floor sqrt pow power mod sign
-    """,
-    "counts": """
-        count length instr unicode json_array_length row_number rank dense_rank ntile julianday unixepoch
-        percent_rank cume_dist json_valid
-    """,
-    "writes_text": """
-        lower upper substr substring trim ltrim rtrim replace printf format concat char group_concat typeof
-        json_type strftime date datetime time hex quote
-    """,
-    "cast_to_number": """
-        INTEGER INT REAL NUMERIC FLOAT DOUBLE DECIMAL BIGINT
-    """,
-}
-"""Functions by what their result is, and types of CAST."""
-_OF_FIRST: Final = frozenset(_WORDS_OF["of_first"].split())
-"""Functions whose result is one of their arguments."""
-_ADDS: Final = frozenset(_WORDS_OF["adds"].split())
-_COUNTS: Final = frozenset(_WORDS_OF["counts"].split())
-_WRITES_TEXT: Final = frozenset(_WORDS_OF["writes_text"].split())
-_EXTREMES: Final = ("max", "min")
-_OF_WINDOW: Final = ("lag", "lead", "first_value", "last_value", "nth_value")
 _DATES: Final = frozenset(("date", "datetime", "time", "julianday", "strftime", "unixepoch"))
 _SOME: Final = "count, sum, avg, min, max, total, round, substr, instr, lower, coalesce, json_extract, strftime"
+_KINDS: Final = {"adds": Kind.NUMBER, "counts": Kind.NUMBER, "writes": Kind.TEXT, "tests": Kind.BOOLEAN}
+"""What calls give."""
 _NUMERIC: Final = frozenset((Kind.NUMBER, Kind.DURATION, Kind.BOOLEAN))
-_CAST_TO_NUMBER: Final = frozenset(_WORDS_OF["cast_to_number"].split())
+_CAST_TO_NUMBER: Final = ("INTEGER", "INT", "REAL", "NUMERIC", "FLOAT", "DOUBLE", "DECIMAL", "BIGINT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,8 +274,7 @@ def resolve_select(query: str, catalog: Catalog) -> ResolvedQuery:
             query is too long.
     """
     parser = _Parser(query, catalog)
-    parser.query.sql, _ = parser.whole_select()
-    return parser.query
+    return parser.whole_select()
 
 
 def split_parts(query: str) -> list[str]:
@@ -428,6 +402,11 @@ class _Parser:
             raise refuse(f"expected ) for each (, found {shown!r} without it")
         self._need(")")
 
+    @property
+    def _merges(self) -> bool:
+        """Return whether rows of the result may be none of the tables."""
+        return any(token.upper in ("UNION", "EXCEPT", "INTERSECT", "GROUP", "DISTINCT") for token in self._tokens)
+
     def _is_clause(self) -> bool:
         word = self._token.upper
         if self._token.kind != "word" or word not in _CLAUSES:
@@ -441,12 +420,12 @@ class _Parser:
 
     # -- statements
 
-    def whole_select(self) -> tuple[str, list[_Output]]:
-        """Return the whole query, and its columns."""
-        found = self._select(is_top=True)
+    def whole_select(self) -> ResolvedQuery:
+        """Return the whole query."""
+        self.query.sql, _ = self._select(is_top=True)
         if self._token.kind != "end":
             raise self._unexpected("the end of the query")
-        return found
+        return self.query
 
     def whole_condition(self, part: str) -> str:
         """Return a condition of the rows of a table."""
@@ -539,16 +518,17 @@ class _Parser:
         # Names are resolved by the tables, which stand behind them.
         start, end = self._at, self._end_of_items()
         self._at = end
-        tables = (
-            self._from() if self._take("FROM") else self._main_table(start) if is_top and len(self._named) == 1 else ""
-        )
+        if self._take("FROM"):
+            tables = f" FROM {self._tables()}"
+        else:
+            tables = self._main_table(start) if is_top and len(self._named) == 1 else ""
         behind = self._at
         self._at = start
         items, of_parents, joins = self._items(end, is_top=is_top)
         self._at = behind
         where = f" WHERE {self._expression().sql}" if self._take("WHERE") else ""
         sql = f"SELECT {f'{distinct} ' * bool(distinct)}{', '.join([*items, *of_parents])}{tables}{joins}{where}"
-        return sql + self._group_by() + self._windows()
+        return sql + self._group_by()
 
     def _end_of_items(self) -> int:
         depth, at = 0, self._at
@@ -580,9 +560,6 @@ class _Parser:
         self._scope.sources.append(_Source(table.name, table))
         self.query.tables.append(table)
         return f" FROM {_place(table)} AS {quote(table.name)}"
-
-    def _from(self) -> str:
-        return f" FROM {self._tables()}"
 
     def _tables(self) -> str:
         parts = [self._table()]
@@ -727,7 +704,7 @@ class _Parser:
             if star := self._star():
                 sources, items_of_star = star
                 items += items_of_star
-                if is_top and len(self._scope.sources) == 1 and sources[0].table and not self._merges(end):
+                if is_top and len(self._scope.sources) == 1 and sources[0].table and not self._merges:
                     joins, of_parents = _join_parents(sources[0].table, self._catalog, sources[0].alias)
                 self.query.shows_rows = self.query.shows_rows or is_top
             else:
@@ -737,11 +714,6 @@ class _Parser:
         if self._at != end:
             raise self._unexpected("a comma or FROM")
         return items, of_parents, joins
-
-    def _merges(self, end: int) -> bool:
-        """Return whether rows of the result are none of the table."""
-        words = {token.upper for token in self._tokens}
-        return bool(words & {"UNION", "EXCEPT", "INTERSECT", "GROUP", "DISTINCT"})
 
     def _star(self) -> tuple[list[_Source], list[str]] | None:
         """Take `*` or `orders.*`; the columns that it shows do not say again what others or child tables say."""
@@ -804,17 +776,6 @@ class _Parser:
             sql = f" GROUP BY {', '.join(terms)}"
         return f"{sql} HAVING {self._expression().sql}" if self._take("HAVING") else sql
 
-    def _windows(self) -> str:
-        if not self._take("WINDOW"):
-            return ""
-        parts = []
-        while True:
-            name = self._name()
-            self._need("AS")
-            parts.append(f"{quote(name)} AS {self._window()}")
-            if not self._take(","):
-                return f" WINDOW {', '.join(parts)}"
-
     def _order_by(self, *, is_top: bool) -> str:
         terms = self._terms() if self._take("ORDER") else []
         if is_top and self._token.kind in ("end", "word"):
@@ -828,7 +789,7 @@ class _Parser:
         words = {token.upper for token in self._tokens}
         sources = self._scope.sources
         is_rows = all(source.table for source in sources) and not self._scope.is_compound and not self.query.groups
-        if not is_rows or not (len(sources) > 1 or "OVER" in words) or {"UNION", "GROUP", "DISTINCT"} & words:
+        if not is_rows or not (len(sources) > 1 or "OVER" in words) or self._merges:
             return []
         rowids = [_row_number(source) for source in sources]
         return [each for each in rowids if each] if all(rowids) else []
@@ -1093,7 +1054,7 @@ class _Parser:
         name = token.text.lower()
         if name == "cast":
             return self._cast()
-        if name not in FUNCTIONS:
+        if name not in CALLS:
             raise refuse(f"expected a function of SQLite that reads, such as {_SOME}; found {token.text!r}")
         self._at += 2
         distinct = self._take("DISTINCT")
@@ -1121,22 +1082,23 @@ class _Parser:
 
     def _called(self, name: str, arguments: list[_Expr], distinct: str) -> _Expr:
         _refuse_clock(name, arguments)
-        for each in arguments[:1] if name in _ADDS else ():
+        group, is_extreme = CALLS[name], name in ("max", "min")
+        for each in arguments[:1] if group == "adds" else ():
             self._check_number(each, name)
             self._use(each)
-        self.query.patterns += [""] * (name in ("like", "glob"))
-        result = _Expr("", _kind_of_call(name))
-        if name in _OF_FIRST or name == "iif":
-            first, end = (1, None) if name == "iif" else (0, 1 if name in _OF_WINDOW else None)
+        self.query.patterns += [""] * (group == "tests")
+        result = _Expr("", _KINDS.get(group))
+        if group in ("chooses", "looks"):
+            first, end = name == "iif", 1 if group == "looks" else None
             result = _all_merged(arguments[first:end])
             arguments[first:end] = [_fitted(each, result) for each in arguments[first:end]]
-        for one, other in pairwise(arguments if name in _EXTREMES else ()):
+        for one, other in pairwise(arguments if is_extreme else ()):
             self._check_pair(one, other, "<")
-        for each in arguments if name in _EXTREMES else ():
+        for each in arguments if is_extreme else ():
             self._use(each)
         sql = f"{name}({f'{distinct} ' * bool(distinct)}{', '.join(each.sql for each in arguments)})"
-        is_extreme = name in _EXTREMES and len(arguments) == 1 and arguments[0].is_column
-        return _Expr(sql, result.kind, result.column, is_extreme=is_extreme)
+        is_cell = is_extreme and len(arguments) == 1 and arguments[0].is_column
+        return _Expr(sql, result.kind, result.column, is_extreme=is_cell)
 
     def _over(self, found: _Expr) -> _Expr:
         """Return a call with what stands behind it: FILTER (WHERE …), OVER (…)."""
@@ -1148,16 +1110,13 @@ class _Parser:
             self._close(opening)
         if self._token.upper == "OVER":
             self._at += 1
-            window = self._window() if self._token.text == "(" else quote(self._name())
-            found = replace(found, sql=f"{found.sql} OVER {window}", is_extreme=False)
+            found = replace(found, sql=f"{found.sql} OVER {self._window()}", is_extreme=False)
         return found
 
     def _window(self) -> str:
         opening = self._at
         self._need("(")
         parts = []
-        if self._token.is_name and self._token.upper not in ("PARTITION", "ORDER", "ROWS", "RANGE", "GROUPS"):
-            parts.append(quote(self._name()))
         if self._take("PARTITION"):
             self._need("BY")
             terms = [self._expression().sql]
@@ -1181,7 +1140,7 @@ class _Parser:
         inner = self._expression()
         self._need("AS", " in CAST")
         kind = self._token.upper
-        if kind not in _CAST_TO_NUMBER | {"TEXT", "VARCHAR", "CHAR", "BLOB"}:
+        if kind not in (*_CAST_TO_NUMBER, "TEXT", "VARCHAR", "CHAR", "BLOB"):
             raise self._unexpected("CAST(… AS INTEGER), REAL or TEXT")
         self._at += 1
         if self._token.text == "(":
@@ -1415,14 +1374,6 @@ class _Parser:
 def _fits_values(stored: StoredColumn, pattern: str | None) -> bool:
     """Return whether a pattern may be meant of the ISO texts of moments, not of their spellings."""
     return stored.kind is Kind.MOMENT and bool(pattern and re.match(r"[%*]?\d{4}(-|[%*]$)", pattern))
-
-
-def _kind_of_call(name: str) -> Kind | None:
-    if name in _ADDS or name in _COUNTS:
-        return Kind.NUMBER
-    if name in ("like", "glob"):
-        return Kind.BOOLEAN
-    return Kind.TEXT if name in _WRITES_TEXT and name not in _DATES else None
 
 
 def _refuse_clock(name: str, arguments: Sequence[_Expr]) -> None:

@@ -7,7 +7,7 @@
     │   └── WindowFull                                      the peer has to acknowledge frames first
     └── RemoteProtocolError            .reply               the peer broke the protocol
 
-`code` is a code of `accp_core.error_codes` or of `accp_core.acp.document`. The type tells who is at fault, the code
+`code` is a code of `accp_core.error_codes` or of `accp_core.acp.envelope`. The type tells who is at fault, the code
 tells the peer what is wrong.
 """
 

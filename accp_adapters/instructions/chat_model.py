@@ -10,7 +10,7 @@ from typing import Final
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
-from accp_core.aacp.vocabulary import DRAFT_VOCABULARY, VERSION, Vocabulary
+from accp_core.aacp.packet import DRAFT_VOCABULARY, VERSION, Vocabulary
 from accp_core.strict_json import read_json
 
 __all__ = ["AsyncModelInstructionEncoder", "ModelInstructionEncoder"]

@@ -14,9 +14,8 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import Final
 
-from accp_core.aacp.packet import Packet, canonical
-from accp_core.aacp.validation import validate
-from accp_core.aacp.vocabulary import PRIORITIES, PRIORITY, RETURN, VERSION_KEY
+from accp_core.aacp.instruction import validate
+from accp_core.aacp.packet import PRIORITIES, PRIORITY, RETURN, VERSION_KEY, Packet, canonical
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
 from accp_core.strict_json import compact_json, read_json

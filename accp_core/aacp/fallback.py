@@ -16,16 +16,24 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from accp_core.aacp.findings import Finding
-from accp_core.aacp.guard import Guard, sensitive_values
-from accp_core.aacp.instruction import Instruction, find_omissions
-from accp_core.aacp.packet import Packet, parse_packet, serialize_packet, with_fields
-from accp_core.aacp.patterns import Phrasebook
-from accp_core.aacp.registry import InstructionStore, RegistryEntry
+from accp_core.aacp.encoding import Guard, sensitive_values
+from accp_core.aacp.instruction import Instruction, find_omissions, find_unusable, validate
+from accp_core.aacp.packet import (
+    DRAFT_VOCABULARY,
+    PRIORITY,
+    RETURN,
+    VERSION,
+    VERSION_KEY,
+    Finding,
+    Packet,
+    Vocabulary,
+    parse_packet,
+    serialize_packet,
+    with_fields,
+)
+from accp_core.aacp.registry import InstructionStore, Phrasebook, RegistryEntry
 from accp_core.aacp.steps import Workflow
 from accp_core.aacp.templates import SentenceShape, fill_template, make_template, read_shape
-from accp_core.aacp.validation import find_unusable, validate
-from accp_core.aacp.vocabulary import DRAFT_VOCABULARY, PRIORITY, RETURN, VERSION, VERSION_KEY, Vocabulary
 from accp_core.aacp.workflows import WORKFLOWS
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, EncodeError

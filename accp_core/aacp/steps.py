@@ -17,16 +17,16 @@ from typing import Any, ClassVar, Final, cast
 
 from accp_core.aacp.encoding import (
     Argument,
+    Guard,
     check_values,
     is_blank,
     is_key,
     make_packet,
+    sensitive_values,
     write_scalar,
     write_value,
 )
-from accp_core.aacp.guard import Guard, sensitive_values
-from accp_core.aacp.packet import Packet
-from accp_core.aacp.vocabulary import DRAFT_VOCABULARY, PRIORITIES, Vocabulary
+from accp_core.aacp.packet import DRAFT_VOCABULARY, PRIORITIES, Packet, Vocabulary
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError, ProtocolError
 
@@ -67,7 +67,7 @@ class WorkflowStep:
     pointers: tuple[str, ...] = ()
     """The arguments that must be the address of data, because the data itself must not be in a packet (section 15)."""
     phrases: tuple[str, ...] = ()
-    """How people say the step: instructions in English in the notation of `accp_core.aacp.patterns`."""
+    """How people say the step: instructions in English in the notation of `accp_core.aacp.registry`."""
     vocabulary: Vocabulary = DRAFT_VOCABULARY
     """The words whose keys may be used besides the draft's."""
     guard: Guard | None = sensitive_values

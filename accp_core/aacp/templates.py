@@ -21,23 +21,14 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from accp_core.aacp.instruction import Instruction, digest, spellings
-from accp_core.aacp.packet import Packet
-from accp_core.aacp.vocabulary import PRIORITY, RETURN, VERSION_KEY
+from accp_core.aacp.packet import PRIORITY, RETURN, VERSION_KEY, Packet
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
 
 __all__ = [
-    "MAX_TOKENS",
-    "Money",
-    "SentenceShape",
-    "fill_template",
-    "is_user",
-    "make_template",
-    "read_money",
-    "read_period",
-    "read_sentence",
-    "read_shape",
-]
+    "MAX_TOKENS", "Money", "SentenceShape", "fill_template", "is_user", "make_template", "read_money",
+    "read_period", "read_sentence", "read_shape",
+]  # fmt: skip
 
 MAX_TOKENS: Final = 120
 """Words and marks of a text that patterns are tried on; a longer one says more than a step of a workflow."""

@@ -1,6 +1,6 @@
 """ACP transport 0.3 without sockets: one envelope for five bindings, and the framing of each binding."""
 
-from accp_core.acp.card import AgentCard
+from accp_core.acp.card import AgentCard, Binding, Link, next_link, parse_link
 from accp_core.acp.connection import (
     Acknowledged,
     AcpEvent,
@@ -14,25 +14,29 @@ from accp_core.acp.connection import (
     SendResult,
     UnknownReceived,
 )
-from accp_core.acp.document import AcpError
 from accp_core.acp.envelope import (
     AcpEnvelope,
+    AcpError,
     AcpMessage,
     AcpReply,
+    ByteLineReader,
     CardMessage,
+    DataPart,
     ErrorMessage,
+    FilePart,
+    OpaquePart,
+    Part,
+    TextPart,
     UnknownMessage,
+    error_body,
     parse_envelope,
     serialize_envelope,
 )
-from accp_core.acp.framing import ByteLineReader, error_body
-from accp_core.acp.link import Binding, Link, next_link, parse_link
-from accp_core.acp.parts import DataPart, FilePart, OpaquePart, Part, TextPart
 
 __all__ = [
-    "Acknowledged", "AcpEnvelope", "AcpError", "AcpEvent", "AcpMessage", "AcpMessageReceived", "AcpReply", "AgentCard",
-    "Binding", "ByteLineReader", "CardMessage", "CardReceived", "Connection", "DataPart", "DuplicateDropped",
-    "ErrorMessage", "ErrorReceived", "FilePart", "Link", "OpaquePart", "Part", "Refused", "ReplyReceived", "SendResult",
-    "TextPart", "UnknownMessage", "UnknownReceived", "error_body", "next_link", "parse_envelope", "parse_link",
-    "serialize_envelope",
+    "Acknowledged", "AcpEnvelope", "AcpError", "AcpEvent", "AcpMessage", "AcpMessageReceived", "AcpReply",
+    "AgentCard", "Binding", "ByteLineReader", "CardMessage", "CardReceived", "Connection", "DataPart",
+    "DuplicateDropped", "ErrorMessage", "ErrorReceived", "FilePart", "Link", "OpaquePart", "Part", "Refused",
+    "ReplyReceived", "SendResult", "TextPart", "UnknownMessage", "UnknownReceived", "error_body", "next_link",
+    "parse_envelope", "parse_link", "serialize_envelope",
 ]  # fmt: skip

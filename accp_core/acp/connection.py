@@ -19,18 +19,21 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from accp_core.acp.card import AgentCard
-from accp_core.acp.document import MAX_ACP_BYTES, AcpError, Json, write_object
 from accp_core.acp.envelope import (
+    MAX_ACP_BYTES,
+    AcpError,
     AcpMessage,
     AcpReply,
     CardMessage,
     ErrorMessage,
+    Json,
+    Part,
     UnknownMessage,
     parse_envelope,
     serialize_envelope,
     timestamp,
+    write_object,
 )
-from accp_core.acp.parts import Part
 from accp_core.bounded import BoundedDict
 from accp_core.errors import DecodeError, LocalProtocolError
 

@@ -1,4 +1,6 @@
-"""The message envelope, the same over every binding (ACP transport 0.3, sections 1, 3.4 and 8).
+"""A message as a value and as text: JSON, parts, envelope, and the framing of each binding (ACP transport 0.3).
+
+The envelope is the same over every binding (sections 1, 3.4 and 8):
 
     type, message_id, ts, from, role, parts  [+ optional extension fields]
 
@@ -7,19 +9,253 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
-from accp_core.acp.document import MAX_ACP_BYTES, AcpError, Json, read_object, refusal, write_object
-from accp_core.acp.parts import Part, describe, expect_text, part_to_json, parts_of
-from accp_core.errors import EncodeError
+from accp_core.errors import DecodeError, EncodeError
+from accp_core.strict_json import compact_json, read_json
 
 __all__ = [
-    "AcpEnvelope", "AcpMessage", "AcpReply", "CardMessage", "ErrorMessage", "UnknownMessage", "envelope_from_json",
-    "parse_envelope", "serialize_envelope", "timestamp",
+    "KEEPALIVE", "MAX_ACP_BYTES", "AcpEnvelope", "AcpError", "AcpMessage", "AcpReply", "ByteLineReader",
+    "CardMessage", "DataPart", "ErrorMessage", "FilePart", "Json", "OpaquePart", "Part", "TextPart",
+    "UnknownMessage", "envelope_from_json", "error_body", "parse_envelope", "part_from_json", "part_to_json",
+    "parts_of", "read_object", "refusal", "serialize_envelope", "timestamp", "write_object",
 ]  # fmt: skip
+
+
+# JSON texts of ACP: one object each, of a bounded size, and the error codes (ACP transport 0.3, section 3.4).
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+
+MAX_ACP_BYTES: Final = 1 << 20
+"""Bytes of a message in UTF-8."""
+
+
+class AcpError(StrEnum):
+    """A code; the value is what `error_code` holds."""
+
+    INVALID_REQUEST = "ERR_INVALID_REQUEST"
+    AMBIGUOUS_PEER = "ERR_AMBIGUOUS_PEER"
+    NOT_FOUND = "ERR_NOT_FOUND"
+    TIMEOUT = "ERR_TIMEOUT"
+    TOO_LARGE = "ERR_MSG_TOO_LARGE"
+    INTERNAL = "ERR_INTERNAL"
+    NOT_CONNECTED = "ERR_NOT_CONNECTED"
+
+    @property
+    def status(self) -> int:
+        """The HTTP status of an answer with this code."""
+        return _STATUS[self]
+
+
+_STATUS: Final = {
+    AcpError.INVALID_REQUEST: 400,
+    AcpError.AMBIGUOUS_PEER: 400,
+    AcpError.NOT_FOUND: 404,
+    AcpError.TIMEOUT: 408,
+    AcpError.TOO_LARGE: 413,
+    AcpError.INTERNAL: 500,
+    AcpError.NOT_CONNECTED: 503,
+}
+
+
+def read_object(text: str, *, limit: int = MAX_ACP_BYTES) -> dict[str, Any]:
+    """Return the value of a text that is one JSON object, read by the rules of `accp_core.strict_json`.
+
+    Args:
+        text: The text of a peer.
+        limit: Bytes of the text in UTF-8.
+
+    Raises:
+        DecodeError: ERR_MSG_TOO_LARGE, the text has more than `limit` bytes; ERR_INVALID_REQUEST, it is no JSON object.
+    """
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise refusal("expected UTF-8 text, found half of a surrogate pair", text, error.start) from None
+    if size > limit:
+        reason = f"expected at most {limit} bytes, found {size}"
+        raise DecodeError(reason, code=AcpError.TOO_LARGE, text=text, position=0)
+    try:
+        data = read_json(text)
+    except json.JSONDecodeError as error:
+        raise refusal(f"expected JSON: {error.msg}", text, error.pos) from None
+    except (ValueError, RecursionError) as error:
+        raise refusal(f"expected JSON: {error}", text) from None
+    if not isinstance(data, dict):
+        raise refusal(f"expected a JSON object, found {type(data).__name__}", text)
+    return data
+
+
+def write_object(data: Mapping[str, Any], *, limit: int = MAX_ACP_BYTES) -> str:
+    """Return the JSON text of an object, on one line, in UTF-8; half of a surrogate pair is escaped.
+
+    Args:
+        data: The object.
+        limit: Bytes of the text in UTF-8.
+
+    Raises:
+        EncodeError: ERR_INVALID_REQUEST, the value is not JSON; ERR_MSG_TOO_LARGE, its text has more than `limit`
+            bytes.
+    """
+    try:
+        text = compact_json(data)
+    except EncodeError as error:
+        raise EncodeError(error.reason, code=AcpError.INVALID_REQUEST) from None
+    size = len(text.encode())
+    if size > limit:
+        raise EncodeError(f"expected at most {limit} bytes, found {size}", code=AcpError.TOO_LARGE)
+    return text
+
+
+def refusal(reason: str, text: str, position: int = 0) -> DecodeError:
+    """Return the exception for a text that is no message: ERR_INVALID_REQUEST."""
+    return DecodeError(reason, code=AcpError.INVALID_REQUEST, text=text, position=position)
+
+
+# The parts of a message: text, files, data (ACP transport 0.3, section 3.4).
+#
+# Two SDKs of the reference call the content of a part "text" or "data"; we read these like "content", which we write. A
+# part of an unknown type is kept unchanged.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPart:
+    """A text."""
+
+    content: str
+    """The text."""
+    extra: Mapping[str, Json] = field(default_factory=dict)
+    """Unknown members, unchanged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePart:
+    """The address of a file."""
+
+    url: str
+    """Where the file is."""
+    media_type: str = ""
+    """Its media type, such as "application/pdf"."""
+    filename: str = ""
+    """Its name."""
+    extra: Mapping[str, Json] = field(default_factory=dict)
+    """Unknown members, unchanged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataPart:
+    """A JSON value, such as the text of another protocol."""
+
+    content: Json
+    """The value."""
+    media_type: str = ""
+    """Its media type, such as "application/accp"."""
+    extra: Mapping[str, Json] = field(default_factory=dict)
+    """Unknown members, unchanged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpaquePart:
+    """A part of an unknown type."""
+
+    raw: Mapping[str, Json]
+    """The whole JSON object."""
+
+
+Part: TypeAlias = "TextPart | FilePart | DataPart | OpaquePart"
+
+MAX_PARTS: Final = 10_000
+"""Parts of a message."""
+
+
+def part_from_json(data: object) -> Part:
+    """Return the part of a JSON value.
+
+    Raises:
+        ValueError: It is no part; says what was expected and found.
+    """
+    if not isinstance(data, Mapping) or not isinstance(data.get("type"), str):
+        raise ValueError(f"expected a part with a type, found {describe(data)}")
+    match data["type"]:
+        case "text":
+            content = first_member(data, ("content", "text"))
+            return TextPart(content=expect_text(content, "content"), extra=other_members(data, "content", "text"))
+        case "file":
+            names = ("url", "media_type", "filename")
+            texts = {name: expect_text(data.get(name, ""), name) for name in names}
+            if not texts["url"]:
+                raise ValueError(f"expected a file part with a url, found {describe(data)}")
+            return FilePart(**texts, extra=other_members(data, *names))
+        case "data":
+            media_type = expect_text(data.get("media_type", ""), "media_type")
+            content = first_member(data, ("content", "data"))
+            extra = other_members(data, "content", "data", "media_type")
+            return DataPart(content=content, media_type=media_type, extra=extra)
+    return OpaquePart(raw=data)
+
+
+def part_to_json(part: Part) -> dict[str, Json]:
+    """Return the JSON of a part; `part_from_json` gives the part back."""
+    match part:
+        case TextPart():
+            return {"type": "text", "content": part.content, **part.extra}
+        case FilePart():
+            optional = {"media_type": part.media_type, "filename": part.filename}
+            return {
+                "type": "file",
+                "url": part.url,
+                **{name: text for name, text in optional.items() if text},
+                **part.extra,
+            }
+        case DataPart():
+            media_type: dict[str, Json] = {"media_type": part.media_type} if part.media_type else {}
+            return {"type": "data", "content": part.content, **media_type, **part.extra}
+    return dict(part.raw)
+
+
+def parts_of(data: Mapping[str, Any]) -> tuple[Part, ...]:
+    """Return the parts of a message or reply, which may have "text" or "content" instead of a single text part.
+
+    Raises:
+        ValueError: It has none of the three, or a value that is no part.
+    """
+    if "parts" not in data:
+        return (TextPart(content=expect_text(first_member(data, ("text", "content")), "text")),)
+    parts = data["parts"]
+    if not isinstance(parts, Sequence) or isinstance(parts, str) or not 0 < len(parts) <= MAX_PARTS:
+        raise ValueError(f"parts: expected 1 to {MAX_PARTS} parts, found {describe(parts)}")
+    return tuple(part_from_json(part) for part in parts)
+
+
+def first_member(data: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """Return the value of the first of these members that is there; ValueError where none is."""
+    for name in names:
+        if name in data:
+            return data[name]
+    raise ValueError(f"{names[0]}: expected a value, found none")
+
+
+def expect_text(value: object, name: str) -> str:
+    """Return `value`, which must be text; ValueError otherwise."""
+    if not isinstance(value, str):
+        raise ValueError(f"{name}: expected text, found {describe(value)}")
+    return value
+
+
+def other_members(data: Mapping[str, Json], *known: str) -> dict[str, Json]:
+    """Return the members except type and `known`."""
+    return {name: value for name, value in data.items() if name not in ("type", *known)}
+
+
+def describe(value: object) -> str:
+    """Return how an error shows a value: its beginning, or type and size of a container, which may be deeply nested."""
+    return f"{type(value).__name__} of {len(value)}" if isinstance(value, (dict, list)) else repr(value)[:80]
+
 
 ROLES: Final = ("user", "agent")
 
@@ -217,3 +453,85 @@ def _checked(value: Any, name: str) -> Any:
     if not is_valid(value):
         raise ValueError(f"{name}: expected {expected}, found {describe(value)}")
     return value
+
+
+# The framing of messages in byte streams and requests, for each binding (ACP transport 0.3, sections 4.2 to 7.2).
+#
+# WebSocket      one text frame is one message; no framing needed
+# stdio, TCP     one JSON object per line, UTF-8, ended by LF            ByteLineReader
+# HTTP/SSE       data: {json} LF LF; comments keep the stream alive      KEEPALIVE
+#                POST /message:send {json}                               error_body
+# HTTP relay     the envelope is the body; the relay sets id, seq, ts    RELAY_FIELDS, SENT_AT
+
+KEEPALIVE: Final = b": keepalive\n\n"
+"""A comment that keeps an event stream open while there are no events."""
+
+SENT_AT: Final = "sent_at"
+"""The field for the sender's `ts` on a relay, which overwrites `ts`."""
+RELAY_FIELDS: Final = frozenset({"id", "seq", "ts", SENT_AT})
+"""The fields that a relay writes, and our field for the sender's time."""
+
+
+class ByteLineReader:
+    """Splits a byte stream into lines of bounded size, at LF only (sections 4.2 and 7.2)."""
+
+    def __init__(self, limit: int = MAX_ACP_BYTES) -> None:
+        """Read lines of at most `limit` bytes; blank lines are skipped."""
+        self.limit = limit
+        """Bytes of a line."""
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    @property
+    def waiting(self) -> int:
+        """Bytes of the line that is not complete."""
+        return self._size
+
+    def feed(self, data: bytes) -> list[str]:
+        """Return the lines that are complete after `data`, without line ends.
+
+        The rest of the stream cannot be trusted after an error: the session ends.
+
+        Raises:
+            DecodeError: ERR_MSG_TOO_LARGE, a line is over the limit, complete or not; ERR_INVALID_REQUEST, a line is
+                not UTF-8.
+        """
+        *ended, rest = data.split(b"\n")
+        lines = []
+        for piece in ended:
+            self._take(piece)
+            lines.append(self._line())
+        self._take(rest)
+        return [line for line in lines if line.strip()]
+
+    def _take(self, piece: bytes) -> None:
+        self._size += len(piece)
+        if self._size > self.limit:
+            raise self._refuse(f"expected a line of at most {self.limit} bytes, found more", AcpError.TOO_LARGE)
+        self._pieces.append(piece)
+
+    def _line(self) -> str:
+        line, self._pieces, self._size = b"".join(self._pieces), [], 0
+        try:
+            return line.decode().removesuffix("\r")
+        except UnicodeDecodeError as error:
+            raise self._refuse(f"expected UTF-8: {error.reason}", AcpError.INVALID_REQUEST) from None
+
+    def _refuse(self, reason: str, code: AcpError) -> DecodeError:
+        self._pieces, self._size = [], 0
+        return DecodeError(reason, code=code, text="", position=0)
+
+
+def error_body(code: AcpError, reason: str, *, now: float, failed_message_id: str | None = None) -> str:
+    """Return the body of the response that refuses a request; its HTTP status is `code.status`.
+
+    The reason is in `error` and in `message`, because clients read one or the other.
+
+    Args:
+        code: The error code.
+        reason: What was expected and found.
+        now: Seconds of the Unix epoch.
+        failed_message_id: The message_id of the request, where it is known.
+    """
+    body = {"ok": False, "error_code": code.value, "error": reason, "message": reason, "ts": timestamp(now)}
+    return write_object(body if failed_message_id is None else {**body, "failed_message_id": failed_message_id})

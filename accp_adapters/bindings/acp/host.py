@@ -25,7 +25,7 @@ from accp_adapters.bindings.identity import ANONYMOUS, Authenticate, Principal, 
 from accp_adapters.serving.limits import Quota, TooMany
 from accp_core.acp import AcpError, AcpMessage, AgentCard, Binding, CardMessage, SendResult, parse_envelope
 from accp_core.acp.connection import RESUME
-from accp_core.acp.document import Json
+from accp_core.acp.envelope import Json
 from accp_core.errors import DecodeError, LocalProtocolError
 
 __all__ = ["AcpAgent", "AcpHost", "host_of", "seconds_left"]

@@ -47,8 +47,7 @@ from accp_core.acp import (
     error_body,
 )
 from accp_core.acp.connection import TOKEN_HEADER
-from accp_core.acp.document import Json, read_object
-from accp_core.acp.framing import KEEPALIVE
+from accp_core.acp.envelope import KEEPALIVE, Json, read_object
 from accp_core.errors import LocalProtocolError, ProtocolError
 from accp_core.strict_json import compact_json
 

@@ -15,7 +15,7 @@ from accp_adapters.bindings.acp.session import TOKEN_REFUSED, AcpSession, Channe
 from accp_adapters.bindings.client_logs import hide_tokens
 from accp_core.acp import AcpError, Binding
 from accp_core.acp.connection import ACK, CURSOR, RESUME
-from accp_core.acp.document import read_object
+from accp_core.acp.envelope import read_object
 from accp_core.errors import DecodeError
 from accp_core.strict_json import compact_json
 

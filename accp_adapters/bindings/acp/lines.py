@@ -47,7 +47,7 @@ from accp_core.acp import (
     parse_envelope,
     serialize_envelope,
 )
-from accp_core.acp.document import read_object, write_object
+from accp_core.acp.envelope import read_object, write_object
 from accp_core.errors import DecodeError, LocalProtocolError
 
 __all__ = ["LineChannel", "open_process", "open_tcp", "serve_stdio", "serve_tcp"]

@@ -29,7 +29,7 @@ from accp_adapters.serving.limits import Quota, RateLimit, Shares, TooMany
 from accp_adapters.serving.requests import AllowedHosts, RequestRefused, network_of, read_body
 from accp_adapters.wire_log import log_frame
 from accp_core.accp.debug import Direction
-from accp_core.acp.document import MAX_ACP_BYTES, read_object
+from accp_core.acp.envelope import MAX_ACP_BYTES, read_object
 from accp_core.bounded import BoundedDict
 from accp_core.errors import ProtocolError
 from accp_core.strict_json import compact_json

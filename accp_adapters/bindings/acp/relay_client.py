@@ -26,8 +26,7 @@ from accp_adapters.bindings.acp.http_client import HttpClient
 from accp_adapters.bindings.acp.session import DEFAULT_ACP_LIMITS, REPLACED, AcpLimits, ChannelClosed
 from accp_adapters.bindings.identity import AccessDenied, Authenticate, Principal, loopback_only, with_bearer_token
 from accp_core.acp import AgentCard, Binding, ErrorMessage, Link, parse_link, serialize_envelope
-from accp_core.acp.document import read_object
-from accp_core.acp.framing import RELAY_FIELDS, SENT_AT
+from accp_core.acp.envelope import RELAY_FIELDS, SENT_AT, read_object
 from accp_core.errors import DecodeError
 from accp_core.strict_json import compact_json
 

@@ -44,7 +44,7 @@ from accp_core.acp import (
     parse_envelope,
     serialize_envelope,
 )
-from accp_core.acp.document import MAX_ACP_BYTES, Json
+from accp_core.acp.envelope import MAX_ACP_BYTES, Json
 from accp_core.errors import DecodeError, LocalProtocolError, ProtocolError, RemoteProtocolError
 
 __all__ = [

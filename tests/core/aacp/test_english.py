@@ -4,7 +4,7 @@ import pytest
 
 from accp_core.aacp import encode_packet, explain, parse_packet
 from accp_core.aacp.audit import DOMAINS, LABELS, TASKS
-from accp_core.aacp.vocabulary import DRAFT_VOCABULARY, FIELD_TYPES, ORDER
+from accp_core.aacp.packet import DRAFT_VOCABULARY, FIELD_TYPES, ORDER
 
 
 @pytest.mark.requirement("aacp:8-1")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accp_core.aacp import Packet, guard, parse_packet, serialize_packet, validate
+from accp_core.aacp import Packet, encoding, parse_packet, serialize_packet, validate
 from accp_core.aacp import packet as packets
 from accp_core.aacp.packet import MAX_FIELDS, MAX_PACKET_CHARS
 from accp_core.errors import DecodeError, EncodeError
@@ -91,7 +91,7 @@ def test_length_and_count_are_bounded_in_both_directions() -> None:
     ids=["blanks", "blanks in a value", "pipes", "at signs", "fields"],
 )
 def test_hostile_texts_are_looked_at_once(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    patterns = count_patterns(monkeypatch, packets, guard)
+    patterns = count_patterns(monkeypatch, packets, encoding)
     calls = count_calls(lambda: validate(text))
     # A pattern of the guard reads all values in one text, with a line break between each two.
     assert max(pattern.characters for pattern in patterns) <= len(text)
@@ -99,6 +99,8 @@ def test_hostile_texts_are_looked_at_once(text: str, monkeypatch: pytest.MonkeyP
     assert calls < 500 + 500 * slots
 
 
-@pytest.mark.parametrize("pattern", [pattern for _, _, pattern, _ in guard._PATTERNS], ids=lambda found: found.pattern)
+@pytest.mark.parametrize(
+    "pattern", [pattern for _, _, pattern, _ in encoding._PATTERNS], ids=lambda found: found.pattern
+)
 def test_a_pattern_of_the_guard_reads_a_bounded_text_at_each_place(pattern: re.Pattern[str]) -> None:
     assert unbounded_repeats(pattern) == 0

@@ -17,7 +17,7 @@ from accp_core.aacp import (
     parse_packet,
 )
 from accp_core.aacp.instruction import Instruction
-from accp_core.aacp.patterns import Phrasebook
+from accp_core.aacp.registry import Phrasebook
 from accp_core.aacp.templates import MAX_TOKENS, fill_template, make_template, read_shape
 from accp_core.errors import EncodeError, ProtocolError
 from tests.conformance.vectors import ROOT

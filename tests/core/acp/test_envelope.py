@@ -20,8 +20,7 @@ from accp_core.acp import (
     parse_envelope,
     serialize_envelope,
 )
-from accp_core.acp.document import MAX_ACP_BYTES
-from accp_core.acp.envelope import timestamp
+from accp_core.acp.envelope import MAX_ACP_BYTES, timestamp
 from accp_core.errors import DecodeError, EncodeError
 
 HELLO = AcpMessage(parts=(TextPart(content="hi"),))

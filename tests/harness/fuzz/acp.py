@@ -4,8 +4,7 @@ from itertools import count
 from typing import Final
 
 from accp_core.acp import AgentCard, Connection
-from accp_core.acp.envelope import AcpMessage
-from accp_core.acp.parts import TextPart
+from accp_core.acp.envelope import AcpMessage, TextPart
 from accp_core.errors import EncodeError, LocalProtocolError
 
 __all__ = ["check"]

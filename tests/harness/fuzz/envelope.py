@@ -9,7 +9,7 @@ from accp_core.acp import (
     parse_link,
     serialize_envelope,
 )
-from accp_core.acp.document import MAX_ACP_BYTES
+from accp_core.acp.envelope import MAX_ACP_BYTES
 
 __all__ = ["check"]
 

@@ -20,6 +20,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate
 from typing import Final
 
 from accp_core.documents import Document, Prose, Value, looks_cut, read, wrapped_text
@@ -29,7 +30,7 @@ from accp_core.previews.records import RequestedRecords, find_requested_records
 from accp_core.previews.request import Request
 from accp_core.previews.rows import TablePreview, fill, query_lines
 from accp_core.previews.units import Excerpt, places_of_words
-from accp_core.tables import MAX_WHOLE, OpenedText, SampledTables, count_lines, open_document, sample_tables
+from accp_core.tables import MAX_WHOLE, OpenedText, SampledTables, count_lines, lines_of, open_document, sample_tables
 from accp_core.view.layout import AS_IS, escape_view
 from accp_core.view.render_value import DEFAULT_OPTIONS, Options
 from accp_core.view.text import View, render_document
@@ -237,6 +238,9 @@ class _Subject:
         marks = max(Marks.for_text(self.source), Marks.for_tables(self.source, tables), key=lambda each: each.length)
         shown = TablePreview(tables, request=self.request, marks=marks, counter=counter)
         prose = [(part.start, part.end) for part in self.document.parts if isinstance(part, Prose)]
+        if opened.how:
+            starts = list(accumulate(map(len, lines_of(self.source)), initial=0))
+            prose = [(starts[first - 1], starts[last]) for first, last in opened.outside]
         spans = [span for span in prose if self.source[slice(*span)].strip()]
         text = self.source.rstrip()
         excerpt = (
@@ -248,7 +252,7 @@ class _Subject:
 
         def write(room: float) -> str:
             parts = [shown.write(max(room - chars, min(shown.enough, room * most)))]
-            if chars + len(parts[0]) + len(spans) >= room > _EXAMPLE_ROOM * len(note) and note:
+            if note and room > _EXAMPLE_ROOM * len(note) and (opened.how or chars + len(parts[0]) + len(spans) >= room):
                 parts.append(note)
             if excerpt is not None and room > len(parts[0]):
                 parts.append(excerpt.write(room - sum(map(len, parts))))

@@ -41,7 +41,7 @@ A cell that a row does not have is not in its mapping.
 from accp_core.tables.build import tables_of
 from accp_core.tables.sampled import MAX_WHOLE, SampledTables, sample_tables
 from accp_core.tables.source import OpenedText, open_document, open_text
-from accp_core.tables.table import LINES, MAX_COLUMNS, TEXT_RECORDS, ParentLink, Row, Table
+from accp_core.tables.table import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, ParentLink, Row, Table
 from accp_core.tables.text_lines import (
     FIRST_LINE,
     LineNumbers,
@@ -52,6 +52,7 @@ from accp_core.tables.text_lines import (
 )
 
 __all__ = [
+    "FIELDS",
     "FIRST_LINE",
     "LINES",
     "MAX_COLUMNS",

@@ -9,8 +9,11 @@ from typing import Any, Final
 
 from accp_core.documents import BYTE_ORDER_MARK, Document, Literal, Value, json_document, read
 from accp_core.documents.grids import GRIDS
+from accp_core.documents.grids.cells import distinct_names, rows_of
+from accp_core.documents.inference import Inference, infer_tables
+from accp_core.documents.inference.cells import sums_up
 from accp_core.tables.build import tables_of
-from accp_core.tables.table import LINES, Table
+from accp_core.tables.table import FIELDS, LINES, Table
 from accp_core.tables.text_lines import table_of_lines
 
 __all__ = [
@@ -24,6 +27,8 @@ __all__ = [
 
 # A JSON document in a string in a text block, as MCP servers answer, is two deep.
 _MAX_NESTED: Final = 3
+_EXPLAINED: Final = 0.4
+"""The share of the lines of a text outside its grids up to which nothing more is inferred."""
 _MAX_RUNS: Final = 6
 """Runs of lines that are named."""
 
@@ -43,18 +48,24 @@ class OpenedText:
     grids: tuple[Any, ...] = ()
     """Where a text has grids: each of them, and all other values as one, since they are tables of their own."""
 
+    beside: tuple[Any, ...] = ()
+    """The rows of the tables that were inferred of lines without names of columns, which stay lines of text, too."""
     outside: tuple[tuple[int, int], ...] = ()
     """The first and the last number of each run of lines that are in no table beside `lines`."""
+    how: str = ""
+    """How tables were inferred, such as "columns by alignment"; empty: the text has a grammar."""
 
     @property
     def outside_note(self) -> str:
         """What an answer about rows says of other lines: "lines 13-61 are in no table; search for words there"."""
+        how = f"rows read as {self.how}" if self.how else ""
         if not self.outside:
-            return ""
+            return how
         named = ", ".join(f"{first}-{last}" if last > first else f"{first}" for first, last in self.outside[:_MAX_RUNS])
         more = f" and {len(self.outside) - _MAX_RUNS} other places" if len(self.outside) > _MAX_RUNS else ""
         subject, verb = ("line", "is") if self.outside[0][0] == self.outside[-1][1] else ("lines", "are")
-        return f"{subject} {named}{more} {verb} in no table; search for words there"
+        note = f"{subject} {named}{more} {verb} in no {'row' if how else 'table'}; search for words there"
+        return f"{how}; {note}" if how else note
 
     def tables(self, *, with_objects: bool = False) -> tuple[Table, ...]:
         """Return the tables of the value, as `tables_of` does, then `lines` where there is other text around it."""
@@ -66,6 +77,15 @@ class OpenedText:
             names = [*taken, *(table.name for table in found)]
             found += tables_of(value, names, with_objects=with_objects)
         return (*found, *([table_of_lines(self.prose)] if self.prose is not None else ()))
+
+    def tables_beside(self) -> tuple[Table, ...]:
+        """Return the tables `fields`, `fields_2` … of lines whose columns have no names, for queries that name them."""
+        found: list[Table] = []
+        for rows in self.beside:
+            (table, *_) = tables_of(rows)
+            number = len(found) + 1
+            found.append(replace(table, name=FIELDS if number == 1 else f"{FIELDS}_{number}"))
+        return tuple(found)
 
     @property
     def records(self) -> Any:
@@ -102,20 +122,67 @@ def open_document(document: Document) -> OpenedText:
 
 def _opened(document: Document, *, is_cut: bool) -> OpenedText:
     text = document.source
+    if (inferred := _infer(document)).tables:
+        return _inferred(document, inferred, is_cut=is_cut)
     parts = _joined(part for part in document.values() if isinstance(part.value, (dict, list)))
     if not parts:
         return OpenedText(value=text, prose=text, is_cut=is_cut)
     found: list[Any] = list(chain.from_iterable(part.value if part.is_several else [part.value] for part in parts))
-    grids = [part.value for part in parts if isinstance(part, Value) and part.form in GRIDS]
-    ids = set(map(id, grids))
+    are_grids = [isinstance(part, Value) and part.form in GRIDS for part in parts]
+    ids = {id(part.value) for part, is_grid in zip(parts, are_grids, strict=True) if is_grid}
     rest = [value for value in found if id(value) not in ids]
+    sums = [is_grid and _sums_up(part.value) for part, is_grid in zip(parts, are_grids, strict=True)]
+    grids = [
+        part.value[:-1] if is_sum else part.value
+        for part, is_grid, is_sum in zip(parts, are_grids, sums, strict=True)
+        if is_grid
+    ]
+    lines = [text.count("\n", 0, part.end) + 1 for part, is_sum in zip(parts, sums, strict=True) if is_sum]
     return OpenedText(
         value=found[0] if len(found) == 1 else found,
         prose=text,
         is_several=len(found) > 1,
         is_cut=is_cut,
         grids=(*grids, records_of(rest)) if grids and rest else tuple(grids),
-        outside=document.lines_outside,
+        outside=tuple(sorted([*document.lines_outside, *((line, line) for line in lines)])),
+    )
+
+
+def _sums_up(rows: Any) -> bool:
+    """Return whether the last row of a grid is a sum of the others."""
+    return type(rows) is list and sums_up(
+        [[None if cell is None else str(cell) for cell in row.values()] for row in rows]
+    )
+
+
+def _infer(document: Document) -> Inference:
+    """Return what rules find in a text most of whose lines no value explains."""
+    values = list(document.values())
+    is_markup = document.source.lstrip().startswith("<")
+    if is_markup or any(isinstance(value, Literal) or value.form not in GRIDS for value in values):
+        return Inference()
+    outside = sum(last - first + 1 for first, last in document.lines_outside)
+    is_explained = outside <= _EXPLAINED * (document.source.count("\n") + 1)
+    return Inference() if is_explained else infer_tables(document.source)
+
+
+def _inferred(document: Document, found: Inference, *, is_cut: bool) -> OpenedText:
+    grids = [rows_of(distinct_names(table.columns, len(table.columns)), table.rows) for table in found.tables]
+    runs: list[tuple[int, int]] = []
+    for number in found.outside:
+        is_next = runs and runs[-1][1] == number - 1
+        runs[-1:] = [(runs[-1][0], number)] if is_next else [*runs[-1:], (number, number)]
+    text, rest = document.source, tuple(runs)
+    if not all(table.is_named for table in found.tables):
+        return OpenedText(value=text, prose=text, is_cut=is_cut, beside=tuple(grids), outside=rest, how=found.how)
+    return OpenedText(
+        value=grids[0] if len(grids) == 1 else grids,
+        prose=text,
+        is_several=len(grids) > 1,
+        is_cut=is_cut,
+        grids=tuple(grids),
+        outside=rest,
+        how=found.how,
     )
 
 

@@ -7,13 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-__all__ = ["LINES", "MAX_COLUMNS", "TEXT_RECORDS", "Cell", "ParentLink", "Row", "Table"]
+__all__ = ["FIELDS", "LINES", "MAX_COLUMNS", "TEXT_RECORDS", "Cell", "ParentLink", "Row", "Table"]
 
 MAX_COLUMNS: Final = 2_000
 """Columns of a table that can be queried; a table of more is described, but not built."""
 
 LINES: Final = "lines"
 """The name of the table of the lines of a text; an array of that name in the text is `lines_2`."""
+
+FIELDS: Final = "fields"
+"""The name of the table of the words of lines that begin alike and name no columns."""
 
 TEXT_RECORDS: Final = "records"
 """The name of the table of the records of a text that has no other table but its lines."""

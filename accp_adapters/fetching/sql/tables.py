@@ -24,7 +24,7 @@ from accp_core.packing.number import spelling_decoder
 from accp_core.previews.records import table_of_records
 from accp_core.references import key_of, reference_to
 from accp_core.strict_json import compact_json, escape_halves
-from accp_core.tables import LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedText, Table, open_text, table_of_lines
+from accp_core.tables import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedText, Table, open_text, table_of_lines
 from accp_core.tables.values import ABSENT, Kind, TypedColumn, type_column
 
 __all__ = ["MAX_CELLS", "MAX_CHARS", "SPELLING", "Catalog", "Database", "DatabaseCache", "NamedTable", "StoredColumn"]
@@ -36,7 +36,7 @@ MAX_CELLS: Final = 10_000_000
 """Rows times columns of a table, and of all tables of a text; an absent cell takes a byte."""
 SPELLING: Final = ".text"
 """The end of the name of a column with the spellings of another."""
-_BESIDE_ARRAYS: Final = frozenset(("root", LINES, TEXT_RECORDS))
+_BESIDE_ARRAYS: Final = frozenset(("root", FIELDS, LINES, TEXT_RECORDS))
 _NO_SCALARS: Final = frozenset(("null", "absent", "arrays", "objects"))
 _KINDS: Final = {
     type(ABSENT): "absent", type(None): "null", bool: "boolean", str: "text", list: "arrays", dict: "objects",
@@ -329,6 +329,7 @@ def _records(opened: OpenedText) -> Iterator[Table]:
     """Yield the table of the records of a text that holds no values: commits, mails, entries of a log, functions."""
     if isinstance(opened.value, str) and (found := table_of_records(opened.value)):
         yield found
+    yield from opened.tables_beside()
 
 
 def _described_size(tables: Sequence[StoredTable]) -> int:

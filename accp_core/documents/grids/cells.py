@@ -41,7 +41,7 @@ def has_numbers(rows: list[list[str]]) -> bool:
     return any(any(column) and all(is_number(cell) for cell in column if cell) for column in columns)
 
 
-def rows_of(names: Sequence[str], rows: Sequence[Sequence[str]], null: str = "") -> Rows:
+def rows_of(names: Sequence[str], rows: Sequence[Sequence[str | None]], null: str = "") -> Rows:
     """Return a map for each row with the cells of each column in its type.
 
     Args:

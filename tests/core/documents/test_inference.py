@@ -1,0 +1,107 @@
+"""Tables in texts that no grammar reads: by rules, with the lines that are in no row named."""
+
+import argparse
+import inspect
+import textwrap
+
+import pytest
+
+from accp_core.documents.inference import infer_tables
+from accp_core.tables import open_text
+from accp_core.view import render_text
+
+R = range(1, 13)
+REPORT = "  No    Name        Amount\n  ----- ----------- --------\n"
+TEXTS = {
+    "pages, a title and sums": (
+        "LIST OF ENTRIES\n\n"
+        + REPORT
+        + "".join(f"  {n:<5} {'n' + str(n * 7):<11} {n * 13.5:>8.2f}\n" for n in R)
+        + "        TOTAL        1053.00\n",
+        ("No", "Name", "Amount"),
+        [1, 17],
+    ),
+    "a list between ; with a sum": (
+        "Sales;;;\n"
+        + "id;name;city;amount\n"
+        + "".join(f"{n};n{n * 7};Oslo;{n},50\n" for n in R)
+        + ";;Sum;84,00\n* provisional\n",
+        ("id", "name", "city", "amount"),
+        [1, 15, 16],
+    ),
+    "\\G of MySQL": (
+        "".join(f"**** {n}. row ****\n  id: {n}\nname: n{n * 7}\ncity: Oslo\n" for n in R),
+        ("id", "name", "city"),
+        [],
+    ),
+    "a calendar": (
+        "BEGIN:VCALENDAR\r\n"
+        + "".join(f"BEGIN:VEVENT\r\nUID:{n}@x\r\nSUMMARY:n{n}\r\nEND:VEVENT\r\n" for n in R)
+        + "END:VCALENDAR\r\n",
+        ("BEGIN", "UID", "SUMMARY", "END"),
+        [1],
+    ),
+    "sections of settings": (
+        "".join(f"[order.{n}]\nid = {n}\nname = n{n * 7}\nday = 2026-03-{n:02}\n\n" for n in R),
+        ("head", "id", "name", "day"),
+        [],
+    ),
+    "a listing": (
+        "".join(f"{'n' + str(n * 7):<12}{'Oslo':<8}{n * 13.5:>9.2f}  2026-03-{n:02}\n" for n in R),
+        ("c0", "c1", "Oslo", "c3"),
+        [],
+    ),
+    "two outputs of a shell": (
+        "".join(f"{name:<10}{n:<6}{n * 7}m\n" for n, name in enumerate(["web", "db", "job"] * 4)),
+        ("c0", "c1", "c2"),
+        [],
+    ),
+    "labels with braces": (
+        "".join(f'x_total{{name="n{n}",city="Oslo"}} {n}\n' for n in R),
+        ("c0", "c1", "name", "city"),
+        [],
+    ),
+    "colours": (
+        "NAME      STATE     AGE\n" + "".join(f"pod-{n:<6}\x1b[32mRunning\x1b[0m   {n}d\n" for n in R),
+        ("NAME", "STATE", "AGE"),
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_table_is_found_and_other_lines_are_named(name: str) -> None:
+    text, columns, outside = TEXTS[name]
+    found = infer_tables(text)
+    assert [len(table.rows) for table in found.tables] == [12]
+    assert found.tables[0].columns[: len(columns)] == columns
+    assert [number for number in found.outside if number not in outside] == []
+    opened = open_text(text)
+    tables = [*opened.tables(), *opened.tables_beside()]
+    assert 12 in [len(table.rows) for table in tables if not table.holds_lines]
+    assert all(str(number) in opened.outside_note for number in outside[:1])
+    assert render_text(text, counter=len).restore() == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dear Ann,\nthank you for the letter, the book,\nand the flowers.\nYours,\nBo\n",
+        "def f(a, b):\n    x = g(a, b)\n    return x\n\n\ndef g(a, b):\n    return a + b\n" * 9,
+        "- apples: red\n- pears: green\n  and soft\n- plums\n",
+        inspect.getsource(argparse),
+        inspect.getsource(textwrap),
+        (argparse.__doc__ or "") * 2,
+        "one line",
+        "",
+    ],
+)
+def test_prose_and_code_have_no_tables(text: str) -> None:
+    assert infer_tables(text).tables == ()
+
+
+def test_what_was_inferred_says_how_and_keeps_the_lines() -> None:
+    text, _, _ = TEXTS["pages, a title and sums"]
+    opened = open_text(text)
+    assert opened.outside_note == "rows read as columns by alignment; lines 1, 17 are in no row; search for words there"
+    assert [table.name for table in opened.tables()] == ["rows", "lines"]

@@ -103,12 +103,15 @@ def _run(
 ) -> None:
     import uvicorn
 
+    from accp_adapters.serving.paced import PacedHttp, PacedWebSocket
+
     config = uvicorn.Config(
         app,
         ssl_certfile=certificate,
         ssl_keyfile=key,
         # A few bytes of a compressed message can stand for its greatest length, and a path may hold a token.
-        ws="websockets-sansio",
+        http=PacedHttp,
+        ws=PacedWebSocket,
         ws_max_size=1 << 20,
         ws_per_message_deflate=False,
         access_log=False,

@@ -13,6 +13,7 @@ from accp_core.compression import ResultLimits, compress
 from accp_core.previews import preview
 from accp_core.references import key_of, short_reference
 from accp_core.tables import open_text, table_of_lines
+from accp_core.tables.values import type_column
 from accp_core.view.notation import write_name
 from tests.properties.json_values import values as json_values
 
@@ -73,7 +74,8 @@ def test_each_column_that_a_preview_may_name_is_selected_and_counted(value: obje
     for table in open_text(source).tables()[:3]:
         for column in table.columns[:4]:
             counted = ask(source, f'select count(*) as total, count("{column}") as cells from "{table.name}"')
-            known = sum(cell is not None for cell in table.cells(column))
+            # What a column of numbers or times leaves out, such as "-", is null.
+            known = sum(cell is not None for cell in type_column([row.get(column) for row in table.rows]).values)
             assert read(counted) == {"total": len(table.rows), "cells": known}
 
 

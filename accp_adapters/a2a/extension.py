@@ -14,7 +14,7 @@ from a2a.utils import errors
 from accp_adapters.a2a.values import write_struct
 from accp_core import accp
 from accp_core.accp import ErrorCode
-from accp_core.accp.vocabulary import MEDIA_TYPE
+from accp_core.accp.frame import MEDIA_TYPE
 
 __all__ = ["EXTENSION", "VIEWS", "declare", "error_code", "is_declared", "is_requested"]
 

@@ -31,7 +31,7 @@ from accp_adapters.serving.threads import off_loop
 from accp_adapters.tokens import o200k_base
 from accp_core import accp, view
 from accp_core.accp import ErrorCode, Intent
-from accp_core.accp.vocabulary import MEDIA_TYPE
+from accp_core.accp.frame import MEDIA_TYPE
 from accp_core.bounded import BoundedDict
 from accp_core.errors import EncodeError, ProtocolError
 from accp_core.packing.expansion import DEFAULT_EXPANSION

@@ -25,7 +25,7 @@ from accp_adapters.a2a.walk import msg_id, session_walk, state_kind, task_state
 from accp_core import parse_frame, serialize_frame
 from accp_core.accp import Envelope, ErrorCode, Frame, Intent
 from accp_core.accp import Message as AccpMessage
-from accp_core.accp.vocabulary import MEDIA_TYPE
+from accp_core.accp.frame import MEDIA_TYPE
 from accp_core.errors import EncodeError, ProtocolError
 
 __all__ = ["frames_to_task", "task_to_frames"]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from accp_core.accp.debug.redaction import DEFAULT_REDACTION, HIDDEN_VALUE, Redaction
+from accp_core.accp.debug import DEFAULT_REDACTION, HIDDEN_VALUE, Redaction
 
 __all__ = ["LEFT_OUT", "MAX_SECRETS", "hide_secrets", "secrets_in"]
 

@@ -9,13 +9,8 @@ from accp_core.accp.frame import Envelope, Frame
 from accp_core.ports import TokenCounter
 
 __all__ = [
-    "DRAFT_LIMITS",
-    "PRACTICAL_LIMITS",
-    "FrameLimits",
-    "FrameTokens",
-    "TokenBudget",
-    "estimate_parts",
-]
+    "DRAFT_LIMITS", "PRACTICAL_LIMITS", "FrameLimits", "FrameTokens", "TokenBudget", "estimate_parts",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Parses the text of a frame, whole or not at all (ACCP sections 3.1, 3.5 and 9, item 2).
+"""Parses the text of a frame, whole or not at all, or its metadata alone (ACCP sections 3.1, 3.5 and 9, item 2).
 
 The functions have one shape: they take the text and the position at which their rule starts, and return the position
 after it together with the value. Positions count characters from 0.
@@ -6,19 +6,85 @@ after it together with the value. Positions count characters from 0.
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import Decimal
 from json import JSONDecodeError
 from math import inf
 from typing import Any, Final, TypeAlias
 
 from accp_core.accp import grammar
-from accp_core.accp.frame import REMOVED, Envelope, Frame, LiteralKey, Ref, Value
-from accp_core.accp.grammar import DEFAULT_LIMITS, GrammarLimits
-from accp_core.accp.parse_state import ParseState, check_characters, check_level, count_member, refusal
-from accp_core.accp.vocabulary import ACKNOWLEDGED, FIELD_NAMES, ID_FIELDS, INTEGER_FIELDS, INTENTS, Intent, is_delta
+from accp_core.accp.frame import (
+    ACKNOWLEDGED,
+    FIELD_NAMES,
+    ID_FIELDS,
+    INTEGER_FIELDS,
+    INTENTS,
+    REMOVED,
+    Envelope,
+    Frame,
+    Intent,
+    LiteralKey,
+    Ref,
+    Value,
+    is_delta,
+)
+from accp_core.accp.grammar import DEFAULT_LIMITS, HIDDEN, GrammarLimits, metadata_start
 from accp_core.error_codes import ErrorCode
+from accp_core.errors import DecodeError
 
-__all__ = ["parse_frame"]
+__all__ = [
+    "ParseState", "check_characters", "check_level", "count_member", "frame_envelope", "frame_head", "parse_frame",
+    "refusal",
+]  # fmt: skip
+
+
+# What the functions of the parser share: the options of one call, its counters, and how a text is refused.
+
+
+@dataclass(slots=True)
+class ParseState:
+    """The options of one call, and its counters."""
+
+    errata: bool
+    compat: bool
+    decimal_type: type[float] | type[Decimal]
+    limits: GrammarLimits
+    hidden: re.Pattern[str]
+    """The characters that no id may have."""
+    header: tuple[str, str] = ("", "")
+    """Intent and operation, which decide whether a parameter is a delta."""
+    members: int = 0
+    """Number of members read so far."""
+
+
+def refusal(text: str, position: int, reason: str, code: ErrorCode = ErrorCode.PARSE_ERROR) -> DecodeError:
+    """Return the exception that refuses `text` at `position`."""
+    return DecodeError(reason, code=code, text=text, position=position)
+
+
+def count_member(text: str, position: int, state: ParseState) -> None:
+    """Count a member; refuse one over the limit."""
+    state.members += 1
+    if state.members > state.limits.members:
+        raise refusal(text, position, f"expected at most {state.limits.members} members in a frame")
+
+
+def check_level(text: str, position: int, level: int, state: ParseState) -> None:
+    """Refuse an array or map that is nested too deep."""
+    if level > state.limits.depth:
+        raise refusal(text, position, f"expected arrays and maps that nest at most {state.limits.depth} deep")
+
+
+def check_characters(text: str, limits: GrammarLimits) -> None:
+    """Refuse a text that is too long or contains forbidden characters."""
+    # A character has one to four bytes: most texts need not be encoded to know that they are short, or too long.
+    is_short, is_long = 4 * len(text) <= limits.frame_bytes, len(text) > limits.frame_bytes
+    if not is_short and (is_long or len(text.encode("utf-8", "surrogatepass")) > limits.frame_bytes):
+        raise refusal(text, 0, f"expected a frame of at most {limits.frame_bytes} bytes")
+    if text.isascii() and text.isprintable() and " " not in text:
+        return
+    if match := grammar.FORBIDDEN.search(text):
+        raise refusal(text, match.start(), "expected no white space, control characters or surrogates in a frame")
 
 
 def parse_frame(
@@ -389,3 +455,46 @@ VALUE_PARSERS: Final[dict[str, ValueParser]] = {
     "[": parse_array,
     "{": parse_map,
 }
+
+
+# Sender and metadata of a frame, for those who only route, store or count it (ACCP section 3.5).
+
+
+def frame_head(text: str, *, limits: GrammarLimits = DEFAULT_LIMITS) -> Frame:
+    """Return a frame without its parameters, which are not read: they may be malformed.
+
+    Args:
+        text: One line without its line end.
+        limits: How much a frame may hold.
+
+    Raises:
+        DecodeError: with the first position that cannot be read: E1001, E1002 and E1004 as `parse_frame`, for the
+            header and the metadata.
+    """
+    sender, intent, operation, envelope = _read(text, limits)
+    known = read_intent(text, len(sender) + 2, intent)
+    return Frame(sender=sender, intent=known, operation=operation, envelope=envelope)
+
+
+def frame_envelope(text: str, *, limits: GrammarLimits = DEFAULT_LIMITS) -> tuple[str, Envelope]:
+    """Return sender and metadata of a frame, whatever its intent and its parameters are.
+
+    Raises:
+        DecodeError: as `frame_head`, but not E1002.
+    """
+    sender, _, _, envelope = _read(text, limits)
+    return sender, envelope
+
+
+def _read(text: str, limits: GrammarLimits) -> tuple[str, str, str, Envelope]:
+    check_characters(text, limits)
+    start, (sender, intent, operation) = parse_header(text)
+    state = ParseState(True, False, float, limits, HIDDEN)
+    position = max(start, metadata_start(text))
+    envelope = read_usual_envelope(text, position, state)
+    if envelope is None:
+        end, fields = parse_metadata(text, position, state)
+        if end != len(text) or not text.endswith(("}", "]")):
+            raise refusal(text, end, "expected the end of the frame")
+        envelope = read_envelope(text, fields, state)
+    return sender, intent, operation, envelope

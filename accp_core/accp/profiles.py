@@ -9,29 +9,16 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, Final
 
-from accp_core.accp.frame import Envelope, Ref
-from accp_core.accp.message import Message
+from accp_core.accp.frame import Envelope, Intent, Message, Ref
 from accp_core.accp.schema import Schema, SchemaRegistry
-from accp_core.accp.vocabulary import Intent
 from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import LocalProtocolError, ProtocolError
 
 __all__ = [
-    "BUILT_IN",
-    "PINNED",
-    "ErrorReport",
-    "ToolSignature",
-    "Transactions",
-    "check_fields",
-    "check_incoming",
-    "check_outgoing",
-    "check_tool_call",
-    "error_message",
-    "read_error",
-    "reply_correlation",
-    "tool_error",
-]
+    "BUILT_IN", "PINNED", "ErrorReport", "ToolSignature", "Transactions", "check_fields", "check_incoming",
+    "check_outgoing", "check_tool_call", "error_message", "read_error", "reply_correlation", "tool_error",
+]  # fmt: skip
 
 
 def schema(

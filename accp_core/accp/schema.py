@@ -12,8 +12,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from accp_core.accp import grammar
-from accp_core.accp.keys import SCHEMA_KEY, KeyTable
-from accp_core.accp.values import same
+from accp_core.accp.frame import SCHEMA_KEY, KeyTable, same
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.strict_json import compact_json, read_json

@@ -9,10 +9,22 @@ from types import NoneType
 from typing import Any, Final, Literal, TypeAlias
 
 from accp_core.accp import grammar
-from accp_core.accp.frame import REMOVED, Envelope, Frame, Ref, Value
+from accp_core.accp.frame import (
+    ENVELOPE_FIELDS,
+    FIELD_NAMES,
+    INTEGER_FIELDS,
+    INTENTS,
+    REMOVED,
+    Envelope,
+    Frame,
+    Ref,
+    Value,
+    is_delta,
+    sorted_keys,
+    write_key,
+    write_param_key,
+)
 from accp_core.accp.grammar import DEFAULT_LIMITS, GrammarLimits
-from accp_core.accp.keys import sorted_keys, write_key, write_param_key
-from accp_core.accp.vocabulary import ENVELOPE_FIELDS, FIELD_NAMES, INTEGER_FIELDS, INTENTS, is_delta
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
 

@@ -27,7 +27,7 @@ import httpx2
 
 from accp_core import Codec, Message, Session, parse_frame
 from accp_core.accp import MessageReceived, SessionOptions
-from accp_core.accp.vocabulary import Intent
+from accp_core.accp.frame import Intent
 
 WORKERS = 3
 SESSIONS = 8

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from accp_core.accp import Codec, Message, Session, SessionOptions
-from accp_core.accp.vocabulary import Intent
+from accp_core.accp.frame import Intent
 
 __all__ = ["CLIENT", "frame_of", "request"]
 

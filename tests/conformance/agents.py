@@ -7,7 +7,7 @@ from typing import Any
 from accp_core import Envelope, parse_frame
 from accp_core.accp import Frame, Intent
 from accp_core.accp.codec import Codec
-from accp_core.accp.message import Message
+from accp_core.accp.frame import Message
 from accp_core.accp.session.events import Event, FrameRefused
 from accp_core.accp.session.session import Session
 

@@ -8,10 +8,10 @@ import pytest
 
 from accp_core.accp.budget import PRACTICAL_LIMITS
 from accp_core.accp.codec import Codec, NeedsRefs
-from accp_core.accp.message import Message
+from accp_core.accp.frame import Message
 from accp_core.accp.profiles import BUILT_IN
 from accp_core.accp.schema import SchemaRegistry
-from accp_core.accp.session.streams import FrameJoiner, StreamBuffer
+from accp_core.accp.session.exchanges import FrameJoiner, StreamBuffer
 from accp_core.errors import ProtocolError
 from tests.conformance.vectors import build_message, build_value, exact, load
 

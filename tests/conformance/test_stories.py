@@ -9,11 +9,10 @@ import pytest
 from accp_core import Frame, parse_frame
 from accp_core.accp.budget import PRACTICAL_LIMITS
 from accp_core.accp.codec import Codec
-from accp_core.accp.message import Message
+from accp_core.accp.frame import Message
 from accp_core.accp.profiles import ToolSignature
 from accp_core.accp.session.delivery import SequenceScope
-from accp_core.accp.session.events import CheckpointTaken, Event
-from accp_core.accp.session.options import SessionOptions
+from accp_core.accp.session.events import CheckpointTaken, Event, SessionOptions
 from accp_core.accp.session.session import Session
 from accp_core.accp.state.checkpoint import Checkpoint
 from accp_core.accp.state.context_state import ColdKey, ContextState, Entry

@@ -10,7 +10,7 @@ import pytest
 
 from accp_core import Envelope, Frame, Ref
 from accp_core.accp import REMOVED, Intent, LiteralKey
-from accp_core.accp.message import Message
+from accp_core.accp.frame import Message
 
 ROOT = Path(__file__).parent.parent / "vectors"
 LITERAL = "$literal:"

@@ -4,9 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from accp_core.accp.session.events import FrameRefused
-from accp_core.accp.session.options import SessionOptions
-from accp_core.accp.session.streams import StreamLimits
+from accp_core.accp.session.events import FrameRefused, SessionOptions
+from accp_core.accp.session.exchanges import StreamLimits
 from tests.conformance.agents import NOW, agent, codes, wire
 
 SMALL = SessionOptions(

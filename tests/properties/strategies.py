@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from accp_core import Envelope, Frame, Ref, serialize_frame
 from accp_core.accp import REMOVED, Intent, LiteralKey
-from accp_core.accp.vocabulary import FIELD_NAMES
+from accp_core.accp.frame import FIELD_NAMES
 
 DELIMITERS = "@>:{}[]|$,~\\"
 ALPHABET = "abcxyzABC0123456789_"

@@ -11,13 +11,10 @@ from accp_core import Envelope, parse_frame
 from accp_core.accp import Intent, Ref
 from accp_core.accp.budget import PRACTICAL_LIMITS
 from accp_core.accp.codec import Codec, NeedsRefs
-from accp_core.accp.keys import KeyTable
-from accp_core.accp.message import Message
+from accp_core.accp.frame import ABBREVIATIONS, KeyTable, Message, json_to_value
 from accp_core.accp.profiles import BUILT_IN, FIELD_KINDS, PINNED
 from accp_core.accp.schema import Schema, SchemaRegistry
-from accp_core.accp.session.streams import FrameJoiner
-from accp_core.accp.values import json_to_value
-from accp_core.accp.vocabulary import ABBREVIATIONS
+from accp_core.accp.session.exchanges import FrameJoiner
 from accp_core.errors import ProtocolError
 from tests.conformance.vectors import exact
 from tests.properties.abnf import is_frame

@@ -16,8 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from accp_core import parse_frame
 from accp_core.accp.budget import PRACTICAL_LIMITS, FrameLimits
 from accp_core.accp.codec import Codec
-from accp_core.accp.frame import Envelope
-from accp_core.accp.message import Message
+from accp_core.accp.frame import Envelope, Intent, Message
 from accp_core.accp.session.events import (
     Event,
     ExchangeClosed,
@@ -25,11 +24,10 @@ from accp_core.accp.session.events import (
     FrameHeld,
     FrameRefused,
     MessageReceived,
+    SessionOptions,
     StreamChunkReceived,
 )
-from accp_core.accp.session.options import SessionOptions
 from accp_core.accp.session.session import Session
-from accp_core.accp.vocabulary import Intent
 from accp_core.errors import LocalProtocolError
 from tests.core.accp.session.handover import hand_over
 from tests.core.accp.session.test_resumption import wire

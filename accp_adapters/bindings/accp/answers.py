@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from accp_adapters.bindings.accp.client_errors import RequestFailed
-from accp_core.accp.message import Message
+from accp_core.accp.frame import Intent, Message
 from accp_core.accp.profiles import read_error, reply_correlation
 from accp_core.accp.session.events import (
     Event,
@@ -18,7 +18,6 @@ from accp_core.accp.session.events import (
     StreamChunkReceived,
     StreamEnded,
 )
-from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 

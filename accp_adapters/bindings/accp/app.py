@@ -44,9 +44,8 @@ from accp_adapters.serving.requests import (
 from accp_adapters.serving.threads import off_loop
 from accp_adapters.wire_log import log_frame
 from accp_core.accp.debug import Direction
-from accp_core.accp.frame import Frame
-from accp_core.accp.head import frame_head
-from accp_core.accp.vocabulary import ACKNOWLEDGED, MEDIA_TYPE, RESUME_OPERATION, Intent
+from accp_core.accp.frame import ACKNOWLEDGED, MEDIA_TYPE, RESUME_OPERATION, Frame, Intent
+from accp_core.accp.parser import frame_head
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from accp_core.accp.message import Message
+from accp_core.accp.frame import Message
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 

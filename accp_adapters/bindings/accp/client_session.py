@@ -15,9 +15,8 @@ from accp_adapters.bindings.accp.client_errors import RequestFailed, SessionLost
 from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.serving.threads import off_loop, size_of
 from accp_core.accp.codec import Codec
-from accp_core.accp.frame import Envelope
-from accp_core.accp.head import frame_head
-from accp_core.accp.message import Message
+from accp_core.accp.frame import Envelope, Intent, Message
+from accp_core.accp.parser import frame_head
 from accp_core.accp.session.delivery import FrameText
 from accp_core.accp.session.events import (
     Event,
@@ -27,11 +26,10 @@ from accp_core.accp.session.events import (
     HeartbeatMissed,
     RefsNeeded,
     ResumeImpossible,
+    SessionOptions,
     Writable,
 )
-from accp_core.accp.session.options import SessionOptions
 from accp_core.accp.session.session import Session
-from accp_core.accp.vocabulary import Intent
 from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError, WindowFull

@@ -21,7 +21,7 @@ from accp_adapters.tokens import o200k_base
 from accp_core.accp.budget import PRACTICAL_LIMITS
 from accp_core.accp.codec import Codec
 from accp_core.accp.session.delivery import SequenceScope
-from accp_core.accp.session.options import SessionOptions
+from accp_core.accp.session.events import SessionOptions
 from accp_core.accp.session.session import Session
 from accp_core.error_codes import ErrorCode
 from accp_core.ports import ColdStore

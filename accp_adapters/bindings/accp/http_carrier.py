@@ -17,10 +17,9 @@ from accp_adapters.bindings.accp.client_errors import ConnectionRefused
 from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_adapters.wire_log import log_frame
 from accp_core.accp.debug import Direction
-from accp_core.accp.head import frame_head
-from accp_core.accp.parser import parse_frame
+from accp_core.accp.frame import MEDIA_TYPE, Intent
+from accp_core.accp.parser import frame_head, parse_frame
 from accp_core.accp.session.delivery import FrameText
-from accp_core.accp.vocabulary import MEDIA_TYPE, Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
 

@@ -18,9 +18,9 @@ from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_adapters.bindings.client_logs import WEBSOCKET_LOG
 from accp_adapters.wire_log import log_frame
 from accp_core.accp.debug import Direction
-from accp_core.accp.head import frame_head
+from accp_core.accp.frame import ACKNOWLEDGED, Intent
+from accp_core.accp.parser import frame_head
 from accp_core.accp.session.delivery import FrameText
-from accp_core.accp.vocabulary import ACKNOWLEDGED, Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
 

@@ -46,13 +46,11 @@ from accp_adapters.serving.threads import in_thread, off_loop, size_of
 from accp_adapters.stores import SessionStore, embedded_store
 from accp_adapters.tokens import o200k_base
 from accp_core.accp.codec import Codec
-from accp_core.accp.frame import Envelope
-from accp_core.accp.head import frame_envelope
-from accp_core.accp.message import Message
+from accp_core.accp.frame import Envelope, Message
+from accp_core.accp.parser import frame_envelope
 from accp_core.accp.profiles import error_message
 from accp_core.accp.session.delivery import SequenceScope
-from accp_core.accp.session.events import Event, RefsNeeded
-from accp_core.accp.session.options import SessionOptions, whole_seconds
+from accp_core.accp.session.events import Event, RefsNeeded, SessionOptions, whole_seconds
 from accp_core.accp.session.parts import Peer
 from accp_core.accp.session.session import Session
 from accp_core.error_codes import ErrorCode

@@ -8,10 +8,8 @@ from inspect import isawaitable
 from typing import Any, Final, TypeAlias
 
 from accp_adapters.serving.requests import OutOfReach
-from accp_core.accp.frame import Envelope, Value
-from accp_core.accp.message import Message
+from accp_core.accp.frame import Envelope, Intent, Message, Value
 from accp_core.accp.profiles import error_message, reply_correlation, tool_error
-from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 

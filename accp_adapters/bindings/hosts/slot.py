@@ -12,8 +12,8 @@ from typing import Any, Final, cast
 
 from accp_core.accp.budget import FrameLimits
 from accp_core.accp.codec import Codec
-from accp_core.accp.head import frame_head
-from accp_core.accp.message import Message
+from accp_core.accp.frame import Intent, Message
+from accp_core.accp.parser import frame_head
 from accp_core.accp.profiles import reply_correlation
 from accp_core.accp.session.delivery import SequenceScope
 from accp_core.accp.session.events import (
@@ -24,10 +24,9 @@ from accp_core.accp.session.events import (
     FrameRefused,
     MessageReceived,
     ResumeImpossible,
+    SessionOptions,
 )
-from accp_core.accp.session.options import SessionOptions
 from accp_core.accp.session.session import Session
-from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.references import StoredText

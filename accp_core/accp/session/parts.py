@@ -1,28 +1,393 @@
-"""The parts of one session, which its sender and its receiver share (ACCP section 3.7)."""
+"""The parts of one session, which its sender and its receiver share (ACCP sections 3.7, 5, 6.4 and 10.4).
+
+The request chains, the state and shared context, the negotiation of schemas, and `SessionParts`, which holds them.
+"""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from accp_core.accp.codec import Codec
 from accp_core.accp.debug import Direction, FrameSeen, Observer
-from accp_core.accp.frame import Envelope, Frame, Ref, Value
-from accp_core.accp.message import Message
-from accp_core.accp.profiles import ToolSignature, Transactions
-from accp_core.accp.schema import SchemaRegistry
-from accp_core.accp.session.chains import RequestChains
-from accp_core.accp.session.context_tracker import ContextTracker
-from accp_core.accp.session.delivery import Inbox, Outbox, SessionLink
-from accp_core.accp.session.effects import Effects
-from accp_core.accp.session.negotiation import Negotiation
-from accp_core.accp.session.options import SessionOptions
-from accp_core.accp.state.context_state import ColdKey
+from accp_core.accp.frame import Envelope, Frame, Intent, Message, Ref, Value
+from accp_core.accp.profiles import PINNED, ToolSignature, Transactions, read_error, reply_correlation
+from accp_core.accp.schema import SchemaRegistry, read_hash
+from accp_core.accp.session.delivery import Inbox, Outbox, PendingRequests, SessionLink
+from accp_core.accp.session.events import (
+    NO_EFFECTS,
+    CheckpointTaken,
+    Effects,
+    ExchangeClosed,
+    ExchangeOpened,
+    RegistryAgreed,
+    RegistryUpdated,
+    ResyncRequested,
+    SessionOptions,
+    StateChanged,
+    StreamChunkReceived,
+    StreamEnded,
+)
+from accp_core.accp.session.exchanges import FINISHED, UNMOVED, Exchange, ExchangeMove, Exchanges, FrameJoiner, Streams
+from accp_core.accp.state.checkpoint import Checkpoint, CheckpointTrigger, due_trigger, take_checkpoint
+from accp_core.accp.state.context_state import ColdKey, ContextState, Entry
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
+from accp_core.packing.delta import diff
+from accp_core.ports import Summarizer, TokenCounter
 
-__all__ = ["Arrival", "Peer", "SessionParts"]
+__all__ = [
+    "MAX_BASES", "Arrival", "ContextTracker", "Negotiation", "Peer", "RequestChains", "SessionParts",
+    "is_context_query",
+]  # fmt: skip
+
+
+# The request chains of a session: how a message moves one, and what that leads to (ACCP sections 3.7 and 10.4).
+
+_REQUESTS = (Intent.REQUEST, Intent.QUERY)
+
+
+class RequestChains:
+    """The exchanges of a session, our requests that await an answer, and the streams that arrive."""
+
+    def __init__(self, options: SessionOptions) -> None:
+        """Start without any chain."""
+        self.exchanges = Exchanges(options.exchanges)
+        """The state of each chain."""
+        self.pending = PendingRequests(timeout=options.timeout, retries=options.retries, delay=options.retry_delay)
+        """Our requests without an answer."""
+        self.joiner = FrameJoiner(options.streams)
+        """Frames that arrive in chunks."""
+        self._streams = Streams(options.streams)
+
+    def __len__(self) -> int:
+        """Return the number of exchanges, pending requests and streams."""
+        return len(self.exchanges) + len(self.pending) + len(self._streams)
+
+    def chain_of(self, message: Message | Frame) -> str:
+        """Return the id of the chain that a message belongs to or starts."""
+        return self.exchanges.find(reply_correlation(message.envelope) or "")
+
+    def next_exchange(self, message: Message, *, final: bool = False) -> Exchange | None:
+        """Return the exchange of a message after it, None where the message moves none; nothing changes yet.
+
+        Args:
+            message: A message with its envelope.
+            final: Whether it is the final chunk of a stream.
+
+        Raises:
+            ProtocolError: E1002, the message is not allowed in the current state.
+        """
+        envelope, intent = message.envelope, message.intent
+        asks = intent in _REQUESTS
+        if intent in UNMOVED or is_context_query(message) or not (asks or envelope.correlation_id):
+            return None
+        exchange = self.exchanges.get(self.chain_of(message))
+        if asks:
+            parent = None if envelope.causation_id is None else self.exchanges.find(envelope.causation_id)
+            exchange = Exchange(id=exchange.id, state=exchange.state, request_id=envelope.msg_id, parent=parent)
+        return exchange.moved(ExchangeMove.FINAL_CHUNK if final else intent)
+
+    def update(self, after: Exchange | None, message: Message, now: int, *, ours: bool) -> Effects:
+        """Store the exchange that `next_exchange` returned for a message.
+
+        Raises:
+            ProtocolError: E2003, too many requests are open; nothing changes then.
+        """
+        if after is None:
+            return NO_EFFECTS
+        before = self.exchanges.get(after.id)
+        self.exchanges.put(after)
+        if message.intent in _REQUESTS:
+            if ours:
+                self.pending.start(after.id, message, now)
+            return Effects(events=(ExchangeOpened(chain=after.id),))
+        if after.state in FINISHED:
+            return self._finish(after, before, message, now)
+        self.pending.extend(after.id, now, waiting=message.intent is Intent.WAITING)
+        return NO_EFFECTS
+
+    def _finish(self, after: Exchange, before: Exchange, message: Message, now: int) -> Effects:
+        error = read_error(message)
+        self.pending.finish(after.id, now, retryable=error is not None and error.retryable)
+        self._streams.drop(after.id)
+        if not before.is_live:
+            return NO_EFFECTS
+        return Effects(events=(ExchangeClosed(chain=after.id, code=error.code if error else None),))
+
+    def add_chunk(self, chunk: Message, now: int) -> Effects:
+        """Take a chunk of a stream and report the chunks that are next in order; the last one ends the exchange.
+
+        Raises:
+            ProtocolError: E1002 as `next_exchange`; E2003, too many requests are open; or as `Streams.add`.
+        """
+        chain = self.chain_of(chunk)
+        going_on = self.next_exchange(chunk) or self.exchanges.get(chain)
+        self.exchanges.check(going_on)
+        ready, is_complete = self._streams.add(chain, chunk)
+        effects = Effects(events=tuple(StreamChunkReceived(chain=chain, message=each) for each in ready))
+        if not is_complete:
+            return effects + self.update(going_on, chunk, now, ours=False)
+        ended = self.update(self.next_exchange(chunk, final=True), chunk, now, ours=False)
+        return effects + ended + Effects(events=(StreamEnded(chain=chain),))
+
+    def close_stream(self, message: Message) -> Effects:
+        """End the stream that an `end` message names, if one is arriving.
+
+        Raises:
+            ProtocolError: E3003, a chunk is missing.
+        """
+        chain = self.chain_of(message)
+        return Effects(events=(StreamEnded(chain=chain),)) if self._streams.close(chain) else NO_EFFECTS
+
+    # "A "cancel" intent frame referencing a "correlation_id" MUST stop all processing for that request chain."
+    def cancel(self, name: str, sender: str, now: int) -> Effects:
+        """Stop a chain of either end and every chain that it caused.
+
+        Args:
+            name: The id of the chain, or the msg_id of its request.
+            sender: The agent that cancels; its unfinished frames of the chain are dropped.
+            now: The current time, in seconds of the Unix epoch.
+        """
+        stopped = self.exchanges.cancel(self.exchanges.find(name))
+        for chain in stopped:
+            self.pending.finish(chain, now)
+            self._streams.drop(chain)
+            self.joiner.drop(sender, chain)
+        return Effects(events=tuple(ExchangeClosed(chain=chain, cancelled=True) for chain in stopped))
+
+    def give_up(self, chain: str, now: int) -> Effects:
+        """Close a chain of ours that got no answer in time (E3001)."""
+        self.pending.finish(chain, now)
+        exchange = self.exchanges.get(chain)
+        if exchange.is_live:
+            self.exchanges.put(exchange.moved(Intent.FAILURE))
+        return Effects(events=(ExchangeClosed(chain=chain, code=ErrorCode.TIMEOUT),))
+
+
+def is_context_query(message: Message | Frame) -> bool:
+    """Return whether a message asks for the shared context, which a `sync:state` message answers."""
+    return message.intent is Intent.QUERY and message.operation == "state"
+
+
+# The state of a session: hot messages and their checkpoints, and the context shared with peers (ACCP section 5).
+
+
+class ContextTracker:
+    """Keeps the state of one session up to date and small."""
+
+    def __init__(
+        self,
+        state: ContextState,
+        counter: TokenCounter,
+        *,
+        summarizer: Summarizer | None,
+        lifetime: int | None,
+        triggers: Collection[CheckpointTrigger] = frozenset(CheckpointTrigger),
+    ) -> None:
+        """Start with `state`.
+
+        Args:
+            state: The state of the session.
+            counter: Counts the tokens of what is kept.
+            summarizer: Writes the summaries of checkpoints; None: they are made by rule.
+            lifetime: Seconds for which the raw data of a checkpoint may be read; None: as long as the store keeps it.
+            triggers: When a checkpoint is taken; where hot state is too big, one is always taken.
+        """
+        self._hot: dict[str, Entry] = {}
+        self._hot_tokens = 0
+        self._is_newer = False
+        self._state = self.state = state
+        self._counter = counter
+        self._summarizer = summarizer
+        self._lifetime = lifetime
+        self._triggers = {*triggers, CheckpointTrigger.HOT_LIMIT}
+        self._resync = False
+
+    # Each frame adds an entry: a state for each of them would copy all entries and add up their tokens again.
+    @property
+    def state(self) -> ContextState:
+        """The current state; only the tracker replaces it."""
+        if self._is_newer:
+            self._state, self._is_newer = replace(self._state, hot=dict(self._hot)), False
+        return self._state
+
+    @state.setter
+    def state(self, state: ContextState) -> None:
+        self._state, self._is_newer = state, False
+        self._hot, self._hot_tokens = dict(state.hot), state.hot_tokens
+
+    # "Tier 1: HOT STATE (in-context)  Current frame + immediate parent frames."
+    def remember(self, key: str, message: Message, text: str, now: int, tokens: int | None = None) -> Effects:
+        """Put a message into hot state, and take the checkpoints that this makes due.
+
+        Args:
+            key: The key of its entry, such as its msg_id.
+            message: The message.
+            text: Its frame without metadata, which is counted and becomes the raw data of a checkpoint.
+            now: The current time, in seconds of the Unix epoch.
+            tokens: The tokens of the text, where they are known.
+        """
+        entry = Entry(
+            value={"intent": message.intent.value, **message.payload},
+            tokens=self._counter(text) if tokens is None else tokens,
+            text=text,
+            entity=f"{message.sender}.{message.operation}",
+        )
+        effects = NO_EFFECTS
+        limits = self._state.limits
+        if self._hot and self._hot_tokens + entry.tokens > limits.hot:
+            effects += self._take(CheckpointTrigger.HOT_LIMIT, now)
+        # An entry that is too big for the tier by itself stays only until the checkpoint that it makes due.
+        before = self._hot.get(key)
+        self._hot[key], self._is_newer = entry, True
+        self._hot_tokens += entry.tokens - (before.tokens if before else 0)
+        trigger = due_trigger(self._hot_tokens, limits, message.intent, self._triggers)
+        return effects if trigger is None else effects + self._take(trigger, now)
+
+    def checkpoint(self, trigger: CheckpointTrigger, now: int) -> Checkpoint:
+        """Take a checkpoint; the caller stores `Checkpoint.stored`."""
+        self.state, taken = take_checkpoint(
+            self.state, trigger, now, self._counter, self._summarizer, lifetime=self._lifetime
+        )
+        return taken
+
+    def _take(self, trigger: CheckpointTrigger, now: int) -> Effects:
+        taken = self.checkpoint(trigger, now)
+        return Effects(events=(CheckpointTaken(checkpoint=taken),), stored=taken.stored)
+
+    def receive_context(self, message: Message, agent_id: str) -> StateChanged | ResyncRequested | None:
+        """Apply a `sync:state` message of a peer; return what happened, None where the message comes too late.
+
+        Two agents may change one version at the same time. The change of the agent whose id sorts first then holds,
+        and the other agent asks for it.
+
+        Args:
+            message: The message of the peer.
+            agent_id: The agent at this end.
+
+        Raises:
+            ProtocolError: E1004, it has no version, or neither delta nor context; E2003, the context gets too big.
+        """
+        version, before = message.payload.get("version"), self.state
+        if "delta" in message.payload:
+            changed = before.apply_delta(version, message.payload["delta"])
+        else:
+            changed = before.with_context(version, message.payload.get("context"))
+            if changed.version <= before.version and not self._resync:
+                return None
+            self._resync = False
+        if changed is not None:
+            self.state = changed
+            return StateChanged(version=changed.version, changes=diff(before.context, changed.context))
+        if isinstance(version, int) and version <= before.version and agent_id < message.sender:
+            return None
+        self._resync = True
+        return ResyncRequested(sender=agent_id, version=before.version)
+
+    def send_context(self, payload: Mapping[str, Value]) -> None:
+        """Apply the payload of a `sync:state` message of our own.
+
+        Raises:
+            ProtocolError: E1004, its version is not the next one, or it has neither delta nor context; E2003, the
+                context gets too big. Nothing has changed.
+        """
+        version = payload.get("version")
+        if "delta" not in payload:
+            self.state = self.state.with_context(version, payload.get("context"))
+            return
+        changed = self.state.apply_delta(version, payload["delta"])
+        if changed is None:
+            reason = f"expected version {self.state.version + 1} of the context, found {version!r}"
+            raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
+        self.state = changed
+
+
+# How two agents agree on their schemas (ACCP section 6.4).
+#
+# we                                             the peer
+# sync:registry{v:3|hash:a7f2c1}         ────►   the same hash: agreed; it announces its own hash once
+#                                        ◄────   another hash: its whole registry, once
+# both registries merged, as a delta     ────►   which it merges as well: agreed
+
+RegistryEvent: TypeAlias = "RegistryAgreed | RegistryUpdated"
+
+MAX_BASES: Final = 4
+"""Our last registries, to any of which a delta of the peer may refer."""
+
+
+class Negotiation:
+    """The negotiation of one session: which registries were announced and sent by both sides."""
+
+    def __init__(self, registry: SchemaRegistry) -> None:
+        """Start with our registry; nothing was announced yet."""
+        self._registry = registry
+        self._bases = deque([registry], maxlen=MAX_BASES)
+        # Hashes: of what we announced last, sent in full last, and of the peer's that we answered by our own hash.
+        self._announced = ""
+        self._offered = ""
+        self._differed = ""
+        self.is_peer_known = False
+        """Whether the peer announced its registry, so that other frames may follow."""
+
+    @property
+    def registry(self) -> SchemaRegistry:
+        """Our current registry."""
+        return self._registry
+
+    @property
+    def announced(self) -> bool:
+        """Whether our current registry was announced to the peer."""
+        return self._announced == self._registry.hash
+
+    def change(self, registry: SchemaRegistry) -> None:
+        """Replace our registry."""
+        self._registry = registry
+        self._bases.append(registry)
+
+    # "At session start, agents MUST exchange registry versions"
+    def announce(self) -> dict[str, Any]:
+        """Return the payload that announces our registry."""
+        self._announced = self._registry.hash
+        return self._registry.announcement()
+
+    # "If hashes match, no further exchange is needed. On mismatch, the full registry delta is transmitted once and
+    # cached."
+    def receive(self, payload: Mapping[str, Any]) -> tuple[list[RegistryEvent], dict[str, Any] | None]:
+        """Return the events of the peer's `sync:registry` payload, and the payload of our answer, None for no answer.
+
+        Raises:
+            ProtocolError: E1004, the payload announces no registry; E5001, its registry is not the announced one, or
+                its schemas conflict with ours.
+        """
+        announced = read_hash(payload.get("hash"))
+        events: list[RegistryEvent] = []
+        base = None
+        if "schemas" in payload:
+            peer = SchemaRegistry.from_offer(payload, self._bases)
+            merged = self._registry.merged(peer, pinned=PINNED)
+            if merged.hash != self._registry.hash:
+                self.change(merged)
+                events.append(RegistryUpdated(version=merged.version, hash=merged.hash))
+            announced, base = peer.hash, peer
+        self.is_peer_known = True
+        if not self._registry.matches(announced):
+            return events, self._differ(announced, base)
+        events.append(RegistryAgreed(version=self._registry.version, hash=self._registry.hash))
+        return events, None if self.announced else self.announce()
+
+    def _differ(self, announced: str, base: SchemaRegistry | None) -> dict[str, Any] | None:
+        """Return our whole registry, once; after that our hash, so that the peer sends its registry; then nothing."""
+        if self._offered != self._registry.hash:
+            self._offered = self._announced = self._registry.hash
+            return self._registry.offer(base)
+        if self._differed == announced:
+            return None
+        self._differed = announced
+        return self.announce()
+
 
 _MAX_REF_HOPS: Final = 8
 

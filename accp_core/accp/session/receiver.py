@@ -22,16 +22,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
-from accp_core.accp.codec.chunking import is_frame_chunk, join_chunks
+from accp_core.accp.codec import is_frame_chunk, join_chunks
 from accp_core.accp.debug import Direction
-from accp_core.accp.frame import Envelope, Frame, Ref, Value
+from accp_core.accp.frame import Envelope, Frame, Intent, Message, Ref, Value, json_to_value
 from accp_core.accp.grammar import metadata_start
-from accp_core.accp.head import frame_envelope
-from accp_core.accp.message import Message
+from accp_core.accp.parser import frame_envelope
 from accp_core.accp.profiles import check_incoming, check_tool_call, read_error
 from accp_core.accp.session.delivery import has_expired
-from accp_core.accp.session.effects import NO_EFFECTS, Effects
 from accp_core.accp.session.events import (
+    NO_EFFECTS,
+    Effects,
     FrameDropped,
     FrameHeld,
     FrameRefused,
@@ -40,11 +40,8 @@ from accp_core.accp.session.events import (
     ResyncRequested,
 )
 from accp_core.accp.session.parts import Arrival, Peer, SessionParts
-from accp_core.accp.session.resumption import Resumption, is_greeting
-from accp_core.accp.session.sender import Sender, read_target
+from accp_core.accp.session.sender import Resumption, Sender, is_greeting, read_target
 from accp_core.accp.state.context_state import ColdKey
-from accp_core.accp.values import json_to_value
-from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
 from accp_core.references import checked_text

@@ -15,23 +15,26 @@ from typing import Any, cast
 from accp_core.accp.budget import TokenBudget
 from accp_core.accp.codec import Codec
 from accp_core.accp.debug import Observer
-from accp_core.accp.frame import Frame, Value
-from accp_core.accp.message import Message
+from accp_core.accp.frame import Frame, Intent, Message, Value
 from accp_core.accp.profiles import ToolSignature
 from accp_core.accp.schema import Schema
-from accp_core.accp.session.context_tracker import ContextTracker
 from accp_core.accp.session.delivery import FrameText, Heartbeat
-from accp_core.accp.session.effects import NO_EFFECTS, Effects
-from accp_core.accp.session.events import Event, EventsDropped, HeartbeatMissed
+from accp_core.accp.session.events import (
+    NO_EFFECTS,
+    Effects,
+    Event,
+    EventsDropped,
+    HeartbeatMissed,
+    SessionOptions,
+    whole_seconds,
+)
 from accp_core.accp.session.exchanges import Exchange
-from accp_core.accp.session.options import SessionOptions, whole_seconds
-from accp_core.accp.session.parts import Peer, SessionParts
+from accp_core.accp.session.parts import ContextTracker, Peer, SessionParts
 from accp_core.accp.session.receiver import Receiver
 from accp_core.accp.session.sender import Sender
 from accp_core.accp.session.snapshots import Reading, read_snapshot, write_snapshot
 from accp_core.accp.state.checkpoint import Checkpoint, CheckpointTrigger
 from accp_core.accp.state.context_state import ColdKey, ContextState
-from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import LocalProtocolError
 from accp_core.ports import Summarizer

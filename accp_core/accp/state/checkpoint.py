@@ -10,9 +10,8 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from accp_core.accp.frame import Ref, Value
+from accp_core.accp.frame import Intent, Ref, Value
 from accp_core.accp.state.context_state import ContextState, Entry, StateLimits
-from accp_core.accp.vocabulary import Intent
 from accp_core.errors import EncodeError
 from accp_core.ports import Summarizer, TokenCounter
 from accp_core.references import StoredText

@@ -21,13 +21,8 @@ from accp_core.packing.delta import apply, diff
 from accp_core.references import StoredText, check_grant
 
 __all__ = [
-    "ColdKey",
-    "ContextState",
-    "Entry",
-    "StateLimits",
-    "Tier",
-    "foreign_ref",
-]
+    "ColdKey", "ContextState", "Entry", "StateLimits", "Tier", "foreign_ref",
+]  # fmt: skip
 
 
 class Tier(StrEnum):

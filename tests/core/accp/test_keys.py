@@ -2,7 +2,7 @@
 
 import pytest
 
-from accp_core.accp.keys import KeyTable
+from accp_core.accp.frame import KeyTable
 
 
 @pytest.mark.requirement("3.3-2")

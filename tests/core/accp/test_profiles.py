@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from accp_core.accp import Envelope, Intent
-from accp_core.accp.message import Message
+from accp_core.accp.frame import Message
 from accp_core.accp.profiles import (
     PINNED,
     ErrorReport,

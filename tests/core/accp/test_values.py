@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from accp_core.accp.values import json_to_value, same, value_to_json
+from accp_core.accp.frame import json_to_value, same, value_to_json
 from accp_core.errors import ProtocolError
 
 

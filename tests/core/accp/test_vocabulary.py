@@ -2,7 +2,7 @@
 
 import pytest
 
-from accp_core.accp.vocabulary import (
+from accp_core.accp.frame import (
     ENVELOPE_FIELDS,
     Intent,
 )

@@ -13,7 +13,7 @@ from accp_adapters.a2a.frames import has_flag
 from accp_adapters.a2a.view import task_view
 from accp_adapters.a2a.walk import walk
 from accp_core import serialize_frame
-from accp_core.accp.vocabulary import MEDIA_TYPE
+from accp_core.accp.frame import MEDIA_TYPE
 from accp_core.errors import EncodeError, ProtocolError
 from tests.harness.fuzz.choices import choose
 from tests.harness.fuzz.view import count

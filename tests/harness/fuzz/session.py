@@ -14,11 +14,10 @@ from accp_core.accp.session.events import (
     FrameRefused,
     MessageReceived,
     RefsNeeded,
+    SessionOptions,
 )
-from accp_core.accp.session.exchanges import UNMOVED
-from accp_core.accp.session.options import SessionOptions
+from accp_core.accp.session.exchanges import UNMOVED, StreamLimits
 from accp_core.accp.session.session import Session
-from accp_core.accp.session.streams import StreamLimits
 from tests.harness.fuzz.choices import choose
 
 __all__ = ["check", "check_all"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Final
 
-from accp_core.accp.session.exchanges import Exchange, ExchangeState
+from accp_core.accp.session.exchanges import Exchange, ExchangeState, FrameJoiner, StreamBuffer, data_size
 from accp_core.accp.session.snapshots.delivery import PENDING
 from accp_core.accp.session.snapshots.shapes import (
     COUNT,
@@ -23,7 +23,6 @@ from accp_core.accp.session.snapshots.shapes import (
     table,
 )
 from accp_core.accp.session.snapshots.values import MESSAGE, TEXT
-from accp_core.accp.session.streams import FrameJoiner, StreamBuffer, data_size
 
 __all__ = ["CHAINS"]
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from accp_core.accp.profiles import BUILT_IN
 from accp_core.accp.schema import SchemaRegistry, read_hash
-from accp_core.accp.session.negotiation import MAX_BASES, Negotiation
+from accp_core.accp.session.parts import MAX_BASES, Negotiation
 from accp_core.accp.session.snapshots.shapes import (
     COUNT,
     FLAG,

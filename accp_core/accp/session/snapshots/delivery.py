@@ -8,11 +8,16 @@ from itertools import groupby
 from typing import Any, Final
 
 from accp_core.accp.grammar import GrammarLimits
-from accp_core.accp.head import frame_head
-from accp_core.accp.session.delivery import FrameText, Inbox, LinkState, Outbox
-from accp_core.accp.session.delivery.inbox import SequenceCount
-from accp_core.accp.session.delivery.outbox import SPARE_FRAMES
-from accp_core.accp.session.delivery.requests import PendingRequest
+from accp_core.accp.parser import frame_head
+from accp_core.accp.session.delivery import (
+    SPARE_FRAMES,
+    FrameText,
+    Inbox,
+    LinkState,
+    Outbox,
+    PendingRequest,
+    SequenceCount,
+)
 from accp_core.accp.session.parts import Arrival
 from accp_core.accp.session.snapshots.shapes import (
     COUNT,

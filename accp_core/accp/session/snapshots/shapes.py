@@ -12,27 +12,13 @@ from enum import StrEnum
 from typing import Any, Final
 
 from accp_core.accp.codec import Codec
-from accp_core.accp.session.options import SessionOptions
+from accp_core.accp.session.events import SessionOptions
 from accp_core.bounded import BoundedDict
 
 __all__ = [
-    "COUNT",
-    "FLAG",
-    "INTEGER",
-    "Fault",
-    "FieldShape",
-    "Reading",
-    "array",
-    "attributes",
-    "choice",
-    "expect",
-    "made",
-    "optional",
-    "record",
-    "row",
-    "table",
-    "variant",
-]
+    "COUNT", "FLAG", "INTEGER", "Fault", "FieldShape", "Reading", "array", "attributes", "choice", "expect", "made",
+    "optional", "record", "row", "table", "variant",
+]  # fmt: skip
 
 _MAX_SHOWN: Final = 40
 

@@ -15,8 +15,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from accp_core.accp.frame import REMOVED, Envelope, Ref, Value
-from accp_core.accp.message import Message
+from accp_core.accp.frame import REMOVED, Envelope, Intent, Message, Ref, Value
 from accp_core.accp.session.snapshots.shapes import (
     COUNT,
     FieldShape,
@@ -30,7 +29,6 @@ from accp_core.accp.session.snapshots.shapes import (
     table,
 )
 from accp_core.accp.state.context_state import ColdKey
-from accp_core.accp.vocabulary import Intent
 from accp_core.references import StoredText
 from accp_core.strict_json import has_surrogate_pair
 

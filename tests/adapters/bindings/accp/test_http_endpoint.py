@@ -13,7 +13,7 @@ from accp_adapters.bindings.hosts import SessionHost
 from accp_adapters.bindings.identity import BearerTokens, Principal
 from accp_adapters.stores import SqliteColdStore
 from accp_core.accp import StreamChunkReceived, parse_frame
-from accp_core.accp.vocabulary import MEDIA_TYPE, Intent
+from accp_core.accp.frame import MEDIA_TYPE, Intent
 from accp_core.errors import ProtocolError
 from tests.adapters.bindings.accp.serving import count, echo, serve, serving
 from tests.adapters.bindings.hosts.agents import CODEC, Client

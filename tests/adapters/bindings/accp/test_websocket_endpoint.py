@@ -14,7 +14,7 @@ from websockets.asyncio.client import ClientConnection
 
 from accp_adapters.bindings.identity import BearerTokens, Principal
 from accp_core.accp import parse_frame
-from accp_core.accp.vocabulary import Intent
+from accp_core.accp.frame import Intent
 from tests.adapters.bindings.accp.serving import count, serving
 from tests.adapters.bindings.hosts.agents import Client
 from tests.limits import PATIENCE

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from accp_adapters.bindings.identity import Principal
 from accp_core.accp import Codec, Envelope, Event, Message, MessageReceived, Session, SessionOptions
-from accp_core.accp.vocabulary import Intent
+from accp_core.accp.frame import Intent
 
 __all__ = ["ANN", "BOB", "CODEC", "Client", "count_characters"]
 

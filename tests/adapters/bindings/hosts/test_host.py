@@ -13,7 +13,7 @@ from accp_adapters.bindings.hosts import HOST_SESSION, HostLimits, Request, Sess
 from accp_adapters.bindings.identity import Principal
 from accp_adapters.stores import SqliteColdStore
 from accp_core.accp import PRACTICAL_LIMITS, Message, StreamChunkReceived, StreamEnded, parse_frame
-from accp_core.accp.vocabulary import Intent
+from accp_core.accp.frame import Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
 from tests.adapters.bindings.hosts.agents import ANN, BOB, CODEC, Client

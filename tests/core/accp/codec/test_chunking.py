@@ -2,7 +2,7 @@
 
 import pytest
 
-from accp_core.accp.codec.chunking import cut_text
+from accp_core.accp.codec import cut_text
 from accp_core.errors import EncodeError
 
 

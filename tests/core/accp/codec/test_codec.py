@@ -11,10 +11,9 @@ from accp_adapters.tokens import o200k_base
 from accp_core.accp import Envelope, Frame, GrammarLimits, Intent, LiteralKey, Ref
 from accp_core.accp.budget import FrameLimits
 from accp_core.accp.codec import Codec
-from accp_core.accp.message import Message
+from accp_core.accp.frame import Message, json_to_value
 from accp_core.accp.profiles import BUILT_IN
 from accp_core.accp.schema import SchemaRegistry
-from accp_core.accp.values import json_to_value
 from accp_core.errors import DecodeError, EncodeError, ProtocolError
 from accp_core.packing.expansion import ExpansionLimits
 from accp_core.references import StoredText

@@ -11,13 +11,14 @@ from accp_core.accp import REMOVED, Intent
 from accp_core.accp.debug import (
     DEFAULT_REDACTION,
     LOGGER,
+    MEANINGS,
     DebugLog,
     Direction,
     FrameSeen,
     Redaction,
     describe,
+    payload_differences,
 )
-from accp_core.accp.debug.description import MEANINGS, payload_differences
 
 TASK = parse_frame("@dev>done:schedule{task:impl_auth|stat:complete|prog:100|schema:TA}[mid:m1,seq:9,ts:1714000000]")
 SEEN = FrameSeen(direction=Direction.SENT, session_id="s1", frame=TASK)

@@ -9,8 +9,7 @@ import pytest
 from accp_core import parse_frame
 from accp_core.accp.budget import PRACTICAL_LIMITS
 from accp_core.accp.codec import Codec
-from accp_core.accp.frame import Envelope, Ref
-from accp_core.accp.message import Message
+from accp_core.accp.frame import Envelope, Message, Ref
 from accp_core.accp.session.events import EventsDropped, ExchangeOpened, FrameRefused, MessageReceived
 from accp_core.accp.session.parts import Peer
 from accp_core.accp.session.session import Session

@@ -4,14 +4,11 @@ from typing import Any
 
 import pytest
 
-from accp_core.accp.frame import REMOVED, Ref
-from accp_core.accp.message import Message
-from accp_core.accp.session.context_tracker import ContextTracker
-from accp_core.accp.session.effects import NO_EFFECTS, Effects
-from accp_core.accp.session.events import CheckpointTaken, ResyncRequested, StateChanged
+from accp_core.accp.frame import REMOVED, Intent, Message, Ref
+from accp_core.accp.session.events import NO_EFFECTS, CheckpointTaken, Effects, ResyncRequested, StateChanged
+from accp_core.accp.session.parts import ContextTracker
 from accp_core.accp.state.checkpoint import Checkpoint
 from accp_core.accp.state.context_state import ContextState
-from accp_core.accp.vocabulary import Intent
 from accp_core.errors import ProtocolError
 
 

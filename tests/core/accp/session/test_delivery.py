@@ -2,10 +2,8 @@
 
 import pytest
 
-from accp_core.accp.frame import Envelope, Frame
-from accp_core.accp.message import Message
+from accp_core.accp.frame import Envelope, Frame, Intent, Message
 from accp_core.accp.session.delivery import FrameText, Inbox, Outbox, PendingRequests, SequenceScope, has_expired
-from accp_core.accp.vocabulary import Intent
 from accp_core.errors import ProtocolError
 
 MESSAGE = Message(sender="me", intent=Intent.REQUEST, operation="op")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from accp_core.accp.frame import Intent
 from accp_core.accp.session.exchanges import (
     FINISHED,
     Exchange,
@@ -9,7 +10,6 @@ from accp_core.accp.session.exchanges import (
     Exchanges,
     ExchangeState,
 )
-from accp_core.accp.vocabulary import Intent
 from accp_core.errors import ProtocolError
 
 MOVES: list[Intent | ExchangeMove] = [*Intent, *ExchangeMove]

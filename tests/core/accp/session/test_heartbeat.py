@@ -2,7 +2,7 @@
 
 import pytest
 
-from accp_core.accp.session.delivery.heartbeat import Heartbeat
+from accp_core.accp.session.delivery import Heartbeat
 
 
 @pytest.mark.requirement("11.2-4")

@@ -8,7 +8,7 @@ import pytest
 from accp_core.accp.profiles import BUILT_IN
 from accp_core.accp.schema import Schema, SchemaRegistry
 from accp_core.accp.session.events import RegistryAgreed, RegistryUpdated
-from accp_core.accp.session.negotiation import Negotiation
+from accp_core.accp.session.parts import Negotiation
 from accp_core.errors import ProtocolError
 
 

@@ -1,7 +1,7 @@
 """The number of the frame that was processed last (ACCP section 3.7)."""
 
 from accp_core.accp import Codec, Message, Session
-from accp_core.accp.vocabulary import Intent
+from accp_core.accp.frame import Intent
 
 
 def test_it_follows_the_frames_that_are_processed_in_order() -> None:

@@ -8,11 +8,8 @@ import pytest
 from accp_core import parse_frame
 from accp_core.accp.budget import PRACTICAL_LIMITS, FrameLimits
 from accp_core.accp.codec import Codec
-from accp_core.accp.frame import Envelope
-from accp_core.accp.message import Message
-from accp_core.accp.session.delivery import FrameText, SequenceScope
-from accp_core.accp.session.delivery.link import TRANSITIONS, LinkMove, LinkState
-from accp_core.accp.session.delivery.outbox import SPARE_FRAMES
+from accp_core.accp.frame import Envelope, Intent, Message
+from accp_core.accp.session.delivery import SPARE_FRAMES, TRANSITIONS, FrameText, LinkMove, LinkState, SequenceScope
 from accp_core.accp.session.events import (
     Acknowledged,
     Event,
@@ -20,11 +17,10 @@ from accp_core.accp.session.events import (
     FrameRefused,
     MessageReceived,
     ResumeImpossible,
+    SessionOptions,
     Writable,
 )
-from accp_core.accp.session.options import SessionOptions
 from accp_core.accp.session.session import Session
-from accp_core.accp.vocabulary import Intent
 from accp_core.errors import EncodeError, LocalProtocolError, WindowFull
 
 NOW = 1_714_000_000

@@ -11,8 +11,7 @@ from accp_core import Ref, parse_frame
 from accp_core.accp.budget import PRACTICAL_LIMITS, TokenBudget
 from accp_core.accp.codec import Codec
 from accp_core.accp.debug import FrameSeen
-from accp_core.accp.frame import Envelope
-from accp_core.accp.message import Message
+from accp_core.accp.frame import Envelope, Intent, Message, json_to_value
 from accp_core.accp.profiles import error_message
 from accp_core.accp.session.delivery import SequenceScope
 from accp_core.accp.session.events import (
@@ -27,14 +26,12 @@ from accp_core.accp.session.events import (
     RefsNeeded,
     RegistryAgreed,
     RegistryUpdated,
+    SessionOptions,
     StateChanged,
 )
-from accp_core.accp.session.options import SessionOptions
 from accp_core.accp.session.session import Session
 from accp_core.accp.state.checkpoint import CheckpointTrigger
 from accp_core.accp.state.context_state import ColdKey, ContextState, foreign_ref
-from accp_core.accp.values import json_to_value
-from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError, LocalProtocolError, ProtocolError
 

@@ -8,16 +8,19 @@ from typing import Any
 
 import pytest
 
-from accp_core.accp.frame import REMOVED, Envelope, Ref
-from accp_core.accp.message import Message
+from accp_core.accp.frame import REMOVED, Envelope, Intent, Message, Ref
 from accp_core.accp.profiles import BUILT_IN
 from accp_core.accp.session.delivery import SequenceScope
-from accp_core.accp.session.events import CheckpointTaken, EventsDropped, RefsNeeded, StreamChunkReceived
-from accp_core.accp.session.options import SessionOptions
+from accp_core.accp.session.events import (
+    CheckpointTaken,
+    EventsDropped,
+    RefsNeeded,
+    SessionOptions,
+    StreamChunkReceived,
+)
 from accp_core.accp.session.session import Session
 from accp_core.accp.session.snapshots import MAX_SNAPSHOT_BYTES
 from accp_core.accp.state.context_state import ColdKey, ContextState, Entry
-from accp_core.accp.vocabulary import Intent
 from accp_core.errors import EncodeError
 from accp_core.references import StoredText
 from tests.core.accp.session.handover import hand_over

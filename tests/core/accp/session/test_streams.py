@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from accp_core.accp import Envelope, Intent
-from accp_core.accp.message import Message
-from accp_core.accp.session.streams import FrameJoiner, StreamBuffer, StreamLimits, Streams
+from accp_core.accp.frame import Message
+from accp_core.accp.session.exchanges import FrameJoiner, StreamBuffer, StreamLimits, Streams
 from accp_core.errors import ProtocolError
 
 

@@ -1,4 +1,4 @@
-"""From a message to frames and back: settings, chunks, the two directions, and the codec (ACCP sections 3.1, 3.3, 3.4, 7)."""
+"""From a message to frames and back: settings, chunks, both directions, the codec (ACCP sections 3.1, 3.3 and 7)."""
 
 from __future__ import annotations
 

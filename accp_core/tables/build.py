@@ -10,6 +10,7 @@ from accp_core.documents import Value, read
 from accp_core.documents.grids import GRIDS
 from accp_core.tables.flatten import FlatRows, Items, flatten
 from accp_core.tables.json_grids import columns_side_by_side, named_rows
+from accp_core.tables.layouts import arrange
 from accp_core.tables.names import DistinctNames
 from accp_core.tables.plain_rows import plain_rows
 from accp_core.tables.shape import MAX_DEPTH, is_keyed_map
@@ -46,6 +47,7 @@ def tables_of(value: object, taken: Iterable[str] = (), *, with_objects: bool = 
     """
     if isinstance(value, str):
         return (table_of_lines(value),)
+    value = arrange(value)
     tables = _Tables(taken, with_objects=with_objects)
     if isinstance(value, dict):
         tables.add_map(value, (), 1)

@@ -1,0 +1,248 @@
+"""Tables that JSON does not write as arrays of maps, made such arrays by their shape, whatever their keys are.
+
+    names here, rows there   names (texts, or maps with a text that differs in each) beside rows of as many cells, or
+                             beside as many arrays of one length, wherever both are in the value
+    a row of names           an array of arrays whose first one has the names of the others
+    wrapped cells            {"v": 1}, {"S": "x"}, {"f": […]}: maps of one member around cells or rows
+    pairs                    [{"name": "a", "value": 1}, …] in a row: the map {"a": 1}
+    columns of maps          {"region": {"0": "North", …}, …}: maps of the same numbered keys
+    labels and series        {"labels": […], "datasets": [{"label": "a", "data": […]}]}
+
+An array shows what it is by its first members; so a value without such tables costs a glance.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, Final, TypeAlias
+
+__all__ = ["arrange"]
+
+_MAX_DEPTH: Final = 12
+_GLANCE: Final = 20
+"""Members of an array that are looked at."""
+_MAX_NAMES: Final = 12
+"""Arrays of names, the nearest ones, that are tried for rows."""
+_NAMING: Final = re.compile(r"(?i:name|field|id|key|label|title|text)$")
+_VALUING: Final = re.compile(r"(?i:.*value|val|v)$")
+_WRAPPER: Final = re.compile(r"(?:[vfsn]|[A-Z]{1,4}|.*[vV]alue|.*[tT]ext|val)$")
+"""What a map around one cell calls it: a letter, its type, or a value."""
+_CONTAINERS: Final = (dict, list)
+
+_Path: TypeAlias = "tuple[str | int, ...]"
+_Named: TypeAlias = "tuple[_Path, list[str]]"
+
+
+def arrange(value: Any) -> Any:
+    """Return a value whose tables are arrays of maps; the value itself where it has no other tables."""
+    return _turn(_name_rows(_unwrap(value, 0)), 0)
+
+
+def _changed(value: Any, depth: int, change: Any) -> Any:
+    """Return a value with its members changed, the same object where none is."""
+    if depth > _MAX_DEPTH or not isinstance(value, _CONTAINERS):
+        return value
+    if isinstance(value, dict):
+        members = {key: change(member, depth + 1) for key, member in value.items()}
+        return value if all(members[key] is member for key, member in value.items()) else members
+    if all(change(member, depth + 1) is member for member in value[:_GLANCE]):
+        return value
+    return [change(member, depth + 1) for member in value]
+
+
+def _is_cell(value: Any) -> bool:
+    return not isinstance(value, _CONTAINERS)
+
+
+def _only(value: Any) -> Any:
+    """Return the only member of a map; the value itself where it is no such map."""
+    return next(iter(value.values())) if type(value) is dict and len(value) == 1 else value
+
+
+def _unwrap(value: Any, depth: int) -> Any:
+    """Return a value without maps of one member around cells and rows, and with pairs as maps."""
+    if type(value) is dict and len(value) > 1:
+        keys = [
+            next(iter(m)) if type(m) is dict and len(m) == 1 and _is_cell(_only(m)) else None for m in value.values()
+        ]
+        if None not in keys and all(_WRAPPER.match(str(key)) for key in keys):
+            return {key: _only(member) for key, member in value.items()}
+    if type(value) is list and value:
+        if (pairs := _pairs(value)) is not None:
+            return pairs
+        wrapped = {next(iter(m)) if type(m) is dict and len(m) == 1 else "" for m in value[:_GLANCE]}
+        if len(wrapped) == 1 and "" not in wrapped and len(value) > 1:
+            inner = [_only(member) for member in value]
+            is_row = all(type(member) is list for member in inner)
+            if is_row or (depth > 1 and all(map(_is_cell, inner)) and _WRAPPER.match(wrapped.pop())):
+                return [_unwrap(member, depth + 1) for member in inner]
+        if depth and (joined := _joined_rows(value)) is not None:
+            return joined
+    return _changed(value, depth, _unwrap)
+
+
+def _joined_rows(value: list[Any]) -> list[list[Any]] | None:
+    """Return one row for each map of several arrays of wrapped cells, such as dimensions and metrics."""
+    keys = list(value[0]) if type(value[0]) is dict else []
+    if len(keys) < 2 or not all(
+        type(m) is dict and list(m) == keys and all(type(c) is list for c in m.values()) for m in value
+    ):
+        return None
+    rows = [[_only(cell) for cells in member.values() for cell in cells] for member in value]
+    wrapped = all(
+        type(cell) is dict for cell in islice((c for m in value[:_GLANCE] for cells in m.values() for c in cells), 99)
+    )
+    return rows if wrapped and len(set(map(len, rows))) == 1 and all(_is_cell(c) for row in rows for c in row) else None
+
+
+def _pairs(value: list[Any]) -> dict[str, Any] | None:
+    """Return a map for an array of maps of a name and a value; None: it is none."""
+    first = list(value[0]) if type(value[0]) is dict and len(value[0]) == 2 else []
+    if not first or not (_NAMING.search(first[0]) and _VALUING.match(first[1])):
+        return None
+    if not all(type(m) is dict and list(m) == first and type(m[first[0]]) is str for m in value):
+        return None
+    pairs = {member[first[0]].lstrip("@"): member[first[1]] for member in value}
+    return pairs if len(pairs) == len(value) else None
+
+
+def _names_in(value: list[Any]) -> list[str]:
+    """Return the distinct names that an array has: its texts, or those of its maps; none where it has none."""
+    if all(type(member) is str for member in value):
+        return value if len(set(value)) == len(value) else []
+    if not all(type(member) is dict for member in value) or len(value) > 2_000:
+        return []
+    for key in sorted(filter(_NAMING.search, value[0]), key=lambda key: "name" not in key.lower()):
+        names = [member.get(key) for member in value]
+        if all(type(name) is str for name in names) and len(set(names)) == len(names):
+            return names
+    return []
+
+
+def _is_rows(value: list[Any]) -> bool:
+    if not value or not all(type(row) is list for row in value[:_GLANCE]) or not all(map(_is_cell, value[0])):
+        return False
+    return bool(value[0]) and all(type(row) is list and len(row) == len(value[0]) for row in value)
+
+
+def _find(value: Any, path: _Path, names: list[_Named], rows: list[tuple[_Path, list[list[Any]]]]) -> None:
+    if _is_cell(value) or len(path) > _MAX_DEPTH:
+        return
+    if type(value) is list:
+        if _is_rows(value):
+            rows.append((path, value))
+            return
+        if value and (found := _names_in(value)):
+            names.append((path, found))
+    members: Iterator[tuple[str | int, Any]] = (
+        iter(value.items()) if type(value) is dict else enumerate(value[:_GLANCE])
+    )
+    for key, member in members:
+        _find(member, (*path, key), names, rows)
+
+
+def _name_rows(value: Any) -> Any:
+    """Give rows the nearest names of their number."""
+    names: list[_Named] = []
+    rows: list[tuple[_Path, list[list[Any]]]] = []
+    _find(value, (), names, rows)
+    named: dict[int, list[dict[str, Any]]] = {}
+    used: set[_Path] = set()
+    for path, part in rows:
+        if (found := _with_names(path, part, names)) is not None:
+            named[id(part)], paths = found
+            used.update(paths)
+        elif (headed := _head_row(part)) is not None:
+            named[id(part)] = headed
+    return _build(value, (), named, used) if named else value
+
+
+def _with_names(
+    path: _Path, part: list[list[Any]], names: Sequence[_Named]
+) -> tuple[list[dict[str, Any]], list[_Path]] | None:
+    def distance(each: _Named) -> tuple[int, int]:
+        same = next(
+            (n for n, (a, b) in enumerate(zip(each[0], path, strict=False)) if a != b), min(len(each[0]), len(path))
+        )
+        return -same, len(each[0]) + len(path) - 2 * same
+
+    near = sorted(names, key=distance)[:_MAX_NAMES]
+    beside = [[one, two] for one in near for two in near if one[0] < two[0] and one[0][:-1] == two[0][:-1]]
+    groups = [[each] for each in near] + beside
+    width, height = len(part[0]), len(part)
+    for size, cells in ((width, part), (height, None)):
+        group = next((each for each in groups if sum(len(n) for _, n in each) == size), None)
+        if group is not None and (cells is not None or width != height) and width + height > 2:
+            columns = [name for _, each in group for name in each]
+            if len(set(columns)) == len(columns):
+                lines = part if cells is not None else zip(*part, strict=True)
+                return [dict(zip(columns, row, strict=True)) for row in lines], [where for where, _ in group]
+    return None
+
+
+def _head_row(rows: list[list[Any]]) -> list[dict[str, Any]] | None:
+    """Return the rows under a first row of names."""
+    head = rows[0]
+    if len(rows) < 3 or len(head) < 2 or len(set(map(str, head))) < len(head):
+        return None
+    if not all(type(name) is str and name and not name[0].isdigit() for name in head):
+        return None
+    if any(name == row[number] for row in rows[1:200] for number, name in enumerate(head)):
+        return None
+    return [dict(zip(head, row, strict=True)) for row in rows[1:]]
+
+
+def _build(value: Any, path: _Path, named: dict[int, list[dict[str, Any]]], used: set[_Path]) -> Any:
+    if id(value) in named:
+        return named[id(value)]
+    if _is_cell(value) or len(path) > _MAX_DEPTH:
+        return value
+    if type(value) is dict:
+        kept = ((key, member) for key, member in value.items() if (*path, key) not in used or not _is_told(member))
+        return {key: _build(member, (*path, key), named, used) for key, member in kept}
+    return [_build(member, (*path, number), named, used) for number, member in enumerate(value)]
+
+
+def _is_told(names: Any) -> bool:
+    """Return whether an array of names says nothing but them."""
+    return type(names) is list and all(type(name) is str for name in names)
+
+
+def _turn(value: Any, depth: int) -> Any:
+    """Return columns of maps, and labels with series, as rows."""
+    if type(value) is dict and len(value) > 1:
+        if all(type(member) is dict and member for member in value.values()):
+            keys = [list(member) for member in value.values()]
+            is_numbered = all(key.isdigit() for key in keys[0]) and not any(key.isdigit() for key in value)
+            if is_numbered and len(keys[0]) > 1 and all(each == keys[0] for each in keys):
+                return [{"key": key, **{name: column[key] for name, column in value.items()}} for key in keys[0]]
+        if (found := _series(value)) is not None:
+            return found
+    return _changed(value, depth, _turn)
+
+
+def _series(value: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a map of labels and of series with as many cells each, as rows."""
+    for labels_key, labels in value.items():
+        if type(labels) is not list or len(labels) < 2 or not all(map(_is_cell, labels)):
+            continue
+        for key, series in value.items():
+            cells = [_cells_of(each, len(labels)) for each in series] if type(series) is list and series else [None]
+            if key != labels_key and None not in cells:
+                names = [
+                    next((v for v in each.values() if type(v) is str), f"series_{n}") for n, each in enumerate(series)
+                ]
+                rows = [dict(zip([labels_key, *names], row, strict=True)) for row in zip(labels, *cells, strict=True)]
+                return {name: rows if name == key else each for name, each in value.items() if name != labels_key}
+    return None
+
+
+def _cells_of(series: Any, size: int) -> list[Any] | None:
+    if type(series) is not dict:
+        return None
+    return next(
+        (each for each in series.values() if type(each) is list and len(each) == size and all(map(_is_cell, each))),
+        None,
+    )

@@ -44,9 +44,8 @@ def _name_of(tool: Any) -> str:
 def offered_tools(tools: Sequence[Any], own: Sequence[Any], policy: Policy, *, offers: bool) -> list[Any]:
     """Return the tools of a request as the model is offered them, the fetch tool last where there is something to open.
 
-    Most conversations never hold a reference, and the definition would be part of each of their prompts. As a
-    dictionary it passes a middleware inside this one that selects tools. Another tool of this name, such as that of
-    an MCP server, stands for both.
+    Most conversations never hold a reference, and the definition would be part of each of their prompts. Another tool
+    of this name, such as that of an MCP server, stands for both.
 
     Args:
         tools: Those of the request.
@@ -61,8 +60,7 @@ def offered_tools(tools: Sequence[Any], own: Sequence[Any], policy: Policy, *, o
     others = without_fetch(shown_tools)
     if not offers or not own:
         return others
-    shown = (fetch or own)[:1]
-    return [*others, *map(convert_to_openai_tool, shown)]
+    return [*others, *(fetch or own)[:1]]
 
 
 def _as_offered(tool: Any, forms: ToolForms) -> Any:

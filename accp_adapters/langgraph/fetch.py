@@ -196,9 +196,15 @@ class OpenedTexts:
         return text
 
 
+def _is_unsaid(runtime: ToolRuntime) -> bool:
+    """Return whether a program made this call: no message makes it, as with LangChain's interpreter."""
+    messages = messages_of(runtime.state)
+    return bool(messages) and not find_request(messages, runtime.tool_call_id)
+
+
 def _answer(request: FetchRequest, runtime: ToolRuntime, texts: OpenedTexts, policy: Policy) -> str:
     turn = find_request(messages_of(runtime.state), runtime.tool_call_id)
-    if any(runtime.tool_call_id in program_calls(message) for message in turn):
+    if _is_unsaid(runtime) or any(runtime.tool_call_id in program_calls(message) for message in turn):
         return answer_program({name: texts.open(name) for name in texts.names}, request)
     limit = policy.result_limits(sum(len(message.tool_calls) for message in turn)).fetch
     request = replace(request, verbatim=frozenset(_verbatim(messages_of(runtime.state), policy)))

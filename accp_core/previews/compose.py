@@ -19,7 +19,6 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import accumulate
 from typing import Final
 
@@ -29,7 +28,7 @@ from accp_core.previews.marks import Marks
 from accp_core.previews.records import RequestedRecords, find_requested_records
 from accp_core.previews.request import Request
 from accp_core.previews.rows import TablePreview, fill, query_lines
-from accp_core.previews.units import Excerpt, places_of_words
+from accp_core.previews.units import Excerpt
 from accp_core.tables import MAX_WHOLE, OpenedText, SampledTables, count_lines, lines_of, open_document, sample_tables
 from accp_core.view.layout import AS_IS, escape_view
 from accp_core.view.render_value import DEFAULT_OPTIONS, Options
@@ -211,8 +210,7 @@ class _Subject:
         off.
         """
         if len(self.source) > MAX_WHOLE:
-            places = partial(places_of_words, requested=self.request.words)
-            found = self._starts_like_json() and sample_tables(self.source, places)
+            found = self._starts_like_json() and sample_tables(self.source)
             return found or self.source, not found and looks_cut(self.source)
         opened = open_document(self.document)
         if (opened.grids or self._is_mostly_values(opened)) and not is_part:

@@ -28,7 +28,7 @@ from accp_core.previews.request import (
 from accp_core.tables import LineNumbers, has_other_numbers
 from accp_core.view.notation import FENCE
 
-__all__ = ["DEFINITION", "MAX_RATED", "Excerpt", "places_of_words"]
+__all__ = ["DEFINITION", "MAX_RATED", "Excerpt"]
 
 
 MAX_RATED: Final = 64_000
@@ -71,7 +71,7 @@ def candidate_spans(text: str, requested: Iterable[str], most: int = MAX_RATED) 
     if len(text) <= most:
         return [(0, len(text))]
     places = chain(
-        places_of_words(text, requested),
+        _places_of_words(text, requested),
         _rare_lines(text),
         range(0, len(text), max(len(text) // _SAMPLES, 1)),
     )
@@ -86,7 +86,7 @@ def candidate_spans(text: str, requested: Iterable[str], most: int = MAX_RATED) 
     return list(_merge(sorted(spans)))
 
 
-def places_of_words(text: str, requested: Iterable[str]) -> Iterator[int]:
+def _places_of_words(text: str, requested: Iterable[str]) -> Iterator[int]:
     """Yield the first and the last places of the words of a request, then those of words for errors.
 
     The text is lowered in parts: a whole copy of a text of megabytes takes as much memory as the text, or more.

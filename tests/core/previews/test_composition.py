@@ -163,10 +163,9 @@ LONG_ROWS = [
 
 
 def test_of_a_result_of_megabytes_all_rows_are_counted_and_some_described() -> None:
-    text = shown(json.dumps({"hosts": LONG_ROWS, "next": None}), 400, request="Which host is down?")
+    text = shown(json.dumps({"hosts": LONG_ROWS, "next": None}), 400)
     assert re.search(r"^hosts: 6,000 rows, [0-9,]+ of them described, [0-9]+ shown; ", text, re.MULTILINE)
     assert re.search(r"^hosts.on: [0-9,]+ of its rows described, [0-9]+ shown, hosts_id = hosts.id", text, re.MULTILINE)
-    assert "4321" in text
 
 
 def test_a_result_of_megabytes_behind_a_byte_order_mark_has_its_rows() -> None:

@@ -91,7 +91,7 @@ ATTACKS: Final = (
     attack("350,000 nested maps", "E1001", payload("{a:" * 349_000)),
     attack("350,000 nested pairs", "E1001", payload("[a:" * 349_000)),
     attack("a JSON literal of 500,000 nested arrays", "E1001", payload("=" + r"\[" * 500_000)),
-    attack("a JSON literal of 300,000 open strings", "E1001", payload("=" + r'"\\' * 300_000)),
+    attack("a JSON literal of 300,000 open strings", "read", payload("=" + r'"\\' * 300_000)),
     attack("a view of a million nested arrays", "E1001", lambda: "[" * MILLION, read),
     attack("a tool's result of a million nested arrays", "read", lambda: "[" * MILLION, restore),
     attack(
@@ -104,7 +104,7 @@ ATTACKS: Final = (
     attack("10 MB of one digit", "E1001", payload("7" * 10 * MILLION)),
     attack("a million digits", "E1001", payload("7" * MILLION)),
     attack("a million places", "E1001", payload("0." + "7" * MILLION)),
-    attack("a million digits in a JSON literal", "E1001", payload("=" + "7" * MILLION)),
+    attack("a million digits in a JSON literal", "read", payload("=" + "7" * MILLION)),
     attack("an exponent of ten digits", "E1001", payload("=1e9999999999"), exact),
     attack("an exponent that is tiny", "E1001", payload("=1e-9999999999"), exact),
     attack("a sequence of a million digits", "E1001", lambda: f"@a>req:op{{}}[mid:m,seq:{'7' * MILLION}]"),
@@ -143,9 +143,9 @@ ATTACKS: Final = (
     # Strings
     attack("a million backslashes", "read", payload("\\\\" * 500_000)),
     attack("340,000 percent escapes", "read", payload(f'"{"%41" * 340_000}"')),
-    attack("a quoted form without end", "E1001", payload('"' + "\\@" * 500_000)),
-    attack("overlong UTF-8", "E1001", payload('"%C0%AF"')),
-    attack("bytes that are no UTF-8", "E1001", payload('"%F5%80%80%80"')),
+    attack("a quoted form without end", "read", payload('"' + "\\@" * 500_000)),
+    attack("overlong UTF-8", "read", payload('"%C0%AF"')),
+    attack("bytes that are no UTF-8", "read", payload('"%F5%80%80%80"')),
     attack("a quoted line feed", "read", payload('"%0A\\@b\\>cancel\\:op\\{\\}"')),
     # Letters that look like others
     attack("a line feed", "E1001", lambda: "@a>req:op{}\n@b>req:op{}"),

@@ -6,7 +6,7 @@ here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -55,7 +55,7 @@ def size_of(value: object, limit: int = LONG) -> int:
     size, level = 0, [value]
     while level and size <= limit:
         texts = [part for part in level if isinstance(part, str)]
-        maps = [part for part in level if isinstance(part, Mapping)]
+        maps = [part for part in level if isinstance(part, dict)]
         lists = [part for part in level if isinstance(part, list | tuple)]
         size += len(level) - len(texts) - len(maps) - len(lists)
         size += sum(map(len, texts)) + sum(map(len, maps)) + sum(map(len, lists))

@@ -15,6 +15,7 @@ import typer
 
 from accp_adapters.cli.errors import ExtraMissing, InputRefused
 from accp_adapters.cli.sources import say, write_text
+from accp_adapters.extras import needs
 
 if TYPE_CHECKING:
     from accp_adapters.replay import Findings, Report, StrategyName
@@ -142,7 +143,8 @@ def _to_json(reports: list[Report], findings: Findings) -> dict[str, Any]:
 
 
 def _print(reports: list[Report]) -> None:
-    from accp_adapters.cli.tables import percent, plain_table, wide_console
+    with needs("cli"):
+        from accp_adapters.cli.tables import percent, plain_table, wide_console
 
     console = wide_console()
     total = reports[0].total()

@@ -125,8 +125,8 @@ def test_agents_and_relays_are_served_by_uvicorn(words: tuple[str, ...]) -> None
         try:
             assert server.stderr is not None
             port = int(server.stderr.readline().rpartition(":")[2])
-            path = "/.well-known/acp.json" if words[0] == "serve" else "/acp/rooms"
-            with urlopen(f"http://127.0.0.1:{port}{path}") as answer:
+            path, body = ("/.well-known/acp.json", None) if words[0] == "serve" else ("/acp/new", b"{}")
+            with urlopen(f"http://127.0.0.1:{port}{path}", data=body) as answer:
                 assert answer.status == 200
             server.send_signal(signal.SIGTERM)
             server.communicate(timeout=PATIENCE)

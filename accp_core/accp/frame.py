@@ -3,6 +3,8 @@
 A `Frame` is as it is on the wire, with keys and values that are not expanded; a `Message` is what an agent says.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal

@@ -14,14 +14,20 @@ from typing import Final, TypeAlias
 from accp_core.packing.expansion import Expansion
 from accp_core.packing.tree import Derived, EmbeddedJson, map_members
 
-__all__ = ["pack_derived", "pays_in_its_line", "unpack_derived"]
+__all__ = ["HIDDEN", "pack_derived", "pays_in_its_line", "unpack_derived"]
 
 _MIN_SAVED_CHARS: Final = 24
 """Characters of the cells that are left out; where there are fewer, a reader finds a cell faster than a rule."""
 _CONTAINERS: Final = frozenset((dict, list, EmbeddedJson))
+HIDDEN: Final = (
+    r"\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    r"\U000e0000-\U000e007f\ud800-\udfff"
+)
+"""Characters that a view shows as escapes only, in a character class of a regular expression: controls, ends of lines,
+marks that turn the direction of a text, zero-width ones. Not the two joiners, which Persian and emoji need."""
 # A class of ASCII characters alone is three times as fast as the one that follows it.
-_ADDRESS: Final = re.compile(r"""[A-Za-z][A-Za-z0-9+.-]*+://(?=.)[!#%-'+-~]*+[^\s"$()*\x00-\x1f\x7f\ud800-\udfff]*+""")
-_NAME: Final = re.compile(r'[^\s"{}()$*\x00-\x1f\x7f\ud800-\udfff]+')
+_ADDRESS: Final = re.compile(r"""[A-Za-z][A-Za-z0-9+.-]*+://(?=.)[!#%-'+-~]*+[^\s"$()*""" + HIDDEN + "]*+")
+_NAME: Final = re.compile(rf'[^\s"{{}}()$*{HIDDEN}]+')
 _MAX_STEPS: Final = 2
 """Values that a reader looks up for one address, one after the other."""
 _MAX_BASES: Final = 40

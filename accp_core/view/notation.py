@@ -43,12 +43,13 @@ from collections.abc import Callable, Iterable
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Final
 
+from accp_core.packing.derived import HIDDEN
 from accp_core.packing.tree import Derived
-from accp_core.strict_json import is_utf8
 
 __all__ = [
     "ABSENT_CELL",
     "AS_IS",
+    "BLANKS",
     "CELL",
     "CONSTANT",
     "FENCE",
@@ -95,6 +96,9 @@ TIGHT: Final = r"!-@\[-`{-~"
 """ASCII digits and punctuation, before which no blank is written behind a comma or semicolon.
 
 A letter and the blank before it are one token; before a digit or a sign the blank would be another one."""
+BLANKS: Final = r" \xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
+"""What a reader sees as a blank, in a character class of a regular expression."""
+_ESCAPED: Final = re.compile(f"[{HIDDEN}]")
 _TIGHT: Final = frozenset(re.findall(f"[{TIGHT}\x01]", "".join(map(chr, range(128)))))
 
 _LITERAL_TEXT: Final = (
@@ -108,12 +112,11 @@ class PlainTextRule:
     """Decides which strings need no quotes in one kind of place.
 
     In every place, quotes are needed for the empty string, a literal, `-`, and a string that begins with a sign of the
-    notation or a blank, ends with a blank or a colon, or contains a control character, a lone surrogate or a triple
-    quote.
+    notation or a blank, ends with a blank or a colon, or contains a character of HIDDEN or a triple quote. What a
+    reader sees as a blank is one.
     """
 
-    _FIRST: Final = rf'(?!-?$|["\[{{&*!$( ]|(?:{_LITERAL_TEXT})$)'
-    _NEVER: Final = r"\x00-\x1f\x7f\ud800-\udfff"
+    _FIRST: Final = rf'(?!-?$|["\[{{&*!$({BLANKS}]|(?:{_LITERAL_TEXT})$)'
 
     def __init__(self, stops: str = "", *, first: str = "", comma: bool = False) -> None:
         """Write the rule of a place; it is compiled at its first use.
@@ -123,9 +126,10 @@ class PlainTextRule:
             first: Characters that a string may not begin with, besides those of every place.
             comma: Whether a comma before a blank or one of TIGHT ends a string.
         """
-        rest = rf'[^{self._NEVER}"{stops}{"," if comma else ""}]*+'
+        stops = stops.replace(" ", BLANKS)
+        rest = rf'[^{HIDDEN}"{stops}{"," if comma else ""}]*+'
         signs = r'"(?!"")' + (rf"|,(?![ {TIGHT}]|$)" if comma else "")
-        self._text: Final = rf"{self._FIRST}(?![{first} ]){rest}(?:(?:{signs}){rest})*+(?<![ :])$"
+        self._text: Final = rf"{self._FIRST}(?![{first}{BLANKS}]){rest}(?:(?:{signs}){rest})*+(?<![{BLANKS}:])$"
 
     @functools.cached_property
     def allows(self) -> Callable[[str], object]:
@@ -161,7 +165,7 @@ CONSTANT: Final = PlainTextRule(" )$")
 """The value of a constant in a header."""
 
 _DERIVED: Final = re.compile(r"([^\s$]*)\$\{([^\s{}$]+)\}([^\s$]*)")
-_IN_KEY: Final = r'[^\s"{}\[\],;:=?\x00-\x1f\x7f\ud800-\udfff]*+'
+_IN_KEY: Final = rf'[^\s"{{}}\[\],;:=?{HIDDEN}]*+'
 _PLAIN_KEY: Final = re.compile(rf"(?![()&*!:-]|$){_IN_KEY}(?::(?! |$){_IN_KEY})*+")
 
 
@@ -221,5 +225,6 @@ def join_members(texts: Iterable[str], sign: str) -> str:
 
 
 def quote(text: str) -> str:
-    """Return `text` as a JSON string, in raw Unicode, or in ASCII if it contains half a surrogate pair."""
-    return encode_basestring(text) if is_utf8(text) else encode_basestring_ascii(text)
+    """Return `text` as a JSON string, in raw Unicode but for what is HIDDEN; no view shows that as it is."""
+    quoted = encode_basestring(text)
+    return quoted if quoted.isprintable() else _ESCAPED.sub(lambda each: encode_basestring_ascii(each[0])[1:-1], quoted)

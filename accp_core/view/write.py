@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final, TypeGuard
 
 from accp_core.packing.columns import last_column_with_cells, pack_keyed_rows, pack_labelled_rows, pack_list
-from accp_core.packing.derived import pays_in_its_line
+from accp_core.packing.derived import HIDDEN, pays_in_its_line
 from accp_core.packing.tree import (
     ABSENT,
     NEXT_ROW,
@@ -56,7 +56,7 @@ _MAX_TEXT_CHARS: Final = 40
 _ROWS: Final = frozenset((dict, RepeatedValue, Repetition))
 """Types of the rows of a keyed table."""
 _STRUCTURED: Final = frozenset((dict, list, RepeatedValue, EmbeddedJson))
-_NOT_IN_BLOCK: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+_NOT_IN_BLOCK: Final = re.compile(rf"(?![\t\n])[{HIDDEN}]")
 _BLOCK_PLACEHOLDER: Final = re.compile(r"\x01([0-9]+)\x01")
 
 

@@ -1,8 +1,6 @@
 """Attacks by pieces: of a body, of a message, of the fields of a request, each of a few bytes."""
 
 import asyncio
-import time
-from statistics import median
 from typing import Any
 
 import httpx2
@@ -24,6 +22,8 @@ DOORS = {
     "answer": ("/accp/v1/frames", "/accp/v1/ws", "application/accp", "/health"),
     "agent": ("/message:send", "/x", "application/json", "/.well-known/acp.json"),
 }
+IN_TIME = 10
+"""Seconds for 30 requests, which take 0.2 alone; where pieces are served as they come, one takes longer."""
 FIELDS = b"GET / HTTP/1.1\r\nhost: localhost\r\n"
 PIECES = {
     "chunks": ("body", b"1\r\n \r\n"),
@@ -71,14 +71,11 @@ async def test_others_are_served_beside_many_pieces(target: str, name: str) -> N
         floods = [asyncio.ensure_future(flood(command.ports[0], heads[kind], piece)) for _ in range(4)]
         async with httpx2.AsyncClient(base_url=command.url, timeout=PATIENCE) as client:
             await asyncio.sleep(0.5)
-            times = list[float]()
-            for _ in range(30):
-                begun = time.perf_counter()
-                assert (await client.get(asked)).status_code == 200
-                times.append(time.perf_counter() - begun)
+            async with asyncio.timeout(IN_TIME):
+                for _ in range(30):
+                    assert (await client.get(asked)).status_code == 200
         for each in floods:
             each.cancel()
         await asyncio.gather(*floods, return_exceptions=True)
         await asyncio.sleep(0.1)  # the connections are closed
-        assert median(times) < 0.2
         assert command.peak < BOUND // 2

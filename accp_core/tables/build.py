@@ -9,7 +9,7 @@ from typing import Any, Final
 from accp_core.documents import Value, read
 from accp_core.documents.grids import GRIDS
 from accp_core.tables.flatten import FlatRows, Items, flatten
-from accp_core.tables.json_grids import columns_side_by_side, named_rows
+from accp_core.tables.json_grids import columns_side_by_side
 from accp_core.tables.layouts import arrange
 from accp_core.tables.names import DistinctNames
 from accp_core.tables.plain_rows import plain_rows
@@ -81,15 +81,9 @@ class _Tables:
         if is_keyed_map(value):
             self._add(_keyed_items(value), path)
             return
-        named = named_rows(value)
-        if named is None and (beside := columns_side_by_side(value)) is not None:
+        if (beside := columns_side_by_side(value)) is not None:
             self.add_array(beside, path)
             value = {name: member for name, member in value.items() if type(member) is not list}
-        elif named is not None:
-            rows_key, columns_key, rows = named
-            is_told = all(type(name) is str for name in value[columns_key])
-            value = {name: member for name, member in value.items() if name != columns_key or not is_told}
-            value[rows_key] = rows
         for name, member in value.items():
             inner = (*path, name)
             if type(member) is list and len(self._tables) < MAX_TABLES:

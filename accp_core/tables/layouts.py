@@ -174,7 +174,11 @@ def _with_names(
     width, height = len(part[0]), len(part)
     for size, cells in ((width, part), (height, None)):
         group = next((each for each in groups if sum(len(n) for _, n in each) == size), None)
-        if group is not None and (cells is not None or width != height) and width + height > 2:
+        if (
+            group is not None
+            and (cells is not None or width != height)
+            and (width + height > 2 or group[0][0][:-1] == path[:-1])
+        ):
             columns = [name for _, each in group for name in each]
             if len(set(columns)) == len(columns):
                 lines = part if cells is not None else zip(*part, strict=True)

@@ -29,8 +29,6 @@ class MarkerStart(StrEnum):
     """A repeat marker."""
     PREVIEW = "[preview"
     """The first line of a preview."""
-    FOLD = "[earlier results folded: "
-    """The first line of a fold."""
     GAP = "[…"
     """What a preview leaves out."""
     CUT = "[cut off here"
@@ -49,7 +47,6 @@ _LOOKS_ALIKE: Final = {
     MarkerStart.REPEAT: rf"{_spell('as above')}\b",
     # "[preview]" is a usual name of a link.
     MarkerStart.PREVIEW: rf"{_spell('preview')}_(?:{_spell('of')}\b|[;,:])",
-    MarkerStart.FOLD: rf"{_spell('earlier results folded')}\b",
     # "[…]" is a usual sign for omitted words, and "[...lines]" is JavaScript.
     MarkerStart.GAP: r"(?:(?:…|\\{1,8}u2026)++_(?:[0-9]|lines?\b|base64\b|hex\b|(?:array|map)_of\b)"
     r"|\.{3}_(?:[0-9][0-9,]{0,12}_[a-z]|(?:lines?|base64,|hex,|array_of|map_of)_[0-9]))",

@@ -9,7 +9,6 @@ with needs("langgraph"):
     from accp_adapters.langgraph.node import CompressNode
     from accp_adapters.langgraph.references.stores import StoreColdStore
     from accp_adapters.langgraph.results import restore_message
-    from accp_adapters.langgraph.summary import summarize_messages
     from accp_adapters.langgraph.teams.handoff import handoff_tool
     from accp_adapters.langgraph.teams.isolate import isolate
     from accp_adapters.langgraph.teams.master import MasterState, master_graph
@@ -42,5 +41,4 @@ __all__ = [
     "resolve",
     "restore_message",
     "step",
-    "summarize_messages",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias, cast
 
@@ -16,9 +16,7 @@ from langchain.agents.middleware import (
     TracePolicy,
     omit_payload,
 )
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage, MessageLikeRepresentation, ToolMessage
-from langchain_core.runnables import Runnable
+from langchain_core.messages import BaseMessage, ToolMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
@@ -29,7 +27,6 @@ from accp_adapters.langgraph.agent_tools import (
     without_fetch,
 )
 from accp_adapters.langgraph.fetch import is_own, is_refused, private_fetch_tool
-from accp_adapters.langgraph.fold import FOLD_KEY, Fold, folder_of
 from accp_adapters.langgraph.passing import Passing
 from accp_adapters.langgraph.prepared_call import AccpState, PreparedCall
 from accp_adapters.langgraph.projection import MessageProjector, ProjectedMessages
@@ -44,11 +41,8 @@ from accp_adapters.langgraph.runtime import (
     private_session,
     thread_id,
 )  # fmt: skip
-from accp_adapters.langgraph.summarization import count_projected_tokens, summarizing_model
-from accp_adapters.policy import ContextSize, Policy, is_disabled
+from accp_adapters.policy import Policy, is_disabled
 from accp_adapters.telemetry import RewritingRecord, Stats, Telemetry
-from accp_core.bounded import BoundedDict
-from accp_core.ports import Summarizer
 from accp_core.references import find_references
 
 __all__ = ["AccpMiddleware", "AccpState"]
@@ -57,10 +51,6 @@ ToolAnswer: TypeAlias = ToolMessage | Command[Any]
 """What a tool returns."""
 ModelAnswer: TypeAlias = ModelResponse[Any]
 """What a model returns."""
-
-_MAX_LAST_REQUESTS: Final = 64
-"""Threads whose last request is kept for the summarizer."""
-_MAX_STORED: Final = 10_000
 
 
 class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
@@ -82,9 +72,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         policy: Policy | str | None = None,
         *,
         store: stores.Store | str | None = None,
-        fold_trigger: ContextSize | None = None,
-        fold_keep: ContextSize | None = None,
-        summarizer: Summarizer | None = None,
     ) -> None:
         """Project by `policy`.
 
@@ -93,16 +80,9 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             store: A `ColdStore`, a LangGraph `BaseStore` or an address (`sqlite:PATH`, `redis://HOST`): it keeps the
                 texts behind references as well, so that these survive what removes messages from the state: summaries,
                 trimming. None: the state alone opens them.
-            fold_trigger: The size beyond which older tool results are folded into one summary with a reference:
-                `("tokens", 8_000)` of system prompt, tools and messages, `("fraction", 0.5)` of `policy.window`, or
-                `("messages", 60)`; None: never. Each fold breaks the provider's prompt cache once.
-            fold_keep: What the newest turns may take that a fold leaves as they are, in the same forms; the last turn
-                always stays. None: a fourth of `fold_trigger`.
-            summarizer: Writes the summaries, of at most 100 tokens; None: they are made by rule.
 
         Raises:
-            ValueError: An option has no such value, or sizes leave no room for a summary; it names the option and the
-                value.
+            ValueError: An option has no such value; it names the option and the value.
             TypeError: `policy` or `store` is nothing of the kind.
         """
         super().__init__()
@@ -111,19 +91,11 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         self._policy: Final = chosen
         self._projector: Final = MessageProjector(self._policy)
         self._store: Final = stores.opened(store)
-        self._stored: Final[BoundedDict[tuple[str | None, str], None]] = BoundedDict(_MAX_STORED)
-        """Thread and key of what was stored; for the summarizer, which sees no state."""
-        self._last_requests: Final[BoundedDict[str | None, ModelRequest]] = BoundedDict(_MAX_LAST_REQUESTS)
-        """Thread to what its model was sent last; for the summarizer, and it may be lost at any time."""
-        self._summarizes = False
         self._telemetry: Final = Telemetry("langgraph")
         self._has_checked_tools = False
         self._passing: Final = Passing(chosen, self._store, self._telemetry)
         self.describe_call: Final = self._passing.describe
-        self._folder: Final = folder_of(chosen, fold_trigger, fold_keep, summarizer)
-        self.tools = (
-            [private_fetch_tool(chosen, self._store, self._telemetry)] if self._policy.previews or self._folder else []
-        )
+        self.tools = [private_fetch_tool(chosen, self._store, self._telemetry)] if self._policy.previews else []
 
     def before_agent(self, state: AccpState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Give a thread whose texts are stored a session."""
@@ -181,30 +153,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         """Return what this middleware has done in this process: rewritten messages, tokens, references."""
         return self._telemetry.stats()
 
-    def count_tokens(self, messages: Iterable[MessageLikeRepresentation]) -> int:
-        """Return about how many tokens the model is sent of `messages`, which may be any part of a conversation.
-
-        For `SummarizationMiddleware(model, trigger=…, token_counter=accp.count_tokens,
-        summarizer=accp.summarizer(model))`: it triggers by what is sent, and the summarizer reads what is sent.
-        """
-        return count_projected_tokens(messages, self._policy)
-
-    def summarizer(self, model: BaseChatModel) -> Runnable[Any, str]:
-        """Return what writes a summary of messages with `model`, for `SummarizationMiddleware`.
-
-        With the agent's own model, and `trim_tokens_to_summarize=None`, the request for the summary follows the prompt
-        that was sent last in the thread, so that the provider's cache has nearly all of it.
-        With `store=` the model reads references to what this process has stored of the thread, and what its summary
-        cites opens after the messages are removed; without, it reads none.
-        """
-        self._summarizes = True
-        return summarizing_model(
-            model,
-            self._projector,
-            lambda key: (thread_id(), key) in self._stored,
-            lambda: self._last_requests.get(thread_id()),
-        )
-
     def expand(self, text: str, state: Any) -> str:
         """Return `text` with each reference replaced by the text that `state` holds for it; others stay.
 
@@ -218,12 +166,9 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             self._has_checked_tools = True
             warn_of_unknown_tools(self._policy.tools, request.tools)
         state: Any = request.state
-        messages, fold = self._folded(request)
-        shown = self._project(request, messages)
-        offers = bool(state.get("accp_offered") or shown.offers_tool or fold or has_grants(state))
+        shown = self._project(request)
+        offers = bool(state.get("accp_offered") or shown.offers_tool or has_grants(state))
         update: dict[str, Any] = {}
-        if fold and fold.to_json() != state.get(FOLD_KEY):
-            update[FOLD_KEY] = fold.to_json()
         if offers and self.tools and not state.get("accp_offered"):
             update["accp_offered"] = True
         retention = Retention()
@@ -251,8 +196,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         """Return what the store must get and lose, and put its new index into the update of the state."""
         known = stored_index(state)
         retention = retain(known, messages_of(state), shown.stored, session_id=private_session(state) or "")
-        for key in (key for keys in retention.index.values() for key in keys if thread_id()):
-            self._stored.put((thread_id(), key), None)
         if retention.index != known:
             update[STORED_KEY] = retention.index
         return retention
@@ -268,8 +211,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
 
     def _finished(self, call: PreparedCall, answer: ModelAnswer) -> ModelAnswer | ExtendedModelResponse[Any]:
         """Return the answer with the update; what a final answer cites is counted, and handed over where it is due."""
-        if self._summarizes and thread_id():
-            self._last_requests.put(thread_id(), call.request)
         final = " ".join(message.text for message in answer.result if not getattr(message, "tool_calls", None))
         if keys := find_references(final):
             self._telemetry.answered(len(keys))
@@ -290,31 +231,11 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         if call.rewritten:
             call.request.runtime.stream_writer({"accp": self._telemetry.rewritten(call.rewritten)})
 
-    def _folded(self, request: ModelRequest) -> tuple[Sequence[Any], Fold | None]:
-        """Return the messages of the request with older results folded, and the fold in force."""
-        if self._folder is None:
-            return request.messages, None
-        before = Fold.of(request.state.get(FOLD_KEY))
-        fold = before
-        if _are_the_same(request.messages, messages_of(request.state)):
-            offers = bool(before or request.state.get("accp_offered"))
-            due = self._folder.fold(
-                request.messages,
-                before,
-                overhead=self._folder.overhead(
-                    request.system_message, offered_tools(request.tools, self.tools, self._policy, offers=offers)
-                ),
-                project=lambda messages: self._project(request, messages).messages,
-            )
-            fold = due or before
-        folded = self._folder.apply(request.messages, fold)
-        return folded, None if _are_the_same(folded, request.messages) else fold
-
-    def _project(self, request: ModelRequest, messages: Sequence[Any]) -> ProjectedMessages:
+    def _project(self, request: ModelRequest) -> ProjectedMessages:
         state = messages_of(request.state)
-        same = _are_the_same(messages, state)
+        same = _are_the_same(request.messages, state)
         return self._projector.project(
-            messages,
+            request.messages,
             state=None if same else state,
             agent=agent_name(),
             handed_over=keys_handed_over(request.state),
@@ -324,7 +245,3 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
 def _are_the_same(messages: Sequence[Any], state: Sequence[BaseMessage]) -> bool:
     """Return whether the messages of a request are those of the state."""
     return len(messages) == len(state) and all(a is b for a, b in zip(messages, state, strict=True))
-
-
-def _instructions(request: ModelRequest) -> str:
-    return request.system_message.text if request.system_message else ""

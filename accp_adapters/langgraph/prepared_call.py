@@ -31,8 +31,6 @@ class AccpState(AgentState[Any]):
     """Message id to the keys of its texts in `store`."""
     accp_offered: NotRequired[Annotated[bool, PrivateStateAttr]]
     """Whether the fetch tool was offered: from then on it always is, so that the list of tools changes once."""
-    accp_fold: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
-    """The fold in force (`Fold.to_json`). It is part of each checkpoint, so that a fork has the folds before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

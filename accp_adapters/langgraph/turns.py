@@ -1,12 +1,11 @@
-"""What belongs together in a conversation: a message that makes calls, and the results of those calls."""
+"""A model's message: its calls, its thoughts, its tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Final
 
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.tool import ToolCall
 
 from accp_adapters.langchain.messages import program_calls
@@ -14,43 +13,10 @@ from accp_core.errors import EncodeError
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
 
-__all__ = ["ToolTurn", "as_json", "count_tokens", "find_request", "has_thoughts", "turns_of", "without_thoughts"]
+__all__ = ["as_json", "count_tokens", "find_request", "has_thoughts", "without_thoughts"]
 
 _SIGNED: Final = frozenset({"thinking", "redacted_thinking"})
 _THOUGHTS: Final = _SIGNED | {"reasoning"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolTurn:
-    """A message that makes calls and all their results directly after it; a provider wants both or neither."""
-
-    start: int
-    """The index of the message that makes the calls."""
-    request: AIMessage
-    """The message that makes the calls."""
-    results: tuple[ToolMessage, ...]
-    """The results, in the order of the conversation."""
-
-    @property
-    def end(self) -> int:
-        """The index of the message after the turn."""
-        return self.start + 1 + len(self.results)
-
-
-def turns_of(messages: Sequence[BaseMessage]) -> Iterator[ToolTurn]:
-    """Yield the turns of `messages` in which every call has exactly one result."""
-    for start, message in enumerate(messages):
-        if isinstance(message, AIMessage) and message.tool_calls:
-            results = tuple(_results_from(messages, start + 1))
-            if sorted(str(call["id"]) for call in message.tool_calls) == sorted(r.tool_call_id for r in results):
-                yield ToolTurn(start=start, request=message, results=results)
-
-
-def _results_from(messages: Sequence[BaseMessage], position: int) -> Iterator[ToolMessage]:
-    for message in messages[position:]:
-        if not isinstance(message, ToolMessage):
-            return
-        yield message
 
 
 def find_request(messages: Sequence[BaseMessage], call_id: str | None) -> tuple[AIMessage, ...]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.policy.sizes import read_size
 from accp_adapters.tokens import count_o200k
 from accp_core.compression import MIN_PREVIEW, ResultLimits
 from accp_core.ports import TokenCounter
@@ -28,9 +27,8 @@ _MINIMA: Final = (
     ("batch_limit", 1),
     ("user_limit", 1),
     ("argument_limit", MIN_PREVIEW),
-    ("window", 1),
 )
-_OPTIONAL: Final = frozenset({"inline_limit", "user_limit", "argument_limit", "window"})
+_OPTIONAL: Final = frozenset({"inline_limit", "user_limit", "argument_limit"})
 """Fields that may be None."""
 
 
@@ -73,8 +71,6 @@ class Policy:
     before a pattern) to "as_is", "verbatim", "lossless" or `ResultLimits`. The tools by which coding agents read files
     (`FILE_READERS`) are "verbatim" unless they are named here: an edit must match what a model copies from its
     prompt."""
-    window: int | None = None
-    """Tokens of the model's context window, of which `("fraction", 0.5)` is a share; `for_window` sets it."""
     counter: TokenCounter = count_o200k
     """Counts the tokens of the model in use."""
     namespace: str = "accp"
@@ -84,7 +80,7 @@ class Policy:
 
     def __post_init__(self) -> None:
         """Refuse limits that leave no room for anything (ValueError), and a counter that is none (TypeError)."""
-        for name in (*_LIMITS, "window"):
+        for name in _LIMITS:
             _check_number(name, getattr(self, name))
         self.result_limits()
         for name, least in _MINIMA:
@@ -102,28 +98,6 @@ class Policy:
             raise ValueError(f"expected preview_limit to be at most inline_limit, found {found}: {hint}")
         names_in("agent_names", self.agent_names)
         check_tool_forms(self.tools)
-
-    @classmethod
-    def for_window(cls, window: int, **fields: Any) -> Policy:
-        """Return a policy whose limits may be shares of the model's context window, resolved here once.
-
-        `Policy.for_window(200_000, inline_limit=("fraction", 0.015), preview_limit=("tokens", 1_000))`.
-
-        Args:
-            window: Tokens of the window.
-            fields: Those of the policy; a limit is a number of tokens, `("tokens", n)` or `("fraction", share)`.
-
-        Raises:
-            ValueError: A limit has no such value; it names the field and the value.
-            TypeError: There is no such field.
-        """
-        _check_number("window", window)
-        sizes = {
-            name: read_size(name, value, window=window, with_messages=False).amount
-            for name, value in fields.items()
-            if name in _LIMITS and isinstance(value, tuple)
-        }
-        return cls(**{**fields, **sizes, "window": window})
 
     @classmethod
     def lossless(cls) -> Policy:
@@ -221,5 +195,4 @@ def names_in(option: str, names: Iterable[Any]) -> list[str]:
 def _check_number(name: str, value: Any) -> None:
     """Refuse a limit that is no number of tokens."""
     if isinstance(value, bool) or not (isinstance(value, int) or (value is None and name in _OPTIONAL)):
-        hint = "; for a share of a window use Policy.for_window(200_000, …)" if isinstance(value, tuple) else ""
-        raise ValueError(f"expected {name} to be a number of tokens, found {value!r}{hint}")
+        raise ValueError(f"expected {name} to be a number of tokens, found {value!r}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final
 
@@ -58,11 +57,8 @@ class _Team:
     def summary(self, task: Task) -> Any:
         """One agent whose older messages are summarized; what our previews cite is kept in a store."""
         store = InMemoryStore()
-        middlewares, own = middlewares_of(self._arm, store)
+        middlewares, _ = middlewares_of(self._arm, store)
         options: dict[str, Any] = {"trim_tokens_to_summarize": None}
-        # LangChain 1.4.0 knows no `summarizer`.
-        if own and "summarizer" in inspect.signature(SummarizationMiddleware).parameters:
-            options |= {"token_counter": own.count_tokens, "summarizer": own.summarizer(self._model)}
         return create_agent(
             self._model,
             self._tools(*task.areas),

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accp_adapters.langgraph.summary import folded_text
 from accp_adapters.tokens import o200k_base
 from accp_core.compression import Source
 from accp_core.markers import MarkerStart, escape_markers, unescape_markers
@@ -30,7 +29,6 @@ WRITTEN = {
         "[preview; the whole is intact: accp_fetch $cold.1]",
         "[preview of the beginning of 2 lines; the whole is intact: accp_fetch $cold.1]",
     ],
-    MarkerStart.FOLD: [folded_text(3, "a summary")],
     MarkerStart.GAP: ["[…57 lines]", "[…lines 1-40]", "[…base64, 41,200 characters]", "[……hex, 64 characters]"],
     MarkerStart.CUT: [CUT_LINE.removeprefix("\n")],
     MarkerStart.CUT_SOURCE: ["[the source was cut off; of what was returned:]"],

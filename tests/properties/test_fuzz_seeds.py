@@ -16,8 +16,6 @@ FOUND = {
     "thread": [
         '{"accp_session": [1], "messages": []}',
         '{"accp_stored": {"m": null, "n": [1]}}',
-        '{"accp_fold": {"cut_id": 1, "upto": "x", "turns": 2, "results": 3, "text": [], "exclude_tools": 1, "key": 2, '
-        '"digest": 1}}',
         '{"agent_contexts": 1}',
         '{"aci_progress": "x"}',
     ],

@@ -13,7 +13,6 @@ from typing import Any, Final
 from langchain_core.messages import BaseMessage
 
 from accp_adapters.langchain.messages import texts_in
-from accp_adapters.langgraph.fold import FOLD_KEY, Fold, folded_source
 from accp_adapters.langgraph.runtime import messages_of, state_value
 from accp_core.references import HANDED_TEXTS_KEY, find_references, key_of, match_keys, replace_references
 
@@ -32,10 +31,7 @@ def held_texts(state: Any, messages: Iterable[BaseMessage] | None = None) -> dic
     """
     held = messages_of(state) if messages is None else list(messages)
     texts = _handed_over(state)
-    texts |= {key_of(text): text for message in held for text in texts_in(message)}
-    fold = Fold.of(state_value(state, FOLD_KEY))
-    source = folded_source(held, fold) if fold else None
-    return texts if fold is None or source is None else {**texts, fold.key: source}
+    return texts | {key_of(text): text for message in held for text in texts_in(message)}
 
 
 def find_texts(names: Iterable[str], state: Any, messages: Iterable[BaseMessage] | None = None) -> dict[str, str]:

@@ -50,37 +50,11 @@ def test_more_results_than_the_batch_has_tokens_leave_room_for_a_reference() -> 
     assert Policy(batch_limit=10).result_limits(11) == ResultLimits(inline=1, preview=60, fetch=1)
 
 
-def test_limits_may_be_shares_of_a_window_that_are_resolved_once() -> None:
-    policy = Policy.for_window(
-        200_000, inline_limit=("fraction", 0.015), preview_limit=("tokens", 900), fetch_limit=5_000, repeats=False
-    )
-    assert policy == Policy(window=200_000, inline_limit=3_000, preview_limit=900, fetch_limit=5_000, repeats=False)
-    assert Policy.for_window(10, batch_limit=("fraction", 0.01)).batch_limit == 1
-
-
 @pytest.mark.parametrize(
     ("fields", "found"),
     [
-        ({"inline_limit": ("fraction", 1.5)}, r"expected inline_limit to be like .*, found \('fraction', 1.5\)"),
-        ({"inline_limit": ("messages", 5)}, r"expected inline_limit to be like .*, found \('messages', 5\)"),
-        ({"preview_limit": ("fraction", 0.0001)}, "expected the limit 'preview' to be at least 60, found 20"),
         ({"fetch_limit": "much"}, "expected fetch_limit to be a number of tokens, found 'much'"),
-        ({"window": 0}, "expected the limit 'window' to be at least 1, found 0"),
-        ({"window": 0.5}, "expected window to be a number of tokens, found 0.5"),
-    ],
-)
-def test_a_share_that_is_none_is_refused_by_name_and_value(fields: Any, found: str) -> None:
-    with pytest.raises(ValueError, match=found):
-        Policy.for_window(fields.pop("window", 200_000), **fields)
-
-
-@pytest.mark.parametrize(
-    ("fields", "found"),
-    [
-        (
-            {"inline_limit": ("fraction", 0.5)},
-            r"found \('fraction', 0.5\); for a share of a window use Policy",
-        ),
+        ({"inline_limit": 0.5}, "expected inline_limit to be a number of tokens, found 0.5"),
         ({"preview_limit": None}, "expected preview_limit to be a number of tokens, found None"),
         ({"batch_limit": True}, "expected batch_limit to be a number of tokens, found True"),
         ({"user_limit": 0}, "expected the limit 'user' to be at least 1, found 0"),
@@ -103,8 +77,3 @@ def test_a_counter_that_counts_nothing_and_a_preview_over_the_inline_limit_are_r
         Policy(counter="gpt-4o")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="expected preview_limit to be at most inline_limit, found 5000 and 100: "):
         Policy(inline_limit=100, preview_limit=5_000)
-
-
-def test_a_name_that_no_field_has_is_refused() -> None:
-    with pytest.raises(TypeError, match="inline_limits"):
-        Policy.for_window(200_000, inline_limits=5)

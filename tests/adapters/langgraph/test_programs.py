@@ -11,11 +11,8 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 from langgraph.graph import START, MessagesState, StateGraph
 
 from accp_adapters.langgraph import AccpMiddleware, CompressedMessages, CompressNode, Policy
-from accp_adapters.langgraph.fold import Folder
 from accp_adapters.langgraph.turns import without_thoughts
-from accp_adapters.policy import Size
 from accp_adapters.stores import SqliteColdStore
-from accp_adapters.tokens import count_o200k
 from accp_core.references import find_references
 from tests.adapters.langgraph.jobs import ROWS, crm, thread
 from tests.adapters.langgraph.ways import alternating
@@ -80,23 +77,6 @@ def test_the_channel_stores_a_programs_result_as_it_is() -> None:
     graph.add_edge(START, "work")
     shown = by_call(graph.compile().invoke({"messages": [asked("p1", direct="c1")]})["messages"])
     assert shown["p1"] == SOURCE != shown["c1"]
-
-
-def test_a_fold_leaves_the_turns_of_a_program_where_they_are() -> None:
-    thoughts = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
-    messages: list[Any] = [HumanMessage("go", id="u")]
-    for number in range(8):
-        name = f"p{number}"
-        turn = asked(name, id=f"a{number}", before=[thoughts]) if number == 2 else asked(direct=name, id=f"a{number}")
-        page = json.dumps(ROWS[number * 10 : number * 10 + 10])
-        messages += [turn, ToolMessage(page, tool_call_id=name, id=f"r{number}")]
-    folder = Folder(trigger=Size("tokens", 1_300), counter=count_o200k)
-    fold = folder.fold(messages, None, overhead=0)
-    folded = folder.apply(messages, fold)
-    assert fold and len(folded) < len(messages)
-    kept = next(message for message in folded if message.id == "a2")
-    assert kept.content == messages[5].content[1:]
-    assert by_call(folded)["p2"] == messages[6].text
 
 
 def test_without_its_thoughts_a_message_still_says_who_calls() -> None:

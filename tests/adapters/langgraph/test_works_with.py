@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import pytest
 from langchain.agents import AgentState, create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AnyMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from langgraph.channels import DeltaChannel
@@ -23,7 +23,7 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command, Send, interrupt
 from langgraph_swarm import create_swarm
 
-from accp_adapters.langgraph import AccpMiddleware, CompressNode, Policy, fetch_tool, handoff_tool
+from accp_adapters.langgraph import AccpMiddleware, CompressNode, fetch_tool, handoff_tool
 from accp_adapters.stores import SqliteColdStore
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, fetch_last, refs_in, results, thread
 from tests.scripted_model import ScriptedModel, call, calls
@@ -42,7 +42,7 @@ def member(name: str, script: Sequence[Any], *tools: Any, **options: Any) -> tup
     model = ScriptedModel(script=list(script))
     middleware = [
         *options.pop("middleware", ()),
-        AccpMiddleware(options.pop("policy", None), fold_trigger=options.pop("fold_trigger", None)),
+        AccpMiddleware(options.pop("policy", None)),
     ]
     return create_agent(model, list(tools), name=name, middleware=middleware, **options), model
 
@@ -61,22 +61,6 @@ def opened(messages: Sequence[BaseMessage]) -> ToolMessage:
 
 def scan(messages: Sequence[BaseMessage]) -> Any:
     return fetch_last(messages, f"f{len(messages)}", limit=3)
-
-
-def folded(messages: Sequence[BaseMessage]) -> list[str]:
-    """Return the reference of what is folded, or nothing."""
-    found = [message.tool_call_id for message in messages if "earlier results folded" in message.text]
-    made = (call for message in messages if isinstance(message, AIMessage) for call in message.tool_calls)
-    return [call["args"]["ref"] for call in made if call["id"] in found]
-
-
-def unfold(call_id: str) -> Any:
-    """A step of a script: open the first folded result, which cites the whole."""
-
-    def step(messages: Sequence[BaseMessage]) -> Any:
-        return calls(call("accp_fetch", call_id, ref=folded(messages)[0], query="0.result"))
-
-    return step
 
 
 def by_hand(model: Any, node: ToolNode, **options: Any) -> Any:
@@ -117,19 +101,16 @@ class Delta(AgentState[Any]):
     messages: Annotated[list[AnyMessage], DeltaChannel(merge, snapshot_frequency=3)]  # type: ignore[misc]
 
 
-FOLDING: dict[str, Any] = {"policy": Policy.lossless(), "fold_trigger": ("tokens", 2_000)}
 LOOKS = [calls(call("crm", f"l{number}", query=str(number))) for number in range(4)]
 
 
 async def test_delta_channel_reducers(asynchronous: bool) -> None:
-    script = [*LOOKS, "done", unfold("u1"), "bye"]
+    script = [*LOOKS, "done", scan, "bye"]
     memory: dict[str, Any] = {"state_schema": Delta, "checkpointer": InMemorySaver()}
-    graph, model = member("crm", script, crm, **memory, **FOLDING)
+    graph, _ = member("crm", script, crm, **memory)
     await run(graph, {"messages": [HumanMessage("go")]}, asynchronous, thread("t"))
     state = await run(graph, {"messages": [HumanMessage("look closer")]}, asynchronous, thread("t"))
     opened(state["messages"])
-    assert folded(model.received[-1])
-    assert folded(state["messages"]) == []
 
 
 async def test_the_functional_api(asynchronous: bool) -> None:
@@ -158,14 +139,13 @@ async def test_the_functional_api(asynchronous: bool) -> None:
     assert found["may"] == "yes"
 
 
-async def test_subgraphs_keep_their_fold_and_their_references_over_the_turns(asynchronous: bool) -> None:
-    inner, model = member("crm", [*LOOKS, "done", unfold("u1"), "bye"], crm, **FOLDING)
+async def test_subgraphs_keep_their_references_over_the_turns(asynchronous: bool) -> None:
+    inner, _ = member("crm", [*LOOKS, "done", scan, "bye"], crm)
     outer = StateGraph(MessagesState).add_node("crm", inner).add_edge(START, "crm")
     graph = outer.compile(checkpointer=InMemorySaver())
     await run(graph, {"messages": [HumanMessage("go")]}, asynchronous, thread("t"))
     state = await run(graph, {"messages": [HumanMessage("look closer")]}, asynchronous, thread("t"))
     opened(state["messages"])
-    assert folded(model.received[-1])
 
 
 async def test_send_gives_each_agent_its_own(asynchronous: bool) -> None:

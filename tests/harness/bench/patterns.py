@@ -49,7 +49,6 @@ _PLAN: Final = (
     "Give each agent its task, as a JSON object. Agents: crm (reads the customers), market (reads the market report), "
     "writer (writes from what both found)."
 )
-FOLD: Final[dict[str, Any]] = {"fold_trigger": ("tokens", 4_000)}
 
 _TOOLS: Final[dict[str, BaseTool]] = {"crm": crm_rows, "market": market_report}
 _FIRST_CALLS: Final = {
@@ -281,7 +280,6 @@ PATTERNS: Final[tuple[tuple[str, str, Build, dict[str, Any] | None], ...]] = (
     ("deepagents", "+ middleware", deep, {}),
     ("one agent, 24 small looks", "as it is", alone, None),
     ("one agent, 24 small looks", "+ middleware", alone, {}),
-    ("one agent, 24 small looks", "+ fold", alone, FOLD),
 )
 """Each row of the table: the pattern, what is added to it, its graph, and the arguments of each AccpMiddleware."""
 

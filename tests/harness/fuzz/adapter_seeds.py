@@ -10,9 +10,7 @@ from google.protobuf.json_format import MessageToJson
 from langchain_core.messages import messages_to_dict
 
 from accp_adapters.a2a import encode, task_to_frames
-from accp_adapters.langgraph.fold import Folder
 from accp_adapters.mcp import Decoder
-from accp_adapters.policy.sizes import Size
 from accp_core import render_text, serialize_frame
 from accp_core.references import key_of, reference_to
 from tests.adapters.mcp.messages import Wire, call, response, rows, served, start, started
@@ -42,8 +40,6 @@ def layouts() -> Iterator[str]:
 def states() -> Iterator[str]:
     """Yield states of threads, with the private keys of the middleware and of a master graph."""
     messages = list(conversation())
-    folder = Folder(trigger=Size("tokens", 400), keep=Size("tokens", 1), counter=count)
-    fold = folder.fold(messages, None, overhead=0)
     written = messages_to_dict(messages)
     private = {
         "accp_texts": {key_of(TEXT): TEXT, "cold.1": 1},
@@ -53,9 +49,8 @@ def states() -> Iterator[str]:
     }
     yield json.dumps({"messages": written} | private)
     yield json.dumps({"messages": written[:3]})
-    yield json.dumps({"messages": written, "accp_fold": fold.to_json() if fold else {}} | private)
     for name in private:
-        yield json.dumps({"messages": written[-3:], name: {"h2": [1], "rc1": "x"}, "accp_fold": {"cut_id": 1}})
+        yield json.dumps({"messages": written[-3:], name: {"h2": [1], "rc1": "x"}})
     yield from (chr(160 + number) + "\x05" + "\xc0\x02\x01\x02\x05\x06" * 5 + str(number) for number in range(20))
     context = {"AgentContext": {"SubTaskID": "s1", "AgentID": "crm", "ToDoList": ["x"], "Context": []}}
     yield json.dumps({"agent_contexts": {"s1": context}, "aci_progress": {"interaction": {}, "repeatable": []}})

@@ -33,25 +33,15 @@ POLICY: Final = Policy(inline_limit=80, preview_limit=60, counter=lru_cache(4_09
 STORE: Final = SqliteColdStore()
 MIDDLEWARE: Final = (
     AccpMiddleware(POLICY),
-    AccpMiddleware(POLICY, store=STORE, fold_trigger=("tokens", 400)),
+    AccpMiddleware(POLICY, store=STORE),
 )
 RUNTIME: Final[Any] = SimpleNamespace(stream_writer=lambda chunk: None, context=None, store=None)
-FOLD: Final = {
-    "cut_id": "h2",
-    "upto": 8,
-    "turns": 2,
-    "results": 3,
-    "text": "x",
-    "exclude_tools": [],
-    "key": "",
-    "digest": "",
-}
 logging.getLogger("langchain_core").setLevel(logging.ERROR)
 
 
 ROWS: Final = [{"id": n, "name": f"part {n}", "price": n + 0.5, "by": "x y", "left": None} for n in range(30)]
 TEXT: Final = json.dumps(ROWS, indent=2)
-PRIVATE: Final = ("accp_texts", "accp_session", "accp_stored", "accp_offered", "accp_fold")
+PRIVATE: Final = ("accp_texts", "accp_session", "accp_stored", "accp_offered")
 TEAMS: Final = ("agent_contexts", "aci_progress", "task_context")
 
 
@@ -110,8 +100,7 @@ def check_keys(values: list[Any], middleware: Sequence[AccpMiddleware]) -> None:
     messages = copy.deepcopy(list(conversation()))
     for message in messages:
         message.additional_kwargs.update({"accp": {"blocks": values[:1]}} if isinstance(message, ToolMessage) else {})
-    fold = {**FOLD, **values[-1]} if values and isinstance(values[-1], dict) else values[-1:]
-    check_state({"messages": messages, **dict(zip(PRIVATE, values, strict=False)), "accp_fold": fold}, middleware)
+    check_state({"messages": messages, **dict(zip(PRIVATE, values, strict=False))}, middleware)
 
 
 def messages_in(value: Any) -> list[BaseMessage]:

@@ -14,8 +14,8 @@ from pydantic import BaseModel
 
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.langgraph import AccpMiddleware
-from tests.adapters.langgraph.composition import checks, sources
-from tests.adapters.langgraph.composition.harness import POLICY, Model, Script, converse, keys_in, look, thread
+from tests.adapters.langgraph.composition import sources
+from tests.adapters.langgraph.composition.harness import POLICY, Model, Script, keys_in, look, thread
 from tests.scripted_model import call
 
 ASK = AIMessage(content="", tool_calls=[call("crm", "c1", query="all")])
@@ -61,13 +61,3 @@ def test_an_answer_with_a_schema_comes_after_what_was_opened() -> None:
     assert state["structured_response"] == Found(won=14)
     assert state["messages"][4].status == "success"
     assert script.prompts[1].tools[-2:] == [FETCH_NAME, "Found"]
-
-
-@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
-def test_beside_a_fold_the_state_is_whole_and_each_reference_opens(asynchronous: bool) -> None:
-    accp = AccpMiddleware(POLICY, fold_trigger=("tokens", 2_500))
-    run = converse(accp, asynchronous=asynchronous, curious=True)
-    assert any(len(sent.messages) < len(given.messages) for sent, given in zip(run.passed, run.given, strict=True))
-    checks.same_state(run, converse(None))
-    checks.provider_rules(run)
-    assert all(checks.answers_of(run)[call_id].status == "success" for call_id in run.asked)

@@ -45,7 +45,7 @@ def steps(document: Path, programs: Path) -> Iterator[tuple[str, Sequence[str]]]
         if block.language == "python":
             yield block.name, [str(programs / "python"), "-c", block.text]
         for line in block.text.splitlines() if block.language == "sh" else ():
-            if line.startswith("accp ") or "| accp " in line:
+            if line.startswith(("accp ", "python -c ")) or "| accp " in line:
                 yield f"{document.name}: {line}", ["bash", "-o", "pipefail", "-c", line]
 
 

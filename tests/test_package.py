@@ -17,6 +17,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+import accp_adapters
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 WHEEL = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
@@ -33,6 +35,10 @@ SHIPPED = [
     "accp_adapters/tokens/o200k_base.tokens",
     "accp_adapters/tokens/LICENSE.o200k_base",
 ]
+
+
+def test_the_version_is_that_of_the_project() -> None:
+    assert accp_adapters.__version__ == PROJECT["project"]["version"]
 
 
 def test_the_wheel_is_made_of_two_packages() -> None:

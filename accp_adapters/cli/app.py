@@ -105,7 +105,7 @@ def accp(
         bool, typer.Option("--debug", envvar="ACCP_DEBUG", help="Describe each frame on standard error.")
     ] = False,
 ) -> None:
-    """The fewest tokens a team of AI agents can exchange without losing anything."""
+    """Shorten what AI agents read and send, and lose nothing."""
     if debug:
         from accp_adapters.cli.debug import switch_on
 

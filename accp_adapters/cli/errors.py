@@ -12,18 +12,18 @@ class InputRefused(Exception):
     """An input is malformed; the text is one line such as "frames.txt:3:1: E1001: …" that an editor can jump to."""
 
     def __init__(
-        self, reason: str, *, path: str, line: int = 1, column: int = 1, code: str = ErrorCode.PARSE_ERROR
+        self, reason: str, *, path: str, line: int = 0, column: int = 1, code: str = ErrorCode.PARSE_ERROR
     ) -> None:
         """Refuse an input.
 
         Args:
             reason: What was expected and found.
             path: The file, or another name for the input.
-            line: From 1.
+            line: From 1; 0: no place in it is wrong, such as where a query of it is.
             column: From 1.
             code: The error code of ACCP.
         """
-        super().__init__(f"{path}:{line}:{column}: {code}: {reason}")
+        super().__init__(f"{path}{f':{line}:{column}' if line else ''}: {code}: {reason}")
 
 
 class ExtraMissing(Exception):

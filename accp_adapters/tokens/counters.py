@@ -117,9 +117,15 @@ def tiktoken_encoding(name: str) -> TokenCounter:
     (`TIKTOKEN_CACHE_DIR`) holds them.
 
     Raises:
-        ValueError: tiktoken does not know the name.
+        ValueError: tiktoken does not know the name, or can neither find nor load its vocabulary.
     """
-    return o200k_base() if name == "o200k_base" else _counter(tiktoken.get_encoding(name))
+    try:
+        return o200k_base() if name == "o200k_base" else _counter(tiktoken.get_encoding(name))
+    except OSError as error:
+        raise ValueError(
+            f"expected the vocabulary of {name!r} in the folder TIKTOKEN_CACHE_DIR or from the network, found neither; "
+            "o200k_base is in the package"
+        ) from error
 
 
 @functools.cache

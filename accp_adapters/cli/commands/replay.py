@@ -50,6 +50,9 @@ def replay(
 ) -> None:
     """Compare the tokens that recorded runs sent with those that they would have sent with the middleware.
 
+    Runs are JSON or JSON lines of OpenAI, Anthropic, Bedrock, Gemini, LangChain, LangSmith, Langfuse, OpenTelemetry or
+    Claude Code, or a SQLite file of LangGraph's checkpoints.
+
     The report ends with one sentence that says whether the middleware is worth it. The exit code is 1 where a part of
     the runs was not understood, such as an image, or where they hold nothing that can be shortened.
 

@@ -115,7 +115,9 @@ def _in_words(first: str) -> ValueError | None:
     words = first.strip()
     shown = words if len(words) <= _MAX_SHOWN else f"{words[:_MAX_SHOWN]}…"
     return ValueError(
-        _CSV if _CSV_START.match(first) else f"expected recorded runs as JSON or JSON lines, found text: {shown!r}"
+        _CSV
+        if _CSV_START.match(first)
+        else f"expected recorded runs, such as requests of OpenAI chat, as JSON or JSON lines; found text: {shown!r}"
     )
 
 

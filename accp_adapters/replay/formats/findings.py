@@ -19,10 +19,10 @@ class UnreadableRun(ValueError):
         Args:
             reason: What was expected and found.
             path: The file.
-            line: From 1.
+            line: From 1; 0: it is no place in a file, such as a folder without one.
             column: From 1.
         """
-        super().__init__(f"{path}:{line}:{column}: {reason}")
+        super().__init__(f"{path}{f':{line}:{column}' if line else ''}: {reason}")
         self.reason = reason
         self.path = path
         self.line = line

@@ -131,12 +131,14 @@ def find_files(path: str | os.PathLike[str]) -> list[str]:
     if Path(name).is_dir():
         found = sorted(str(each) for each in Path(name).rglob("*") if _is_log(each))
         if not found:
-            raise UnreadableRun(f"expected a folder with files of {', '.join(_SUFFIXES)}, found none", path=name)
+            raise UnreadableRun(
+                f"expected a folder with files of {', '.join(_SUFFIXES)}, found none", path=name, line=0
+            )
         return found
     if glob.has_magic(name):
         found = sorted(each for each in glob.glob(name, recursive=True) if Path(each).is_file())
         if not found:
-            raise UnreadableRun("expected a pattern that matches files, found none", path=name)
+            raise UnreadableRun("expected a pattern that matches files, found none", path=name, line=0)
         return found
     return [name]
 

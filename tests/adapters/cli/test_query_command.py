@@ -39,7 +39,7 @@ def test_words_are_found_in_a_text() -> None:
 def test_a_query_that_is_not_understood_is_refused_with_its_code(file: str) -> None:
     result = runner.invoke(app, ["query", file, "SELECT nosuch FROM orders"])
     assert result.exit_code == 1
-    expected = f"{file}:1:1: E1004: expected a column of orders(id, status, total); found 'nosuch'. query: "
+    expected = f"{file}: E1004: expected a column of orders(id, status, total); found 'nosuch'. query: "
     assert result.stderr.startswith(expected)
 
 

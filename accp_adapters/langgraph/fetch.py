@@ -89,7 +89,7 @@ def fetch_tool(policy: Policy | str | None = None, *, store: stores.Store | str 
     chosen, kept = Policy.of(policy), stores.opened(store)
 
     def find_stored(runtime: ToolRuntime) -> _Stored | None:
-        cold, session_id = stores.choose(chosen, kept, runtime.store), graph_session(runtime)
+        cold, session_id = stores.choose(kept, runtime.store), graph_session(runtime)
         messages = messages_of(runtime.state)
         return _Stored(cold=cold, session_id=session_id, messages=messages) if cold and session_id else None
 
@@ -98,17 +98,15 @@ def fetch_tool(policy: Policy | str | None = None, *, store: stores.Store | str 
 
 def private_fetch_tool(policy: Policy, store: stores.Store | None, telemetry: Telemetry) -> BaseTool:
     """Return the tool of an `AccpMiddleware`: besides the state, it opens only what this thread put into `store`."""
-    cold = stores.choose(policy, store, None)
+    cold = stores.choose(store, None)
 
     return _fetch_tool(policy, lambda runtime: _private(cold, runtime.state), telemetry)
 
 
-def private_texts(
-    policy: Policy, store: stores.Store | None, state: Any, requests: Iterable[FetchRequest]
-) -> OpenedTexts:
+def private_texts(store: stores.Store | None, state: Any, requests: Iterable[FetchRequest]) -> OpenedTexts:
     """Return what opens the references of `requests` as the tool of an `AccpMiddleware` does."""
     references = [reference for request in requests for reference in request.references]
-    return OpenedTexts(references, state, _private(stores.choose(policy, store, None), state))
+    return OpenedTexts(references, state, _private(stores.choose(store, None), state))
 
 
 def _private(cold: ColdStore | None, state: Any) -> _Stored | None:

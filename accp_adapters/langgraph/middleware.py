@@ -114,7 +114,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         with self._telemetry.model_call(agent_name(), thread_id()):
             call = self._prepare(request)
             self._tell(call)
-            if store := stores.choose(self._policy, self._store, None):
+            if store := stores.choose(self._store, None):
                 with self._storing(call.update):
                     call.retention.apply(store)
             answer = handler(call.request)
@@ -129,7 +129,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         with self._telemetry.model_call(agent_name(), thread_id()):
             call = await asyncio.to_thread(self._prepare, request)
             self._tell(call)
-            if store := stores.choose(self._policy, self._store, None):
+            if store := stores.choose(self._store, None):
                 with self._storing(call.update):
                     await stores.in_thread(call.retention.apply, store)
             answer = await handler(call.request)

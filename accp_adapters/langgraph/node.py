@@ -68,7 +68,7 @@ class CompressNode(Runnable[Any, Any]):
         """
         runtime = get_runtime()
         update, texts, session_id = self._compress(input, runtime)
-        if store := stores.choose(self._policy, self._store, runtime.store):
+        if store := stores.choose(self._store, runtime.store):
             try:
                 stores.put(store, session_id, texts)
             except Exception as failure:
@@ -79,7 +79,7 @@ class CompressNode(Runnable[Any, Any]):
         """`invoke`, asynchronously."""
         runtime = get_runtime()
         update, texts, session_id = await asyncio.to_thread(self._compress, input, runtime)
-        if store := stores.choose(self._policy, self._store, runtime.store):
+        if store := stores.choose(self._store, runtime.store):
             try:
                 await stores.in_thread(stores.put, store, session_id, texts)
             except Exception as failure:

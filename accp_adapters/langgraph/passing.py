@@ -94,6 +94,6 @@ class Passing:
         """Return the texts by the names of their arguments, and the keys that they come from."""
         resolved = self._forms.resolve(tool)
         most = resolved.max_chars if resolved else 0
-        opened = private_texts(self._policy, self._store, state, requests.values())
+        opened = private_texts(self._store, state, requests.values())
         texts = {name: passed_text(each, opened.open, max_chars=most) for name, each in requests.items()}
         return texts, opened.opened

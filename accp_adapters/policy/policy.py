@@ -39,8 +39,6 @@ class Policy:
     The defaults are what measurement recommends; `lossless` is the other preset.
     """
 
-    agent_id: str = "agent"
-    """The name of the agent in logs and in frames; it does not change what the model reads."""
     inline_limit: int | None = 2_500
     """A result whose view takes more becomes a preview, its text goes to the store; None: never."""
     preview_limit: int = 1_000
@@ -53,13 +51,11 @@ class Policy:
     """What the result of one item may take in an AgentContext, at least 60; a longer one is stored and cited."""
     repeats: bool = True
     """Whether lines that are above in the same prompt become a repeat marker: `[as above: 14 lines from "…"]`."""
-    other_agents: bool = True
-    """Whether the words of other agents are projected like tool results: views, previews and repeat markers. The state
-    keeps them whole, and their author's model is sent them whole."""
-    agent_names: frozenset[str] = frozenset()
-    """Names of other agents: what AIMessages and HumanMessages of these names say is theirs. The agents to which a
-    `transfer_to_…` call hands over are known without it. AIMessages of any other name than the reader's that come after
-    the first user's message are another agent's, too, if the reader has a name."""
+    agent_names: frozenset[str] | None = frozenset()
+    """Names of other agents: what AIMessages and HumanMessages of these names say is theirs, and is projected like tool
+    results; the state keeps it whole, and their author's model is sent it whole. The agents to which a `transfer_to_…`
+    call hands over are known without it. AIMessages of any other name than the reader's that come after the first
+    user's message are another agent's, too, if the reader has a name. None: no words are taken for another agent's."""
     user_limit: int | None = None
     """A user's message of more tokens is projected like a tool result: JSON that somebody pasted becomes a view or a
     preview. None: never, because the user may ask about the text as it is written."""
@@ -73,10 +69,6 @@ class Policy:
     prompt."""
     counter: TokenCounter = count_o200k
     """Counts the tokens of the model in use."""
-    namespace: str = "accp"
-    """First label of the namespace in a LangGraph store."""
-    ttl: float | None = None
-    """Minutes until a LangGraph store may delete a text. None: never, which time travel needs."""
 
     def __post_init__(self) -> None:
         """Refuse limits that leave no room for anything (ValueError), and a counter that is none (TypeError)."""
@@ -96,7 +88,7 @@ class Policy:
             hint = "a preview is shown where a view takes more; lower preview_limit or raise inline_limit"
             found = f"{self.preview_limit} and {self.inline_limit}"
             raise ValueError(f"expected preview_limit to be at most inline_limit, found {found}: {hint}")
-        names_in("agent_names", self.agent_names)
+        names_in("agent_names", self.agent_names or ())
         check_tool_forms(self.tools)
 
     @classmethod
@@ -146,7 +138,7 @@ class Policy:
             argument_limit=self.argument_limit,
             repeats=self.repeats,
             open_with=FETCH_NAME,
-            agent_names=self.agent_names if self.other_agents else None,
+            agent_names=self.agent_names,
         )
 
     @property

@@ -15,7 +15,6 @@ from langgraph.constants import CONFIG_KEY_CHECKPOINTER
 from langgraph.store.base import BaseStore, GetOp, Item, Op, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 
-from accp_adapters.policy import Policy
 from accp_adapters.stores import SqliteColdStore, open_store
 from accp_adapters.stores.sqlite import MEMORY
 from accp_adapters.stores.texts import item_filter, namespace_label, read_item, write_item
@@ -139,11 +138,11 @@ class StoreColdStore:
         return namespace_label(self._root), namespace_label(session_id)
 
 
-def choose(policy: Policy, given: Store | None, compiled: BaseStore | None) -> ColdStore | None:
+def choose(given: Store | None, compiled: BaseStore | None) -> ColdStore | None:
     """Return the store that is `given`, else the graph's own (`compile(store=...)`), else None."""
     store = given if given is not None else compiled
     if isinstance(store, BaseStore):
-        return StoreColdStore(store, namespace=policy.namespace, ttl=policy.ttl)
+        return StoreColdStore(store)
     return store
 
 

@@ -138,7 +138,7 @@ class Deliveries:
             sent=sent,
             session_id=state.get(ACI_SESSION_KEY) or thread_session(runtime) or new_session(),
             id=state.get(DELIVERY_KEY),
-            store=stores.choose(self.policy, self.store, runtime.store),
+            store=stores.choose(self.store, runtime.store),
             texts={key: text for key, text in (state.get(ACI_TEXTS_KEY) or {}).items() if key in _cited(sent)},
         )
 

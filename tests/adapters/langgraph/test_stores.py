@@ -11,7 +11,7 @@ from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import SqliteStore
 
-from accp_adapters.langgraph import Policy, StoreColdStore
+from accp_adapters.langgraph import StoreColdStore
 from accp_adapters.langgraph.references import stores
 from accp_adapters.langgraph.references.retention import STORED_KEY, stored_index, stored_keys
 from accp_adapters.stores import SqliteColdStore
@@ -90,9 +90,9 @@ def test_time_to_live_needs_a_store_that_forgets(base: BaseStore) -> None:
 
 def test_the_store_given_comes_before_the_graphs_own(base: BaseStore) -> None:
     own = SqliteColdStore()
-    assert stores.choose(Policy(), own, base) is own
-    assert stores.choose(Policy(), None, None) is None
-    for session, chosen in (("s", stores.choose(Policy(), None, base)), ("t", stores.choose(Policy(), base, None))):
+    assert stores.choose(own, base) is own
+    assert stores.choose(None, None) is None
+    for session, chosen in (("s", stores.choose(None, base)), ("t", stores.choose(base, None))):
         assert chosen
         stores.put(chosen, session, [ITEM])
     assert base.list_namespaces() == [("accp", "s"), ("accp", "t")]

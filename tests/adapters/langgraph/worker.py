@@ -81,7 +81,7 @@ def opened(job: dict[str, Any], doom: Doom) -> Iterator[Any]:
         saver = stack.enter_context(saver_type.from_conn_string(job["place"]))
         store = STORES[job["store"]](job, doom, stack)
         build = _by_hand if job["graph"] == "by hand" else _agent
-        yield build(*_parts(doom), saver, store), stores.choose(POLICY, store, None)
+        yield build(*_parts(doom), saver, store), stores.choose(store, None)
 
 
 @asynccontextmanager

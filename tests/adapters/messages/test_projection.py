@@ -192,7 +192,7 @@ def test_other_agents_are_those_that_are_named_or_handed_over_to() -> None:
     named = Policy(repeats=False, agent_names=frozenset({"scout"}))
     assert project_messages(messages, policy=named).messages[1]["content"] != long
     assert project_messages(messages, policy=named, agent="scout").messages[1]["content"] == long
-    alone = Policy(repeats=False, other_agents=False, agent_names=frozenset({"scout"}))
+    alone = Policy(repeats=False, agent_names=None)
     assert project_messages(messages, policy=alone).messages == messages
 
 

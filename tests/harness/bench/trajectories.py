@@ -39,7 +39,7 @@ def no_names(data: Path | None, console: Console) -> None:
         console.print("no_names: skipped, no data folder (set ACCP_DATA)")
         return
     runs, _ = recorded_runs(data)
-    policy = replace(Policy(), counter=count_remembered, other_agents=False)
+    policy = replace(Policy(), counter=count_remembered, agent_names=None)
     report = Report.of((replay(run, StrategyName.AS_RECORDED), replay(run, policy)) for run in runs)
     console.print(_table("3d. default policy, agents without a name", [*report.by_source(), report.total()]))
 

@@ -41,9 +41,6 @@ define install
 	touch $@
 endef
 
-# The versions of a run that passed, into docs/tested-with.md: make test ACCP_TESTED_WITH=1
-wrote = if [ -n '$(ACCP_TESTED_WITH)' ]; then $(2)/bin/python -m tests.harness.tested_with $(1); fi
-
 # What shows that the bench runs, in seconds.
 SMOKE := payloads patterns a2a requests
 # A worker that has nothing left takes tests from another one, so that no long test runs alone at the end.
@@ -57,7 +54,6 @@ demo: $(DEMO)/.installed  ## a LangGraph agent does one job with and without the
 test: $(STAMP)  ## the whole behaviour, in minutes
 	$(MAKE) check
 	$(BIN)/pytest $(XDIST) -m 'not slow'
-	$(call wrote,test,$(VENV))
 
 test-all: $(ALL)  ## what `make test` leaves out: slow cases, peers, attacks, servers, more examples, other versions
 	$(BIN)/python -W ignore -m tests.harness.bench $(SMOKE)
@@ -76,12 +72,10 @@ coverage: $(ALL)  ## all tests with coverage: the branches of the core, and at l
 
 test-lowest: $(LOWEST)/.installed  ## adapters and package with the lowest supported versions
 	$(LOWEST)/bin/pytest $(XDIST) -m 'not slow' tests/adapters $(wildcard tests/test_*.py)
-	$(call wrote,test-lowest,$(LOWEST))
 
 test-mcp1: $(MCP1)/.installed  ## the MCP adapter with mcp 1.x and langchain-mcp-adapters
 	$(MCP1)/bin/pytest -q --confcutdir=tests/adapters/mcp \
 		tests/adapters/mcp/test_sdk1.py tests/adapters/mcp/test_langchain.py
-	$(call wrote,test-mcp1,$(MCP1))
 
 
 # Appended, so that the tests import what was compiled rather than the modules of this folder.

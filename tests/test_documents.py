@@ -23,7 +23,7 @@ CONTRIBUTING: Final = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 ARCHITECTURE: Final = ROOT / "docs" / "architecture.md"
 MAX_README_LINES: Final = 150
 MAX_PAGE_LINES: Final = 210
-ABOUT_THE_TESTS: Final = frozenset({"architecture", "drafts", "frames", "robustness"})
+ABOUT_THE_TESTS: Final = frozenset({"architecture", "drafts", "frames"})
 """Pages for those who work on the project, or on another implementation."""
 
 

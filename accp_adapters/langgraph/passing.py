@@ -29,7 +29,6 @@ class Passing:
 
     def __init__(self, policy: Policy, store: stores.Store | None, telemetry: Telemetry) -> None:
         """Open what the fetch tool of a middleware with this policy and store opens."""
-        self._policy: Final = policy
         self._forms: Final = ToolForms(policy.tools)
         self._store: Final = store
         self._telemetry: Final = telemetry

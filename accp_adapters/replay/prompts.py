@@ -326,7 +326,8 @@ class _Middleware:
     def __init__(self, run: Run, policy: Policy) -> None:
         self._messages: Final = run.messages
         self._seen: Final = SeenMessages(run)
-        named = replace(policy, agent_names=(policy.agent_names or frozenset()) | run.agent_names)
+        names = policy.agent_names
+        named = replace(policy, agent_names=None if names is None else names | run.agent_names)
         self._prompts: Final = PromptProjector(named.rules)
 
     def send(self, call: RecordedCall) -> tuple[dict[int, SentMessage], bool]:

@@ -6,15 +6,13 @@ with needs("langgraph"):
     from accp_adapters.langgraph.channel import CompressedMessages
     from accp_adapters.langgraph.fetch import fetch_tool
     from accp_adapters.langgraph.middleware import AccpMiddleware
-    from accp_adapters.langgraph.node import CompressNode
-    from accp_adapters.langgraph.references.stores import StoreColdStore
-    from accp_adapters.langgraph.results import restore_message
+    from accp_adapters.langgraph.node import CompressNode, restore_message
+    from accp_adapters.langgraph.stores import StoreColdStore
     from accp_adapters.langgraph.teams.handoff import handoff_tool
     from accp_adapters.langgraph.teams.isolate import isolate
     from accp_adapters.langgraph.teams.master import MasterState, master_graph
-    from accp_adapters.langgraph.teams.planner import PLAN_SCHEMA, ModelPlanner
+    from accp_adapters.langgraph.teams.planner import PLAN_SCHEMA, ModelPlanner, ModelVerifier
     from accp_adapters.langgraph.teams.state import AciState, begin, read_interaction, read_results
-    from accp_adapters.langgraph.teams.verifier import ModelVerifier
 from accp_adapters.policy import Policy
 from accp_core.aci import AgentReply, step
 from accp_core.projection import resolve

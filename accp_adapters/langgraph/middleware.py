@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+import warnings
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, TypeAlias, cast
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final, NotRequired, TypeAlias, cast
 
 from langchain.agents.middleware import (
     AgentMiddleware,
+    AgentState,
     ExtendedModelResponse,
     ModelRequest,
     ModelResponse,
@@ -16,36 +19,146 @@ from langchain.agents.middleware import (
     TracePolicy,
     omit_payload,
 )
+from langchain.agents.middleware.types import OmitFromOutput, PrivateStateAttr
 from langchain_core.messages import BaseMessage, ToolMessage
+from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.langgraph.agent_tools import (
-    offered_tools,
-    warn_of_unknown_tools,
-    without_fetch,
-)
-from accp_adapters.langgraph.fetch import is_own, is_refused, private_fetch_tool
-from accp_adapters.langgraph.passing import Passing
-from accp_adapters.langgraph.prepared_call import AccpState, PreparedCall
-from accp_adapters.langgraph.projection import MessageProjector, ProjectedMessages
-from accp_adapters.langgraph.references import handing_over, stores
-from accp_adapters.langgraph.references.grants import expand, has_grants, keys_handed_over
-from accp_adapters.langgraph.references.retention import STORED_KEY, Retention, retain, stored_index
-from accp_adapters.langgraph.runtime import (
+from accp_adapters.fetching import FETCH_NAME, with_references
+from accp_adapters.langgraph import grants, stores
+from accp_adapters.langgraph.conversation import (
     SESSION_KEY,
+    MessageProjector,
+    ProjectedMessages,
     agent_name,
     messages_of,
     new_session,
     private_session,
     thread_id,
-)  # fmt: skip
+)
+from accp_adapters.langgraph.fetch import Passing, is_own, is_refused, private_fetch_tool
+from accp_adapters.langgraph.grants import (
+    STORED_KEY,
+    Retention,
+    expand,
+    has_grants,
+    keys_handed_over,
+    retain,
+    stored_index,
+)
 from accp_adapters.policy import Policy, is_disabled
 from accp_adapters.telemetry import RewritingRecord, Stats, Telemetry
+from accp_core.projection import ToolForms
 from accp_core.references import find_references
 
-__all__ = ["AccpMiddleware", "AccpState"]
+__all__ = ["AccpMiddleware", "AccpState", "PreparedCall", "offered_tools", "warn_of_unknown_tools", "without_fetch"]
+
+
+# The state keys that are the middleware's own, and one call of the model as it is prepared.
+
+
+def _merge(left: Mapping[str, str] | None, right: Mapping[str, str] | None) -> dict[str, str]:
+    return {**(left or {}), **(right or {})}
+
+
+class AccpState(AgentState[Any]):
+    """The agent's state with the keys that are this middleware's own; none of them reaches a caller."""
+
+    accp_texts: NotRequired[Annotated[dict[str, str], _merge, OmitFromOutput]]
+    """Texts that another agent handed over, key to text."""
+    accp_session: NotRequired[Annotated[str, PrivateStateAttr]]
+    """The session under which `store` keeps the texts of this thread and of its copies."""
+    accp_stored: NotRequired[Annotated[dict[str, list[str]], PrivateStateAttr]]
+    """Message id to the keys of its texts in `store`."""
+    accp_offered: NotRequired[Annotated[bool, PrivateStateAttr]]
+    """Whether the fetch tool was offered: from then on it always is, so that the list of tools changes once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedCall:
+    """One call of the model, with what is stored before it and what the state gets after it."""
+
+    request: ModelRequest
+    """The request as the model is sent it."""
+    retention: Retention = field(default_factory=Retention)
+    """What the store gets and loses before the call."""
+    update: dict[str, Any] = field(default_factory=dict)
+    """The update of the private state after the call."""
+    rewritten: tuple[RewritingRecord, ...] = ()
+    """What the model is sent in another form for the first time."""
+    failed: int = 0
+    """Messages that are sent as they are for the first time because their projection raised."""
+
+    def with_update(self, answer: ModelResponse[Any]) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
+        """Return the model's answer with the update."""
+        if not self.update:
+            return answer
+        return ExtendedModelResponse(model_response=answer, command=Command(update=dict(self.update)))
+
+
+# The tools of an agent: their names, and the list without the fetch tool.
+
+_PATTERN: Final = frozenset("*?[")
+"""Signs of a pattern of `fnmatch`."""
+
+
+def without_fetch(tools: Sequence[Any]) -> list[Any]:
+    """Return the tools without our fetch tool."""
+    return [tool for tool in tools if getattr(tool, "name", None) != FETCH_NAME or not is_own(tool)]
+
+
+def warn_of_unknown_tools(named: Iterable[str], tools: Sequence[Any]) -> None:
+    """Warn of names in `Policy.tools` that no tool has: one may be mistyped. Patterns may match nothing."""
+    names = sorted(filter(None, map(_name_of, tools)))
+    unknown = sorted(name for name in named if not _PATTERN & set(name) and name not in names)
+    if unknown and names:
+        expected = f"expected Policy.tools to name tools of the agent ({', '.join(names)})"
+        warnings.warn(f"{expected}, found {', '.join(map(repr, unknown))}", stacklevel=4)
+
+
+def _name_of(tool: Any) -> str:
+    """Return the name of a tool, or of its definition; "" where it has none."""
+    if not isinstance(tool, dict):
+        return str(getattr(tool, "name", ""))
+    return str(tool.get("name") or (tool.get("function") or {}).get("name") or "")
+
+
+def offered_tools(tools: Sequence[Any], own: Sequence[Any], policy: Policy, *, offers: bool) -> list[Any]:
+    """Return the tools of a request as the model is offered them, the fetch tool last where there is something to open.
+
+    Most conversations never hold a reference, and the definition would be part of each of their prompts. Another tool
+    of this name, such as that of an MCP server, stands for both.
+
+    Args:
+        tools: Those of the request.
+        own: Our fetch tool, or nothing where the policy needs none.
+        policy: It says which arguments of the others take references.
+        offers: Whether there is something to open.
+    """
+    fetch = [tool for tool in tools if getattr(tool, "name", None) == FETCH_NAME]
+    shown_tools = [_as_offered(tool, ToolForms(policy.tools)) for tool in tools]
+    if not all(map(is_own, fetch)):
+        return shown_tools
+    others = without_fetch(shown_tools)
+    if not offers or not own:
+        return others
+    return [*others, *(fetch or own)[:1]]
+
+
+def _as_offered(tool: Any, forms: ToolForms) -> Any:
+    """Return a tool whose arguments say that they take references."""
+    resolved = forms.resolve(_name_of(tool))
+    if not resolved or not isinstance(tool, BaseTool | dict):
+        return tool
+    changed: Mapping[str, Any] = tool if isinstance(tool, dict) else convert_to_openai_tool(tool)["function"]
+    if isinstance(tool, BaseTool):
+        changed = {"parameters": {"type": "object"}, **changed}
+    changed = with_references(changed, resolved)
+    # The model is sent this schema anyway: with what is added to it, the rest of the definition stays the same.
+    return tool.model_copy(update={"args_schema": changed["parameters"]}) if isinstance(tool, BaseTool) else changed
+
 
 ToolAnswer: TypeAlias = ToolMessage | Command[Any]
 """What a tool returns."""
@@ -214,7 +327,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         final = " ".join(message.text for message in answer.result if not getattr(message, "tool_calls", None))
         if keys := find_references(final):
             self._telemetry.answered(len(keys))
-            handing_over.hand_over(keys, call.request.state)
+            grants.hand_over(keys, call.request.state)
         return call.with_update(answer)
 
     def _own_fetch(self, request: ToolCallRequest) -> dict[str, Any] | None:

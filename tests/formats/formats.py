@@ -17,9 +17,8 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.store.postgres import PostgresStore
 
 from accp_adapters.langgraph import AccpMiddleware, Policy, StoreColdStore
-from accp_adapters.langgraph.references.grants import held_texts
-from accp_adapters.langgraph.references.retention import stored_keys
-from accp_adapters.langgraph.results import restore_message
+from accp_adapters.langgraph.grants import held_texts, stored_keys
+from accp_adapters.langgraph.node import restore_message
 from accp_adapters.langgraph.teams.state import read_interaction
 from accp_adapters.stores import RedisColdStore, SqliteColdStore, SqliteInstructionRegistry
 from accp_adapters.stores.audit import AuditLog

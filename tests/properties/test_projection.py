@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 
 from accp_adapters.langgraph import Policy
-from accp_adapters.langgraph.projection import MessageProjector
+from accp_adapters.langgraph.conversation import MessageProjector
 from accp_adapters.replay import Run
 from accp_core.projection import CallRecord, MessageRecord, ProjectedConversations, Projector, Role
 from tests.properties.recorded import some_recorded_runs

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any, Final
+from uuid import NAMESPACE_OID, UUID, uuid5
 
-from langchain_core.messages import BaseMessage
-from langchain_core.runnables import RunnableConfig
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.language_models import BaseLanguageModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages.ai import UsageMetadata
+from langchain_core.outputs import ChatGeneration, LLMResult
+from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.config import merge_configs
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import Runtime, get_runtime
 from langgraph.types import RetryPolicy
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.langgraph.references import stores
-from accp_adapters.langgraph.runtime import new_session, thread_session
-from accp_adapters.langgraph.teams.replies import agent_input, cited_texts, messages_in, read_reply
-from accp_adapters.langgraph.teams.reporter import Reporter
-from accp_adapters.langgraph.teams.usage import UsageCounter, usage_of
+from accp_adapters.langgraph import stores
+from accp_adapters.langgraph.conversation import as_json, count_tokens, messages_of, new_session, thread_session
+from accp_adapters.langgraph.grants import HANDED_TEXTS_KEY, find_texts
 from accp_adapters.policy import Policy
 from accp_adapters.telemetry import Telemetry
 from accp_core import aci
@@ -27,15 +33,23 @@ from accp_core.aci import (
     AcceptedReply,
     AgentContext,
     AgentReply,
+    KeyInformation,
+    Usage,
+    brief,
     failed_reply,
     offload_long,
+    reply_from_value,
+    reply_from_words,
+    report_request,
     unread_reply,
+    with_report,
     with_results,
 )
+from accp_core.aci.items import MAX_ABSTRACT_CHARS
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
-from accp_core.ports import ColdStore
-from accp_core.references import StoredText, uri_to_key
+from accp_core.ports import ColdStore, TokenCounter
+from accp_core.references import StoredText, find_references, uri_to_key
 
 __all__ = [
     "ACI_SESSION_KEY",
@@ -43,10 +57,241 @@ __all__ = [
     "CONTEXT_KEY",
     "DELIVERY_KEY",
     "Deliveries",
+    "Reporter",
+    "UsageCounter",
     "WorkAttempt",
     "WorkDelivery",
+    "agent_input",
+    "cited_texts",
     "delivery_state",
+    "is_awaited",
+    "messages_in",
+    "read_reply",
+    "usage_of",
 ]
+
+
+# What an isolated agent is given for its AgentContext, and its result as a reply: the pure part of `isolate`.
+
+
+def agent_input(agent: Any, context: AgentContext, texts: Mapping[str, str], *, counter: TokenCounter) -> Any:
+    """Return what the agent of `context` is invoked with: one message, and the texts that it may open.
+
+    The id of the message is made of its text, so that it is the same in a replay.
+
+    Args:
+        agent: A chat model gets the message, anything else a state with it.
+        context: The agent's own context.
+        texts: Key to text of what the context cites.
+        counter: Counts the tokens of the model.
+    """
+    words = brief(context, counter=counter)
+    message = HumanMessage(words, id=str(uuid5(NAMESPACE_OID, f"{context.agent_id}/{context.subtask_id}/{words}")))
+    if isinstance(agent, BaseLanguageModel):
+        return [message]
+    return {"messages": [message], **({HANDED_TEXTS_KEY: dict(texts)} if texts else {})}
+
+
+def read_reply(context: AgentContext, result: Any) -> AgentReply:
+    """Return the reply that an agent's result means; one that means none is unread, with the reason.
+
+    Args:
+        context: The context that was delivered.
+        result: An `AgentReply`, an AgentContext or its JSON, a state with a `structured_response` or `messages`, a
+            message, or text.
+    """
+    try:
+        return _read(context, result)
+    except ProtocolError as refusal:
+        return unread_reply(context, str(refusal))
+
+
+def _read(context: AgentContext, result: Any) -> AgentReply:
+    if isinstance(result, AgentReply):
+        return result
+    if isinstance(result, AgentContext) or (isinstance(result, Mapping) and _is_context(result)):
+        return AgentReply(context=result)
+    if isinstance(result, Mapping) and result.get("structured_response") is not None:
+        return reply_from_value(context, result["structured_response"])
+    text = result if isinstance(result, str) else _last_words(messages_in(result))
+    if text is None:
+        raise ProtocolError(
+            f"expected a state with an answer of the agent, found {type(result).__name__}", code=ErrorCode.INVALID_TYPE
+        )
+    return _with_answer(context, reply_from_words(context, text), text)
+
+
+def _with_answer(context: AgentContext, reply: AgentReply, text: str) -> AgentReply:
+    """Return the reply with the agent's own words where no result was found in them, so that a person can judge."""
+    known = AcceptedReply.of(context, reply).context
+    if known.abstracts or not text.strip():
+        return reply
+    words = text.strip()[:MAX_ABSTRACT_CHARS]
+    return replace(reply, context=replace(known, key_information=tuple(KeyInformation(i, words) for i in reply.unread)))
+
+
+def messages_in(result: Any) -> list[BaseMessage]:
+    """Return the messages in an agent's result."""
+    return [result] if isinstance(result, BaseMessage) else messages_of(result)
+
+
+def cited_texts(context: AgentContext, reply: AgentReply, messages: list[BaseMessage]) -> tuple[StoredText, ...]:
+    """Return the texts that the answers cite and the agent's own messages hold; other references are mere words."""
+    known = AcceptedReply.of(context, reply)
+    answers = {**known.context.abstracts, **known.full}.values()
+    names = dict.fromkeys(name for answer in answers for name in find_references(answer))
+    return tuple(map(StoredText.of, dict.fromkeys(find_texts(names, None, messages).values())))
+
+
+def _is_context(result: Mapping[str, Any]) -> bool:
+    return "AgentContext" in result or {"AgentID", "SubTaskID"} <= set(result)
+
+
+def _last_words(messages: list[BaseMessage]) -> str | None:
+    return next((message.text for message in reversed(messages) if isinstance(message, AIMessage)), None)
+
+
+def is_awaited(function: Callable[..., Any]) -> bool:
+    """Return whether a call of `function`, or of an object, has to be awaited."""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+# The result of work whose words are missing, read from the agent's transcript by a model without tools (ACI 5.2).
+
+
+@dataclass(frozen=True, slots=True)
+class Reporter:
+    """Asks a model once for the results that an agent's answer lacks.
+
+    An exception of the model leaves the reply as it is, with the reason: the work is done, whoever can tell of it. So
+    does an interrupt, after which the agent would work again.
+    """
+
+    model: Runnable[Any, BaseMessage]
+    """A chat model without tools."""
+
+    def complete(
+        self, sent: AgentContext, reply: AgentReply, messages: list[BaseMessage], config: RunnableConfig
+    ) -> AgentReply:
+        """Return `reply` with those answers that the agent's `messages` show."""
+        if not _can_report(reply, messages):
+            return reply
+        try:
+            words = self.model.invoke(_request(sent, reply, messages), config).text
+        except Exception as error:
+            return _without_report(reply, error)
+        return with_report(sent, reply, words)
+
+    async def acomplete(
+        self, sent: AgentContext, reply: AgentReply, messages: list[BaseMessage], config: RunnableConfig
+    ) -> AgentReply:
+        """`complete`, asynchronously."""
+        if not _can_report(reply, messages):
+            return reply
+        try:
+            words = (await self.model.ainvoke(_request(sent, reply, messages), config)).text
+        except Exception as error:
+            return _without_report(reply, error)
+        return with_report(sent, reply, words)
+
+
+def _can_report(reply: AgentReply, messages: list[BaseMessage]) -> bool:
+    return bool(reply.unread) and any(isinstance(message, AIMessage) for message in messages)
+
+
+def _request(sent: AgentContext, reply: AgentReply, messages: list[BaseMessage]) -> list[BaseMessage]:
+    transcript = [entry for message in messages for entry in _entries(message)]
+    return [HumanMessage(report_request(sent, reply.unread, transcript))]
+
+
+def _entries(message: BaseMessage) -> Iterator[tuple[str, str]]:
+    """Yield speaker and text of what a message holds: its words, its calls of tools."""
+    if isinstance(message, ToolMessage):
+        yield f"result of {message.name or 'a tool'}", message.text
+    elif message.text:
+        yield ("agent" if isinstance(message, AIMessage) else message.type), message.text
+    for call in message.tool_calls if isinstance(message, AIMessage) else ():
+        yield f"call {call['name']}", as_json(call["args"])
+
+
+def _without_report(reply: AgentReply, error: Exception) -> AgentReply:
+    reason = f"the reporter failed: {type(error).__name__}: {error}"
+    return replace(reply, unread={item: f"{problem}; {reason}" for item, problem in reply.unread.items()})
+
+
+# What an agent's work cost: the calls of its models and their tokens, counted by a callback.
+
+
+class UsageCounter(BaseCallbackHandler):
+    """Counts the calls of all models below one run, those of sub-agents included.
+
+    Tokens are those that a provider reports (`usage_metadata`); where it reports none, those of the messages are
+    counted, without the definitions of tools. A call that failed counts as a call without tokens.
+    """
+
+    run_inline = True
+
+    def __init__(self, counter: TokenCounter) -> None:
+        """Count with `counter` where a model reports nothing."""
+        self._counter: Final = counter
+        self._prompts: Final[dict[UUID, list[BaseMessage]]] = {}
+        self._lock: Final = Lock()
+        self.usage = Usage()
+
+    def added_to(self, config: RunnableConfig) -> RunnableConfig:
+        """Return `config` for a run that this object counts."""
+        return merge_configs(config, {"callbacks": [self]})
+
+    def on_chat_model_start(
+        self, serialized: dict[str, Any], messages: list[list[BaseMessage]], *, run_id: UUID, **kwargs: Any
+    ) -> None:
+        """Remember the prompt until the model has answered."""
+        self._prompts[run_id] = [message for batch in messages for message in batch]
+
+    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> None:
+        """Add what the call cost."""
+        prompt = self._prompts.pop(run_id, [])
+        answers = [generation for generations in response.generations for generation in generations[:1]]
+        said = [each.message for each in answers if isinstance(each, ChatGeneration)]
+        self._add(_usage(said, prompt, self._counter))
+
+    def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        """Add a call that gave no answer."""
+        self._prompts.pop(run_id, None)
+        self._add(Usage(calls=1))
+
+    def _add(self, usage: Usage) -> None:
+        with self._lock:
+            self.usage = self.usage + usage
+
+
+def _usage(said: list[BaseMessage], prompt: list[BaseMessage], counter: TokenCounter) -> Usage:
+    reported = [found for message in said if (found := _reported(message))]
+    if reported:
+        return _sum(reported)
+    return Usage(
+        calls=1,
+        input_tokens=sum(count_tokens(message, counter) for message in prompt),
+        output_tokens=sum(count_tokens(message, counter) for message in said),
+    )
+
+
+def usage_of(messages: Iterable[BaseMessage]) -> Usage:
+    """Return what the calls cost that left `messages` with `usage_metadata`, those before an interrupt included."""
+    return _sum(found for message in messages if (found := _reported(message)))
+
+
+def _reported(message: BaseMessage) -> UsageMetadata | None:
+    return message.usage_metadata if isinstance(message, AIMessage) else None
+
+
+def _sum(reported: Iterable[UsageMetadata]) -> Usage:
+    each = [
+        Usage(calls=1, input_tokens=max(0, found["input_tokens"]), output_tokens=max(0, found["output_tokens"]))
+        for found in reported
+    ]
+    return sum(each, Usage())
+
 
 CONTEXT_KEY: Final = "agent_context"
 """The key under which a `Send` carries the context."""

@@ -20,10 +20,9 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.types import Command, Send
 
 from accp_adapters.fetching import FETCH_NAME
+from accp_adapters.langgraph.conversation import find_request, has_thoughts, messages_of, without_thoughts
 from accp_adapters.langgraph.fetch import refusals_as_tool_errors
-from accp_adapters.langgraph.references.grants import HANDED_TEXTS_KEY, held_texts
-from accp_adapters.langgraph.runtime import messages_of
-from accp_adapters.langgraph.turns import find_request, has_thoughts, without_thoughts
+from accp_adapters.langgraph.grants import HANDED_TEXTS_KEY, held_texts
 from accp_adapters.policy import Policy
 from accp_core.compression import compress
 from accp_core.error_codes import ErrorCode

@@ -13,10 +13,8 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda, R
 from langchain_core.runnables.base import RunnableBindingBase
 from langgraph.pregel import Pregel
 
-from accp_adapters.langgraph.references import stores
-from accp_adapters.langgraph.teams.deliveries import Deliveries
-from accp_adapters.langgraph.teams.replies import is_awaited
-from accp_adapters.langgraph.teams.reporter import Reporter
+from accp_adapters.langgraph import stores
+from accp_adapters.langgraph.teams.deliveries import Deliveries, Reporter, is_awaited
 from accp_adapters.policy import Policy
 
 __all__ = ["isolate", "isolated"]

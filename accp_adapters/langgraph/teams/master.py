@@ -2,29 +2,380 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Final, get_type_hints
+import asyncio
+import concurrent.futures
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Any, Final, TypeAlias, get_type_hints
 
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from langgraph.errors import GraphInterrupt
+from langgraph.func import task
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.types import RetryPolicy
+from langgraph.runtime import get_runtime
+from langgraph.types import Interrupt, RetryPolicy
 
-from accp_adapters.langgraph.references import stores
-from accp_adapters.langgraph.teams.deliveries import Deliveries
+from accp_adapters.langgraph import stores
+from accp_adapters.langgraph.conversation import new_session, thread_session
+from accp_adapters.langgraph.teams.deliveries import ACI_TEXTS_KEY, DELIVERY_KEY, Deliveries, Reporter, delivery_state
 from accp_adapters.langgraph.teams.isolate import isolated
-from accp_adapters.langgraph.teams.planning import plan_node, report_node
-from accp_adapters.langgraph.teams.reporter import Reporter
-from accp_adapters.langgraph.teams.state import AciState, read_results
-from accp_adapters.langgraph.teams.tasks import Tasks
-from accp_adapters.langgraph.teams.verifier import AsyncVerifier, Judge
-from accp_adapters.langgraph.teams.work import Team, work_node
+from accp_adapters.langgraph.teams.planner import AsyncVerifier, Judge, plan_node, report_node
+from accp_adapters.langgraph.teams.state import (
+    AciState,
+    interaction_update,
+    read_results,
+    receive_reply,
+    start_interaction,
+)
 from accp_adapters.policy import Policy
-from accp_core.aci import Mode, verify_by_rule
+from accp_core.aci import (
+    AcceptedReply,
+    Claim,
+    Interaction,
+    Mode,
+    NotJudged,
+    TaskContext,
+    Verdict,
+    evaluate,
+    verify_by_rule,
+)
 from accp_core.ports import Verifier
 
-__all__ = ["MasterState", "master_graph"]
+__all__ = ["MasterState", "Tasks", "Team", "master_graph", "start_time", "verdict_from_json", "work_node"]
+
+
+# The tasks of LangGraph that the master's node calls: an agent, a verdict, and which result was taken next.
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tasks:
+    """The tasks of a run; each call returns a future, whose result the checkpointer keeps."""
+
+    agents: Mapping[str, Callable[[Json], Any]]
+    """AgentID to the task that delivers a step to that agent."""
+    repeatable: Mapping[str, Callable[[Json], Any]]
+    """AgentID to the task that delivers a step that may be run again."""
+    verdict: Callable[[Json], Any]
+    """The task that asks the verifier."""
+    take: Callable[[str], Any]
+    """The task that returns what it is given; in a later run of the node, what it was given in the first."""
+
+    def call(self, agent_id: str, sent: Json, *, repeatable: bool) -> Any:
+        """Deliver to an agent; the result is {"reply", "texts", "ended"}."""
+        return (self.repeatable if repeatable else self.agents)[agent_id](sent)
+
+    def judge(self, claim: Claim | None) -> Any:
+        """Ask for the verdict on a claim; the result is {"verdict", "ended"}."""
+        return self.verdict(asdict(claim) if claim else {})
+
+    @classmethod
+    def of(
+        cls,
+        agents: Mapping[str, Runnable[Any, Json]],
+        repeatable: Mapping[str, Runnable[Any, Json]],
+        judge: Judge,
+        retry: Sequence[RetryPolicy],
+        *,
+        awaited: bool,
+    ) -> Tasks:
+        """Return the tasks of a synchronous run, or of an asynchronous one.
+
+        Args:
+            agents: AgentID to isolated node.
+            repeatable: The same for steps that may be run again.
+            judge: Asks the verifier.
+            retry: When LangGraph runs such a step again.
+            awaited: Whether the run is asynchronous.
+        """
+        return cls(
+            agents={name: _task(_call(node, awaited=awaited), name) for name, node in agents.items()},
+            repeatable={name: _task(_call(node, awaited=awaited), name, retry) for name, node in repeatable.items()},
+            verdict=_task(_verdict(judge, awaited=awaited), "verdict"),
+            take=_task(_order(awaited=awaited), "next"),
+        )
+
+
+def _task(function: Callable[..., Any], name: str, retry: Sequence[RetryPolicy] = ()) -> Callable[..., Any]:
+    as_task: Any = task(name=name, retry_policy=list(retry))
+    called: Callable[..., Any] = as_task(function)
+    return called
+
+
+def _call(node: Runnable[Any, Json], *, awaited: bool) -> Callable[[Json], Any]:
+    def deliver(sent: Json) -> Json:
+        return _result(sent, node.invoke(sent))
+
+    async def adeliver(sent: Json) -> Json:
+        return _result(sent, await node.ainvoke(sent))
+
+    return adeliver if awaited else deliver
+
+
+def _result(sent: Json, update: Json) -> Json:
+    reply = update["aci_replies"][sent[DELIVERY_KEY]]
+    return {"reply": reply, "texts": update.get(ACI_TEXTS_KEY, {}), "ended": time.time()}
+
+
+def _verdict(judge: Judge, *, awaited: bool) -> Callable[[Json], Any]:
+    def verdict(claim: Json) -> Json:
+        return {"verdict": _verdict_to_json(judge.ask(Claim(**claim))), "ended": time.time()}
+
+    async def averdict(claim: Json) -> Json:
+        return {"verdict": _verdict_to_json(await judge.aask(Claim(**claim))), "ended": time.time()}
+
+    return averdict if awaited else verdict
+
+
+def _order(*, awaited: bool) -> Callable[[str], Any]:
+    def take(key: str) -> str:
+        return key
+
+    async def atake(key: str) -> str:
+        return key
+
+    return atake if awaited else take
+
+
+def _verdict_to_json(verdict: Verdict) -> Any:
+    return {"not_judged": verdict.reason} if isinstance(verdict, NotJudged) else verdict
+
+
+def verdict_from_json(data: Any) -> Verdict:
+    """Return the verdict in the result of a task; the interaction refuses what is none."""
+    verdict: Verdict = NotJudged(data["not_judged"]) if isinstance(data, dict) and "not_judged" in data else data
+    return verdict
+
+
+def start_time(base: TaskContext) -> float:
+    """Return when a task started, in seconds since 1970; now, where a planner did not say."""
+    try:
+        return datetime.fromisoformat(base.start_time or "").timestamp()
+    except ValueError:
+        return time.time()
+
+
+# The master's work in one node: each agent starts when what it needs has ended, and no result is lost (ACI 2.1, 5.3).
+
+Future: TypeAlias = Any
+"""A future of LangGraph: of asyncio in an asynchronous run, else of concurrent.futures."""
+Steps: TypeAlias = Generator[set[Future], set[Future], dict[str, Any]]
+"""Yields futures to wait for, is sent those that are done, returns the update of the state."""
+
+_MAX_ASKED: Final = 8
+"""Verdicts that are awaited at the same time."""
+_MIN_CONCURRENCY: Final = 3
+"""The node, LangGraph's own waiting for output, and one task."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Team:
+    """What the node works with."""
+
+    agents: Mapping[str, Runnable[Any, dict[str, Any]]]
+    """AgentID to isolated node."""
+    judge: Judge
+    """Asks the verifier."""
+    mode: Mode
+    """One delivery at a time, or every subtask that is ready."""
+    retries: int
+    """How often a subtask is tried again."""
+    tasks: Tasks
+    """The tasks that a synchronous run calls."""
+    awaited: Tasks
+    """The tasks that an asynchronous run calls."""
+    timeout: float | None
+    """Seconds that an agent may take."""
+
+
+def work_node(team: Team) -> Runnable[Any, dict[str, Any]]:
+    """Return the node that does the planned work and returns its results.
+
+    Its run raises ValueError for a `max_concurrency` under which it would wait for ever, and TypeError for `invoke`
+    where something has to be awaited.
+    """
+
+    def run(state: Any, config: RunnableConfig) -> dict[str, Any]:
+        team.judge.check_sync()
+        if team.timeout is not None:
+            raise TypeError("expected `ainvoke` with a timeout, found `invoke`")
+        return _wait(_course(team, team.tasks, state, config).steps())
+
+    async def arun(state: Any, config: RunnableConfig) -> dict[str, Any]:
+        return await _await(_course(team, team.awaited, state, config).steps())
+
+    return RunnableLambda(run, arun, name="work")
+
+
+def _wait(steps: Steps) -> dict[str, Any]:
+    try:
+        wanted = next(steps)
+        while True:
+            wanted = steps.send(concurrent.futures.wait(wanted, return_when=concurrent.futures.FIRST_COMPLETED).done)
+    except StopIteration as end:
+        update: dict[str, Any] = end.value
+        return update
+
+
+async def _await(steps: Steps) -> dict[str, Any]:
+    try:
+        wanted = next(steps)
+        while True:
+            done, _ = await asyncio.wait(wanted, return_when=asyncio.FIRST_COMPLETED)
+            wanted = steps.send(done)
+    except StopIteration as end:
+        update: dict[str, Any] = end.value
+        return update
+
+
+def _course(team: Team, tasks: Tasks, state: Mapping[str, Any], config: RunnableConfig) -> _Course:
+    limit = config.get("max_concurrency")
+    if limit is not None and limit < _MIN_CONCURRENCY:
+        raise ValueError(f"expected max_concurrency of at least {_MIN_CONCURRENCY} for a master graph, found {limit}")
+    interaction = start_interaction(state, agents=team.agents, mode=team.mode, retries=team.retries)
+    session_id = thread_session(get_runtime()) or new_session()
+    return _Course(team, tasks, interaction, session_id, state.get(ACI_TEXTS_KEY) or {})
+
+
+@dataclass(frozen=True, slots=True)
+class _Awaited:
+    """What a future is about."""
+
+    key: str
+    """Identifies it within the course."""
+    delivery_id: str
+    claim: Claim | None = None
+    """The claim that is judged; None: the delivery itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A reply whose claims are being judged."""
+
+    reply: dict[str, Any]
+    claims: tuple[Claim, ...]
+    verdicts: dict[tuple[str, str], Verdict]
+
+
+class _Course:
+    """The course of one run of the node: which tasks it calls, and whose results it takes when."""
+
+    def __init__(
+        self, team: Team, tasks: Tasks, interaction: Interaction, session_id: str, texts: Mapping[str, str]
+    ) -> None:
+        self._team: Final = team
+        self._tasks: Final = tasks
+        self._interaction = interaction
+        self._session_id: Final = session_id
+        self._texts: Final = dict(texts)
+        self._new_texts: Final[dict[str, str]] = {}
+        self._now = start_time(interaction.base)
+        self._running: Final[dict[Future, _Awaited]] = {}
+        self._interrupted: Final[dict[Future, tuple[Interrupt, ...]]] = {}
+        self._judged: Final[dict[str, _Judged]] = {}
+        self._to_ask: Final[list[_Awaited]] = []
+
+    def steps(self) -> Steps:
+        """Work until all subtasks have ended.
+
+        Raises:
+            GraphInterrupt: only agents that wait for somebody are left; with the interrupts of all of them.
+            Exception: an agent's or the verifier's, where it is not to be caught; after all that runs has ended.
+        """
+        self._call()
+        while self._running:
+            future = yield from self._next()
+            if future is None:
+                raise GraphInterrupt(tuple(each for found in self._interrupted.values() for each in found))
+            if future.exception():
+                yield from self._end()
+            self._take(self._running.pop(future), future.result())
+            self._call()
+        update = interaction_update(self._interaction, self._session_id)
+        return {**update, ACI_TEXTS_KEY: self._new_texts} if self._new_texts else update
+
+    def _call(self) -> None:
+        """Call the tasks of all verdicts and deliveries that are due."""
+        while self._to_ask and sum(each.claim is not None for each in self._running.values()) < _MAX_ASKED:
+            asked = self._to_ask.pop(0)
+            self._running[self._tasks.judge(asked.claim)] = asked
+        self._interaction, deliveries = self._interaction.deliver(self._now)
+        for each in deliveries:
+            sent = delivery_state(each, self._session_id, self._texts)
+            repeatable = each.context.subtask_id in self._interaction.plan.repeatable
+            called = self._tasks.call(each.context.agent_id, sent, repeatable=repeatable)
+            self._running[called] = _Awaited(each.id, each.id)
+
+    def _next(self) -> Generator[set[Future], set[Future], Future | None]:
+        """Return the future whose result comes next, None where only interrupted ones are left."""
+        while waiting := [future for future in self._running if future not in self._interrupted]:
+            done = yield set(waiting)
+            ended = [future for future in waiting if future in done and not self._is_interrupted(future)]
+            if ended:
+                future = yield from self._in_order(ended[0])
+                if not self._is_interrupted(future):
+                    return future
+        return None
+
+    def _end(self) -> Generator[set[Future], set[Future], None]:
+        """Wait for all that runs: work that is stopped in the middle would be lost, and done again."""
+        while running := {future for future in self._running if not future.done()}:
+            yield running
+
+    def _in_order(self, ended: Future) -> Generator[set[Future], set[Future], Future]:
+        """Return the future that was taken here in an earlier run of the node, else `ended`."""
+        if len(self._running) == 1:
+            return ended
+        order = self._tasks.take(self._running[ended].key)
+        yield {order}
+        key = order.result()
+        taken = next((future for future, each in self._running.items() if each.key == key), ended)
+        while not taken.done():
+            yield {taken}
+        return taken
+
+    def _is_interrupted(self, future: Future) -> bool:
+        error = future.exception()
+        if isinstance(error, GraphInterrupt):
+            self._interrupted[future] = tuple(error.args[0])
+        return future in self._interrupted
+
+    def _take(self, awaited: _Awaited, result: dict[str, Any]) -> None:
+        """Take a result: a reply, or the verdict on a claim."""
+        self._now = max(self._now, result["ended"])
+        if awaited.claim is not None:
+            judged = self._judged[awaited.delivery_id]
+            verdict = verdict_from_json(result["verdict"])
+            judged.verdicts[awaited.claim.subtask_id, awaited.claim.item_id] = verdict
+        else:
+            self._texts.update(result["texts"])
+            self._new_texts.update(result["texts"])
+            judged = self._judged[awaited.delivery_id] = _Judged(result["reply"], _claims(result["reply"]), {})
+            self._ask(awaited.delivery_id, judged)
+        if len(judged.verdicts) == len(judged.claims):
+            del self._judged[awaited.delivery_id]
+            received = receive_reply(self._interaction, awaited.delivery_id, judged.reply, self._now)
+            self._interaction = received.judge(judged.verdicts, self._now)
+
+    def _ask(self, delivery_id: str, judged: _Judged) -> None:
+        """Ask the verifier about the claims of a reply, at once where it is a rule."""
+        for claim in judged.claims:
+            if self._team.judge.is_rule:
+                judged.verdicts[claim.subtask_id, claim.item_id] = self._team.judge.ask(claim)
+            else:
+                self._to_ask.append(_Awaited(f"{delivery_id}/{claim.item_id}", delivery_id, claim))
+
+
+def _claims(reply: dict[str, Any]) -> tuple[Claim, ...]:
+    if "lost" in reply:
+        return ()
+    accepted = AcceptedReply.from_json(reply)
+    return evaluate(accepted.context, accepted.unread)[1]
+
 
 _NODES: Final = frozenset({"plan", "work", "report"})
 _RESERVED: Final = "|:"

@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
+import inspect
 import re
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, Final
+import secrets
+from collections.abc import Awaitable, Callable, Collection, Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from langgraph.errors import GraphBubbleUp
 
-from accp_adapters.langgraph.runtime import messages_of
-from accp_adapters.langgraph.teams.state import begin, check_agents
-from accp_adapters.langgraph.turns import as_json
-from accp_core.aci import Step, TaskContext, plan_contexts, step
+from accp_adapters.langgraph.conversation import as_json, messages_of
+from accp_adapters.langgraph.teams.deliveries import is_awaited
+from accp_adapters.langgraph.teams.state import begin, check_agents, read_interaction
+from accp_core.aci import (
+    Claim,
+    NotJudged,
+    Step,
+    TaskContext,
+    Verdict,
+    plan_contexts,
+    read_verdict,
+    step,
+    verify_by_rule,
+)
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.strict_json import read_json
 
-__all__ = ["PLAN_SCHEMA", "ModelPlanner"]
+__all__ = ["PLAN_SCHEMA", "AsyncVerifier", "Judge", "ModelPlanner", "ModelVerifier", "plan_node", "report_node"]
+
 
 PLAN_SCHEMA: Final[dict[str, Any]] = {
     "title": "plan",
@@ -189,3 +206,168 @@ def _texts(entry: Mapping[str, Any], name: str) -> list[str]:
 
 def _refusal(expected: str, found: object, code: str = ErrorCode.INVALID_TYPE) -> ProtocolError:
     return ProtocolError(f"expected {expected}, found {found!r:.200}", code=code)
+
+
+# The master's plan in each form that `master_graph` takes: steps, contexts, a function, a node, a model.
+
+
+def plan_node(plan: Any, agents: Collection[str]) -> Any:
+    """Return the node "plan" for what `master_graph` was given.
+
+    Raises:
+        ProtocolError: E1004, E2003, E4001, E5001, `plan` is a list and no plan for these agents, as `begin`.
+        TypeError: `plan` is nothing of this kind.
+    """
+    if isinstance(plan, ModelPlanner):
+        plan.check_agents(agents)
+        return _around_runnable(plan.runnable(agents), agents)
+    if isinstance(plan, (list, tuple)):
+        _begun(plan, {}, agents)
+        return lambda state: _begun(plan, state, agents)
+    if isinstance(plan, Runnable):
+        return _around_runnable(plan, agents)
+    if not callable(plan):
+        raise TypeError(f"expected steps, a function, a Runnable or a ModelPlanner as plan, found {plan!r}")
+    return _around_function(plan, agents)
+
+
+def _around_runnable(plan: Runnable[Any, Any], agents: Collection[str]) -> Runnable[Any, Any]:
+    def run(state: Any, config: RunnableConfig) -> Any:
+        return _begun(plan.invoke(state, config), state, agents)
+
+    async def arun(state: Any, config: RunnableConfig) -> Any:
+        return _begun(await plan.ainvoke(state, config), state, agents)
+
+    return RunnableLambda(run, arun, name="plan")
+
+
+# `functools.wraps` keeps the signature, by which LangGraph finds the schema of the state and what else it passes.
+def _around_function(plan: Callable[..., Any], agents: Collection[str]) -> Callable[..., Any]:
+    @functools.wraps(plan)
+    def run(state: Any, *args: Any, **kwargs: Any) -> Any:
+        return _begun(plan(state, *args, **kwargs), state, agents)
+
+    @functools.wraps(plan)
+    async def arun(state: Any, *args: Any, **kwargs: Any) -> Any:
+        return _begun(await plan(state, *args, **kwargs), state, agents)
+
+    return arun if is_awaited(plan) else run
+
+
+def _begun(planned: Any, state: Any, agents: Collection[str]) -> Any:
+    """Return the update that begins what was planned; an update that begins it already stays."""
+    if not isinstance(planned, (list, tuple, Generator)):
+        return planned
+    found = plan_contexts(planned)
+    check_agents(found.contexts, agents)
+    return begin(_task(state), found.contexts, repeatable=found.repeatable)
+
+
+def _task(state: Any) -> TaskContext:
+    """Return a new task for the last words of a person."""
+    asked = [message.text for message in messages_of(state) if isinstance(message, HumanMessage)]
+    return TaskContext(task_id=f"task-{secrets.token_hex(6)}", user_query=asked[-1] if asked else "")
+
+
+def report_node(report: Any) -> Any:
+    """Return the node "report": a function with a parameter `context` gets the `Interaction`."""
+    if isinstance(report, Runnable) or not callable(report):
+        return report
+    names = list(inspect.signature(report).parameters)
+    if "context" not in names:
+        return report
+
+    def arguments(state: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        interaction = read_interaction(state)
+        return ((interaction,), {}) if names[0] == "context" else ((state,), {"context": interaction})
+
+    def run(state: Any) -> Any:
+        args, named = arguments(state)
+        return report(*args, **named)
+
+    async def arun(state: Any) -> Any:
+        args, named = arguments(state)
+        return await report(*args, **named)
+
+    return arun if is_awaited(report) else run
+
+
+# The second phase of evaluation: a verifier of any kind, a chat model among them, and its failures (ACI 4.1, 5.2).
+
+AsyncVerifier: TypeAlias = Callable[[str, str, str], Awaitable[str | None]]
+"""A `Verifier` whose call is awaited: subtask, item and abstract to None or feedback."""
+
+_QUESTION: Final = "Does the result show that the step is done? Answer `yes` alone, or what is missing in one sentence."
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Asks a verifier about claims."""
+
+    verifier: Any
+    """A `Verifier` or `AsyncVerifier`; an object may have a method `averify` besides its call."""
+    catch: tuple[type[Exception], ...]
+    """Exceptions of the verifier that leave an item unverified."""
+
+    @property
+    def is_rule(self) -> bool:
+        """Whether the verifier is the one that asks nobody."""
+        return self.verifier is verify_by_rule
+
+    def check_sync(self) -> None:
+        """Raise TypeError where the verifier has to be awaited."""
+        if is_awaited(self.verifier):
+            raise TypeError("expected `ainvoke` with an asynchronous verifier, found `invoke`")
+
+    def ask(self, claim: Claim) -> Verdict:
+        """Return the verdict on a claim."""
+        try:
+            verdict: Verdict = self.verifier(claim.subtask_name, claim.description, claim.abstract)
+        except GraphBubbleUp:  # an interrupt: a person judges
+            raise
+        except self.catch as error:
+            return _not_judged(error)
+        return verdict
+
+    async def aask(self, claim: Claim) -> Verdict:
+        """`ask`, asynchronously."""
+        try:
+            verdict: Verdict = await self._answer(claim.subtask_name, claim.description, claim.abstract)
+        except GraphBubbleUp:
+            raise
+        except self.catch as error:
+            return _not_judged(error)
+        return verdict
+
+    def _answer(self, *claim: str) -> Awaitable[Verdict]:
+        asynchronous = self.verifier if is_awaited(self.verifier) else getattr(self.verifier, "averify", None)
+        answer: Awaitable[Verdict] = asynchronous(*claim) if asynchronous else asyncio.to_thread(self.verifier, *claim)
+        return answer
+
+
+def _not_judged(error: Exception) -> NotJudged:
+    return NotJudged(f"{type(error).__name__}: {error}")
+
+
+class ModelVerifier:
+    """A verifier that asks a chat model about each item: `master_graph(…, verifier=ModelVerifier(model))`.
+
+    The model is sent the subtask, the step and the abstract, nothing else. `yes` alone verifies; words without a yes
+    are the feedback for the next attempt; a yes with more words judges nothing (`accp_core.aci.read_verdict`).
+    """
+
+    def __init__(self, model: Runnable[Any, BaseMessage]) -> None:
+        """Ask `model`: a chat model, or any Runnable from messages to a message."""
+        self._model: Final = model
+
+    def __call__(self, subtask: str, item: str, abstract: str, /) -> str | None:
+        """Return None for a yes, else the feedback."""
+        return read_verdict(self._model.invoke(_question(subtask, item, abstract)).text)
+
+    async def averify(self, subtask: str, item: str, abstract: str, /) -> str | None:
+        """`__call__`, asynchronously."""
+        return read_verdict((await self._model.ainvoke(_question(subtask, item, abstract))).text)
+
+
+def _question(subtask: str, item: str, abstract: str) -> list[BaseMessage]:
+    return [HumanMessage(f"task {subtask}\nstep {item}\nresult {abstract}\n\n{_QUESTION}")]

@@ -18,7 +18,7 @@ from langgraph.types import Overwrite, interrupt
 from pydantic import BaseModel
 
 from accp_adapters.langgraph import CompressedMessages, Policy
-from accp_adapters.langgraph.results import restore_message
+from accp_adapters.langgraph.node import restore_message
 from accp_adapters.tokens import count_o200k
 from accp_core.compression import ResultLimits
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, results, thread

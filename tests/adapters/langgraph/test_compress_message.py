@@ -13,7 +13,7 @@ from langchain_core.messages import ToolMessage
 
 from accp_adapters.langchain.messages import to_records
 from accp_adapters.langgraph import Policy
-from accp_adapters.langgraph.results import compressed_message, is_compressed, restore_message
+from accp_adapters.langgraph.node import compressed_message, is_compressed, restore_message
 from accp_adapters.tokens import count_o200k
 from accp_core.errors import ProtocolError
 from accp_core.projection import Projector

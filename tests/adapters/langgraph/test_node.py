@@ -17,7 +17,7 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.store.memory import InMemoryStore
 
 from accp_adapters.langgraph import CompressNode, Policy, fetch_tool
-from accp_adapters.langgraph.results import restore_message
+from accp_adapters.langgraph.node import restore_message
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import count_o200k
 from accp_core.references import key_of, short_reference

@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 from langgraph.graph import START, MessagesState, StateGraph
 
 from accp_adapters.langgraph import AccpMiddleware, CompressedMessages, CompressNode, Policy
-from accp_adapters.langgraph.turns import without_thoughts
+from accp_adapters.langgraph.conversation import without_thoughts
 from accp_adapters.stores import SqliteColdStore
 from accp_core.references import find_references
 from tests.adapters.langgraph.jobs import ROWS, crm, thread

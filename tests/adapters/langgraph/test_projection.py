@@ -10,9 +10,8 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemM
 from langgraph.graph import START, MessagesState, StateGraph
 
 from accp_adapters.langgraph import AccpMiddleware, Policy
-from accp_adapters.langgraph.projection import MessageProjector
-from accp_adapters.langgraph.references.grants import held_texts
-from accp_adapters.langgraph.runtime import agent_name
+from accp_adapters.langgraph.conversation import MessageProjector, agent_name
+from accp_adapters.langgraph.grants import held_texts
 from accp_adapters.tokens import count_o200k
 from accp_core.references import key_of, short_key, short_reference
 from tests.adapters.langgraph.jobs import ROWS, agent, fetch_last, prose, results

@@ -22,8 +22,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command, interrupt
 
-from accp_adapters.langgraph import AccpMiddleware
-from accp_adapters.langgraph.references import stores
+from accp_adapters.langgraph import AccpMiddleware, stores
 from accp_adapters.stores import SqliteColdStore, embedded_store
 from accp_core.references import StoredText
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, agent, crm, fetch_last, results, thread

@@ -11,9 +11,8 @@ from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import SqliteStore
 
-from accp_adapters.langgraph import StoreColdStore
-from accp_adapters.langgraph.references import stores
-from accp_adapters.langgraph.references.retention import STORED_KEY, stored_index, stored_keys
+from accp_adapters.langgraph import StoreColdStore, stores
+from accp_adapters.langgraph.grants import STORED_KEY, stored_index, stored_keys
 from accp_adapters.stores import SqliteColdStore
 from accp_core.errors import ProtocolError
 from accp_core.references import StoredText

@@ -16,8 +16,7 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.store.postgres import AsyncPostgresStore, PostgresStore
 from langgraph.store.sqlite import AsyncSqliteStore, SqliteStore
 
-from accp_adapters.langgraph import AccpMiddleware, StoreColdStore
-from accp_adapters.langgraph.references import stores
+from accp_adapters.langgraph import AccpMiddleware, StoreColdStore, stores
 from accp_adapters.stores import RedisColdStore, SqliteColdStore
 from accp_core.ports import ColdStore
 from accp_core.references import StoredText, key_of, short_key

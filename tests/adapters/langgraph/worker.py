@@ -29,9 +29,8 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.store.postgres import AsyncPostgresStore, PostgresStore
 from langgraph.store.sqlite import SqliteStore
 
-from accp_adapters.langgraph import AccpMiddleware, CompressNode, Policy, fetch_tool
-from accp_adapters.langgraph.references import stores
-from accp_adapters.langgraph.results import restore_message
+from accp_adapters.langgraph import AccpMiddleware, CompressNode, Policy, fetch_tool, stores
+from accp_adapters.langgraph.node import restore_message
 from accp_adapters.stores import RedisColdStore, SqliteColdStore
 from tests.adapters.langgraph.jobs import fetch_last, thread
 from tests.doom import Doom

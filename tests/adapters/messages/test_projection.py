@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 
-from accp_adapters.langgraph.projection import MessageProjector
+from accp_adapters.langgraph.conversation import MessageProjector
 from accp_adapters.messages import Projection, project_messages
 from accp_adapters.policy import Policy
 from accp_core.references import find_references, key_of, reference_to, short_key

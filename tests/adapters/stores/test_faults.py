@@ -16,7 +16,7 @@ from langgraph.store.postgres import PostgresStore
 from psycopg import Connection
 from psycopg.errors import ReadOnlySqlTransaction
 
-from accp_adapters.langgraph.references.stores import StoreColdStore
+from accp_adapters.langgraph.stores import StoreColdStore
 from accp_adapters.stores import RedisColdStore, SqliteColdStore
 from accp_core.errors import ProtocolError
 from tests import servers

@@ -12,11 +12,9 @@ from langchain.agents.middleware import ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage, messages_from_dict
 
 from accp_adapters.langgraph import AccpMiddleware, Policy, read_results
-from accp_adapters.langgraph.references.grants import expand, find_texts, held_texts, keys_handed_over
-from accp_adapters.langgraph.references.node_grants import grants_in
-from accp_adapters.langgraph.references.retention import stored_keys
-from accp_adapters.langgraph.results import compressed_message, restore_message
-from accp_adapters.langgraph.runtime import private_session
+from accp_adapters.langgraph.conversation import private_session
+from accp_adapters.langgraph.grants import expand, find_texts, grants_in, held_texts, keys_handed_over, stored_keys
+from accp_adapters.langgraph.node import compressed_message, restore_message
 from accp_adapters.langgraph.teams.state import merge_contexts, read_interaction
 from accp_adapters.stores import SqliteColdStore
 from accp_core.compression import ResultLimits, compress

@@ -23,16 +23,8 @@ from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
 from accp_core.references import StoredText, reference_to
 
-__all__ = [
-    "Store",
-    "StoreColdStore",
-    "choose",
-    "failure_of",
-    "failures_as_refusals",
-    "in_thread",
-    "opened",
-    "put",
-]
+__all__ = ["Store", "StoreColdStore", "choose", "failure_of", "failures_as_refusals", "in_thread", "opened", "put"]
+
 
 Store: TypeAlias = BaseStore | ColdStore
 """What the user may give as `store=`."""

@@ -56,7 +56,9 @@ def task_view(
     limit: int | None = None,
     request: str = "",
 ) -> TaskView:
-    """Return what a model reads of `task`.
+    """Return what a model reads of `task`: its state, messages and artifacts, each part under its name.
+
+    `task_view(task).text` goes into the prompt in place of the task's JSON. Nothing is changed in the task.
 
     Args:
         task: A task, such as a client received it.

@@ -211,6 +211,9 @@ _ARGUMENT: Final = "mcp-param-"
 def wrap_server(server: Server, options: EncoderOptions | None = None, **settings: Any) -> Server:
     """Return `server`, which now sends smaller results to clients that understand them.
 
+    `wrap_server(server, policy="always")` sends views to every host; `fetch=True` adds previews and the tool
+    `accp_fetch`.
+
     Clients that did not negotiate get the same bytes as before, unless `policy` or `index` say otherwise.
 
     Args:

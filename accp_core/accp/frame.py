@@ -178,7 +178,10 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """One frame, which `parse_frame` reads and `serialize_frame` writes."""
+    """One frame (ACCP section 3.1), which `parse_frame` reads and `serialize_frame` writes.
+
+    `Frame("crm", Intent.REQUEST, "add", {"n": 7})` without an envelope is a frame outside a session.
+    """
 
     sender: str
     """The agent-id in the header, which is that of the sending agent."""
@@ -322,7 +325,10 @@ def write_key(key: object) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message between agents, which the codec encodes as a frame."""
+    """One message between agents, which the codec encodes as a frame, or as several where it is long (ACCP section 7.1).
+
+    `Message(sender="", intent=Intent.REQUEST, operation="add", payload={"n": 7})`; a session fills in the sender.
+    """
 
     sender: str
     """The agent-id of the sending agent."""

@@ -180,7 +180,7 @@ class Envelope:
 class Frame:
     """One frame (ACCP section 3.1), which `parse_frame` reads and `serialize_frame` writes.
 
-    `Frame("crm", Intent.REQUEST, "add", {"n": 7})` without an envelope is a frame outside a session.
+    `Frame(sender="crm", intent=Intent.REQUEST, operation="add", params={"n": 7})` has no envelope: no session sent it.
     """
 
     sender: str
@@ -325,7 +325,7 @@ def write_key(key: object) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message between agents, which the codec encodes as a frame, or as several where it is long (ACCP section 7.1).
+    """One message between agents, which the codec encodes as a frame, or as several if it is long (section 7.1).
 
     `Message(sender="", intent=Intent.REQUEST, operation="add", payload={"n": 7})`; a session fills in the sender.
     """

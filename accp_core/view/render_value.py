@@ -57,7 +57,7 @@ DEFAULT_OPTIONS: Final = Options()
 def render(value: object, *, counter: TokenCounter, options: Options | None = None) -> str:
     """Return the view of a JSON value, which never has more tokens than its compact JSON; `read` is the inverse.
 
-    `render([{"id": 1, "name": "Ana"}, {"id": 2, "name": "Ben"}], counter=o200k_base())` is "[2] id name\\n1 Ana\\n2 Ben".
+    `render([{"id": 1, "name": "Ana"}, {"id": 2, "name": "Ben"}], counter=count)` is "[2] id name\\n1 Ana\\n2 Ben".
 
     A number that `read` returned in the spelling of its source (`5.00`) may come back in the usual spelling (`5.0`). To
     keep the text of a source, use `render_text`.

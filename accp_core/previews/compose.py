@@ -27,9 +27,18 @@ from accp_core.ports import TokenCounter
 from accp_core.previews.marks import Marks
 from accp_core.previews.records import RequestedRecords, find_requested_records
 from accp_core.previews.request import Request
-from accp_core.previews.rows import TablePreview, fill, query_lines
+from accp_core.previews.rows import TablePreview
 from accp_core.previews.units import Excerpt
-from accp_core.tables import MAX_WHOLE, OpenedText, SampledTables, count_lines, lines_of, open_document, sample_tables
+from accp_core.tables import (
+    MAX_WHOLE,
+    LineNumbers,
+    OpenedText,
+    SampledTables,
+    count_lines,
+    lines_of,
+    open_document,
+    sample_tables,
+)
 from accp_core.view.layout import AS_IS, escape_view
 from accp_core.view.render_value import DEFAULT_OPTIONS, Options
 from accp_core.view.text import View, render_document
@@ -60,6 +69,16 @@ _LONGEST_SHOWN: Final = 128
 _JSON_START: Final = re.compile(r"""\ufeff?\s*+["\[{]""")
 _SAMPLE: Final = 4_000
 """Characters that are counted to estimate the length of a token."""
+_LINES: Final = 20
+"""Lines that the example for a text asks for."""
+_TRIES: Final = 5
+"""How often a text is written and counted; the number of characters in a token depends on the text."""
+_AIM: Final = 0.98
+"""The share of the limit that a try aims at."""
+_MAX_SHRINK: Final = 0.94
+"""The share of the room that is left at most after a text that was too long."""
+_STEP: Final = 0.75
+"""The share of it that is left after the same text again."""
 
 
 def is_rendered(source: str, limit: int) -> bool:
@@ -137,7 +156,7 @@ def preview(
         return f"{line}\n{body.write(min(room - len(line), body.enough))}" if room else first
 
     token_chars = max(len(source[:_SAMPLE]), 1) / max(counter(source[:_SAMPLE]), 1)
-    return fill(write, limit=limit, token_chars=token_chars, counter=counter)
+    return _fill(write, limit=limit, token_chars=token_chars, counter=counter)
 
 
 def _head(opening: str, title: str = "", *, is_cut: bool, is_brief: bool) -> str:
@@ -253,7 +272,8 @@ class _Subject:
             if note and room > _EXAMPLE_ROOM * len(note) and (opened.how or chars + len(parts[0]) + len(spans) >= room):
                 parts.append(note)
             if excerpt is not None and room > len(parts[0]):
-                parts.append(excerpt.write(room - sum(map(len, parts))))
+                text = excerpt.write(room - sum(map(len, parts)))
+                parts += [text] if excerpt.has_any else []
             return marks.show("\n".join(parts))
 
         lines = count_lines(self.source)
@@ -269,7 +289,7 @@ class _Subject:
         )
         lines = count_lines(text or self.source)
         title = f"{'the first ' if is_part else ''}{lines:,} line{'s'[: lines != 1]}"
-        example = "" if text else query_lines(self.source)
+        example = "" if text else _query_lines(self.source)
         return _Body(title, lambda room: marks.show(excerpt.write(room)), example=example)
 
     def _starts_like_json(self) -> bool:
@@ -310,7 +330,7 @@ class _Subject:
         title = f"{'the first ' if is_part else ''}{lines:,} line{'s'[: lines != 1]}"
         # The whole may be JSON that has tables, but perhaps no table of lines.
         is_open = (is_part or len(self.source) > MAX_WHOLE) and self._starts_like_json()
-        example = "" if is_open else query_lines(prose)
+        example = "" if is_open else _query_lines(prose)
         return _Body(title, lambda room: marks.show(_with_named(excerpt, named, room)), example=example)
 
 
@@ -321,3 +341,35 @@ def _with_named(excerpt: Excerpt, named: RequestedRecords | None, room: float) -
     told = named.describe(lambda start, end: True, room * _TOLD_SHARE)
     body = excerpt.write(room - len(told))
     return f"{named.describe(excerpt.shows, room * _TOLD_SHARE)}\n{body}" if told else body
+
+
+def _fill(write: Callable[[float], str], *, limit: int, token_chars: float, counter: TokenCounter) -> str:
+    """Return the text of `write(characters)` that has the most tokens up to `limit`.
+
+    Args:
+        write: Returns a text of about so many characters; of 0: the shortest one, which fits.
+        limit: Tokens of the text at most.
+        token_chars: The mean number of characters in a token, an estimate.
+        counter: Counts the tokens of the model.
+    """
+    fullest = write(0)
+    fullest_tokens = counter(fullest)
+    room = limit * token_chars
+    last = ""
+    for _ in range(_TRIES):
+        text = write(room)
+        tokens = counter(text)
+        if fullest_tokens < tokens <= limit:
+            fullest, fullest_tokens = text, tokens
+        change = _AIM * limit / max(tokens, 1)
+        # Texts grow in steps: a little less room may give the same text again, much less does not.
+        room *= change if tokens <= limit else min(change, _MAX_SHRINK) * (_STEP if text == last else 1)
+        last = text
+    return fullest
+
+
+def _query_lines(source: str) -> str:
+    """Return a query of some lines in the middle of a text, by the numbers that they have in a query."""
+    middle = LineNumbers(source).number_at(len(source) // 2)
+    start = max(middle - _LINES // 2, 1)
+    return f"select text from lines where n between {start} and {start + _LINES - 1}"

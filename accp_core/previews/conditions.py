@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal, Inexact
 from http import HTTPStatus
@@ -29,9 +29,11 @@ _MAX_COLUMNS: Final = 64
 _MAX_VALUES: Final = 64
 """Different values of a column that are compared with the words of the request."""
 _MAX_VALUE_CHARS: Final = 40
+_MAX_FEW: Final = 16
+"""Different values of a column of which one word may name one."""
 _MAX_TEXT: Final = 4_000
 """Characters of a cell in which words are looked for."""
-_MIN_WORD: Final = 4
+_MIN_WORD: Final = 3
 """Letters of a word that is looked for in texts."""
 _CODE: Final = re.compile(r"\b(?=[a-z]*\d)(?=\d*[a-z])[a-z0-9]{12,}\b")
 """A hash or another code, which has no words."""
@@ -44,6 +46,7 @@ _MAX_SHARE: Final = 0.5
 _LAST_NUMBER: Final = re.compile(r"\D0*([1-9]\d*)$")
 _MIN_DIGITS: Final = 3
 """Digits of a number that names a row, whatever its column is called."""
+_TIME_OF_DAY: Final = re.compile(r"\d\d:\d\d(?::\d\d)?")
 _SIGNS: Final = frozenset(":|")
 """Signs that end a value in a line about rows, besides those of a list."""
 _IN_WORDS: Final = {
@@ -136,6 +139,7 @@ class Conditions:
         else:
             named = [value for value in cells if self._is_named(value)]
             named = named or [value for value in cells if self._has_name(value)]
+            named = named or self._nearest(cells)
         if not named and len(cells) == len(self.table.rows):
             named = [value for value in cells if self._ends_with_number(value)]
         if not named:
@@ -147,8 +151,20 @@ class Conditions:
         rows = self._rows(column, lambda cell: wanted.isdisjoint(_texts(cell)) is is_denied)
         yield Condition(column, text, rows, words, is_sure=not words <= self.request.kinds)
 
+    def _nearest(self, values: Iterable[str]) -> list[str]:
+        """Return those of few codes, such as `doc.update`, of which the request has half the words, and the most."""
+        told = {value: {word for word in self._asked(value) if self._is_told(word)} for value in values}
+        most = max(map(len, told.values()))
+        found = [value for value, words in told.items() if words and len(words) == most]
+        found = [value for value in found if 2 * most >= len(words_of_name(value)) and " " not in value]
+        is_few = len(told) <= _MAX_FEW and max(map(len, told)) <= _MAX_VALUE_CHARS
+        return found if is_few and 2 * len(found) <= len(told) else []
+
     def _is_named(self, value: str) -> bool:
         if len(value) > _MAX_VALUE_CHARS or is_left_out(value):
+            return False
+        asked = set(self._asked(value))
+        if asked and asked <= self.request.units:
             return False
         return self.request.has_all(value) and all(bound.text != value for bound in self.request.bounds)
 
@@ -195,8 +211,7 @@ class Conditions:
     def _code(self, column: str) -> Iterator[Condition]:
         """Yield the numbers that the request names, and the statuses of HTTP that it names in words: "5xx"."""
         numbers = list(dict.fromkeys(cell for cell in self.table.cells(column) if type(cell) is int))
-        digits = 1 if self.request.names(column) else _MIN_DIGITS
-        named = [n for n in numbers if len(str(n)) >= digits and str(n) in self.request.numbers]
+        named = [number for number in numbers if self._is_meant(column, number)]
         if not named and words_of_name(column)[-1:] in (["status"], ["code"]):
             named = [number for number in numbers if any(map(self.request.says, _http_words(number)))]
         text = "|".join(map(str, named))
@@ -204,6 +219,17 @@ class Conditions:
             wanted = frozenset(named)
             rows = self._rows(column, lambda cell: type(cell) is int and cell in wanted)
             yield Condition(column, f"{write_name(column)}={text}", rows, frozenset(map(str, named)))
+
+    def _is_meant(self, column: str, number: int) -> bool:
+        """Return whether the request names a number of a column: beside its name, or where it counts nothing else."""
+        if (said := self.request.numbers.get(str(number))) is None:
+            return False
+        before, behind = said
+        names = {self.request.match(word) for word in self.request.names(column)}
+        if not names.isdisjoint({*before, behind}):
+            return True
+        is_alone = behind in COMMON or not behind or any(_http_words(number))
+        return len(str(number)) >= _MIN_DIGITS and is_alone
 
     def _texts(self, column: str) -> Iterator[Condition]:
         """Yield the texts that have the most words of the request together."""
@@ -238,7 +264,7 @@ class Conditions:
         for column in self.fitting(columns, bound.near) or [name for name in columns if name not in self.inherited]:
             order = self.order(column)
             assert order is not None
-            keys, limit = _limit(bound, order, column)
+            keys, limit = _limit(bound, order, column, [row.get(column) for row in self.table.rows])
             if limit is None:
                 continue
             rows = frozenset(n for n, key in enumerate(keys) if key is not None and _meets(key, bound.sign, limit))
@@ -286,11 +312,15 @@ def most_together(holders: dict[str, set[int]]) -> tuple[tuple[str, ...], frozen
     return best, frozenset(set.intersection(*(holders[word] for word in best)))
 
 
-def _limit(bound: Bound, order: TypedColumn, column: str) -> tuple[Sequence[Any], Any]:
+def _limit(bound: Bound, order: TypedColumn, column: str, cells: Sequence[Any]) -> tuple[Sequence[Any], Any]:
     """Return the keys of a column and the bound as they are written; None: they cannot be compared."""
     keys: Sequence[Any] = order.values
     if order.kind is Kind.MOMENT:
-        clocks = [_time_of_day(key) if key else None for key in keys]
+        # A moment that was converted to UTC has another time of day than its cell.
+        clocks = [
+            _written_time(cell) if order.is_scaled else key and _time_of_day(key)
+            for key, cell in zip(keys, cells, strict=True)
+        ]
         return clocks, bound.clock if bound.clock and any(clocks) else None
     if bound.clock or bound.sign == "=":
         return keys, None
@@ -303,6 +333,11 @@ def _limit(bound: Bound, order: TypedColumn, column: str) -> tuple[Sequence[Any]
 
 def _time_of_day(key: str) -> str | None:
     return key if key[2] == ":" else key.partition("T")[2] or None
+
+
+def _written_time(cell: Any) -> str | None:
+    found = _TIME_OF_DAY.search(cell) if type(cell) is str else None
+    return found[0] if found else None
 
 
 def _meets(key: Any, sign: str, limit: Any) -> bool:
@@ -413,7 +448,9 @@ def find_named_rows(
     if not request.words or len(table.rows) < 2:
         return ()
     reader = _Reader(table, request, inherited, noun)
-    return tuple(islice((each for each in reader.readings() if not each.columns <= inherited), _MAX_LINES))
+    own = set(table.columns) - inherited - {table.parent.column if table.parent else ""}
+    is_told = any(map(request.names, own))
+    return tuple(islice((each for each in reader.readings() if is_told or not each.columns <= inherited), _MAX_LINES))
 
 
 def _groups(conditions: Sequence[Condition]) -> list[list[Condition]]:
@@ -497,13 +534,18 @@ class _Reader:
         for order in self._request.orders[:_MAX_ORDERS]:
             columns = [name for name in self._columns.ordered() if name not in self._inherited]
             kinds = [name for name in columns if self._may_order(name, order)]
+            measured = [name for name in kinds if not self._is_moment(name)]
+            if order.kind == "longest" and any(self._columns.fit(name, order.near - used) > 1 for name in measured):
+                kinds = measured
             named = self._columns.fitting(columns, order.near - used)
             for column in ([name for name in named if name in kinds] or kinds or named)[:_MAX_ORDERS]:
                 for word in self._ends(column, order):
                     if (column, word) in told:
                         continue
                     told.add((column, word))
-                    if first := self._first(column, numbers, is_greatest=word == "greatest"):
+                    first = self._first(column, numbers, is_greatest=word == "greatest")
+                    tied = sum(self._table.rows[n][column] == self._table.rows[first[0]][column] for n in first)
+                    if first and (named or tied <= _RANKED):
                         counts = Counter(_text(self._table.rows[number][column]) for number in first)
                         values = ", ".join(f"{value}{f' ({count})' * (count > 1)}" for value, count in counts.items())
                         yield column, f"{word} {write_name(column)}: {values}", first[:_MAX_TIED]
@@ -519,17 +561,17 @@ class _Reader:
 
     def _may_order(self, column: str, order: Order) -> bool:
         """Return whether a column has what a superlative is about: a time, a number or either."""
+        return order.kind in ("longest", "best") or self._is_moment(column) is (order.kind in ("latest", "earliest"))
+
+    def _is_moment(self, column: str) -> bool:
         known = self._columns.order(column)
-        is_time = known is not None and known.kind is Kind.MOMENT
-        return order.kind in ("longest", "best") or is_time is (order.kind in ("latest", "earliest"))
+        return known is not None and known.kind is Kind.MOMENT
 
     def _ends(self, column: str, order: Order) -> Sequence[str]:
         """Return whether the greatest or the least come first; what is there the longest has the earliest time."""
-        known = self._columns.order(column)
-        is_time = known is not None and known.kind is Kind.MOMENT
         if order.kind == "best":
             return "least", "greatest"
-        is_least = order.kind in ("least", "earliest") or (order.kind == "longest" and is_time)
+        is_least = order.kind in ("least", "earliest") or (order.kind == "longest" and self._is_moment(column))
         return ("least",) if is_least else ("greatest",)
 
 

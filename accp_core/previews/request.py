@@ -196,7 +196,7 @@ COMMON: Final = frozenset((
     "after", "before", "about", "into", "only", "also", "give", "list", "show", "find", "first", "last",
     "line", "lines", "been", "without", "please", "least", "time", "times", "the", "and", "for", "are", "was", "has",
     "had", "did", "who", "how", "our", "its", "you", "can", "all", "any", "but", "a", "an", "as", "at", "by", "do",
-    "in", "is", "it", "of", "on", "or", "to",
+    "in", "is", "it", "of", "on", "or", "to", "get", "got",
 ))  # fmt: skip
 """Words that a sentence needs and that name nothing."""
 _SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
@@ -222,7 +222,7 @@ _CODE_ENDING: Final = 2
 _OPPOSITES: Final = ("dis", "un", "in", "im", "non")
 """What turns a word into its opposite."""
 _NUMBERS: Final = {
-    "a": Decimal(1), "an": Decimal(1), "half": Decimal("0.5"), "one": Decimal(1), "two": Decimal(2),
+    "zero": Decimal(0), "a": Decimal(1), "an": Decimal(1), "half": Decimal("0.5"), "one": Decimal(1), "two": Decimal(2),
     "three": Decimal(3), "four": Decimal(4), "five": Decimal(5), "six": Decimal(6), "seven": Decimal(7),
     "eight": Decimal(8), "nine": Decimal(9), "ten": Decimal(10), "hundred": Decimal(100),
 }  # fmt: skip
@@ -254,6 +254,9 @@ _BOUNDS: Final = (
     re.compile(rf"(?<!\w)at\s+{_VALUE}", re.IGNORECASE),
 )
 """A sign and a value, a value with a sign behind it, and a time: "at least 3", "3 pieces or more", "at noon"."""
+_BELOW_ZERO: Final = re.compile(r"\b(?:(negative)|positive)\b", re.IGNORECASE)
+_UNIT: Final = re.compile(r"\d\s?([^\W\d_]+)")
+_BEHIND: Final = re.compile(r"\s?([^\W\d_]*)")
 _BETWEEN: Final = re.compile(r"\bbetween\s+(\S+)\s+and\s+(?=\S)", re.IGNORECASE)
 _CLOCK: Final = re.compile(r"(\d\d?):(\d\d)")
 _PLAIN: Final = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
@@ -299,7 +302,7 @@ _MEANT: Final = {
         "size byte bytes kb mb gb used"
     ),
     "long longer longest slow slowest fast fastest took take takes time seconds minutes hours duration": (
-        "duration took elapsed seconds minutes ms latency spent runtime"
+        "duration took elapsed seconds minutes ms latency spent runtime time"
     ),
     "heavy heavier heaviest light lightest": "kg weight mass",
     "warm warmest cold coldest hot": "temperature temp",
@@ -366,12 +369,16 @@ class Request:
         """The dates that it names."""
         self.bounds: Final = tuple(_bounds(without_dates))
         """What it bounds."""
+        self.units: Final = frozenset(word.casefold() for word in _UNIT.findall(without_dates))
+        """The words behind its numbers: they say what is counted."""
         bounded = frozenset(bound.text for bound in self.bounds)
-        numbers = (
-            number[1] or f"{_ORDINALS.index(number[2].lower()) + 2}" for number in _WHOLE.finditer(without_dates)
-        )
-        self.numbers: Final = frozenset(numbers) - bounded
-        """The whole numbers that it names and does not bound."""
+        self.numbers: Final = {
+            text: (_near(" ".join(find_words(without_dates[: found.start()])[-_BEFORE:])), behind[1].casefold())
+            for found in _WHOLE.finditer(without_dates)
+            if (text := found[1] or f"{_ORDINALS.index(found[2].lower()) + 2}") not in bounded
+            and (behind := _BEHIND.match(without_dates, found.end()))
+        }
+        """The whole numbers that it names and does not bound, with the words before each, and the one behind it."""
         self.denied: Final = frozenset(_denied(text))
         """The words of what it asks to be without, or not so."""
         self.orders: Final = tuple(
@@ -481,6 +488,8 @@ def _are_alike(word: str, other: str) -> bool:
 
 def _bounds(text: str) -> Iterator[Bound]:
     text = _BETWEEN.sub(r"from \1; until ", text)
+    for found in _BELOW_ZERO.finditer(text):
+        yield Bound("<" if found[1] else ">", found[0].casefold(), (Decimal(0),), "", "", _near(text[found.end() :]))
     for found in (found for pattern in _BOUNDS for found in pattern.finditer(text)):
         value, unit = found["value"].rstrip(".,:-").casefold(), (found["unit"] or "").casefold()
         number = _NUMBERS.get(value) or (Decimal(value.replace(",", "")) if _PLAIN.fullmatch(value) else None)

@@ -10,10 +10,10 @@ import functools
 import math
 import re
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from typing import Final
 
 from accp_core.documents.json_styles import STYLE_CODE
@@ -46,16 +46,7 @@ _ERRORS: Final = (
     "refused", "abort", "unavailable", "unreachable", "invalid", "warn",
 )  # fmt: skip
 _SAMPLES: Final = 80
-_MAX_SHAPES: Final = 4_000
-_MAX_SHAPE_SHARE: Final = 0.5
-_MIN_SHAPED: Final = 200
-_MIN_LINE_CHARS: Final = 8
-_MAX_RARE_LINES: Final = 60
-_RARE_LINES: Final = 3
-"""Lines of one shape that are rare."""
 _CHUNK: Final = 100_000
-_VARIABLE: Final = b"0123456789abcdefABCDEF.:,+-"
-"""What lines of one shape differ in: numbers, times and hexadecimal digits."""
 
 _Span = tuple[int, int]
 
@@ -72,7 +63,6 @@ def candidate_spans(text: str, requested: Iterable[str], most: int = MAX_RATED) 
         return [(0, len(text))]
     places = chain(
         _places_of_words(text, requested),
-        _rare_lines(text),
         range(0, len(text), max(len(text) // _SAMPLES, 1)),
     )
     spans = [(0, most // _HEAD), (len(text) - most // _TAIL, len(text))]
@@ -91,48 +81,30 @@ def _places_of_words(text: str, requested: Iterable[str]) -> Iterator[int]:
 
     The text is lowered in parts: a whole copy of a text of megabytes takes as much memory as the text, or more.
     """
-    words = dict.fromkeys((*sorted(requested), *_ERRORS))
-    overlap = max(map(len, words)) - 1
-    first = _first_hits(text, words, overlap)
-    last = _last_hits(text, {word: hits[-1] + 1 for word, hits in first.items() if len(hits) == _HITS}, overlap)
-    for word in words:
-        yield from first[word]
-        yield from last.get(word, ())
-
-
-def _first_hits(text: str, words: Iterable[str], overlap: int) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {word: [] for word in words}
-    left = list(found)
+    found: dict[str, tuple[list[int], deque[int]]] = {
+        word: ([], deque(maxlen=_HITS)) for word in dict.fromkeys((*sorted(requested), *_ERRORS))
+    }
+    overlap = max(map(len, found)) - 1
     for start in range(0, len(text), _CHUNK):
         part = _lowered(text[start : start + _CHUNK + overlap])
-        for word in left:
+        for word, (first, last) in found.items():
             at = part.find(word)
-            while 0 <= at < _CHUNK and len(found[word]) < _HITS:
-                found[word].append(start + at)
+            while 0 <= at < _CHUNK and len(first) < _HITS:
+                first.append(start + at)
                 at = part.find(word, at + 1)
-        left = [word for word in left if len(found[word]) < _HITS]
-    return found
+            last.extend(reversed(list(_last_places(part, word, start)) if 0 <= at < _CHUNK else []))
+    for first, last in found.values():
+        yield from first
+        yield from last
 
 
-def _last_hits(text: str, starts: Mapping[str, int], overlap: int) -> dict[str, list[int]]:
-    """Return the last places of words, the last one first; none before a place given for its word."""
-    found: dict[str, list[int]] = {word: [] for word in starts}
-    left = list(found)
-    parts = reversed(range(0, len(text), _CHUNK))
-    while left:
-        start = next(parts)
-        part = _lowered(text[start : start + _CHUNK + overlap])
-        for word in left:
-            hits, low = found[word], max(starts[word] - start, 0)
-            while len(hits) < _HITS and (at := part.rfind(word, low, _end_before(hits, start, part))) >= 0:
-                hits.append(start + at)
-        left = [word for word in left if len(found[word]) < _HITS and starts[word] < start]
-    return found
-
-
-def _end_before(hits: Sequence[int], start: int, part: str) -> int:
-    """Return where in `part`, which begins at `start`, a place before the last one of `hits` ends at most."""
-    return min(hits[-1] - start, len(part)) if hits else len(part)
+def _last_places(part: str, word: str, start: int) -> Iterator[int]:
+    at = part.rfind(word, 0, _CHUNK + len(word) - 1)
+    for _ in range(_HITS):
+        if at < 0:
+            return
+        yield start + at
+        at = part.rfind(word, 0, at + len(word) - 1)
 
 
 def _lowered(text: str) -> str:
@@ -149,42 +121,6 @@ def _line_around(text: str, place: int) -> _Span:
     if end < 0:
         end = text.rfind(" ", place, high) if high < len(text) else high
     return start, high if end < 0 else end
-
-
-def _rare_lines(text: str) -> Iterator[int]:
-    """Yield the places of lines whose shape few lines have, where most lines have the shape of many others."""
-    lines = text.count("\n")
-    if lines < _MIN_SHAPED or lines * _MIN_LINE_CHARS > len(text):
-        return
-    shapes: Counter[bytes] = Counter()
-    for _, chunk in _chunks(text):
-        shapes.update(_shapes(chunk))
-        if len(shapes) > min(_MAX_SHAPES, lines * _MAX_SHAPE_SHARE):
-            return
-    found = 0
-    for start, chunk in _chunks(text):
-        at = start
-        for shape, line in zip(_shapes(chunk), chunk.split("\n"), strict=True):
-            if shapes[shape] <= _RARE_LINES:
-                yield at
-                found += 1
-            at += len(line) + 1
-        if found >= _MAX_RARE_LINES:
-            return
-
-
-def _chunks(text: str) -> Iterator[tuple[int, str]]:
-    """Yield parts of a text that end with a line, each with its position."""
-    start = 0
-    while start < len(text):
-        end = text.find("\n", min(start + _CHUNK, len(text)))
-        end = len(text) if end < 0 else end
-        yield start, text[start:end]
-        start = end + 1
-
-
-def _shapes(chunk: str) -> list[bytes]:
-    return chunk.encode("utf-8", "surrogatepass").translate(None, _VARIABLE).split(b"\n")
 
 
 def _merge(spans: Iterable[_Span]) -> Iterator[_Span]:
@@ -206,6 +142,18 @@ _EDGE: Final = 4
 """Pieces at the beginning and at the end that have a higher score."""
 _REQUESTED_WORTH: Final = 1.5
 """What a piece is worth that alone holds the words of the request which the text has: more than one at an end."""
+_UNIT_WORTH: Final = 1.0
+"""What the pieces of a unit share that alone has the most of the request's words."""
+_NEARLY: Final = 0.9
+"""The share of the most from which a unit has nearly as many of them."""
+_MAX_UNITS: Final = 12
+"""Units up to which they tell what is asked for."""
+_MAX_UNIT: Final = 1_200
+"""Characters of a unit that is shown whole."""
+_MAX_BLOCK: Final = 40
+"""Lines of a unit at most, on the average."""
+_MAX_ABOVE: Final = 200
+"""Pieces above a unit among which its heading is looked for."""
 _ERROR_WORTH: Final = 1.0
 _ERROR_WORTH_IN_LOGS: Final = 6.0
 _MAX_ERRORS: Final = 0.2
@@ -327,6 +275,43 @@ def rate(pieces: list[Piece], requested: frozenset[str]) -> None:
         edge = max(0, _EDGE - min(number, len(pieces) - 1 - number))
         score = (2 * facts + edge / 2 + extra[number]) / math.sqrt(len(piece.text) + 20)
         piece.score = score + _REQUESTED_WORTH * matches
+    _lift_units(pieces, words, wanted)
+
+
+def _lift_units(pieces: Sequence[Piece], words: Sequence[Mapping[str, None]], wanted: Mapping[str, float]) -> None:
+    """Raise the scores of the units of text that have the most of the request's words, from the heading to the end."""
+    units = list(pairwise([*_unit_starts(pieces), len(pieces)]))
+    matches = []
+    for start, end in units:
+        found = dict.fromkeys(word for own in words[start:end] for word in own if word in wanted)
+        matches.append(sum(wanted[word] for word in found))
+    best = max(matches, default=0.0)
+    top = [unit for unit, match in zip(units, matches, strict=True) if best and match >= _NEARLY * best]
+    for start, end in top if len(top) <= _MAX_UNITS else ():
+        for piece in pieces[start:end] if sum(len(piece.text) for piece in pieces[start:end]) <= _MAX_UNIT else ():
+            piece.score += _UNIT_WORTH / len(top)
+        for number in _headings_above(pieces, start):
+            pieces[number].score += _REQUESTED_WORTH / len(top)
+
+
+def _unit_starts(pieces: Sequence[Piece]) -> list[int]:
+    """Return where units begin: behind a blank line; without blank lines at each line that begins a block like others.
+
+    Such a line recurs, and no line that recurs as often stands before it: `BEGIN:VEVENT`.
+    """
+    starts = [0, *(n + 1 for n, piece in enumerate(pieces[:-1]) if not piece.text.strip())]
+    if len(starts) * _MAX_BLOCK >= len(pieces):
+        return starts
+    uses = Counter(piece.text for piece in pieces)
+    line, count = uses.most_common(1)[0]
+    return [n for n, piece in enumerate(pieces) if piece.text == line] if count >= _RARE else starts
+
+
+def _headings_above(pieces: Sequence[Piece], start: int) -> Iterator[int]:
+    """Yield the first line of a unit, and the nearest heading above it."""
+    yield start
+    above = range(start - 1, max(start - _MAX_ABOVE, -1), -1)
+    yield from islice((n for n in above if _HEADING.match(pieces[n].text)), 1)
 
 
 def _wanted(uses: Mapping[str, int], requested: frozenset[str], total: int) -> dict[str, float]:
@@ -429,6 +414,11 @@ class Excerpt:
         for last, piece in pairwise([None, *shown, None]):
             out += (self._between(last, piece), piece.text if piece else "")
         return "".join(out)
+
+    @property
+    def has_any(self) -> bool:
+        """Whether the last text that was written has any piece."""
+        return bool(self._shown)
 
     def shows(self, start: int, end: int) -> bool:
         """Return whether the last text that was written has all pieces that begin between two positions."""

@@ -28,19 +28,6 @@ def test_of_a_word_the_first_and_the_last_places_are_rated() -> None:
     assert "zebra 8 " in rated(few, "zebra")
 
 
-def test_lines_of_rare_shape_are_rated_up_to_a_number_and_not_where_each_line_has_its_own() -> None:
-    letters = "ghijklmnopqrstuvwxyz"
-    lines = ROUTINE.split("\n")
-    for number in range(80):
-        lines[40 * number + 700] = f"oddity {letters[number % 20]}{letters[number // 20]} went past"
-    assert "oddity " in rated("\n".join(lines))
-    words = [
-        f"{letters[n % 20]}{letters[n // 20 % 20]}{letters[n // 400 % 20]} is a line of its own kind"
-        for n in range(4_000)
-    ]
-    assert len(candidate_spans("\n".join(words), ())) > 2
-
-
 def test_a_close_without_an_open_changes_nothing() -> None:
     parents: list[tuple[int, int | None]] = []
     _nest(parents, "}", 0)

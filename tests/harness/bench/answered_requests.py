@@ -8,7 +8,7 @@ must be said to be whole: "all shown".
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -18,20 +18,25 @@ from rich.console import Console
 
 from accp_adapters.cli.tables import percent, plain_table
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.policy import Policy
-from accp_core import Compressed, compress
+from accp_adapters.tokens import o200k_base
+from accp_core import Compressed, ResultLimits, compress
 from accp_core.tables import Table, open_text
+from accp_core.tables.values import TypedColumn, is_left_out, type_column
 
 __all__ = ["is_answered", "main", "wrong_statements"]
 
 _DATA: Final = Path(__file__).parent / "requests"
+_COUNTER: Final = o200k_base()
+_LIMITS: Final = (ResultLimits(), ResultLimits(inline=600, preview=500))
+"""The default, and previews of half as many tokens."""
+_HEADS: Final = ("", "requests", "previews", "answered", "%", "tokens", "wrong")
 _LISTS: Final = frozenset(("two conditions", "absence", "threshold"))
 """Kinds whose answer is a list, so that a reader must know that there are no more."""
 _SHORT: Final = 4
 """Characters of an answer that may stand in a text by chance."""
 _STEM: Final = 4
 """Characters that two spellings of a word have in common."""
-_MARKUP: Final = re.compile(r"<[^>]*>|[\\\"]")
+_MARKUP: Final = re.compile(r"</?(?:[a-z][a-z0-9]*|![A-Z]+)(?:\s[^<>]*)?/?>|[\\\"]")
 _WORD: Final = re.compile(r"[^\W_]+")
 _COUNT: Final = re.compile(r"^(?P<where>[^;]+?): (?P<count>[0-9,]+) rows?(?P<all>, all shown)?(?:;|$)", re.MULTILINE)
 _CONDITION: Final = re.compile(r'^"?(?P<column>[^"=<>≤≥]+?)"?(?P<op>[=<>≤≥]| is empty| is not empty)(?P<value>.*)$')
@@ -60,19 +65,23 @@ class _Sum:
 
 
 def main(data: Path | None, console: Console) -> None:
-    """Print a table for each policy; the requests need no data folder."""
-    requests = json.loads((_DATA / "requests.json").read_bytes())
-    for name in ("default",):
-        sums: defaultdict[str, _Sum] = defaultdict(_Sum)
-        for request in requests:
-            shown = _shown(request, Policy.named(name))
-            text = _document(request)
-            answered, wrong = is_answered(request, shown), len(wrong_statements(shown.text, text))
-            for row in (request["kind"], f"  {request['form']}", "total"):
-                sums[row].add(shown, answered=answered, wrong=wrong)
-        rows = [(row, *sums[row].cells) for row in sorted(sums, key=lambda row: (row == "total", row[:2] == "  ", row))]
-        heads = ("", "requests", "previews", "answered", "%", "tokens", "wrong")
-        console.print(plain_table(f"Requests that what is sent answers without a query: {name}", heads, rows))
+    """Print a table for each set of requests and each pair of limits; the requests need no data folder."""
+    for name in ("requests", "other_forms"):
+        requests = json.loads((_DATA / f"{name}.json").read_bytes())
+        for limits in _LIMITS:
+            title = f"{name}: answered without a query, results of over {limits.inline:,} tokens in {limits.preview:,}"
+            console.print(plain_table(title, _HEADS, _rows(requests, limits)))
+
+
+def _rows(requests: Sequence[Mapping[str, Any]], limits: ResultLimits) -> list[tuple[str, ...]]:
+    sums: defaultdict[str, _Sum] = defaultdict(_Sum)
+    for request in requests:
+        text = _document(request)
+        shown = compress(text, limits=limits, counter=_COUNTER, request=request["request"], open_with=FETCH_NAME)
+        answered, wrong = is_answered(request, shown), len(wrong_statements(shown.text, text))
+        for row in (request["kind"], f"  {request['form']}", "total"):
+            sums[row].add(shown, answered=answered, wrong=wrong)
+    return [(row, *sums[row].cells) for row in sorted(sums, key=lambda row: (row == "total", row[:2] == "  ", row))]
 
 
 def _document(request: Mapping[str, Any]) -> str:
@@ -80,18 +89,12 @@ def _document(request: Mapping[str, Any]) -> str:
     return path.read_bytes().decode()
 
 
-def _shown(request: Mapping[str, Any], policy: Policy) -> Compressed:
-    text = _document(request)
-    limits = policy.rules.limits
-    return compress(text, limits=limits, counter=policy.counter, request=request["request"], open_with=FETCH_NAME)
-
-
 def is_answered(request: Mapping[str, Any], shown: Compressed) -> bool:
     """Return whether `shown` alone answers `request`."""
     if shown.stored is None:
         return True
     text = _plain(shown.text)
-    wanted = {word[:_STEM] for word in _words(request["request"]) if len(word) >= _STEM}
+    wanted = {word[:_STEM] for word in _words(request["request"]) if len(word) >= _STEM or word.isdigit()}
     lines = text.split("\n")[1:]
     if counted := request.get("counted"):
         said = re.compile(rf"\({request['answer'][0]}\)|(?<![\w.]){request['answer'][0]} (?:row|line)s?\b")
@@ -142,20 +145,26 @@ def wrong_statements(shown: str, source: str) -> list[str]:
 
 
 def _count(table: Table, conditions: list[re.Match[str]]) -> int:
-    return sum(all(_meets(row.get(found["column"]), found) for found in conditions) for row in table.rows)
+    typed = {found["column"]: type_column([row.get(found["column"]) for row in table.rows]) for found in conditions}
+    return sum(
+        all(_meets(row.get(found["column"]), typed[found["column"]], number, found) for found in conditions)
+        for number, row in enumerate(table.rows)
+    )
 
 
-def _meets(cell: Any, condition: re.Match[str]) -> bool:
+def _meets(cell: Any, typed: TypedColumn, number: int, condition: re.Match[str]) -> bool:
     if condition["op"].endswith("empty"):
-        return (cell is None or cell in ("", [], {}, "-", "n/a")) != ("not" in condition["op"])
+        return is_left_out(cell) != ("not" in condition["op"])
     if condition["op"] == "=" and type(cell) is list:
         return any(value in cell for value in _values(condition["value"]))
     if condition["op"] == "=":
         return any(value == cell or value == f"{cell}".casefold() for value in _values(condition["value"]))
     bound: Any = _number(condition["value"])
-    own: Any = _number(cell)
-    if bound is None or own is None:
-        bound, own = condition["value"].strip('"'), str(cell or "")
+    own: Any = typed.values[number]
+    if own is None:
+        return False
+    if bound is None or type(own) is str:
+        bound, own = condition["value"].strip('"'), str(own)
     return bool({"<": own < bound, ">": own > bound, "≤": own <= bound, "≥": own >= bound}[condition["op"]])
 
 

@@ -1,0 +1,130 @@
+"""What must stand in the preview of a text for a request, and what must not: a table of texts and requests."""
+
+import json
+from typing import Any
+
+import pytest
+
+from accp_core.previews import preview
+
+ORDERS = [
+    {
+        "id": f"SO-{n}",
+        "numberOfOrders": n % 31,
+        "status": ("open", "sent", "late", "void")[n % 4],
+        "cause": (None, "weather", "strike")[n % 3],
+        "total": {"value": 40.5 * n, "currency": "EUR"},
+        "placed": f"2026-03-{n % 28 + 1:02}T0{n % 10}:30:00+02:00",
+        "kind": "order",
+        "comment": f"Left at door {n}." + (" The box was torn open." if n == 77 else ""),
+    }
+    for n in range(120)
+]
+SCAN = {
+    "runs": [
+        {
+            "tool": "scan",
+            "results": [
+                {
+                    "rule": f"py/{('weak-hash', 'sql-injection', 'xss')[(n == 17) + 2 * (n % 5 == 0)]}",
+                    "places": [{"file": f"src/m{n}.py", "line": n * 7}],
+                }
+                for n in range(140)
+            ],
+        }
+    ]
+}
+PAGE = {"next": "Y3Vyc29yLTQ4MTc=", "total": 212, "issues": ORDERS}
+BALANCES = [{"id": f"A-{n}", "balance": n - 1} for n in range(400)]
+CALENDAR = "\n".join(
+    ["BEGIN:ALL"]
+    + [
+        f"BEGIN:EVENT\nUID:{n * 7919:x}@rooms\nROOM:{('Nimbus', 'Cirrus', 'Stratus')[n % 3]}\nTEXT:"
+        f"{'Board meeting' if n == 31 else 'Weekly call'}\nEND:EVENT"
+        for n in range(60)
+    ]
+)
+NOTES = "# Notes\n\n" + "\n\n".join(
+    f"## {n}.0\n\n" + ("Port 8443 was closed for ever.\n" if n == 23 else "") + "Small things were mended. " * 6
+    for n in range(40)
+)
+TRACES = "\n".join(
+    f"2026-11-03 10:{n % 60:02}:00 INFO read manifest M-{n}"
+    if n != 40
+    else "2026-11-03 10:40:00 ERROR import of M-40 failed\n  at Importer.run(Importer.java:9)\n"
+    "Caused by: java.io.IOException: disk\n  at Disk.write(Disk.java:3)\nCaused by: No space left on device"
+    for n in range(120)
+)
+CASES: list[tuple[str, object, str, list[str], list[str]]] = [
+    (
+        "a number belongs to the column that is named beside it",
+        ORDERS,
+        "Which late orders were delayed by 30 days?",
+        ["status=late: 30 rows"],
+        ["numberOfOrders=30", "total.value>30"],
+    ),
+    (
+        "the sentence about the answer says nothing of the data",
+        ORDERS,
+        "Which orders are late? Answer with the status void where none is.",
+        ["status=late: 30 rows"],
+        ["void:", "=void"],
+    ),
+    (
+        "the word behind a number is its unit",
+        ORDERS,
+        "total over 4,000 euros",
+        ["total.value>4000: "],
+        ["currency=EUR"],
+    ),
+    (
+        "a column of few values has all of them with counts",
+        ORDERS,
+        "Which causes are there?",
+        ["cause: null (40) or weather (40), strike (40)"],
+        [],
+    ),
+    (
+        "a row has its id and its longest text",
+        ORDERS,
+        "Whose box was torn?",
+        ["SO-77 ", "The box was torn open."],
+        ["(kind=order"],
+    ),
+    ("a time of day is that of the cell", ORDERS, "placed before 02:00 that are late", ["before 02:00: 6 rows"], []),
+    (
+        "rows of a child table are asked for by what their parents say",
+        SCAN,
+        "In which file and line is the sql injection?",
+        ["src/m17.py", " 119"],
+        ["src/m18.py"],
+    ),
+    ("a cursor and a count are shown", PAGE, "Which issues are late?", ["next Y3Vyc29yLTQ4MTc=", "total 212"], []),
+    (
+        "blocks of keys and values are rows, and no empty excerpt stands below them",
+        CALENDAR,
+        "In which room is the board meeting?",
+        ["Cirrus Board meeting"],
+        ["[…lines 1-301]"],
+    ),
+    ("a section has its heading", NOTES, "When was port 8443 closed?", ["## 23.0", "Port 8443 was closed"], []),
+    ("a trace ends with its last cause", TRACES, "Why did M-40 fail?", ["Caused by: No space left on device"], []),
+    ("a superlative shows its row", ORDERS, "Which order has the highest total?", ["greatest total.value: 4819.5"], []),
+    (
+        "below zero",
+        [{"id": f"A-{n}", "balance": n - 1} for n in range(400)],
+        "negative balance",
+        ["balance<0: 1 row"],
+        [],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "request_text", "shown", "hidden"), [case[1:] for case in CASES], ids=[c[0] for c in CASES]
+)
+def test_the_preview_shows_what_is_asked_for(text: Any, request_text: str, shown: list[str], hidden: list[str]) -> None:
+    source = text if isinstance(text, str) else json.dumps(text)
+    found = preview(source, limit=400, opening="$cold.1", counter=lambda part: len(part) // 3, request=request_text)
+    assert [part for part in shown if part not in found] == [], found
+    assert [part for part in hidden if part in found] == [], found

@@ -89,6 +89,7 @@ class Conditions:
         self.columns: Final = [name for name in table.columns[:_MAX_COLUMNS] if name != link]
         self._orders: dict[str, TypedColumn | None] = {}
         self._saying = COMMON | request.said
+        self._held: list[frozenset[int]] = []
 
     def find(self) -> list[Condition]:
         """Return the conditions of the request that some rows meet and others do not."""
@@ -119,7 +120,7 @@ class Conditions:
     def _read(self) -> Iterator[Condition]:
         for column in self.columns:
             found = [*self._values(column), *self._flag(column), *self._absence(column), *self._code(column)]
-            yield from found or self._texts(column)
+            yield from found or self._presence(column) or self._texts(column)
         for number, bound in enumerate(self.request.bounds):
             yield from self._bound(bound, f"{number}")
         for number, date in enumerate(self.request.dates):
@@ -207,6 +208,18 @@ class Conditions:
             told = cells[0] if cells and cells.count(cells[0]) == len(cells) else None
             text = f"={write_value(told)}" if type(told) is str and told.strip("-") else " is empty"
             yield Condition(column, f"{write_name(column)}{text}", rows, words)
+
+    def _presence(self, column: str) -> list[Condition]:
+        """Return the condition that a column holds anything where most rows have none and the request names it."""
+        if column in self.inherited or self.request.orders or type_column(list(self.table.cells(column))).is_ordered:
+            return []
+        named = self.request.names(column)
+        part = next((p for p in column.split(".") if _is_named_by(words_of_name(p), named - self._saying)), "")
+        rows = self._rows(column, lambda cell: not is_left_out(cell)) if part else frozenset()
+        if not 0 < len(rows) < _MAX_SHARE * len(self.table.rows) or rows in self._held:
+            return []
+        self._held.append(rows)
+        return [Condition(column, f"{write_name(column)} is not empty", rows, named)]
 
     def _code(self, column: str) -> Iterator[Condition]:
         """Yield the numbers that the request names, and the statuses of HTTP that it names in words: "5xx"."""
@@ -365,6 +378,12 @@ def _http_words(status: int) -> Iterator[str]:
         yield "client error" if status < _FIRST_FAILURE + 100 else "server error"
         if status in HTTPStatus.__members__.values():
             yield HTTPStatus(status).phrase
+
+
+def _is_named_by(words: Sequence[str], named: frozenset[str]) -> bool:
+    """Return whether all words of a name are among some, but for those that say nothing."""
+    telling = [word for word in words if len(word) >= _MIN_NAME]
+    return bool(telling) and named.issuperset(telling)
 
 
 def _texts(cell: Any) -> Sequence[str]:

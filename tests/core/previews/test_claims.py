@@ -39,7 +39,7 @@ parts = st.sampled_from(
     ]
 )  # fmt: skip
 requests = st.lists(parts, min_size=1, max_size=4).map(lambda some: ", ".join(some))
-CONDITION = re.compile(r"(\w+)( is empty| in | has |[=≠<>≤≥])(.*)")
+CONDITION = re.compile(r"(\w+)( is empty| is not empty| in | has |[=≠<>≤≥])(.*)")
 
 
 def is_so(row: dict[str, Any], condition: str) -> bool:
@@ -50,6 +50,8 @@ def is_so(row: dict[str, Any], condition: str) -> bool:
     match found[2]:
         case " is empty":
             return cell in EMPTY
+        case " is not empty":
+            return cell not in EMPTY
         case " in ":
             return f"{cell}-".startswith(f"{value}-") or re.fullmatch(value.replace("?", ".*"), cell) is not None
         case " has ":

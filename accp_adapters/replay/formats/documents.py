@@ -15,13 +15,15 @@ from typing import BinaryIO, Final
 from accp_adapters.replay.formats.findings import UnreadableRun
 from accp_core.strict_json import unique_members
 
-__all__ = ["MAX_RECORD", "Limits", "open_bounded", "read_document", "read_documents"]
+__all__ = ["MAX_RECORD", "Limits", "open_bounded", "read_document", "read_documents", "read_file"]
 
 MAX_RECORD: Final = 256 << 20
 """Bytes of one record: a line of JSON lines, or a whole document."""
 _CSV: Final = "expected JSON, found a table of comma-separated values; export the same records as JSON"
 _CSV_START: Final = re.compile(r'"?[A-Za-z_][\w .-]*"?(?:,"?[A-Za-z_][\w .-]*"?)+\r?$', re.MULTILINE)
 _MAX_SHOWN: Final = 60
+_PIECE: Final = 1 << 20
+"""Bytes that are read, and looked at, at once."""
 _GZIP: Final = b"\x1f\x8b"
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -32,6 +34,8 @@ class Limits:
 
     record: int = MAX_RECORD
     """Bytes of one record."""
+    values: int = 8_000_000
+    """Commas and brackets of one record: its values take far more memory than its text."""
     unpacked: int = 64 << 30
     """Bytes that a compressed file may unpack to."""
 
@@ -137,6 +141,16 @@ def _following(
         yield number, value
 
 
+def read_file(path: str, limits: Limits) -> object:
+    """Return the one JSON document of a file.
+
+    Raises:
+        UnreadableRun: it is not JSON, not UTF-8 or too large.
+    """
+    with open(path, "rb") as raw:
+        return read_document(_Lines(raw, path, limits).rest(), path)
+
+
 def read_document(text: str, path: str, first_line: int = 1) -> object:
     """Return the value of one JSON document.
 
@@ -168,7 +182,7 @@ class _Lines:
         """Yield number and bytes of each line that is not blank."""
         while True:
             self._number += 1
-            line = self._bytes(lambda: self._stream.readline(self._limits.record + 1))
+            line = self._bytes(self._stream.readline, is_line=True)
             if not line:
                 return
             if line.strip():
@@ -177,19 +191,31 @@ class _Lines:
     def rest(self) -> str:
         """Return everything after the last line, which is no line but a part of one document."""
         self._number += 1
-        return self.decoded(self._bytes(lambda: self._stream.read(self._limits.record + 1)))
+        return self.decoded(self._bytes(self._stream.read, is_line=False))
 
-    def _bytes(self, read: Callable[[], bytes]) -> bytes:
+    def _bytes(self, read: Callable[[int], bytes], *, is_line: bool) -> bytes:
+        """Return what `read` has until the end of a line, or of the file; refused as soon as it is too much."""
+        content, values = bytearray(), 0
         try:
-            content = read()
+            while piece := read(_PIECE):
+                content += piece
+                values += sum(map(piece.count, (b",", b"[", b"{")))
+                self._check(len(content), values)
+                if is_line and piece.endswith(b"\n"):
+                    break
         except (EOFError, OSError, zlib.error) as error:
             raise self._refused(f"expected gzip, found {error}") from error
         self._read += len(content)
-        if len(content) > self._limits.record:
-            raise self._refused(f"expected records of at most {self._limits.record:,} bytes, found a larger one")
-        if self._read > self._limits.unpacked:
-            raise self._refused(f"expected a file of at most {self._limits.unpacked:,} bytes, found a larger one")
-        return content
+        return bytes(content)
+
+    def _check(self, size: int, values: int) -> None:
+        limits = self._limits
+        if size > limits.record:
+            raise self._refused(f"expected records of at most {limits.record:,} bytes, found a larger one")
+        if values > limits.values:
+            raise self._refused(f"expected records of at most {limits.values:,} values, found more")
+        if self._read + size > limits.unpacked:
+            raise self._refused(f"expected a file of at most {limits.unpacked:,} bytes, found a larger one")
 
     def decoded(self, content: bytes) -> str:
         """Return the text of the line that was read last."""

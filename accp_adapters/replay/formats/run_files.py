@@ -14,7 +14,7 @@ from typing import BinaryIO, Final
 
 from accp_adapters.replay.formats.assembly import Assembler
 from accp_adapters.replay.formats.conversation import Item, written
-from accp_adapters.replay.formats.documents import Limits, open_bounded, read_document, read_documents
+from accp_adapters.replay.formats.documents import Limits, open_bounded, read_documents, read_file
 from accp_adapters.replay.formats.findings import Findings, UnreadableRun
 from accp_adapters.replay.formats.langchain import SQLITE, read_sqlite, read_threads
 from accp_adapters.replay.formats.table import FORMATS, Format, detect
@@ -191,7 +191,7 @@ class _Reader:
 
     def runs_in(self, stream: BinaryIO) -> Iterator[Run]:
         """Yield the runs in the content of the file."""
-        self._tools = _tools_beside(self._path)
+        self._tools = _tools_beside(self._path, self._limits)
         documents = read_documents(open_bounded(stream), self._path, self._limits, self._findings.broken)
         yield from self._assembled(self._items(documents))
 
@@ -262,8 +262,8 @@ def _unknown(document: object) -> str:
     return f"expected one of {known}; found {shown if len(shown) <= 60 else shown[:60] + '…'}"
 
 
-def _tools_beside(path: str) -> str:
+def _tools_beside(path: str, limits: Limits) -> str:
     beside = Path(path).with_suffix(_TOOLS) if path != _STDIN else None
     if beside is None or not beside.is_file():
         return ""
-    return written(read_document(beside.read_text(encoding="utf-8"), str(beside)))
+    return written(read_file(str(beside), limits))

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import sqlite3
+import tracemalloc
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -217,3 +218,19 @@ def test_a_million_blanks_are_counted() -> None:
     (run,) = parse_runs(json.dumps(turns), path="log.json")
     (call,) = replay(run, AS_RECORDED).calls
     assert call.charge.tokens > 1000
+
+
+@pytest.mark.parametrize("values", [b"[],", b"{},", b"1,"])
+@pytest.mark.parametrize("name", ["log.jsonl", "log.json.gz", "log.tools.json"])
+def test_a_record_of_many_values_is_refused_before_it_is_read(tmp_path: Path, name: str, values: bytes) -> None:
+    path, data = tmp_path / name, b'{"messages":[{"role":"user","content":"x","y":[' + values * 21_000_000
+    path.write_bytes(gzip.compress(data, 1) if name.endswith(".gz") else data)
+    if name == "log.tools.json":
+        path = tmp_path / "log.json"
+        path.write_text('{"messages":[{"role":"user","content":"x"}]}')
+    tracemalloc.start()
+    with pytest.raises(UnreadableRun, match="expected records of at most 8,000,000 values, found more"):
+        list(read_runs(path))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100 << 20

@@ -8,13 +8,14 @@ reading took: all connections that rest together get a fifth of the event loop, 
 from __future__ import annotations
 
 import asyncio
+import resource
 import time
 from typing import Any, ClassVar, Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from accp_adapters.serving.limits import Quota, TooMany
+from accp_adapters.serving.limits import Quota, Shares, TooMany
 from accp_adapters.serving.requests import network_of
 
 __all__ = ["PacedHttp", "PacedWebSocket"]
@@ -28,7 +29,14 @@ _HEAD_SECONDS: Final = 10.0
 """Until the fields of the first request of a connection are complete."""
 _HEAD_BYTES: Final = 65_536
 """Bytes of fields, or of what else is no body, until a request is refused."""
-_CONNECTIONS: Final = Quota(2_048, 512, "connections")
+# A turn of the event loop accepts more than that before it closes any.
+_TOTAL: Final = min(2_048, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
+_CONNECTIONS: Final = Shares(_TOTAL, _TOTAL // 4)
+_OPEN: Final[dict[str, PacedHttp]] = {}
+"""The connections by their names in `_CONNECTIONS`."""
+
+
+_UNFINISHED: Final = Quota(256 << 20, 128 << 20, "bytes of messages that are not complete")
 
 
 class _Paced(asyncio.Protocol):
@@ -89,21 +97,26 @@ class _Paced(asyncio.Protocol):
 
 
 class PacedHttp(_Paced, HttpToolsProtocol):
-    """HTTP/1.1; a connection says what it wants within some seconds, and an address has some connections at most."""
+    """HTTP/1.1; a connection says what it wants within some seconds, and an address has a quarter of all connections.
 
-    _owner: str | None = None
+    Where there are too many, the oldest that has said nothing yet is cut, of the address that has most.
+    """
+
+    _owner = ""
     _head = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin a connection, cut it where there are too many."""
         super().connection_made(transport)
-        owner = network_of({"client": transport.get_extra_info("peername")})
+        self._owner, name = network_of({"client": transport.get_extra_info("peername")}), str(id(self))
         try:
-            _CONNECTIONS.take(owner)
+            given_up = _CONNECTIONS.admit(self._owner, name, lambda each: not _OPEN[each]._is_silent())
         except TooMany:
             transport.abort()
             return
-        self._owner = owner
+        _OPEN[name] = self
+        for each in given_up:
+            _OPEN.pop(each).transport.abort()
         asyncio.get_running_loop().call_later(_HEAD_SECONDS, self._cut_silent)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -133,13 +146,15 @@ class PacedHttp(_Paced, HttpToolsProtocol):
             self.transport.abort()
 
     def _leave(self) -> None:
-        if self._owner is not None:
-            _CONNECTIONS.take(self._owner, -1)
-            self._owner = None
+        _CONNECTIONS.remove(self._owner, str(id(self)))
+        _OPEN.pop(str(id(self)), None)
+
+    def _is_silent(self) -> bool:
+        cycle: object = self.cycle  # None before the first one
+        return cycle is None
 
     def _cut_silent(self) -> None:
-        cycle: object = self.cycle  # None before the first one
-        if cycle is None and self.transport.get_protocol() is self:
+        if self._is_silent() and self.transport.get_protocol() is self:
             self.transport.abort()
 
     def _is_full(self) -> bool:
@@ -147,7 +162,33 @@ class PacedHttp(_Paced, HttpToolsProtocol):
 
 
 class PacedWebSocket(_Paced, WebSocketsSansIOProtocol):
-    """A WebSocket."""
+    """A WebSocket; its messages that are not complete count for its address."""
+
+    _held = 0
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End a connection."""
+        self._release()
+        super().connection_lost(exc)
+
+    def send_receive_event_to_app(self) -> None:
+        """Hand on a complete message."""
+        self._release()
+        super().send_receive_event_to_app()
+
+    def _feed(self, piece: bytes) -> None:
+        try:
+            _UNFINISHED.take(network_of({"client": self.client}), len(piece))
+        except TooMany:
+            self.transport.abort()
+            return
+        self._held += len(piece)
+        super()._feed(piece)
+
+    def _release(self) -> None:
+        held, self._held = self._held, 0
+        if held:
+            _UNFINISHED.take(network_of({"client": self.client}), -held)
 
     def _is_full(self) -> bool:
         return self.read_paused

@@ -1,18 +1,17 @@
 """Attacks on the sessions of `accp serve`: what strangers and one principal can take of memory and places."""
 
 import asyncio
-import json
 import secrets
 import struct
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Any
 
 import httpx2
-import pytest
 
 from tests.attacks.commands import ACCP, BOUND, Command, needs_proc, running
 from tests.attacks.frames import frame_of
-from tests.attacks.sockets import hold, request_of, silent
+from tests.attacks.sockets import request_of
 from tests.limits import PATIENCE
 
 pytestmark = needs_proc
@@ -20,7 +19,7 @@ pytestmark = needs_proc
 MIB = 1 << 20
 NAMES = ("ann", *(f"p{number}" for number in range(8)))
 TOKENS = {name: secrets.token_hex(16) for name in NAMES}
-UPGRADE = {
+UPGRADE: dict[str, Any] = {
     "connection": "upgrade",
     "upgrade": "websocket",
     "sec_websocket_version": "13",
@@ -99,45 +98,3 @@ async def test_messages_of_many_websockets_that_are_not_complete() -> None:
         async with half_messages(command.ports[0], opened), client(command, "ann") as honest:
             assert await asked(honest, "ann", "new", 10) == 200
         assert command.peak < BOUND
-
-
-@pytest.mark.parametrize("binding", ["--http", "--tcp"])
-async def test_messages_that_are_not_complete_of_peers_without_tokens(binding: str) -> None:
-    line = b'{"type":"acp.agent_card","card":{"name":"x"}}\n{"a":"' + b"x" * (MIB - 2_000)
-    with running(*ACCP, "serve", "tests.attacks.served:agent", binding, "127.0.0.1:0") as command:
-        many = 600
-        sockets = [request_of("GET", "/", **UPGRADE)] * many
-        attack = half_messages if binding == "--http" else silent
-        async with attack(command.ports[0], sockets if binding == "--http" else [line] * many):
-            await hold(2)
-        assert command.peak < BOUND
-
-
-async def test_silent_connections_and_lines_without_an_end_of_strangers() -> None:
-    with serving("agent", "--tcp", "127.0.0.1:0", "--http", "127.0.0.1:0", addresses=2) as command:
-        tcp = next(port for url, port in zip(command.urls, command.ports, strict=True) if url.startswith("tcp"))
-        async with silent(tcp, [b"{" + b" " * (MIB - 2_000)] * 700 + [b""] * 400):
-            assert await heard(command, "ann")
-            assert await welcome(tcp, "ann", source="127.0.0.2")
-            assert command.peak < BOUND
-
-
-async def welcome(port: int, name: str, *, source: str) -> bool:
-    """Return whether a peer that says its token gets the agent's card over TCP."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0))
-    card = {"type": "acp.agent_card", "card": {"name": name}, "token": TOKENS[name]}
-    writer.write(json.dumps(card).encode() + b"\n")
-    async with asyncio.timeout(8):
-        line = await reader.readline()
-    writer.close()
-    return b'"Echo"' in line
-
-
-async def heard(command: Command, name: str) -> bool:
-    """Return whether a message over HTTP gets its reply."""
-    http = next(url for url in command.urls if url.startswith("http"))
-    fields = {"authorization": f"Bearer {TOKENS[name]}"}
-    message = {"role": "user", "parts": [{"type": "text", "content": "hello"}], "sync": True}
-    async with httpx2.AsyncClient(base_url=http, headers=fields, trust_env=False, timeout=PATIENCE) as client:
-        answer = await client.post("/message:send", json=message)
-        return "echo hello" in answer.text

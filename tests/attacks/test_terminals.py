@@ -1,6 +1,5 @@
 """Attacks on terminals: names and texts of others that would move the cursor, or forge a line."""
 
-import json
 import os
 import pty
 import subprocess
@@ -36,15 +35,6 @@ def on_terminal(*words: str) -> bytes:
     return written
 
 
-def test_a_server_in_a_project_file_forges_no_line(tmp_path: Path) -> None:
-    config = tmp_path / ".mcp.json"
-    config.write_text(json.dumps({"mcpServers": {FORGED: {"command": "x"}}}))
-    for words in (("install", "--dry-run"), ("status",)):
-        said = shown("mcp", *words, "--client", str(config), "--state-dir", str(tmp_path))
-        assert "\x1b" not in said
-        assert r"n\n\x1b[31m  git: wrapped" in said
-
-
 def test_the_refusal_of_an_option_obeys_nothing(tmp_path: Path) -> None:
     assert "\x1b" not in shown("mcp", "install", "--client", "\x1b[31m", "--state-dir", str(tmp_path))
 
@@ -65,16 +55,3 @@ def test_a_text_on_a_terminal_obeys_nothing_and_is_exact_elsewhere(tmp_path: Pat
     assert b"\x1b" not in (seen := on_terminal("view", str(text)))
     assert rb"a\x1b]0;title\x07b \u202e c" in seen
     assert "a\x1b]0;title\x07b \u202e c" in shown("view", str(text), encoding="utf-8")
-
-
-def test_a_server_that_refuses_says_nothing_to_the_terminal(tmp_path: Path) -> None:
-    refusal = json.dumps({"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "\x1b[2J"}})
-    server = {"command": "sh", "args": ["-c", "read x; echo '" + refusal.replace("\\", "\\\\") + "'; cat > /dev/null"]}
-    config = tmp_path / "servers.json"
-    config.write_text(json.dumps({"mcpServers": {"one": server, "two": server}}))
-    request = json.dumps(
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}
-    )
-    said = shown("mcp", "--config", str(config), input=f"{request}\n")
-    assert "refuses" in said
-    assert "\x1b" not in said

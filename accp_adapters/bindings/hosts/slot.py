@@ -10,6 +10,7 @@ from decimal import Decimal
 from hashlib import sha256
 from typing import Any, Final, cast
 
+from accp_adapters.serving.limits import weight_of
 from accp_core.accp.budget import FrameLimits
 from accp_core.accp.codec import Codec
 from accp_core.accp.frame import Intent, Message
@@ -36,6 +37,8 @@ __all__ = ["HOST_SESSION", "Connection", "HostLimits", "Received", "SessionKind"
 
 _VERSION: Final = 2
 _LARGE: Final = 1 << 40
+_MAX_WEIGHT: Final = 256 << 20
+"""Bytes that a stored session may take once it is read; whoever writes the store may not take more of a worker."""
 _UNLIMITED: Final = FrameLimits(body_hard=_LARGE, total_hard=_LARGE)
 _REQUESTS: Final = frozenset({Intent.REQUEST, Intent.QUERY})
 
@@ -315,6 +318,8 @@ class Slot:
             ProtocolError: E9999, the text is no snapshot of this version.
         """
         try:
+            if weight_of(text) > _MAX_WEIGHT:
+                raise ValueError("too many values")
             found = read_json(text)
             if found["version"] != _VERSION:
                 raise ValueError(f"expected version {_VERSION}, found {found['version']!r}")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, suppress
+import json
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 
 from accp_adapters.bindings.hosts import HOST_SESSION, Handler, HostLimits, Request, SessionHost
 from accp_adapters.stores import SqliteColdStore
+from accp_adapters.stores.texts import pack_text, unpack_text
 from accp_core.accp import FrameRefused, StreamChunkReceived, parse_frame
 from accp_core.errors import ProtocolError
 from tests.adapters.bindings.hosts.agents import ANN, CODEC, Client
@@ -251,3 +254,42 @@ async def test_the_clock_of_a_session_goes_on_from_that_of_a_worker_that_was_ahe
     now[0] += HOST_SESSION.gap_delay + 1
     (gap,) = await early
     assert parse_frame(gap).params["code"] == "E3003"
+
+
+def changed(name: str, value: object) -> Callable[[str], object]:
+    return lambda text: pack_text(json.dumps({**json.loads(text), name: value}))
+
+
+STRANGE: list[object] = [None, -1e308, "x", [[]]]
+HOSTILE: dict[str, Callable[[str], object]] = {
+    "bytes": lambda _: b"\xff\x00",
+    "a number": lambda _: 7,
+    "an empty map": lambda _: pack_text("{}"),
+    "a list": lambda _: pack_text("[]"),
+    "deep": lambda _: pack_text("[" * 100_000),
+    "no text": lambda _: pack_text("x"),
+    "many values": lambda text: pack_text(
+        text.replace('"received":', '"more":[' + "[]," * 8_000_000 + '1],"received":')
+    ),
+} | {
+    f"{name} is {value}": changed(name, value)
+    for name in ("session", "received", "principal", "connected", "now")
+    for value in STRANGE
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_a_session_that_somebody_else_wrote_is_refused_alone(workers: Workers, name: str) -> None:
+    first, ann, bob = await workers.start(), Client("s1"), Client("s2")
+    for client in (ann, bob):
+        client.take(await first.frames(ANN, client.ask("add", n=1)))
+    await first.aclose()
+    with closing(sqlite3.connect(workers.path)) as database, database:
+        for row, data in database.execute("SELECT name, data FROM sessions").fetchall():
+            if "s1" in row:
+                database.execute("UPDATE sessions SET data = ? WHERE name = ?", (HOSTILE[name](unpack_text(data)), row))
+    second = await workers.start()
+    with suppress(ProtocolError) if "is" in name else pytest.raises(ProtocolError, match="E"):
+        await second.frames(ANN, ann.ask("add", n=2))
+    (message,) = bob.messages(await second.frames(ANN, bob.ask("add", n=2)))
+    assert message.payload["echo"] == 2

@@ -3,8 +3,8 @@
 from accp_adapters.extras import needs
 
 with needs("bindings"):
+    from accp_adapters.bindings.accp.answers import ConnectionRefused, RequestFailed, SessionLost
     from accp_adapters.bindings.accp.app import accp_app
-    from accp_adapters.bindings.accp.client_errors import ConnectionRefused, RequestFailed, SessionLost
     from accp_adapters.bindings.acp.connect import acp_connect
     from accp_adapters.bindings.acp.http import acp_app
     from accp_adapters.bindings.acp.lines import serve_stdio, serve_tcp
@@ -14,20 +14,7 @@ with needs("bindings"):
     from accp_adapters.serving.limits import ServerLimits
 
 __all__ = [
-    "Answer",
-    "BearerTokens",
-    "ConnectionRefused",
-    "HostLimits",
-    "Principal",
-    "Request",
-    "RequestFailed",
-    "ServerLimits",
-    "SessionHost",
-    "SessionLost",
-    "accp_app",
-    "acp_app",
-    "acp_connect",
-    "connect",
-    "serve_stdio",
+    "Answer", "BearerTokens", "ConnectionRefused", "HostLimits", "Principal", "Request", "RequestFailed",
+    "ServerLimits", "SessionHost", "SessionLost", "accp_app", "acp_app", "acp_connect", "connect", "serve_stdio",
     "serve_tcp",
-]
+]  # fmt: skip

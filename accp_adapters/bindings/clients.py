@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final, Literal, overload
 
-from accp_adapters.bindings.accp.addresses import TokenSource
+from accp_adapters.bindings.accp.answers import TokenSource
 from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_adapters.bindings.accp.connect import ClientOptions
 from accp_adapters.bindings.accp.connect import connect as accp_connect

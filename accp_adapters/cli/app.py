@@ -14,12 +14,10 @@ from typer.core import TyperGroup
 from accp_adapters.cli.commands.demo import demo
 from accp_adapters.cli.commands.doctor import doctor
 from accp_adapters.cli.commands.mcp import mcp
-from accp_adapters.cli.commands.query import query
 from accp_adapters.cli.commands.replay import replay
 from accp_adapters.cli.commands.serve import relay, serve
-from accp_adapters.cli.commands.view import view
-from accp_adapters.cli.errors import ExtraMissing, InputRefused
-from accp_adapters.cli.sources import PrintableRecords, printable, say, write_line
+from accp_adapters.cli.commands.view import query, view
+from accp_adapters.cli.sources import ExtraMissing, InputRefused, PrintableRecords, printable, say, write_line
 from accp_core.error_codes import ErrorCode
 
 __all__ = ["app", "main"]

@@ -5,19 +5,171 @@ The page loads nothing and runs no script. Values that look like secrets are hid
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import jinja2
 
-from accp_adapters.replay.formats.findings import Finding
+from accp_adapters.replay.recorded_run import Finding
 from accp_adapters.replay.report import Report, RunComparison
-from accp_adapters.replay.secrets import hide_secrets, secrets_in
+from accp_core.accp.debug import DEFAULT_REDACTION, HIDDEN_VALUE, Redaction
 
-__all__ = ["MAX_PAGE_CHARS", "MAX_PAGE_RUNS", "html_report"]
+__all__ = ["LEFT_OUT", "MAX_PAGE_CHARS", "MAX_PAGE_RUNS", "MAX_SECRETS", "hide_secrets", "html_report", "secrets_in"]
+
+
+# Secrets in the texts of messages, found by their keys and by their form, and hidden before a text is kept.
+
+MAX_SECRETS: Final = 500
+"""Secrets that are looked for in one text; a text with more is left out."""
+LEFT_OUT: Final = f"({MAX_SECRETS} secrets or more, so the text is left out)"
+"""Shown instead of such a text."""
+
+_PAIR: Final = re.compile(
+    r"""(?<![\w.-])(?P<key>[\w.-]{3,64}+)\\{0,3}["']?[ \t]{0,3}[:=][ \t]{0,3}"""
+    r"""(?P<value>\\{0,3}"[^"\\\n]{1,400}|'[^'\n]{1,400}|(?:Bearer|Basic)[ ]+[^\s"'\\]{4,400}"""
+    r"""|[^\s,;&"'{}\[\]\\]{1,400})"""
+)
+"""A key and its value, in JSON, in JSON within JSON, in headers, in query strings and in settings."""
+_FORMS: Final = re.compile(
+    r"\b(?:sk-[\w-]{16,200}|gh[pousr]_\w{20,200}|github_pat_\w{20,200}|xox[abprs]-[\w-]{10,200}|AKIA[0-9A-Z]{16}"
+    r"|eyJ[\w-]{8,1000}\.[\w-]{8,2000}\.[\w-]{8,1000})"
+    r"|-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[\w+/=\s\\]{0,8000}"
+    r"|(?<=://)[^\s/:@]{0,100}:[^\s/@]{1,200}(?=@)"
+)
+"""API keys of well-known services, JSON web tokens, private keys, name and password in a URL."""
+_LOGIN: Final = re.compile(r"""(?<![\w-])(?:-u|--user)[ =]["']?[^\s:"'\\]{1,100}:(?P<secret>[^\s"'\\]{1,200})""")
+"""User and password for a command such as curl."""
+_NEXT_LINE: Final = re.compile(
+    r"(?m)^[ \t-]{0,100}(?P<key>[\w.-]{3,64}+):[ \t]{0,3}\n[ \t]{1,100}(?:- )?(?P<secret>[^\s#][^\n]{0,400})"
+)
+"""A key of YAML whose value begins in the next line."""
+_COLUMN: Final = re.compile(r"[\w.-]{3,64}")
+_SCHEMES: Final = re.compile(r"(?:Bearer|Basic) +", re.IGNORECASE)
+_MIN_ALONE: Final = 5
+"""Characters of a value that is hidden wherever it stands; a shorter one is hidden behind its key only."""
+_PLAIN: Final = frozenset({"false", "none", "null", "string", "true", "undefined"})
+"""Values that are no secret."""
+
+
+def secrets_in(text: str, redaction: Redaction = DEFAULT_REDACTION) -> frozenset[str]:
+    """Return the values of `text` whose keys `redaction` hides, and what looks like a key, at most 500."""
+    found: set[str] = set()
+    for secret in _found(text, redaction):
+        found.add(secret)
+        if len(found) >= MAX_SECRETS:
+            break
+    return frozenset(found)
+
+
+def hide_secrets(text: str, known: frozenset[str] = frozenset(), redaction: Redaction = DEFAULT_REDACTION) -> str:
+    """Return `text` with "[redacted]" for its secrets and for those that are `known` from another form of it.
+
+    Of a text with 500 secrets or more nothing is returned but a note.
+    """
+    own = secrets_in(text, redaction)
+    if max(len(own), len(known)) >= MAX_SECRETS:
+        return LEFT_OUT
+    for start, end in reversed(_spans(text, redaction)):
+        text = f"{text[:start]}{HIDDEN_VALUE}{text[end:]}"
+    secrets = sorted((secret for secret in known | own if len(secret) >= _MIN_ALONE), key=len, reverse=True)
+    return re.sub("|".join(map(re.escape, secrets)), HIDDEN_VALUE, text) if secrets else text
+
+
+def _found(text: str, redaction: Redaction) -> Iterator[str]:
+    yield from (match[0] for match in _FORMS.finditer(text))
+    yield from (text[start:end] for start, end in _spans(text, redaction))
+    yield from _column_values(text, redaction)
+    for document in _documents(text):
+        for secret in _json_secrets(document, redaction):
+            yield secret
+            # As JSON writes it, and JSON within JSON.
+            yield json.dumps(secret, ensure_ascii=False)[1:-1]
+            yield json.dumps(secret)[1:-1]
+
+
+def _spans(text: str, redaction: Redaction) -> list[tuple[int, int]]:
+    """Return where secrets behind a key, a command's option or a line of YAML begin and end, in their order."""
+    found = [*_pairs(text, redaction), *(match.span("secret") for match in _LOGIN.finditer(text))]
+    found += [match.span("secret") for match in _NEXT_LINE.finditer(text) if redaction.hides(match["key"])]
+    apart: list[tuple[int, int]] = []
+    for start, end in sorted(found):
+        if apart and start < apart[-1][1]:
+            apart[-1] = apart[-1][0], max(end, apart[-1][1])
+        else:
+            apart.append((start, end))
+    return apart
+
+
+def _pairs(text: str, redaction: Redaction) -> Iterator[tuple[int, int]]:
+    """Yield the values of hidden keys; a value of another key is searched, too, for it may hold settings."""
+    position = 0
+    while pair := _PAIR.search(text, position):
+        value = _value(pair)
+        if redaction.hides(pair["key"]) and value.lower() not in _PLAIN:
+            yield pair.end() - len(value), pair.end()
+            position = pair.end()
+        else:
+            position = max(pair.end() - len(value), pair.end("key") + 1)
+
+
+def _value(pair: re.Match[str]) -> str:
+    return _SCHEMES.sub("", pair["value"].lstrip("\\\"'"))
+
+
+def _column_values(text: str, redaction: Redaction) -> Iterator[str]:
+    """Yield the values of the hidden columns of a table whose first line names its columns (CSV)."""
+    first = text.partition("\n")[0]
+    mark = max(",;\t|", key=first.count)
+    columns = [cell.strip(" \"'\r") for cell in first.split(mark)]
+    hidden = [at for at, name in enumerate(columns) if _COLUMN.fullmatch(name) and redaction.hides(name)]
+    if len(columns) < 2 or not hidden:
+        return
+    try:
+        for row in list(csv.reader(io.StringIO(text), delimiter=mark))[1:]:
+            yield from (row[at] for at in hidden if at < len(row) and row[at].lower() not in _PLAIN | {""})
+    except csv.Error:
+        return
+
+
+def _documents(text: str) -> Iterator[Any]:
+    """Yield the value of a text that is JSON, or those of its lines that are."""
+    for part in (text, *text.split("\n")):
+        if part.lstrip()[:1] in ("{", "["):
+            try:
+                value = json.loads(part)
+            except (ValueError, RecursionError):
+                continue
+            yield value
+            if part is text:
+                return
+
+
+def _json_secrets(document: Any, redaction: Redaction) -> Iterator[str]:
+    """Yield everything behind a hidden key, `value` beside a `name` or `key` that is one, and secrets in strings."""
+    waiting = [(document, False)]
+    while waiting:
+        value, hidden = waiting.pop()
+        if isinstance(value, dict):
+            named = any(
+                isinstance(name, str) and redaction.hides(name[-64:]) for name in (value.get("name"), value.get("key"))
+            )
+            waiting += [
+                (each, hidden or redaction.hides(key) or (named and key == "value")) for key, each in value.items()
+            ]
+        elif isinstance(value, list):
+            waiting += [(each, hidden) for each in value]
+        elif hidden and value is not None and not isinstance(value, bool):
+            yield from () if str(value).lower() in _PLAIN | {""} else (str(value),)
+        elif isinstance(value, str):
+            yield from (value[start:end] for start, end in _spans(value, redaction))
+            waiting += [(each, False) for each in _documents(value)]
+
 
 MAX_PAGE_RUNS: Final = 20
 """Runs whose prompts the page shows."""

@@ -2,10 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from accp_adapters.stores.addresses import open_store
-from accp_adapters.stores.sessions import SessionStore
-from accp_adapters.stores.sqlite import SqliteColdStore, embedded_store
-from accp_adapters.stores.texts import stored_keys
+from accp_adapters.stores.sqlite import SqliteColdStore, embedded_store, open_store
+from accp_adapters.stores.texts import SessionStore, stored_keys
 from accp_core.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
@@ -22,11 +20,6 @@ else:
     )
 
 __all__ = [
-    "RedisColdStore",
-    "SessionStore",
-    "SqliteColdStore",
-    "SqliteInstructionRegistry",
-    "embedded_store",
-    "open_store",
-    "stored_keys",
-]
+    "RedisColdStore", "SessionStore", "SqliteColdStore", "SqliteInstructionRegistry", "embedded_store",
+    "open_store", "stored_keys",
+]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Texts and sessions in one SQLite database, in memory or in a file (ACCP section 5.1, tier 3)."""
+"""Texts and sessions in one SQLite database, and the store at an address (ACCP section 5.1, tier 3)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,19 @@ import stat
 import threading
 import time
 import weakref
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from accp_adapters.backoff import Backoff
 from accp_adapters.stores.texts import MAX_FOUND, encode_name, pack_text, unpack_text
 from accp_core.strict_json import is_utf8
 
-__all__ = ["FORMAT_VERSION", "MEMORY", "SqliteColdStore", "check_format", "embedded_store", "open_database"]
+if TYPE_CHECKING:
+    from accp_adapters.stores.redis import RedisColdStore
+
+__all__ = [
+    "FORMAT_VERSION", "MEMORY", "SqliteColdStore", "check_format", "embedded_store", "open_database", "open_store",
+]  # fmt: skip
+
 
 FORMAT_VERSION: Final = 1
 """The version of the tables that this program writes; 0 is a file of 0.1 without a version, which is the same."""
@@ -231,3 +237,30 @@ def _tighten(path: str) -> None:
         mode = stat.S_IMODE(found.st_mode)
         reason = f"expected a file that only its owner may write, found mode {mode:04o}"
         raise PermissionError(errno.EPERM, reason, path) from None
+
+
+# The store at an address, for commands and configuration files.
+
+_SQLITE: Final = "sqlite:"
+_REDIS: Final = ("redis://", "rediss://", "unix://")
+
+
+def open_store(address: str, *, ttl: float | None = None) -> SqliteColdStore | RedisColdStore:
+    """Return the store at `address`: of texts, and of the sessions of a `SessionHost`.
+
+    Args:
+        address: `sqlite:PATH`, or a URL of `RedisColdStore`.
+        ttl: Minutes after which Redis deletes the texts of a session that stores none; None: never.
+
+    Raises:
+        ValueError: The address is neither; the message does not repeat it, since it may hold a password.
+        sqlite3.Error: The file cannot be opened.
+        ImportError: The extra `redis` is not installed.
+    """
+    if address.startswith(_SQLITE) and address != _SQLITE:
+        return SqliteColdStore(address.removeprefix(_SQLITE))
+    if address.startswith(_REDIS):
+        from accp_adapters.stores.redis import RedisColdStore  # noqa: PLC0415  optional: the extra `redis`
+
+        return RedisColdStore(address, ttl=ttl)
+    raise ValueError("expected sqlite:PATH or redis://HOST, found another address")

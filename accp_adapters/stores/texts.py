@@ -1,11 +1,11 @@
-"""Texts as the bytes that a store keeps: any text, compressed, and read back within a bound."""
+"""What stores keep: texts as bytes, read back within a bound, and the sessions of a host."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import zlib
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from urllib.parse import quote
 
 from accp_core.error_codes import ErrorCode
@@ -14,19 +14,10 @@ from accp_core.ports import ColdStore
 from accp_core.references import parse_reference, short_key
 
 __all__ = [
-    "ITEM_VERSION",
-    "MAX_FOUND",
-    "MAX_TEXT_BYTES",
-    "decode_name",
-    "encode_name",
-    "item_filter",
-    "namespace_label",
-    "pack_text",
-    "read_item",
-    "stored_keys",
-    "unpack_text",
-    "write_item",
+    "ITEM_VERSION", "MAX_FOUND", "MAX_TEXT_BYTES", "SessionStore", "decode_name", "encode_name", "item_filter",
+    "namespace_label", "pack_text", "read_item", "stored_keys", "unpack_text", "write_item",
 ]  # fmt: skip
+
 
 MAX_TEXT_BYTES: Final = 64 * 1024 * 1024
 """Bytes of one text in UTF-8; a few bytes in a store could otherwise expand to gigabytes of memory."""
@@ -153,3 +144,28 @@ def _no_text(packed: object) -> ProtocolError:
 
 def _no_item(expected: str, value: object) -> ProtocolError:
     return ProtocolError(f"expected an item {expected}, found {str(value)[:80]!r}", code=ErrorCode.REF_NOT_FOUND)
+
+
+# Where a session host keeps its sessions, so that another worker can go on with them (ACCP section 11).
+
+
+class SessionStore(ColdStore, Protocol):
+    """A cold store that keeps sessions too: one text with a version for each, replaced by compare-and-set.
+
+    Any number of workers share one. A method may block; the host calls it in a thread.
+    """
+
+    def load_session(self, name: str) -> tuple[int, str] | None:
+        """Return the version and the data of the session `name`, None where there is none."""
+        ...
+
+    def save_session(self, name: str, version: int, data: str) -> bool:
+        """Save `data` as version `version` if the stored version is the one before; return whether it was saved.
+
+        Version 1 is saved where there is no session of that name.
+        """
+        ...
+
+    def delete_session(self, name: str, version: int) -> None:
+        """Delete the session `name` if its version is still `version`."""
+        ...

@@ -9,7 +9,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from accp_adapters.replay.cache_pricing import PromptCache
+from accp_adapters.replay.replay import PromptCache
 from accp_adapters.tokens import o200k_base_encoding
 from accp_core.strict_json import compact_json
 

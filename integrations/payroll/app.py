@@ -15,7 +15,7 @@ from langgraph.types import Command
 from payroll import parse_rows
 from workplace import AGENTS, Workplace, agent_of
 
-from accp_adapters.stores.audit import AuditLog
+from accp_adapters.stores.instructions import AuditLog
 from accp_core.aacp import Packet, PayrollEncoder, explain, validate
 from accp_core.aacp.audit import AuditRecord, ReplayedRecord, digest_of, replay_records
 from accp_core.error_codes import ErrorCode

@@ -21,7 +21,7 @@ from accp_adapters.langgraph.grants import held_texts, stored_keys
 from accp_adapters.langgraph.node import restore_message
 from accp_adapters.langgraph.teams.state import read_interaction
 from accp_adapters.stores import RedisColdStore, SqliteColdStore, SqliteInstructionRegistry
-from accp_adapters.stores.audit import AuditLog
+from accp_adapters.stores.instructions import AuditLog
 from accp_core.aacp.audit import AuditRecord
 from accp_core.aacp.registry import RegistryEntry
 from accp_core.accp import Session, SessionOptions

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from accp_adapters.stores.audit import AuditLog
+from accp_adapters.stores.instructions import AuditLog
 from accp_core.aacp import PayrollEncoder, parse_packet
 from accp_core.errors import ProtocolError
 

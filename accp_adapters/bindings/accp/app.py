@@ -25,7 +25,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from accp_adapters.bindings.accp.addresses import FRAMES_PATH, RESUME_FIELD, WEBSOCKET_PATH
+from accp_adapters.bindings.accp.answers import FRAMES_PATH, RESUME_FIELD, WEBSOCKET_PATH
 from accp_adapters.bindings.hosts import Connection, SessionHost
 from accp_adapters.bindings.identity import AccessDenied, Authenticate, Principal, loopback_only
 from accp_adapters.serving.limits import ServerLimits

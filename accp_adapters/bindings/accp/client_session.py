@@ -10,8 +10,7 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Final, Self
 
-from accp_adapters.bindings.accp.answers import Answers, join_parts
-from accp_adapters.bindings.accp.client_errors import RequestFailed, SessionLost
+from accp_adapters.bindings.accp.answers import Answers, RequestFailed, SessionLost, join_parts
 from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.serving.threads import off_loop, size_of
 from accp_core.accp.codec import Codec

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from accp_adapters.backoff import Backoff
-from accp_adapters.bindings.accp.addresses import Address, TokenSource, parse_address
-from accp_adapters.bindings.accp.client_errors import ConnectionRefused
+from accp_adapters.bindings.accp.answers import Address, ConnectionRefused, TokenSource, parse_address
 from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_adapters.bindings.accp.http_carrier import HttpCarrier
 from accp_adapters.bindings.accp.websocket_carrier import WebSocketCarrier

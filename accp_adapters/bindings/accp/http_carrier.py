@@ -12,8 +12,7 @@ from typing import Final
 import httpx2
 
 from accp_adapters.backoff import Backoff
-from accp_adapters.bindings.accp.addresses import RESUME_FIELD, Address, TokenSource, token_fields
-from accp_adapters.bindings.accp.client_errors import ConnectionRefused
+from accp_adapters.bindings.accp.answers import RESUME_FIELD, Address, ConnectionRefused, TokenSource, token_fields
 from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_adapters.wire_log import log_frame
 from accp_core.accp.debug import Direction

@@ -12,8 +12,7 @@ import websockets
 from websockets.asyncio.client import ClientConnection
 
 from accp_adapters.backoff import Backoff
-from accp_adapters.bindings.accp.addresses import Address, TokenSource, token_fields
-from accp_adapters.bindings.accp.client_errors import ConnectionRefused, SessionLost
+from accp_adapters.bindings.accp.answers import Address, ConnectionRefused, SessionLost, TokenSource, token_fields
 from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_adapters.bindings.client_logs import WEBSOCKET_LOG
 from accp_adapters.wire_log import log_frame

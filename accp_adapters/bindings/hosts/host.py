@@ -19,24 +19,25 @@ from functools import partial
 from typing import Any, Final, Self, TypeAlias, TypeVar
 
 from accp_adapters.bindings.clock import SteadyClock
-from accp_adapters.bindings.hosts.names import (
+from accp_adapters.bindings.hosts.slot import (
+    HOST_SESSION,
+    Connection,
+    Handler,
+    HostLimits,
+    Received,
+    Request,
+    SessionKind,
+    Slot,
+    answers_of,
     check_session_id,
     connection_name,
+    digest_of,
+    failure_of,
     foreign_session,
     is_named,
     owner_of,
     sender_name,
     session_name,
-)
-from accp_adapters.bindings.hosts.requests import Handler, Request, answers_of, failure_of
-from accp_adapters.bindings.hosts.slot import (
-    HOST_SESSION,
-    Connection,
-    HostLimits,
-    Received,
-    SessionKind,
-    Slot,
-    digest_of,
     whole_answer,
 )
 from accp_adapters.bindings.identity import Principal

@@ -1,21 +1,25 @@
-"""One session in the memory of a worker: what was received, what answers it, and all of it as one text."""
+"""One session in the memory of a worker: its name, its requests and their answers, and all of it as one text."""
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from hashlib import sha256
-from typing import Any, Final, cast
+from inspect import isawaitable
+from typing import Any, Final, TypeAlias, cast
+from urllib.parse import quote
 
+from accp_adapters.bindings.identity import Principal
 from accp_adapters.serving.limits import weight_of
+from accp_adapters.serving.requests import OutOfReach
 from accp_core.accp.budget import FrameLimits
 from accp_core.accp.codec import Codec
-from accp_core.accp.frame import Intent, Message
+from accp_core.accp.frame import Envelope, Intent, Message, Value
 from accp_core.accp.parser import frame_head
-from accp_core.accp.profiles import reply_correlation
+from accp_core.accp.profiles import error_message, reply_correlation, tool_error
 from accp_core.accp.session.delivery import SequenceScope
 from accp_core.accp.session.events import (
     CheckpointTaken,
@@ -33,7 +37,12 @@ from accp_core.errors import ProtocolError
 from accp_core.references import StoredText
 from accp_core.strict_json import compact_json, read_json
 
-__all__ = ["HOST_SESSION", "Connection", "HostLimits", "Received", "SessionKind", "Slot", "digest_of"]
+__all__ = [
+    "HOST_SESSION", "MAX_SESSION_ID", "Answer", "Connection", "Handler", "HostLimits", "Received", "Request",
+    "SessionKind", "Slot", "answers_of", "check_session_id", "connection_name", "digest_of", "failure_of",
+    "foreign_session", "is_named", "owner_of", "sender_name", "session_name",
+]  # fmt: skip
+
 
 _VERSION: Final = 2
 _LARGE: Final = 1 << 40
@@ -362,3 +371,161 @@ def _is_open(entry: Received) -> bool:
 
 def _new_id() -> str:
     return secrets.token_hex(6)
+
+
+# What an application gets and gives: a request, and its answer or its stream (ACCP sections 4.1, 10.2 and 10.4).
+
+_NO_ANSWERS: Final = frozenset({Intent.REQUEST, Intent.QUERY, Intent.CANCEL})
+
+Answer: TypeAlias = "Message | Mapping[str, Value]"
+"""A whole message; or its payload alone, of a `done` with the operation and the schema of the request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A request or a query of a peer."""
+
+    agent: str
+    """The agent that is asked: this one."""
+    message: Message
+    """The request, with references resolved and defaults filled in."""
+    idempotency_key: str
+    """The msg_id of the request. A handler may run again for the same request, after the worker that ran it was killed:
+    what it does beyond its answer, it must do once for each `(principal, session_id, idempotency_key)`."""
+    session_id: str
+    """The session; another principal may have one with the same id."""
+    principal: str
+    """Whom the transport has authenticated; the agent that asks is `message.sender`."""
+    runs: int = 1
+    """Which run this is; more than 1 where workers were lost."""
+
+
+Handler: TypeAlias = Callable[[Request], "Awaitable[Answer | AsyncIterator[Answer]] | AsyncIterator[Answer]"]
+"""The application. It returns one answer; or yields the chunks of a stream, each a payload, which becomes one ST frame.
+
+A `ProtocolError` that it raises is the peer's answer, with its code; any other exception is E4002 or E9999 without a
+word about its reason."""
+
+
+async def answers_of(handler: Handler, request: Request) -> AsyncIterator[Message]:
+    """Yield the messages that answer a request: one, or the chunks of a stream and its end."""
+    result: Any = handler(request)
+    if isawaitable(result):
+        result = await result
+    if not hasattr(result, "__aiter__"):
+        yield _reply(request, result)
+        return
+    count = 0
+    async for chunk in result:
+        yield _chunk(request, chunk, count)
+        count += 1
+    yield _final(request, count)
+
+
+def failure_of(request: Request, error: Exception) -> Message:
+    """Return the answer to a request whose handler failed."""
+    cid = reply_correlation(request.message.envelope)
+    if isinstance(error, ProtocolError) and error.code in set(ErrorCode) and not isinstance(error, OutOfReach):
+        return error_message(request.agent, ErrorCode(error.code), error.reason, correlation_id=cid)
+    if isinstance(error, TimeoutError):
+        return error_message(request.agent, ErrorCode.TIMEOUT, "the handler took too long", correlation_id=cid)
+    if request.message.schema == "TC":
+        return tool_error(request.agent, request.message, "the tool failed")
+    return error_message(request.agent, ErrorCode.INTERNAL_ERROR, "internal error", correlation_id=cid)
+
+
+def _reply(request: Request, answer: object) -> Message:
+    """Return an answer as a message that names its request."""
+    asked, envelope = request.message, Envelope(correlation_id=reply_correlation(request.message.envelope))
+    if isinstance(answer, Message):
+        if answer.intent in _NO_ANSWERS:
+            raise TypeError(f"expected an answer, found a message of intent {answer.intent.value!r}")
+        return replace(
+            answer, sender=request.agent, envelope=replace(answer.envelope, correlation_id=envelope.correlation_id)
+        )
+    if not isinstance(answer, Mapping):
+        raise TypeError(f"expected a Message, a mapping or an async iterator as answer, found {answer!r:.80}")
+    return Message(
+        sender=request.agent,
+        intent=Intent.COMPLETE,
+        operation=asked.operation,
+        payload=answer,
+        schema=asked.schema,
+        envelope=envelope,
+    )
+
+
+def _chunk(request: Request, chunk: object, index: int) -> Message:
+    """Return the ST message of one chunk of a stream."""
+    if isinstance(chunk, Message):
+        return _reply(request, chunk)
+    data = chunk["data"] if isinstance(chunk, Mapping) and set(chunk) == {"data"} else chunk
+    return _stream(request, {"chunk_index": index, "data": data})
+
+
+def _final(request: Request, count: int) -> Message:
+    """Return the last ST message of a stream, which is empty."""
+    return _stream(request, {"chunk_index": count, "data": "", "is_final": True})
+
+
+def _stream(request: Request, payload: Mapping[str, Any]) -> Message:
+    return replace(_reply(request, payload), intent=Intent.STREAM, schema="ST")
+
+
+# Which session a frame is of: its id among those of its principal (ACCP section 9).
+#
+# Sessions of two principals are different ones, also with the same id: no answer tells which ids others use. The name
+# of a session is that of its log, and the namespace of its texts in the cold store.
+
+MAX_SESSION_ID: Final = 64
+"""Characters of a session id, as many as of a msg_id: each frame names it."""
+_NAMED: Final = "s"
+_UNNAMED: Final = "n"
+
+
+def session_name(principal: Principal, session_id: str) -> str:
+    """Return the name of the session that the frames of a principal name."""
+    return f"{_NAMED}/{_owner(principal)}/{session_id}"
+
+
+def sender_name(principal: Principal, sender: str) -> str:
+    """Return the name of the session of frames without a session id: a principal has one for each sender."""
+    return f"{_UNNAMED}/{_owner(principal)}/{sender}"
+
+
+def connection_name(principal: Principal, connection: str) -> str:
+    """Return the name of the session of one connection, whose frames have no session id."""
+    return f"{_UNNAMED}/{_owner(principal)}//{connection}"
+
+
+def is_named(name: str) -> bool:
+    """Return whether the frames of a session name it, so that the answers do."""
+    return name.startswith(f"{_NAMED}/")
+
+
+def owner_of(name: str) -> str:
+    """Return whose session a name is of: the principal, as the name writes it."""
+    return name.split("/", 2)[1]
+
+
+def _owner(principal: Principal) -> str:
+    """Return the name of a principal without a slash, which stands behind it."""
+    return quote(principal.name, safe="", errors="surrogatepass")
+
+
+def check_session_id(session_id: str) -> None:
+    """Refuse a session id that no answer could carry.
+
+    Raises:
+        ProtocolError: E1001.
+    """
+    if len(session_id) > MAX_SESSION_ID:
+        reason = (
+            f"expected a session id of at most {MAX_SESSION_ID} characters, found {len(session_id)}: {session_id!r:.40}"
+        )
+        raise ProtocolError(reason, code=ErrorCode.PARSE_ERROR)
+
+
+def foreign_session() -> ProtocolError:
+    """Return the exception for a frame that is of another session, or in the name of another agent."""
+    return ProtocolError("expected a session of this principal", code=ErrorCode.POLICY_DENIED)

@@ -11,8 +11,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from accp_adapters.cli.errors import ExtraMissing
-from accp_adapters.cli.sources import printable
+from accp_adapters.cli.sources import ExtraMissing, printable
 
 __all__ = ["demo"]
 

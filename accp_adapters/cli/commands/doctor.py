@@ -130,7 +130,7 @@ def _switch() -> Iterator[Check]:
 
 def _store(address: str) -> Check:
     """Return whether a probe can be written to a store, read and deleted; no password is shown."""
-    from accp_adapters.stores.addresses import open_store
+    from accp_adapters.stores.sqlite import open_store
 
     scheme, _, path = address.partition(":")
     # Of a URL only what cannot hold a password is shown.

@@ -10,26 +10,63 @@ import socket
 import sqlite3
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 import typer
 from typer.core import TyperGroup
 
-from accp_adapters.cli.errors import ExtraMissing
-from accp_adapters.cli.sources import say, write_line
-from accp_adapters.cli.tool_forms import FetchOption, ToolOption, tool_forms
+from accp_adapters.cli.sources import ExtraMissing, say, write_line
 
 if TYPE_CHECKING:
     from accp_adapters.mcp import EncoderOptions
     from accp_adapters.mcp.install import Change, Installation
     from accp_adapters.mcp.pump import Upstream
+    from accp_core.projection import ToolForm
 
-__all__ = ["mcp"]
+__all__ = ["TOOL_HELP", "ChangesOption", "FetchOption", "ToolOption", "mcp", "tool_forms"]
+
+
+# The options of `accp mcp` and `accp mcp install` that say how results are shown.
+
+TOOL_HELP: Final = (
+    "How the results of a tool, or of those whose name matches, are shown: as_is, verbatim, lossless, or the tokens of "
+    "a result and of its preview, as 2500:1000; repeatable. Known tools that read files are verbatim. With accp "
+    "mcp --fetch also write_file=resolve:content: the server gets the text of a reference in that argument."
+)
+ToolOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--tool", metavar="NAME=FORM", help=TOOL_HELP),
+]
+
+FetchOption = Annotated[
+    bool, typer.Option("--fetch", help="Show large results as previews, and offer accp_fetch, which opens them.")
+]
+ChangesOption = Annotated[
+    bool,
+    typer.Option("--changes", help="With --fetch: show what is nearly the same as an earlier result as what changed."),
+]
+
+
+def tool_forms(words: list[str] | None) -> Mapping[str, ToolForm]:
+    """Return what the option says.
+
+    Raises:
+        typer.BadParameter: It does not say it in such words.
+    """
+    if not words:
+        return {}
+    from accp_adapters.policy import read_tool_words
+
+    try:
+        return read_tool_words(words)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--tool") from error
+
 
 _RUN: Final = "run"
 _LAUNCHERS: Final = frozenset({"bunx", "cmd", "node", "npx", "python", "python3", "uv", "uvx"})

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from accp_adapters.cli.errors import ExtraMissing, InputRefused
-from accp_adapters.cli.sources import say, write_text
+from accp_adapters.cli.sources import ExtraMissing, InputRefused, say, write_text
 from accp_adapters.extras import needs
 
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ def _names(given: str) -> list[str]:
 
 
 def _no_run(findings: Findings) -> str:
-    from accp_adapters.replay.formats.table import FORMATS
+    from accp_adapters.replay.formats.run_files import FORMATS
 
     found = ", ".join(map(str, [*findings.not_understood(), *findings.left_out()][:3])) or "none"
     known = ", ".join(each.title for each in FORMATS)

@@ -29,7 +29,7 @@ from accp_adapters.replay.formats.conversation import (
     text,
     turn_of,
 )
-from accp_adapters.replay.formats.findings import Findings
+from accp_adapters.replay.recorded_run import Findings
 
 __all__ = ["BLOCKS", "LAYOUT", "is_messages", "is_record", "read_message", "read_record", "read_response"]
 

@@ -11,8 +11,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from accp_adapters.replay.formats.conversation import Item, Kind, Part, Request, Snapshot, Step, Turn, json_value, text
-from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.recorded_run import RecordedCall, RecordedMessage, Role, Run, calls_in_order
+from accp_adapters.replay.recorded_run import Findings, RecordedCall, RecordedMessage, Role, Run, calls_in_order
 
 __all__ = ["MAX_OPEN", "Assembler"]
 

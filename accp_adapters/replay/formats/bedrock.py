@@ -24,7 +24,7 @@ from accp_adapters.replay.formats.conversation import (
     turn_of,
     written,
 )
-from accp_adapters.replay.formats.findings import Findings
+from accp_adapters.replay.recorded_run import Findings
 
 __all__ = ["is_converse", "read_converse"]
 

@@ -12,38 +12,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
-from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.recorded_run import Role, Run
+from accp_adapters.replay.recorded_run import Findings, Role, Run
 from accp_core.strict_json import compact_json
 
 __all__ = [
-    "ROLES",
-    "ChatLayout",
-    "Item",
-    "Kind",
-    "Part",
-    "ReadBlock",
-    "ReadMessage",
-    "Request",
-    "Snapshot",
-    "Step",
-    "Turn",
-    "call",
-    "content_parts",
-    "definitions",
-    "exchange_of",
-    "has_block",
-    "instructions",
-    "json_value",
-    "read_turns",
-    "request_of",
-    "require_mapping",
-    "result",
-    "result_text",
-    "text",
-    "turn_of",
-    "written",
-]
+    "ROLES", "ChatLayout", "Item", "Kind", "Part", "ReadBlock", "ReadMessage", "Request", "Snapshot", "Step",
+    "Turn", "call", "content_parts", "definitions", "exchange_of", "has_block", "instructions", "json_value",
+    "read_turns", "request_of", "require_mapping", "result", "result_text", "text", "turn_of", "written",
+]  # fmt: skip
 
 
 class Kind(StrEnum):

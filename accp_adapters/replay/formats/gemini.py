@@ -22,8 +22,7 @@ from accp_adapters.replay.formats.conversation import (
     text,
     turn_of,
 )
-from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.recorded_run import Role
+from accp_adapters.replay.recorded_run import Findings, Role
 
 __all__ = ["LAYOUT", "bare_result", "is_contents"]
 

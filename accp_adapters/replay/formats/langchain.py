@@ -32,21 +32,12 @@ from accp_adapters.replay.formats.conversation import (
     result_text,
     text,
 )
-from accp_adapters.replay.formats.findings import Findings, UnreadableRun
-from accp_adapters.replay.recorded_run import Role
+from accp_adapters.replay.recorded_run import Findings, Role, UnreadableRun
 
 __all__ = [
-    "MESSAGE_ROLES",
-    "SQLITE",
-    "StoredCheckpoint",
-    "is_message",
-    "is_message_dump",
-    "read_langchain",
-    "read_message",
-    "read_sqlite",
-    "read_threads",
-    "state_items",
-]
+    "MESSAGE_ROLES", "SQLITE", "StoredCheckpoint", "is_message", "is_message_dump", "read_langchain",
+    "read_message", "read_sqlite", "read_threads", "state_items",
+]  # fmt: skip
 
 
 _OWNER: Final = "a LangChain message"

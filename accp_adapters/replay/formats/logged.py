@@ -29,23 +29,13 @@ from accp_adapters.replay.formats.conversation import (
     text,
     written,
 )
-from accp_adapters.replay.formats.findings import Findings
 from accp_adapters.replay.formats.gemini import bare_result
-from accp_adapters.replay.recorded_run import Role
+from accp_adapters.replay.recorded_run import Findings, Role
 
 __all__ = [
-    "GENAI_ROLES",
-    "Prompt",
-    "is_observation",
-    "is_run",
-    "opened",
-    "read_answer",
-    "read_genai_message",
-    "read_genai_part",
-    "read_observation",
-    "read_prompt",
-    "read_run",
-]
+    "GENAI_ROLES", "Prompt", "is_observation", "is_run", "opened", "read_answer", "read_genai_message",
+    "read_genai_part", "read_observation", "read_prompt", "read_run",
+]  # fmt: skip
 
 
 _GENAI: Final = "a message of a GenAI span"

@@ -28,20 +28,12 @@ from accp_adapters.replay.formats.conversation import (
     text,
     turn_of,
 )
-from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.recorded_run import Role
+from accp_adapters.replay.recorded_run import Findings, Role
 
 __all__ = [
-    "LAYOUT",
-    "is_chat",
-    "is_chat_message",
-    "is_item",
-    "is_responses",
-    "read_chat_message",
-    "read_choices",
-    "read_item",
-    "read_responses",
-]
+    "LAYOUT", "is_chat", "is_chat_message", "is_item", "is_responses", "read_chat_message", "read_choices",
+    "read_item", "read_responses",
+]  # fmt: skip
 
 
 _OWNER: Final = "an OpenAI message"

@@ -27,7 +27,6 @@ from accp_adapters.replay.formats.conversation import (
     text,
     written,
 )
-from accp_adapters.replay.formats.findings import Findings
 from accp_adapters.replay.formats.logged import (
     GENAI_ROLES,
     Prompt,
@@ -38,7 +37,7 @@ from accp_adapters.replay.formats.logged import (
     read_observation,
     read_prompt,
 )
-from accp_adapters.replay.recorded_run import Role
+from accp_adapters.replay.recorded_run import Findings, Role
 
 __all__ = [
     "is_spans",

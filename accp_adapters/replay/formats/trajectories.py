@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from accp_adapters.replay.formats.conversation import require_mapping
-from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.recorded_run import RecordedCall, RecordedMessage, Role, Run, calls_in_order
+from accp_adapters.replay.recorded_run import Findings, RecordedCall, RecordedMessage, Role, Run, calls_in_order
 from accp_core.strict_json import compact_json
 
 __all__ = ["is_trajectory", "read_trajectory", "write_value"]

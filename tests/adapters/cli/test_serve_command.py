@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from accp_adapters.bindings.accp.connect import connect
 from accp_adapters.cli.app import app
-from accp_adapters.cli.serving import tokens_of
+from accp_adapters.cli.commands.serve import tokens_of
 from accp_core.accp import Intent, Message
 from tests.adapters.bindings.acp.agents import Echo
 from tests.adapters.bindings.hosts.agents import CODEC

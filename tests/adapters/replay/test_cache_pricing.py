@@ -1,6 +1,6 @@
 import pytest
 
-from accp_adapters.replay.cache_pricing import Charge, PromptCache, price_prompt
+from accp_adapters.replay.replay import Charge, PromptCache, price_prompt
 
 
 def test_a_prompt_below_the_minimum_costs_its_tokens() -> None:

@@ -3,8 +3,7 @@
 import pytest
 
 from accp_adapters.replay import AS_RECORDED, Findings, Role, Run, StrategyName, read_runs, replay
-from accp_adapters.replay.formats.documents import read_documents
-from accp_adapters.replay.formats.table import FORMATS, detect
+from accp_adapters.replay.formats.run_files import FORMATS, detect, read_documents
 from tests.conformance.vectors import ROOT
 
 VECTORS = sorted((ROOT / "replay").glob("*.json*"))

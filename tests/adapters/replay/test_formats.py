@@ -15,7 +15,7 @@ from langchain_core.messages import (
 )
 
 from accp_adapters.replay import Findings, Role, Run, parse_runs, read_runs
-from accp_adapters.replay.formats.findings import UnreadableRun
+from accp_adapters.replay.recorded_run import UnreadableRun
 from tests.adapters.replay.runs import FLIGHTS, chat, trajectory
 
 

@@ -18,7 +18,7 @@ from langgraph.graph import StateGraph
 from langgraph.graph.message import add_messages
 
 from accp_adapters.replay import AS_RECORDED, Findings, UnreadableRun, parse_runs, read_runs, replay
-from accp_adapters.replay.formats.documents import Limits, open_bounded, read_documents
+from accp_adapters.replay.formats.run_files import Limits, open_bounded, read_documents
 from tests.conformance.vectors import ROOT
 
 

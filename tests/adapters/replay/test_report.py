@@ -1,5 +1,4 @@
-from accp_adapters.replay.cache_pricing import Charge
-from accp_adapters.replay.replay import CallFigures, MessageFigures, Replay
+from accp_adapters.replay.replay import CallFigures, Charge, MessageFigures, Replay
 from accp_adapters.replay.report import Report
 
 

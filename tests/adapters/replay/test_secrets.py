@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accp_adapters.replay.secrets import LEFT_OUT, MAX_SECRETS, hide_secrets, secrets_in
+from accp_adapters.replay.page import LEFT_OUT, MAX_SECRETS, hide_secrets, secrets_in
 
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N"
 

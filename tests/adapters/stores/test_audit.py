@@ -6,7 +6,7 @@ import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from accp_adapters.stores.audit import AuditLog
+from accp_adapters.stores.instructions import AuditLog
 from accp_core.aacp.audit import AuditRecord
 
 

@@ -142,6 +142,12 @@ def test_each_extra_that_is_installed_exists(command: Block) -> None:
     assert set(extras[1].split(",")) <= set(metadata("accp-middleware").get_all("Provides-Extra") or ())
 
 
+def test_no_page_installs_a_name_that_is_not_on_the_index_yet() -> None:
+    pages = [*DOCUMENTS, *ROOT.glob("integrations/*/README.md")]
+    told = re.compile(r"(?:install|uvx|pipx run) .*accp-middleware(?!.* @ )")
+    assert [page.name for page in pages if told.search(page.read_text(encoding="utf-8").replace("uninstall", ""))] == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_the_commands_of_a_document_run_one_after_the_other(document: Path, tmp_path: Path) -> None:

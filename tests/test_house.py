@@ -24,7 +24,7 @@ MAX_P90_LINES = 20
 MOST_PRODUCT_LINES = 43_500
 MOST_TEST_LINES = 46_000
 MOST_PRODUCT_FILES = 435
-MOST_WORDS = 22_000
+MOST_WORDS = 20_500
 """What the next reader has to read. These numbers may only fall: lower them with what leaves."""
 
 HOMES = {

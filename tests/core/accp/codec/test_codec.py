@@ -10,7 +10,7 @@ import pytest
 from accp_adapters.tokens import o200k_base
 from accp_core.accp import Envelope, Frame, GrammarLimits, Intent, LiteralKey, Ref
 from accp_core.accp.budget import FrameLimits
-from accp_core.accp.codec import Codec
+from accp_core.accp.codec import Codec, cut_text
 from accp_core.accp.frame import Message, json_to_value
 from accp_core.accp.profiles import BUILT_IN
 from accp_core.accp.schema import SchemaRegistry
@@ -131,3 +131,11 @@ def test_a_reference_in_many_places_is_bounded_by_what_came_e2003() -> None:
     assert (refusal.value.code, refusal.value.text, refusal.value.position) == ("E2003", "$cold.x", 0)
     wider = replace(CODEC, expansion=ExpansionLimits(times=200))
     assert wider.decode(text, {Ref("cold.x"): value}).payload["k"] == [value] * 200  # type: ignore[union-attr]
+
+
+# A frame cut into chunks.
+
+
+def test_a_text_of_which_nothing_fits_is_refused_e2003() -> None:
+    with pytest.raises(EncodeError, match="E2003"):
+        cut_text("x", lambda piece: False, 5)

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from accp_adapters.fetching.page import line_page, may_fit, row_page, view_of
+from accp_adapters.fetching.opening import LongText, open_bounded, too_long
+from accp_adapters.fetching.page import line_page, may_fit, row_page, text_page, view_of
 from accp_adapters.fetching.paths import NO_VALUE, find_rows, follow
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
 from accp_adapters.fetching.sql.resolve import resolve_select
 from accp_adapters.fetching.sql.rows import answer_condition, answer_select, looks_like_condition, nearest_form
 from accp_adapters.fetching.sql.run import QueryResult, run_query
-from accp_adapters.fetching.sql.tables import MAX_CHARS, Catalog, Database, DatabaseCache, UnbuiltColumn
+from accp_adapters.fetching.sql.tables import Catalog, Database, DatabaseCache, UnbuiltColumn
 from accp_adapters.fetching.words import answer_words, has_phrase
-from accp_core.documents import looks_cut
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
@@ -24,7 +24,7 @@ from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import TokenCounter
 from accp_core.references import parse_reference
 from accp_core.strict_json import compact_json
-from accp_core.tables import LINES, OpenedText, lines_of, open_text
+from accp_core.tables import LINES, OpenedText, lines_of
 from accp_core.view import read, render_text
 from accp_core.view.notation import LINE
 
@@ -172,7 +172,7 @@ def value_in(texts: Mapping[str, str], request: FetchRequest, *, max_rows: int =
         cells = [cell for row in rows for cell in row.values()]
         one_column = all(len(row) == 1 for row in rows)
         return (cells[0] if len(cells) == 1 and not request.is_part else cells) if one_column else rows
-    opened = [_open(text) for text in texts.values()]
+    opened = [open_bounded(text) for text in texts.values()]
     found = _at_path(query, opened) if query else opened[0].value
     if found is NO_VALUE:
         reason = f"expected a path to a value, or a SELECT, found {query[:_MAX_SHOWN]!r}"
@@ -227,7 +227,7 @@ def _whole(texts: Mapping[str, str], request: FetchRequest, limit: int, counter:
         shown = shown_source(view.text, layout=view.layout)
         if counter(shown) <= limit:
             return shown
-    opened = _open(source)
+    opened = open_bounded(source)
     value = opened.value if opened.prose is None else opened.prose
     before = _before([opened])
     return before + _page(value, "", request, _room(limit, before, counter), counter)
@@ -267,7 +267,9 @@ def _other(
     counter: TokenCounter,
 ) -> str:
     """Answer a path, a condition, names of columns, or words, whichever the query is first."""
-    opened = [_open(text) for text in texts.values()]
+    opened = [open_bounded(text) for text in texts.values()]
+    if any(isinstance(each, LongText) for each in opened):
+        return _of_long(query, opened, request, limit, counter)
     found = _at_path(query, opened)
     before = _before(opened)
     if found is not NO_VALUE:
@@ -292,6 +294,21 @@ def _other(
     if found_rows is None:
         return before + _nothing(query, opened, lambda: _ask(texts, request, Catalog.describe))
     return before + found_rows
+
+
+def _of_long(query: str, opened: Sequence[OpenedText], request: FetchRequest, limit: int, counter: TokenCounter) -> str:
+    """Answer words, or the numbers of lines, where a text is too long for conditions and paths."""
+    long = next(each for each in opened if isinstance(each, LongText))
+    before = f"{_before(opened)}words in lines; no tables of a text of {len(long.value):,} characters:\n"
+    room = _room(limit, before, counter)
+    if lines := _LINES.fullmatch(query):
+        first, last = int(lines[1]), int(lines[2])
+        part = replace(request, offset=first - 1 + request.offset, limit=request.limit or max(1, last - first + 1))
+        return before + text_page("lines", long.lines, part, room, counter)
+    if any(each.search(query) for each in (_NO_WORDS, _BEGINS, _INDEX)) and not long.has(query):
+        raise too_long(long.value)
+    found = answer_words(query, opened, request, room, counter)
+    return before + (found or f"0 of {sum(len(table.rows) for each in opened for table in each.tables()):,} lines")
 
 
 def _if_condition(
@@ -369,11 +386,6 @@ def _nothing(query: str, opened: Sequence[OpenedText], describe: Callable[[], st
         reason = f"expected a path that leads to a value, or words, of {described}; found {query[:_MAX_SHOWN]!r}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
     return f"0 of {sum(len(table.rows) for table in rows):,} rows; tables: {escape_markers(described)}"
-
-
-def _open(text: str) -> OpenedText:
-    """Return the value in a text; a text that is too long to be opened in memory is only text."""
-    return open_text(text) if len(text) <= MAX_CHARS else OpenedText(value=text, prose=text, is_cut=looks_cut(text))
 
 
 def _at_path(query: str, opened: list[OpenedText]) -> object:

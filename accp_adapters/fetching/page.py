@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from accp_adapters.fetching.opening import MAX_CHARS, TextLines, TextParts
 from accp_adapters.fetching.paths import RowSelection
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
@@ -86,6 +87,13 @@ def cut_row(row: Any, note: str, limit: int, counter: TokenCounter) -> str:
 
 def line_page(text: str, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
     """Return a page of the lines of a text, at least one; of a text with a line too long for a page, of its parts."""
+    if len(text) > MAX_CHARS:
+        is_wide = re.search(f"[^\n]{{{limit + 1}}}", text) is not None
+        return (
+            text_page("parts", TextParts(text, _PART_CHARS), request, limit, counter)
+            if is_wide
+            else text_page("lines", TextLines(text), request, limit, counter)
+        )
     lines = lines_of(text)
     longest = max(lines, key=len, default="")
     if len(longest) <= _PART_CHARS or (may_fit(longest, limit) and counter(longest) <= limit):

@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from accp_adapters.fetching.answers import value_in
+from accp_adapters.fetching.opening import open_bounded
 from accp_adapters.fetching.request import FetchRequest
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.projection import Resolve
 from accp_core.references import parse_reference, split_reference
-from accp_core.tables import open_text
 
 __all__ = ["describe_passed", "passed_requests", "passed_text", "with_references"]
 
@@ -65,7 +65,7 @@ def passed_text(request: FetchRequest, open_one: Callable[[str], str], *, max_ch
 
 
 def _part(texts: Mapping[str, str], request: FetchRequest) -> str:
-    if any(open_text(text).is_cut for text in texts.values()):
+    if any(open_bounded(text).is_cut for text in texts.values()):
         reason = (
             f"expected a whole source of {request.query[:100]!r}, found one that its tool cut off: pass it on whole"
         )

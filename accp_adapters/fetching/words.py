@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, chain, islice
 from typing import Any, Final, NamedTuple
 
 from accp_adapters.fetching.budget import WorkBudget
+from accp_adapters.fetching.opening import LongText
 from accp_adapters.fetching.page import (
     cut_row,
     largest_page,
@@ -97,16 +98,23 @@ class _Search:
             has_rows = False
             tables = {table.name: table for table in each.tables()}
             for table in tables.values():
+                texts = self._texts_of(each, table)
                 parent = tables[table.parent.table] if table.parent else None
-                has_rows = self._add(table, parent, is_beside=table.holds_lines and has_rows) or has_rows
+                has_rows = self._add(table, parent, texts, is_beside=table.holds_lines and has_rows) or has_rows
 
-    def _add(self, table: Table, parent: Table | None, *, is_beside: bool) -> bool:
+    def _texts_of(self, opened: OpenedText, table: Table) -> Iterator[tuple[int, str]]:
+        """Yield the place and the text of rows; of a long text of those alone that have one of the words."""
+        if isinstance(opened, LongText):
+            return ((at, table.rows[at]["text"]) for at in opened.numbers_with(self._looked_for or [self.phrase]))
+        return enumerate(_texts(table))
+
+    def _add(self, table: Table, parent: Table | None, texts: Iterable[tuple[int, str]], *, is_beside: bool) -> bool:
         """Add the rows of a table that have the most of the words; return whether there are any."""
         kind = int(table.holds_lines)
         self.searched[kind] += len(table.rows)
         numbers: list[int] = []
         least = max(self.most + is_beside, 1)
-        for number, text in enumerate(_texts(table)):
+        for number, text in texts:
             words = self.words_in(text)
             self.rows_with[kind].update(words)
             if len(words) > self.most and len(words) >= least:

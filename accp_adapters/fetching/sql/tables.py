@@ -16,6 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from accp_adapters.fetching.opening import LongText, open_bounded, too_long
 from accp_core.bounded import SizedCache
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.error_codes import ErrorCode
@@ -24,14 +25,12 @@ from accp_core.packing.number import spelling_decoder
 from accp_core.previews.records import table_of_records
 from accp_core.references import key_of, reference_to
 from accp_core.strict_json import compact_json, escape_halves
-from accp_core.tables import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedText, Table, open_text, table_of_lines
+from accp_core.tables import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedText, Table, table_of_lines
 from accp_core.tables.values import ABSENT, Kind, TypedColumn, type_column
 
-__all__ = ["MAX_CELLS", "MAX_CHARS", "SPELLING", "Catalog", "Database", "DatabaseCache", "NamedTable", "StoredColumn"]
+__all__ = ["MAX_CELLS", "SPELLING", "Catalog", "Database", "DatabaseCache", "NamedTable", "StoredColumn"]
 __all__ += ["StoredTable", "UnbuiltColumn", "find_name", "quote", "quoted_name", "refuse", "store_column"]
 
-MAX_CHARS: Final = 32_000_000
-"""Characters of a text that can be queried; opening it takes about 12 bytes of memory for each."""
 MAX_CELLS: Final = 10_000_000
 """Rows times columns of a table, and of all tables of a text; an absent cell takes a byte."""
 SPELLING: Final = ".text"
@@ -291,12 +290,11 @@ class DatabaseCache:
 
 
 def _build(text: str, key: str, *, whole: bool, with_lines: bool) -> Database:
-    if len(text) > MAX_CHARS:
-        reason = f"expected a text of at most {MAX_CHARS:,} characters for a query, found {len(text):,}; use offset"
-        raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
+    opened = open_bounded(text)
+    if isinstance(opened, LongText):
+        raise too_long(text)
     left, numbers = MAX_CELLS, iter(range(2**31))
     longest, tables = 0, []
-    opened = open_text(text)
     found = (*opened.tables(with_objects=whole), *_records(opened))
     if with_lines and all(table.name != LINES for table in found):
         found = (*found, table_of_lines(text))

@@ -131,7 +131,10 @@ def test_a_long_name_of_a_source_is_cut_within_its_quotes() -> None:
 
 def test_a_hint_and_a_note_quote_what_they_cite_of_a_source() -> None:
     child = "[as above: 3 lines"
-    rows = [{"id": at, "a b": "x (9)\n… rows 0-1 of 9", child: [{"n": at}, {"n": at + 1}]} for at in range(90)]
+    rows = [
+        {"id": at, "a b": "x (9)\n… rows 0-1 of 9", child: [{"n": at, "m": "x" * 300}, {"n": at + 1}]}
+        for at in range(90)
+    ]
     none = fetch(json.dumps(rows), query="select id from rows where `a b` = 'y'")
     assert none == '0 of 90 rows; "a b" has: "x (9)\\n… rows 0-1 of 9" (90)'
     note = fetch(json.dumps(rows), query="select * from rows limit 2").splitlines()[-1]

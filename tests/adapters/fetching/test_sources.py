@@ -7,7 +7,7 @@ import json
 import pytest
 
 from accp_adapters.fetching import FetchRequest, answer
-from accp_adapters.fetching.sources import open_source
+from accp_adapters.fetching.opening import open_source
 from accp_adapters.tokens import count_o200k
 
 PEOPLE = [{"id": 1, "name": "Ann"}, {"id": 2, "name": "Bo"}]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import pytest
 
-from accp_adapters.fetching import FetchRequest, answer
+from accp_adapters.fetching import FetchRequest, answer, opening
 from accp_adapters.fetching.sql import tables
 from accp_adapters.fetching.sql.tables import DatabaseCache
 from accp_adapters.tokens import count_o200k
@@ -66,13 +67,31 @@ def test_tables_of_too_many_cells_are_refused(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_text_that_is_too_long_has_pages_and_words_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "MAX_CHARS", 100)
-    monkeypatch.setattr("accp_adapters.fetching.answers.MAX_CHARS", 100)
+    monkeypatch.setattr(opening, "MAX_CHARS", 100)
     text = json.dumps([{"id": n} for n in range(100)])
-    with pytest.raises(ProtocolError, match="E2003: expected a text of at most 100 characters for a query, found"):
-        ask(text, "SELECT id FROM rows")
-    assert ask(text, '"id": 57').startswith("1: …")
+    for query in ("SELECT id FROM rows", "id = 57", "rows[3].id", "items.0.id", "id > 3 && id < 5", "count(rows)"):
+        with pytest.raises(ProtocolError, match="E2003: expected a text of at most 100 characters for a query, found"):
+            ask(text, query)
+    said = "words in lines; no tables of a text of 1,190 characters:\n"
+    assert ask(text, '"id": 57').startswith(f"{said}1: …")
+    assert ask(text, "nowhere") == f"{said}0 of 1 lines"
     assert ask(text, "").startswith("[100] id")
+    lines = "".join(f"line {n}\n" for n in range(1, 901))
+    assert ask(lines, "lines 41-42").endswith(":\nline 41\nline 42\n… lines 41-42 of 900; next: offset=42")
+    assert "898- line 898\n899: line 899\n900- line 900" in ask(lines, "LINE 899")
+    assert "0 of 900 lines have all 2 words (line 900, ss 0)" in ask(lines, "line ß")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", ["\n", "x", "ß€ 1\n", "2026-01-02T10:11:12Z INFO web-1 request\n", "a,12.5\n"])
+@pytest.mark.parametrize("query", ["", "nowhere else", "lines 4000-4010"])
+def test_an_answer_about_a_text_of_any_length_takes_bounded_memory(line: str, query: str) -> None:
+    text = line * (32_000_000 // len(line))
+    tracemalloc.start()
+    ask(text, query)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100_000_000
 
 
 @pytest.mark.parametrize("text", ["{}", '{"a": {}}', "[]", "", "null"])

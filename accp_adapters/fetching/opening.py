@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import Any, Final, overload
+from typing import Final, overload
 
 from accp_core.documents import looks_cut
 from accp_core.error_codes import ErrorCode
@@ -15,7 +15,7 @@ from accp_core.errors import ProtocolError
 from accp_core.tables import FIRST_LINE, LINES, OpenedText, Table, open_text
 from accp_core.tables.plain_rows import MadeRows
 
-__all__ = ["MAX_CHARS", "LongText", "TextLines", "TextParts", "open_bounded", "open_source", "too_long"]
+__all__ = ["MAX_CHARS", "LongText", "TextLines", "TextParts", "open_bounded", "too_long"]
 
 MAX_CHARS: Final = 4_000_000
 """Characters of a text whose values and tables are read; a longer one has lines and words."""
@@ -36,12 +36,6 @@ def too_long(text: str) -> ProtocolError:
 def open_bounded(text: str) -> OpenedText:
     """Return the value in a text; a text that is too long is only lines."""
     return open_text(text) if len(text) <= MAX_CHARS else LongText(value=text, prose=text, is_cut=looks_cut(text))
-
-
-def open_source(source: str) -> Any:
-    """Return the JSON value that a stored text is, however it was written; any other text as it is."""
-    opened = open_bounded(source)
-    return opened.value if opened.prose is None else opened.prose
 
 
 class TextLines(Sequence[str]):

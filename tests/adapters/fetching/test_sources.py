@@ -6,17 +6,16 @@ import json
 
 import pytest
 
-from accp_adapters.fetching import FetchRequest, answer
-from accp_adapters.fetching.opening import open_source
+from accp_adapters.fetching import FetchRequest, answer, value_at
 from accp_adapters.tokens import count_o200k
 
 PEOPLE = [{"id": 1, "name": "Ann"}, {"id": 2, "name": "Bo"}]
 
 
-def test_json_is_its_value_and_other_text_itself() -> None:
+def test_a_program_gets_the_json_in_a_string_and_in_prose() -> None:
     text = f"Two people:\n{json.dumps(PEOPLE)}\nThat is all."
-    assert open_source(json.dumps(json.dumps(PEOPLE))) == PEOPLE
-    assert open_source(text) == text
+    assert value_at(json.dumps(json.dumps(PEOPLE)), "") == PEOPLE
+    assert value_at(text, "") == PEOPLE
 
 
 @pytest.mark.parametrize("bom", ["", "\ufeff"])

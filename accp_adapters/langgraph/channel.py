@@ -16,7 +16,7 @@ from langgraph.channels import BinaryOperatorAggregate
 from langgraph.channels.base import BaseChannel
 from langgraph.graph.message import REMOVE_ALL_MESSAGES, add_messages
 
-from accp_adapters.langchain.messages import program_calls, to_records
+from accp_adapters.langchain import program_calls, to_records
 from accp_adapters.langgraph.conversation import find_request
 from accp_adapters.langgraph.node import compressed_message, is_compressed
 from accp_adapters.policy import Policy

@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.tool import ToolCall
 from langgraph.config import get_config
 
-from accp_adapters.langchain.messages import program_calls, texts_in, to_records, with_projection
+from accp_adapters.langchain import program_calls, texts_in, to_records, with_projection
 from accp_adapters.policy import Policy
 from accp_core.errors import EncodeError
 from accp_core.ports import TokenCounter

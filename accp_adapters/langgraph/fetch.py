@@ -25,7 +25,7 @@ from accp_adapters.fetching import (
     passed_text,
     read_request,
 )
-from accp_adapters.langchain.messages import program_calls, texts_in
+from accp_adapters.langchain import program_calls, texts_in
 from accp_adapters.langgraph import grants, stores
 from accp_adapters.langgraph.conversation import (
     agent_name,

@@ -16,7 +16,7 @@ from typing import Any, Final
 from langchain_core.messages import BaseMessage, ToolMessage
 from langgraph.types import Command
 
-from accp_adapters.langchain.messages import texts_in, texts_of
+from accp_adapters.langchain import texts_in, texts_of
 from accp_adapters.langgraph import stores
 from accp_adapters.langgraph.conversation import messages_of, state_value
 from accp_core.ports import ColdStore

@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.runtime import Runtime, get_runtime
 
-from accp_adapters.langchain.messages import texts_of, to_records, with_texts
+from accp_adapters.langchain import texts_of, to_records, with_texts
 from accp_adapters.langgraph import stores
 from accp_adapters.langgraph.conversation import (
     MessageProjector,

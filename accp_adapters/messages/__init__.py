@@ -1,6 +1,5 @@
 """What a model is sent of a conversation that a program keeps as JSON or LangChain messages: one pure function."""
 
-from accp_adapters.messages.layouts import Layout
-from accp_adapters.messages.projection import Projection, project_messages
+from accp_adapters.messages.projection import Layout, Projection, project_messages
 
 __all__ = ["Layout", "Projection", "project_messages"]

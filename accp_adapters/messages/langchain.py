@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage, ToolMessage
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.langchain.messages import to_records, with_projection
+from accp_adapters.langchain import to_records, with_projection
 from accp_adapters.messages import openai_chat
 from accp_adapters.messages.placed import Placed, json_call
 from accp_core.projection import CallRecord, Projected

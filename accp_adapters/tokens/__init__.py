@@ -3,13 +3,14 @@
 from accp_adapters.tokens.counters import (
     by_name,
     count_o200k,
+    count_remembered,
     encode_o200k,
     hugging_face,
     o200k_base,
     o200k_base_encoding,
+    remembered_ids,
     tiktoken_encoding,
 )
-from accp_adapters.tokens.remembered import count_remembered, remembered_ids
 
 __all__ = [
     "by_name",

@@ -1,21 +1,24 @@
 """What a model is sent of a conversation: pure functions over neutral records of the messages; adapters convert."""
 
-from accp_core.projection.conversations import ProjectedConversations
-from accp_core.projection.other_agents import attribute
+from accp_core.compression import compress_blocks, share_batch
 from accp_core.projection.projector import ProjectionRules, Projector
-from accp_core.projection.prompt import ProjectedPrompt, PromptProjector
-from accp_core.projection.record import CallRecord, MessageRecord, Projected, Role, is_program
-from accp_core.projection.repeats import Repeats, Shortened
-from accp_core.projection.results import compress_blocks, share_batch
-from accp_core.projection.tool_forms import (
+from accp_core.projection.prompt import ProjectedConversations, ProjectedPrompt, PromptProjector
+from accp_core.projection.records import (
     FILE_READERS,
+    CallRecord,
+    MessageRecord,
+    Projected,
     Resolve,
     ResultForm,
+    Role,
     ToolForm,
     ToolForms,
+    attribute,
     check_tool_forms,
+    is_program,
     resolve,
 )
+from accp_core.projection.repeats import Repeats, Shortened
 
 __all__ = [
     "FILE_READERS",

@@ -17,12 +17,10 @@ from pathlib import Path
 from typing import Final
 
 from accp_core import view
-from accp_core.compression import Compressed, ResultLimits
+from accp_core.compression import Compressed, ResultLimits, as_abstract, compress_once, count_once, share_batch
 from accp_core.ports import TokenCounter
-from accp_core.projection.record import CallRecord, MessageRecord, Projected, Role, texts_in
+from accp_core.projection.records import CallRecord, MessageRecord, Projected, Role, ToolForms, texts_in
 from accp_core.projection.repeats import Repeats, Shortened, Unit
-from accp_core.projection.results import as_abstract, compress_once, count_once, share_batch
-from accp_core.projection.tool_forms import ToolForms
 from accp_core.projection.versions import Differences
 from accp_core.references import find_references, key_of, replace_references, short_key
 

@@ -19,10 +19,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
-from accp_core.compression import Compressed
+from accp_core.compression import Compressed, count_once
 from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import TokenCounter
-from accp_core.projection.results import count_once
 from accp_core.references import short_reference
 from accp_core.strict_json import compact_json, read_json
 

@@ -12,7 +12,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, LLMResult
 
-from accp_adapters.langchain.messages import calls_of
+from accp_adapters.langchain import calls_of
 from accp_adapters.replay.replay import CACHE_MINIMUM, PromptCache, TokenIds
 from accp_adapters.tokens import o200k_base_encoding
 from accp_core.strict_json import compact_json

@@ -20,11 +20,11 @@ from accp_core.compression import (
     Source,
     abridge,
     compress,
+    compress_blocks,
     share_limits,
 )
 from accp_core.markers import escape_markers
 from accp_core.packing.expansion import DEFAULT_EXPANSION
-from accp_core.projection.results import compress_blocks
 from accp_core.references import StoredText, key_of, short_key, short_reference
 from accp_core.view.layout import CUT_LINE
 from tests.core.view.payloads import records

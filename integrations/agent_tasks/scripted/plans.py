@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from accp_adapters.langchain.messages import calls_of
+from accp_adapters.langchain import calls_of
 from integrations.agent_tasks.scripted.prompt import MustCall, Prompt, row_with
 
 __all__ = ["PLANS", "Asks", "Plan", "listed"]

@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.fetching.answers import value_at
 from accp_adapters.fetching.page import split_page
-from accp_adapters.langchain.messages import calls_of
+from accp_adapters.langchain import calls_of
 from accp_core.projection import Repeats, Shortened
 from accp_core.references import find_references, reference_to
 from accp_core.view import read

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import ToolMessage
 
-from accp_adapters.langchain.messages import to_records
+from accp_adapters.langchain import to_records
 from accp_adapters.langgraph import Policy
 from accp_adapters.langgraph.node import compressed_message, is_compressed, restore_message
 from accp_adapters.tokens import count_o200k

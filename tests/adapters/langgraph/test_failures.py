@@ -30,7 +30,7 @@ ENTRY_POINTS = [
     "accp_core.documents.read",
     "accp_core.compression.render_document",
     "accp_core.previews.preview",
-    "accp_core.projection.results.compress_blocks",
+    "accp_core.compression.compress_blocks",
     "accp_core.references.record.key_of",
 ]
 

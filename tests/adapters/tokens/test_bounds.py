@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from accp_adapters.tokens import o200k_base
-from accp_adapters.tokens.bounds import at_least_o200k
+from accp_adapters.tokens.counters import at_least_o200k
 from accp_core.strict_json import compact_json
 from tests.harness.bench.made_payloads import MADE_PAYLOADS
 from tests.properties.json_values import values

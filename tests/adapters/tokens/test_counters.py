@@ -18,7 +18,6 @@ from accp_adapters.tokens import (
     hugging_face,
     o200k_base,
     o200k_base_encoding,
-    remembered,
     remembered_ids,
     tiktoken_encoding,
 )
@@ -140,7 +139,7 @@ def test_a_text_without_a_longer_piece_has_the_tokens_of_tiktoken(text: str) -> 
 
 def test_what_is_remembered_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     known: SizedCache[str, Sequence[int]] = SizedCache(20_000)
-    monkeypatch.setattr(remembered, "_known", known)
+    monkeypatch.setattr(counters, "_known", known)
     for number in range(100):
         assert len(remembered_ids(f"{number} " * 100)) == count_remembered(f"{number} " * 100)
     assert known.size <= 20_000

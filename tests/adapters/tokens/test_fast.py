@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from accp_adapters.tokens import counters, fast, o200k_base_encoding
-from accp_adapters.tokens.fast import OTHER_CHARACTERS, fast_count
+from accp_adapters.tokens import counters, o200k_base_encoding
+from accp_adapters.tokens.counters import OTHER_CHARACTERS, fast_count
 from tests.properties.json_values import values
 
 ASCII = [chr(code) for code in range(128)]
@@ -89,14 +89,14 @@ class OtherEncoding:
 def test_another_package_of_its_name_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     other = types.ModuleType("quicktok")
     monkeypatch.setitem(sys.modules, "quicktok", other)
-    assert fast.fast_count.__wrapped__() is None
+    assert counters.fast_count.__wrapped__() is None
     other.get_encoding = lambda name: OtherEncoding()  # type: ignore[attr-defined]  # a module that is made here
-    assert fast.fast_count.__wrapped__() is None
+    assert counters.fast_count.__wrapped__() is None
 
 
 def test_without_it_tiktoken_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "quicktok", None)
-    monkeypatch.setattr(counters, "fast_count", fast.fast_count.__wrapped__)
+    monkeypatch.setattr(counters, "fast_count", counters.fast_count.__wrapped__)
     counter = counters._O200kCounter(fast_after=1)
     assert [counter("two words"), counter("two words")] == [2, 2]
     assert counter._fast is None

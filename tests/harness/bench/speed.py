@@ -14,7 +14,7 @@ from toon_format import decode, encode
 
 from accp_adapters.cli.tables import plain_table
 from accp_adapters.tokens import o200k_base
-from accp_adapters.tokens.fast import fast_count
+from accp_adapters.tokens.counters import fast_count
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
 from accp_core.view import read, render, write

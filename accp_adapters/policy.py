@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -10,9 +12,10 @@ from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.tokens import count_o200k
 from accp_core.compression import MIN_PREVIEW, ResultLimits
 from accp_core.ports import TokenCounter
-from accp_core.projection import ProjectionRules, ToolForm, ToolForms, check_tool_forms, share_batch
+from accp_core.projection import ProjectionRules, ToolForm, ToolForms, check_tool_forms, resolve, share_batch
 
-__all__ = ["Policy", "names_in"]
+__all__ = ["SWITCH", "Policy", "is_disabled", "names_in", "read_tool_words"]
+
 
 _LIMITS: Final = (
     "inline_limit",
@@ -188,3 +191,56 @@ def _check_number(name: str, value: Any) -> None:
     """Refuse a limit that is no number of tokens."""
     if isinstance(value, bool) or not (isinstance(value, int) or (value is None and name in _OPTIONAL)):
         raise ValueError(f"expected {name} to be a number of tokens, found {value!r}")
+
+
+# The environment variable that switches the middleware off.
+
+SWITCH: Final = "ACCP_DISABLED"
+_ON: Final = ("1", "true", "yes", "on")
+_OFF: Final = ("", "0", "false", "no", "off")
+
+
+def is_disabled() -> bool:
+    """Return whether the middleware is switched off: ACCP_DISABLED is 1, true, yes or on.
+
+    Raises:
+        ValueError: It is none of these words, nor 0, false, no, off or empty.
+    """
+    value = os.environ.get(SWITCH, "")
+    word = value.strip().lower()
+    if word not in (*_ON, *_OFF):
+        raise ValueError(f"expected {SWITCH} to be one of {', '.join((*_ON, *_OFF[1:]))}, found {value!r}")
+    return word in _ON
+
+
+# What is special to tools, as commands take it: `read_*=verbatim`, `search=600:400`.
+
+_RESOLVE: Final = "resolve:"
+_PAIR: Final = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
+
+
+def read_tool_words(words: Iterable[str]) -> dict[str, ToolForm]:
+    """Return the forms of the results of tools, by name or pattern.
+
+    Args:
+        words: Each is NAME=FORM: the name or pattern of a tool, and as_is, verbatim, lossless, or the tokens from which
+            a result becomes a preview and those of the preview, as 600:400; or resolve and the arguments that take
+            references, as resolve:content,body.
+
+    Raises:
+        ValueError: One is not; it names it.
+    """
+    forms: dict[str, ToolForm] = {}
+    for word in words:
+        name, sign, form = word.rpartition("=")
+        if not sign or not name:
+            raise ValueError(f"expected NAME=FORM, as read_*=verbatim, found {word!r}")
+        limits = _PAIR.fullmatch(form)
+        found: dict[str, object] = {name: form}
+        if limits:
+            found[name] = ResultLimits(inline=int(limits[1]), preview=int(limits[2]))
+        elif form.startswith(_RESOLVE):
+            found[name] = resolve(*form.removeprefix(_RESOLVE).split(","))
+        check_tool_forms(found)
+        forms |= found  # type: ignore[arg-type]  # checked
+    return forms

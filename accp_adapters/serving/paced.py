@@ -62,9 +62,9 @@ class _Paced(asyncio.Protocol):
     def _read(self) -> None:
         piece = bytes(self._arrived[:_PIECE])
         del self._arrived[:_PIECE]
-        begun = time.perf_counter()
+        begun = time.thread_time()
         self._feed(piece)
-        spent = time.perf_counter() - begun
+        spent = time.thread_time() - begun
         reader: Any = self.transport.get_protocol()
         if reader is not self:  # a WebSocket goes on with the connection
             self._arrived, rest = bytearray(), bytes(self._arrived)

@@ -81,16 +81,11 @@ class Value:
     """Its text in the source; where the source was cut off, closed so that it is whole."""
     cut: int | None = None
     """Characters that are written from the value, of which the source was cut off; None: all."""
-    opened: int = 0
-    """Characters at the beginning of `written` that the source has not: they open what is open behind an omission.
-
-    Where there are any, the value is the other end of the one before it.
-    """
 
     @property
     def is_cut(self) -> bool:
-        """Whether the source has only one end of it, or a tool left out its middle."""
-        return self.cut is not None or self.opened > 0
+        """Whether the source has only the beginning of it."""
+        return self.cut is not None
 
     @property
     def is_several(self) -> bool:
@@ -158,14 +153,12 @@ class Document:
         return part.is_cut or (isinstance(part, Value) and omits_in_value(part.value, part.written))
 
     @property
-    def ends(self) -> tuple[Value, ...]:
-        """The beginning of the value that the text is, or both its ends, where hardly more than the cut is beside."""
-        first, last = [*self.values(), None, None][:2]
+    def beginning(self) -> Value | None:
+        """The beginning of the value that the text is, where hardly more than the cut is beside."""
+        first = next(self.values(), None)
         if not isinstance(first, Value) or not first.is_cut or self.source[: first.start].strip():
-            return ()
-        if isinstance(last, Value) and last.opened:
-            return () if self.source[last.end :].strip() else (first, last)
-        return (first,) if len(self.source) - first.end <= _MAX_REST else ()
+            return None
+        return first if len(self.source) - first.end <= _MAX_REST else None
 
     @property
     def literal(self) -> Literal | None:

@@ -8,9 +8,8 @@ from typing import Final
 
 from accp_core.documents import json_document, json_lines, printed, python_literal
 from accp_core.documents.cut.cut_json import MIN_CUT_CHARS, CutJson, end_of_json, read_cut_json
-from accp_core.documents.cut.cut_python import read_cut_python
 from accp_core.documents.cut.omissions import find_dots, find_omissions, omits_text
-from accp_core.documents.document import Form, Value
+from accp_core.documents.document import Value
 
 __all__ = ["values_inside"]
 
@@ -62,9 +61,7 @@ def _other_at(source: str, start: int, end: int) -> tuple[Value | None, int]:
     if found is None:
         found, printed_end = _printed_at(source, start)
     if found is None and (cut := read_cut_json(source, start, end)) is not None:
-        found = _cut_at(source, start, json_document, cut)
-    if found is None and not is_closed:
-        found = _cut_at(source, start, python_literal, read_cut_python(source, start, closed))
+        found = _cut_at(source, start, cut)
     return found, _CUT_READS * (end - start) + closed + printed_end - 2 * start
 
 
@@ -99,14 +96,12 @@ def _python_at(source: str, start: int, end: int) -> Value | None:
         return None
 
 
-def _cut_at(source: str, start: int, form: Form, found: CutJson | None) -> Value | None:
+def _cut_at(source: str, start: int, found: CutJson) -> Value:
     """Return what was read of a value that does not end well: it was cut off, or has a fault and goes on as text."""
-    if found is None:
-        return None
     end = start + found.chars
     if _goes_on(source, end):
         return Value(start, end, found.value, printed, source[start:end])
-    return Value(start, end, found.value, form, found.written, found.chars)
+    return Value(start, end, found.value, json_document, found.written, found.chars)
 
 
 def _goes_on(source: str, end: int) -> bool:

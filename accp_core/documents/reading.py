@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from functools import partial
 from typing import Final
 
-from accp_core.documents import json_document, printed, yaml
-from accp_core.documents.cut.both_ends import read_both_ends
-from accp_core.documents.cut.cut_yaml import read_cut_yaml
+from accp_core.documents import json_document, printed
 from accp_core.documents.cut.omissions import omits_text
 from accp_core.documents.document import BYTE_ORDER_MARK, Document, Literal, Value
 from accp_core.documents.forms import WHOLE_FORMS
@@ -30,8 +27,7 @@ def read(source: str) -> Document:
 
 
 def _document(source: str, *, with_literals: bool) -> Document:
-    read_values = partial(_values, with_literals=with_literals)
-    return Document(source, read_both_ends(source, read_values(source), read_values))
+    return Document(source, _values(source, with_literals=with_literals))
 
 
 def _values(source: str, *, with_literals: bool) -> list[Value | Literal]:
@@ -65,9 +61,6 @@ def _read_whole(body: str, start: int) -> Value | None:
                 return Value(start, start + len(body), form.read(body), form, body)
             except ValueError:
                 continue
-    for form in (yaml.DOCUMENT, yaml.DOCUMENTS):
-        if (found := read_cut_yaml(body, form)) is not None:
-            return Value(start, start + found.chars, found.value, form, found.written, cut=found.chars)
     return None
 
 

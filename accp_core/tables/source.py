@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Final
 
 from accp_core.documents import BYTE_ORDER_MARK, Document, Literal, Value, json_document, read
+from accp_core.documents.cut.omissions import omits_text
 from accp_core.documents.grids import GRIDS
 from accp_core.documents.grids.cells import distinct_names, rows_of
 from accp_core.documents.inference import Inference, infer_tables
@@ -110,12 +110,12 @@ def open_document(document: Document) -> OpenedText:
         is_cut |= document.is_cut
         while document.literal is not None:
             document = document.literal.document
-        only = (document.whole,) if document.whole else document.ends
-        if not only or only[0].form in GRIDS:
+        only = document.whole or document.beginning
+        if only is None or only.form in GRIDS:
             return _opened(document, is_cut=is_cut)
-        value = unwrap(_joined(only)[0].value)
+        value = unwrap(only.value)
         if not isinstance(value, str):
-            return OpenedText(value=value, is_several=only[0].is_several, is_cut=is_cut)
+            return OpenedText(value=value, is_several=only.is_several, is_cut=is_cut)
         document = read(value)
     return OpenedText(value=document.source, prose=document.source, is_cut=is_cut)
 
@@ -124,7 +124,7 @@ def _opened(document: Document, *, is_cut: bool) -> OpenedText:
     text = document.source
     if (inferred := _infer(document)).tables:
         return _inferred(document, inferred, is_cut=is_cut)
-    parts = _joined(part for part in document.values() if isinstance(part.value, (dict, list)))
+    parts: list[Any] = [part for part in document.values() if isinstance(part.value, (dict, list))]
     if not parts:
         return OpenedText(value=text, prose=text, is_cut=is_cut)
     found: list[Any] = list(chain.from_iterable(part.value if part.is_several else [part.value] for part in parts))
@@ -142,7 +142,8 @@ def _opened(document: Document, *, is_cut: bool) -> OpenedText:
         value=found[0] if len(found) == 1 else found,
         prose=text,
         is_several=len(found) > 1,
-        is_cut=is_cut,
+        is_cut=is_cut
+        or any(is_grid and omits_text(part.written) for part, is_grid in zip(parts, are_grids, strict=True)),
         grids=(*grids, records_of(rest)) if grids and rest else tuple(grids),
         outside=tuple(sorted([*document.lines_outside, *((line, line) for line in lines)])),
     )
@@ -162,8 +163,11 @@ def _infer(document: Document) -> Inference:
     if is_markup or any(isinstance(value, Literal) or value.form not in GRIDS for value in values):
         return Inference()
     outside = sum(last - first + 1 for first, last in document.lines_outside)
-    is_explained = outside <= _EXPLAINED * (document.source.count("\n") + 1)
-    return Inference() if is_explained else infer_tables(document.source)
+    if outside <= _EXPLAINED * (document.source.count("\n") + 1):
+        return Inference()
+    found = infer_tables(document.source)
+    # A grid names its columns, so what has no names does not take its place.
+    return found if not values or all(table.is_named for table in found.tables) else Inference()
 
 
 def _inferred(document: Document, found: Inference, *, is_cut: bool) -> OpenedText:
@@ -184,25 +188,6 @@ def _inferred(document: Document, found: Inference, *, is_cut: bool) -> OpenedTe
         outside=rest,
         how=found.how,
     )
-
-
-def _joined(parts: Iterable[Value | Literal]) -> list[Any]:
-    """Return the values of a text, the two ends of a value as one."""
-    joined: list[Any] = []
-    for part in parts:
-        before = joined[-1] if joined else None
-        if isinstance(part, Value) and part.opened and isinstance(before, Value):
-            joined[-1] = replace(before, value=_join(before.value, part.value))
-        else:
-            joined.append(part)
-    return joined
-
-
-def _join(head: Any, tail: Any) -> Any:
-    """Return a value of which a tool left out the middle: the items of both ends."""
-    if type(head) is dict and type(tail) is dict:
-        return head | {name: _join(head[name], value) if name in head else value for name, value in tail.items()}
-    return head + tail if type(head) is list and type(tail) is list else tail
 
 
 def records_of(documents: list[Any]) -> list[Any]:

@@ -4,10 +4,9 @@ A layout is a short text such as `v3 t:8 j2u:340 t:1`: after the version of the 
 then 340 characters that are the view of a JSON document in the style `2u` (see `documents.json_styles.STYLES`), then
 one character of plain text.
 `j2:340<1200` means that the source was cut off behind the 1,200th character of the document, and that the last line of
-the part says so. `j2:340>12` means that the source has the document from its 13th character on: what is before them is
-open since a part before, and something was left out between both. `q( j2:340 t:1 )` are the parts of a string literal,
-which stand between triple quotes; with `q=u(` it is one of JSON in that style. With `)'` or `)"` at its end the literal
-begins with that quote and was cut off, so that the triple quote behind it is missing, too.
+the part says so. `q( j2:340 t:1 )` are the parts of a string literal, which stand between triple quotes; with `q=u(` it
+is one of JSON in that style. With `)'` or `)"` at its end the literal begins with that quote and was cut off, so that
+the triple quote behind it is missing, too.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ CUT_LINE: Final = f"\n{MarkerStart.CUT} in the source]"
 _MAX_SHOWN: Final = 40
 """Characters of a text that an error message shows."""
 _NUMBER: Final = "([0-9]{1,18})"
-_SEGMENT: Final = re.compile(rf"([t{''.join(FORMS)}])([^: ]*+):{_NUMBER}(?:<{_NUMBER})?(?:>{_NUMBER})?")
+_SEGMENT: Final = re.compile(rf"([t{''.join(FORMS)}])([^: ]*+):{_NUMBER}(?:<{_NUMBER})?")
 _OPENING: Final = re.compile(r"q(?:=([0-9a-z]{0,4}))?\(")
 _MAX_LITERALS: Final = 32
 """Literals in each other; each doubles the escapes of those in it."""
@@ -57,8 +56,6 @@ class Segment:
     text: str
     cut: int | None = None
     """As in `Value`."""
-    opened: int = 0
-    """As in `Value`."""
     layouts: Sequence[str] = ()
     """The layouts of the strings that hold documents, in the order of the value."""
 
@@ -68,7 +65,7 @@ class Segment:
         inner = "".join(["&=" if each == before else f"&{each}" for before, each in zip(*named, strict=True)])
         word = f"{self.form}{inner}:{len(self.text)}"
         cut = "" if self.cut is None else f"<{self.cut}"
-        return f"{word}{cut}>{self.opened}" if self.opened else f"{word}{cut}"
+        return f"{word}{cut}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,19 +221,18 @@ class _Restoring:
     def _restore_part(self, word: str) -> str:
         """Return the source of the next part, which a word of a layout describes."""
         segment = _SEGMENT.fullmatch(word)
-        if segment is None or (segment[1] == "t" and any(segment.group(2, 4, 5))):
+        if segment is None or (segment[1] == "t" and any(segment.group(2, 4))):
             self.fail(f"expected a part of a layout, found {word!r}")
-        form, style, length, cut, opened = segment.groups()
+        form, style, length, cut = segment.groups()
         part = self.text[self.at : self.at + int(length)]
         if len(part) < int(length):
             self.fail(f"expected {length} characters for {word!r}, found {len(part)}")
-        inner = part.removesuffix(CUT_LINE) if cut else part.removeprefix("\n") if opened else part
+        inner = part.removesuffix(CUT_LINE) if cut else part
         if cut and inner == part:
             self.fail(f"expected {CUT_LINE!r} behind {word!r}, found {part[-_MAX_SHOWN:]!r}")
         try:
             source = inner if form == "t" else self._write(inner, form, *_layouts_of(style))
             source = source if cut is None else self._cut(source, int(cut))
-            source = source[int(opened or 0) :]
             self._count(len(source))
         except DecodeError:
             raise

@@ -122,7 +122,7 @@ def _segment(
         return LiteralSegment(_segments(part.document, counter, options, limits), part.open_quote, part.style)
     layouts: list[str] = []
     view = _view(part, counter, options, limits, layouts)
-    return Segment(f"{part.form.CODE}{part.how}", view, part.cut, part.opened, layouts)
+    return Segment(f"{part.form.CODE}{part.how}", view, part.cut, layouts)
 
 
 def _view(part: Value, counter: TokenCounter, options: Options, limits: ExpansionLimits, layouts: list[str]) -> str:
@@ -141,9 +141,6 @@ def _view(part: Value, counter: TokenCounter, options: Options, limits: Expansio
     view = render_known(
         value, compact, counter=counter, options=options, limits=tighter, tokens=tokens, layouts=layouts
     )
-    if part.opened:
-        # Behind an omission the other end of a value begins on a line of its own.
-        return f"\n{view}"
     return view if part.cut is None else view + CUT_LINE
 
 

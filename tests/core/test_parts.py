@@ -6,18 +6,9 @@ import json
 
 from accp_core.bounded import SizedCache
 from accp_core.compression import ResultLimits
-from accp_core.documents import Value, read
-from accp_core.documents.cut import both_ends
 from accp_core.documents.json_layout import describe_blanks
 from accp_core.projection import ToolForms, check_tool_forms
 from accp_core.tables import open_text
-
-
-def test_a_text_after_a_gap_that_is_no_grid_ends_none() -> None:
-    source = "id,name\n1,Ana\n2,Ben\n3,Cy\nwords"
-    (head,) = read(source[: source.index("words")]).values()
-    assert isinstance(head, Value)
-    assert both_ends._grid_end(source, head, source.index("words")) is None
 
 
 def test_small_parts_of_the_core() -> None:

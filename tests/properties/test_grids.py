@@ -27,7 +27,7 @@ tables = st.integers(2, 5).flatmap(
 pieces = st.lists(
     st.sampled_from(
         ["a", "1", "B", " ", "  ", ",", ";", "\t", "|", " | ", "+", "-", "---", "-+-", ":-", "\\", '"', "\n", "\n",
-         "\r\n", "┌", "─", "┬", "┐", "│", "├", "┼", "┤", "└", "┴", "┘", "-[ RECORD 1 ]-", "A  B  C\n", "true", "NULL"]
+         "\r\n", "┌", "─", "┬", "┐", "│", "├", "┼", "┤", "└", "┴", "┘", "A  B  C\n", "true", "NULL"]
     ),
     max_size=60,
 ).map("".join)  # fmt: skip

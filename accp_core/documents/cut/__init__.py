@@ -1,1 +1,1 @@
-"""Texts that a tool cut: JSON up to the cut, marks of what was left out, both ends of a value without its middle."""
+"""Texts that a tool cut: JSON up to the cut, marks of what was left out."""

@@ -2,10 +2,8 @@
 
     delimited    id,name            CSV, TSV, `;`
     ruled        | id | name |      Markdown, psql, MySQL, boxes
-    records      -[ RECORD 1 ]-     psql's expanded display
     logfmt       level=info took=5  logs of Go and others
-    access_log   - - [time] "GET /  logs of web servers
-    columns      ID    NAME         columns under the words of a header, `ls -l`
+    columns      ID    NAME         columns under the words of a header
     html_tables  <table><tr>        tables of web pages
 
 Each module is a form (`frame.LineForm`). What it takes for the beginning of a grid is strict: prose, code, logs and

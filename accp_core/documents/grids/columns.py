@@ -5,7 +5,7 @@
     web-2    0/1     Error          requests   2.32.3
 
 A column is where the header has a word and every line has a blank before it, or where a rule of dashes says so. A cell
-that is longer than its column moves what follows it. `ls -l` has no header: its columns are known.
+that is longer than its column moves what follows it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,10 @@ from typing import Final
 from accp_core.documents.grids.cells import Rows, has_numbers, read_counts, write_counts
 from accp_core.documents.grids.frame import Cells, Lines, Spell, cell_form
 
-__all__ = ["COLUMNS", "LISTING"]
+__all__ = ["COLUMNS"]
 
 _MAX_HEADER: Final = 2_000
 _MIN_COLUMNS: Final = 3
-_MIN_LISTED: Final = 2
 _FOOTER: Final = 2
 """Lines at the end of a paragraph that may say how many rows there are."""
 _NAME: Final = r"[A-Z%#][A-Z0-9%#_()/.:+-]*+(?<![.:])"
@@ -31,17 +30,11 @@ _NAME: Final = r"[A-Z%#][A-Z0-9%#_()/.:+-]*+(?<![.:])"
 _HEADER: Final = re.compile(rf" *{_NAME}(?: +{_NAME})*+ *|Filesystem +.*Mounted on")
 _WORDS: Final = re.compile(r" *(?:[A-Za-z_%#][^\s=,;]*+(?<![.,:;!?]) *)++")
 """A header that is not all in capitals; there must be a column of numbers below it."""
-_MODE: Final = "[-bcdlps][-rwxsStT]{9}"
-_LISTED: Final = re.compile(
-    rf"({_MODE}[.+@]?) +([0-9]+) (\S+) +(\S+) +([0-9.]+[KMGTP]?|[0-9]+, *[0-9]+)"
-    r" ([A-Z][a-z]{2} [ 0-9][0-9] [ 0-9][0-9:]{4}|[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}[0-9:.+ ]*?) (\S.*)"
-)
-_LIST: Final = ["mode", "links", "owner", "group", "size", "modified", "name"]
 _APART: Final = re.compile(r"\S {2,}\S")
 _GAPS: Final = re.compile(" {2,}")
 _RULE: Final = re.compile(r" *-{2,}(?: +-+)+ *")
 _WORD: Final = re.compile(r"\S+")
-_HOW: Final = re.compile(r"([nt])([0123]);([0-9,*]++);([lr]++);([0-9,*]*+)")
+_HOW: Final = re.compile(r"([nt])([123]);([0-9,*]++);([lr]++);([0-9,*]*+)")
 _BLANK: Final = frozenset(("", " "))
 
 
@@ -65,7 +58,7 @@ class _Columns:
     """Whether the cells of a column begin where its word does (l), or end there (r)."""
     is_ruled: bool = False
     gaps: str = "1"
-    """The least blanks between two cells that a text may have; 0: there is no header."""
+    """The least blanks between two cells that a text may have."""
 
     def layouts(self) -> Iterator[str]:
         """Yield where each column begins or ends, whether lines end with blanks, and the dashes of the rule."""
@@ -111,22 +104,6 @@ def _begins_next(header: str, first: str, line: str, below: str) -> bool:
 
 def _count_numbers(line: str) -> int:
     return sum(word.lstrip("-+$€£(")[:1].isdigit() for word in line.split())
-
-
-def _list(lines: Lines, at: int) -> Cells | None:
-    """Return the lines of `ls -l`; None: there are not several."""
-    found, end = [], at
-    while row := _LISTED.fullmatch(lines[end]):
-        found.append(row)
-        end += 1
-    if len(found) < _MIN_LISTED:
-        return None
-    groups = range(1, len(_LIST) + 1)
-    starts, ends = ([{row.span(group)[side] for row in found} for group in groups] for side in (0, 1))
-    sides = "".join("l" if len(start) == 1 else "r" * (len(end) == 1) for start, end in zip(starts, ends, strict=True))
-    spans = [(min(start), min(end)) for start, end in zip(starts, ends, strict=True)]
-    columns = _Columns(_LIST, [list(row.groups()) for row in found], spans, sides, gaps="0")
-    return Cells(_LIST, columns.rows, end, columns.layouts if len(sides) == len(spans) else list)
 
 
 def _overflowing(header: str, body: list[str], words: list[tuple[int, int]]) -> _Columns | None:
@@ -193,8 +170,8 @@ def _lines(header: list[str], rows: Rows, how: str, spell: Spell) -> Iterator[st
         raise ValueError(f"expected a place for each column, found {how!r}")
     size = max(ends) if trail == "t" else 0
     ruled = [["-" * width for width in rule]] * bool(rule)
-    for cells in (*([header] if gap != "0" else []), *ruled, *([spell(cell) for cell in row.values()] for row in rows)):
-        yield _placed(cells, ends, sides, int(gap) or 1).ljust(size)
+    for cells in (header, *ruled, *([spell(cell) for cell in row.values()] for row in rows)):
+        yield _placed(cells, ends, sides, int(gap)).ljust(size)
 
 
 def _placed(cells: Sequence[str], ends: Sequence[int], sides: str, gap: int) -> str:
@@ -211,4 +188,3 @@ def _placed(cells: Sequence[str], ends: Sequence[int], sides: str, gap: int) -> 
 # Words apart, or a line above a rule.
 _START: Final = r" *+\S[^\n]*?  ++\S|[^\n]++\n *--"
 COLUMNS: Final = cell_form("w", _START, _parse, _lines)
-LISTING: Final = cell_form("l", _MODE, _list, _lines)

@@ -13,19 +13,17 @@ from itertools import accumulate
 from typing import Final
 
 from accp_core.documents.document import BYTE_ORDER_MARK, Value
-from accp_core.documents.grids.access_log import ACCESS_LOG
-from accp_core.documents.grids.columns import COLUMNS, LISTING
+from accp_core.documents.grids.columns import COLUMNS
 from accp_core.documents.grids.delimited import DELIMITED
 from accp_core.documents.grids.frame import LineForm, Lines
 from accp_core.documents.grids.html_tables import HTML_TABLE, read_tables
 from accp_core.documents.grids.logfmt import LOGFMT
-from accp_core.documents.grids.records import RECORDS
 from accp_core.documents.grids.ruled import RULED
 from accp_core.lazy_patterns import lazy_pattern
 
 __all__ = ["GRIDS", "grids_in"]
 
-_ANYWHERE: Final[tuple[LineForm, ...]] = (RULED, RECORDS, LOGFMT, ACCESS_LOG, LISTING)
+_ANYWHERE: Final[tuple[LineForm, ...]] = (RULED, LOGFMT)
 _AT_STARTS: Final = (*_ANYWHERE, DELIMITED, COLUMNS)
 """The last ones begin a paragraph, but for one line before them: a title, a command."""
 GRIDS: Final[tuple[LineForm, ...]] = (*_AT_STARTS, HTML_TABLE)

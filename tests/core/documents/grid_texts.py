@@ -43,9 +43,6 @@ FORMS: dict[str, str] = {
     "psql of Unicode": " id │  name   │ price │ late  │ zip │ note \n────┼─────────┼───────┼───────┼─────┼──────\n"
     "  1 │ Ann Lee │  9.50 │ true  │ 007 │ \n  2 │ Bo      │ 12.25 │ false │ 123 │ a, b\n"
     " 30 │ Cy | Co │       │ true  │ 045 │ \n",
-    "expanded psql": "-[ RECORD 1 ]--\nid    | 1\nname  | Ann Lee\nprice | 9.50\nlate  | true\nzip   | 007\nnote  | \n"
-    "-[ RECORD 2 ]--\nid    | 2\nname  | Bo\nprice | 12.25\nlate  | false\nzip   | 123\nnote  | a, b\n"
-    "-[ RECORD 3 ]--\nid    | 30\nname  | Cy | Co\nprice | \nlate  | true\nzip   | 045\nnote  | \n",
     "MySQL": "+----+---------+-------+-------+------+------+\n| id | name    | price | late  | zip  | note |\n"
     "+----+---------+-------+-------+------+------+\n|  1 | Ann Lee |  9.50 | true  | 007  | NULL |\n"
     "|  2 | Bo      | 12.25 | false | 123  | a, b |\n| 30 | Cy | Co |  NULL | true  | 045  | NULL |\n"

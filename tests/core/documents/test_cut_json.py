@@ -1,10 +1,8 @@
 """JSON that a tool cut off is read up to the cut."""
 
 import json
-from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
-from pprint import pformat
 from typing import Any
 
 import pytest
@@ -112,21 +110,6 @@ def test_a_document_is_found_in_its_text_however_long_it_is() -> None:
 
 ROWS = [{"id": number, "name": f"it's n {number}", "tags": ("a", None), "note": LONG} for number in range(20)]
 TUPLES = [(number, f"AC{number}", Decimal("9.90"), date(2026, 2, 3)) for number in range(60)]
-
-
-@pytest.mark.parametrize("value", [ROWS, {"rows": ROWS, "total": 3}, TUPLES], ids=["rows", "map", "tuples"])
-@pytest.mark.parametrize("write", [repr, pformat])
-@pytest.mark.parametrize("before", ["", "Result: ", "The rows:\n"])
-def test_a_python_literal_is_read_up_to_its_cut(value: object, write: Callable[[object], str], before: str) -> None:
-    whole = before + write(value)
-    for end in (*range(1_400, 1_440, 7), *range(1_600, 1_620, 7)):
-        for source in (whole[:end], f"{whole[:end]}... [truncated]"):
-            opened = open_text(source)
-            assert opened.is_cut
-            rows = list(opened.tables()[0].rows)
-            assert len(rows) > 4
-            assert all(len(row) >= 3 for row in rows[:-1])
-            assert render_text(source, counter=len).restore() == source
 
 
 @pytest.mark.parametrize(

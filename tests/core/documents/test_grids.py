@@ -52,9 +52,6 @@ NO_GRIDS = {
     "rules of other columns": "| a | b |\n|---|\n| c | d |\n",
     "a Markdown header alone": "| a | b |\n|---|---|\n",
     "a psql header alone": " a | b \n---+---\n(0 rows)\n",
-    "a record of nothing": "-[ RECORD 1 ]--\n",
-    "a record of prose": "-[ RECORD 1 ]--\nno sign here\n",
-    "a name twice in a record": "-[ RECORD 1 ]--\na | 1\na | 2\n",
     "a heading in capitals": "USAGE  OPTIONS  FILES\nsee the manual of the program for all of them\n",
     "words in capitals": "SELECT A FROM B\nWHERE C = 1\n",
     "words apart": "The quick  brown  fox\njumps over  the  dog\n",
@@ -74,7 +71,6 @@ NO_GRIDS = {
     "a sentence in capitals": "SOFTWARE.  IN NO EVENT SHALL WE BE LIABLE\nDAMAGES IN CONNECTION WITH OR ARISING FROM\n",
     "assembler": "  mov   eax  1\n  push  rbp  2\n",
     "words over words": "one   two   three\nfour  five  six\nseven ate   nine\n",
-    "a file": "-rw-r--r-- 1 ana staff 12 Jan  1 12:00 a\n",
     "more longer cells": "NAME   AGE   TOWN\nabcdefghij   1   Rome\nabcdefghik   2   Oslo\nc      3     Bern\n",
     "a longer cell beside a missing one": "NAME   AGE   TOWN\nabcdefghij   1\nann    1     Rome\nbo     2     Oslo\n"
     "c      3     Bern\n",
@@ -131,12 +127,10 @@ REFUSED = {
         "n.02;;mnn;yyy;100001,1;nn;ll;ll",
         "n.02;;mnn;yyy;3*9,4;n;l;l",
     ],
-    "x": ["n.02;;", "n.02;;1"],
     "w": [
         "n.02;;", "n.02;;n1;0;ll;", "n.02;;n1;0,2001;ll;", "n.02;;n1;0,1;ll;1", "n.02;;n1;0*10001;ll;",
     ],
     "h": ["n."],
-    "g": ["n.x"],
     "f": ["n.2", "n.x"],
 }  # fmt: skip
 
@@ -202,55 +196,6 @@ SPECIAL: dict[str, tuple[str, Any, bool]] = {
         ],
         True,
     ),
-    "files": (
-        "total 48\n-rw-r--r--  1 root root   1234 Jan  1 12:00 a b.txt\n"
-        "drwxr-xr-x 12 ana  staff 40960 Feb 12  2025 src\n",
-        [
-            {
-                "mode": "-rw-r--r--",
-                "links": 1,
-                "owner": "root",
-                "group": "root",
-                "size": 1234,
-                "modified": "Jan  1 12:00",
-                "name": "a b.txt",
-            },
-            {
-                "mode": "drwxr-xr-x",
-                "links": 12,
-                "owner": "ana",
-                "group": "staff",
-                "size": 40960,
-                "modified": "Feb 12  2025",
-                "name": "src",
-            },
-        ],
-        True,
-    ),
-    "files in no columns": (
-        "-rw-r--r-- 1 root root 12 2026-01-01 12:00 a\n-rw-r--r-- 1 ana staff 4 2026-01-01 12:00 b\n",
-        [
-            {
-                "mode": "-rw-r--r--",
-                "links": 1,
-                "owner": "root",
-                "group": "root",
-                "size": 12,
-                "modified": "2026-01-01 12:00",
-                "name": "a",
-            },
-            {
-                "mode": "-rw-r--r--",
-                "links": 1,
-                "owner": "ana",
-                "group": "staff",
-                "size": 4,
-                "modified": "2026-01-01 12:00",
-                "name": "b",
-            },
-        ],
-        False,
-    ),
     "an index without a name": (
         "   id     name\n0   1  Ann Lee\n1   2       Bo\n",
         [{"c0": 0, "id": 1, "name": "Ann Lee"}, {"c0": 1, "id": 2, "name": "Bo"}],
@@ -286,19 +231,9 @@ SPECIAL: dict[str, tuple[str, Any, bool]] = {
         [{"id": 1, "note": "left\nwith"}, {"id": 2, "note": "x"}],
         True,
     ),
-    "a record of several lines": (
-        "-[ RECORD 1 ]-\nid   | 1\nnote | left   +\n     | with\n-[ RECORD 2 ]-\nid   | 2\nnote | x\n",
-        [{"id": 1, "note": "left\nwith"}, {"id": 2, "note": "x"}],
-        True,
-    ),
     "blanks behind some lines": (
         "NAME   AGE   TOWN\nann    3     Rome \nbo     4     Oslo\n",
         [{"NAME": "ann", "AGE": 3, "TOWN": "Rome"}, {"NAME": "bo", "AGE": 4, "TOWN": "Oslo"}],
-        False,
-    ),
-    "records with a wide rule": (
-        "-[ RECORD 1 ]-+-------\nidentification | 1\nnote           | left +\n               | with\n",
-        [{"identification": 1, "note": "left\nwith"}],
         False,
     ),
     "wide signs": (
@@ -324,11 +259,6 @@ SPECIAL: dict[str, tuple[str, Any, bool]] = {
     "signs at other places": (
         " a | b \n---+---\n 1 | 2\nabcd|e|f\n",
         [{"a": 1, "b": 2}],
-        True,
-    ),
-    "a line of no cell in a record": (
-        "-[ RECORD 1 ]-\na | 1\n  | 2\n",
-        [{"a": 1}],
         True,
     ),
     "types below the names": (
@@ -427,8 +357,6 @@ def test_a_byte_order_mark_is_no_part_of_a_name() -> None:
 def test_a_row_that_was_cut_off_stays_text() -> None:
     (grid,) = grids("a,b,c\n1,2,3\n4,5,6\n7,8")
     assert len(grid.value) == 2  # type: ignore[arg-type]
-    (grid,) = grids("-[ RECORD 1 ]-\na | 1\nb | 2\n-[ RECORD 2 ]-\na | 3")
-    assert grid.value == [{"a": 1, "b": 2}]
 
 
 SHAPES = {
@@ -439,7 +367,6 @@ SHAPES = {
     "rules": "| a |\n|---|\n",
     "borders": "+--+--+\n| a | b |\n",
     "psql rules": " a | b\n---+---\n",
-    "records": "-[ RECORD 1 ]--\n",
     "capitals": "A  B  C\n",
     "capitals in paragraphs": "A  B  C\nx\n\n",
     "rules of dashes": "a b\n--- ---\n",

@@ -50,15 +50,6 @@ def test_a_string_that_was_cut_off_is_read_up_to_the_cut(depth: int) -> None:
         assert list(opened.tables()[0].rows)[:9] == ROWS[:9]
 
 
-def test_both_ends_in_a_string_are_rows_of_one_table() -> None:
-    text = f"{COMPACT[:1_000]}\n... [900 characters omitted] ...\n{COMPACT[-1_000:]}"
-    opened = open_text(json.dumps(text))
-    assert opened.is_cut
-    assert opened.value[0] == ROWS[0]
-    assert opened.value[-1] == ROWS[-1]
-    assert render_text(json.dumps(text), counter=counter).restore() == json.dumps(text)
-
-
 @pytest.mark.parametrize(
     "inner", [COMPACT, INDENTED, json.dumps({"it's": 1, "rows": ROWS}), "one 'line'\nand \"another\" one\n" * 9]
 )

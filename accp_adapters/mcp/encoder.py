@@ -77,8 +77,8 @@ __all__ = [
 RewritePolicy: TypeAlias = Literal["negotiate", "always", "never"]
 """Whose results are rewritten: those of clients that declared the extension, of all clients, or of none."""
 
-_PREVIEWED_CHARS: Final = 200_000
-"""Characters of a text that a preview is made of, which bounds its time to about a second."""
+_PREVIEWED_CHARS: Final = 2_000_000
+"""Characters of a text that a preview is made of, which bounds its time to a few seconds of a thread of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,7 @@
 
 from accp_adapters.fetching.answers import GRAMMAR, answer, answer_program, open_and_answer, value_at
 from accp_adapters.fetching.passing import describe_passed, passed_requests, passed_text, with_references
-from accp_adapters.fetching.request import FetchRequest, read_request
-from accp_adapters.fetching.tool import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
+from accp_adapters.fetching.request import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS, FetchRequest, read_request
 
 __all__ = [
     "FETCH_DESCRIPTION",

@@ -1,17 +1,19 @@
-"""One call of `accp_fetch`, read from the arguments that a model wrote."""
+"""The tool `accp_fetch`: its definition for a model, and one call of it, read from the arguments that a model wrote."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.references import find_references, mistyped_references, reference_to
+from accp_core.view.legend import LEGEND
 
-__all__ = ["MAX_REFERENCES", "FetchRequest", "read_request"]
+__all__ = ["FETCH_DESCRIPTION", "FETCH_NAME", "FETCH_PARAMETERS", "MAX_REFERENCES", "FetchRequest", "read_request"]
+
 
 MAX_REFERENCES: Final = 8
 """References that one request may name."""
@@ -107,3 +109,29 @@ def _whole_number(name: str, value: object) -> int:
             f"expected {name!r} to be a whole number from 0 on, found {value!r}", code=ErrorCode.INVALID_TYPE
         )
     return number
+
+
+# The definition of the tool `accp_fetch`: its name, its description for a model and its parameters.
+
+FETCH_NAME: Final = "accp_fetch"
+"""The tool's name; its results are never compressed again."""
+
+# The legend stands here and not in a system prompt, whose change would break the provider's cache.
+FETCH_DESCRIPTION: Final = (
+    "Queries $cold refs by SQLite SELECT (json_each; a text is lines(n, text); join: FROM $cold.a, $cold.b), "
+    "condition, path (a.0.b) or words; default: rows that fit. " + LEGEND
+)
+"""What a model reads about the tool."""
+
+# Written by hand: a schema made from a signature holds every default and costs half as many tokens again.
+FETCH_PARAMETERS: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "ref": {"type": "string"},
+        "query": {"type": "string"},
+        "offset": {"type": "integer"},
+        "limit": {"type": "integer"},
+    },
+    "required": ["ref"],
+}
+"""The JSON Schema of its arguments."""

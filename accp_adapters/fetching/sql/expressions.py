@@ -234,12 +234,10 @@ class Expressions(Names):
         self._within()
         found = self._operators(0)
         self._depth -= 1
-        if self._token.text == ",":
-            parts = [found.sql]
-            while self._take(","):
-                parts.append(self._expression().sql)
+        if self._take(","):
+            parts = [found, *self._separated(self._expression)]
             self._close(opening)
-            return Expr(f"({', '.join(parts)})")
+            return Expr(f"({', '.join(each.sql for each in parts)})")
         self._close(opening)
         return replace(found, sql=f"({found.sql})")
 
@@ -357,10 +355,7 @@ class Expressions(Names):
         parts = []
         if self._take("PARTITION"):
             self._need("BY")
-            terms = [self._expression().sql]
-            while self._take(","):
-                terms.append(self._expression().sql)
-            parts.append(f"PARTITION BY {', '.join(terms)}")
+            parts.append(f"PARTITION BY {', '.join(each.sql for each in self._separated(self._expression))}")
         if self._take("ORDER"):
             before, self._scope.in_order = self._scope.in_order, False
             parts.append(f"ORDER BY {', '.join(self._terms())}")

@@ -246,7 +246,9 @@ class Names(Tokens):
             named = [each for each in sources if each.alias.casefold() == qualifier.casefold()]
             sources = named or sources
         found = [expr for each in sources if (expr := self._find_column(each, column, exact=exact))]
-        if len(found) > 1 and not qualifier and exact and not self._are_joined(scope, column):
+        # USING and NATURAL make one column of several.
+        is_joined = any(token.upper in ("USING", "NATURAL") for token in self._tokens)
+        if len(found) > 1 and not qualifier and exact and not is_joined:
             owners = [
                 f"{quoted_name(each.alias)}.{quoted_name(column)}"
                 for each in sources
@@ -254,10 +256,6 @@ class Names(Tokens):
             ]
             raise refuse(f"expected {' or '.join(owners)}, found {column!r}")
         return found[0] if found else None
-
-    def _are_joined(self, scope: Scope, column: str) -> bool:
-        """Return whether USING or NATURAL makes one column of several."""
-        return any(token.upper in ("USING", "NATURAL") for token in self._tokens)
 
     def _means(self, source: Source, qualifier: str) -> bool:
         if source.alias.casefold() == qualifier.casefold():
@@ -291,7 +289,8 @@ class Names(Tokens):
     def _column_of(self, source: Source, name: str) -> Expr:
         assert source.table is not None
         compared = ComparedColumn(source.table, name)
-        return Expr(f"{quote(source.alias)}.{quote(name)}", _kind_of(compared.stored), compared, is_column=True)
+        kind = None if compared.stored.kind is Kind.NOTHING else compared.stored.kind
+        return Expr(f"{quote(source.alias)}.{quote(name)}", kind, compared, is_column=True)
 
     def _by_reference(self, token: Token) -> Expr:
         """Return a column that is named by its reference: `$cold.….id`, `$cold.….orders.id`."""
@@ -375,10 +374,6 @@ class Names(Tokens):
 def sql_text(value: str) -> str:
     doubled = value.replace("'", "''").replace("\0", "")
     return f"'{doubled}'"
-
-
-def _kind_of(stored: StoredColumn) -> Kind | None:
-    return None if stored.kind is Kind.NOTHING else stored.kind
 
 
 def merged(one: Expr, other: Expr) -> Expr:

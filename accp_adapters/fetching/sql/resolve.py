@@ -212,10 +212,8 @@ class _Parser(Expressions):
             return sql if is_top else f"SELECT * FROM ({sql})"
         if self._take("VALUES"):
             self.query.looks += 1
-            rows = [f"({', '.join(self._list())})"]
-            while self._take(","):
-                rows.append(f"({', '.join(self._list())})")
-            return f"VALUES {', '.join(rows)}"
+            rows = self._separated(self._list)
+            return f"VALUES {', '.join('(' + ', '.join(row) + ')' for row in rows)}"
         self._need("SELECT")
         self.query.looks += 1
         distinct = self._take("DISTINCT", "ALL")
@@ -463,10 +461,7 @@ class _Parser(Expressions):
         if self._take("GROUP"):
             self._need("BY")
             self.query.groups = True
-            terms = [self._expression().sql]
-            while self._take(","):
-                terms.append(self._expression().sql)
-            sql = f" GROUP BY {', '.join(terms)}"
+            sql = f" GROUP BY {', '.join(each.sql for each in self._separated(self._expression))}"
         return f"{sql} HAVING {self._expression().sql}" if self._take("HAVING") else sql
 
     def _order_by(self, *, is_top: bool) -> str:
@@ -491,17 +486,16 @@ class _Parser(Expressions):
         """Return what stands behind ORDER."""
         self._need("BY")
         before, self._scope.in_order = self._scope.in_order, True
-        terms = []
-        while True:
-            expr = self._expression()
-            self._use(expr)
-            word = self._take("ASC", "DESC")
-            nulls = f" NULLS {self._take('FIRST', 'LAST')}" if self._take("NULLS") else ""
-            terms.append(f"{expr.sql}{f' {word}' * bool(word)}{nulls}")
-            if not self._take(","):
-                break
+        terms = self._separated(self._term)
         self._scope.in_order = before
         return terms
+
+    def _term(self) -> str:
+        expr = self._expression()
+        self._use(expr)
+        word = self._take("ASC", "DESC")
+        nulls = f" NULLS {self._take('FIRST', 'LAST')}" if self._take("NULLS") else ""
+        return f"{expr.sql}{f' {word}' * bool(word)}{nulls}"
 
     def _limit(self) -> str:
         sql = ""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeVar
 
 from accp_adapters.fetching.sql.tables import (
     refuse,
@@ -14,6 +14,8 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 __all__ = ["EQUALS", "MAX_SHOWN", "ORDERS", "PATTERNS", "Token", "Tokens", "tokenize"]
+
+_Read = TypeVar("_Read")
 
 _MAX_CHARS: Final = 10_000
 """Characters of a query."""
@@ -172,11 +174,16 @@ class Tokens:
         self._at += 1
         return self._tokens[self._at - 1].name
 
+    def _separated(self, read: Callable[[], _Read]) -> list[_Read]:
+        """Return what `read` takes between commas, at least once."""
+        found = [read()]
+        while self._take(","):
+            found.append(read())
+        return found
+
     def _names_in_parentheses(self) -> list[str]:
         self._need("(")
-        names = [self._name()]
-        while self._take(","):
-            names.append(self._name())
+        names = self._separated(self._name)
         self._need(")")
         return names
 

@@ -173,7 +173,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
     it and on the policy, and on nothing else, so that the provider's prompt cache stays valid, and a replay, a fork, a
     copy or another worker comes to the same bytes. What is not shown is one `accp_fetch` away, in the state itself.
     Put it last: a middleware after it that clears messages (`ContextEditingMiddleware`) may clear the lines that
-    `[as above: …]` names. The environment variable ACCP_DISABLED=1 switches it off.
+    `[as above: …]` names, and one that selects tools may leave `accp_fetch` out.
+    The environment variable ACCP_DISABLED=1 switches it off.
     """
 
     state_schema = AccpState

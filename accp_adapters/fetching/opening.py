@@ -13,7 +13,7 @@ from accp_core.documents import looks_cut
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.tables import FIRST_LINE, LINES, OpenedText, Table, open_text
-from accp_core.tables.plain_rows import MadeRows
+from accp_core.tables.table import MadeRows
 
 __all__ = ["MAX_CHARS", "LongText", "TextLines", "TextParts", "open_bounded", "too_long"]
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.references import find_references, mistyped_references, reference_to
-from accp_core.view.legend import LEGEND
+from accp_core.view.notation import LEGEND
 
 __all__ = ["FETCH_DESCRIPTION", "FETCH_NAME", "FETCH_PARAMETERS", "MAX_REFERENCES", "FetchRequest", "read_request"]
 

@@ -39,7 +39,7 @@ from accp_core.accp import Envelope, ErrorCode, Intent, error_message
 from accp_core.accp.debug import Direction
 from accp_core.errors import ProtocolError
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion
-from accp_core.packing.number import SpelledFloat
+from accp_core.packing.values import SpelledFloat
 from accp_core.strict_json import compact_json
 
 __all__ = [

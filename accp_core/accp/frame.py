@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias, cast
 from accp_core.accp import grammar
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError, ProtocolError
-from accp_core.packing.delta import REMOVED, Removed
+from accp_core.packing.values import REMOVED, Removed
 from accp_core.strict_json import compact_json, read_json
 
 __all__ = [

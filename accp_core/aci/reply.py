@@ -41,7 +41,7 @@ from accp_core.aci.replies import (
 )
 from accp_core.compression import abridge
 from accp_core.error_codes import ErrorCode
-from accp_core.packing.delta import Removed, apply, diff
+from accp_core.packing.values import Removed, apply, diff
 from accp_core.ports import TokenCounter
 from accp_core.references import StoredText, reference_to_uri
 

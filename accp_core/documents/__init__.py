@@ -14,12 +14,12 @@ or as a grid of lines, alone or between others (`grids`: CSV, Markdown, psql, â€
 2. Add it to `forms.WHOLE_FORMS`, or to those in `grids.finding`, at the place where it is to be tried: the first form
    that reads the text has it.
 3. The value of a grid is an array of maps, one for each row, with distinct names in the order of the columns; numbers
-   that must keep their spelling are `packing.number.SpelledFloat`.
+   that must keep their spelling are `packing.values.SpelledFloat`.
 4. A value of another form inside other text is found by `inside.values_inside`.
 """
 
-from accp_core.documents.cut.omissions import looks_cut
 from accp_core.documents.document import BYTE_ORDER_MARK, Document, Literal, Part, Prose, Value
+from accp_core.documents.omissions import looks_cut
 from accp_core.documents.reading import read, read_verbatim, wrapped_text
 
 __all__ = [

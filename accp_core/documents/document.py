@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol, TypeAlias
 
-from accp_core.documents.cut.omissions import omits_in_value, omits_text
+from accp_core.documents.omissions import omits_in_value, omits_text
 from accp_core.packing.expansion import Expansion
 
 __all__ = ["BYTE_ORDER_MARK", "Document", "Form", "Literal", "Part", "Prose", "Value", "WholeForm"]

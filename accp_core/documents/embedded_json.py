@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from accp_core.documents import json_document
-from accp_core.documents.cut.cut_json import end_of_json, read_cut_json
+from accp_core.documents.cut_json import end_of_json, read_cut_json
 from accp_core.documents.json_layout import describe_json, write_json
 from accp_core.documents.json_styles import read_styled_json, write_styled_json
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion

@@ -8,7 +8,7 @@ from typing import Any, Final
 from accp_core.documents.document import BYTE_ORDER_MARK
 from accp_core.documents.json_layout import describe_json, write_json
 from accp_core.packing.expansion import Expansion
-from accp_core.packing.number import read_float, read_int, spelling_decoder
+from accp_core.packing.values import read_float, read_int, spelling_decoder
 from accp_core.strict_json import strict_decoder
 
 __all__ = ["CODE", "IS_SEVERAL", "describe", "read", "recognise", "write"]

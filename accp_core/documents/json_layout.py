@@ -16,18 +16,261 @@ Symbols stand before the gaps that use them; `3.1*40` is the same 40 times.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs miss it
+from json.encoder import encode_basestring
 from typing import Final, TypeAlias
 
-from accp_core.documents.foretelling import Hearing, Key, Telling
-from accp_core.documents.json_strings import describe_escapes, hear_bare, hear_escapes, tell_bare
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.packing.expansion import Expansion
 from accp_core.strict_json import has_surrogate_pair
 
-__all__ = ["describe_blanks", "describe_json", "is_short", "write_blanks", "write_json"]
+__all__ = [
+    "Hearing",
+    "Key",
+    "Telling",
+    "describe_blanks",
+    "describe_escapes",
+    "describe_json",
+    "hear_bare",
+    "hear_escapes",
+    "is_short",
+    "tell_bare",
+    "write_blanks",
+    "write_json",
+]
+
+
+# Choices of a writer, told as far as they cannot be foretold: each is foretold to be the last one of its kind.
+
+_EVENT: Final = re.compile(r"([0-9]{1,12})\.([0-9]{1,6})(?:\*([0-9]{1,12}))?")
+
+Key: TypeAlias = tuple[object, ...] | int
+"""A kind of choice, or its number. A choice is of an exact kind and of a rough one, which counts where that is new."""
+
+
+class Telling:
+    """Foretells what comes next of each kind and notes what was not foretold."""
+
+    def __init__(self) -> None:
+        self._last: dict[Key, object] = {}
+        self._ids: dict[object, int] = {}
+        self._events: list[list[int]] = []
+        """How many were foretold, then the number of the symbol that was not, and how often both come in succession."""
+        self._run = 0
+
+    def foretold(self, exact: Key, rough: Key, default: object) -> object:
+        """Return the choice that is foretold."""
+        last = self._last.get(exact)
+        return self._last.get(rough, default) if last is None else last
+
+    def tell(self, exact: Key, rough: Key, symbol: object, *, is_foretold: bool) -> None:
+        """Note a choice."""
+        self._last[exact] = self._last[rough] = symbol
+        if is_foretold:
+            self._run += 1
+            return
+        event = [self._run, self._ids.setdefault(symbol, len(self._ids)), 1]
+        if self._events and self._events[-1][:2] == event[:2]:
+            self._events[-1][2] += 1
+        else:
+            self._events.append(event)
+        self._run = 0
+
+    def to_text(self, symbol_text: Callable[[object], str] = str) -> str:
+        """Return what was told."""
+        events = (f"{run}.{number}" if times == 1 else f"{run}.{number}*{times}" for run, number, times in self._events)
+        return f"{','.join(map(symbol_text, self._ids))};{','.join(events)}" if self._events else ""
+
+
+class Hearing:
+    """Foretells in the same way, but for what was noted."""
+
+    def __init__(self, text: str, read_symbol: Callable[[str], object]) -> None:
+        """Read what was told; ValueError: it is malformed."""
+        named, _, events = text.partition(";")
+        symbols = list(map(read_symbol, named.split(","))) if text else []
+        self._last: dict[Key, object] = {}
+        self._events = _events(events, symbols) if text else iter(())
+        self._left, self._symbol = next(self._events, _NO_EVENT)
+
+    def next(self, exact: Key, rough: Key, default: object) -> object:
+        """Return the next choice, which is of these kinds."""
+        if self._left:
+            last = self._last.get(exact)
+            symbol = self._last.get(rough, default) if last is None else last
+            self._left -= 1
+        else:
+            symbol = self._symbol
+            self._left, self._symbol = next(self._events, _NO_EVENT)
+        self._last[exact] = self._last[rough] = symbol
+        return symbol
+
+    def end(self) -> None:
+        """Refuse what was told of more choices than there are."""
+        if self._left >= 0:
+            raise ValueError("expected a layout of as many tokens as the value has")
+
+
+_NO_EVENT: Final[tuple[int, object]] = (-1, None)
+
+
+def _events(text: str, symbols: Sequence[object]) -> Iterator[tuple[int, object]]:
+    for event in text.split(","):
+        found = _EVENT.fullmatch(event)
+        if found is None or int(found[2]) >= len(symbols):
+            raise ValueError(f"expected what a layout tells of a choice, found {event!r}")
+        for _ in range(int(found[3] or 1)):
+            yield int(found[1]), symbols[int(found[2])]
+
+
+# How the strings of JSON were written: their escapes, and those without quotes, which spell a number.
+
+_SPELLS_NUMBER: Final = re.compile(r'"(?:NaN|-?Infinity|-?[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)"')
+
+
+def _escape(char: str, form: str) -> str:
+    """Return a character of a string in a form: `c` as in compact JSON, `u` or `U` hexadecimal, or `/` behind `\\`."""
+    if form == "c":
+        return encode_basestring(char)[1:-1]
+    if form == "/":
+        return f"\\{char}"
+    digits = "{:04x}" if form == "u" else "{:04X}"
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{digits.format(int.from_bytes(units[at : at + 2]))}" for at in range(0, len(units), 2))
+
+
+_PLANE_0: Final = "\uffff"
+_BEYOND: Final = "\U0010ffff"
+_RANGES: Final = {_PLANE_0: "\x80-\uffff", _BEYOND: "\U00010000-\U0010ffff"}
+
+
+def _class_of(char: str) -> str:
+    """Return what stands for a character among those with other escapes: itself, or all that are not ASCII alike."""
+    if char < "\x80" or char in "\u2028\u2029":
+        return char
+    return _PLANE_0 if char < "\U00010000" else _BEYOND
+
+
+_IN_SOURCE: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.")
+_FORMS: Final = ("c", "u", "U", "/")
+
+
+def _read_escape(item: str) -> str:
+    """Return the character that an escape, or a character itself, stands for."""
+    return str(scanstring(f'"{item}"', 1)[0]) if item[0] == "\\" else item
+
+
+def _items_of(classes: str) -> re.Pattern[str]:
+    """Return the pattern of an escape of compact JSON, or of a raw character of some classes."""
+    raw = "".join(_RANGES.get(each) or re.escape(each) for each in classes if each not in '"\\')
+    return re.compile(r"\\u[0-9a-f]{4}|\\." + (f"|[{raw}]" if raw else ""))
+
+
+def _tell_escapes(sources: Sequence[str], compact: Sequence[str]) -> str:
+    """Return which escapes the strings have that compact JSON has not; ValueError: they differ in other ways."""
+    found = dict.fromkeys(escape for text in sources if "\\" in text for escape in _IN_SOURCE.findall(text))
+    read = ((escape, _read_escape(escape)) for escape in found)
+    classes = "".join(dict.fromkeys(_class_of(char) for escape, char in read if escape != _escape(char, "c")))
+    items, telling = _items_of(classes), Telling()
+    for source, text in zip(sources, compact, strict=True):
+        at = last = 0
+        for item in items.finditer(text):
+            start = at + item.start() - last
+            char = _read_escape(item[0])
+            key = (_class_of(char),)
+            foretold = str(telling.foretold(key, key, "c"))
+            form = _form_at(source, start, char, foretold)
+            telling.tell(key, key, form, is_foretold=form == foretold)
+            _expect_same(source[at:start], text[last : item.start()])
+            at, last = start + len(_escape(char, form)), item.end()
+        _expect_same(source[at:], text[last:])
+    return f"{','.join(f'{ord(each):x}' for each in classes)};{telling.to_text(str)}"
+
+
+def _form_at(source: str, start: int, char: str, foretold: str) -> str:
+    for form in (foretold, *_FORMS):
+        if source.startswith(_escape(char, form), start):
+            return form
+    raise ValueError("expected the same characters")
+
+
+def _expect_same(source: str, text: str) -> None:
+    if source != text:
+        raise ValueError("expected the same characters")
+
+
+def tell_bare(tokens: Sequence[str], compact: list[str]) -> str:
+    """Return which strings of compact JSON stand without quotes, and write them in it so."""
+    telling = Telling()
+    for at, (token, text) in enumerate(zip(tokens, compact, strict=False)):
+        if _SPELLS_NUMBER.fullmatch(text):
+            bare = "1" if token == text[1:-1] else "0"
+            telling.tell((text,), (text,), bare, is_foretold=telling.foretold((text,), (text,), "0") == bare)
+            compact[at] = token if bare == "1" else text
+    return telling.to_text()
+
+
+def hear_bare(told: str, compact: Sequence[str]) -> list[str]:
+    """Return the tokens of compact JSON without the quotes that `tell_bare` told of.
+
+    Raises:
+        ValueError: what was told does not fit the tokens.
+    """
+    hearing = Hearing(told, _is_bare)
+    tokens = [
+        text[1:-1] if _SPELLS_NUMBER.fullmatch(text) and hearing.next((text,), (text,), False) else text
+        for text in compact
+    ]
+    hearing.end()
+    return tokens
+
+
+def _is_bare(text: str) -> bool:
+    if text not in ("0", "1"):
+        raise ValueError(f"expected whether a string has no quotes, found {text!r}")
+    return text == "1"
+
+
+def hear_escapes(told: str, compact: Sequence[str], expansion: Expansion) -> Iterator[str]:
+    """Yield strings of compact JSON with the escapes that were told, whose characters are counted.
+
+    Raises:
+        ValueError: what was told does not fit the strings; ExpansionError: they are longer than allowed.
+    """
+    named, _, events = told.partition(";")
+    classes = "".join(chr(int(each, 16)) for each in named.split(",") if each)
+    items, hearing = _items_of(classes), Hearing(events, _form_of)
+
+    def escape(item: re.Match[str]) -> str:
+        char = _read_escape(item[0])
+        key = (_class_of(char),)
+        written = _escape(char, str(hearing.next(key, key, "c")))
+        expansion.add(len(written) - len(item[0]), "this part")
+        return written
+
+    for text in compact:
+        yield items.sub(escape, text)
+    hearing.end()
+
+
+def _form_of(text: str) -> str:
+    if text not in _FORMS:
+        raise ValueError(f"expected the form of an escape, found {text!r}")
+    return text
+
+
+def describe_escapes(tokens: Sequence[str], compact: Sequence[str]) -> str:
+    """Return which escapes the strings among tokens have that compact JSON has not.
+
+    Raises:
+        ValueError: they differ in other ways.
+    """
+    strings = [(token, text) for token, text in zip(tokens, compact, strict=True) if token != text or token[0] == '"']
+    return _tell_escapes([token for token, _ in strings], [text for _, text in strings])
+
 
 _MIN_CHARS: Final = 120
 _MAX_SHARE: Final = 1 / 8

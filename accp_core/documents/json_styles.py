@@ -7,7 +7,7 @@ import re
 from typing import Final, TypeAlias
 
 from accp_core.packing.expansion import Expansion
-from accp_core.packing.number import SpelledFloat, read_float, read_int
+from accp_core.packing.values import SpelledFloat, read_float, read_int
 from accp_core.strict_json import refuse_constant
 
 __all__ = ["STYLES", "STYLE_CODE", "find_style", "read_styled_json", "write_styled_json"]

@@ -15,7 +15,7 @@ from typing import Any, Final, NoReturn
 
 from accp_core.documents.grids.cells import is_number
 from accp_core.packing.expansion import Expansion
-from accp_core.packing.number import read_float, read_int
+from accp_core.packing.values import read_float, read_int
 
 __all__ = ["CODE", "IS_SEVERAL", "describe", "look_at", "read", "recognise", "write"]
 

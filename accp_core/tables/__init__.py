@@ -39,12 +39,17 @@ A cell that a row does not have is not in its mapping.
 """
 
 from accp_core.tables.build import tables_of
-from accp_core.tables.sampled import MAX_WHOLE, SampledTables, sample_tables
-from accp_core.tables.source import OpenedText, open_document, open_text
-from accp_core.tables.table import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, ParentLink, Row, Table
-from accp_core.tables.text_lines import (
+from accp_core.tables.source import MAX_WHOLE, OpenedText, SampledTables, open_document, open_text, sample_tables
+from accp_core.tables.table import (
+    FIELDS,
     FIRST_LINE,
+    LINES,
+    MAX_COLUMNS,
+    TEXT_RECORDS,
     LineNumbers,
+    ParentLink,
+    Row,
+    Table,
     count_lines,
     has_other_numbers,
     lines_of,

@@ -8,14 +8,17 @@ from typing import Any, Final
 
 from accp_core.documents import Value, read
 from accp_core.documents.grids import GRIDS
-from accp_core.tables.flatten import FlatRows, Items, flatten
-from accp_core.tables.json_grids import columns_side_by_side
+from accp_core.tables.flatten import MAX_DEPTH, FlatRows, Items, flatten, is_keyed_map
 from accp_core.tables.layouts import arrange
-from accp_core.tables.names import DistinctNames
-from accp_core.tables.plain_rows import plain_rows
-from accp_core.tables.shape import MAX_DEPTH, is_keyed_map
-from accp_core.tables.table import Cell, ParentLink, Table
-from accp_core.tables.text_lines import table_of_lines
+from accp_core.tables.table import (
+    Cell,
+    DistinctNames,
+    ParentLink,
+    Table,
+    columns_side_by_side,
+    plain_rows,
+    table_of_lines,
+)
 
 __all__ = ["MAX_TABLES", "tables_of"]
 

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final
 
-from accp_core.documents import BYTE_ORDER_MARK, Document, Literal, Value, json_document, read
-from accp_core.documents.cut.omissions import omits_text
+from accp_core.documents import BYTE_ORDER_MARK, Document, Literal, Value, json_document, json_lines, read
 from accp_core.documents.grids import GRIDS
 from accp_core.documents.grids.cells import distinct_names, rows_of
 from accp_core.documents.inference import Inference, infer_tables
-from accp_core.documents.inference.cells import sums_up
+from accp_core.documents.inference.columns import sums_up
+from accp_core.documents.omissions import omits_text
 from accp_core.tables.build import tables_of
-from accp_core.tables.table import FIELDS, LINES, Table
-from accp_core.tables.text_lines import table_of_lines
+from accp_core.tables.table import FIELDS, LINES, Table, table_of_lines
 
 __all__ = [
+    "MAX_WHOLE",
     "OpenedText",
+    "SampledTables",
     "decode_document",
     "open_document",
     "open_text",
     "records_of",
+    "sample_tables",
     "unwrap",
 ]
+
 
 # A JSON document in a string in a text block, as MCP servers answer, is two deep.
 _MAX_NESTED: Final = 3
@@ -213,3 +217,74 @@ def unwrap(value: Any) -> Any:
 def decode_document(text: str) -> Any:
     """Return the value of one JSON document, whose numbers keep their spelling; ValueError: it is none."""
     return json_document.read(text.removeprefix(BYTE_ORDER_MARK))
+
+
+# The tables of a JSON text of megabytes, described by the first members of its long arrays and maps.
+
+MAX_WHOLE: Final = 2_000_000
+"""Characters of a text all of whose rows are described."""
+_FIRST: Final = 1_000
+"""Members of an array or a map that are kept."""
+_MAX_WRAPPED: Final = 3
+"""A document in a string in a text block, as MCP servers answer, is two deep."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampledTables:
+    """The tables of a text of which most rows were left out."""
+
+    tables: tuple[Table, ...]
+    """Those of the first members."""
+    totals: Mapping[str, int | None]
+    """The names of the tables whose rows are a sample, with all their rows in the text; None: they were not counted."""
+
+
+def sample_tables(text: str) -> SampledTables | None:
+    """Return the tables of the first rows of a long text: of JSON, of lines of it, or of JSON in a string.
+
+    None: the text is no JSON.
+    """
+    try:
+        value: Any = text
+        for _ in range(_MAX_WRAPPED):
+            value = unwrap(_decoded(value))
+            if not isinstance(value, str):
+                return _sampled(value)
+    except (ValueError, RecursionError):
+        pass
+    return None
+
+
+def _decoded(text: str) -> Any:
+    """Return the value of a document, or the rows of the lines of JSON."""
+    try:
+        return decode_document(text)
+    except ValueError:
+        return records_of(json_lines.read(text.removeprefix(BYTE_ORDER_MARK)))
+
+
+def _sampled(value: Any) -> SampledTables:
+    sizes: dict[tuple[str, ...], int] = {}
+    tables = tables_of(_shortened(value, (), sizes))
+    totals: dict[str, int | None] = {}
+    for table in tables:
+        if table.parent is None and table.path in sizes:
+            totals[table.name] = sizes[table.path] if len(table.rows) == _FIRST else None
+        elif table.parent is not None and table.parent.table in totals:
+            totals[table.name] = None
+    return SampledTables(tables=tables, totals=totals)
+
+
+def _shortened(value: Any, path: tuple[str, ...], sizes: dict[tuple[str, ...], int]) -> Any:
+    """Return a value with the first members of its long arrays and maps, and note how many those have.
+
+    Arrays in the rows of an array stay as they are.
+    """
+    if not isinstance(value, (dict, list)):
+        return value
+    if len(value) > _FIRST:
+        sizes[path] = len(value)
+        return value[:_FIRST] if isinstance(value, list) else dict(islice(value.items(), _FIRST))
+    if isinstance(value, list):
+        return value
+    return {name: _shortened(member, (*path, name), sizes) for name, member in value.items()}

@@ -3,11 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from itertools import chain
+from typing import Any, Final, TypeAlias, overload
 
-__all__ = ["FIELDS", "LINES", "MAX_COLUMNS", "TEXT_RECORDS", "Cell", "ParentLink", "Row", "Table"]
+__all__ = [
+    "FIELDS",
+    "FIRST_LINE",
+    "LINES",
+    "MAX_COLUMNS",
+    "TEXT_RECORDS",
+    "Cell",
+    "DistinctNames",
+    "LineNumbers",
+    "MadeRows",
+    "ParentLink",
+    "Row",
+    "Table",
+    "columns_side_by_side",
+    "count_lines",
+    "has_other_ends",
+    "has_other_numbers",
+    "is_matrix",
+    "lines_of",
+    "plain_rows",
+    "table_of_lines",
+]
+
 
 MAX_COLUMNS: Final = 2_000
 """Columns of a table that can be queried; a table of more is described, but not built."""
@@ -86,3 +109,208 @@ class Table:
     def cells(self, column: str) -> Iterator[Cell]:
         """Yield the cells of a column from the first row to the last, without those that are absent."""
         return (row[column] for row in self.rows if column in row)
+
+
+# Distinct names for tables and columns.
+
+_UNSAFE: Final = re.compile(r'[\x00-\x1f\x7f"\ud800-\udfff]+')
+_MAX_CHARS: Final = 200
+
+
+class DistinctNames:
+    """Gives names that differ even without regard to case, because SQL has none."""
+
+    def __init__(self, source: Iterable[str] = ()) -> None:
+        """Keep the names of `source` for those who have them there: no other claim is given one of them."""
+        self._kept = {name.casefold() for name in source}
+        self._taken: set[str] = set()
+        self._next: dict[str, int] = {}
+
+    def claim(self, wanted: str, *, is_invented: bool = False) -> str:
+        """Return `wanted`, with `_2`, `_3` … behind it where the name is taken.
+
+        Control characters and double quotes, which no quoted name of SQL may hold as they are, become `_`. A name that
+        is changed, or `is_invented` because the source has none, gives way to one that stands so in the source.
+        """
+        name = base = _UNSAFE.sub("_", wanted)[:_MAX_CHARS] or "_"
+        number = self._next.get(base.casefold(), 2)
+        while name.casefold() in self._taken or (name.casefold() in self._kept and (is_invented or name != wanted)):
+            name = f"{base}_{number}"
+            number += 1
+        self._next[base.casefold()] = number
+        self._taken.add(name.casefold())
+        return name
+
+
+# Rows that JSON writes as arrays side by side, and arrays that are rows of cells.
+
+_MIN_CELLS: Final = 4
+"""Cells of each array that stands beside others: two lists of three things may have one length by chance."""
+_CONTAINERS: Final = frozenset((dict, list))
+
+
+def is_matrix(value: list[Any]) -> bool:
+    """Return whether `value` is several arrays of one length, of several scalars each."""
+    return (
+        len(value) > 1
+        and set(map(type, value)) == {list}
+        and len(value[0]) > 1
+        and set(map(len, value)) == {len(value[0])}
+        and _CONTAINERS.isdisjoint(map(type, chain.from_iterable(value)))
+    )
+
+
+def columns_side_by_side(value: dict[str, Any]) -> list[dict[str, Any]] | None:
+    """Return the rows of a map whose arrays, of which there are several, have the cells of one row at each place."""
+    columns = {name: member for name, member in value.items() if type(member) is list}
+    lengths = set(map(len, columns.values()))
+    if len(columns) < 2 or len(lengths) > 1 or lengths.pop() < _MIN_CELLS:
+        return None
+    if not _CONTAINERS.isdisjoint(map(type, chain.from_iterable(columns.values()))):
+        return None
+    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+
+
+# Rows that need no table of their own memory: flat maps as they are, scalars, arrays and lines made on request.
+
+_HOLDERS: Final = frozenset((dict, list))
+
+
+def plain_rows(values: list[Any]) -> tuple[tuple[str, ...], Sequence[Row]] | None:
+    """Return the columns and rows that `flatten` gives for an array, without a copy; None where it needs one.
+
+    No copy is needed for arrays of scalars, of arrays, and of maps whose members are cells under their own names.
+    """
+    kinds = set(map(type, values))
+    if kinds == {dict}:
+        return _flat_maps(values)
+    if not values or dict in kinds:
+        return None
+    if kinds == {list}:
+        columns = tuple(f"c{number}" for number in range(max(map(len, values))))
+        return columns, MadeRows(values, lambda value: dict(zip(columns, value, strict=False)))
+    return ("value",), MadeRows(values, lambda value: {"value": value})
+
+
+def _flat_maps(values: list[dict[str, Any]]) -> tuple[tuple[str, ...], Sequence[Row]] | None:
+    if not all(map(_is_flat, values)):
+        return None
+    columns = tuple(dict.fromkeys(chain.from_iterable(values)))
+    claim = DistinctNames().claim
+    return (columns, values) if all(claim(name) == name for name in columns) else None
+
+
+def _is_flat(value: dict[str, Any]) -> bool:
+    """Return whether the members of a map are all cells: scalars, and arrays without maps."""
+    if _HOLDERS.isdisjoint(map(type, value.values())):
+        return True
+    return not any(
+        (type(member) is dict and member)
+        or (type(member) is list and (dict in set(map(type, member)) or is_matrix(member)))
+        for member in value.values()
+    )
+
+
+class MadeRows(Sequence[Row]):
+    """Rows that are made when they are asked for."""
+
+    def __init__(self, values: Sequence[Any], to_row: Callable[[Any], Row]) -> None:
+        self._values = values
+        self._to_row = to_row
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __iter__(self) -> Iterator[Row]:
+        return map(self._to_row, self._values)
+
+    @overload
+    def __getitem__(self, number: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[Row]: ...
+
+    def __getitem__(self, number: int | slice) -> Row | list[Row]:
+        if isinstance(number, slice):
+            return list(map(self._to_row, self._values[number]))
+        return self._to_row(self._values[number])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # as that of a list
+
+
+# The lines of a text and their numbers: those of `grep -n`, `wc -l` and editors.
+
+FIRST_LINE: Final = 1
+"""The number of the first line of a text."""
+
+_OTHER_ENDS: Final = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+_NUMBERED: Final = re.compile(r"[ \t]*([0-9]{1,9})(?![0-9.,/])")
+_LOOKED_AT: Final = 8_000
+"""Characters at the beginning of a text that show whether it numbers its lines."""
+_MIN_NUMBERED: Final = 3
+"""Lines with consecutive numbers that show it."""
+
+
+def has_other_ends(text: str) -> bool:
+    """Return whether `text` has line ends of `str.splitlines` other than line feeds and carriage returns."""
+    # A search for one character takes a fortieth of one for any of them.
+    return any(end in text for end in _OTHER_ENDS)
+
+
+def count_lines(text: str) -> int:
+    """Return how many lines `text` has; a line feed at its end begins no further one."""
+    return text.count("\n") + (text[-1:] not in ("", "\n"))
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of `text` with their line feeds."""
+    *lines, last = text.split("\n")
+    return [f"{line}\n" for line in lines] + [last] * bool(last)
+
+
+def table_of_lines(text: str) -> Table:
+    """Return the table `lines(n, text)`: the number of each line, and the line without its end."""
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+
+    def row(at: int) -> Row:
+        return {"n": at + FIRST_LINE, "text": lines[at].removesuffix("\r")}
+
+    return Table(name=LINES, path=(), columns=("n", "text"), rows=MadeRows(range(len(lines)), row))
+
+
+class LineNumbers:
+    """Finds the number of a line from its position."""
+
+    def __init__(self, text: str) -> None:
+        """Begin at the first line of `text`."""
+        self._text = text
+        self._position = 0
+        self._number = FIRST_LINE
+
+    def number_at(self, start: int) -> int:
+        """Return the number of the line that holds `start`; fastest where `start` is asked for in order."""
+        if start < self._position:
+            self._position, self._number = 0, FIRST_LINE
+        self._number += self._text.count("\n", self._position, start)
+        self._position = start
+        return self._number
+
+
+def has_other_numbers(text: str) -> bool:
+    """Return whether the lines of `text` begin with numbers of their own, which are not those that they have here.
+
+    Such a text is a part of a file, as tools show it; two numberings beside each other would be taken for one.
+    """
+    run, before = 0, None
+    for number, line in enumerate(text[:_LOOKED_AT].split("\n"), FIRST_LINE):
+        own = int(found[1]) if (found := _NUMBERED.match(line)) else None
+        run = run + 1 if own is not None and before is not None and own == before + 1 else 1
+        if run >= _MIN_NUMBERED and own != number:
+            return True
+        before = own
+    return False

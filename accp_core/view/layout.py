@@ -18,9 +18,9 @@ from functools import partial
 from typing import Final, NoReturn
 
 from accp_core.documents.embedded_json import WriteString, write_laid_out
-from accp_core.documents.forms import FORMS
 from accp_core.documents.json_styles import STYLES
-from accp_core.documents.literals import literal_size, write_literal
+from accp_core.documents.python_literal import literal_size, write_literal
+from accp_core.documents.reading import FORMS
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
 from accp_core.markers import MarkerStart, escape_markers

@@ -11,8 +11,7 @@ from accp_core.documents.embedded_json import WriteString, unpack_embedded_json
 from accp_core.documents.json_styles import STYLE_CODE, STYLES
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
-from accp_core.packing.columns import unpack_column
-from accp_core.packing.derived import unpack_derived
+from accp_core.packing.columns import unpack_column, unpack_derived
 from accp_core.packing.expansion import (
     DEFAULT_EXPANSION,
     Expansion,
@@ -21,7 +20,6 @@ from accp_core.packing.expansion import (
     size_of,
     table_size,
 )
-from accp_core.packing.number import spelling_decoder
 from accp_core.packing.repeated_values import unpack_repeated_values
 from accp_core.packing.tree import (
     ABSENT,
@@ -36,21 +34,23 @@ from accp_core.packing.tree import (
     Repetition,
     Table,
 )
-from accp_core.view.header import CellColumn, Header
-from accp_core.view.line_reader import LineReader
-from accp_core.view.notation import FENCE, KEY, KEY_COLUMN, TEXT_BLOCK, read_derived
-from accp_core.view.plain_values import (
+from accp_core.packing.values import spelling_decoder
+from accp_core.view.line_reader import (
     CELL_END,
     CONSTANT_END,
     END_OF_LINE,
     INLINE_END,
     NESTED_END,
     WORD_END,
+    CellColumn,
+    Header,
+    LineReader,
     QuotedCell,
     cell_value,
     plain_value,
     read_repeat_number,
 )
+from accp_core.view.notation import FENCE, KEY, KEY_COLUMN, TEXT_BLOCK, read_derived
 
 __all__ = ["MAX_READ_DEPTH", "read"]
 

@@ -9,11 +9,11 @@ from typing import Final
 from accp_core.documents.embedded_json import pack_embedded_json
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, EncodeError
-from accp_core.packing.derived import pack_derived
+from accp_core.packing.columns import pack_derived
 from accp_core.packing.expansion import DEFAULT_EXPANSION, ExpansionLimits
-from accp_core.packing.number import SpelledFloat
 from accp_core.packing.repeated_values import pack_repeated_values
 from accp_core.packing.tree import EmbeddedJson
+from accp_core.packing.values import SpelledFloat
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
 from accp_core.token_counts import has_tokens, is_longer

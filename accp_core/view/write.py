@@ -8,8 +8,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, TypeGuard
 
-from accp_core.packing.columns import last_column_with_cells, pack_keyed_rows, pack_labelled_rows, pack_list
-from accp_core.packing.derived import HIDDEN, pays_in_its_line
+from accp_core.packing.columns import (
+    HIDDEN,
+    last_column_with_cells,
+    pack_keyed_rows,
+    pack_labelled_rows,
+    pack_list,
+    pays_in_its_line,
+)
 from accp_core.packing.tree import (
     ABSENT,
     NEXT_ROW,

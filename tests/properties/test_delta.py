@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from accp_core import parse_frame, serialize_frame
 from accp_core.accp import Frame, Intent
 from accp_core.accp.state.context_state import ContextState
-from accp_core.packing.delta import REMOVED, apply, diff
+from accp_core.packing.values import REMOVED, apply, diff
 from tests.conformance.vectors import exact
 from tests.properties.strategies import deltas, floats, keys, values
 

@@ -23,7 +23,7 @@ from accp_adapters.fetching.sql.tables import Database, StoredColumn
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.strict_json import is_utf8
-from accp_core.tables.names import DistinctNames
+from accp_core.tables.table import DistinctNames
 
 __all__ = ["MAX_QUERY_STEPS", "QueryResult", "open_connection", "run_query"]
 

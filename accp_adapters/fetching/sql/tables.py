@@ -21,7 +21,7 @@ from accp_core.bounded import SizedCache
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
-from accp_core.packing.number import spelling_decoder
+from accp_core.packing.values import spelling_decoder
 from accp_core.previews.records import table_of_records
 from accp_core.references import key_of, reference_to
 from accp_core.strict_json import compact_json, escape_halves

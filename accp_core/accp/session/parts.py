@@ -35,7 +35,7 @@ from accp_core.accp.state.checkpoint import Checkpoint, CheckpointTrigger, due_t
 from accp_core.accp.state.context_state import ColdKey, ContextState, Entry
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
-from accp_core.packing.delta import diff
+from accp_core.packing.values import diff
 from accp_core.ports import Summarizer, TokenCounter
 
 __all__ = [

@@ -17,7 +17,7 @@ from accp_core.accp import grammar
 from accp_core.accp.frame import Ref, Value
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
-from accp_core.packing.delta import apply, diff
+from accp_core.packing.values import apply, diff
 from accp_core.references import StoredText, check_grant
 
 __all__ = [

@@ -4,7 +4,7 @@
     ruled        | id | name |      Markdown, psql, MySQL, boxes
     logfmt       level=info took=5  logs of Go and others
     columns      ID    NAME         columns under the words of a header
-    html_tables  <table><tr>        tables of web pages
+    markup       <table><tr>        tables of web pages
 
 Each module is a form (`frame.LineForm`). What it takes for the beginning of a grid is strict: prose, code, logs and
 lists have the signs of grids, too.

@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from accp_core.documents.grids.cells import Rows, has_numbers, read_counts, write_counts
-from accp_core.documents.grids.frame import Cells, Lines, Spell, cell_form
+from accp_core.documents.grids.cells import Cells, Lines, Rows, Spell, cell_form, has_numbers, read_counts, write_counts
 
 __all__ = ["COLUMNS"]
 

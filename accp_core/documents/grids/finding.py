@@ -13,11 +13,10 @@ from itertools import accumulate
 from typing import Final
 
 from accp_core.documents.document import BYTE_ORDER_MARK, Value
+from accp_core.documents.grids.cells import LineForm, Lines
 from accp_core.documents.grids.columns import COLUMNS
-from accp_core.documents.grids.delimited import DELIMITED
-from accp_core.documents.grids.frame import LineForm, Lines
-from accp_core.documents.grids.html_tables import HTML_TABLE, read_tables
-from accp_core.documents.grids.logfmt import LOGFMT
+from accp_core.documents.grids.lines import DELIMITED, LOGFMT
+from accp_core.documents.grids.markup import HTML_TABLE, read_tables
 from accp_core.documents.grids.ruled import RULED
 from accp_core.lazy_patterns import lazy_pattern
 

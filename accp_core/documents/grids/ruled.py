@@ -18,8 +18,7 @@ from functools import partial
 from itertools import accumulate, product, zip_longest
 from typing import Final
 
-from accp_core.documents.grids.cells import Rows, read_counts, write_counts
-from accp_core.documents.grids.frame import INDENT, Cells, Lines, Spell, cell_form
+from accp_core.documents.grids.cells import INDENT, Cells, Lines, Rows, Spell, cell_form, read_counts, write_counts
 
 __all__ = ["RULED"]
 

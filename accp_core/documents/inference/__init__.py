@@ -19,11 +19,24 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from typing import Final
 
-from accp_core.documents.inference.aligned import is_head, read_aligned, read_unheaded
-from accp_core.documents.inference.blocks import fill_blocks, key_value, read_blocks, read_settings, segments_of
-from accp_core.documents.inference.cells import RULE, Cells, Reading, sums_up
-from accp_core.documents.inference.delimited import read_delimited
-from accp_core.documents.inference.template import read_template
+from accp_core.documents.inference.columns import (
+    RULE,
+    Cells,
+    Reading,
+    is_head,
+    read_aligned,
+    read_delimited,
+    read_unheaded,
+    sums_up,
+)
+from accp_core.documents.inference.records import (
+    fill_blocks,
+    key_value,
+    read_blocks,
+    read_settings,
+    read_template,
+    segments_of,
+)
 
 __all__ = ["Inference", "InferredTable", "infer_tables"]
 

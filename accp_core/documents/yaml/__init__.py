@@ -10,6 +10,6 @@ and queries, but no view.
 
 from __future__ import annotations
 
-from accp_core.documents.yaml.forms import DOCUMENT, DOCUMENTS
+from accp_core.documents.yaml.writer import DOCUMENT, DOCUMENTS
 
 __all__ = ["DOCUMENT", "DOCUMENTS"]

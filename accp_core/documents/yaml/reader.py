@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final, NoReturn
 
-from accp_core.documents.yaml.flow import FlowReader
-from accp_core.documents.yaml.scalars import has_comment_or_key, plain_value, unescape
+from accp_core.documents.yaml.scalars import FlowReader, has_comment_or_key, plain_value, unescape
 
 __all__ = ["KEY", "read_documents"]
 

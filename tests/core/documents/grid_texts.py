@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from accp_core.packing.number import SpelledFloat
+from accp_core.packing.values import SpelledFloat
 
 __all__ = ["FORMS", "JSON", "PEOPLE"]
 

@@ -8,7 +8,7 @@ import pytest
 from accp_core.documents import Value, read
 from accp_core.documents.grids import GRIDS
 from accp_core.packing.expansion import Expansion, ExpansionError
-from accp_core.packing.number import SpelledFloat
+from accp_core.packing.values import SpelledFloat
 from accp_core.tables import open_text
 from accp_core.view import render_text
 from tests.core.documents.grid_texts import FORMS, JSON, PEOPLE

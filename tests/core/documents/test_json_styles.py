@@ -14,8 +14,8 @@ from accp_core.documents.json_styles import (
     write_styled_json,
 )
 from accp_core.packing.expansion import Expansion, ExpansionError
-from accp_core.packing.number import SpelledFloat
 from accp_core.packing.tree import EmbeddedJson
+from accp_core.packing.values import SpelledFloat
 from tests.core.exactly import exactly
 from tests.work import count_calls
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_core.documents import Value, read
-from accp_core.documents.grids import GRIDS, xml_records
-from accp_core.documents.grids.frame import Lines
-from accp_core.documents.grids.html_tables import read_tables
-from accp_core.documents.grids.logfmt import LOGFMT as LOGFMT_FORM
+from accp_core.documents.grids import GRIDS, markup
+from accp_core.documents.grids.cells import Lines
+from accp_core.documents.grids.lines import LOGFMT as LOGFMT_FORM
+from accp_core.documents.grids.markup import read_tables
 from accp_core.packing.expansion import Expansion, ExpansionError
 from accp_core.previews.records import table_of_records
 from accp_core.tables import open_text
@@ -114,7 +114,7 @@ def test_a_log_that_mixes_quotes_has_tables_and_no_view() -> None:
         (LOGFMT_FORM, [{}], "n."),
         (LOGFMT_FORM, [{"a": 1}], "n.1"),
         (LOGFMT_FORM, [{"a": [1]}], "n."),
-        (xml_records, [{"a": 1}], ""),
+        (markup, [{"a": 1}], ""),
     ],
 )
 def test_what_does_not_fit_a_form_is_not_written(form: Any, value: object, how: str) -> None:
@@ -165,7 +165,7 @@ def test_other_markup_has_no_tables(text: str) -> None:
 
 def test_repeated_elements_are_rows() -> None:
     found = value_in(XML)
-    assert found.form is xml_records
+    assert found.form is markup
     assert found.how is None
     assert found.value == {
         "channel": {

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from accp_core.documents import read
-from accp_core.documents.cut.omissions import omits_text
+from accp_core.documents.omissions import omits_text
 from accp_core.tables import open_text
 from accp_core.view import render_text
 

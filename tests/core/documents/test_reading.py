@@ -5,8 +5,7 @@ from functools import partial
 
 import pytest
 
-from accp_core.documents import Literal, Value, read
-from accp_core.documents.cut import cut_json
+from accp_core.documents import Literal, Value, cut_json, read
 from accp_core.view import render_text
 from tests.work import count_calls
 

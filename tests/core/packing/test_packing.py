@@ -9,8 +9,6 @@ from accp_core.packing.columns import (
     unpack_column,
     unpack_table,
 )
-from accp_core.packing.delta import REMOVED, Removed, apply, diff
-from accp_core.packing.equality import is_same_json
 from accp_core.packing.tree import (
     ABSENT,
     NEXT_ROW,
@@ -21,6 +19,7 @@ from accp_core.packing.tree import (
     Sparse,
     Table,
 )
+from accp_core.packing.values import REMOVED, Removed, apply, diff, is_same_json
 
 # Maps of like shape as a table, and back.
 

@@ -8,7 +8,7 @@ import pytest
 
 from accp_core.compression import ResultLimits, compress
 from accp_core.documents import looks_cut
-from accp_core.documents.cut.omissions import omits_text
+from accp_core.documents.omissions import omits_text
 from accp_core.previews import preview
 from accp_core.tables import open_text
 from tests.core.previews.test_composition import OPENING, counter, log

@@ -4,7 +4,7 @@ import pytest
 
 from accp_core.tables import tables_of
 from accp_core.tables.flatten import Items, flatten
-from accp_core.tables.plain_rows import plain_rows
+from accp_core.tables.table import plain_rows
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from accp_core.strict_json import compact_json
 from accp_core.token_counts import RememberingCounter, has_tokens, is_longer
 from accp_core.view import Options, legend_for, render, render_text
 from accp_core.view.layout import CUT_LINE, replace_cut_lines, restore
-from accp_core.view.legend import LEGEND, explanations
 from accp_core.view.notation import (
     CELL,
     INLINE,
+    LEGEND,
     LINE,
     NESTED_CELL,
     NESTED_LAST,
@@ -25,6 +25,7 @@ from accp_core.view.notation import (
     NOTATION,
     WORD,
     PlainTextRule,
+    explanations,
 )
 from accp_core.view.render_value import render_known, render_tree
 from tests.core.exactly import exactly

@@ -14,7 +14,7 @@ from rich.console import Console, RenderableType
 
 from accp_adapters.cli.tables import percent, plain_table
 from accp_adapters.tokens import o200k_base
-from accp_core.packing.equality import is_same_json
+from accp_core.packing.values import is_same_json
 from accp_core.strict_json import compact_json
 from accp_core.view import Options, read, render
 from tests.harness.bench.data import find_data, read_json

@@ -14,7 +14,7 @@ from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from accp_core.packing.equality import is_same_json
+from accp_core.packing.values import is_same_json
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
 

@@ -9,8 +9,8 @@ from accp_core.accp import Codec, Message
 from accp_core.accp.frame import Intent
 from accp_core.compression import ResultLimits, compress
 from accp_core.documents import yaml
-from accp_core.packing.delta import apply, diff
 from accp_core.packing.expansion import Expansion
+from accp_core.packing.values import apply, diff
 from accp_core.strict_json import compact_json
 from tests.conformance.vectors import exact
 from tests.harness.fuzz.choices import choose

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from accp_adapters.fetching import value_at
 from accp_core.documents.json_styles import write_styled_json
-from accp_core.packing.number import SpelledFloat
+from accp_core.packing.values import SpelledFloat
 from tests.properties.json_values import values as json_values
 
 

@@ -17,6 +17,7 @@ from accp_core.documents import json_document
 
 __all__ = ["MIN_CUT_CHARS", "CutJson", "OpenContainer", "end_of_json", "open_containers", "read_cut_json"]
 
+
 MIN_CUT_CHARS: Final = 200
 """Characters of a document up to its cut; a shorter one saves less than the line that tells about the cut."""
 _MIN_STRING_CHARS: Final = 40

@@ -16,6 +16,7 @@ from accp_core.lazy_patterns import lazy_pattern
 
 __all__ = ["Omission", "find_dots", "find_omissions", "looks_cut", "omits_in_value", "omits_text"]
 
+
 _VERB: Final = r"(?:omitted|truncated|elided|skipped|clipped|removed|hidden|snipped|cut(?:\soff)?)"
 _STEMS: Final = (
     "mitted", "runcated", "ipped", "lided", "emoved", "idden", " cut", "MITTED", "RUNCATED", "IPPED",

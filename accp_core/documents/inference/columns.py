@@ -1,0 +1,538 @@
+"""What cells are, and how many bits it says that a column has cells that are alike.
+
+A reading of lines as rows is believed by its bits: how improbable it is that lines that are no table agree so well.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+__all__ = [
+    "MAX_COLUMNS",
+    "RULE",
+    "SAMPLE",
+    "STRONG",
+    "Cells",
+    "Reading",
+    "class_of",
+    "column_bits",
+    "header_rows",
+    "is_head",
+    "names_of",
+    "read_aligned",
+    "read_delimited",
+    "read_unheaded",
+    "sums_up",
+    "top_class",
+]
+
+
+SAMPLE: Final = 200
+"""Rows that show what the cells of a column are."""
+MAX_COLUMNS: Final = 400
+RULE: Final = re.compile(r"[\s|+:=_~*─-]*[-=_─~]{2,}[\s|+:=_~*─-]*")
+"""A line of dashes below a header or between rows."""
+_CLASS: Final = re.compile(
+    r"(?P<D>\d{4}[-/.]\d\d[-/.]\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?Z| ?[+-]\d\d:?\d\d)?)?"
+    r"|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\[?\d{1,2}[/-][A-Z][a-z]{2}[/-]\d{4}\S*|\d{8}T\d{6}Z?)"
+    r"|(?P<T>[+-]?\d{1,3}:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?[AaPp][Mm])?|\d+days|\d+:\d\d\.\d\d)"
+    r"|(?P<I>(?:\d{1,3}\.){3}\d{1,3}(?:[:/]\S+)?|(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}"
+    r"|[0-9a-f]{0,4}(?:::?[0-9a-f]{1,4}){2,7}(?:/\d+)?)"
+    r"|(?P<N>[-+(]?[$€£]?\d[\d,.']*(?:[eE][+-]?\d+)?(?:\)|%|[kKMGTPmgt]i?[Bb]?|[a-zµ]{1,3}|\*)?|[+-]?(?:Inf|NaN))"  # noqa: RUF001
+    r"|(?P<H>0x[0-9a-fA-F]+|(?=[a-f-]*\d)[0-9a-f]{4,}(?:-[0-9a-f]{3,})*|[a-z-]{0,10}(?:[-r][-w][-xsStT]){3}[.+@]?)"
+    r"|(?P<M>(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},?)"
+    r"|(?P<P>(?:[~.]{0,2}/|[A-Z]:\\)\S*)"
+    r"|(?P<Z>[-–—*.?]{0,4}|[nN]/?[aA]|[nN]one|[nN]ull|NULL|<none>|\(null\))"  # noqa: RUF001
+    r"|(?P<K>[A-Za-z_][\w.-]*[=:].+)|(?P<W>[A-Za-z_][\w.-]*)|(?P<X>\S+)|(?P<S>.+)",
+    re.DOTALL,
+)
+_BITS: Final = {
+    "D": 6.0,
+    "T": 5.0,
+    "I": 6.0,
+    "N": 3.0,
+    "H": 4.0,
+    "M": 5.0,
+    "P": 3.0,
+    "K": 1.0,
+    "W": 0.5,
+    "X": 0.2,
+    "S": 0.0,
+}
+"""Bits of a date, time, address, number, hex or mode, month or day, path, pair, word, sign, text."""
+STRONG: Final = frozenset("DTINHMP")
+"""Classes that names of columns and words of prose hardly have."""
+_LONG: Final = 200
+_ALIKE: Final = 0.8
+"""The share of the cells of a column that have its class."""
+_NAME: Final = re.compile(r"[^\W\d][\w .#%()/&+*-]{0,60}|[%#][\w.]*|#")
+
+Cells = list[str | None]
+"""The cells of a row; None: it has none there."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """Lines read as rows."""
+
+    how: str
+    """By what: "columns between |", "columns by alignment", "lines that begin alike", "blocks of keys and values"."""
+    start: int
+    """The number of its first line, its header among them, from 0."""
+    end: int
+    """The number of the line behind its last one."""
+    columns: list[str]
+    rows: list[Cells]
+    lines: list[int]
+    """The number of the (first) line of each row."""
+    bits: float
+    is_headed: bool = True
+    """Whether the text names the columns."""
+
+
+@lru_cache(maxsize=50_000)
+def class_of(cell: str) -> str:
+    """Return the letter of what a cell is, "Z" for a word for nothing."""
+    found = _CLASS.fullmatch(cell.strip(" \"'[]()") if len(cell) < _LONG else "a b")
+    return (found.lastgroup if found else None) or "S"
+
+
+def column_bits(cells: Sequence[str | None]) -> float:
+    """Return how improbable it is that cells of no column are so much alike."""
+    there = [cell for cell in cells[:SAMPLE] if cell]
+    classes = Counter(map(class_of, there))
+    size = len(there) - classes.pop("Z", 0)
+    if len(there) < 2 or not classes:
+        return 0.0
+    top, count = classes.most_common(1)[0]
+    bits = count * _BITS[top] - 2.0 * (size - count) if count >= _ALIKE * size else 0.0
+    values = len(set(there))
+    if top in "WXKS" and len(there) >= 4 and values <= max(2, len(there) // 3) and max(map(len, there)) < 40:
+        bits = max(bits, 1.5 * (len(there) - values))
+    return bits * len(cells) / min(len(cells), SAMPLE)
+
+
+def top_class(cells: Iterable[str | None]) -> str:
+    """Return the class of at least four of five cells that are something, else ""."""
+    classes = Counter(class_of(cell) for cell in cells if cell)
+    classes.pop("Z", 0)
+    top, count = classes.most_common(1)[0] if classes else ("", 0)
+    return top if count >= _ALIKE * classes.total() else ""
+
+
+def header_rows(rows: Sequence[Sequence[str | None]]) -> int:
+    """Return how many rows at the top name the columns: 0, 1 or 2."""
+    return next((count for count in (1, 2) if len(rows) > count and _is_header(rows, count)), 0)
+
+
+def _is_header(rows: Sequence[Sequence[str | None]], count: int) -> bool:
+    body, width = rows[count : count + SAMPLE], len(rows[0])
+    contrast = conflict = plain = 0
+    for number, column in enumerate(zip(*body, strict=False)):
+        top = top_class(column)
+        names = [name for row in rows[:count] if number < len(row) and (name := row[number])]
+        if top in STRONG:
+            is_name = bool(names) and all(class_of(name) not in (top, "N") for name in names)
+            contrast += is_name
+            conflict += bool(names) and not is_name
+        elif names and names[-1] not in column and _NAME.fullmatch(names[-1]):
+            plain += 1
+    if contrast and not conflict and (contrast > 1 or contrast + plain >= 0.6 * width):
+        return True
+    return count == 1 and not conflict and plain == width == len(set(rows[0])) and len(body) > 1
+
+
+def names_of(header: Sequence[str | None], width: int) -> list[str]:
+    """Return names for columns; those without one are `c0`, `c1`, …"""
+    names = [" ".join((name or "").split()).strip('"*:') for name in header[:width]]
+    names += [""] * (width - len(names))
+    taken: Counter[str] = Counter()
+    for number, name in enumerate(names):
+        names[number] = name = name or f"c{number}"
+        taken[name] += 1
+        if taken[name] > 1:
+            names[number] = f"{name}_{taken[name]}"
+    return names
+
+
+def sums_up(rows: Sequence[Sequence[str | None]]) -> bool:
+    """Return whether the last row is no row but a sum: most of its cells are empty, its words stand in no other row."""
+    *above, last = rows or [()]
+    filled = sorted(sum(map(bool, row)) for row in above)
+    there = [(number, cell) for number, cell in enumerate(last) if cell]
+    if len(above) < 3 or len(there) < 2 or 3 * len(there) > 2 * filled[len(above) // 2]:
+        return False
+    words = [(number, cell) for number, cell in there if class_of(cell) not in STRONG]
+    is_new = not any(number < len(row) and row[number] == cell for row in above for number, cell in words)
+    return is_new and bool(words) and len(words) < len(there)
+
+
+# Lines that have a mark equally often, whatever stands above, below and between them.
+
+_MARKS: Final = {"\t": 1.2, "|": 1.2, ";": 0.9, ",": 0.7, ":": 0.5}
+"""The marks, with the bits of one that all lines have as often."""
+_QUOTED: Final = re.compile(r'"(?:[^"]|"")*"')
+_OPEN: Final = re.compile(r'(?:^|[,;\t])\s?"(?:[^"]|"")*$')
+_MAX_LINE: Final = 65_536
+_MAX_CELL_LINES: Final = 30
+_MAX_ODD: Final = 4
+"""Lines of other counts that end a run."""
+
+_Line = tuple[int, int, str]
+"""The numbers of the first line and of the one behind, and the text; a quoted cell may have several lines."""
+
+
+def read_delimited(lines: Sequence[str]) -> Iterator[Reading]:
+    """Yield the readings of runs of lines that have a mark equally often."""
+    for mark in _MARKS:
+        if sum(mark in line for line in lines) < 2:
+            continue
+        rows = list(_logical(lines, mark))
+        counts = [_count(line, mark) for _, _, line in rows]
+        tally = Counter(count for count in counts if 0 < count < MAX_COLUMNS)
+        for count, seen in sorted(tally.items(), key=lambda each: -each[1] * min(each[0], 8))[:3]:
+            if seen >= 2 and (count >= 2 or mark not in ",:"):
+                for run in _runs(rows, counts, mark, count):
+                    if (found := _reading(rows, counts, run, mark, count)) is not None:
+                        yield found
+
+
+def _logical(lines: Sequence[str], mark: str) -> Iterator[_Line]:
+    at = 0
+    while at < len(lines):
+        end, line = at + 1, lines[at]
+        if mark in ",;\t" and '"' in line and line.count('"') % 2 and _OPEN.search(line):
+            while end < min(at + _MAX_CELL_LINES, len(lines)) and line.count('"') % 2:
+                line += "\n" + lines[end]
+                end += 1
+            if line.count('"') % 2:
+                end, line = at + 1, lines[at]
+        yield at, end, line
+        at = end
+
+
+def _count(line: str, mark: str) -> int:
+    if len(line) > _MAX_LINE or (mark == "|" and RULE.fullmatch(line)):
+        return 0
+    return (_QUOTED.sub("", line) if '"' in line and mark != "|" else line).count(mark)
+
+
+def _is_beside(line: str, mark: str) -> bool:
+    """Return whether a line between rows is none: blank, a rule, a comment."""
+    return not line.strip() or (mark == "|" and RULE.fullmatch(line) is not None) or line.startswith("#")
+
+
+def _runs(rows: Sequence[_Line], counts: Sequence[int], mark: str, count: int) -> Iterator[list[int]]:
+    run: list[int] = []
+    odd = 0
+    for number, (_, _, line) in enumerate(rows):
+        if counts[number] == count:
+            run.append(number)
+            odd = 0
+        elif not _is_beside(line, mark):
+            odd += 1 + (counts[number] == 0)
+            if odd > _MAX_ODD and run:
+                yield run
+                run = []
+    if run:
+        yield run
+
+
+def _split(line: str, mark: str) -> list[str]:
+    if mark == "|":
+        line = line.strip()
+        line = line[1:-1] if line.startswith("|") and line.endswith("|") and len(line) > 1 else line
+        return [cell.strip() for cell in line.replace("\\|", "\x00").split("|")]
+    if '"' in line:
+        try:
+            return [cell.strip() for cell in next(csv.reader([line], delimiter=mark, skipinitialspace=True), [])]
+        except csv.Error:
+            pass
+    return [cell.strip() for cell in line.split(mark)]
+
+
+def _reading(rows: Sequence[_Line], counts: Sequence[int], run: list[int], mark: str, count: int) -> Reading | None:
+    cells, at, odd = _cells(rows, counts, run, mark, count)
+    width = max(map(len, cells))
+    if len(cells) < 2 or width < 2 or _is_code(cells, [rows[number][2] for number in at], mark):
+        return None
+    is_ruled = mark == "|" and at[0] + 1 < len(rows) and bool(RULE.fullmatch(rows[at[0] + 1][2]))
+    top = 1 if is_ruled else header_rows(cells)
+    header = [" ".join(filter(None, column)) for column in zip(*cells[:top], strict=False)]
+    body = [(row, number) for row, number in zip(cells[top:], at[top:], strict=True) if not top or row != cells[0]]
+    if not body:
+        return None
+    found: list[Cells] = [[*row, *[None] * (width - len(row))] for row, _ in body]
+    structure = _MARKS[mark] * min(count, 6) * len(found)
+    bits = structure + (30.0 + 4.0 * len(found)) * is_ruled - 4.0 * odd
+    bits += sum(column_bits([row[number] for row in found]) for number in range(width))
+    bits -= 3.0 * sum(len(cell.split()) > 12 for row in found[:SAMPLE] for cell in row if cell)
+    spaced = sum(rows[number][2].count(mark + " ") > count / 2 for number in at) if mark in ",;:" else 0
+    bits -= (structure + 2 * len(found)) * spaced / len(at) + 2.0 * len(found) * (mark in ",;" and not top)
+    bits -= 10.0 * (mark == ":" and len(found) < 3)
+    start, end = rows[at[0]][0], rows[at[-1]][1]
+    how = f"columns between {'tabs' if mark == chr(9) else mark}"
+    return Reading(
+        how, start, end, names_of(header, width), found, [rows[number][0] for _, number in body], bits, bool(top)
+    )
+
+
+def _cells(
+    rows: Sequence[_Line], counts: Sequence[int], run: list[int], mark: str, count: int
+) -> tuple[list[list[str]], list[int], int]:
+    """Return the cells of the lines of a run, their numbers, and how many lines between them are odd."""
+    cells: list[list[str]] = []
+    at: list[int] = []
+    odd = 0
+    for number in range(run[0], run[-1] + 1):
+        line, is_short = rows[number][2], 0 < counts[number] < count and mark in "\t;|"
+        if counts[number] == count or (is_short and count - counts[number] <= max(2, count // 3)):
+            cells.append(_split(line, mark))
+            at.append(number)
+            odd += counts[number] != count
+        elif line.strip() and not RULE.fullmatch(line):
+            odd += 1
+    typical = sorted(sum(map(bool, row)) for row in cells)[len(cells) // 2]
+    while typical > 1 and len(cells) > 2 and sum(map(bool, cells[0])) <= max(1, len(cells[0]) // 8):
+        del cells[0], at[0]
+    while typical > 1 and len(cells) > 2 and sum(map(bool, cells[-1])) <= 1 < sum(map(bool, cells[-2])):
+        del cells[-1], at[-1]
+    return cells, at, odd
+
+
+def _is_code(cells: Sequence[Sequence[str]], lines: Sequence[str], mark: str) -> bool:
+    """Return whether rows are those of a literal, of calls, of addresses, or `words: text`."""
+    firsts = [row[0] for row in cells]
+    if mark == ",":
+        ends = sum(line.rstrip().endswith((",", "],", ");")) for line in lines)
+        return 2 * max(ends, sum(first[:1] in "[({" and first != "" for first in firsts)) > len(lines)
+    if mark == ":":
+        addresses = 4 * sum(cell[:2] == "//" for row in cells for cell in row)
+        return addresses > len(cells) or 5 * sum(" " in first for first in firsts) > len(cells)
+    return False
+
+
+# Columns that blanks keep apart: under the words of a header, or without one.
+
+_HOW: Final = "columns by alignment"
+_WORD: Final = re.compile(r"\S+")
+_DASHES: Final = re.compile(r"[-=─~]+")
+_HEAD: Final = re.compile(
+    r"[A-Za-z%#][^\s=;{}<>\"'`]*(?<![,!?;])|[#%]|\d+[A-Za-z%][\w%/-]*|[-|/+*.:]{1,5}|[(<\[][A-Za-z][\w %/.-]*[)>\]]"
+    r"|\||#?\d{1,3}"
+)
+_APART: Final = re.compile(r"\s{2,}|\t")
+_MAX_HEADER: Final = 2_000
+_MAX_WORDS: Final = 80
+_FREE: Final = 0.06
+"""The share of the lines that may have a sign where two columns meet."""
+
+_Spans = list[tuple[int, int]]
+"""Where the words of a header begin and end."""
+
+
+def is_head(line: str) -> bool:
+    """Return whether a line may name columns."""
+    words = line.split()
+    if not 2 <= len(words) <= _MAX_WORDS or len(line) > _MAX_HEADER or line.rstrip()[-1] in ".:,;{(":
+        return False
+    if any(word[-1] in ",;!?" or (word[-1] == "." and len(word) > 5) for word in words):
+        return False
+    named = sum(_HEAD.fullmatch(word) is not None and not word.isdigit() for word in words)
+    return named >= 0.85 * len(words) and any(word[0].isalpha() for word in words)
+
+
+def read_aligned(lines: Sequence[str], top: int, end: int, again: frozenset[str]) -> Reading | None:
+    """Return the reading of the lines under a header, up to `end`; a line that stands `again` in the text is one."""
+    head = lines[top]
+    if top + 1 >= end or not is_head(head) or " | " in head:
+        return None
+    words, is_ruled = _words(head, lines[top + 1])
+    body, odd = _body(lines, top + 1 + is_ruled, end, words, head)
+    is_again = head in again
+    if len(body) < (1 if is_ruled or is_again or len(words) > 3 else 2):
+        return None
+    texts = [lines[number] for number in body]
+    sample = texts[:SAMPLE]
+    shift = len(head) - len(head.lstrip())
+    if shift >= 3 and not is_ruled and sum(bool(text[: shift - 1].strip()) for text in sample) > 0.5 * len(sample):
+        words = [(0, 0), *words]
+    bounds, spans, clean = _bounds(head, sample, words, is_ruled=is_ruled)
+    if len(spans) < 2:
+        return None
+    rows = [_cut(text, bounds) for text in texts]
+    names = [head[start:stop].strip() for start, stop in spans[:-1]] + [head[spans[-1][0] :].strip()]
+    fit = sum(_fits(words, text) for text in sample) / len(sample)
+    bits = _bits(head, names, rows, fit, clean, odd, is_ruled=is_ruled, is_again=is_again)
+    if bits is None:
+        return None
+    return Reading(_HOW, top, body[-1] + 1, names_of(names, len(spans)), rows, body, bits)
+
+
+def _words(head: str, rule: str) -> tuple[_Spans, bool]:
+    """Return where the words of a header stand, by the rule below it where there is one."""
+    is_ruled = RULE.fullmatch(rule) is not None and "|" not in rule
+    marks = [found.span() for found in _DASHES.finditer(rule)] if is_ruled else []
+    return marks if len(marks) > 1 else [found.span() for found in _WORD.finditer(head)], is_ruled
+
+
+def _bits(
+    head: str,
+    names: Sequence[str],
+    rows: Sequence[Cells],
+    fit: float,
+    clean: int,
+    odd: int,
+    *,
+    is_ruled: bool,
+    is_again: bool,
+) -> float | None:
+    """Return the bits of rows under a header; None: nothing shows that it is one."""
+    columns = [[row[number] for row in rows] for number in range(len(names))]
+    strong = sum(
+        top_class(column[:SAMPLE]) in STRONG and class_of(name) not in STRONG
+        for name, column in zip(names, columns, strict=True)
+    )
+    caps = head.upper() == head and any(map(str.isalpha, head))
+    apart = "  " in head.strip()
+    if not (strong or is_ruled or is_again or (apart and (caps or len(rows) > 2))):
+        return None
+    size = len(rows)
+    bits = sum(map(column_bits, columns)) + size * min(clean, 6) * (fit - 0.4) - 4.0 * odd
+    bits += 3.0 * strong + 12.0 * is_ruled + 10.0 * (caps and len(names) > 2) + 5.0 * apart
+    bits += is_again * (20.0 + 3.0 * size) - (0 if strong or is_ruled or is_again or caps or apart else 2.0 * size + 10)
+    bits -= 15.0 * sum(name in column[:SAMPLE] for name, column in zip(names, columns, strict=True))
+    return bits - 8.0 * (fit < 0.6) - 1.0 * size * (len(names) == 2 and not is_ruled)
+
+
+def _fits(words: Sequence[tuple[int, int]], line: str) -> float:
+    """Return which share of the words of a header has a cell of `line` under its begin or end, or nothing there."""
+    found = [word.span() for word in _WORD.finditer(line)]
+    starts, ends = {start for start, _ in found}, {end for _, end in found}
+    hits = sum(start in starts or end in ends or not line[max(start - 1, 0) : end + 1].strip() for start, end in words)
+    return hits / len(words)
+
+
+def _body(lines: Sequence[str], at: int, end: int, words: _Spans, head: str) -> tuple[list[int], int]:
+    """Return the lines under a header that fit it, and how many between them do not."""
+    body: list[int] = []
+    odd = waiting = 0
+    for number in range(at, end):
+        line = lines[number]
+        if not line.strip():
+            break
+        if line.strip() == head.strip() or RULE.fullmatch(line):
+            continue
+        size = len(line.split())
+        is_row = _fits(words, line) >= 0.5 or size == len(words) or (size > len(words) and _fits(words[:3], line) > 0.6)
+        if is_row and body and is_head(line) and _is_new_head(lines, number, end, body[0]):
+            while len(body) > 1 and not _strong(lines[body[-1]]):
+                body.pop()
+            break
+        if is_row:
+            body.append(number)
+            odd, waiting = odd + waiting, 0
+        else:
+            waiting += 1
+            if waiting > 2 or is_head(line) or not body:
+                break
+    return body, odd
+
+
+def _strong(line: str) -> int:
+    return sum(class_of(word) in STRONG for word in line.split())
+
+
+def _is_new_head(lines: Sequence[str], at: int, end: int, first: int) -> bool:
+    """Return whether a line is a header rather than a row: the lines around it have numbers where it has none."""
+    return at + 1 < end and not _strong(lines[at]) and min(_strong(lines[at + 1]), _strong(lines[first])) >= 2
+
+
+def _bounds(head: str, sample: Sequence[str], words: _Spans, *, is_ruled: bool) -> tuple[list[int], _Spans, int]:
+    """Return where columns begin, the words of each as one span, and how many bounds are blank in nearly all lines."""
+    fitting = [text for text in sample if _fits(words, text) > 0.99]
+    if 4 * len(fitting) < len(sample):
+        if not is_ruled and sum(len(text.split()) == len(words) for text in sample) >= 0.8 * len(sample):
+            return [0, *(start - 1 for start, _ in words[1:])], list(words), 0
+        fitting = list(sample)
+    longest = max(map(len, fitting))
+    filled = Counter(place for text in fitting for place, sign in enumerate(text) if sign != " ")
+    most = _FREE * len(fitting)
+    bounds, spans, clean = [0], [words[0]], 0
+    for start, end in words[1:]:
+        before, stop = spans[-1][1], start
+        inner = range(stop - 1, before - 1, -1)
+        outer = [] if is_ruled else [*range(before - 1, max(spans[-1][0] + 1, bounds[-1]), -1), *range(stop, end - 1)]
+        best = min([*inner, *outer], key=lambda place: filled[place], default=stop - 1)
+        is_free = filled[best] <= most
+        is_narrow = stop == before + 1
+        is_one = is_narrow and not is_ruled and sum(bool(text[start - 1 : end].strip()) for text in fitting) <= most
+        if (is_free and not (is_one and best >= start - 1)) or not is_narrow or start >= longest + 40:
+            bounds.append(best if is_free else stop - 1)
+            spans.append((start, end))
+            clean += is_free
+        else:
+            spans[-1] = (spans[-1][0], end)
+    return bounds, spans, clean
+
+
+def _cut(text: str, bounds: Sequence[int]) -> Cells:
+    """Return the cells of a line: at the bounds where it is blank there, else by its words."""
+    width = len(bounds)
+    if all(text[at : at + 1] in ("", " ") or text[at - 1 : at] == " " for at in bounds[1:]):
+        return [text[start:end].strip() or None for start, end in zip(bounds, [*bounds[1:], None], strict=True)]
+    apart: list[str] = _APART.split(text.strip())
+    words = text.split()
+    for parts in (apart, words):
+        if len(parts) == width:
+            return list(parts)
+    if len(words) > width and len(apart) < width:
+        return [*words[: width - 1], " ".join(words[width - 1 :])]
+    cells: list[list[str]] = [[] for _ in range(width)]
+    for found in _WORD.finditer(text):
+        middle = (found.start() + min(found.end(), found.start() + 12)) // 2
+        cells[max(bisect_left(bounds, middle + 1) - 1, 0)].append(found[0])
+    return [" ".join(cell) or None for cell in cells]
+
+
+def read_unheaded(lines: Sequence[str], start: int, end: int) -> Reading | None:
+    """Return the reading of lines whose words stand apart in the same places."""
+    at = [number for number in range(start, end) if lines[number].strip() and not lines[number].startswith("#")]
+    if len(at) < 4:
+        return None
+    bounds = _gaps([lines[number] for number in at[:SAMPLE]], 1 if len(at) >= 12 else 2)
+    if not 3 <= len(bounds) <= 60:
+        return None
+    cut = [(_cut(lines[number], bounds), number) for number in at]
+    kept = [(row, number) for row, number in cut if sum(map(bool, row)) > max(1, len(bounds) // 4)]
+    if len(kept) < 4 or len(at) - len(kept) > 2:
+        return None
+    rows, at_rows = [row for row, _ in kept], [number for _, number in kept]
+    top = int(is_head(lines[at_rows[0]]) and header_rows(rows) == 1)
+    names, rows = names_of(rows[0] if top else [], len(bounds)), rows[top:]
+    bits = sum(column_bits([row[number] for row in rows]) for number in range(len(bounds)))
+    bits += 0.3 * len(rows) * min(len(bounds) - 1, 5) - 4.0 * (len(at) - len(kept)) - 10
+    return Reading(_HOW, at_rows[0], at_rows[-1] + 1, names, rows, at_rows[top:], bits, bool(top))
+
+
+def _gaps(sample: Iterable[str], wide: int) -> list[int]:
+    """Return where columns begin: behind places that are blank in nearly all lines."""
+    texts = [text[:500] for text in sample]
+    filled = Counter(place for text in texts for place, sign in enumerate(text) if sign != " ")
+    reach = sorted(map(len, texts))[len(texts) // 2]
+    bounds, at = [0], 0
+    while at < reach:
+        stop = at
+        while stop < reach and filled[stop] <= 0.03 * len(texts):
+            stop += 1
+        if at < stop < reach and at and stop - at >= wide:
+            bounds.append(stop - 1)
+        at = max(stop, at + 1)
+    return bounds

@@ -167,7 +167,8 @@ def _infer(document: Document) -> Inference:
     if is_markup or any(isinstance(value, Literal) or value.form not in GRIDS for value in values):
         return Inference()
     outside = sum(last - first + 1 for first, last in document.lines_outside)
-    if outside <= _EXPLAINED * (document.source.count("\n") + 1):
+    # What is behind an omission may be the rest of a grid, without its header.
+    if outside <= _EXPLAINED * (document.source.count("\n") + 1) or (values and document.is_cut):
         return Inference()
     found = infer_tables(document.source)
     # A grid names its columns, so what has no names does not take its place.

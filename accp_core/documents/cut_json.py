@@ -15,7 +15,7 @@ from typing import Final
 
 from accp_core.documents import json_document
 
-__all__ = ["MIN_CUT_CHARS", "CutJson", "OpenContainer", "end_of_json", "open_containers", "read_cut_json"]
+__all__ = ["MIN_CUT_CHARS", "CutJson", "end_of_json", "read_cut_json"]
 
 
 MIN_CUT_CHARS: Final = 200
@@ -49,7 +49,7 @@ class CutJson:
 
 
 @dataclass(slots=True)
-class OpenContainer:
+class _OpenContainer:
     """An array or an object that is open at the cut."""
 
     bracket: str
@@ -92,7 +92,7 @@ def read_cut_json(text: str, start: int, end: int, *, is_exact: bool = False) ->
     """
     if end - start < MIN_CUT_CHARS and not text.startswith('"', end):
         return None
-    containers, string = open_containers(text, start, end)
+    containers, string = _open_containers(text, start, end)
     for cut, closing in _cuts(text, start, containers, string, end, is_exact=is_exact):
         if cut - start >= MIN_CUT_CHARS:
             found = _closed_at(text[start:cut], closing)
@@ -110,9 +110,9 @@ def _closed_at(beginning: str, closing: str) -> CutJson | None:
     return CutJson(value, written, len(beginning))
 
 
-def open_containers(text: str, start: int, end: int) -> tuple[list[OpenContainer], int]:
+def _open_containers(text: str, start: int, end: int) -> tuple[list[_OpenContainer], int]:
     """Return the containers that are open at `end`, outer ones first, and the start of an open string, or -1."""
-    containers: list[OpenContainer] = []
+    containers: list[_OpenContainer] = []
     before = ""
     for token in _TOKEN.finditer(text, start, end):
         sign = token[0]
@@ -122,7 +122,7 @@ def open_containers(text: str, start: int, end: int) -> tuple[list[OpenContainer
         elif sign == ":":
             containers[-1].name = before
         elif sign in _CLOSING:
-            containers.append(OpenContainer(sign, token.start()))
+            containers.append(_OpenContainer(sign, token.start()))
         elif sign in "]}":
             containers.pop()
         elif token[1] == "":
@@ -132,12 +132,12 @@ def open_containers(text: str, start: int, end: int) -> tuple[list[OpenContainer
     return containers, end if is_string else -1
 
 
-def _is_value_next(before: str, innermost: list[OpenContainer]) -> bool:
+def _is_value_next(before: str, innermost: list[_OpenContainer]) -> bool:
     return bool(innermost) and before in (":" if innermost[0].bracket == "{" else "[,") and before != ""
 
 
 def _cuts(
-    text: str, start: int, containers: list[OpenContainer], string: int, end: int, *, is_exact: bool
+    text: str, start: int, containers: list[_OpenContainer], string: int, end: int, *, is_exact: bool
 ) -> Iterator[tuple[int, str]]:
     """Yield the positions at which the document may be closed, each with what closes it, the last one first."""
     closing = "".join(_CLOSING[container.bracket] for container in reversed(containers))
@@ -171,7 +171,7 @@ def _chars_before_inner_cut(string: str, *, is_exact: bool) -> int:
     return at
 
 
-def _is_behind_value(body: str, innermost: OpenContainer, *, is_exact: bool) -> bool:
+def _is_behind_value(body: str, innermost: _OpenContainer, *, is_exact: bool) -> bool:
     """Return whether the document is whole up to the end of `body` but for what closes it; a number may be cut."""
     last = body.rstrip()[-1:]
     is_number = not is_exact and last.isdigit() and body[-1:] == last

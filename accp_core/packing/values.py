@@ -1,4 +1,7 @@
-"""Numbers that keep the spelling of their source, so that `12.50`, `1E5` and `-0` are written again as they were."""
+"""JSON values: numbers that keep their spelling, what is equal, and how one value differs from another.
+
+A number that keeps its spelling is written again as it was: `12.50`, `1E5`, `-0`.
+"""
 
 from __future__ import annotations
 

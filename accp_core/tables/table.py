@@ -1,4 +1,4 @@
-"""A table of a stored value: what a preview describes and a query reads."""
+"""A table of a stored value: its rows and names, arrays that have rows as they stand, and the table of the lines."""
 
 from __future__ import annotations
 

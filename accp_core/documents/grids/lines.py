@@ -1,6 +1,7 @@
-"""A form: CSV, TSV and lines of cells between semicolons, as RFC 4180 quotes them.
+"""Two forms of a row in a line: cells between delimiters (CSV, TSV, semicolons; RFC 4180) and pairs (logfmt).
 
-A first row of names is the header; without one the columns are `c0`, `c1`, …
+A first row of names is the header of delimited cells; without one the columns are `c0`, `c1`, … In logfmt each pair of
+a line names its column.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""A form: the tables of a web page, which are rows for queries; the page itself stays as it is.
+"""Two forms of markup without a view: the tables of web pages, and the repeated elements of XML.
 
-The names of the columns are the cells of the rows that begin a table and have nothing but `th`, those of several such
-rows joined. A cell is its text without markup; one of several columns or rows stands in each of them.
+The names of the columns of a table are the cells of the rows that begin it and have nothing but `th`, those of several
+such rows joined. A cell is its text without markup; one of several columns or rows stands in each of them. The module
+itself is the form of a whole text of XML.
 """
 
 from __future__ import annotations

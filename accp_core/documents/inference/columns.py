@@ -1,4 +1,4 @@
-"""What cells are, and how many bits it says that a column has cells that are alike.
+"""Columns by constant delimiters or by alignment, and the bits that say how far a reading is to be believed.
 
 A reading of lines as rows is believed by its bits: how improbable it is that lines that are no table agree so well.
 """

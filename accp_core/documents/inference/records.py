@@ -1,4 +1,8 @@
-"""Lines whose first words are of the same kinds: logs, listings; and lines with pairs: `name{key="value"} 1`."""
+"""Records: lines whose words are of the same kinds, and blocks of lines that begin alike.
+
+The varying parts of like lines are columns, pairs such as `name{key="value"} 1` among them; a block is a row of the
+pairs in it, with the tables in it as child tables.
+"""
 
 from __future__ import annotations
 

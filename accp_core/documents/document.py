@@ -172,7 +172,7 @@ class Document:
 
     @functools.cached_property
     def lines_outside(self) -> tuple[tuple[int, int], ...]:
-        """The first and the last number of each run of lines that hold no part of a value, blank ones around left out.
+        """The first and the last number of each run of lines of which more than a mark is in no value.
 
         Lines have numbers from 1.
         """
@@ -198,7 +198,10 @@ def _lines_of(source: str, prose: Prose) -> tuple[int, int] | None:
         end = source.rfind("\n", start, end) + 1 or start
     text = source[start:end]
     if not text.strip():
-        return None
+        # Of a line that holds a part of a value, what is longer than a mark of a cut is left out, too.
+        start, text = prose.start, source[prose.start : prose.end]
+        if len(text.strip()) <= _MAX_REST:
+            return None
     first = source.count("\n", 0, start + len(text) - len(text.lstrip())) + 1
     return first, first + text.strip().count("\n")
 

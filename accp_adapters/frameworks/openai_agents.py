@@ -9,14 +9,17 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import Any, Final, cast
 
-from agents import ToolOutputText
-from agents.agent_tool_input import default_tool_input_builder
-
 from accp_adapters.extras import needs
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
 from accp_adapters.frameworks.parts import Projected, carried
 from accp_adapters.messages import Layout, Projection, project_messages
 from accp_adapters.policy import Policy
+
+with needs("openai-agents"):
+    from agents import Agent, FunctionTool, ToolOutputText
+    from agents.agent_tool_input import default_tool_input_builder
+    from agents.run import CallModelData, ModelInputData
+    from agents.tool_context import ToolContext
 
 __all__ = ["AccpInputFilter", "answer", "question"]
 
@@ -42,12 +45,6 @@ async def answer(done: Any) -> Any:
     shown = project_messages(done.to_input_list(), layout=Layout.OPENAI_RESPONSES)
     parts = carried(str(done.final_output), shown)
     return done.final_output if isinstance(parts, str) else [ToolOutputText(text=text) for text in parts]
-
-
-with needs("openai-agents"):
-    from agents import Agent, FunctionTool
-    from agents.run import CallModelData, ModelInputData
-    from agents.tool_context import ToolContext
 
 
 _NOTHING: Final = project_messages([], layout=Layout.OPENAI_RESPONSES)

@@ -11,13 +11,19 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from pydantic_ai.messages import ModelMessage, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
-
 from accp_adapters.extras import needs
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
 from accp_adapters.frameworks.parts import ShownPart, carried, cites, made_call, project_parts, result, texts_of, words
 from accp_adapters.messages import Projection
 from accp_adapters.policy import Policy
+
+with needs("pydantic-ai"):
+    from pydantic_ai import RunContext, Tool, ToolDefinition
+    from pydantic_ai.agent import AbstractAgent
+    from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
+    from pydantic_ai.messages import ModelMessage, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
+    from pydantic_ai.models import ModelRequestContext
+    from pydantic_ai.toolsets import AbstractToolset, FunctionToolset
 
 __all__ = ["AccpCapability", "read_parts", "with_parts"]
 
@@ -54,15 +60,6 @@ def _item(part: Any) -> dict[str, Any] | None:
 def with_parts(message: Any, parts: list[Any]) -> Any:
     """Return a message with other parts; the message itself belongs to the history."""
     return replace(message, parts=parts)
-
-
-with needs("pydantic-ai"):
-    from pydantic_ai import RunContext, Tool, ToolDefinition
-    from pydantic_ai.agent import AbstractAgent
-    from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
-    from pydantic_ai.messages import ModelMessage
-    from pydantic_ai.models import ModelRequestContext
-    from pydantic_ai.toolsets import AbstractToolset, FunctionToolset
 
 
 @dataclass

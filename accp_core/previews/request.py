@@ -372,12 +372,7 @@ class Request:
         self.units: Final = frozenset(word.casefold() for word in _UNIT.findall(without_dates))
         """The words behind its numbers: they say what is counted."""
         bounded = frozenset(bound.text for bound in self.bounds)
-        self.numbers: Final = {
-            text: (_near(" ".join(find_words(without_dates[: found.start()])[-_BEFORE:])), behind[1].casefold())
-            for found in _WHOLE.finditer(without_dates)
-            if (text := found[1] or f"{_ORDINALS.index(found[2].lower()) + 2}") not in bounded
-            and (behind := _BEHIND.match(without_dates, found.end()))
-        }
+        self.numbers: Final = _whole_numbers(without_dates, bounded)
         """The whole numbers that it names and does not bound, with the words before each, and the one behind it."""
         self.denied: Final = frozenset(_denied(text))
         """The words of what it asks to be without, or not so."""
@@ -484,6 +479,16 @@ def _are_alike(word: str, other: str) -> bool:
         return len(other) <= _CODE + _CODE_ENDING
     same = next((at for at, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other)))
     return same >= _STEM and max(len(word), len(other)) - same <= min(_STEM, same // 2 + 1)
+
+
+def _whole_numbers(text: str, bounded: frozenset[str]) -> dict[str, tuple[frozenset[str], str]]:
+    """Return the whole numbers in `text` that are not `bounded`: the words before each, and the one behind it."""
+    return {
+        number: (_near(" ".join(find_words(text[: found.start()])[-_BEFORE:])), behind[1].casefold())
+        for found in _WHOLE.finditer(text)
+        if (number := found[1] or f"{_ORDINALS.index(found[2].lower()) + 2}") not in bounded
+        and (behind := _BEHIND.match(text, found.end()))
+    }
 
 
 def _bounds(text: str) -> Iterator[Bound]:

@@ -14,7 +14,7 @@ from accp_core.lazy_exports import lazy_exports
 LAZY = {
     "accp_core": "one name of a frame or a view must not load the other",
     "accp_core.accp": "a frame is read without a session",
-    "accp_core.aci": "a context is read without the course of a task",
+    "accp_adapters.frameworks": "each name needs a framework of its own",
     "accp_adapters.stores": "Redis is an extra",
 }
 """A package whose names are imported when they are asked for, and the reason."""

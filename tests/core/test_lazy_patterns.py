@@ -30,10 +30,10 @@ def test_a_bad_pattern_is_refused_at_its_first_use() -> None:
         lazy_pattern("(").search("text")
 
 
-def test_importing_views_and_replies_compiles_no_rule_of_plain_texts() -> None:
+def test_importing_views_compiles_no_rule_of_plain_texts() -> None:
     program = "import re; plain = re.compile; texts = []\n"
     program += "re.compile = lambda text, flags=0: texts.append(text) or plain(text, flags)\n"
-    program += "import accp_core.view.write, accp_core.aci.replies, accp_core.documents.yaml\n"
+    program += "import accp_core.view.write, accp_core.documents.yaml\n"
     program += "assert texts, 'other patterns are compiled'\n"
     program += "assert max(map(len, texts)) < 400, max(texts, key=len)"
     assert "accp_core.view.write" in modules_after(program)

@@ -33,8 +33,10 @@ __all__ = [
     "all_merged",
     "fitted",
     "merged",
+    "name_of_kind",
+    "spelling_of",
+    "sql_text",
 ]
-__all__ += ["name_of_kind", "spelling_of", "sql_text"]
 
 _BARE_TEXT: Final = re.compile(r"[^\s,()'\"`;]+")
 _NULLS: Final = frozenset(("NULL", "NONE", "NIL", "UNDEFINED"))
@@ -372,6 +374,7 @@ class Names(Tokens):
 
 
 def sql_text(value: str) -> str:
+    """Return a text as a literal of SQL, without NUL."""
     doubled = value.replace("'", "''").replace("\0", "")
     return f"'{doubled}'"
 
@@ -389,6 +392,7 @@ def merged(one: Expr, other: Expr) -> Expr:
 
 
 def all_merged(parts: Sequence[Expr]) -> Expr:
+    """Return what several expressions are together, which is no text of a query."""
     if not parts:
         return Expr("")
     return replace(reduce(merged, parts), text=None, is_number=False)
@@ -413,6 +417,7 @@ def fitted(value: Expr, beside: Expr) -> Expr:
 
 
 def name_of_kind(stored: StoredColumn) -> str:
+    """Return in a word what the cells of a typed column are."""
     return {Kind.MOMENT: "times", Kind.BOOLEAN: "true and false"}.get(stored.kind, "numbers")
 
 
@@ -428,6 +433,7 @@ def _told(expr: Expr) -> str:
 
 
 def spelling_of(column: ComparedColumn) -> str:
+    """Return the quoted name of the column that holds the spellings of a typed one."""
     name = f"{column.column}{SPELLING}"
     return f'"{name}"'
 

@@ -13,14 +13,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable
-from decimal import Decimal, InvalidOperation
 from typing import Any, Final, NoReturn, TypeAlias
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
 
 __all__ = [
-    "NumberReader", "compact_json", "escape_halves", "exact_float", "finite_float", "has_surrogate_pair", "is_utf8",
+    "NumberReader", "compact_json", "escape_halves", "finite_float", "has_surrogate_pair", "is_utf8",
     "read_json", "refuse_constant", "strict_decoder", "unique_members",
 ]  # fmt: skip
 
@@ -66,28 +65,6 @@ def finite_float(digits: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"expected a number that a float can hold, found {digits[:_MAX_SHOWN]!r}")
     return number
-
-
-def exact_float(digits: str) -> float:
-    """Return the float that Python writes as the same number as `digits`, in whatever spelling.
-
-    `0.10` and `1E1` are accepted; `0.1000000000000000055`, which a float would write as `0.1`, is not.
-
-    Raises:
-        ValueError: a float cannot keep all the digits.
-    """
-    number = finite_float(digits)
-    if repr(number) != digits and not _is_same_number(repr(number), digits):
-        raise ValueError(f"expected a number of which a float keeps all digits, found {digits[:_MAX_SHOWN]!r}")
-    return number
-
-
-def _is_same_number(one: str, other: str) -> bool:
-    try:
-        return Decimal(one) == Decimal(other)
-    except InvalidOperation:
-        # The exponent is beyond those of decimal numbers.
-        return False
 
 
 def strict_decoder(

@@ -93,18 +93,6 @@ def _psql(rows: Sequence[Row]) -> str:
     )
 
 
-def _expanded(rows: Sequence[Row]) -> str:
-    size = max(map(len, rows[0]))
-    width = max(len(_text(cell)) for row in rows for cell in row.values())
-    rule = "-" * (size + 1) + "+" + "-" * (width + 1)
-    lines = []
-    for number, row in enumerate(rows, 1):
-        label = f"-[ RECORD {number} ]"
-        lines.append(label + rule[len(label) :])
-        lines += [f"{name.ljust(size)} | {_text(cell)}" for name, cell in row.items()]
-    return "\n".join(lines)
-
-
 def _box(signs: str, null: str = "") -> Writer:
     """Return the writer of a box: `signs` are those of its three rules, then that between cells."""
 
@@ -223,7 +211,6 @@ WRITERS: Final[dict[str, Writer]] = {
     "Markdown in a list": _markdown("  "),
     "a quoted table": _markdown("> ", "\r\n"),
     "psql": _psql,
-    "expanded psql": _expanded,
     "MySQL": _box("+-+++-+++-++|", "NULL"),
     "a box": _box("┌─┬┐├─┼┤└─┴┘│"),
     "columns in capitals": _columns("   ", is_upper=True),

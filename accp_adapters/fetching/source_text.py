@@ -19,7 +19,7 @@ from accp_core.markers import UNSEEN
 from accp_core.strict_json import escape_halves
 from accp_core.view.layout import AS_IS, escape_view
 
-__all__ = ["is_refusal", "shown_source"]
+__all__ = ["shown_source"]
 
 _ESCAPE: Final = "source text: "
 _SPACE: Final = rf"[{UNSEEN}]*+"
@@ -29,11 +29,6 @@ _NOTE: Final = re.compile(
     rf"(?:{_ESCAPE})*+_…++_(?:(?:rows?|lines?|parts)_[0-9]|each_row_has_more\b)".replace("_", _SPACE), re.IGNORECASE
 )
 _REFUSAL: Final = re.compile(rf"{_SPACE}(?:{_ESCAPE})*+{_SPACE}(?:{'|'.join(ErrorCode)}){_SPACE}:", re.IGNORECASE)
-
-
-def is_refusal(answer: str) -> bool:
-    """Return whether an answer is a refusal, which begins with its code."""
-    return _REFUSAL.match(answer) is not None
 
 
 def shown_source(text: str, notes: str = "", *, layout: str = AS_IS) -> str:

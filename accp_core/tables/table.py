@@ -23,7 +23,6 @@ __all__ = [
     "Table",
     "columns_side_by_side",
     "count_lines",
-    "has_other_ends",
     "has_other_numbers",
     "is_matrix",
     "lines_of",
@@ -246,18 +245,11 @@ class MadeRows(Sequence[Row]):
 FIRST_LINE: Final = 1
 """The number of the first line of a text."""
 
-_OTHER_ENDS: Final = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 _NUMBERED: Final = re.compile(r"[ \t]*([0-9]{1,9})(?![0-9.,/])")
 _LOOKED_AT: Final = 8_000
 """Characters at the beginning of a text that show whether it numbers its lines."""
 _MIN_NUMBERED: Final = 3
 """Lines with consecutive numbers that show it."""
-
-
-def has_other_ends(text: str) -> bool:
-    """Return whether `text` has line ends of `str.splitlines` other than line feeds and carriage returns."""
-    # A search for one character takes a fortieth of one for any of them.
-    return any(end in text for end in _OTHER_ENDS)
 
 
 def count_lines(text: str) -> int:

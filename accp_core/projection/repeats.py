@@ -15,7 +15,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import Final, Literal, TypeAlias
 
 from accp_core.error_codes import ErrorCode
@@ -78,8 +78,11 @@ class _ReadLines:
         """Return the number of lines, those above included."""
         return self._start + len(self._lines)
 
-    def add(self, line: str, *, is_named: bool = True) -> None:
-        """Add the next line as the reader is shown it; one that no marker may name hides what stands above it."""
+    def add(self, line: str, *, is_named: bool = True, is_text: bool = False) -> None:
+        """Add the next line as the reader is shown it; one that no marker may name hides what stands above it.
+
+        A line that is a whole text (`is_text`) takes no memory beside the text.
+        """
         for beginning in _beginnings(line):
             if self.find(beginning) is not None:
                 self._bytes += _ENTRY_BYTES if beginning not in self._several else 0
@@ -88,7 +91,7 @@ class _ReadLines:
                 self._bytes += sys.getsizeof(beginning) + _ENTRY_BYTES
             self._last_with[beginning] = len(self)
         self._lines.append(line if is_named else None)
-        self._bytes += sys.getsizeof(line)
+        self._bytes += 0 if is_text else sys.getsizeof(line)
 
     def end_text(self) -> None:
         """End a text: no marker names lines of two texts."""
@@ -131,8 +134,9 @@ class Repeats:
 
     def add(self, text: Shortened) -> None:
         """Add a text that the reader has read."""
-        for number, line in enumerate(text.text.split("\n")):
-            self._read.add(line, is_named=number not in text.markers)
+        lines = text.text.split("\n")
+        for number, line in enumerate(lines):
+            self._read.add(line, is_named=number not in text.markers, is_text=len(lines) == 1)
         self._read.end_text()
 
     def hide(self, text: str) -> None:
@@ -225,7 +229,8 @@ class _Writer:
         # The first line of a preview names its source, so that its gaps hide the same.
         hides_the_same = self._lines[at].startswith(MarkerStart.PREVIEW)
         inside, whole = self._inside[at], 0
-        for length, line in enumerate(islice(self._lines, at, None)):
+        for length in range(len(self._lines) - at):
+            line = self._lines[at + length]
             is_gap = not hides_the_same and _GAP.search(line)
             if self._read.line(start + length) != line or is_gap or (inside and not self._inside[at + length]):
                 break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import tracemalloc
 
@@ -88,7 +89,8 @@ def test_a_text_that_is_too_long_has_pages_and_words_only(monkeypatch: pytest.Mo
 def test_an_answer_about_a_text_of_any_length_takes_bounded_memory(line: str, query: str) -> None:
     text = line * (32_000_000 // len(line))
     tracemalloc.start()
-    ask(text, query)
+    with contextlib.suppress(ProtocolError):  # a text of one line has no line 4000
+        ask(text, query)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 100_000_000

@@ -57,7 +57,7 @@ test: $(STAMP)  ## the whole behaviour, in minutes
 
 test-all: $(ALL)  ## what `make test` leaves out: slow cases, peers, attacks, servers, more examples, other versions
 	$(BIN)/python -W ignore -m tests.harness.bench $(SMOKE)
-	$(MAKE) test-mcp1 test-lowest
+	$(MAKE) test-mcp1
 	if $(CAN_COMPILE); then $(MAKE) test-compiled; else echo 'no C compiler with Python.h: compiled modules are not tested'; fi
 	ACCP_EXAMPLES=200 $(BIN)/pytest $(XDIST) -m 'slow or hypothesis'
 

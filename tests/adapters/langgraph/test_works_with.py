@@ -25,6 +25,7 @@ from langgraph_swarm import create_swarm
 
 from accp_adapters.langgraph import AccpMiddleware, CompressNode, fetch_tool, handoff_tool
 from accp_adapters.stores import SqliteColdStore
+from tests.adapters.langgraph.composition.neighbours import NEIGHBOURS
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, fetch_last, refs_in, results, thread
 from tests.scripted_model import ScriptedModel, call, calls
 
@@ -189,3 +190,20 @@ async def test_streaming_shows_what_the_tool_returned_in_every_mode(asynchronous
     assert "accp_session" not in repr(parts)
     opened(graph.get_state(thread("t")).values["messages"])
     assert len(results(graph.get_state(thread("t")).values)) == 2
+
+
+@tool
+def orders(page: int) -> str:
+    """Return a page of orders."""
+    return json.dumps([{"id": page * 100 + number, "status": "late", "total": number * 7.5} for number in range(40)])
+
+
+@pytest.mark.parametrize("name", ["context editing", "summarization"])
+async def test_what_is_a_view_stays_one_where_the_middleware_stands_last(name: str, asynchronous: bool) -> None:
+    script = [*(calls(call("orders", f"c{page}", page=page)) for page in range(5)), "done"]
+    beside, _ = NEIGHBOURS[name](script)  # type: ignore[arg-type]  # it reads no script
+    graph, model = member("clerk", script, orders, middleware=beside)
+    await run(graph, {"messages": "go"}, asynchronous)
+    sent = [message.text for prompt in model.received for message in prompt if isinstance(message, ToolMessage)]
+    assert any(text.startswith("[40] id") for text in sent), sent[:2]
+    assert [text for text in sent if text.startswith("[{")] == []

@@ -97,6 +97,7 @@ def test_the_extra_all_brings_what_an_example_imports(path: Path) -> None:
 
 
 OF_OTHERS = {
+    "quicktok": "the extra `fast` brings it as quicktok-v1, which `make test` does not install",
     "mcp_types": "the second generation of the MCP SDK brings it",
     "ormsgpack": "LangGraph brings it; checkpoints that it wrote are read by it",
 }

@@ -1,4 +1,4 @@
-"""Real servers for tests: PostgreSQL, Redis and NATS in a temporary folder, gone when the tests end, however they end.
+"""Real servers for tests: PostgreSQL and Redis in a temporary folder, gone when the tests end, however they end.
 
 Each is a context manager that yields the address. Where the binary is missing it raises `Missing`, and the fixtures
 in `tests/conftest.py` skip. A guard process holds the server: it stops it when the tests' end of a pipe closes, so

@@ -75,12 +75,20 @@ def _unwrap(value: Any, depth: int) -> Any:
         wrapped = {next(iter(m)) if type(m) is dict and len(m) == 1 else "" for m in value[:_GLANCE]}
         if len(wrapped) == 1 and "" not in wrapped and len(value) > 1:
             inner = [_only(member) for member in value]
-            is_row = all(type(member) is list for member in inner)
-            if is_row or (depth > 1 and all(map(_is_cell, inner)) and _WRAPPER.match(wrapped.pop())):
+            named = _WRAPPER.match(wrapped.pop())
+            if _are_rows(inner, is_named=bool(named)) or (depth > 1 and named and all(map(_is_cell, inner))):
                 return [_unwrap(member, depth + 1) for member in inner]
         if depth and (joined := _joined_rows(value)) is not None:
             return joined
     return _changed(value, depth, _unwrap)
+
+
+def _are_rows(members: list[Any], *, is_named: bool) -> bool:
+    """Return whether arrays are rows of cells: of one length, and the wrapping map or those of the cells say so."""
+    if not all(type(member) is list for member in members) or len(set(map(len, members))) > 1 or not members[0]:
+        return False
+    cells = [cell for member in members[:_GLANCE] for cell in member]
+    return is_named or all(type(cell) is dict and len(cell) <= 1 for cell in cells)
 
 
 def _joined_rows(value: list[Any]) -> list[list[Any]] | None:

@@ -50,6 +50,8 @@ def test_rows_are_found_whatever_the_layout(name: str) -> None:
         {"a": {"x": 1}, "b": {"y": 2}},
         {"users": {"u1": {"age": 1}, "u2": {"age": 2}}},
         [{"id": 1, "tags": ["a", "b"]}, {"id": 2, "tags": ["c", "d"]}],
+        [{"tags": ["a", "b"]}, {"tags": ["c", "d"]}],
+        [{"id": []}, {"id": []}],
         {"points": [[1, 2], [3, 4]], "tags": ["a", "a"]},
         [{"name": "a", "value": 1}, {"name": "a", "value": 2}],
         {"orders": ROWS, "total": 5},

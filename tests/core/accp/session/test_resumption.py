@@ -21,6 +21,7 @@ from accp_core.accp.session.events import (
     Writable,
 )
 from accp_core.accp.session.session import Session
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError, LocalProtocolError, WindowFull
 
 NOW = 1_714_000_000
@@ -83,11 +84,14 @@ class Wire:
         raise AssertionError("they never fall silent")
 
     def numbers(self, name: str) -> list[object]:
-        return [event.message.payload["n"] for event in only(self.events[name], MessageReceived)]
+        # A frame that is sent again behind a resume may arrive twice: its second copy is answered by E3002 (3.7).
+        received = [event.message for event in only(self.events[name], MessageReceived)]
+        return [message.payload["n"] for message in received if message.operation == "note"]
 
     def check_untroubled(self) -> None:
         for events in self.events.values():
-            assert only(events, FrameRefused) + only(events, ResumeImpossible) == []
+            refused = [event for event in only(events, FrameRefused) if event.code != ErrorCode.DUPLICATE]
+            assert refused + only(events, ResumeImpossible) == []
 
 
 def wire(**options: Any) -> Wire:

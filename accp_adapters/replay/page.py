@@ -179,7 +179,6 @@ _MAX_TEXT: Final = 6_000
 """Characters of one text that it shows."""
 _LONGEST_SECRET: Final = 500
 """Characters after a cut that are searched, too, so that no secret is cut in two and shown by half."""
-_UNSEEN: Final = "\N{REPLACEMENT CHARACTER}"
 _NUMBER: Final = re.compile(r"(?<=\d) (?=\S)")
 
 

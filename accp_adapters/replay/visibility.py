@@ -10,7 +10,9 @@ quotes and short numbers, and the parts of long arguments.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,18 +23,9 @@ from accp_adapters.replay.prompts import SentMessage
 from accp_adapters.replay.recorded_run import RecordedCall, RecordedMessage, Run, is_foreign
 
 __all__ = [
-    "IDENTIFIER",
-    "MONTH_NAMES",
-    "VALUES",
-    "NeededValue",
-    "OneFetch",
-    "VisibilityCheck",
-    "WantedValue",
-    "contains",
-    "forget_texts",
-    "mentions_of",
-    "values_of",
-]
+    "IDENTIFIER", "MONTH_NAMES", "VALUES", "NeededValue", "OneFetch", "VisibilityCheck", "WantedValue", "contains",
+    "forget_texts", "has_moved", "mentions_of", "values_of",
+]  # fmt: skip
 
 
 WantedValue = str | Decimal
@@ -91,6 +84,30 @@ def contains(value: WantedValue, text: str) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
+def has_moved(value: WantedValue, recorded: str, sent: str) -> bool:
+    """Return whether each line of `sent` with `value` is another row's: it has cells of others, and none of its own."""
+    rows = rows_in(recorded) if sent != recorded else ()
+    own = {cell for row in rows if str(value) in row for cell in row} - {str(value)}
+    lines = [line for line in sent.split("\n") if contains(value, line)] if own else []
+    others = {cell for row in rows for cell in row} - own - {str(value)}
+    strange = (not any(contains(c, line) for c in own) and any(contains(c, line) for c in others) for line in lines)
+    return bool(lines) and all(strange)
+
+
+@functools.lru_cache(maxsize=256)
+def rows_in(text: str) -> tuple[frozenset[str], ...]:
+    """Return the cells of each map of a JSON text that a program would copy; none of another text."""
+    rows: list[frozenset[str]] = []
+    with contextlib.suppress(ValueError, RecursionError):
+        json.loads(text, object_hook=lambda row: rows.append(frozenset(_cells(row))))
+    return tuple(rows)
+
+
+def _cells(row: Mapping[str, object]) -> Iterator[str]:
+    return (str(cell) for cell in row.values() if isinstance(cell, str | int) and len(str(cell)) >= _MIN_DIGITS)
+
+
+@functools.lru_cache(maxsize=4096)
 def unescaped_forms(text: str) -> tuple[str, ...]:
     """Return `text` as it is and with one to three levels of backslash escapes removed, as far as it has any."""
     forms = [text]
@@ -107,6 +124,8 @@ def numbers_in(text: str) -> frozenset[Decimal]:
 
 def forget_texts() -> None:
     """Give up what is remembered of texts that were searched."""
+    has_moved.cache_clear()
+    rows_in.cache_clear()
     unescaped_forms.cache_clear()
     numbers_in.cache_clear()
     values_in.cache_clear()
@@ -375,7 +394,9 @@ class VisibilityCheck:
         one_fetch: OneFetch,
     ) -> NeededValue:
         # The messages that held it as recorded are the likeliest to hold it still.
-        if self._is_in(value, (sent[i].text for i in (*holders, *foreign))):
+        messages = self._run.messages
+        shown = (i for i in (*holders, *foreign) if self._contains(value, sent[i].text))
+        if not all(has_moved(value, messages[i].text, sent[i].text) for i in shown):
             return NeededValue(value, visible=True)
         sources = [self._run.messages[i].text for i in sorted(holders) if sent[i].reference]
         if not sources:

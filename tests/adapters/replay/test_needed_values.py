@@ -1,3 +1,4 @@
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -7,7 +8,7 @@ import pytest
 
 from accp_adapters.replay.prompts import SentMessage
 from accp_adapters.replay.recorded_run import RecordedMessage, Role, Run
-from accp_adapters.replay.visibility import NeededValue, OneFetch, VisibilityCheck, mentions_of, values_of
+from accp_adapters.replay.visibility import NeededValue, OneFetch, VisibilityCheck, has_moved, mentions_of, values_of
 from tests.adapters.replay.runs import answers, asks, run_of, says, user
 
 
@@ -129,3 +130,20 @@ def test_an_address_written_with_the_name_of_another_value_is_not_visible_but_re
     run = run_of(user("list"), asks({}, 0), answers(address, 0), says(f"see {address}", 1))
     (need,) = needs_of(run, {2: SentMessage(text=view)})
     assert (need.visible, need.reachable, need.fetched) == (False, reachable, None)
+
+
+@pytest.mark.parametrize(
+    ("sent", "moved"),
+    [
+        ("[3] file line text\norder.py 31 create_agent\nfile_8.py 56 run_all\nuser.py 77 load_user", False),
+        ("[3] file line text\norder.py 31 \nfile_8.py 56 create_agent\nuser.py 77 load_user", True),
+        ("file order.py\nline 31\ntext create_agent", False),
+        ("text create_agent", False),
+        ("nothing", False),
+    ],
+)
+def test_a_value_that_stands_in_the_row_of_others_has_moved(sent: str, moved: bool) -> None:
+    rows = [("order.py", 31, "create_agent"), ("file_8.py", 56, "run_all"), ("user.py", 77, "load_user")]
+    recorded = json.dumps([dict(zip(("file", "line", "text"), row, strict=True)) for row in rows])
+    assert has_moved("create_agent", recorded, sent) is moved
+    assert not has_moved("create_agent", recorded, recorded)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from accp_adapters import stores
 from accp_adapters.stores import RedisColdStore
 from accp_core.errors import ProtocolError
 from tests import servers
+from tests.limits import wait_until
 
 
 @pytest.fixture
@@ -137,7 +139,9 @@ def test_it_speaks_tls(tmp_path: Path) -> None:
 def test_it_is_reached_by_a_unix_socket_too(tmp_path: Path) -> None:
     place = tmp_path / "redis.sock"
     try:
-        with servers.redis_server("--unixsocket", place):
+        with servers.redis_server("--unixsocket", place), socket.socket(socket.AF_UNIX) as probe:
+            # It listens at its port first.
+            wait_until(lambda: probe.connect_ex(str(place)) == 0)
             store = RedisColdStore(f"unix://{place}?db=2")
             store.put("s", "cold.1", "rows")
             assert store.get("s", "cold.1") == "rows"

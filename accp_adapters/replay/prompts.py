@@ -27,17 +27,9 @@ from accp_core.references import reference_to
 from accp_core.strict_json import compact_json
 
 __all__ = [
-    "AS_RECORDED",
-    "PromptBuilder",
-    "SeenMessages",
-    "SentMessage",
-    "SentPrompt",
-    "Strategy",
-    "StrategyName",
-    "compact_json_strategy",
-    "policy_strategy",
-    "to_strategy",
-]
+    "AS_RECORDED", "PromptBuilder", "SeenMessages", "SentMessage", "SentPrompt", "Strategy", "StrategyName",
+    "compact_json_strategy", "policy_strategy", "to_strategy",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -95,16 +95,18 @@ def has_moved(value: WantedValue, recorded: str, sent: str) -> bool:
 
 
 @functools.lru_cache(maxsize=256)
-def rows_in(text: str) -> tuple[frozenset[str], ...]:
-    """Return the cells of each map of a JSON text that a program would copy; none of another text."""
+def rows_in(text: str) -> list[frozenset[str]]:
+    """Return the cells of each map of a JSON text, those of maps in it included; none of another text."""
     rows: list[frozenset[str]] = []
+
+    def add(row: Mapping[str, object]) -> frozenset[str]:
+        cells = {str(cell) for cell in row.values() if isinstance(cell, str | int)}
+        rows.append(frozenset(cells).union(*(cell for cell in row.values() if isinstance(cell, frozenset))))
+        return rows[-1]
+
     with contextlib.suppress(ValueError, RecursionError):
-        json.loads(text, object_hook=lambda row: rows.append(frozenset(_cells(row))))
-    return tuple(rows)
-
-
-def _cells(row: Mapping[str, object]) -> Iterator[str]:
-    return (str(cell) for cell in row.values() if isinstance(cell, str | int) and len(str(cell)) >= _MIN_DIGITS)
+        json.loads(text, object_hook=add)
+    return [frozenset(cell for cell in row if len(cell) >= _MIN_DIGITS) for row in rows]
 
 
 @functools.lru_cache(maxsize=4096)

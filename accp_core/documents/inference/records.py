@@ -267,7 +267,8 @@ def read_blocks(lines: Sequence[str], start: int, end: int) -> Reading | None:
 def _partitions(lines: Sequence[str], there: Sequence[int]) -> Iterator[list[int]]:
     """Yield the numbers of the lines with which records may begin."""
     depths = [len(lines[number]) - len(lines[number].lstrip()) for number in there]
-    flush = [number for number, depth in zip(there, depths, strict=True) if depth == min(depths)]
+    least = min(depths)
+    flush = [number for number, depth in zip(there, depths, strict=True) if depth == least]
     level = set(flush)
     after = [number for number in there if number == there[0] or not lines[number - 1].strip()]
     yield after

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -12,11 +12,11 @@ from typing import Final
 from accp_adapters.policy import Policy
 from accp_adapters.replay.prompts import PromptBuilder, SentPrompt, Strategy, StrategyName, to_strategy
 from accp_adapters.replay.recorded_run import RecordedCall, Role, Run, is_foreign
-from accp_adapters.replay.visibility import NeededValue, OneFetch, VisibilityCheck, contains, forget_texts, mentions_of
+from accp_adapters.replay.visibility import OneFetch, VisibilityCheck, forget_texts
 from accp_adapters.tokens import remembered_ids
 
 __all__ = [
-    "CACHE_MINIMUM", "FETCH_CALL_TOKENS", "READ_PRICE", "WRITE_PRICE", "CallFigures", "Charge", "MessageFigures",
+    "CACHE_MINIMUM", "READ_PRICE", "WRITE_PRICE", "CallFigures", "Charge", "MessageFigures",
     "PromptCache", "Replay", "TokenIds", "Tokenizer", "price_prompt", "replay", "replay_all", "replay_under",
 ]  # fmt: skip
 
@@ -95,9 +95,6 @@ def _count_equal(old: TokenIds, new: TokenIds) -> int:
 Tokenizer = Callable[[str], TokenIds]
 """Returns the token ids of a text."""
 
-FETCH_CALL_TOKENS: Final = 40
-"""What a model writes to fetch one reference, an estimate."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallFigures:
@@ -107,19 +104,11 @@ class CallFigures:
     """The agent that made the call."""
     charge: Charge
     """What its prompt costs."""
-    with_fetches: tuple[Charge, ...]
-    """What it costs after everything that its agent had to fetch so far; two charges where this call fetches."""
     needed: int
     """Values that its output needed from tools and other agents."""
     visible: int
     """Needed values that are visible in its prompt."""
     reachable: int
-    """Those that are visible or one fetch away."""
-    mentioned: int
-    """Values that its output mentioned, by the strict detector `mentions_of`."""
-    mentioned_visible: int
-    """Mentioned values that are visible in its prompt."""
-    mentioned_reachable: int
     """Those that are visible or one fetch away."""
 
 
@@ -209,11 +198,10 @@ class _Shared:
     def __init__(self, run: Run, tokenize: Tokenizer) -> None:
         self.tokenize = functools.cache(tokenize)
         self.visibility = VisibilityCheck(run)
-        self.strict_visibility = VisibilityCheck(run, mentions_of, looked_up=self.visibility)
 
 
 class _Replayer:
-    """The state of one replay: the provider's cache and what each agent has fetched so far."""
+    """The state of one replay: the provider's cache, and how often each message was shown."""
 
     def __init__(self, run: Run, strategy: Strategy, shared: _Shared, texts: bool) -> None:
         self._run = run
@@ -222,10 +210,8 @@ class _Replayer:
         self._builder = PromptBuilder(run, strategy)
         self._tokenize = shared.tokenize
         self._one_fetch = OneFetch(strategy.fetch)
-        self._visibility, self._strict_visibility = shared.visibility, shared.strict_visibility
-        self._cache, self._cache_with_fetches = PromptCache(), PromptCache()
-        # By agent: what each fetch answered, and after which message.
-        self._fetched: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        self._visibility = shared.visibility
+        self._cache = PromptCache()
         self._shown: Counter[tuple[int, str]] = Counter()
 
     def replay_call(self, call: RecordedCall) -> CallFigures:
@@ -237,17 +223,12 @@ class _Replayer:
             self.prompts.append(tuple((position, sent[position].text) for position in call.prompt))
         self._shown.update((i, sent[i].text) for i in foreign)
         needed = self._visibility.needed_values(call, sent, self._one_fetch)
-        mentioned = self._strict_visibility.needed_values(call, sent, self._one_fetch)
         return CallFigures(
             agent=call.agent,
-            charge=self._cache.charge(call.agent, self._prompt_parts(call, prompt, ())),
-            with_fetches=tuple(self._charges_with_fetches(call, prompt, needed)),
+            charge=self._cache.charge(call.agent, self._prompt_parts(call, prompt)),
             needed=len(needed),
             visible=sum(value.visible for value in needed),
             reachable=sum(value.reachable for value in needed),
-            mentioned=len(mentioned),
-            mentioned_visible=sum(value.visible for value in mentioned),
-            mentioned_reachable=sum(value.reachable for value in mentioned),
         )
 
     def messages(self) -> tuple[MessageFigures, ...]:
@@ -266,28 +247,9 @@ class _Replayer:
             shown=shown,
         )
 
-    def _charges_with_fetches(
-        self, call: RecordedCall, prompt: SentPrompt, needed: Sequence[NeededValue]
-    ) -> Iterator[Charge]:
-        """Yield the charge of the call with earlier fetches, then another one with its own where it fetches."""
-        fetched = self._fetched[call.agent]
-        yield self._cache_with_fetches.charge(call.agent, self._prompt_parts(call, prompt, fetched))
-        before = len(fetched)
-        for value in needed:
-            if value.fetched and not any(contains(value.value, answer) for _, answer in fetched):
-                fetched.append((call.prompt[-1], value.fetched.answer))
-        if len(fetched) > before:
-            yield self._cache_with_fetches.charge(call.agent, self._prompt_parts(call, prompt, fetched))
-
-    def _prompt_parts(
-        self, call: RecordedCall, prompt: SentPrompt, fetched: Sequence[tuple[int, str]]
-    ) -> list[TokenIds]:
-        parts = [self._tokenize(text) for text in prompt.definitions]
-        for position in call.prompt:
-            parts.append(self._tokenize(prompt.messages[position].text))
-            for answer in (answer for after, answer in fetched if after == position):
-                parts += ((0,) * FETCH_CALL_TOKENS, self._tokenize(answer))
-        return parts
+    def _prompt_parts(self, call: RecordedCall, prompt: SentPrompt) -> list[TokenIds]:
+        said = (prompt.messages[position].text for position in call.prompt)
+        return [self._tokenize(text) for text in (*prompt.definitions, *said)]
 
     def _count(self, text: str) -> int:
         return len(self._tokenize(text))

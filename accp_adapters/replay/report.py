@@ -27,21 +27,11 @@ class Totals:
     """Tokens of all prompts."""
     cost: float
     """The same as a provider with a prompt cache charges them: 1.0 is one token at the list price."""
-    fetch_prompt: int
-    """`prompt` with the calls and texts that fetching every hidden needed value would add, an estimate."""
-    fetch_cost: float
-    """The same for `cost`."""
     needed: int
     """Values that outputs needed from tools and other agents."""
     visible: int
     """Needed values that are visible in the prompt."""
     reachable: int
-    """Those that are visible or one fetch away."""
-    mentioned: int
-    """Values that outputs mentioned, by the strict detector `mentions_of`."""
-    mentioned_visible: int
-    """Mentioned values that are visible in the prompt."""
-    mentioned_reachable: int
     """Those that are visible or one fetch away."""
 
 
@@ -77,8 +67,6 @@ class Comparison:
     """As recorded."""
     after: Totals
     """Under the strategy."""
-    cheaper_runs: int
-    """Runs whose cost falls by more than 1 %."""
     costlier_runs: int
     """Runs whose cost rises by more than 1 %."""
     larger_messages: int
@@ -146,13 +134,11 @@ class Report:
             self._tools[name] = _add(self._tools.get(name), _tool_totals(name, message))
         return run
 
-    def total(self, name: str = "total", *, leave_out: str = "") -> Comparison:
-        """Return the sum over all runs, without those of the file `leave_out`."""
+    def total(self, name: str = "total") -> Comparison:
+        """Return the sum over all runs, under a name."""
         nothing = totals(())
-        whole = Comparison(
-            name=name, runs=0, before=nothing, after=nothing, cheaper_runs=0, costlier_runs=0, larger_messages=0
-        )
-        for row in (row for row in self._sources.values() if row.name != leave_out):
+        whole = Comparison(name=name, runs=0, before=nothing, after=nothing, costlier_runs=0, larger_messages=0)
+        for row in self._sources.values():
             whole = _add(whole, replace(row, name=name))
         return whole
 
@@ -213,14 +199,11 @@ def _room_for(name: str, rows: dict[str, Any]) -> str:
 def totals(calls: Iterable[CallFigures]) -> Totals:
     """Return the sum over `calls`."""
     figures = list(calls)
-    with_fetches = [charge for call in figures for charge in call.with_fetches]
-    counted = ("needed", "visible", "reachable", "mentioned", "mentioned_visible", "mentioned_reachable")
+    counted = ("needed", "visible", "reachable")
     return Totals(
         calls=len(figures),
         prompt=sum(call.charge.tokens for call in figures),
         cost=sum(call.charge.cost for call in figures),
-        fetch_prompt=sum(charge.tokens for charge in with_fetches),
-        fetch_cost=sum(charge.cost for charge in with_fetches),
         **{name: sum(getattr(call, name) for call in figures) for name in counted},
     )
 
@@ -232,7 +215,6 @@ def _compare(before: Replay, after: Replay) -> Comparison:
         runs=1,
         before=old,
         after=new,
-        cheaper_runs=int(COSTLIER * new.cost < old.cost),
         costlier_runs=int(new.cost > COSTLIER * old.cost),
         larger_messages=sum(message.sent > message.recorded for message in after.messages),
     )

@@ -3,9 +3,8 @@
 A value is needed when a model output holds it, a tool result or another agent's message in the prompt of that call
 holds it, too, and nothing else does that the model could have it from.
 
-Two detectors say what counts as a value. `values_of` knows what a program would copy: arguments, identifiers, URLs,
-dates, long numbers. `mentions_of` is strict: it also counts what a person would look up, such as names, titles in
-quotes and short numbers, and the parts of long arguments.
+`values_of` says what counts as a value: what a program would copy, so arguments, identifiers, URLs, dates and long
+numbers.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from accp_adapters.replay.recorded_run import RecordedCall, RecordedMessage, Run
 
 __all__ = [
     "IDENTIFIER", "MONTH_NAMES", "VALUES", "NeededValue", "OneFetch", "VisibilityCheck", "WantedValue", "contains",
-    "forget_texts", "has_moved", "mentions_of", "values_of",
+    "forget_texts", "has_moved", "values_of",
 ]  # fmt: skip
 
 
@@ -59,16 +58,6 @@ VALUES: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w)")
 IDENTIFIER: Final = re.compile(r"(?=.*[^\W\d_])(?=.*\d)...|[^\W\d_]\w*_\w|[^\W\d_]*[a-z][A-Z]")
-# A run of capitalised words that does not begin a sentence, a line or a list item: "Mount Rainier", "Bank of England".
-_CAPITALISED: Final = r"[A-Z][\w'\u2019-]*"
-_PROPER_NAME: Final = re.compile(
-    r"(?!\A)(?<![.!?:\"'*] )(?<![\w.#*\n-])"
-    + _CAPITALISED
-    + rf"(?:(?: (?:of|de|la|the|and|for|von|van|der))? {_CAPITALISED}){{0,5}}"
-)
-_QUOTED: Final = re.compile(r"`([^`\n]{3,80})`|\*\*([^*\n]{3,80})\*\*|\"([^\"\n]{3,80})\"|“([^”\n]{3,80})”")
-_MIN_NAME_CHARS: Final = 4
-_MIN_DIGITS_MENTIONED: Final = 2
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _MAX_FORMS: Final = 4
@@ -133,17 +122,6 @@ def forget_texts() -> None:
     values_in.cache_clear()
 
 
-def mentions_in(text: str) -> Iterator[WantedValue]:
-    """Yield the names, the quotations and the numbers of two digits and more of a text."""
-    for number in _NUMBER.findall(text):
-        yield from number_in(number, _MIN_DIGITS_MENTIONED)
-    for name in _PROPER_NAME.findall(text):
-        if len(name) >= _MIN_NAME_CHARS:
-            yield name.rstrip("'\u2019-")
-    for quoted in _QUOTED.findall(text):
-        yield "".join(quoted).strip(" .,:;")
-
-
 def text_leaf(text: str) -> Iterator[WantedValue]:
     """Yield the value that a whole text is, such as a string argument."""
     if _NUMBER.fullmatch(text):
@@ -171,9 +149,9 @@ def _in_text(text: str) -> Iterator[WantedValue]:
             yield word
 
 
-def number_in(text: str, min_digits: int = _MIN_DIGITS) -> Iterator[WantedValue]:
-    """Yield the number that a text is, if it has `min_digits` digits."""
-    if sum(map(str.isdigit, text)) >= min_digits:
+def number_in(text: str) -> Iterator[WantedValue]:
+    """Yield the number that a text is, if it has enough digits."""
+    if sum(map(str.isdigit, text)) >= _MIN_DIGITS:
         yield _decimal(text)
 
 
@@ -218,16 +196,6 @@ def values_of(messages: Sequence[RecordedMessage]) -> frozenset[WantedValue]:
     return frozenset(values)
 
 
-def mentions_of(messages: Sequence[RecordedMessage]) -> frozenset[WantedValue]:
-    """Return the values that `values_of` returns and all others that a reader would look up.
-
-    These are the values in each string of JSON arguments, names of capitalised words, what stands in quotes, backticks
-    or bold type, and numbers of two digits.
-    """
-    texts = [text for each in messages for text in ([each.text] if each.value is None else _strings(each.value))]
-    return values_of(messages).union(*map(values_in, texts), *map(mentions_in, texts))
-
-
 def _leaves(value: object) -> Iterator[WantedValue]:
     match value:
         case Mapping():
@@ -242,23 +210,6 @@ def _leaves(value: object) -> Iterator[WantedValue]:
             return
         case int() | float():
             yield from number_in(str(abs(value)))
-
-
-def _strings(value: object) -> Iterator[str]:
-    """Yield the strings and numbers in a JSON value as texts."""
-    match value:
-        case Mapping():
-            for item in value.values():
-                yield from _strings(item)
-        case list():
-            for item in value:
-                yield from _strings(item)
-        case str():
-            yield value
-        case bool() | None:
-            return
-        case int() | float():
-            yield str(value)
 
 
 _MAX_SOURCES: Final = 8
@@ -339,19 +290,11 @@ class VisibilityCheck:
     What a call needed is the same under each strategy and is found once.
     """
 
-    def __init__(self, run: Run, detector: Detector = values_of, *, looked_up: VisibilityCheck | None = None) -> None:
-        """Check the calls of `run`.
-
-        Args:
-            run: A recorded run.
-            detector: Says what counts as a value.
-            looked_up: Another check, whose look-ups are used and added to.
-        """
+    def __init__(self, run: Run, detector: Detector = values_of) -> None:
+        """Check the calls of `run`; `detector` says what counts as a value."""
         self._run = run
         self._detector = detector
-        self._contains: Callable[[WantedValue, str], bool] = (
-            looked_up._contains if looked_up else functools.cache(contains)
-        )
+        self._contains: Callable[[WantedValue, str], bool] = functools.cache(contains)
         self._sources: dict[RecordedCall, Mapping[WantedValue, list[int]]] = {}
 
     def needed_values(

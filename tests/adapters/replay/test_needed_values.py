@@ -8,7 +8,7 @@ import pytest
 
 from accp_adapters.replay.prompts import SentMessage
 from accp_adapters.replay.recorded_run import RecordedMessage, Role, Run
-from accp_adapters.replay.visibility import NeededValue, OneFetch, VisibilityCheck, has_moved, mentions_of, values_of
+from accp_adapters.replay.visibility import NeededValue, OneFetch, VisibilityCheck, has_moved, values_of
 from tests.adapters.replay.runs import answers, asks, run_of, says, user
 
 
@@ -27,11 +27,6 @@ from tests.adapters.replay.runs import answers, asks, run_of, says, user
 )
 def test_arguments_hold_their_leaves(arguments: dict[str, Any], values: set[object]) -> None:
     assert set(values_of([asks(arguments, 0)])) == values
-
-
-def test_the_strict_detector_finds_the_values_within_arguments() -> None:
-    arguments = {"note": "ask for HAT069", "deep": [{"seats": 17, "yes": True, "no": None}, -25]}
-    assert mentions_of([asks(arguments, 0)]) == {"ask for HAT069", "HAT069", Decimal(17), Decimal(25)}
 
 
 def needs_of(

@@ -49,46 +49,30 @@ def _print(title: str, runs: list[Run], console: Console) -> None:
     console.print(f"{title}, in % of the text as recorded\n")
     for column, title in enumerate(STRATEGIES.values(), 1):
         report = Report.of((replay[0], replay[column]) for replay in replays)
-        console.print(_table(title, [*report.by_source(), report.total(), *_without_each(report)]))
+        console.print(_table(title, [*report.by_source(), report.total()]))
         console.print(f"   lowest visible: {_lowest(report.by_source())}\n", highlight=False)
 
 
-def _without_each(report: Report) -> list[Comparison]:
-    """Return the totals that leave one corpus out, so that no figure rests on a single corpus."""
-    names = [row.name for row in report.by_source()]
-    return [report.total(f"without {PurePath(name).stem}", leave_out=name) for name in names if len(names) > 1]
-
-
 def _table(title: str, rows: list[Comparison]) -> RenderableType:
-    columns = ("", "calls", "prompt", "cost", "fetched", "visible", "reachable", "strictly", "reachable", "costlier")
+    columns = ("", "calls", "prompt", "cost", "visible", "reachable", "costlier")
     return plain_table(f"   {title}", (*columns, "larger"), map(_line, rows))
 
 
 def _lowest(rows: list[Comparison]) -> str:
-    """Return the source with the lowest share of visible values, by each detector."""
+    """Return the source with the lowest share of visible values."""
     lowest = min(rows, key=lambda row: row.after.visible / row.after.needed if row.after.needed else 1.0)
-    strictly = min(
-        rows, key=lambda row: row.after.mentioned_visible / row.after.mentioned if row.after.mentioned else 1.0
-    )
-    return (
-        f"{percent(lowest.after.visible, lowest.after.needed)} in {PurePath(lowest.name).stem}; strictly "
-        f"{percent(strictly.after.mentioned_visible, strictly.after.mentioned)} in {PurePath(strictly.name).stem}"
-    )
+    return f"{percent(lowest.after.visible, lowest.after.needed)} in {PurePath(lowest.name).stem}"
 
 
 def _line(row: Comparison) -> tuple[str, ...]:
     before, after = row.before, row.after
-    fetched = f"{percent(after.fetch_prompt, before.prompt)} / {percent(after.fetch_cost, before.cost)}"
     return (
         PurePath(row.name).stem,
         f"{after.calls:,}",
         percent(after.prompt, before.prompt),
         percent(after.cost, before.cost),
-        fetched,
         percent(after.visible, after.needed),
         percent(after.reachable, after.needed),
-        percent(after.mentioned_visible, after.mentioned),
-        percent(after.mentioned_reachable, after.mentioned),
         percent(row.costlier_runs, row.runs),
         f"{row.larger_messages:,}",
     )

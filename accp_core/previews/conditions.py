@@ -1,6 +1,7 @@
 """The rows of a table that a request asks for: those that meet all its conditions, and their first ones in an order.
 
-status=late, total>200, courier is empty: 16 rows, all shown; greatest total: 2246.03; items: 1 to 11, sum 93
+status=late, total>200, courier is empty: 16 rows, all shown; greatest total: 2246.03
+status=late, total>9000: 0 rows; nearest: 85 rows without total>9000
 
 What is said of rows is counted over all of them. Where words may mean several columns, each reading is a line.
 """
@@ -9,10 +10,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Context, Decimal, Inexact
-from http import HTTPStatus
+from decimal import Decimal
 from itertools import islice, product
 from typing import Any, Final
 
@@ -54,8 +54,6 @@ _IN_WORDS: Final = {
     "=": ("", "at"),
 }  # fmt: skip
 """The signs in words for numbers and for times."""
-_FIRST_FAILURE: Final = 400
-"""The first status of HTTP that says that something did not work."""
 _FLAGS: Final = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
 _MIN_FEW: Final = 3
 _FEW: Final = 0.05
@@ -75,6 +73,8 @@ class Condition:
     """The words of the request that it is read from; conditions with a word in common are different readings."""
     is_sure: bool = True
     """Whether it is meant, not only words that texts have, too."""
+    nearest: str = ""
+    """The end of the order that is nearest to it, "greatest" or "least", where no row meets it."""
 
 
 class Conditions:
@@ -89,11 +89,10 @@ class Conditions:
         self.columns: Final = [name for name in table.columns[:_MAX_COLUMNS] if name != link]
         self._orders: dict[str, TypedColumn | None] = {}
         self._saying = COMMON | request.said
-        self._held: list[frozenset[int]] = []
 
     def find(self) -> list[Condition]:
-        """Return the conditions of the request that some rows meet and others do not."""
-        return [each for each in self._read() if 0 < len(each.rows) < len(self.table.rows)]
+        """Return the conditions of the request that some rows meet and others do not, and bounds that none meets."""
+        return [each for each in self._read() if each.nearest or 0 < len(each.rows) < len(self.table.rows)]
 
     def order(self, column: str) -> TypedColumn | None:
         """Return the cells of a column whose order counts: numbers or times; None: it has none, or all are alike."""
@@ -107,11 +106,10 @@ class Conditions:
         """Return the columns that have an order, without ids."""
         return [name for name in self.columns if not is_id(name) and self.order(name)]
 
-    def fitting(self, columns: Sequence[str], near: frozenset[str]) -> list[str]:
-        """Return those of some columns whose names fit some words of the request best; none: no name does."""
-        fits = {name: self.fit(name, near) for name in columns}
-        best = max(fits.values(), default=0)
-        return [name for name in columns if best and fits[name] == best]
+    def fitting(self, columns: Sequence[str], *nears: frozenset[str]) -> list[str]:
+        """Return those of some columns that the first words name which name any, else those that the request names."""
+        beside = ([name for name in columns if self.fit(name, near) > 1] for near in nears)
+        return next(filter(None, beside), [name for name in columns if self.fit(name, frozenset())])
 
     def fit(self, column: str, near: frozenset[str]) -> int:
         """Return how well a column fits some words of the request; the name of its parent's table says nothing."""
@@ -120,7 +118,7 @@ class Conditions:
     def _read(self) -> Iterator[Condition]:
         for column in self.columns:
             found = [*self._values(column), *self._flag(column), *self._absence(column), *self._code(column)]
-            yield from found or self._presence(column) or self._texts(column)
+            yield from found or self._texts(column)
         for number, bound in enumerate(self.request.bounds):
             yield from self._bound(bound, f"{number}")
         for number, date in enumerate(self.request.dates):
@@ -139,8 +137,6 @@ class Conditions:
             named = [value for value in cells if value.casefold() in self.request.words and not value.isalpha()]
         else:
             named = [value for value in cells if self._is_named(value)]
-            named = named or [value for value in cells if self._has_name(value)]
-            named = named or self._nearest(cells)
         if not named and len(cells) == len(self.table.rows):
             named = [value for value in cells if self._ends_with_number(value)]
         if not named:
@@ -151,15 +147,6 @@ class Conditions:
         text = f"{write_name(column)}{'≠' if is_denied else '='}{'|'.join(map(write_value, named))}"
         rows = self._rows(column, lambda cell: wanted.isdisjoint(_texts(cell)) is is_denied)
         yield Condition(column, text, rows, words, is_sure=not words <= self.request.kinds)
-
-    def _nearest(self, values: Iterable[str]) -> list[str]:
-        """Return those of few codes, such as `doc.update`, of which the request has half the words, and the most."""
-        told = {value: {word for word in self._asked(value) if self._is_told(word)} for value in values}
-        most = max(map(len, told.values()))
-        found = [value for value, words in told.items() if words and len(words) == most]
-        found = [value for value in found if 2 * most >= len(words_of_name(value)) and " " not in value]
-        is_few = len(told) <= _MAX_FEW and max(map(len, told)) <= _MAX_VALUE_CHARS
-        return found if is_few and 2 * len(found) <= len(told) else []
 
     def _is_named(self, value: str) -> bool:
         if len(value) > _MAX_VALUE_CHARS or is_left_out(value):
@@ -180,17 +167,6 @@ class Conditions:
         digits = _LAST_NUMBER.search(value) if len(value) <= _MAX_VALUE_CHARS else None
         return digits is not None and len(digits[1]) >= _MIN_DIGITS and digits[1] in self.request.numbers
 
-    def _has_name(self, value: str) -> bool:
-        """Return whether a name in a value, such as that of a place, is one in the request."""
-        words = find_words(value) if len(value) <= _MAX_VALUE_CHARS else []
-        return len(words) <= _MAX_NAME and any(
-            word[0].isupper()
-            and len(word) >= _MIN_NAME
-            and word.casefold() not in COMMON
-            and self.request.match(word.casefold()) in self.request.capitals
-            for word in words
-        )
-
     def _flag(self, column: str) -> Iterator[Condition]:
         wanted = self.request.affirms(column)
         kinds = {_flag_of(cell) for cell in self.table.cells(column)} if wanted is not None else set()
@@ -209,24 +185,10 @@ class Conditions:
             text = f"={write_value(told)}" if type(told) is str and told.strip("-") else " is empty"
             yield Condition(column, f"{write_name(column)}{text}", rows, words)
 
-    def _presence(self, column: str) -> list[Condition]:
-        """Return the condition that a column holds anything where most rows have none and the request names it."""
-        if column in self.inherited or self.request.orders or type_column(list(self.table.cells(column))).is_ordered:
-            return []
-        named = self.request.names(column)
-        part = next((p for p in column.split(".") if _is_named_by(words_of_name(p), named - self._saying)), "")
-        rows = self._rows(column, lambda cell: not is_left_out(cell)) if part else frozenset()
-        if not 0 < len(rows) < _MAX_SHARE * len(self.table.rows) or rows in self._held:
-            return []
-        self._held.append(rows)
-        return [Condition(column, f"{write_name(column)} is not empty", rows, named)]
-
     def _code(self, column: str) -> Iterator[Condition]:
-        """Yield the numbers that the request names, and the statuses of HTTP that it names in words: "5xx"."""
+        """Yield the numbers that the request names."""
         numbers = list(dict.fromkeys(cell for cell in self.table.cells(column) if type(cell) is int))
         named = [number for number in numbers if self._is_meant(column, number)]
-        if not named and words_of_name(column)[-1:] in (["status"], ["code"]):
-            named = [number for number in numbers if any(map(self.request.says, _http_words(number)))]
         text = "|".join(map(str, named))
         if named:
             wanted = frozenset(named)
@@ -241,8 +203,7 @@ class Conditions:
         names = {self.request.match(word) for word in self.request.names(column)}
         if not names.isdisjoint({*before, behind}):
             return True
-        is_alone = behind in COMMON or not behind or any(_http_words(number))
-        return len(str(number)) >= _MIN_DIGITS and is_alone
+        return len(str(number)) >= _MIN_DIGITS and (behind in COMMON or not behind)
 
     def _texts(self, column: str) -> Iterator[Condition]:
         """Yield the texts that have the most words of the request together."""
@@ -266,24 +227,22 @@ class Conditions:
         least = _MIN_NAME if word in self.request.capitals else _MIN_WORD
         return len(word) >= least and word not in self._saying
 
-    def tells(self, texts: Condition) -> bool:
-        """Return whether words that texts have narrow what is asked for: several, a name, a number, or a rare one."""
-        words, few = texts.words, max(_MIN_FEW, _FEW * len(self.table.rows))
-        is_name = any(word in self.request.capitals or not word.isalpha() for word in words)
-        return is_name or len(words) > 1 or len(texts.rows) <= few
-
     def _bound(self, bound: Bound, word: str) -> Iterator[Condition]:
         columns = self.ordered()
-        for column in self.fitting(columns, bound.near) or [name for name in columns if name not in self.inherited]:
+        named = self.fitting(columns, bound.near, bound.before)
+        for column in named or [name for name in columns if name not in self.inherited]:
             order = self.order(column)
             assert order is not None
-            keys, limit = _limit(bound, order, column, [row.get(column) for row in self.table.rows])
+            cells = [row.get(column) for row in self.table.rows]
+            keys, limit = _limit(bound, order, column, cells, is_named=bool(named))
             if limit is None:
                 continue
             rows = frozenset(n for n, key in enumerate(keys) if key is not None and _meets(key, bound.sign, limit))
             name = f"time of {write_name(column)}" if bound.clock else write_name(column)
             shown = limit if type(limit) is str else f"{limit.normalize():f}"
-            yield Condition(column, _compared(name, bound.sign, shown, order), rows, frozenset((word,)))
+            nearest = "" if rows or bound.clock else "greatest" if bound.sign in ">≥" else "least"
+            text = _compared(name, bound.sign, shown, order)
+            yield Condition(column, text, rows, frozenset((word,)), nearest=nearest)
 
     def _date(self, date: DatePart, word: str) -> Iterator[Condition]:
         for column in self.ordered():
@@ -325,7 +284,9 @@ def most_together(holders: dict[str, set[int]]) -> tuple[tuple[str, ...], frozen
     return best, frozenset(set.intersection(*(holders[word] for word in best)))
 
 
-def _limit(bound: Bound, order: TypedColumn, column: str, cells: Sequence[Any]) -> tuple[Sequence[Any], Any]:
+def _limit(
+    bound: Bound, order: TypedColumn, column: str, cells: Sequence[Any], *, is_named: bool
+) -> tuple[Sequence[Any], Any]:
     """Return the keys of a column and the bound as they are written; None: they cannot be compared."""
     keys: Sequence[Any] = order.values
     if order.kind is Kind.MOMENT:
@@ -341,7 +302,9 @@ def _limit(bound: Bound, order: TypedColumn, column: str, cells: Sequence[Any]) 
     unit = order.unit or next((word for word in reversed(words_of_name(column)) if len(word) > 1), "")
     exact = convert(bound.values[-1], bound.unit, unit) if bound.values and bound.unit else None
     limits = bound.values if exact is None else (exact,)
-    return keys, next((limit for limit in limits if min(known) <= limit <= max(known)), None)
+    within = next((limit for limit in limits if min(known) <= limit <= max(known)), None)
+    is_plain = is_named and (exact is not None or not bound.unit)
+    return keys, limits[-1] if within is None and is_plain and limits else within
 
 
 def _time_of_day(key: str) -> str | None:
@@ -371,21 +334,6 @@ def _flag_of(cell: Any) -> bool | None:
     return _FLAGS.get(cell.strip().casefold()) if type(cell) is str else None
 
 
-def _http_words(status: int) -> Iterator[str]:
-    """Yield what a status of HTTP is called, where it is one: "404", "4xx", "client error", "Not Found"."""
-    if _FIRST_FAILURE <= status < _FIRST_FAILURE + 200:
-        yield f"{status // 100}xx"
-        yield "client error" if status < _FIRST_FAILURE + 100 else "server error"
-        if status in HTTPStatus.__members__.values():
-            yield HTTPStatus(status).phrase
-
-
-def _is_named_by(words: Sequence[str], named: frozenset[str]) -> bool:
-    """Return whether all words of a name are among some, but for those that say nothing."""
-    telling = [word for word in words if len(word) >= _MIN_NAME]
-    return bool(telling) and named.issuperset(telling)
-
-
 def _texts(cell: Any) -> Sequence[str]:
     """Return the texts that a cell is or, as an array, has."""
     if type(cell) is list:
@@ -404,8 +352,6 @@ _MAX_LINES: Final = 4
 """Readings of a request whose words stand in several columns that are described."""
 _MAX_READINGS: Final = 8
 """Readings that are looked at."""
-_MAX_NUMBERS: Final = 6
-"""Columns of numbers that are described."""
 _RANKED: Final = 3
 """Different values of an order that are shown: the second largest is asked for, too."""
 _MAX_TIED: Final = 12
@@ -416,7 +362,6 @@ _MAX_WANTED: Final = 60
 """Rows that a request asks for up to which all of them are wanted."""
 _MAX_BEHIND: Final = 20
 """The same where an order says which come first."""
-_EXACT: Final = Context(prec=60, traps=[Inexact])
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,15 +378,13 @@ class NamedRows:
     """What they have in common: "status=late, warehouse=south: 16 rows"; empty: nothing."""
     order: str
     """The first values of the order: "; greatest total: 2246.03"; empty: none is asked for."""
-    ranges: str
-    """The ranges and sums of their numbers."""
     is_sure: bool
     """Whether the request names its columns or their values, not only words that texts have, too."""
 
-    def describe(self, *, are_shown: bool, with_ranges: bool = True) -> str:
+    def describe(self, *, are_shown: bool) -> str:
         """Return the line that a preview has of them."""
-        told = f"{self.conditions}{', all shown' * (are_shown and bool(self.conditions))}{self.order}"
-        return f"{told}{self.ranges * with_ranges}".removeprefix("; ")
+        whole = ", all shown" * (are_shown and bool(self.numbers))
+        return f"{self.conditions}{whole}{self.order}".removeprefix("; ")
 
     @property
     def wanted(self) -> Sequence[int]:
@@ -502,21 +445,21 @@ class _Reader:
         found: list[NamedRows] = []
         for reading in islice(product(*_groups(sure)), _MAX_READINGS):
             found += self._narrowed(reading, texts)
-        if not found and len(conditions) > 1:
-            found = [named for each in conditions[:_MAX_READINGS] if (named := self._rows_of([each]))]
+        if not found and sure:
+            found = [self._nearest([group[0] for group in _groups(sure)])]
         return list({named.conditions: named for named in found}.values())
 
     def _narrowed(self, reading: Sequence[Condition], texts: Sequence[Condition]) -> Iterator[NamedRows]:
         """Yield the rows of a reading, and those of them that have the words of the request in a text.
 
-        The narrower reading comes first where its words tell more than others, and where there is no other.
+        The narrower reading comes first.
         """
         whole = self._rows_of(reading) if reading else self.all_in_order()
         best = max(texts, key=lambda each: (len(each.words), -len(each.rows)), default=None)
         narrow = self._rows_of([*reading, best]) if best else None
         if narrow and whole and narrow.numbers == whole.numbers:
             narrow = None
-        found = (narrow, whole) if best and self._columns.tells(best) else (whole, narrow)
+        found = (narrow, whole)
         yield from filter(None, found)
 
     def _rows_of(self, reading: Sequence[Condition]) -> NamedRows | None:
@@ -527,6 +470,26 @@ class _Reader:
         conditions = ", ".join(each.text for each in reading)
         return self._named(numbers, f"{conditions}: {len(numbers):,} {self._noun}{'s'[: len(numbers) > 1]}", reading)
 
+    def _nearest(self, reading: Sequence[Condition]) -> NamedRows:
+        """Return the rows that meet the most of conditions which no row meets together, by what they miss."""
+        met = Counter(number for each in reading for number in each.rows)
+        most = max(met.values(), default=0)
+        missed: defaultdict[str, list[int]] = defaultdict(list)
+        for number in sorted(met):
+            if met[number] == most:
+                missed[", ".join(each.text for each in reading if number not in each.rows)].append(number)
+        parts = [f"{len(own):,} without {texts}" for texts, own in missed.items()]
+        told = f"{', '.join(each.text for each in reading)}: 0 {self._noun}s"
+        if not parts:
+            end = reading[0]
+            first = self._first(end.column, range(len(self._table.rows)), is_greatest=end.nearest == "greatest")
+            nearest = f"; nearest: {_text(self._table.rows[first[0]][end.column])}"
+            return NamedRows(frozenset(), tuple(first[:_RANKED]), frozenset((end.column,)), told, nearest, is_sure=True)
+        parts[0] = parts[0].replace(" ", f" {self._noun}{'s'[: not parts[0].startswith('1 ')]} ", 1)
+        numbers = frozenset(number for own in missed.values() for number in own)
+        columns = frozenset(each.column for each in reading)
+        return NamedRows(numbers, (), columns, f"{told}; nearest: {', '.join(parts)}", "", is_sure=True)
+
     def all_in_order(self) -> NamedRows | None:
         """Return the rows where the request asks for an order only; None: for none."""
         return named if (named := self._named(range(len(self._table.rows)), "", ())).first else None
@@ -535,7 +498,6 @@ class _Reader:
         used = frozenset[str]().union(*(each.words for each in reading))
         orders = list(self._orders(numbers, used))
         known = frozenset(column for column, _, _ in orders)
-        cells = list(_numbers(self._table, numbers)) if conditions and len(numbers) > 1 else []
         fits = (self._columns.fit(column, order.near - used) for column in known for order in self._request.orders)
         return NamedRows(
             numbers=frozenset(numbers) if conditions else frozenset(),
@@ -543,7 +505,6 @@ class _Reader:
             columns=known.union(each.column for each in reading),
             conditions=conditions,
             order="".join(f"; {text}" for _, text, _ in orders),
-            ranges="".join(f"; {write_name(column)}: {_range(own)}" for column, own in cells if column not in known),
             is_sure=all(each.is_sure for each in reading) if reading else any(fits),
         )
 
@@ -592,35 +553,6 @@ class _Reader:
             return "least", "greatest"
         is_least = order.kind in ("least", "earliest") or (order.kind == "longest" and self._is_moment(column))
         return ("least",) if is_least else ("greatest",)
-
-
-def _numbers(table: Table, numbers: Sequence[int]) -> Iterator[tuple[str, Sequence[Any]]]:
-    """Yield the first columns that hold nothing but different numbers in these rows, and their cells."""
-    left = _MAX_NUMBERS
-    for column in table.columns:
-        cells = [table.rows[number].get(column) for number in numbers]
-        is_number = (
-            not is_id(column) and column != table.columns[0] and all(type(cell) in (int, float) for cell in cells)
-        )
-        if left and is_number:
-            left -= 1
-            yield column, cells
-
-
-def _range(cells: Sequence[Any]) -> str:
-    lowest, highest = min(cells), max(cells)
-    return repr(lowest) if lowest == highest else f"{lowest!r} to {highest!r}{_sum(cells)}"
-
-
-def _sum(cells: Sequence[Any]) -> str:
-    """Return the sum of numbers as they are written; nothing where it has too many digits."""
-    total = Decimal(0)
-    try:
-        for cell in cells:
-            total = _EXACT.add(total, Decimal(repr(cell)))
-    except Inexact:
-        return ""
-    return f", sum {_EXACT.normalize(total):f}"
 
 
 def _text(cell: Any) -> str:

@@ -3,7 +3,7 @@
 total: 15.2 to 2246.03
 share: 3.7 % to 99.4 %, n/a (8)
 status: pending (61), shipped (25), paid (20), late (1)
-msg: GET /items/# took # (590), 4 others, rarest timeout after # (1)      `#` stands for a word with a digit
+name: 110 values, as ord_001
 note: texts of 12 to 480 characters, absent (40)
 """
 
@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.previews.marks import Marks
-from accp_core.previews.request import has_error, shape_of
+from accp_core.previews.request import has_error
 from accp_core.tables import Table
 from accp_core.tables.values import is_left_out, type_column
 from accp_core.view.notation import INLINE, quote
@@ -78,9 +78,8 @@ def facts_of(table: Table, column: str, marks: Marks) -> ColumnFacts:
     absent = len(table.rows) - len(cells)
     parts = [_facts(kind, own, marks, is_one=len(kinds) == 1 and not absent) for kind, own in kinds.items()]
     rows: defaultdict[int, float] = defaultdict(float)
-    for worths in (_minority(kinds.values(), len(cells)), *(part.rows for part in parts)):
-        for number, worth in worths.items():
-            rows[number] += worth
+    for number, worth in (pair for part in parts for pair in part.rows.items()):
+        rows[number] += worth
     details = range(max((len(part.texts) for part in parts), default=1))
     texts = (" or ".join(part.texts[min(detail, len(part.texts) - 1)] for part in parts) for detail in details)
     behind = f", absent ({absent:,})" if absent else ""
@@ -107,7 +106,7 @@ def _texts(counts: Counter[str], cells: _Cells, values: Sequence[str], marks: Ma
     if _is_few(counts, cells) and max(map(len, counts)) <= _LONG_TEXT:
         return _counted(counts, cells, marks)
     if sum(map(len, values)) > _LONG_TEXT * len(cells):
-        return _Facts([f"texts of {_range(values)} characters"], _rows_with_errors(cells))
+        return _Facts([f"texts of {_range(values)} characters"], {})
     typed = type_column(values)
     if typed.is_ordered:
         spelled = dict(zip(typed.values, values, strict=True))
@@ -116,13 +115,7 @@ def _texts(counts: Counter[str], cells: _Cells, values: Sequence[str], marks: Ma
         nothing = Counter(value for value in values if is_left_out(value))
         told = "".join(f", {_value(value, marks)} ({count:,})" for value, count in nothing.items())
         return _Facts([f"{found.texts[0]}{told}"], found.rows)
-    shaped = [(number, shape_of(value)) for number, value in cells]
-    shapes = Counter(shape for _, shape in shaped)
-    if len(shapes) == 1:
-        return _Facts([f"{_value(min(counts), marks)} to {_value(max(counts), marks)}"], {})
-    if _is_few(shapes, cells):
-        return _counted(shapes, shaped, marks)
-    return _Facts([f"{len(counts):,} values, as {_value(values[0], marks)}"], _rows_with_errors(cells))
+    return _Facts([f"{len(counts):,} values, as {_value(values[0], marks)}"], {})
 
 
 def _ends(cells: _Cells, values: Sequence[Any], write: Any) -> _Facts:
@@ -172,17 +165,6 @@ def _rare_rows(rare: Mapping[Any, int], cells: _Cells) -> Iterator[tuple[int, fl
             left[value] -= 1
             worth = 3.0 if type(value) is str and has_error(value) else 1.0
             yield number, worth / rare[value] ** 0.5
-
-
-def _rows_with_errors(cells: _Cells) -> dict[int, float]:
-    found = [number for number, value in cells if has_error(value[:2_000])]
-    return dict.fromkeys(found[:_MAX_RARE_ROWS], 2.0) if len(found) * 5 <= len(cells) else {}
-
-
-def _minority(groups: Iterable[_Cells], total: int) -> dict[int, float]:
-    """Return the rows whose cell has a type that is rare in its column."""
-    rare = [group for group in groups if len(group) <= max(1.0, _RARE_SHARE * total)]
-    return {number: 1.0 for group in rare for number, _ in group[:_MAX_RARE_ROWS]}
 
 
 def _value(value: object, marks: Marks) -> str:

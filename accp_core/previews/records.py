@@ -257,7 +257,7 @@ class RequestedRecords:
             if not named.is_sure and not named.first and len(named.numbers) == 1:
                 continue  # one place that has some of the words is no answer
             are_shown = all(shows(*span) for number in named.numbers for span in self.spans[number])
-            line = named.describe(are_shown=are_shown, with_ranges=False)
+            line = named.describe(are_shown=are_shown)
             text += f"{'; ' if text else ''}{line}" if len(text) + len(line) <= room else ""
         return text
 

@@ -271,7 +271,6 @@ _BEFORE: Final = 2
 _ABSENT: Final = re.compile(
     r"\b(?:no|none|nobody|nothing|never|not|without|missing|lacks?|empty|null)\b|n['\u2019]t\b", re.IGNORECASE
 )
-_ABSENT_AFTER: Final = re.compile(r"\b(?:missing|empty|null|absent|blank)\b", re.IGNORECASE)
 _KIND: Final = re.compile(
     r"\b(?:which|what|whose|many) (\w+) (?:have|has|are|is|were|was|do|does|did|can|with|without|that|who|came|got)\b",
     re.IGNORECASE,
@@ -292,24 +291,6 @@ _ORDINALS: Final = ("second", "third", "fourth", "fifth", "sixth", "seventh", "e
 _WHOLE: Final = re.compile(
     rf"(?<![\w.-])(?:(\d+)(?![\w-]|\.\d)|({'|'.join(_ORDINALS)})\b(?! (?:{'|'.join(_ORDERS.values())})))", re.IGNORECASE
 )
-_MEANT: Final = {
-    "euro euros eur usd dollar dollars pound pounds expensive cheap cheapest dearest worth cost costs paid money": (
-        "amount price total cost value fee sum net gross monthly paid salary balance"
-    ),
-    "add added adds": "insertion insertions addition additions",
-    "remove removed deleted": "deletion deletions",
-    "large larger largest big bigger biggest small smallest size byte bytes kb mb gb space": (
-        "size byte bytes kb mb gb used"
-    ),
-    "long longer longest slow slowest fast fastest took take takes time seconds minutes hours duration": (
-        "duration took elapsed seconds minutes ms latency spent runtime time"
-    ),
-    "heavy heavier heaviest light lightest": "kg weight mass",
-    "warm warmest cold coldest hot": "temperature temp",
-    "people persons guests participants": "people persons guests attendees participants seats",
-}
-_MEANINGS: Final = tuple((frozenset(said.split()), frozenset(meant.split())) for said, meant in _MEANT.items())
-"""What people say, and what the columns are called that they mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +309,8 @@ class Bound:
     """The time of day, such as "06:00"; empty: it is none."""
     near: frozenset[str]
     """Its unit and the words after it, without regard to case."""
+    before: frozenset[str]
+    """The two words before it, without regard to case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,11 +425,8 @@ class Request:
         return None if opposite is None else opposite in self.denied
 
     def fits(self, name: str, near: frozenset[str]) -> int:
-        """Return how well the name of a column fits some words of the request: 0 not at all, 3 best."""
-        words = words_of_name(name)
+        """Return how well the name of a column fits some words of the request: 0 not at all, 2 best."""
         if any(self.match(word) in near for word in self.names(name)):
-            return 3
-        if any(not near.isdisjoint(said) and not meant.isdisjoint(words) for said, meant in _MEANINGS):
             return 2
         return 1 if self.names(name) else 0
 
@@ -494,7 +474,15 @@ def _whole_numbers(text: str, bounded: frozenset[str]) -> dict[str, tuple[frozen
 def _bounds(text: str) -> Iterator[Bound]:
     text = _BETWEEN.sub(r"from \1; until ", text)
     for found in _BELOW_ZERO.finditer(text):
-        yield Bound("<" if found[1] else ">", found[0].casefold(), (Decimal(0),), "", "", _near(text[found.end() :]))
+        yield Bound(
+            "<" if found[1] else ">",
+            found[0].casefold(),
+            (Decimal(0),),
+            "",
+            "",
+            _near(text[found.end() :]),
+            frozenset(),
+        )
     for found in (found for pattern in _BOUNDS for found in pattern.finditer(text)):
         value, unit = found["value"].rstrip(".,:-").casefold(), (found["unit"] or "").casefold()
         number = _NUMBERS.get(value) or (Decimal(value.replace(",", "")) if _PLAIN.fullmatch(value) else None)
@@ -505,7 +493,8 @@ def _bounds(text: str) -> Iterator[Bound]:
         if (value not in ("a", "an") or unit) and (sign != "=" or clock):
             scales = (*_SCALES.get(unit, ()), 1)
             values = () if number is None else tuple(number * scale for scale in scales)
-            yield Bound(sign, value, values, unit, clock, _near(f"{unit} {noun} {behind}"))
+            before = _near(" ".join(find_words(text[: found.start()])[-_BEFORE:]))
+            yield Bound(sign, value, values, unit, clock, _near(f"{unit} {noun} {behind}"), before)
 
 
 def _clock(value: str, number: Decimal | None, behind: str) -> str:
@@ -537,5 +526,3 @@ def _around(text: str, found: re.Match[str]) -> frozenset[str]:
 def _denied(text: str) -> Iterator[str]:
     for found in _ABSENT.finditer(text):
         yield from _near(text[found.end() :])
-    for found in _ABSENT_AFTER.finditer(text):
-        yield from (word.casefold() for word in find_words(text[: found.start()])[-2:])

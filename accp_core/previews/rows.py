@@ -37,16 +37,12 @@ from accp_core.view.render_value import Options, render
 
 __all__ = ["TablePreview", "share"]
 
-_ASKED_SHARE: Final = 0.8
-"""The share of a preview that the tables with rows that are asked for may take before the others."""
 _FACTS_SHARE: Final = 0.5
 """The share of a table's room that the facts of its columns may take."""
 _NAMES_SHARE: Final = 0.65
 """The share that they may take with the names of the other columns."""
 _NAMED_SHARE: Final = 0.5
 """The share of a table's room that the lines about the named rows may take."""
-_RANGES_SHARE: Final = 0.1
-"""The share that such a line may take with the ranges and sums of numbers."""
 _SHORT_FACTS: Final = 32
 """Characters of the counted values of a column that come before the facts of others."""
 _MIN_APART: Final = 3
@@ -80,16 +76,12 @@ _EDGES: Final = {0: 1.0, 1: 0.3, -1: 0.6}
 """What rows are worth that have words of the request, that it asks for, and that are first or last."""
 _MIN_ROWS: Final = 2
 """Rows that must fit before a row is shown with all its columns."""
-_LETTERS: Final = 0.6
-"""The share of letters from which a text is a name, not a code."""
 _SAMPLE: Final = 20
 """Rows that tell how long the cells of a column are."""
 _COUNTED: Final = 2_000
 """Rows that are counted to tell how long all are."""
 _CHUNK: Final = 500
 """Rows in which the words of the request are searched for at once."""
-_DULL: Final = re.compile(r"(?i)(?:url|uri|href|avatar|gravatar|node_?id|_links|etag|hash|checksum)")
-"""Columns that few requests need."""
 _MIN_ROOM: Final = 60
 """Characters; in less room no row is shown."""
 _CONSTANT: Final = re.compile(r"= .*|null \([\d,]+\)", re.DOTALL)
@@ -169,11 +161,7 @@ class TablePreview:
             min(t.size, t.schema_size) if is_beside else t.size
             for t, is_beside in zip(self._tables, beside, strict=True)
         ]
-        asked = [0 if is_beside else table.enough for table, is_beside in zip(self._tables, beside, strict=True)]
-        first = share(asked, room * _ASKED_SHARE) if any(beside) else [0.0] * len(asked)
-        given = [min(own, most) for own, most in zip(first, asked, strict=True)]
-        left = [max(size - own, 0) for size, own in zip(sizes, given, strict=True)]
-        rooms = [own + more for own, more in zip(given, share(left, room - sum(given)), strict=True)]
+        rooms = share(sizes, room)
         parts: list[str] = []
         for table, own, is_beside in zip(self._tables, rooms, beside, strict=True):
             parts += table.write(own, is_beside=is_beside)
@@ -275,8 +263,6 @@ class _DescribedTable:
         for named in self._named:
             are_shown = all(number in rows for number in named.numbers)
             line = named.describe(are_shown=are_shown)
-            if len(line) > room * _RANGES_SHARE:
-                line = named.describe(are_shown=are_shown, with_ranges=False)
             text += f"\n{line}" if len(text) + len(line) <= room * _NAMED_SHARE else ""
         return text
 
@@ -425,7 +411,7 @@ class _DescribedTable:
             return 1
         if name == self._table.columns[0] or name in self._naming:
             return 2
-        return 4 if _DULL.search(name) else 3
+        return 3
 
     def _is_long(self, number: int, column: str) -> bool:
         cell = self._row(number).get(column)
@@ -464,22 +450,14 @@ def _naming(table: Table) -> Sequence[str]:
     if not table.columns:  # rows such as [] and {}
         return ()
     first = table.columns[0]
-    labels = (name for name in table.columns if _is_label(table, name))
-    return (*table.naming(first), *labels, *(name for name in table.columns if _is_code(table, name)), first)
+    return (*table.naming(first), *(name for name in table.columns if _is_code(table, name)), first)
 
 
 def _is_code(table: Table, name: str) -> bool:
     """Return whether a column holds another short text in each row, such as its id, and no moments."""
     cells = [cell for cell in table.cells(name) if type(cell) is str and 0 < len(cell) <= _SHORT_CELL]
-    is_distinct = len(set(cells)) == len(table.rows) and not _DULL.search(name)
+    is_distinct = len(set(cells)) == len(table.rows)
     return is_distinct and not type_column(cells[:_SAMPLE]).is_ordered
-
-
-def _is_label(table: Table, name: str) -> bool:
-    cells = [cell for cell in table.cells(name) if type(cell) is str and 0 < len(cell) <= _LONG_CELL]
-    letters = sum(map(str.isalpha, "".join(cells[:_SAMPLE])))
-    is_text = letters > _LETTERS * sum(map(len, cells[:_SAMPLE]))
-    return is_text and len(set(cells)) == len(table.rows) and not _DULL.search(name)
 
 
 def _rows_that_come_first(named: Sequence[NamedRows]) -> dict[int, float]:

@@ -6,6 +6,9 @@
     -90 to 97: 8 lines
 
 A line with "-" is one of the earlier version, one with "+" one of the later, each with its number in its version.
+Where that is longer than a preview, the preview says how many lines changed:
+
+    [preview: 900 lines $cold.618033988749; 212 changed since $cold.314159265358]
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 from accp_core.compression import Compressed, count_once
 from accp_core.markers import MarkerStart, escape_markers
@@ -42,6 +45,8 @@ _NUMBERED: Final = re.compile(r" *([0-9]{1,9})[\t→].*")
 _LINE_BYTES: Final = 100
 """Memory of a line beside its text."""
 
+_DIGITS: Final = str.maketrans("", "", "0123456789")
+
 _Pair = tuple[int, int]
 
 
@@ -55,9 +60,9 @@ class _Version:
     """Its lines, or its rows."""
 
     @cached_property
-    def known(self) -> frozenset[str]:
-        """Its lines, each once."""
-        return frozenset(self.lines)
+    def known(self) -> Counter[str]:
+        """How often it has each line, whatever the numbers in it are: those of counters rise."""
+        return Counter(line.translate(_DIGITS) for line in self.lines)
 
     @cached_property
     def chars(self) -> int:
@@ -65,8 +70,9 @@ class _Version:
         return sum(map(len, self.lines))
 
     def is_half_in(self, other: _Version) -> bool:
-        """Return whether half of this text is lines of `other`."""
-        return sum(len(line) for line in self.lines if line in other.known) >= _MIN_SHARE * self.chars
+        """Return whether half of this text is lines of `other`, but for their numbers."""
+        same = sum(len(line) * count for line, count in (self.known & other.known).items())
+        return same >= _MIN_SHARE * sum(len(line) * count for line, count in self.known.items())
 
 
 class _Versions:
@@ -128,19 +134,33 @@ class Differences:
         shown = f"{head}; as {earlier.name} but for:]\n{changed}"
         is_long = len(shown) > _MAX_SHOWN * preview.tokens_after
         if is_long or (after := count_once(self._counter)(shown)) > preview.tokens_after:
-            return preview
+            return self._with_count(preview, changed.count("\n+") + changed.startswith("+"), earlier.name)
         return replace(preview, text=shown, tokens_after=after)
+
+    def _with_count(self, preview: Compressed, count: int, earlier: str) -> Compressed:
+        """Return a preview that says how many lines changed since `earlier`, where it stays smaller than the text."""
+        first, feed, rest = preview.text.partition("\n")
+        shown = f"{first.removesuffix(']')}; {count:,} changed since {earlier}]{feed}{rest}"
+        after = self._counter(shown)
+        return preview if after >= preview.tokens_before else replace(preview, text=shown, tokens_after=after)
 
 
 def _version_of(name: str, text: str) -> _Version:
     """Return a text by its lines, JSON by its rows and its other members."""
     try:
         value = read_json(text)
-        members = value if isinstance(value, dict) else {"": value}
-        named = ((key, rows if isinstance(rows, list) else [rows]) for key, rows in members.items())
-        return _Version(name, [f"{key} {compact_json(row)}".strip() for key, rows in named for row in rows])
+        return _Version(name, list(_members("", value)))
     except (ValueError, RecursionError):
         return _Version(name, _without_numbers(text.split("\n")))
+
+
+def _members(name: str, value: Any) -> Iterator[str]:
+    """Yield the rows of arrays and the other members of maps, each behind the names of the maps that hold it."""
+    if isinstance(value, dict) and any(isinstance(member, (dict, list)) for member in value.values()):
+        for key, member in value.items():
+            yield from _members(f"{name}.{key}".removeprefix("."), member)
+    else:
+        yield from (f"{name} {compact_json(row)}".strip() for row in (value if isinstance(value, list) else [value]))
 
 
 def _without_numbers(lines: Sequence[str]) -> Sequence[str]:

@@ -65,11 +65,18 @@ def is_so(row: dict[str, Any], condition: str) -> bool:
 def check(named: NamedRows, table: list[dict[str, Any]]) -> None:
     numbers = range(len(table))
     if named.conditions:
-        conditions, count = named.conditions.rsplit(": ", 1)
+        whole, _, nearest = named.conditions.partition("; nearest: ")
+        conditions, count = whole.rsplit(": ", 1)
         fitting = {n for n in numbers if all(is_so(table[n], each) for each in conditions.split(", "))}
-        assert named.numbers == fitting, conditions
-        assert count == f"{len(fitting)} row{'s'[: len(fitting) > 1]}"
-        numbers = sorted(fitting)
+        assert count == f"{len(fitting)} row{'s'[: len(fitting) != 1]}"
+        if fitting:
+            assert named.numbers == fitting, conditions
+            numbers = sorted(fitting)
+        for part in nearest.split(", ") if nearest and ", " not in conditions.partition(", ")[2] else ():
+            number, missed = part.replace(" rows", "").replace(" row", "").split(" without ")
+            (other,) = {*conditions.split(", ")} - {missed}
+            own = {n for n in numbers if is_so(table[n], other) and not is_so(table[n], missed)}
+            assert int(number) == len(own) and own <= named.numbers
     for kind, column, told in re.findall(r"; (greatest|least) (\w+): ([^;]*)", named.order):
         values = sorted({table[n][column] for n in numbers}, reverse=kind == "greatest")
         counts = [(value, sum(table[n][column] == value for n in numbers)) for value in values[:3]]
@@ -95,7 +102,7 @@ def test_the_property_sees_claims_of_every_kind() -> None:
     ]  # fmt: skip
     (only,) = tables_of(table)
     told = {
-        request: [each.describe(are_shown=False, with_ranges=False) for each in find_named_rows(only, Request(request))]
+        request: [each.describe(are_shown=False) for each in find_named_rows(only, Request(request))]
         for request in (
             "which are not on hold",
             "without a city",

@@ -23,7 +23,7 @@ ORDERS = [
         ("Which orders are on hold?", "status=on_hold: 10 rows"),
         ("Which ones are still in transit?", "status=in_transit: 10 rows"),
         ("Who sleeps in the old mill?", "hotel=The Old Mill: 14 rows"),
-        ("Who sleeps in Old Mill?", "hotel=The Old Mill: 14 rows"),
+        ("Who sleeps in Old Mill?", 'hotel has "mill" and "old": 14 rows'),
     ],
 )
 def test_they_belong_to_the_words_beside_them(request_text: str, told: str) -> None:

@@ -111,8 +111,22 @@ CASES: list[tuple[str, object, str, list[str], list[str]]] = [
     ("a trace ends with its last cause", TRACES, "Why did M-40 fail?", ["Caused by: No space left on device"], []),
     ("a superlative shows its row", ORDERS, "Which order has the highest total?", ["greatest total.value: 4819.5"], []),
     (
+        "where no row meets all conditions, those are shown that miss one",
+        ORDERS,
+        "Which open orders have the cause strike and a total over 4,800 euros?",
+        ["0 rows; nearest: 10 rows without total.value>4800, 1 without status=open", "SO-119 "],
+        [],
+    ),
+    (
+        "where no row meets the condition, the end of the order is the nearest",
+        ORDERS,
+        "Is there a total over 9,000?",
+        ["total.value>9000: 0 rows; nearest: 4819.5", "SO-119 "],
+        [],
+    ),
+    (
         "below zero",
-        [{"id": f"A-{n}", "balance": n - 1} for n in range(400)],
+        BALANCES,
         "negative balance",
         ["balance<0: 1 row"],
         [],

@@ -66,6 +66,20 @@ def test_a_later_poll_is_shown_as_the_rows_that_changed(of: Any, indent: int | N
     assert lines == [f"-{number}: {name}{row % 'open'}", f"+{number}: {name}{row % 'closed'}"]
 
 
+def test_a_later_version_of_maps_in_maps_is_shown_by_the_names_that_hold_what_changed() -> None:
+    paths = {f"/orders/{n}": {"get": {"tags": [f"a{n}"], "reply": {"200": f"Order {n}"}}} for n in range(90)}
+    changed = {**paths, "/orders/7": {"get": {"tags": ["a7"], "reply": {"200": "Gone"}}}}
+    _, second = results(*(json.dumps({"version": v, "paths": p}) for v, p in (("3.4", paths), ("3.5", changed))))
+    assert "+1: version \"3.5\"" in second
+    assert "+17: paths./orders/7.get.reply {\"200\":\"Gone\"}" in second
+
+
+def test_a_later_version_with_other_numbers_in_most_lines_says_how_many() -> None:
+    scrapes = ["\n".join(f'requests{{path="/{n}"}} {n * n + 7 * at}' for n in range(300)) for at in range(2)]
+    head = results(*scrapes)[1].split("\n")[0]
+    assert head.endswith(f"; 300 changed since {short_reference(key_of(scrapes[0]))}]")
+
+
 @pytest.mark.parametrize(
     "later",
     [

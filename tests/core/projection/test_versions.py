@@ -70,8 +70,8 @@ def test_a_later_version_of_maps_in_maps_is_shown_by_the_names_that_hold_what_ch
     paths = {f"/orders/{n}": {"get": {"tags": [f"a{n}"], "reply": {"200": f"Order {n}"}}} for n in range(90)}
     changed = {**paths, "/orders/7": {"get": {"tags": ["a7"], "reply": {"200": "Gone"}}}}
     _, second = results(*(json.dumps({"version": v, "paths": p}) for v, p in (("3.4", paths), ("3.5", changed))))
-    assert "+1: version \"3.5\"" in second
-    assert "+17: paths./orders/7.get.reply {\"200\":\"Gone\"}" in second
+    assert '+1: version "3.5"' in second
+    assert '+17: paths./orders/7.get.reply {"200":"Gone"}' in second
 
 
 def test_a_later_version_with_other_numbers_in_most_lines_says_how_many() -> None:

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, takewhile
 from typing import Final
 
 from accp_core.documents.inference.columns import (
+    ALIGNED,
+    DELIMITED,
     RULE,
     Cells,
     Reading,
@@ -30,8 +31,14 @@ from accp_core.documents.inference.columns import (
     sums_up,
 )
 from accp_core.documents.inference.records import (
+    ANCHORED,
+    BLOCKS,
+    PAIRS,
+    SETTINGS,
+    TEMPLATE,
     fill_blocks,
     key_value,
+    read_anchored,
     read_blocks,
     read_settings,
     read_template,
@@ -40,6 +47,7 @@ from accp_core.documents.inference.records import (
 
 __all__ = ["Inference", "InferredTable", "infer_tables"]
 
+_ALL_RULES: Final = frozenset({ALIGNED, ANCHORED, BLOCKS, PAIRS, SETTINGS, TEMPLATE, *DELIMITED.values()})
 _MIN_BITS: Final = 18.0
 _MIN_ROW_BITS: Final = 2.5
 """What a reading must have in all, and for each row."""
@@ -51,7 +59,10 @@ _TRIED: Final = 16
 """Lines on which a header is tried before all are read below it."""
 _MAX_CHARS: Final = 4_000_000
 _SAMPLED: Final = 1_500
-"""Lines of a text from which on a sample says whether it is read."""
+"""Lines of a text from which on samples say whether it is read, and by which rules."""
+_SAMPLES: Final = 5
+_MIN_SAMPLES: Final = 2
+"""Samples, and those of them that rules must explain."""
 _CODE: Final = re.compile(
     r"\s*(?:(?:def|class|import|from|return|if|elif|else|for|while|try|with|raise|static|void|public|function|var|let"
     r"|const|#include|assert|print)\b|self\.|@\w+|[)\]}]|[\w.]+ [-+*/|&]= .|[\w.]+\()"
@@ -101,9 +112,13 @@ def infer_tables(text: str) -> Inference:
     if "\n" not in text or len(text) > _MAX_CHARS:
         return Inference()
     lines = _lines_of(text)
-    if len(lines) > _SAMPLED and not any(_explained(part) for part in _samples(lines)):
-        return Inference()
-    found = _explained(lines)
+    rules = _ALL_RULES
+    if len(lines) > _SAMPLED:
+        tried = [_explained(part) for part in _samples(lines)]
+        rules = frozenset(each.how for found in tried for each in found)
+        if sum(map(bool, tried)) < _MIN_SAMPLES:
+            return Inference()
+    found = _explained(lines, rules)
     if not found:
         return Inference()
     covered = _covered(lines, found)
@@ -122,8 +137,9 @@ def infer_tables(text: str) -> Inference:
 
 
 def _samples(lines: Sequence[str]) -> Iterator[Sequence[str]]:
-    size = _SAMPLED // 5
-    for start in (0, len(lines) // 2, len(lines) - size):
+    size = _SAMPLED // _SAMPLES // 2
+    for number in range(_SAMPLES):
+        start = (len(lines) - size) * number // (_SAMPLES - 1)
         yield lines[start : start + size]
 
 
@@ -137,9 +153,9 @@ def _lines_of(text: str) -> list[str]:
     return lines
 
 
-def _explained(lines: Sequence[str]) -> list[Reading]:
+def _explained(lines: Sequence[str], rules: frozenset[str] = _ALL_RULES) -> list[Reading]:
     """Return the readings that have most bits together, none where they explain too few of the lines."""
-    chosen = [_without_total(each) for each in _read(lines)]
+    chosen = [_without_total(each) for each in _read(lines, rules)]
     covered = _covered(lines, chosen)
     filled = sum(1 for line in lines if line.strip())
     return chosen if len(covered) >= _MIN_SHARE * filled and chosen else []
@@ -169,29 +185,26 @@ def _covered(lines: Sequence[str], readings: Iterable[Reading]) -> set[int]:
     return covered
 
 
-def _read(source: Sequence[str]) -> list[Reading]:
+def _read(source: Sequence[str], rules: frozenset[str]) -> list[Reading]:
     lines = [line.expandtabs(8) if "\t" in line else line for line in source]
     paragraphs = list(_paragraphs(lines))
     if not paragraphs:
         return []
     first, last = paragraphs[0][0], paragraphs[-1][1]
-    seen = Counter(line for line in lines if "  " in line.strip() and key_value(line) is None)
-    again = frozenset(
-        line
-        for line, count in seen.items()
-        if count > 1 and is_head(line) and line[:1] not in "-*#" and not _is_code(line)
-    )
-    found: list[Reading | None] = list(read_delimited(source))
+    found: list[Reading | None] = list(read_delimited(source, rules))
+    again = _headers_again(lines) if ALIGNED in rules else {}
     for start, end in paragraphs:
-        found += _of_paragraph(lines, start, end, again)
-    outer = [read_blocks(lines, first, last)]
-    if len(paragraphs) > 1:
-        found += [read_template(lines, first, last), read_settings(lines, first, last)]
+        found += _of_paragraph(lines, start, end, again, rules)
+    outer: list[Reading | None] = []
+    if BLOCKS in rules:
+        outer = [read_blocks(lines, first, last)]
         outer += [
             read_blocks(lines, start, end)
             for start, end in paragraphs
-            if _has_keys(lines[start : min(start + 24, end)])
+            if len(paragraphs) > 1 and _has_keys(lines[start : min(start + 24, end)])
         ]
+    if len(paragraphs) > 1:
+        found += _of_lines(lines, first, last, rules)
     codes = [0, *accumulate(map(_is_code, lines))]
     flat = [each for each in found if each is not None and _is_enough(each) and not _is_of_code(each, codes)]
     blocks = [each for each in outer if each is not None and not _is_of_code(each, codes)]
@@ -209,29 +222,63 @@ def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         at += size
 
 
+def _headers_again(lines: Sequence[str]) -> dict[str, list[str]]:
+    """Return the headers that stand several times in a text, each with lines from under all of them."""
+    places: dict[str, list[int]] = {}
+    for number, line in enumerate(lines):
+        if "  " in line.strip():
+            places.setdefault(line, []).append(number)
+    return {
+        line: [
+            row
+            for at in numbers[:_TRIED]
+            for row in takewhile(lambda row: row.strip(), lines[at + 1 : at + 1 + _TRIED])
+        ]
+        for line, numbers in places.items()
+        if len(numbers) > 1
+        and is_head(line)
+        and line[:1] not in "-*#"
+        and not ((":" in line or "=" in line) and key_value(line))
+        and not _is_code(line)
+    }
+
+
+def _of_lines(lines: Sequence[str], start: int, end: int, rules: frozenset[str]) -> Iterator[Reading | None]:
+    if not rules.isdisjoint((TEMPLATE, PAIRS)):
+        yield read_template(lines, start, end)
+    if ANCHORED in rules:
+        yield read_anchored(lines, start, end)
+    if SETTINGS in rules:
+        yield read_settings(lines, start, end)
+
+
 def _has_keys(lines: Sequence[str]) -> bool:
     return len(lines) > 7 and sum(key_value(line) is not None for line in lines) > 5
 
 
-def _of_paragraph(lines: Sequence[str], start: int, end: int, again: frozenset[str]) -> Iterator[Reading | None]:
-    at, left = start, 4 * (end - start)
-    while at < end - 1:
+def _of_paragraph(
+    lines: Sequence[str], start: int, end: int, again: Mapping[str, Sequence[str]], rules: frozenset[str]
+) -> Iterator[Reading | None]:
+    at, left = start, 4 * _SAMPLED + end - start
+    while ALIGNED in rules and at < end - 1 and left > 0:
         # A header is tried on a few lines first, so that a long paragraph is not read once for each of its lines.
         found = read_aligned(lines, at, min(end, at + _TRIED), again)
-        if found is not None and at + _TRIED < end and left > 0:
+        left -= _TRIED * is_head(lines[at])
+        if found is not None and at + _TRIED < end:
             left -= end - at
             found = read_aligned(lines, at, end, again)
         if found is not None and _is_enough(found):
             yield found
-            left += found.end - at
+            left += 2 * (found.end - at)
             at = found.end
         else:
             at += 1
     if end - start >= 3:
-        tried = (read_template(lines, first, end) for first in range(start, min(start + 3, end - 2)))
+        yield from _of_lines(lines, start, end, rules)
+        tried = (read_template(lines, first, end) for first in range(start + 1, min(start + 3, end - 2)))
         yield next((found for found in tried if found is not None and _is_enough(found)), None)
-        yield read_unheaded(lines, start, end)
-        yield read_settings(lines, start, end)
+        if ALIGNED in rules:
+            yield read_unheaded(lines, start, end)
 
 
 def _is_code(line: str) -> bool:

@@ -9,12 +9,14 @@ import csv
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 __all__ = [
+    "ALIGNED",
+    "DELIMITED",
     "MAX_COLUMNS",
     "RULE",
     "SAMPLE",
@@ -41,7 +43,7 @@ RULE: Final = re.compile(r"[\s|+:=_~*─-]*[-=_─~]{2,}[\s|+:=_~*─-]*")
 """A line of dashes below a header or between rows."""
 _CLASS: Final = re.compile(
     r"(?P<D>\d{4}[-/.]\d\d[-/.]\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?Z| ?[+-]\d\d:?\d\d)?)?"
-    r"|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\[?\d{1,2}[/-][A-Z][a-z]{2}[/-]\d{4}\S*|\d{8}T\d{6}Z?)"
+    r"|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\[?\d{1,2}[/-][A-Z][a-z]{2}[/-]\d{2,4}\S*|\d{8}T\d{6}Z?)"
     r"|(?P<T>[+-]?\d{1,3}:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?[AaPp][Mm])?|\d+days|\d+:\d\d\.\d\d)"
     r"|(?P<I>(?:\d{1,3}\.){3}\d{1,3}(?:[:/]\S+)?|(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}"
     r"|[0-9a-f]{0,4}(?:::?[0-9a-f]{1,4}){2,7}(?:/\d+)?)"
@@ -189,10 +191,14 @@ _Line = tuple[int, int, str]
 """The numbers of the first line and of the one behind, and the text; a quoted cell may have several lines."""
 
 
-def read_delimited(lines: Sequence[str]) -> Iterator[Reading]:
+DELIMITED: Final = {mark: f"columns between {'tabs' if mark == chr(9) else mark}" for mark in _MARKS}
+"""How lines are read by each of the marks."""
+
+
+def read_delimited(lines: Sequence[str], rules: Container[str]) -> Iterator[Reading]:
     """Yield the readings of runs of lines that have a mark equally often."""
-    for mark in _MARKS:
-        if sum(mark in line for line in lines) < 2:
+    for mark, how in DELIMITED.items():
+        if how not in rules or sum(mark in line for line in lines) < 2:
             continue
         rows = list(_logical(lines, mark))
         counts = [_count(line, mark) for _, _, line in rows]
@@ -278,9 +284,15 @@ def _reading(rows: Sequence[_Line], counts: Sequence[int], run: list[int], mark:
     bits -= (structure + 2 * len(found)) * spaced / len(at) + 2.0 * len(found) * (mark in ",;" and not top)
     bits -= 10.0 * (mark == ":" and len(found) < 3)
     start, end = rows[at[0]][0], rows[at[-1]][1]
-    how = f"columns between {'tabs' if mark == chr(9) else mark}"
     return Reading(
-        how, start, end, names_of(header, width), found, [rows[number][0] for _, number in body], bits, bool(top)
+        DELIMITED[mark],
+        start,
+        end,
+        names_of(header, width),
+        found,
+        [rows[number][0] for _, number in body],
+        bits,
+        bool(top),
     )
 
 
@@ -321,7 +333,7 @@ def _is_code(cells: Sequence[Sequence[str]], lines: Sequence[str], mark: str) ->
 
 # Columns that blanks keep apart: under the words of a header, or without one.
 
-_HOW: Final = "columns by alignment"
+ALIGNED: Final = "columns by alignment"
 _WORD: Final = re.compile(r"\S+")
 _DASHES: Final = re.compile(r"[-=─~]+")
 _HEAD: Final = re.compile(
@@ -349,7 +361,7 @@ def is_head(line: str) -> bool:
     return named >= 0.85 * len(words) and any(word[0].isalpha() for word in words)
 
 
-def read_aligned(lines: Sequence[str], top: int, end: int, again: frozenset[str]) -> Reading | None:
+def read_aligned(lines: Sequence[str], top: int, end: int, again: Mapping[str, Sequence[str]]) -> Reading | None:
     """Return the reading of the lines under a header, up to `end`; a line that stands `again` in the text is one."""
     head = lines[top]
     if top + 1 >= end or not is_head(head) or " | " in head:
@@ -360,7 +372,7 @@ def read_aligned(lines: Sequence[str], top: int, end: int, again: frozenset[str]
     if len(body) < (1 if is_ruled or is_again or len(words) > 3 else 2):
         return None
     texts = [lines[number] for number in body]
-    sample = texts[:SAMPLE]
+    sample = list(again.get(head) or texts)[:SAMPLE]
     shift = len(head) - len(head.lstrip())
     if shift >= 3 and not is_ruled and sum(bool(text[: shift - 1].strip()) for text in sample) > 0.5 * len(sample):
         words = [(0, 0), *words]
@@ -373,7 +385,7 @@ def read_aligned(lines: Sequence[str], top: int, end: int, again: frozenset[str]
     bits = _bits(head, names, rows, fit, clean, odd, is_ruled=is_ruled, is_again=is_again)
     if bits is None:
         return None
-    return Reading(_HOW, top, body[-1] + 1, names_of(names, len(spans)), rows, body, bits)
+    return Reading(ALIGNED, top, body[-1] + 1, names_of(names, len(spans)), rows, body, bits)
 
 
 def _words(head: str, rule: str) -> tuple[_Spans, bool]:
@@ -406,10 +418,10 @@ def _bits(
         return None
     size = len(rows)
     bits = sum(map(column_bits, columns)) + size * min(clean, 6) * (fit - 0.4) - 4.0 * odd
-    bits += 3.0 * strong + 12.0 * is_ruled + 10.0 * (caps and len(names) > 2) + 5.0 * apart
+    bits += 3.0 * strong + 12.0 * is_ruled + 10.0 * caps + 5.0 * apart
     bits += is_again * (20.0 + 3.0 * size) - (0 if strong or is_ruled or is_again or caps or apart else 2.0 * size + 10)
     bits -= 15.0 * sum(name in column[:SAMPLE] for name, column in zip(names, columns, strict=True))
-    return bits - 8.0 * (fit < 0.6) - 1.0 * size * (len(names) == 2 and not is_ruled)
+    return bits - 8.0 * (fit < 0.6) - 1.0 * size * (len(names) == 2 and not is_ruled and not caps)
 
 
 def _fits(words: Sequence[tuple[int, int]], line: str) -> float:
@@ -519,7 +531,7 @@ def read_unheaded(lines: Sequence[str], start: int, end: int) -> Reading | None:
     names, rows = names_of(rows[0] if top else [], len(bounds)), rows[top:]
     bits = sum(column_bits([row[number] for row in rows]) for number in range(len(bounds)))
     bits += 0.3 * len(rows) * min(len(bounds) - 1, 5) - 4.0 * (len(at) - len(kept)) - 10
-    return Reading(_HOW, at_rows[0], at_rows[-1] + 1, names, rows, at_rows[top:], bits, bool(top))
+    return Reading(ALIGNED, at_rows[0], at_rows[-1] + 1, names, rows, at_rows[top:], bits, bool(top))
 
 
 def _gaps(sample: Iterable[str], wide: int) -> list[int]:
@@ -532,7 +544,12 @@ def _gaps(sample: Iterable[str], wide: int) -> list[int]:
         stop = at
         while stop < reach and filled[stop] <= 0.03 * len(texts):
             stop += 1
-        if at < stop < reach and at and stop - at >= wide:
+        if at < stop < reach and at and (stop - at >= wide or (stop > at and _begin_strong(texts, stop))):
             bounds.append(stop - 1)
         at = max(stop, at + 1)
     return bounds
+
+
+def _begin_strong(texts: Sequence[str], at: int) -> bool:
+    """Return whether a number, a date or the like begins at a place of all texts."""
+    return all(class_of(text[at:].split(" ", 1)[0]) in STRONG for text in texts)

@@ -22,14 +22,33 @@ from accp_core.documents.inference.columns import (
     Reading,
     class_of,
     column_bits,
+    is_head,
     names_of,
     top_class,
 )
 
-__all__ = ["fill_blocks", "key_value", "read_blocks", "read_settings", "read_template", "segments_of", "tokens_of"]
+__all__ = [
+    "ANCHORED",
+    "BLOCKS",
+    "PAIRS",
+    "SETTINGS",
+    "TEMPLATE",
+    "fill_blocks",
+    "key_value",
+    "read_anchored",
+    "read_blocks",
+    "read_settings",
+    "read_template",
+    "segments_of",
+    "tokens_of",
+]
 
 
-_HOW_TEMPLATE: Final = "lines that begin alike"
+TEMPLATE: Final = "lines that begin alike"
+PAIRS: Final = "pairs of keys and values"
+ANCHORED: Final = "words that all lines have"
+BLOCKS: Final = "blocks of keys and values"
+SETTINGS: Final = "keys and values"
 _TOKEN: Final = re.compile(
     r'\d{1,2}:\d\d(?::\d\d)? [AaPp][Mm]\b|"(?:[^"\\]|\\.)*"|\[[^\]\s][^\]]*\]'
     r'|[\w.@/-]+=(?:"(?:[^"\\]|\\.)*"|[^\s,;]*)|\S+'
@@ -42,6 +61,7 @@ _MAX_DEPTH: Final = 24
 """Words of a line that are looked at."""
 _ALIKE: Final = 0.85
 _MARKS: Final = "[]:,=()"
+_LABEL: Final = re.compile(r"[A-Za-z]\w*:?|[^\w\s()\[\]]{1,3}")
 
 
 @lru_cache(maxsize=20_000)
@@ -141,7 +161,71 @@ def _as_rows(
             for row, place in zip(rows, before, strict=True)
         ]
         names, first = [*names, "section"], min(first, headings[0])
-    return Reading(_HOW_TEMPLATE, first, kept[-1] + 1, names, rows, kept, bits, is_headed=False)
+    return Reading(TEMPLATE, first, kept[-1] + 1, names, rows, kept, bits, is_headed=False)
+
+
+def read_anchored(lines: Sequence[str], start: int, end: int) -> Reading | None:
+    """Return the reading of lines that have the same words in the same order, at different places.
+
+    What stands between two of these words is a cell: `MD5 (a.txt) = 9e10`, `/dev/sda on / type ext4 (rw)`.
+    """
+    at = [number for number in range(start, end) if lines[number].strip() and not lines[number].startswith("#")]
+    if len(at) < 3 or not (anchors := _anchors([tokens_of(lines[number]) for number in at[:SAMPLE]])):
+        return None
+    if all("  " in lines[number].strip() for number in at[:SAMPLE]):
+        return None
+    cut = {number: cells for number in at if (cells := _cut_at(tokens_of(lines[number]), anchors)) is not None}
+    odd = len(at) - len(cut)
+    if odd > 0.05 * len(at) or not cut:
+        return None
+    columns = list(zip(*cut.values(), strict=True))
+    labels = ["", *(anchor.strip(_MARKS) for anchor in anchors)]
+    named = [(label, column) for label, column in zip(labels, columns, strict=True) if any(column)]
+    split = [(label, part) for label, column in named for part in _parted(column)]
+    rows: list[Cells] = [list(cells) for cells in zip(*(part for _, part in split), strict=True)]
+    kinds = [top_class(part[:SAMPLE]) for _, part in split]
+    if sum(kind in STRONG for kind in kinds) + len(anchors) < 2:
+        return None
+    bits = 2.0 * len(anchors) * (len(rows) - 1) - 4.0 * odd - 6 + sum(column_bits(part) for _, part in split)
+    names = names_of([label if label.isalpha() else "" for label, _ in split], len(split))
+    return Reading(ANCHORED, at[0], at[-1] + 1, names, rows, list(cut), bits, is_headed=False)
+
+
+def _anchors(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Return the words that nearly all lines have once, in the order in which nearly all have them."""
+    once = Counter(word for words in lines for word, count in Counter(words[:_MAX_DEPTH]).items() if count == 1)
+    is_label = [
+        once[word] >= 0.95 * len(lines) and _LABEL.fullmatch(word) is not None and class_of(word) not in STRONG
+        for word in lines[0]
+    ]
+    # Of words in succession the first one is a label, and the others are values that are the same in all lines.
+    labels = [n for n, each in enumerate(is_label) if each and not (n and is_label[n - 1])]
+    if labels and all(words[-1] == lines[0][labels[-1]] for words in lines):
+        labels.pop()
+    return [lines[0][number] for number in labels]
+
+
+def _cut_at(words: Sequence[str], anchors: Sequence[str]) -> list[str | None] | None:
+    """Return what stands before, between and behind some words; None: they do not stand in this order."""
+    cells: list[str | None] = []
+    at = 0
+    for anchor in anchors:
+        try:
+            found = words.index(anchor, at)
+        except ValueError:
+            return None
+        cells.append(" ".join(words[at:found]) or None)
+        at = found + 1
+    return [*cells, " ".join(words[at:]) or None]
+
+
+def _parted(column: Sequence[str | None]) -> list[list[str | None]]:
+    """Return the words of cells as columns where all have as many."""
+    parts = [cell.split() if cell else [] for cell in column]
+    size = len(parts[0])
+    if not 1 < size <= 3 or any(len(each) != size for each in parts):
+        return [list(column)]
+    return [list(each) for each in zip(*parts, strict=True)]
 
 
 def _time_class(cells: Sequence[str | None]) -> str:
@@ -199,12 +283,11 @@ def _read_pairs(lines: Sequence[str], at: Sequence[int]) -> Reading | None:
     bits = 2.0 * sum(count - 1 for count in keys.values()) - 2.0 * sum(count == 1 for count in keys.values())
     bits += sum(column_bits([row[number] for row in rows]) for number in range(len(keys)))
     bits -= 4.0 * (len(at) - len(kept)) + 6
-    return Reading("pairs of keys and values", kept[0], kept[-1] + 1, list(keys), rows, list(kept), bits)
+    return Reading(PAIRS, kept[0], kept[-1] + 1, list(keys), rows, list(kept), bits)
 
 
 # Records of several lines that begin alike, with keys and values: settings in sections, mails, commits, calendars.
 
-_HOW: Final = "blocks of keys and values"
 _KEY: Final = re.compile(
     r"(?P<indent>[ \t]*)(?:[-*•] )?(?P<key>\"?[A-Za-z_(/][\w .()/#&'+@*-]{0,48}?\"?)"
     r"(?:[ .]*\. ?:|\s*:(?=\s|$)|\s+=(?=\s|$)|=(?!=)|\s*\t\s*|\s+\|\s|(?P<gap> {2,}(?=\S)))\s*(?P<value>.*)"
@@ -213,7 +296,7 @@ _UPPER: Final = re.compile(r"(?P<indent>)(?P<key>[A-Z][A-Z-]+)(?:(?:;[^:]*)?:|\+
 _SEGMENT: Final = re.compile(
     r"([A-Za-z_][A-Za-z_-]*(?: [A-Za-z_][A-Za-z_-]*){0,2}?)(?:[:=] ?| (?=[^A-Za-z ]|\S*\d))(.+)|([A-Za-z_]+) (\S+)"
 )
-_TIGHT: Final = re.compile(r"\w+=\S*")
+_TIGHT: Final = re.compile(r"\w+=\S*|[\w.]+ = ?")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _MAX_TRIED: Final = 60
 """Records from which the bits of a way to part them are estimated."""
@@ -321,7 +404,7 @@ def fill_blocks(
         or texts > _MAX_TEXT * sum(len(part) for each in records for part in each.values())
     ):
         return None
-    return Reading(_HOW, starts[0], end, list(keys), rows, list(starts), bits, is_headed=True)
+    return Reading(BLOCKS, starts[0], end, list(keys), rows, list(starts), bits, is_headed=True)
 
 
 def _fold(records: Sequence[_Record], rare: set[str]) -> None:
@@ -432,6 +515,9 @@ def read_settings(lines: Sequence[str], start: int, end: int) -> Reading | None:
     keys = [pair[1] for pair in found.values()]
     if len(found) < max(3, 0.9 * len(there)) or len(set(keys)) < len(keys):
         return None
+    first = lines[there[0]]
+    if is_head(first) and first.isupper() and ":" not in first:
+        return None
     places = Counter(len(lines[number].rstrip()) - len(pair[2]) for number, pair in found.items())
     is_placed = places.most_common(1)[0][1] >= 0.9 * len(found) and len(set(map(len, keys))) > 1
     is_tight = sum(_TIGHT.match(lines[number]) is not None for number in found) >= 0.9 * len(found)
@@ -440,6 +526,4 @@ def read_settings(lines: Sequence[str], start: int, end: int) -> Reading | None:
     rows: list[Cells] = [[key, value or None] for _, key, value in found.values()]
     bits = 4.0 * len(rows) + 0.5 * column_bits([row[1] for row in rows]) - 3.0 * (len(there) - len(found)) - 6
     bits -= 3.0 * sum(pair[2].endswith((".", ",", ";")) and " " in pair[2] for pair in found.values())
-    return Reading(
-        "keys and values", there[0], there[-1] + 1, ["key", "value"], rows, list(found), bits, is_headed=False
-    )
+    return Reading(SETTINGS, there[0], there[-1] + 1, ["key", "value"], rows, list(found), bits, is_headed=False)

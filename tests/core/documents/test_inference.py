@@ -61,6 +61,26 @@ TEXTS = {
         ("c0", "c1", "name", "city"),
         [],
     ),
+    "words that all lines have": (
+        "".join(f"{'long ' * (n % 3)}n{n * 7} on /mnt/{n} type ext4 (rw)\n" for n in R),
+        ("c0", "on", "type"),
+        [],
+    ),
+    "names and values": (
+        "".join(f"n{n * 7} = a value of {n} words\n" for n in R),
+        ("key", "value"),
+        [],
+    ),
+    "a header that stands again": (
+        "".join(
+            f"Disk {disk}\n  Device Boot  Blocks\n"
+            + "".join(f"/dev/s{disk}{n} {'*' * (disk * n):<5}{n * 77:>7}\n" for n in range(6))
+            + "\n"
+            for disk in range(2)
+        ),
+        ("Device", "Boot", "Blocks", "section"),
+        [1, 10],
+    ),
     "colours": (
         "NAME      STATE     AGE\n" + "".join(f"pod-{n:<6}\x1b[32mRunning\x1b[0m   {n}d\n" for n in R),
         ("NAME", "STATE", "AGE"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
@@ -324,7 +325,9 @@ def _if_condition(
     try:
         return _ask(texts, request, lambda catalog: answer_condition(query, catalog, request, limit, counter))
     except ProtocolError as refusal:
-        if refusal.code != ErrorCode.INVALID_TYPE or refusal.reason.startswith("expected an offset"):
+        # What SQLite ran was understood.
+        is_run = isinstance(refusal.__cause__, sqlite3.Error)
+        if is_run or refusal.code != ErrorCode.INVALID_TYPE or refusal.reason.startswith("expected an offset"):
             raise
         if not stands_there:
             _refuse_expression(query, texts, request)

@@ -70,7 +70,7 @@ def _unwrap(value: Any, depth: int) -> Any:
         if None not in keys and all(_WRAPPER.match(str(key)) for key in keys):
             return {key: _only(member) for key, member in value.items()}
     if type(value) is list and value:
-        if (pairs := _pairs(value)) is not None:
+        if depth and (pairs := _pairs(value)) is not None:
             return pairs
         wrapped = {next(iter(m)) if type(m) is dict and len(m) == 1 else "" for m in value[:_GLANCE]}
         if len(wrapped) == 1 and "" not in wrapped and len(value) > 1:

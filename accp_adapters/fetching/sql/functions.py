@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from accp_adapters.fetching.budget import PIECE, WorkBudget
+from accp_adapters.fetching.sql.tables import refuse
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["CALLS", "FUNCTIONS", "OPERATORS", "TABLE_FUNCTIONS", "QueryConnection", "add_functions", "guard"]
+__all__ = ["CALLS", "CHECKED", "FUNCTIONS", "OPERATORS", "TABLE_FUNCTIONS", "QueryConnection", "add_functions", "guard"]
 
 _NAMES: Final = {
     "adds": "abs avg ceil ceiling floor mod pow power round sign sqrt sum total",
@@ -33,6 +34,12 @@ TABLE_FUNCTIONS: Final = frozenset(("json_each", "json_tree"))
 """The functions that a query may call in place of a table."""
 OPERATORS: Final = frozenset(("->", "->>"))
 """The operators that SQLite treats as functions."""
+
+CHECKED: Final = "accp_checked"
+"""The function that checks a value which only its row tells, such as one of `json_extract`."""
+_NUMERAL: Final = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?")
+_READ: Final = re.compile(r"\s*[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?\s*")
+"""A text that SQLite adds as a number."""
 
 _Function: TypeAlias = tuple[str, int, Callable[..., Any]]
 """The name of a function, how many arguments it has (-1: any number), and what is called."""
@@ -213,6 +220,26 @@ def _part(letters: list[str]) -> _Part:
     return _Part(len(letters), literal, None if is_literal else re.compile("".join(letters), re.DOTALL))
 
 
+def _checked(value: Any, wanted: str, sign: str, shown: str) -> Any:
+    """Return a value that only its row tells, such as one of JSON, as what stands beside it: a number or a text.
+
+    Raises:
+        ProtocolError: E1004, it is neither, and SQLite would compare it by its type alone, or add it as zero.
+    """
+    is_text, is_exact = isinstance(value, str), sign in ("=", "!=", "IS")
+    if value is None or is_text == (wanted == "text"):
+        return value
+    if is_exact and not is_text:
+        return repr(value)
+    if is_text and _NUMERAL.fullmatch(value):
+        return float(value) if "." in value else int(value)
+    is_read = is_text and _READ.fullmatch(value)
+    if is_text and (is_read if sign == "+" else is_exact and not is_read):
+        return value
+    found = f"found {value!r:.40}; write CAST({shown} AS {'REAL' if is_text else 'TEXT'})"
+    raise refuse(f"expected {wanted}s from {shown}, {found}")
+
+
 def _replace(text: Any, old: Any, new: Any) -> str:
     given, part, by = _text(text), _text(old), _text(new)
     if not part:
@@ -257,7 +284,7 @@ def _bounded(name: str, texts: list[str]) -> str:
 
 
 _REPLACED: Final[Sequence[_Function]] = (
-    ("replace", 3, _replace),
+    (CHECKED, 4, _checked), ("replace", 3, _replace),
     ("ceil", 1, math.ceil), ("ceiling", 1, math.ceil), ("floor", 1, math.floor), ("sqrt", 1, math.sqrt),
     ("mod", 2, math.fmod), ("pow", 2, math.pow), ("power", 2, math.pow),
     ("printf", -1, _printf), ("format", -1, _printf), ("concat", -1, _concat),

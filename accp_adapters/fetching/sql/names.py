@@ -1,4 +1,4 @@
-"""What the names of a query are, and what stands beside what."""
+"""What the names of a query are, and what may stand beside what."""
 
 from __future__ import annotations
 
@@ -17,32 +17,20 @@ from accp_adapters.fetching.sql.tables import (
     quote,
     quoted_name,
     refuse,
+    sql_text,
 )
 from accp_adapters.fetching.sql.tokens import Token, Tokens
 from accp_core.references import find_references
 from accp_core.tables.values import Kind
 
-__all__ = [
-    "ComparedColumn",
-    "Expr",
-    "Names",
-    "Output",
-    "ResolvedQuery",
-    "Scope",
-    "Source",
-    "all_merged",
-    "fitted",
-    "merged",
-    "name_of_kind",
-    "spelling_of",
-    "sql_text",
-]
+__all__ = ["ComparedColumn", "Expr", "Names", "Output", "ResolvedQuery", "Scope", "Source", "merged"]
+__all__ += ["name_of_kind", "spelling_of"]
 
 _BARE_TEXT: Final = re.compile(r"[^\s,()'\"`;]+")
 _NULLS: Final = frozenset(("NULL", "NONE", "NIL", "UNDEFINED"))
 _BOOLEANS: Final = {"TRUE": "1", "FALSE": "0"}
-_ENDS_TEXT: Final = frozenset(["AND", "OR", "NOT", "IS", "LIKE", "ILIKE", "BETWEEN", "GLOB", "COLLATE"])
-_EXACT: Final = frozenset(("=", "!=", "<>", "IS", "IS NOT"))
+_ENDS_TEXT: Final = frozenset(["AND", "OR", "NOT", "IS", "LIKE", "BETWEEN", "GLOB", "COLLATE"])
+_EXACT: Final = frozenset(("=", "!=", "IS"))
 _NUMERIC: Final = frozenset((Kind.NUMBER, Kind.DURATION, Kind.BOOLEAN))
 
 
@@ -68,45 +56,58 @@ class ResolvedQuery:
     sql: str = ""
     tables: list[NamedTable] = field(default_factory=list)
     """The tables in its FROM clauses."""
+    words: Sequence[str] = ("SELECT",)
+    """Its words and signs, in upper case."""
     comparisons: list[ComparedColumn] = field(default_factory=list)
     """The columns that its conditions compare."""
     used: list[ComparedColumn] = field(default_factory=list)
     """The columns that it compares, sorts or adds by their order."""
-    shown: dict[int, StoredColumn] = field(default_factory=dict)
-    """The columns of the result that are the greatest or least cell of a column, by their place."""
+    shown: dict[str, StoredColumn] = field(default_factory=dict)
+    """The columns of the result that are the greatest or least cell of a column, by their names."""
     shows_rows: bool = False
     """Whether it shows whole rows: `*`."""
-    looks: int = 0
-    """How often it looks at a table."""
-    groups: bool = False
-    """Whether it groups, or shows a part."""
     patterns: list[str] = field(default_factory=list)
     """The patterns of LIKE and GLOB; an empty one for what is no text in the query."""
-    orders: bool = False
 
     @property
     def is_scan(self) -> bool:
         """Whether it looks at each row of one table once."""
-        return len(self.tables) == 1 and self.looks == 1
+        looks = sum(word in ("SELECT", "VALUES", "JSON_EACH", "JSON_TREE") for word in self.words)
+        return len(self.tables) == 1 and looks <= 1
+
+    def has(self, *words: str) -> bool:
+        """Return whether one of some words stands in it."""
+        return not self._found.isdisjoint(words)
+
+    @property
+    def _found(self) -> frozenset[str]:
+        return frozenset(self.words)
 
 
 @dataclass(frozen=True, slots=True)
 class Expr:
-    """An expression: what SQLite is given, and what its values are."""
+    """An expression: its words, and what its values are."""
 
-    sql: str
+    first: int = 0
+    behind: int = 0
+    """The place of its first word, and that behind its last."""
     kind: Kind | None = None
-    """None: not known, or null."""
+    """None: only the values tell it."""
     column: ComparedColumn | None = None
     """The column whose cells its values are; a text beside it is read as these are."""
-    is_column: bool = False
-    """Whether it is that column, and no call or query of it."""
+    sql: str = ""
+    """The name of that column; empty: it is a call or a query of it."""
+    literal: Token | None = None
+    """The text or the number that it is."""
     text: str | None = None
-    """The text that it is, where it is one."""
-    is_number: bool = False
-    """Whether it is a number as it is written."""
+    """That text."""
     is_extreme: bool = False
     """Whether it is one of the cells of `column`: `max(total)`."""
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a number as it is written."""
+        return self.literal is not None and self.text is None
 
 
 @dataclass(slots=True)
@@ -130,6 +131,7 @@ class Scope:
     in_order: bool = False
     """Whether names mean columns of the result first."""
     is_compound: bool = False
+    """Whether its rows may be none of its tables."""
 
     def scopes(self) -> Iterator[Scope]:
         """Yield it and those around it."""
@@ -155,53 +157,54 @@ class Names(Tokens):
         self._scope = Scope(sources=[] if condition is None else [Source(condition.name, condition)])
         self._left: Expr | None = None
         """What a value is compared with; None: no value is expected."""
-        self.query = ResolvedQuery()
+        self.query = ResolvedQuery(words=[token.upper for token in self._tokens])
 
     def _named_value(self) -> Expr:
-        start = self._at
+        start, left = self._at, self._left
         names = self._chain()
         found = self._resolve(names)
-        first = names[0]
-        is_value = self._left is not None and len(names) == 1
-        if found is None and len(names) == 1 and first.kind == "word" and first.upper in _NULLS | set(_BOOLEANS):
-            is_null = first.upper in _NULLS
-            return Expr("NULL") if is_null else self._boolean(first)
-        if found is not None and not (is_value and self._means_text(first, found, start)):
-            return found
-        if self._left is not None and first.kind != "reference" and (first.kind == "word" or first.text[0] == '"'):
+        first, is_alone = names[0], len(names) == 1
+        if found is None and is_alone and first.upper in (*_NULLS, *_BOOLEANS):
+            return self._constant(first)
+        if found is not None and not (is_alone and self._means_text(first, found)):
+            self._replace(start, found.sql)
+            return replace(found, first=start, behind=self._at)
+        if left is not None and first.kind != "reference" and (first.kind == "word" or first.text[0] == '"'):
             self._at = start
             return self._bare_text()
         raise self._unknown(".".join(token.text if token.kind == "reference" else token.name for token in names))
 
-    def _boolean(self, token: Token) -> Expr:
-        left = self._left
-        if left is not None and left.kind is Kind.TEXT:
-            return Expr(sql_text(token.text.lower()), Kind.TEXT, text=token.text.lower())
-        return Expr(_BOOLEANS[token.upper], Kind.BOOLEAN, is_number=True)
+    def _constant(self, token: Token) -> Expr:
+        """Return what null, true or false is beside what it is compared with."""
+        if token.upper in _NULLS:
+            token.sql = "NULL"
+            return Expr(kind=Kind.NOTHING)
+        if self._left is not None and self._left.kind is Kind.TEXT:
+            token.sql = sql_text(token.text.lower())
+            return Expr(kind=Kind.TEXT, literal=token, text=token.text.lower())
+        token.sql = _BOOLEANS[token.upper]
+        return Expr(kind=Kind.BOOLEAN, literal=token)
 
-    def _means_text(self, token: Token, found: Expr, start: int) -> bool:
+    def _means_text(self, token: Token, found: Expr) -> bool:
         """Return whether a word beside a column of texts is a text, although a column of numbers is called so."""
-        left = self._left
-        if left is None or left.kind is not Kind.TEXT or token.kind != "word":
+        if self._left is None or self._left.kind is not Kind.TEXT or token.kind != "word":
             return False
         if self._is_condition and self._token.kind == "word" and self._token.upper not in _ENDS_TEXT:
             return True
-        return found.is_column and found.kind is not Kind.TEXT and self._token.text not in tuple("+-*/%")
+        return bool(found.sql) and found.kind is not Kind.TEXT and self._token.text not in tuple("+-*/%")
 
     def _bare_text(self) -> Expr:
         """Take a text without quotes: a word, and in a condition all words up to AND, OR or a sign."""
-        first = self._token
-        if first.kind == "quoted":
-            self._at += 1
-            return Expr(sql_text(first.name), Kind.TEXT, text=first.name)
+        start, first = self._at, self._token
         run = _BARE_TEXT.match(self._source, first.start)
-        end = max(run.end() if run else first.end, first.end)
-        if self._is_condition:
+        end = max(run.end() if run and first.kind != "quoted" else 0, first.end)
+        if self._is_condition and first.kind != "quoted":
             end = self._end_of_words(end)
         while self._token.kind != "end" and self._token.start < end:
             self._at += 1
-        text = self._source[first.start : end]
-        return Expr(sql_text(text), Kind.TEXT, text=text)
+        text = first.name if first.kind == "quoted" else self._source[first.start : end]
+        self._replace(start, sql_text(text))
+        return Expr(start, self._at, Kind.TEXT, literal=first, text=text)
 
     def _end_of_words(self, end: int) -> int:
         for token in self._tokens[self._at :]:
@@ -217,21 +220,19 @@ class Names(Tokens):
         if names[0].kind == "reference":
             return self._by_reference(names[0])
         parts = [token.name for token in names]
+        is_one = len(parts) == 1
         splits = [(".".join(parts[:split]), ".".join(parts[split:])) for split in range(len(parts))]
-        if len(parts) == 1 and self._scope.in_order and (output := self._output(parts[0])):
+        if is_one and self._scope.in_order and (output := self._output(parts[0])):
             return output
         for scope in self._scope.scopes():
-            for qualifier, column in splits:
-                if found := self._in_scope(scope, qualifier, column, exact=True):
-                    return found
-            if len(parts) == 1 and scope is self._scope and (output := self._output(parts[0])):
+            if found := self._first_in(scope, splits, exact=True):
+                return found
+            if is_one and scope is self._scope and (output := self._output(parts[0])):
                 return output
-        is_value = self._left is not None and len(parts) == 1 and names[0].kind == "word"
-        for scope in self._scope.scopes() if not is_value else ():
-            for qualifier, column in reversed(splits):
-                if found := self._in_scope(scope, qualifier, column, exact=False):
-                    return found
-        return None
+        if self._left is not None and is_one and names[0].kind == "word":
+            return None
+        splits.reverse()
+        return next(filter(None, (self._first_in(scope, splits, exact=False) for scope in self._scope.scopes())), None)
 
     def _output(self, name: str) -> Expr | None:
         """Return a column of the result that has a name of its own."""
@@ -239,25 +240,22 @@ class Names(Tokens):
         if found is None:
             return None
         own, expr = found
-        is_same = expr.is_column and not self._scope.is_compound
-        return expr if is_same else replace(expr, sql=quote(own), text=None, is_number=False)
+        is_same = expr.sql and not self._scope.is_compound
+        return expr if is_same else replace(expr, sql=quote(own), text=None, literal=None)
+
+    def _first_in(self, scope: Scope, splits: Sequence[tuple[str, str]], *, exact: bool) -> Expr | None:
+        return next(filter(None, (self._in_scope(scope, *split, exact=exact) for split in splits)), None)
 
     def _in_scope(self, scope: Scope, qualifier: str, column: str, *, exact: bool) -> Expr | None:
         sources = [each for each in scope.sources if not qualifier or self._means(each, qualifier)]
         if qualifier and len(sources) > 1:
-            named = [each for each in sources if each.alias.casefold() == qualifier.casefold()]
-            sources = named or sources
-        found = [expr for each in sources if (expr := self._find_column(each, column, exact=exact))]
+            sources = [each for each in sources if each.alias.casefold() == qualifier.casefold()] or sources
+        found = [(each, expr) for each in sources if (expr := self._find_column(each, column, exact=exact))]
         # USING and NATURAL make one column of several.
-        is_joined = any(token.upper in ("USING", "NATURAL") for token in self._tokens)
-        if len(found) > 1 and not qualifier and exact and not is_joined:
-            owners = [
-                f"{quoted_name(each.alias)}.{quoted_name(column)}"
-                for each in sources
-                if self._find_column(each, column, exact=True)
-            ]
+        if len(found) > 1 and not qualifier and exact and not self.query.has("USING", "NATURAL"):
+            owners = [f"{quoted_name(each.alias)}.{quoted_name(column)}" for each, _ in found]
             raise refuse(f"expected {' or '.join(owners)}, found {column!r}")
-        return found[0] if found else None
+        return found[0][1] if found else None
 
     def _means(self, source: Source, qualifier: str) -> bool:
         if source.alias.casefold() == qualifier.casefold():
@@ -268,31 +266,25 @@ class Names(Tokens):
         return source.table is not None and bool(find_name(qualifier, [source.table.name]))
 
     def _find_column(self, source: Source, column: str, *, exact: bool) -> Expr | None:
-        folded = column.casefold()
-        if source.table is None:
-            found = source.columns.get(folded)
-            if found is None:
-                return None
-            name, expr = found
-            sql = f"{quote(source.alias)}.{quote(name)}" if source.alias else quote(name)
-            return replace(expr, sql=sql, is_extreme=False)
-        names = [name for name in source.table.columns if name.casefold() == folded]
+        folded, table = column.casefold(), source.table
+        if table is None:
+            name, expr = source.columns.get(folded, ("", Expr()))
+            sql = f"{quote(source.alias)}." * bool(source.alias) + quote(name)
+            return replace(expr, sql=sql, is_extreme=False) if name else None
+        names = [name for name in table.columns if name.casefold() == folded]
         if not exact and not names:
-            if self._catalog.has_child(source.table, column) and not self._repeats(source.table, column):
+            names = find_name(column, table.columns)
+            is_repeated = any(name in table.stored.source.repeated for name in names)
+            if self._catalog.has_child(table, column) and not is_repeated:
                 return None
-            names = find_name(column, source.table.columns)
         if len(names) > 1:
             raise refuse(f"expected one of {', '.join(sorted(map(quoted_name, names)))}; found {column!r}")
         return self._column_of(source, names[0]) if names else None
 
-    def _repeats(self, table: NamedTable, column: str) -> bool:
-        return any(name in table.stored.source.repeated for name in find_name(column, table.columns))
-
     def _column_of(self, source: Source, name: str) -> Expr:
         assert source.table is not None
         compared = ComparedColumn(source.table, name)
-        kind = None if compared.stored.kind is Kind.NOTHING else compared.stored.kind
-        return Expr(f"{quote(source.alias)}.{quote(name)}", kind, compared, is_column=True)
+        return Expr(kind=compared.stored.kind, column=compared, sql=f"{quote(source.alias)}.{quote(name)}")
 
     def _by_reference(self, token: Token) -> Expr:
         """Return a column that is named by its reference: `$cold.….id`, `$cold.….orders.id`."""
@@ -305,57 +297,73 @@ class Names(Tokens):
                 return self._column_of(source, names[0])
         raise refuse(f"expected a column, found {token.text!r}; a reference stands behind FROM or JOIN")
 
-    def _unknown(self, name: str) -> Exception:
+    def _unknown(self, name: str, what: str = "a column") -> Exception:
         tables = [each.table for scope in self._scope.scopes() for each in scope.sources if each.table]
-        return self._catalog.unknown_column(name, tables)
+        return self._catalog.unknown_column(name, tables, what)
 
-    def _compared(self, expr: Expr, text: str | None = None) -> None:
-        if expr.column is not None and expr.is_column:
-            self.query.comparisons.append(replace(expr.column, text=text))
+    def _use(self, *exprs: Expr) -> None:
+        """Remember columns whose order or numbers count."""
+        self.query.used += [expr.column for expr in exprs if expr.column is not None]
 
-    def _use(self, expr: Expr) -> None:
-        """Remember a column whose order or numbers count."""
-        if expr.column is not None:
-            self.query.used.append(expr.column)
+    def _shown(self, expr: Expr) -> str:
+        """Return how a refusal names an expression."""
+        return quoted_name(expr.column.column) if expr.column else self._written(expr.first, expr.behind)
 
     def _check_number(self, expr: Expr, where: str) -> None:
-        if expr.kind in (Kind.TEXT, Kind.MOMENT) and expr.text is None:
-            name = quoted_name(expr.column.column) if expr.column else expr.sql.replace("`", "")
-            if expr.kind is Kind.MOMENT:
-                raise refuse(f"expected a number for {where!r}, found the times {name}; write julianday({name})")
+        """Refuse what is no number where one is added; of what only its values tell, each when it is added."""
+        self._use(expr)
+        name = self._shown(expr)
+        if expr.kind is None:
+            self._check_when_run(expr, "number", "+")
+        elif expr.kind is Kind.MOMENT and expr.text is None:
+            raise refuse(f"expected a number for {where!r}, found the times {name}; write julianday({name})")
+        elif expr.kind is Kind.TEXT and expr.text is None:
             raise refuse(f"expected numbers for {where!r}, found {name}, {_told(expr)}; write CAST({name} AS REAL)")
 
-    def _check_pair(self, left: Expr, right: Expr, sign: str) -> tuple[Expr, Expr]:
-        """Return two sides of a comparison, a text of one read as the cells of the other are; or refuse it."""
-        one, other = fitted(left, right), fitted(right, left)
+    def _check_when_run(self, expr: Expr, wanted: str, sign: str) -> None:
+        """Have each value of an expression checked: beside a number no text has an order, nor a number beside texts."""
+        shown = sql_text(self._written(expr.first, expr.behind))
+        if not self._tokens[expr.first].sql.startswith("accp_checked("):
+            self._enclose(expr.first, expr.behind, "accp_checked(", f", '{wanted}', '{sign}', {shown})")
+
+    def _check_pair(self, left: Expr, right: Expr, sign: str) -> None:
+        """Check the two sides of a comparison, and have a text of one read as the cells of the other are."""
+        one, other = self._fit(left, right), self._fit(right, left)
         kinds = {one.kind, other.kind}
-        if None in kinds or kinds <= _NUMERIC:
+        for each, beside in ((one, other), (other, one)):
+            if each.kind is None and beside.kind in (*_NUMERIC, Kind.TEXT):
+                self._check_when_run(each, "text" if beside.kind is Kind.TEXT else "number", sign)
+        if kinds & {None, Kind.NOTHING} or kinds <= _NUMERIC:
             self._check_units(one, other)
-            return one, other
+            return
         if kinds == {Kind.MOMENT}:
             self._check_forms(one, other)
-            return one, other
+            return
         is_exact = sign in _EXACT and any(each.column and each.column.stored.has_numbers for each in (one, other))
-        if len(kinds) == 1 or Kind.NOTHING in kinds or is_exact:
-            return one, other
-        raise self._unlike(one, other, sign)
+        if len(kinds) > 1 and not is_exact:
+            raise self._unlike(one, other, sign)
+
+    def _fit(self, value: Expr, beside: Expr) -> Expr:
+        """Return a text as the cells of the column beside it are read, and give SQLite that; any other value."""
+        found = fitted(value, beside)
+        if found is not value and value.literal is not None and beside.column is not None:
+            read = beside.column.stored.typed.read(value.text or "")
+            value.literal.sql = sql_text(read) if isinstance(read, str) else repr(read + 0)
+        return found
 
     def _unlike(self, one: Expr, other: Expr, sign: str) -> Exception:
-        is_first = other.is_number or other.text is not None or (other.kind is Kind.TEXT and not one.is_number)
+        is_first = other.literal is not None or (other.kind is Kind.TEXT and not one.is_number)
         known, value = (one, other) if is_first else (other, one)
-        name = quoted_name(known.column.column) if known.column else known.sql.replace("`", "")
-        found = repr(value.text) if value.text is not None else value.sql.replace("`", "")
+        name = self._shown(known)
+        found = repr(value.text) if value.text is not None else self._written(value.first, value.behind)
         if known.kind is Kind.TEXT:
             has_numbers = known.column is not None and known.column.stored.has_numbers
             write = f"{name} {sign} '{found}'" if value.is_number and not has_numbers else f"CAST({name} AS REAL)"
             ways = f"write {write}" + (f", or CAST({name} AS REAL) {sign} {found}" if value.is_number else "")
             return refuse(f"expected a text beside {name}, {_told(known)}, found {found}; {ways}")
         told = f"which is of {name_of_kind(known.column.stored)}" if known.column else f"which is a {known.kind}"
-        spelling = (
-            f", or {spelling_of(known.column)} for its spelling"
-            if known.column and known.column.stored.is_spelled
-            else ""
-        )
+        is_spelled = known.column is not None and known.column.stored.is_spelled
+        spelling = f", or {spelling_of(known.column)} for its spelling" if known.column and is_spelled else ""
         if known.kind is Kind.MOMENT:
             return refuse(f"expected a time as {_example(known)} beside {name}, found {found}{spelling}")
         return refuse(f"expected a number beside {name}, {told}, found {found}{spelling}")
@@ -363,9 +371,8 @@ class Names(Tokens):
     def _check_units(self, one: Expr, other: Expr) -> None:
         units = [each.column.stored.typed.unit if each.column else "" for each in (one, other)]
         if all(units) and units[0] != units[1]:
-            raise refuse(
-                f"expected columns of one unit, found {units[0]!r} and {units[1]!r}; write their factor, as a * 60"
-            )
+            found = f"{units[0]!r} and {units[1]!r}"
+            raise refuse(f"expected columns of one unit, found {found}; write their factor, as a * 60")
 
     def _check_forms(self, one: Expr, other: Expr) -> None:
         forms = [_form(each.column.stored) if each.column and each.text is None else "" for each in (one, other)]
@@ -373,47 +380,29 @@ class Names(Tokens):
             raise refuse("expected times of one form, found others; compare datetime(…) of both")
 
 
-def sql_text(value: str) -> str:
-    """Return a text as a literal of SQL, without NUL."""
-    doubled = value.replace("'", "''").replace("\0", "")
-    return f"'{doubled}'"
+def merged(parts: Sequence[Expr]) -> Expr:
+    """Return what the values of some expressions in one place are."""
+    return replace(reduce(_merged, parts), sql="", is_extreme=False, text=None, literal=None) if parts else Expr()
 
 
-def merged(one: Expr, other: Expr) -> Expr:
-    """Return what the values of two expressions in one place are."""
+def _merged(one: Expr, other: Expr) -> Expr:
     one, other = fitted(one, other), fitted(other, one)
-    if one.kind is None or one.sql == "NULL":
-        return replace(other, is_column=False, is_extreme=False, text=None, is_number=False)
-    if other.kind is None or one.kind is other.kind or {one.kind, other.kind} <= _NUMERIC:
-        column = one.column or other.column
-        kind = Kind.NUMBER if other.kind in _NUMERIC and one.kind is not other.kind else one.kind
-        return Expr(one.sql, kind, column)
-    return Expr(one.sql, Kind.TEXT)
-
-
-def all_merged(parts: Sequence[Expr]) -> Expr:
-    """Return what several expressions are together, which is no text of a query."""
-    if not parts:
-        return Expr("")
-    return replace(reduce(merged, parts), text=None, is_number=False)
+    if one.kind is Kind.NOTHING or other.kind is Kind.NOTHING:
+        return other if one.kind is Kind.NOTHING else one
+    column, kinds = one.column or other.column, {one.kind, other.kind}
+    if None in kinds or len(kinds) == 1:
+        return Expr(kind=None if None in kinds else one.kind, column=column)
+    return Expr(kind=Kind.NUMBER, column=column) if kinds <= _NUMERIC else Expr(kind=Kind.TEXT)
 
 
 def fitted(value: Expr, beside: Expr) -> Expr:
     """Return a text as the cells of the column beside it are read; any other value as it is."""
     column = beside.column
-    if (
-        value.text is None
-        or column is None
-        or column.stored.kind in (Kind.TEXT, Kind.NOTHING)
-        or beside.kind is Kind.TEXT
-    ):
+    if value.text is None or column is None or beside.kind is Kind.TEXT:
         return value
-    read = column.stored.typed.read(value.text)
-    if read is None:
-        return value
-    if isinstance(read, str):
-        return replace(value, sql=sql_text(read), kind=Kind.MOMENT)
-    return replace(value, sql=repr(int(read) if isinstance(read, bool) else read), kind=column.stored.kind)
+    kind = column.stored.kind
+    is_read = kind not in (Kind.TEXT, Kind.NOTHING) and column.stored.typed.read(value.text) is not None
+    return replace(value, kind=kind) if is_read else value
 
 
 def name_of_kind(stored: StoredColumn) -> str:
@@ -424,18 +413,17 @@ def name_of_kind(stored: StoredColumn) -> str:
 def _told(expr: Expr) -> str:
     if expr.column is None:
         return "which is a text"
-    name = quoted_name(expr.column.column)
-    if expr.column.stored.holds_json:
-        item = "[0]" if expr.column.stored.kinds.get("arrays") else ".name"
+    name, stored = quoted_name(expr.column.column), expr.column.stored
+    if stored.holds_json:
+        item = "[0]" if stored.kinds.get("arrays") else ".name"
         return f"which is of arrays or objects; see json_extract({name}, '${item}') or json_each({name})"
-    few = sorted(expr.column.stored.few or ())[:3]
+    few = sorted(stored.few or ())[:3]
     return "which is of texts" + (f" such as {', '.join(map(repr, (text[:20] for text in few)))}" if few else "")
 
 
 def spelling_of(column: ComparedColumn) -> str:
     """Return the quoted name of the column that holds the spellings of a typed one."""
-    name = f"{column.column}{SPELLING}"
-    return f'"{name}"'
+    return f'"{column.column}{SPELLING}"'
 
 
 def _example(expr: Expr) -> str:

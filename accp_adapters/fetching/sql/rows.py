@@ -23,13 +23,7 @@ from accp_adapters.fetching.page import (
 )
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
-from accp_adapters.fetching.sql.resolve import (
-    ComparedColumn,
-    ResolvedQuery,
-    resolve_condition,
-    resolve_select,
-    split_parts,
-)
+from accp_adapters.fetching.sql.resolve import ComparedColumn, ResolvedQuery, resolve_condition, resolve_select
 from accp_adapters.fetching.sql.run import QueryResult, open_connection, run_query
 from accp_adapters.fetching.sql.tables import Catalog, Database, NamedTable, quote, quoted_name, refuse
 from accp_core.errors import ProtocolError
@@ -61,6 +55,8 @@ _CLAUSE: Final = re.compile(r"(?=\s(?:where|group\s+by|order\s+by|limit)\b)|$", 
 _CONTAINS: Final = re.compile(r"\bcontains\s+['\"]([^'\"]*)['\"]", re.IGNORECASE)
 _BESIDE: Final = ("arrays", "objects", "null", "absent")
 """Kinds of cells that are counted, not shown."""
+_PARTS: Final = ("DISTINCT", "GROUP", "LIMIT")
+"""Words of a query that shows a part of what it finds, or less."""
 _MAX_COMPARISONS: Final = 3
 _MAX_VALUES: Final = 8
 """Different values of a column that are all listed."""
@@ -91,14 +87,13 @@ def answer_condition(query: str, catalog: Catalog, request: FetchRequest, limit:
     Raises:
         ProtocolError: As `answer_select`.
     """
-    parts = split_parts(query)
-    resolved = _resolve_parts(parts, catalog)
+    resolved = _resolve_parts(query, catalog)
     if not request.offset and not _has_rows(resolved, catalog):
         # A text may have several tables with such a column.
         others = [each for each in catalog.tables if each != resolved.tables[0] and not each.stored.source.holds_lines]
         for table in others:
             with suppress(ProtocolError):
-                other = resolve_condition(parts, table, catalog)
+                other = resolve_condition(query, table, catalog)
                 if _has_rows(other, catalog):
                     before = f"in {quoted_name(table.name)}:\n"
                     return before + _answer(other, catalog, request, max(1, limit - counter(before)), counter)
@@ -117,7 +112,7 @@ def nearest_form(query: str, catalog: Catalog) -> str:
             if candidate.startswith("SELECT"):
                 resolve_select(candidate, catalog)
             else:
-                _resolve_parts(split_parts(candidate), catalog)
+                _resolve_parts(candidate, catalog)
         except ProtocolError:
             continue
         return candidate
@@ -143,20 +138,20 @@ def _candidates(query: str, table: str) -> Iterator[str]:
     yield _CONTAINS.sub(r"LIKE '%\1%'", re.sub(r"\[([^\[\]]*)\]", r"(\1)", query))
 
 
-def _resolve_parts(parts: Sequence[str], catalog: Catalog) -> ResolvedQuery:
+def _resolve_parts(query: str, catalog: Catalog) -> ResolvedQuery:
     """Resolve conditions and columns in the table that is meant: the main one, else the only one that has them all."""
     main = catalog.main()
     tables = [table for table in catalog.tables if table.columns]
     first = [table for table in tables if main is not None and table == main]
     refusal: ProtocolError | None = None
     found: list[ResolvedQuery] = []
-    called = [table for table in tables if parts == [table.name]]
-    if called and not (main is not None and parts[0] in main.columns):
+    called = [table for table in tables if query == table.name]
+    if called and not (main is not None and query in main.columns):
         first = called[:1] if len(called) == 1 else first
     for table in (*first, *(table for table in tables if table not in first)):
         try:
-            is_called = len(parts) == 1 and parts[0].casefold() == table.name.casefold()
-            resolved = resolve_condition([] if is_called else parts, table, catalog)
+            is_called = query.casefold() == table.name.casefold()
+            resolved = resolve_condition("" if is_called else query, table, catalog)
         except ProtocolError as error:
             refusal = refusal or error
             continue
@@ -167,8 +162,8 @@ def _resolve_parts(parts: Sequence[str], catalog: Catalog) -> ResolvedQuery:
         return found[0]
     if found:
         names = " or ".join(quoted_name(each.tables[0].name) for each in found)
-        raise refuse(f"expected a SELECT, because the columns are in {names}; found {', '.join(parts)!r}")
-    raise refusal or refuse(f"expected a table, found none for {', '.join(parts)!r}")
+        raise refuse(f"expected a SELECT, because the columns are in {names}; found {query!r}")
+    raise refusal or refuse(f"expected a table, found none for {query!r}")
 
 
 def _answer(query: ResolvedQuery, catalog: Catalog, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
@@ -212,7 +207,7 @@ def _lines(
 
     Who names the columns wants the lines that are found, no others.
     """
-    is_part = request.is_part or query.groups or query.orders
+    is_part = request.is_part or query.has("ORDER", *_PARTS)
     of_text = any(each.column == "text" and each.table.stored.source.holds_lines for each in query.comparisons)
     around = lines_around(result.total)
     if (
@@ -228,7 +223,7 @@ def _lines(
     near = sorted({at for number in found for at in range(number - around, number + around + 1)})
     lines = f"r{query.tables[0].number}.{quote(query.tables[0].name)}"
     sql = f"SELECT n, text FROM {lines} WHERE n IN ({', '.join(map(str, near))})"
-    rows = run_query(ResolvedQuery(sql, query.tables, looks=1), catalog.databases, max_rows=len(near)).rows
+    rows = run_query(ResolvedQuery(sql, query.tables), catalog.databases, max_rows=len(near)).rows
     shown = "".join(numbered_line(row["n"], row["text"], is_found=row["n"] in found) for row in rows)
     return shown_source(shown) if may_fit(shown, limit) and counter(shown) <= limit else ""
 
@@ -259,7 +254,7 @@ def _as_lines(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _few(query: ResolvedQuery, result: QueryResult, request: FetchRequest) -> str:
     """Return what an answer says whose condition nearly all rows of a table meet, with the usual cause."""
-    if len(query.tables) != 1 or not query.comparisons or query.groups:
+    if len(query.tables) != 1 or not query.comparisons or query.has(*_PARTS):
         return ""
     few = note_few(request, result.total, query.tables[0].stored.row_count)
     return f"{few} (in LIKE, _ is any character)" if few and _WILDCARD.search(query.sql) else few
@@ -394,7 +389,7 @@ def _child_rows(child: NamedTable, link: ParentLink, result: QueryResult, catalo
     doubled = str(key).replace("'", "''")
     is_it = f"{quote(link.column)} = " + (f"'{doubled}'" if type(key) is str else doubled)
     sql = f"SELECT {', '.join(columns)} FROM r{child.number}.{quote(child.name)} WHERE {is_it}"
-    found = run_query(ResolvedQuery(sql, [child], looks=1), catalog.databases, max_rows=1)
+    found = run_query(ResolvedQuery(sql, [child]), catalog.databases, max_rows=1)
     return found.rows if found.total <= 1 else None
 
 

@@ -17,7 +17,14 @@ from itertools import islice
 from typing import Any, Final
 
 from accp_adapters.fetching.budget import WorkBudget, memory_of_process
-from accp_adapters.fetching.sql.functions import FUNCTIONS, OPERATORS, TABLE_FUNCTIONS, QueryConnection, add_functions
+from accp_adapters.fetching.sql.functions import (
+    CHECKED,
+    FUNCTIONS,
+    OPERATORS,
+    TABLE_FUNCTIONS,
+    QueryConnection,
+    add_functions,
+)
 from accp_adapters.fetching.sql.resolve import ResolvedQuery
 from accp_adapters.fetching.sql.tables import Database, StoredColumn
 from accp_core.error_codes import ErrorCode
@@ -199,7 +206,7 @@ def _authorize(action: int, first: str | None, second: str | None, schema: str |
         case sqlite3.SQLITE_READ:
             is_allowed = not (first or "").startswith(("sqlite_", "pragma_"))
         case sqlite3.SQLITE_FUNCTION:
-            is_allowed = second in FUNCTIONS | OPERATORS | TABLE_FUNCTIONS
+            is_allowed = second in FUNCTIONS | OPERATORS | TABLE_FUNCTIONS | {CHECKED}
         case _:
             is_allowed = False
     return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY
@@ -220,7 +227,7 @@ def _columns_of(
     described = connection.execute(f"PRAGMA temp.table_info({_VIEW})").fetchall()
     connection.set_authorizer(_authorize)
     # The largest of the cells of a column is one of them.
-    return [types.get(kind) or query.shown.get(at) or StoredColumn() for at, (_, _, kind, *_) in enumerate(described)]
+    return [types.get(kind) or query.shown.get(name) or StoredColumn() for _, name, kind, *_ in described]
 
 
 def _authorize_description(

@@ -29,7 +29,7 @@ from accp_core.tables import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedTex
 from accp_core.tables.values import ABSENT, Kind, TypedColumn, type_column
 
 __all__ = ["MAX_CELLS", "SPELLING", "Catalog", "Database", "DatabaseCache", "NamedTable", "StoredColumn"]
-__all__ += ["StoredTable", "UnbuiltColumn", "find_name", "quote", "quoted_name", "refuse", "store_column"]
+__all__ += ["StoredTable", "UnbuiltColumn", "find_name", "quote", "quoted_name", "refuse", "sql_text", "store_column"]
 
 MAX_CELLS: Final = 10_000_000
 """Rows times columns of a table, and of all tables of a text; an absent cell takes a byte."""
@@ -80,6 +80,12 @@ def quote(name: str) -> str:
     """Return a name in backticks: unlike one in double quotes, SQLite never takes it for a text."""
     doubled = name.replace("`", "``")
     return f"`{doubled}`"
+
+
+def sql_text(value: str) -> str:
+    """Return a text as a literal of SQL, without NUL."""
+    doubled = value.replace("'", "''").replace("\0", "")
+    return f"'{doubled}'"
 
 
 def quoted_name(name: str) -> str:

@@ -1,19 +1,17 @@
-"""The words of a query, and a walk over them."""
+"""The words of a query, each with what SQLite is given in its place, and a walk over them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from accp_adapters.fetching.sql.tables import (
-    refuse,
-)
+from accp_adapters.fetching.sql.tables import quote, refuse, sql_text
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["EQUALS", "MAX_SHOWN", "ORDERS", "PATTERNS", "Token", "Tokens", "tokenize"]
+__all__ = ["MAX_SHOWN", "Token", "Tokens"]
 
 _Read = TypeVar("_Read")
 
@@ -36,14 +34,12 @@ _TOKEN: Final = re.compile(
     """,
     re.VERBOSE,
 )
-_SUM_OF_NUMBERS: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[-+*/%][0-9]+(?:\.[0-9]+)?)+")
-EQUALS: Final = {"=": "=", "==": "=", "===": "=", "!=": "!=", "<>": "<>", "<=>": "IS"}
-ORDERS: Final = frozenset(("<", ">", "<=", ">="))
-PATTERNS: Final = {"LIKE": "LIKE", "ILIKE": "LIKE", "GLOB": "GLOB"}
-_COMPARES: Final = frozenset((*EQUALS, *ORDERS, *PATTERNS, *["IS", "IN", "BETWEEN", "ISNULL", "NOTNULL", "NOT", "!"]))
+_SUM_OF_NUMBERS: Final = re.compile(r"(?!\d{4}-\d\d)[0-9]+(?:\.[0-9]+)?(?:[-+*/%][0-9]+(?:\.[0-9]+)?)+")
+_SAME: Final = {"&&": "AND", "==": "=", "===": "=", "<>": "!=", "<=>": "IS", "!": "NOT", "ilike": "LIKE"}
+"""What other languages write, and what it is in SQL."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Token:
     """A word of a query."""
 
@@ -53,6 +49,8 @@ class Token:
     text: str
     start: int
     end: int
+    sql: str = ""
+    """What SQLite is given in its place."""
 
     @property
     def upper(self) -> str:
@@ -73,7 +71,7 @@ class Token:
         return inner if mark == "]" else inner.replace(mark * 2, mark)
 
 
-def tokenize(query: str) -> list[Token]:
+def _tokenize(query: str) -> list[Token]:
     """Return the tokens of one statement, and one that is its end; a semicolon at its end is left out."""
     if len(query) > _MAX_CHARS:
         reason = f"expected a query of at most {_MAX_CHARS:,} characters, found {len(query):,}"
@@ -86,42 +84,34 @@ def tokenize(query: str) -> list[Token]:
         if found is None or found.lastgroup == "comment":
             raise refuse(f"expected one SELECT without comments or parameters, found {text[at : at + MAX_SHOWN]!r}")
         kind, end = str(found.lastgroup), found.end()
-        if kind == "bare" and (_SUM_OF_NUMBERS.fullmatch(found[0]) and not re.match(r"\d{4}-\d\d", found[0])):
+        if kind == "bare" and _SUM_OF_NUMBERS.fullmatch(found[0]):
             # `10-5` is a difference.
-            kind, end = "number", at + len(re.match(r"[0-9]+(?:\.[0-9]+)?", found[0])[0])  # type: ignore[index]
+            kind, end = "number", at + len(re.split("[-+*/%]", found[0])[0])
         if kind != "blank":
-            tokens.append(Token(kind, text[at:end], at, end))
+            written = text[at:end]
+            token = Token(kind, _SAME.get(written.lower(), written), at, end)
+            token.sql = {"string": sql_text, "quoted": quote}.get(kind, str)(token.name)
+            tokens.append(token)
         at = end
-    return [*_with_or(tokens), Token("end", "", len(text), len(text))]
+    return [*tokens, Token("end", "", len(text), len(text))]
 
 
-def _with_or(tokens: list[Token]) -> list[Token]:
-    """Return the tokens with OR for each `||` between conditions; between texts it joins them, as in SQL."""
-    bars = [at for at, token in enumerate(tokens) if token.text == "||"]
-    if not bars:
-        return tokens
-    changed = list(tokens)
-    for at in bars:
-        sides = (_side(tokens, at, -1), _side(tokens, at, 1))
-        if all(_COMPARES.intersection(token.upper for token in side) for side in sides):
-            changed[at] = replace(tokens[at], kind="word", text="OR")
-    return changed
-
-
-def _side(tokens: Sequence[Token], at: int, step: int) -> list[Token]:
-    """Return the tokens beside a sign up to the next AND, OR, comma, keyword or parenthesis around it."""
-    ends = {"AND", "OR", "&&", "||", ",", "WHERE", "SELECT", "ON", "HAVING", "WHEN", "THEN", "ELSE", "BY", "LIMIT"}
-    opening, closing = ("(", ")") if step > 0 else (")", "(")
-    depth, found = 0, []
-    at += step
-    while 0 <= at < len(tokens):
-        token = tokens[at]
-        if depth == 0 and (token.text == closing or token.upper in ends):
-            break
-        depth += (token.text == opening) - (token.text == closing)
-        found.append(token)
-        at += step
-    return found
+def _closings(tokens: list[Token]) -> dict[int, int]:
+    """Return where each parenthesis ends."""
+    opened: list[int] = []
+    closing: dict[int, int] = {}
+    for at, token in enumerate(tokens):
+        if token.text == "(":
+            opened.append(at)
+        elif token.text == ")" and opened:
+            closing[opened.pop()] = at
+        if len(opened) > _MAX_DEPTH:
+            raise refuse(f"expected a query of at most {_MAX_DEPTH} levels, found more")
+    if opened:
+        before = tokens[opened[-1] - 1] if opened[-1] else tokens[0]
+        shown = f"{before.text if before.kind == 'word' else ''}("
+        raise refuse(f"expected ) for each (, found {shown!r} without it")
+    return closing
 
 
 class Tokens:
@@ -130,7 +120,8 @@ class Tokens:
     def __init__(self, source: str) -> None:
         """Begin before the first word of a query."""
         self._source = source
-        self._tokens = tokenize(source)
+        self._tokens = _tokenize(source)
+        self._closing = _closings(self._tokens)
         self._at = 0
         self._depth = 0
 
@@ -138,14 +129,37 @@ class Tokens:
     def _token(self) -> Token:
         return self._tokens[self._at]
 
+    @property
+    def _last(self) -> Token:
+        """The word that was taken last."""
+        return self._tokens[self._at - 1]
+
     def _ahead(self, steps: int = 1) -> str:
         return self._tokens[min(self._at + steps, len(self._tokens) - 1)].upper
+
+    def _sql(self, first: int, behind: int) -> str:
+        """Return what SQLite is given for some words."""
+        return " ".join(token.sql for token in self._tokens[first:behind] if token.sql)
+
+    def _written(self, first: int, behind: int) -> str:
+        """Return some words as they are written."""
+        return self._source[self._tokens[first].start : self._tokens[behind - 1].end]
+
+    def _enclose(self, first: int, behind: int, before: str, after: str) -> None:
+        self._tokens[first].sql = before + self._tokens[first].sql
+        self._tokens[behind - 1].sql += after
+
+    def _replace(self, first: int, sql: str) -> None:
+        """Give SQLite something else for the words from `first` on that were taken."""
+        for token in self._tokens[first : self._at]:
+            token.sql = ""
+        self._tokens[first].sql = sql
 
     def _take(self, *words: str) -> str:
         """Return the next word if it is one of these, and go behind it; else ""."""
         if self._token.kind in ("word", "sign") and self._token.upper in words:
             self._at += 1
-            return self._tokens[self._at - 1].upper
+            return self._last.upper
         return ""
 
     def _need(self, word: str, where: str = "") -> None:
@@ -156,23 +170,18 @@ class Tokens:
         found = self._source[self._token.start : self._token.start + MAX_SHOWN]
         return refuse(f"expected {expected}, found {found!r}" if found else f"expected {expected}, found the end")
 
-    def _close(self, opening: int) -> None:
-        if self._token.kind == "end":
-            before = self._tokens[opening - 1] if opening and self._tokens[opening - 1].kind == "word" else None
-            shown = f"{before.text if before else ''}("
-            raise refuse(f"expected ) for each (, found {shown!r} without it")
-        self._need(")")
-
     def _within(self) -> None:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
             raise refuse(f"expected a query of at most {_MAX_DEPTH} levels, found more")
 
     def _name(self) -> str:
-        if not self._token.is_name and self._token.kind != "string":
+        token = self._token
+        if not token.is_name and token.kind != "string":
             raise self._unexpected("a name")
         self._at += 1
-        return self._tokens[self._at - 1].name
+        token.sql = quote(token.name)
+        return token.name
 
     def _separated(self, read: Callable[[], _Read]) -> list[_Read]:
         """Return what `read` takes between commas, at least once."""
@@ -181,11 +190,12 @@ class Tokens:
             found.append(read())
         return found
 
-    def _names_in_parentheses(self) -> list[str]:
+    def _parenthesized(self, read: Callable[[], _Read]) -> list[_Read]:
+        """Return what `read` takes between commas in parentheses."""
         self._need("(")
-        names = self._separated(self._name)
+        found = self._separated(read) if self._token.text != ")" else []
         self._need(")")
-        return names
+        return found
 
     def _chain(self) -> list[Token]:
         """Take names that dots join."""

@@ -305,20 +305,27 @@ def test_amounts_and_dates_are_what_they_are(query: str, shown: str) -> None:
         ("due > 2026", "expected a time as '2026-01-31' beside due, found 2026"),
         ("total = 'N/A'", "expected a number beside total, .*, found 'N/A', or \"total.text\" for its spelling"),
         ("total like '$7%'", 'expected "total.text" LIKE …, found total, which is of numbers'),
-        ("total > zip", "expected a number beside total, which is of numbers, found rows.zip"),
+        ("total > zip", "expected a number beside total, which is of numbers, found zip"),
         ("total + due > 5", "expected a number for '\\+', found the times due; write julianday\\(due\\)"),
         ("lower(zip) > 5", "expected a text beside .*, found 5"),
         ("coalesce(zip, 0) > 5", "expected a text beside"),
         ("case when id > 0 then zip end > 5", "expected a text beside"),
         ("5 < (select zip from rows limit 1)", "expected a text beside"),
         ("total > weight", "expected columns of one unit, found '\\$' and 'kg'"),
+        ("of->>'zip' > 5", "expected numbers from of->>'zip', found '00700'; write CAST\\(of->>'zip' AS REAL\\)"),
+        ("of->>'n' > '5'", "expected texts from of->>'n', found 7; write CAST\\(of->>'n' AS TEXT\\)"),
+        ("select sum(of->>'name') from rows", "expected numbers from of->>'name', found 'b'"),
+        ("select id from rows where strftime('%m', due) = 5", "expected numbers from strftime.*, found '05'"),
+        ("select id from rows, json_each(rows.of) where value > 6", "expected numbers from value, found '00700'"),
         ("name = 'a' || flag", "expected OR between conditions, found '\\|\\|', which joins texts"),
     ],
 )
 def test_what_could_only_be_answered_wrongly_is_refused_with_the_way_out(query: str, message: str) -> None:
-    rows = [
+    of: dict[str, Any] = {"zip": "00700", "n": 7, "name": "b"}
+    rows: list[dict[str, Any]] = [
         {"id": 1, "zip": "00700", "due": "05/26/2026", "total": "$7.00", "weight": "5 kg", "name": "a", "flag": True},
         {"id": 2, "zip": "12345", "due": "01/02/2026", "total": "N/A", "weight": "7 kg", "name": "b", "flag": False},
     ]
+    rows[1]["of"] = of
     with pytest.raises(ProtocolError, match=f"E1004: {message}"):
         answer({"k": json.dumps(rows)}, FetchRequest(query=query), limit=400, counter=count_o200k)

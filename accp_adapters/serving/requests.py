@@ -20,6 +20,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from accp_adapters.serving.limits import Quota, RateLimit, ServerLimits, TooMany
 from accp_adapters.serving.principals import AccessDenied, Authenticate, Principal, Scope
+from accp_adapters.serving.threads import OWNER
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
 
@@ -136,6 +137,7 @@ class Gate:
         """
         self._hosts.check(scope["headers"])
         principal = await self._authenticate(scope)
+        OWNER.set(principal.name)
         with self._places.taken(principal.name):
             yield principal
 

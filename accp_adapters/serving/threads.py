@@ -1,27 +1,45 @@
 """Work that would hold the event loop, done in threads beside it.
 
 The threads are our own: those of the loop may be full of an agent's own work, which may itself wait for what is done
-here.
+here. Principals take turns: whoever has much to do has a part of the threads, and waits for its own work.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from functools import partial
 from typing import Any, Final, TypeVar
+from weakref import WeakValueDictionary
 
 from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
-__all__ = ["LONG", "in_thread", "off_loop", "size_of"]
+__all__ = ["LONG", "OWNER", "in_thread", "off_loop", "size_of"]
 
 T = TypeVar("T")
 
 LONG: Final = 4_096
 """Characters or bytes beyond which work is done in a thread: it takes milliseconds, a thread a tenth of one."""
-_THREADS: Final = 8
-_WORKING: Final[RunVar[CapacityLimiter]] = RunVar("accp_working")
-_WAITING: Final[RunVar[CapacityLimiter]] = RunVar("accp_waiting")
+OWNER: Final[ContextVar[str]] = ContextVar("accp_owner", default="")
+"""The principal that the running task serves."""
+
+
+class _Threads:
+    """Some threads, of which each owner has a part at most."""
+
+    def __init__(self, total: int, each: int) -> None:
+        self._all, self._each = CapacityLimiter(total), each
+        self._owned: Final[WeakValueDictionary[str, CapacityLimiter]] = WeakValueDictionary()
+
+    async def run(self, work: Callable[[], T]) -> T:
+        own = self._owned.setdefault(OWNER.get(), CapacityLimiter(self._each))
+        async with own:
+            return await to_thread.run_sync(work, limiter=self._all)
+
+
+_WORKING: Final[RunVar[_Threads]] = RunVar("accp_working")
+_WAITING: Final[RunVar[_Threads]] = RunVar("accp_waiting")
 
 
 async def off_loop(size: float, work: Callable[..., T], *arguments: Any) -> T:
@@ -34,20 +52,21 @@ async def off_loop(size: float, work: Callable[..., T], *arguments: Any) -> T:
     """
     if size <= LONG:
         return work(*arguments)
-    return await to_thread.run_sync(partial(work, *arguments), limiter=_limiter(_WORKING))
+    # One thread of Python runs at a time: with more of them, the event loop waits longer for its turn.
+    return await _threads(_WORKING, 2, 1).run(partial(work, *arguments))
 
 
 async def in_thread(work: Callable[..., T], *arguments: Any) -> T:
     """Return `work(*arguments)`, done in a thread because it waits, as for a store."""
-    return await to_thread.run_sync(partial(work, *arguments), limiter=_limiter(_WAITING))
+    return await _threads(_WAITING, 16, 4).run(partial(work, *arguments))
 
 
-def _limiter(kind: RunVar[CapacityLimiter]) -> CapacityLimiter:
+def _threads(kind: RunVar[_Threads], total: int, each: int) -> _Threads:
     try:
         return kind.get()
     except LookupError:
-        kind.set(limiter := CapacityLimiter(_THREADS))
-        return limiter
+        kind.set(threads := _Threads(total, each))
+        return threads
 
 
 def size_of(value: object, limit: int = LONG) -> int:

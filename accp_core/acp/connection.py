@@ -21,6 +21,7 @@ from typing import Final, TypeAlias
 from accp_core.acp.card import AgentCard
 from accp_core.acp.envelope import (
     MAX_ACP_BYTES,
+    AcpEnvelope,
     AcpError,
     AcpMessage,
     AcpReply,
@@ -404,14 +405,24 @@ class Connection:
 
     def receive(self, text: str) -> AcpEvent:
         """Return the event of a text of the peer; raises for no text."""
+        return self.take(self.read(text))
+
+    def read(self, text: str) -> AcpEnvelope | Refused:
+        """Return the envelope of a text for `take`; it changes nothing, so any thread may read."""
         try:
-            envelope = parse_envelope(text, limit=self._limit)
-            if isinstance(envelope, CardMessage):
-                return self._take_card(envelope)
+            return parse_envelope(text, limit=self._limit)
         except DecodeError as error:
             return Refused(code=error.code, reason=error.reason)
-        except ValueError as error:
-            return Refused(code=AcpError.INVALID_REQUEST, reason=str(error))
+
+    def take(self, envelope: AcpEnvelope | Refused) -> AcpEvent:
+        """Return the event of an envelope of the peer."""
+        if isinstance(envelope, Refused):
+            return envelope
+        if isinstance(envelope, CardMessage):
+            try:
+                return self._take_card(envelope)
+            except ValueError as error:
+                return Refused(code=AcpError.INVALID_REQUEST, reason=str(error))
         self._is_resuming = False  # this peer sends no card
         match envelope:
             case AcpMessage():

@@ -36,6 +36,7 @@ from accp_adapters.serving.requests import (
     read_body,
     run_until_disconnect,
 )
+from accp_adapters.serving.threads import OWNER, off_loop
 from accp_core.acp import (
     Acknowledged,
     AcpError,
@@ -128,12 +129,9 @@ class _Endpoints:
 
     async def send(self, request: Request) -> Response:
         session = await self._session(request)
-        data = await self._object(request, session)
-        data = {"type": "acp.message", **data}
-        if data["type"] == "acp.message":
-            data["message_id"] = data.get("message_id") or f"msg_{secrets.token_hex(6)}"
-        message_id = data.get("message_id")
-        event = await session.take(compact_json(data), wait=False)
+        data = await self._body(request, session)
+        text, message_id = await off_loop(len(data), _message_of, data, self._host.limits.message_bytes)
+        event = await session.take(text, wait=False)
         done: dict[str, Json] = {"ok": True, **({"message_id": message_id} if isinstance(message_id, str) else {})}
         match event:
             case Refused():
@@ -149,7 +147,9 @@ class _Endpoints:
         return answer(done)
 
     async def _session(self, request: Request) -> AcpSession:
-        return self._host.shared_session(await self._principal(request))
+        principal = await self._principal(request)
+        OWNER.set(principal.name)
+        return self._host.shared_session(principal)
 
     async def _principal(self, request: Request) -> Principal:
         """Return the principal of a request, by `Authorization` or `X-ACP-Token`."""
@@ -157,14 +157,13 @@ class _Endpoints:
         scope: Any = with_bearer_token(request.scope, token) if token else request.scope
         return await self._host.authenticate(scope)
 
-    async def _object(self, request: Request, session: AcpSession) -> dict[str, Any]:
+    async def _body(self, request: Request, session: AcpSession) -> bytes:
         """Return the body of a request.
 
         Raises:
             RequestRefused: It is too large or too slow.
             TooMany: There is no memory for it now.
             LocalProtocolError: ERR_NOT_CONNECTED, the caller sends too much.
-            UnicodeDecodeError, DecodeError: It is no JSON object.
         """
         limits = self._host.limits
         owner = session.principal.name
@@ -173,7 +172,19 @@ class _Endpoints:
         )
         if session.rate.take() or session.is_full:
             raise LocalProtocolError("expected fewer messages at once", code=AcpError.NOT_CONNECTED)
-        return read_object(data.decode(), limit=limits.message_bytes)
+        return data
+
+
+def _message_of(body: bytes, limit: int) -> tuple[str, Json]:
+    """Return the text of a request's message, which is an `acp.message` unless it says otherwise, and its id.
+
+    Raises:
+        UnicodeDecodeError, DecodeError: The body is no JSON object.
+    """
+    data: dict[str, Any] = {"type": "acp.message", **read_object(body.decode(), limit=limit)}
+    if data["type"] == "acp.message":
+        data["message_id"] = data.get("message_id") or f"msg_{secrets.token_hex(6)}"
+    return compact_json(data), data.get("message_id")
 
 
 class _EventStream(Response):

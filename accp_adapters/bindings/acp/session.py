@@ -21,6 +21,7 @@ from typing import Final, Protocol, TypeAlias, TypeVar
 from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.bindings.identity import ANONYMOUS, Principal
 from accp_adapters.serving.limits import Quota, RateLimit, TooMany, weight_of
+from accp_adapters.serving.threads import OWNER, off_loop
 from accp_adapters.wire_log import log_frame
 from accp_core.accp.debug import Direction
 from accp_core.acp import (
@@ -41,10 +42,9 @@ from accp_core.acp import (
     ReplyReceived,
     SendResult,
     TextPart,
-    parse_envelope,
     serialize_envelope,
 )
-from accp_core.acp.envelope import MAX_ACP_BYTES, Json
+from accp_core.acp.envelope import MAX_ACP_BYTES, AcpEnvelope, Json
 from accp_core.errors import DecodeError, LocalProtocolError, ProtocolError, RemoteProtocolError
 
 __all__ = [
@@ -342,14 +342,13 @@ class AcpSession:
         """
         log_frame(Direction.RECEIVED, "acp", text)
         self.heard = time.monotonic()
-        weight = weight_of(text)
-        if weight > self.limits.kept_bytes // 4:
-            return Refused(code=AcpError.TOO_LARGE, reason="expected a message of fewer values")
+        OWNER.set(self.principal.name)
+        weight, envelope = await off_loop(len(text), self._parse, text)
         while not self._takes(weight):
             if not wait:
                 return Refused(code=AcpError.NOT_CONNECTED, reason="expected fewer messages at once")
             await self.changed.wait(_RETRY_SECONDS)
-        event = self._misdirected(text) or self.connection.receive(text)
+        event = self._misdirected(envelope) or self.connection.take(envelope)
         if isinstance(event, AcpMessageReceived):
             self._inbox.append((event, weight))
             self._work()
@@ -368,16 +367,18 @@ class AcpSession:
             return False
         return True
 
+    def _parse(self, text: str) -> tuple[int, AcpEnvelope | Refused]:
+        weight = weight_of(text)
+        if weight > self.limits.kept_bytes // 4:
+            return 0, Refused(code=AcpError.TOO_LARGE, reason="expected a message of fewer values")
+        return weight, self.connection.read(text)
+
     # "to_peer: Directed send target (multi-session)" (section 8); a server here passes nothing on to other peers.
-    def _misdirected(self, text: str) -> AcpEvent | None:
-        """Return the refusal of a message that is for somebody else than our agent, None for any other text."""
-        if self._own_name is None or '"to_peer"' not in text:
+    def _misdirected(self, envelope: AcpEnvelope | Refused) -> AcpEvent | None:
+        """Return the refusal of a message that is for somebody else than our agent, None for anything else."""
+        if self._own_name is None or not isinstance(envelope, AcpMessage):
             return None
-        try:
-            envelope = parse_envelope(text, limit=self.limits.message_bytes)
-        except DecodeError:
-            return None
-        if not isinstance(envelope, AcpMessage) or envelope.to_peer in (None, self._own_name, self.name):
+        if envelope.to_peer in (None, self._own_name, self.name):
             return None
         reason = f"to_peer: expected {self._own_name!r}, found {envelope.to_peer!r:.100}; messages are not passed on"
         return Refused(code=AcpError.NOT_FOUND, reason=reason, correlation_id=envelope.message_id)

@@ -57,6 +57,7 @@ from accp_core.accp.session.session import Session
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError, WindowFull
 from accp_core.ports import ColdStore
+from accp_core.references import StoredText
 from accp_core.strict_json import compact_json
 
 __all__ = ["SessionHost"]
@@ -575,15 +576,20 @@ class SessionHost:
             OutOfReach: It may have been saved or not.
         """
         texts, slot.to_store = [*slot.to_store, *session.texts_to_store()], []
-        for stored in texts:
-            await _stored(self._texts.put, slot.name, stored.key, stored.text)
         if self._store is None:
+            await off_loop(sum(len(each.text) for each in texts), self._put, slot.name, texts)
             return
+        if texts:
+            await _stored(self._put, slot.name, texts)
         data = await off_loop(size + slot.characters, slot.snapshot, session, self._now(slot))
         if not await _stored(self._store.save_session, slot.name, slot.version + 1, data):
             slot.forget()
             raise _TakenOver
         slot.version += 1
+
+    def _put(self, name: str, texts: list[StoredText]) -> None:
+        for each in texts:
+            self._texts.put(name, each.key, each.text)
 
     def _now(self, slot: Slot) -> int:
         """Return the time, which goes on from the last step where the worker that took it was ahead of our clock."""

@@ -226,6 +226,8 @@ def _run(
                 say(f"serving {name} at {'https' if certificate else 'http'}://{address}")
                 await uvicorn.Server(config).serve(sockets=[listening])
 
+    # The event loop waits for this time whenever a thread computes: for a few large frames, small ones would wait long.
+    sys.setswitchinterval(0.0005)
     try:
         asyncio.run(run())
     except OSError as error:

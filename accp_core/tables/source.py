@@ -14,6 +14,7 @@ from accp_core.documents.inference import Inference, infer_tables
 from accp_core.documents.inference.columns import sums_up
 from accp_core.documents.omissions import omits_text
 from accp_core.tables.build import tables_of
+from accp_core.tables.naming import name_columns
 from accp_core.tables.table import FIELDS, LINES, Table, table_of_lines
 
 __all__ = [
@@ -176,13 +177,15 @@ def _infer(document: Document) -> Inference:
 
 
 def _inferred(document: Document, found: Inference, *, is_cut: bool) -> OpenedText:
-    grids = [rows_of(distinct_names(table.columns, len(table.columns)), table.rows) for table in found.tables]
+    lines = document.source.split("\n")
+    named = [name_columns(table, lines) for table in found.tables]
+    grids = [rows_of(distinct_names(table.columns, len(table.columns)), table.rows) for table in named]
     runs: list[tuple[int, int]] = []
     for number in found.outside:
         is_next = runs and runs[-1][1] == number - 1
         runs[-1:] = [(runs[-1][0], number)] if is_next else [*runs[-1:], (number, number)]
     text, rest = document.source, tuple(runs)
-    if not all(table.is_named for table in found.tables):
+    if not all(table.is_telling for table in named):
         return OpenedText(value=text, prose=text, is_cut=is_cut, beside=tuple(grids), outside=rest, how=found.how)
     return OpenedText(
         value=grids[0] if len(grids) == 1 else grids,

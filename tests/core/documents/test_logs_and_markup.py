@@ -70,14 +70,40 @@ def test_lines_of_a_log_are_rows_and_written_again() -> None:
         LOGFMT_FORM.write(LOGFMT_ROWS, "n.", Expansion(20))
 
 
-def test_lines_of_an_access_log_are_rows_by_what_varies_in_them() -> None:
-    text = "".join(
-        f'10.0.0.{n} - ana [17/Feb/2026:13:05:{n:02} +0000] "GET /orders/{n * n} HTTP/1.1" {200 + n % 3} {559 + n}\n'
-        for n in range(30)
-    )
-    (table,) = open_text(text).tables_beside()
-    assert len(table.rows) == 30
-    assert {"10.0.0.7", "566"} <= {str(cell) for cell in table.rows[7].values()}
+NAMED = {
+    "an access log": (
+        '10.0.0.{n} - ana [17/Feb/2026:13:05:{n:02}] "GET /orders/{n}7 HTTP/1.1" 20{m} {n}59 "-" "curl/8.{m} (x)"',
+        ["address", "column_2", "time", "method", "path", "column_6", "status", "number", "text"],
+        ["10.0.0.7", "ana", "17/Feb/2026:13:05:07", "GET", "/orders/77", "HTTP/1.1", 201, 759, "curl/8.1 (x)"],
+    ),
+    "a listing": (
+        "-rw-r--r--  1 root  staff  {n:>3}000 Feb {n:>2} 10:{n:02} part-{n}.gz",
+        ["mode", "number", "column_3", "column_4", "number_2", "time", "column_7"],
+        ["-rw-r--r--", 1, "root", "staff", 7000, "Feb 7 10:07", "part-7.gz"],
+    ),
+    "words beside what varies": (
+        "2026-03-01T10:{n:02}:00Z moved user ann{m}@example.com to https://host.example/{n} in {n}5 ms",
+        ["time", "column_2", "user", "to", "in", "column_9"],
+        ["2026-03-01T10:07:00Z", "moved", "ann1@example.com", "https://host.example/7", 75, "ms"],
+    ),
+    "names above that are not above the cells": (
+        "ann     {n} {n}.5 10:{n:02}:00 srv{o} -x{m}",
+        ["USER", "PID", "CPU", "AT", "COMMAND"],
+        ["ann", 7, 7.5, "10:07:00", "srv -v -x1"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_columns_are_named_by_a_line_above_by_labels_or_by_what_cells_are(name: str) -> None:
+    line, columns, row = NAMED[name]
+    head = " ".join(columns) + "\n" if columns[0].isupper() else ""
+    opened = open_text(head + "".join(line.format(n=n, m=n % 3, o=" -v" * (n % 3)) + "\n" for n in range(1, 29)))
+    # Words between what varies make a sentence: its columns stand beside the lines.
+    (table,) = opened.tables_beside() if "moved" in row else opened.tables()[:1]
+    assert list(table.columns) == columns
+    assert list(table.rows[6].values()) == row
+    assert opened.tables()[-1].holds_lines
 
 
 def test_a_log_is_a_table_beside_its_lines() -> None:

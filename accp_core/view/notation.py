@@ -107,7 +107,7 @@ _ESCAPED: Final = re.compile(f"[{HIDDEN}]")
 _TIGHT: Final = frozenset(re.findall(f"[{TIGHT}\x01]", "".join(map(chr, range(128)))))
 
 _LITERAL_TEXT: Final = (
-    r"[tT]rue|TRUE|[fF]alse|FALSE|[nN]ull|NULL|None|[nN]a[nN]|[+-]?[iI]nf(?:inity)?|undefined|\.\.\.|…"
+    r"[tT]rue|TRUE|[fF]alse|FALSE|[nN]ull|NULL|None|[nN]a[nN]|[+-]?[iI]nf(?:inity)?|undefined|\.\.\."
     r"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 )
 """Literals and numbers; more than those of JSON (`None`, `007`), so that no plain string looks like one."""
@@ -121,7 +121,7 @@ class PlainTextRule:
     reader sees as a blank is one.
     """
 
-    _FIRST: Final = rf'(?!-?$|["\[{{&*!$({BLANKS}]|(?:{_LITERAL_TEXT})$)'
+    _FIRST: Final = rf'(?!-?$|["\[{{&*!$(…{BLANKS}]|(?:{_LITERAL_TEXT})$)'
 
     def __init__(self, stops: str = "", *, first: str = "", comma: bool = False) -> None:
         """Write the rule of a place; it is compiled at its first use.

@@ -251,6 +251,8 @@ class _ViewWriter:
     def write_rows(self, table: Table, *, nested: bool) -> tuple[str, list[str]]:
         """Return the header and the text of each row."""
         heads, cells = self.write_columns(table, nested=nested, last=True)
+        constants = (f"{write_key(name)}=" for name, column in table.columns.items() if type(column) is Constant)
+        _quote_like(cells, (*constants, *(column.key for column in cells if column.key)))
         return " ".join(heads), _join_cells(cells)
 
     def write_columns(self, table: Table, *, nested: bool, last: bool) -> tuple[list[str], list[_Cells]]:
@@ -433,6 +435,14 @@ def _in_parentheses(constants: list[str]) -> list[str]:
     return [f"({' '.join(constants)})"] if constants else []
 
 
+def _quote_like(cells: list[_Cells], keys: tuple[str, ...]) -> None:
+    """Put in quotes what could be taken for a cell of a sparse column, or for another value of a constant."""
+    for column in cells if keys else ():
+        if not column.key:
+            # Only a plain string can begin like that.
+            column.texts = [quote(text) if text.startswith(keys) else text for text in column.texts]
+
+
 def _join_cells(cells: list[_Cells]) -> list[str]:
     """Return the text of each row."""
     if any(column.key for column in cells):
@@ -453,13 +463,6 @@ def _join_cells(cells: list[_Cells]) -> list[str]:
 
 def _join_sparse(cells: list[_Cells]) -> list[str]:
     """Return the text of each row, in which the cells of sparse columns may be missing."""
-    keys: tuple[str, ...] = ()
-    for column in cells:
-        if column.key:
-            keys += (column.key,)
-        elif keys:
-            # Only a plain string can begin like the cell of a sparse column.
-            column.texts = [quote(text) if text.startswith(keys) else text for text in column.texts]
     ends = [column.separator for column in cells]
     rows = []
     for texts in zip(*[column.texts for column in cells], strict=True):

@@ -15,10 +15,13 @@ from accp_core.errors import ProtocolError
 from accp_core.tables import FIRST_LINE, LINES, OpenedText, Table, open_text
 from accp_core.tables.table import MadeRows
 
-__all__ = ["MAX_CHARS", "LongText", "TextLines", "TextParts", "open_bounded", "too_long"]
+__all__ = ["MAX_CHARS", "LongText", "TextLines", "TextParts", "open_bounded", "too_long", "work_of"]
 
 MAX_CHARS: Final = 4_000_000
 """Characters of a text whose values and tables are read; a longer one has lines and words."""
+_LINE_CHARS: Final = 40
+_CELL_CHARS: Final = 10
+"""Characters that take as long to read as a line, and as what stands between two separators."""
 _PIECE: Final = 4_096
 """Characters between two places whose line is remembered."""
 _FOLDED: Final = 1_000_000
@@ -27,15 +30,24 @@ _MAX_HITS: Final = 100_000
 """Lines with one of the words that are compared."""
 
 
+def work_of(text: str) -> int:
+    """Return how long a text takes to be read as tables, in characters."""
+    return len(text) + _LINE_CHARS * text.count("\n") + _CELL_CHARS * sum(map(text.count, ",;|\t"))
+
+
 def too_long(text: str) -> ProtocolError:
     """Return the refusal of a query of the values or tables of a text that is too long for them (E2003)."""
-    reason = f"expected a text of at most {MAX_CHARS:,} characters for a query, found {len(text):,}"
-    return ProtocolError(f"{reason}; use words, lines 41-97, or offset and limit", code=ErrorCode.BUDGET_EXCEEDED)
+    reason = (
+        f"expected a text of at most {MAX_CHARS:,} characters for a query, where a line counts as {_LINE_CHARS} more"
+    )
+    found = f"and a separator as {_CELL_CHARS}, found {work_of(text):,}; use words, lines 41-97, or offset and limit"
+    return ProtocolError(f"{reason} {found}", code=ErrorCode.BUDGET_EXCEEDED)
 
 
 def open_bounded(text: str) -> OpenedText:
     """Return the value in a text; a text that is too long is only lines."""
-    return open_text(text) if len(text) <= MAX_CHARS else LongText(value=text, prose=text, is_cut=looks_cut(text))
+    is_long = len(text) > MAX_CHARS or work_of(text) > MAX_CHARS
+    return LongText(value=text, prose=text, is_cut=looks_cut(text)) if is_long else open_text(text)
 
 
 class TextLines(Sequence[str]):

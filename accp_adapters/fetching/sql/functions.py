@@ -7,9 +7,9 @@ import math
 import re
 import sqlite3
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from accp_adapters.fetching.budget import PIECE, WorkBudget
+from accp_adapters.fetching.budget import WorkBudget
 from accp_adapters.fetching.sql.tables import refuse
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
@@ -49,6 +49,8 @@ _PATTERN_CHAR: Final = 100
 """Steps for each character of a pattern that is read."""
 _MAX_RESULT_CHARS: Final = 1_000_000
 _MAX_PATTERN_CHARS: Final = 1_000
+_MAX_COMPARED: Final = 40_000_000
+"""Comparisons of a character in one match of a pattern: some tenths of a second, in which no other thread runs."""
 _GLOB: Final = re.compile(r"\[\^?\]?[^\]]*\]|.", re.DOTALL)
 _FORMAT: Final = re.compile(r"%(?:%|[-+ 0,]*[0-9]{0,2}(?:\.[0-9]{1,2})?[sdifgxXeE])")
 
@@ -105,27 +107,13 @@ def _text(value: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-class _Part(NamedTuple):
-    """A part of a pattern that matches texts of one length."""
-
-    width: int
-    literal: str
-    pattern: re.Pattern[str] | None
-    """What it matches; None: the text `literal` alone."""
-
-    def matches(self, text: str, at: int) -> bool:
-        """Return whether it matches what stands at `at`."""
-        return text.startswith(self.literal, at) if self.pattern is None else self.pattern.match(text, at) is not None
-
-
 class _Texts:
     """The functions of one query that look at long texts."""
 
     def __init__(self, budget: WorkBudget) -> None:
         self._budget = budget
         # Not shared with other queries: what is remembered decides which patterns are counted again.
-        self._like_parts = functools.lru_cache(maxsize=64)(self._parts_of_like)
-        self._glob_parts = functools.lru_cache(maxsize=64)(self._parts_of_glob)
+        self._compiled = functools.lru_cache(maxsize=64)(self._compile)
 
     def functions(self) -> Sequence[_Function]:
         """Return them as `_REPLACED` has the others."""
@@ -134,11 +122,14 @@ class _Texts:
         return (("like", 2, like), ("like", 3, like), ("glob", 2, glob), *in_pieces)
 
     def _like(self, pattern: Any, text: Any, escape: str = "") -> bool:
-        folded = self._budget.in_pieces(str.casefold, _text(text))
-        return self._matches(self._like_parts(_text(pattern), escape), folded)
+        folded, given = self._budget.in_pieces(str.casefold, _text(text)), _text(pattern).casefold()
+        word = given.strip("%")
+        if given == f"%{word}%" and not escape and not {"%", "_"} & {*word}:
+            return self._budget.find(folded, word) >= 0
+        return self._matches(given, folded, "%", escape.casefold())
 
     def _glob(self, pattern: Any, text: Any) -> bool:
-        return self._matches(self._glob_parts(_text(pattern)), _text(text))
+        return self._matches(_text(pattern), _text(text), "*")
 
     def _lower(self, text: Any) -> str:
         given = _text(text)
@@ -151,73 +142,48 @@ class _Texts:
     def _instr(self, text: Any, part: Any) -> int:
         return self._budget.find(_text(text), _text(part)) + 1
 
-    def _parts_of_like(self, pattern: str, escape: str) -> tuple[_Part, ...]:
-        """Return the parts of a pattern between `%`."""
-        self._check_pattern(pattern)
-        parts: list[list[str]] = [[]]
-        letters = iter(pattern.casefold())
-        for letter in letters:
-            if escape and letter == escape.casefold():
-                parts[-1] += map(re.escape, next(letters, ""))
-            elif letter == "%":
-                parts.append([])
-            else:
-                parts[-1].append("." if letter == "_" else re.escape(letter))
-        return tuple(map(_part, parts))
+    def _matches(self, pattern: str, text: str, star: str, escape: str = "") -> bool:
+        """Return whether a text is what a pattern says; `re` looks at each of its places for each sign of a part."""
+        longest = max(map(len, pattern.split(star)))
+        self._budget.look_at(len(text) * longest)
+        if len(text) * longest > _MAX_COMPARED:
+            found = f"one of {longest} for texts of {len(text):,}"
+            raise _refusal(
+                f"expected a pattern of fewer characters, or of a word between {star!r} alone, found {found}"
+            )
+        return self._compiled(pattern, star, escape).fullmatch(text) is not None
 
-    def _parts_of_glob(self, pattern: str) -> tuple[_Part, ...]:
-        """Return the parts of a pattern between `*`."""
-        self._check_pattern(pattern)
-        parts: list[list[str]] = [[]]
-        for piece in _GLOB.findall(pattern):
-            if piece == "*":
-                parts.append([])
-            elif len(piece) > 1:
-                start = 2 if piece.startswith("[^") else 1
-                inner = re.sub(r"([\\\[\]&~|^])", r"\\\1", piece[start:-1])
-                parts[-1].append(f"[{'^' if start == 2 else ''}{inner}]")
-            else:
-                parts[-1].append("." if piece == "?" else re.escape(piece))
-        return tuple(map(_part, parts))
-
-    def _check_pattern(self, pattern: str) -> None:
+    def _compile(self, pattern: str, star: str, escape: str) -> re.Pattern[str]:
+        """Return a pattern for `re` that takes each part between stars where it first occurs, and tries no other."""
         if len(pattern) > _MAX_PATTERN_CHARS:
             found = f"{len(pattern):,}"
             raise _refusal(f"expected a pattern of at most {_MAX_PATTERN_CHARS:,} characters, found one of {found}")
         self._budget.spend(_PATTERN_CHAR * len(pattern))
-
-    def _matches(self, parts: tuple[_Part, ...], text: str) -> bool:
-        """Return whether `text` is the parts with any text between them; each is taken where it first occurs."""
-        first, *others = parts
-        if not others:
-            return len(text) == first.width and first.matches(text, 0)
-        end = first.width if first.matches(text, 0) else -1
-        for part in others[:-1]:
-            end = end if end < 0 else self._search(part, text, end)
-        last = len(text) - others[-1].width
-        return 0 <= end <= last and others[-1].matches(text, last)
-
-    def _search(self, part: _Part, text: str, start: int) -> int:
-        """Return where the first occurrence of `part` from `start` on ends, -1 without one.
-
-        At each place of the text, `re` may look at the whole pattern; no other thread runs meanwhile.
-        """
-        if part.pattern is None:
-            found = self._budget.find(text, part.literal, start)
-            return found if found < 0 else found + part.width
-        places = PIECE // (part.width + 1) + 1
-        for at in range(start, len(text) - part.width + 1, places):
-            end = min(at + places + part.width - 1, len(text))
-            self._budget.look_at((end - at) * part.width)
-            if match := part.pattern.search(text, at, end):
-                return match.end()
-        return -1
+        parts: list[list[str]] = [[]]
+        signs = _GLOB if star == "*" else re.compile(f"{re.escape(escape)}.|." if escape else ".", re.DOTALL)
+        for sign in signs.findall(pattern):
+            if sign == star:
+                parts.append([])
+            else:
+                parts[-1].append(_sign(sign, "?" if star == "*" else "_", escape))
+        first, *others = ("".join(part) for part in parts)
+        between = "".join(f"(?>.*?{part})" for part in others[:-1])
+        # The last part stands at the end, behind all others.
+        last = f"(?=.{{{len(parts[-1])}}})(?>.*)(?<={others[-1]})" if others else ""
+        return re.compile(first + between + last, re.DOTALL)
 
 
-def _part(letters: list[str]) -> _Part:
-    is_literal = not any(letter == "." or letter[0] == "[" for letter in letters)
-    literal = "".join(letter[-1] for letter in letters)
-    return _Part(len(letters), literal, None if is_literal else re.compile("".join(letters), re.DOTALL))
+def _sign(sign: str, one: str, escape: str) -> str:
+    """Return for `re` what a sign of LIKE or GLOB matches, which is one character."""
+    if sign == one:
+        return "."
+    if escape and sign[0] == escape:
+        return re.escape(sign[1:])
+    if len(sign) == 1:
+        return re.escape(sign)
+    is_not = sign.startswith("[^")
+    inner = re.sub(r"([\\\[\]&~|^])", r"\\\1", sign[1 + is_not : -1])
+    return f"[{'^' * is_not}{inner}]"
 
 
 def _checked(value: Any, wanted: str, sign: str, shown: str) -> Any:

@@ -149,6 +149,7 @@ def _resolve_parts(query: str, catalog: Catalog) -> ResolvedQuery:
     if called and not (main is not None and query in main.columns):
         first = called[:1] if len(called) == 1 else first
     for table in (*first, *(table for table in tables if table not in first)):
+        catalog.tells = refusal is None
         try:
             is_called = query.casefold() == table.name.casefold()
             resolved = resolve_condition("" if is_called else query, table, catalog)
@@ -158,6 +159,7 @@ def _resolve_parts(query: str, catalog: Catalog) -> ResolvedQuery:
         if table in first:
             return resolved
         found.append(resolved)
+    catalog.tells = True
     if len(found) == 1:
         return found[0]
     if found:

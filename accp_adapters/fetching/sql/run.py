@@ -38,6 +38,8 @@ MAX_QUERY_STEPS: Final = 20_000_000
 """Instructions of SQLite's machine that a query may take; our own functions count theirs as such."""
 _STEPS_OF_ROW: Final = 40
 """Further ones for each row of its texts."""
+_STEPS_OF_TEXT: Final = 3
+"""Fewer ones for each character that was read to make its tables."""
 _MIN_STEPS: Final = 100_000
 _LONG_CHARS: Final = 1_000
 """An instruction may take as many times longer as the longest cell has so many characters."""
@@ -194,6 +196,8 @@ def _budget(databases: Sequence[Database], steps: int, *, is_scan: bool) -> Work
     of_rows = _STEPS_OF_ROW * sum(table.row_count for database in databases for table in database.tables)
     longest = 0 if is_scan else max((database.longest for database in databases), default=0)
     least = min(_MIN_STEPS, steps)
+    # One budget from the text to the answer; a text that was read before costs as much, so that all processes agree.
+    of_rows -= _STEPS_OF_TEXT * sum(database.work for database in databases)
     left = max(least, (steps + of_rows) // (1 + longest // _LONG_CHARS))
     return WorkBudget(left, f"expected a query of at most {left:,} steps, it was stopped; join by keys or filter first")
 

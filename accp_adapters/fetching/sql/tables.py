@@ -16,7 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from accp_adapters.fetching.opening import LongText, open_bounded, too_long
+from accp_adapters.fetching.opening import LongText, open_bounded, too_long, work_of
 from accp_core.bounded import SizedCache
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.error_codes import ErrorCode
@@ -254,6 +254,8 @@ class Database:
     """Characters of the longest cell."""
     size: int
     """Bytes of memory that it takes, about."""
+    work: int = 0
+    """How long it took to read the text, in characters."""
     is_cut: bool = False
     """Whether the text was cut off before it was stored."""
     outside: str = ""
@@ -324,6 +326,7 @@ def _build(text: str, key: str, *, whole: bool, with_lines: bool) -> Database:
         tables=tuple(tables),
         longest=longest,
         size=size,
+        work=work_of(text),
         is_cut=opened.is_cut,
         outside=opened.outside_note,
     )
@@ -431,6 +434,8 @@ class Catalog:
         self.databases: Final = databases
         self._named: Final = named
         self._keys = keys
+        self.tells = True
+        """Whether refusals say what there is: told of one table that was tried it would be told of all."""
         self.tables: Final = [
             NamedTable(number, table) for number, database in enumerate(databases) for table in database.tables
         ]
@@ -479,6 +484,8 @@ class Catalog:
 
     def unknown_column(self, written: str, named: Sequence[NamedTable], what: str = "a column") -> Exception:
         """Return the refusal of a column that the tables named by a query do not have; it names the others, too."""
+        if not self.tells:
+            return refuse(f"expected {what}, found {written[:_MAX_NAME_CHARS]!r}")
         known = {(table.number, table.name) for table in named}
         others = [table for table in self.tables if (table.number, table.name) not in known]
         called = find_name(written, [table.name for table in others])

@@ -71,7 +71,7 @@ def test_a_text_that_is_too_long_has_pages_and_words_only(monkeypatch: pytest.Mo
     monkeypatch.setattr(opening, "MAX_CHARS", 100)
     text = json.dumps([{"id": n} for n in range(100)])
     for query in ("SELECT id FROM rows", "id = 57", "rows[3].id", "items.0.id", "id > 3 && id < 5", "count(rows)"):
-        with pytest.raises(ProtocolError, match="E2003: expected a text of at most 100 characters for a query, found"):
+        with pytest.raises(ProtocolError, match="E2003: expected a text of at most 100 characters for a query, where"):
             ask(text, query)
     said = "words in lines; no tables of a text of 1,190 characters:\n"
     assert ask(text, '"id": 57').startswith(f"{said}1: …")

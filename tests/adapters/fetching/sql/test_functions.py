@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_adapters.fetching import budget
-from accp_adapters.fetching.sql import functions
 from accp_adapters.fetching.sql.functions import QueryConnection, add_functions
 
 OURS = sqlite3.connect(":memory:", factory=QueryConnection, check_same_thread=False)

@@ -174,10 +174,6 @@ class Policy:
             tools=whole,
         )
 
-    def excluding(self, tool: str) -> Policy:
-        """Return this policy with the results of `tool` left as they are, too."""
-        return replace(self, tools={**self.tools, tool: "as_is"})
-
 
 def names_in(option: str, names: Iterable[Any]) -> list[str]:
     """Return the names that an option was given; ValueError: they are one text, whose letters are not names."""

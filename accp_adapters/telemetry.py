@@ -130,31 +130,20 @@ class Stats:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
+_COUNTED: Final = (
+    ("rewritten", "accp.messages.rewritten", "message", "Messages and results sent in another form"),
+    ("tokens_before", "accp.tokens.before", "token", "Their tokens as they were"),
+    ("tokens_after", "accp.tokens.after", "token", "Their tokens as they were sent"),
+    ("references_made", "accp.reference.made", "reference", "References in them"),
+    ("references_opened", "accp.reference.opened", "reference", "Texts opened by a reference"),
+    ("references_refused", "accp.reference.refused", "fetch", "Fetches that were refused"),
+    ("references_answered", "accp.reference.answered", "reference", "References in final answers"),
+    ("references_passed", "accp.reference.passed", "reference", "References whose texts tools were given"),
+    ("store_failures", "accp.store.failed", "failure", "Failures of a store"),
+    ("projection_failures", "accp.projection.failed", "message", "Messages sent as they were after an error"),
+)
 METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
-    {
-        "rewritten": Metric(
-            name="accp.messages.rewritten", unit="{message}", description="Messages and results sent in another form"
-        ),
-        "tokens_before": Metric(name="accp.tokens.before", unit="{token}", description="Their tokens as they were"),
-        "tokens_after": Metric(name="accp.tokens.after", unit="{token}", description="Their tokens as they were sent"),
-        "references_made": Metric(name="accp.reference.made", unit="{reference}", description="References in them"),
-        "references_opened": Metric(
-            name="accp.reference.opened", unit="{reference}", description="Texts opened by a reference"
-        ),
-        "references_refused": Metric(
-            name="accp.reference.refused", unit="{fetch}", description="Fetches that were refused"
-        ),
-        "references_answered": Metric(
-            name="accp.reference.answered", unit="{reference}", description="References in final answers"
-        ),
-        "references_passed": Metric(
-            name="accp.reference.passed", unit="{reference}", description="References whose texts tools were given"
-        ),
-        "store_failures": Metric(name="accp.store.failed", unit="{failure}", description="Failures of a store"),
-        "projection_failures": Metric(
-            name="accp.projection.failed", unit="{message}", description="Messages sent as they were after an error"
-        ),
-    }
+    {field: Metric(name=name, unit=f"{{{unit}}}", description=told) for field, name, unit, told in _COUNTED}
 )
 """The counter of each field of `Stats`."""
 

@@ -176,35 +176,15 @@ def resolve(*arguments: str, form: ResultForm | None = None, max_chars: int = 1_
 ToolForm: TypeAlias = ResultForm | Resolve
 """What is special to a tool: the form of its results, the arguments that take references, or both."""
 
+# deepagents, LangChain's file tools, MCP servers of files, GitHub, GitLab and JetBrains; Gemini CLI, Cline, Roo Code,
+# Claude Code, OpenCode, Copilot, Strands; Anthropic's text editor, OpenHands, SWE-agent; shells; and the names that
+# hosts give the tools of an MCP server.
 _FILE_READERS: Final = (
-    # deepagents, LangChain's file tools, the MCP filesystem server, Gemini CLI, Cline, Roo Code
-    "read_file",
-    "read_text_file",
-    "read_multiple_files",
-    "read_many_files",
-    # Claude Code, OpenCode
-    "Read",
-    "read",
-    # editors that replace strings: Anthropic's text editor, OpenHands, SWE-agent
-    "view",
-    "view_file",
-    "str_replace_editor",
-    "str_replace_based_edit_tool",
-    "text_editor",
-    "open",
-    "open_file",
-    # the MCP servers of GitHub, GitLab and JetBrains, Strands, Copilot, shells
-    "get_file_contents",
-    "get_file_text_by_path",
-    "file_read",
-    "readFile",
-    "cat",
-    # the names that hosts give the tools of an MCP server: mcp__filesystem__read_text_file
-    "*__read_file",
-    "*__read_text_file",
-    "*__read_multiple_files",
-    "*__get_file_contents",
-)
+    "read_file", "read_text_file", "read_multiple_files", "read_many_files", "Read", "read", "readFile", "file_read",
+    "cat", "open", "open_file", "view", "view_file", "text_editor", "str_replace_editor", "str_replace_based_edit_tool",
+    "get_file_contents", "get_file_text_by_path",
+    "*__read_file", "*__read_text_file", "*__read_multiple_files", "*__get_file_contents",
+)  # fmt: skip
 FILE_READERS: Final[Mapping[str, ToolForm]] = dict.fromkeys(_FILE_READERS, "verbatim")
 """The tools by which coding agents read the files that they edit."""
 

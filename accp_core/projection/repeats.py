@@ -7,21 +7,32 @@ Above is everything that was sent before the marker, lines of the same text incl
 line does not matter to a reader who looks for it. A marker stands for whole lines of a text or whole rows of a view. It
 never names lines that are replaced by a marker themselves, so a reader looks once. Nor does it stand for a gap of a
 preview (`[…lines 5-9]`): equal gaps of two texts may hide other lines.
+
+A later version of a text whose rows have keys is shown as its changes (`projection.changes`), and again as a whole as
+soon as the changes since that would be as long.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections import deque
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Final, Literal, TypeAlias
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
 from accp_core.markers import MarkerStart
 from accp_core.ports import TokenCounter
+from accp_core.projection.changes import (
+    MAX_COMPARED,
+    MAX_VERSIONS,
+    Changes,
+    Version,
+    changes_between,
+    fenced,
+    units_of,
+)
 
 __all__ = ["Repeats", "Shortened", "Unit"]
 
@@ -39,10 +50,14 @@ _QUOTE_LENGTHS: Final = (8, 16, 32, 64)
 _MARKER: Final = re.compile(r'\[as above: ([0-9]{1,9}) lines? from (?:the last )?"(.*)…"\]')
 _GAP: Final = re.compile(rf"{re.escape(MarkerStart.GAP)}[^\]]")
 """What a preview leaves out; "[…]" is a usual sign in texts."""
-_FENCE: Final = '"""'
-"""What a row of a view ends with whose last cell is a text of several lines, and the line that ends that text."""
+_MIN_LINES: Final = 3
+"""Lines of a text that is compared."""
+_QUOTED: Final = 8
+"""Lines of a text of which one may name it."""
 _ENTRY_BYTES: Final = 100
 """Memory of one entry of a dictionary or a set beside its key."""
+_UNIT_BYTES: Final = 60
+"""Memory of a line in a version, beside its text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,18 +141,28 @@ class Repeats:
     def __init__(self) -> None:
         """Begin with nothing read."""
         self._read: Final = _ReadLines()
+        self._versions: Final[deque[Version]] = deque(maxlen=MAX_VERSIONS)
 
     @property
     def size(self) -> int:
         """The bytes of memory that the lines take, about."""
-        return self._read.size
+        return self._read.size + sum(_UNIT_BYTES * len(each.units) for each in self._versions)
 
     def add(self, text: Shortened) -> None:
         """Add a text that the reader has read."""
-        lines = text.text.split("\n")
+        changed = self._read_changes(text)
+        whole = changed[1] if changed else units_of(self._meant(text)) if text.markers else units_of(text.text)
+        start, lines = len(self._read), text.text.split("\n")
         for number, line in enumerate(lines):
             self._read.add(line, is_named=number not in text.markers, is_text=len(lines) == 1)
+        spans: tuple[range, ...] = (range(start, len(self._read)),)
+        spent = 0
         self._read.end_text()
+        if changed:
+            self._versions.remove(changed[0])
+            spans, spent = changed[0].spans + spans, changed[0].spent + len(text.text)
+        if len(whole) >= _MIN_LINES and sum(map(len, whole)) <= MAX_COMPARED:
+            self._versions.append(Version(whole, spans=spans, spent=spent))
 
     def hide(self, text: str) -> None:
         """Add a text that the reader has read and that no marker names, such as an argument of a call."""
@@ -150,8 +175,53 @@ class Repeats:
         A marker stands where it saves tokens; it may name lines of the same text.
         """
         short = _Writer(text, self._read, counter, unit).write()
-        is_smaller = short.markers and counter(short.text) < counter(text)
-        return short if is_smaller else Shortened(text=text)
+        earlier, changes = self._changes(text) if unit == "rows" else (None, "")
+        if not short.markers and not earlier:
+            return Shortened(text=text)
+        whole = counter(text)
+        tokens = counter(short.text) if short.markers else whole
+        # Changes are easier to read than several markers, so they may take more than these by what one must save.
+        limit = tokens + _MIN_SAVING if tokens < whole else whole - _MIN_SAVING
+        is_one = len(short.markers) == 1 and "\n" not in short.text
+        if earlier and not is_one and counter(changes) <= limit:
+            is_long = earlier.spent + len(changes) > len(text)
+            return Shortened(text=text) if is_long else Shortened(text=changes, markers=frozenset({0}))
+        return short if tokens < whole else Shortened(text=text)
+
+    def _changes(self, text: str) -> tuple[Version | None, str]:
+        """Return the last text of which this is a later version, and what changed; (None, ""): there is none."""
+        later = Version(units_of(text) if len(text) <= MAX_COMPARED else [])
+        for earlier in reversed(self._versions) if len(later.units) >= _MIN_LINES else ():
+            if later.is_later(earlier) and (quote := self._quote_of(earlier)):
+                changes = changes_between(earlier.units, later.units, quote)
+                return (earlier, changes.write()) if changes else (None, "")
+        return None, ""
+
+    def _quote_of(self, version: Version) -> str:
+        """Return the shortest beginning of a line whose last place is in this version; "": there is none."""
+        beginnings = (each for unit in version.units[:_QUOTED] for each in _beginnings(unit.partition("\n")[0]))
+        return next((each for each in beginnings if self._version_with(each) is version), "")
+
+    def _version_with(self, quote: str) -> Version | None:
+        """Return the version in which the last line stands that begins with `quote`."""
+        at = self._read.find(quote)
+        found = (each for each in self._versions if at is not None and any(at in span for span in each.spans))
+        return next(found, None) if at is not None and self._read.line(at) is not None else None
+
+    def _read_changes(self, short: Shortened) -> tuple[Version, list[str]] | None:
+        """Return the text whose changes these are and the rows of its later version; None: these are no changes."""
+        changes = Changes.read(short.text) if 0 in short.markers else None
+        earlier = self._version_with(changes.quote) if changes else None
+        later = changes.apply(earlier.units) if changes and earlier else None
+        return (earlier, later) if earlier and later is not None else None
+
+    def _meant(self, short: Shortened) -> str:
+        """Return the text of which some lines are markers."""
+        read, lines = _ReadLines(self._read), []
+        for number, line in enumerate(short.text.split("\n")):
+            lines.append(_meant(line, read) if number in short.markers else line)
+            read.add(line, is_named=number not in short.markers)
+        return "\n".join(lines)
 
     def known_share(self, text: str) -> float:
         """Return the share of `text`, from 0 to 1, that is whole lines which the reader has read; cheap to find out."""
@@ -169,12 +239,10 @@ class Repeats:
         Raises:
             DecodeError: E1001, a marker names lines that were not read.
         """
-        read, lines = _ReadLines(self._read), []
-        for number, line in enumerate(short.text.split("\n")):
-            lines.append(_meant(line, read) if number in short.markers else line)
-            read.add(line, is_named=number not in short.markers)
+        changed = self._read_changes(short)
+        whole = "\n".join(changed[1]) if changed else self._meant(short)
         self.add(short)
-        return "\n".join(lines)
+        return whole
 
 
 class _Writer:
@@ -185,7 +253,7 @@ class _Writer:
         self._read: Final = _ReadLines(read)
         self._counter: Final = counter
         self._unit: Final = unit
-        self._inside: Final = list(_fenced(self._lines)) if unit == "rows" else [False] * (len(self._lines) + 1)
+        self._inside: Final = fenced(self._lines) if unit == "rows" else [False] * (len(self._lines) + 1)
 
     def write(self) -> Shortened:
         shown: list[str] = []
@@ -236,15 +304,6 @@ class _Writer:
                 break
             whole = length + 1 if self._inside[at + length + 1] == inside else whole
         return whole
-
-
-def _fenced(lines: Sequence[str]) -> Iterator[bool]:
-    """Yield for each line of a view, and for its end, whether it stands inside a text of several lines."""
-
-    def is_inside(inside: bool, line: str) -> bool:
-        return line != _FENCE if inside else line.endswith(_FENCE)
-
-    return accumulate(lines, is_inside, initial=False)
 
 
 def _meant(line: str, read: _ReadLines) -> str:

@@ -14,28 +14,21 @@ Where that is longer than a preview, the preview says how many lines changed:
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
 from accp_core.compression import Compressed, count_once
 from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import TokenCounter
+from accp_core.projection.changes import MAX_COMPARED, MAX_VERSIONS, Pair, Version, rising
 from accp_core.references import short_reference
 from accp_core.strict_json import compact_json, read_json
 
 __all__ = ["Differences", "changed_lines"]
 
-_MAX_VERSIONS: Final = 16
-"""Texts that a later one is compared with: the last ones."""
-_MAX_CHARS: Final = 200_000
-"""Characters of a text that is compared."""
-_MIN_SHARE: Final = 0.5
-"""The share of a text, in characters, that a later version has in common with it, and it with the later one."""
 _MAX_REMOVED: Final = 3
 """Lines in a row that are shown where they are gone; of more their numbers are."""
 _MAX_SHOWN: Final = 16
@@ -45,61 +38,6 @@ _NUMBERED: Final = re.compile(r" *([0-9]{1,9})[\t→].*")
 _LINE_BYTES: Final = 100
 """Memory of a line beside its text."""
 
-_DIGITS: Final = str.maketrans("", "", "0123456789")
-
-_Pair = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class _Version:
-    """A text that was shown."""
-
-    name: str
-    """The reference that names it in a prompt."""
-    lines: Sequence[str]
-    """Its lines, or its rows."""
-
-    @cached_property
-    def known(self) -> Counter[str]:
-        """How often it has each line, whatever the numbers in it are: those of counters rise."""
-        return Counter(line.translate(_DIGITS) for line in self.lines)
-
-    @cached_property
-    def chars(self) -> int:
-        """The characters of its lines."""
-        return sum(map(len, self.lines))
-
-    def is_half_in(self, other: _Version) -> bool:
-        """Return whether half of this text is lines of `other`, but for their numbers."""
-        same = sum(len(line) * count for line, count in (self.known & other.known).items())
-        return same >= _MIN_SHARE * sum(len(line) * count for line, count in self.known.items())
-
-
-class _Versions:
-    """The texts of one kind that one reader was shown last."""
-
-    def __init__(self) -> None:
-        """Begin with none."""
-        self._shown: Final[deque[_Version]] = deque(maxlen=_MAX_VERSIONS)
-
-    @property
-    def size(self) -> int:
-        """The bytes of memory that they take, about."""
-        return sum(version.chars + _LINE_BYTES * len(version.lines) for version in self._shown)
-
-    def add(self, version: _Version) -> None:
-        """Add a text that was shown."""
-        self._shown.append(version)
-
-    def clear(self) -> None:
-        """Forget all of them."""
-        self._shown.clear()
-
-    def find_earlier(self, later: _Version) -> _Version | None:
-        """Return the last text that has half in common with `later`, and this with it; None: there is none."""
-        alike = (each for each in list(self._shown)[::-1] if each.is_half_in(later) and later.is_half_in(each))
-        return next(alike, None)
-
 
 class Differences:
     """What one reader was shown of texts, so that a later version of one is shown as what changed in it."""
@@ -107,29 +45,25 @@ class Differences:
     def __init__(self, counter: TokenCounter) -> None:
         """Begin with nothing shown; `counter` counts the tokens of the model."""
         self._counter: Final = counter
-        self._sources: Final = _Versions()
+        self._sources: Final[deque[Version]] = deque(maxlen=MAX_VERSIONS)
         """The texts behind previews."""
 
     @property
     def size(self) -> int:
         """The bytes of memory that the texts take, about."""
-        return self._sources.size
-
-    def clear(self) -> None:
-        """Forget what was shown."""
-        self._sources.clear()
+        return sum(version.chars + _LINE_BYTES * len(version.units) for version in self._sources)
 
     def shorten_preview(self, text: str, preview: Compressed) -> Compressed:
         """Return a preview of `text` as what changed since an earlier version, where that has no more tokens."""
-        if preview.stored is None or len(text) > _MAX_CHARS:
+        if preview.stored is None or len(text) > MAX_COMPARED:
             return preview
         later = _version_of(short_reference(preview.stored.key), text)
-        earlier = self._sources.find_earlier(later)
-        self._sources.add(later)
+        earlier = next(filter(later.is_later, reversed(self._sources)), None)
+        self._sources.append(later)
         if earlier is None or earlier.name == later.name:
             return preview
         is_cut = "cut off" in preview.text.partition(later.name)[0]
-        changed = escape_markers("\n".join(changed_lines(earlier.lines, later.lines)))
+        changed = escape_markers("\n".join(changed_lines(earlier.units, later.units)))
         head = f"{MarkerStart.PREVIEW}: {'source cut off ' * is_cut}{later.name}"
         shown = f"{head}; as {earlier.name} but for:]\n{changed}"
         is_long = len(shown) > _MAX_SHOWN * preview.tokens_after
@@ -145,13 +79,13 @@ class Differences:
         return preview if after >= preview.tokens_before else replace(preview, text=shown, tokens_after=after)
 
 
-def _version_of(name: str, text: str) -> _Version:
+def _version_of(name: str, text: str) -> Version:
     """Return a text by its lines, JSON by its rows and its other members."""
     try:
         value = read_json(text)
-        return _Version(name, list(_members("", value)))
+        return Version(list(_members("", value)), name)
     except (ValueError, RecursionError):
-        return _Version(name, _without_numbers(text.split("\n")))
+        return Version(_without_numbers(text.split("\n")), name)
 
 
 def _members(name: str, value: Any) -> Iterator[str]:
@@ -185,7 +119,7 @@ def changed_lines(earlier: Sequence[str], later: Sequence[str]) -> list[str]:
     return changed
 
 
-def _same_lines(earlier: Sequence[str], later: Sequence[str]) -> Iterator[_Pair]:
+def _same_lines(earlier: Sequence[str], later: Sequence[str]) -> Iterator[Pair]:
     """Yield the numbers of the lines that two versions have in common, in order; it takes n log n steps.
 
     As a patience diff finds them: lines that each has once, in the same order, and the equal lines beside those.
@@ -194,7 +128,7 @@ def _same_lines(earlier: Sequence[str], later: Sequence[str]) -> Iterator[_Pair]
     places = {line: number for number, line in enumerate(earlier) if counts[line] == 1}
     once = [(places[line], number) for number, line in enumerate(later) if line in places and others[line] == 1]
     ends = (len(earlier), len(later))
-    for start, end in pairwise([(-1, -1), *_rising(once), ends]):
+    for start, end in pairwise([(-1, -1), *rising(once), ends]):
         behind = list(_equal_run(earlier, later, start, end, 1))
         yield from behind
         yield from reversed(list(_equal_run(earlier, later, end, behind[-1] if behind else start, -1)))
@@ -202,26 +136,9 @@ def _same_lines(earlier: Sequence[str], later: Sequence[str]) -> Iterator[_Pair]
             yield end
 
 
-def _equal_run(earlier: Sequence[str], later: Sequence[str], start: _Pair, end: _Pair, step: int) -> Iterator[_Pair]:
+def _equal_run(earlier: Sequence[str], later: Sequence[str], start: Pair, end: Pair, step: int) -> Iterator[Pair]:
     """Yield the equal lines next to `start`, as far as they go before `end`."""
     old, new = start[0] + step, start[1] + step
     while (old - end[0]) * step < 0 and (new - end[1]) * step < 0 and earlier[old] == later[new]:
         yield old, new
         old, new = old + step, new + step
-
-
-def _rising(pairs: Sequence[_Pair]) -> list[_Pair]:
-    """Return the most of `pairs`, whose second numbers rise, whose first numbers rise as well."""
-    ends: list[int] = []
-    last: list[int] = []
-    before: list[int] = []
-    for number, (old, _) in enumerate(pairs):
-        at = bisect_left(ends, old)
-        before.append(last[at - 1] if at else -1)
-        ends[at : at + 1], last[at : at + 1] = [old], [number]
-    rising: list[_Pair] = []
-    number = last[-1] if last else -1
-    while number >= 0:
-        rising.append(pairs[number])
-        number = before[number]
-    return rising[::-1]

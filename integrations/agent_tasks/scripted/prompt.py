@@ -28,7 +28,7 @@ Seen: TypeAlias = "Callable[[str], Rows | None]"
 
 _CLEARED: Final = "[cleared]"
 _NOTHING: Final = re.compile(r"\A0 of \d+ ")
-_ABOVE: Final = re.compile(r'\[as above: \d+ lines? from (?:the last )?"[^\n]*…"\]')
+_ABOVE: Final = re.compile(r'\[as above: (?:\d+ lines? from )?(?:the last )?"[^\n]*…".*\]')
 """A repeat marker: it stands for whole lines above."""
 _COUNTED: Final = re.compile(r"\[(\d+)\] ")
 """The header of a table, with the number of rows below it; others may follow, which are not those asked for."""

@@ -1,11 +1,13 @@
 """Lines that the reader has read are named, not said again (DESIGN 5.14)."""
 
+import json
 from collections.abc import Callable
+from typing import Any, Final
 
 import pytest
 
 from accp_adapters.tokens import o200k_base
-from accp_core import DecodeError
+from accp_core import DecodeError, render
 from accp_core.projection import Repeats, Shortened
 from accp_core.projection.repeats import Unit
 from tests.work import grows_in_proportion
@@ -155,3 +157,65 @@ def test_hostile_repetition_takes_linear_time(build: Callable[[int], str]) -> No
             read(text, text[:1000], text).shorten(text + "x" + text, counter=len, unit=unit)  # type: ignore[arg-type]
 
     assert grows_in_proportion(run, 4_000)
+
+
+def changed_rows(kind: str, turn: int) -> Callable[[list[dict[str, Any]]], None]:
+    """Return what happens to a table between two reads of it."""
+
+    def change(rows: list[dict[str, Any]]) -> None:
+        row = rows[turn * 7 % len(rows)]
+        row["total"] += 1.5
+        match kind:
+            case "new":
+                rows.insert(turn % 2 * len(rows), {**row, "id": 2000 + turn})
+            case "gone":
+                rows.remove(row)
+            case "sorted":
+                rows.sort(key=lambda each: -float(each["total"]))
+
+    return change
+
+
+IN: Final[dict[str, Callable[[list[dict[str, Any]], int], Any]]] = {
+    "key last": lambda rows, _: [{"total": row["total"], "status": row["status"], "id": row["id"]} for row in rows],
+    "between other values": lambda rows, turn: {"next": None, "at": f"10:{turn}", "orders": rows, "page": {"n": turn}},
+    "two tables": lambda rows, turn: {"orders": rows[:25], "archived": rows[25:], "at": turn},
+    "map": lambda rows, _: {str(row["id"]): {**row, "id": 0} for row in rows},
+    "lists in rows": lambda rows, _: [
+        {**row, "items": [{"sku": f"a, {row['id']}", "n": row["total"]}]} for row in rows
+    ],
+    "texts of lines": lambda rows, _: [{**row, "note": f"the {row['id']}\nis\n{row['total']}"} for row in rows],
+    "pages": lambda rows, turn: rows[turn % 2 * 25 :][:25],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "tokens"),
+    [("plain", 2_500), ("new", 3_900), ("gone", 3_000), ("sorted", 3_700), *((kind, 4_800) for kind in IN)],
+)
+def test_thirty_reads_of_a_table_are_it_and_its_changes_which_restore_exactly(kind: str, tokens: int) -> None:
+    rows = [
+        {"id": 1013 + n, "customer": f"Customer {n * 3 % 40}", "status": "open", "total": n + 20.5} for n in range(50)
+    ]
+    for row in rows[::3]:
+        row["status"] = "paid"
+    repeats, reader, sums = Repeats(), Repeats(), [0, 0, 0]
+    for turn in range(30):
+        if turn:
+            changed_rows(kind, turn)(rows)
+        polled = IN.get(kind, lambda rows, _: rows)(rows, turn)
+        view = render(polled, counter=counter)
+        shown = repeats.shorten(view, counter=counter, unit="rows")
+        repeats.add(shown)
+        assert reader.restore(shown) == view
+        sums = [a + counter(b) for a, b in zip(sums, (json.dumps(polled), view, shown.text), strict=True)]
+    assert sums[2] <= tokens < sums[1] < sums[0]
+
+
+def test_changes_say_which_rows_changed_by_the_key_and_quote_what_is_unique() -> None:
+    one, other = ("\n".join(["[9] id name", *(f"{n}0{m} Ana {n * m} Lima" for m in range(9))]) for n in (1, 2))
+    later = one.replace("105 Ana 5 Lima\n", "").replace("name", "name\n110 Zoe Nice").replace("103 Ana", "103 Ben")
+    head = '[as above: the last "100 Ana …" without 105, but for these by id:]'
+    assert shorten(later, one, other, unit="rows") == f"{head}\n[9] id name\n110 Zoe Nice\n103 Ben 3 Lima"
+    assert "the last" not in shorten(later, one, other), "lines of a text are no rows"
+    assert "but for" not in shorten(one.replace("102 Ana", "101 Ana"), one, unit="rows"), "two rows have one key"

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_adapters.tokens import o200k_base
-from accp_core.compression import Compressed, ResultLimits
+from accp_core.compression import ResultLimits
 from accp_core.projection import CallRecord, MessageRecord, ProjectionRules, Projector, Role
-from accp_core.projection.versions import Differences, changed_lines
-from accp_core.references import StoredText, key_of, short_reference
+from accp_core.projection.versions import changed_lines
+from accp_core.references import key_of, short_reference
 from tests.work import grows_in_proportion
 
 counter = o200k_base()
@@ -93,21 +93,6 @@ def test_a_later_version_with_other_numbers_in_most_lines_says_how_many() -> Non
 )
 def test_what_is_no_later_version_has_its_own_preview(later: str) -> None:
     assert "but for" not in results(FILE, later)[1]
-
-
-def test_what_was_shown_is_forgotten_with_its_texts() -> None:
-    differences = Differences(o200k_base())
-    text = "\n".join(f"line {number} of the file" for number in range(200))
-    later = text.replace("line 7 ", "line seven ")
-    before, after = (
-        Compressed(text="[preview]", layout=None, stored=StoredText.of(each), tokens_before=2_000, tokens_after=500)
-        for each in (text, later)
-    )
-    assert differences.shorten_preview(text, before) is before
-    assert "but for:]" in differences.shorten_preview(later, after).text
-    differences.clear()
-    assert differences.size == 0
-    assert differences.shorten_preview(later, after) is after
 
 
 def test_a_version_of_many_removed_lines_names_their_numbers() -> None:

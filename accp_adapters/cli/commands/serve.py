@@ -210,7 +210,7 @@ def _run(
         # A few bytes of a compressed message can stand for its greatest length, and a path may hold a token.
         http=PacedHttp,
         ws=PacedWebSocket,
-        backlog=100,
+        backlog=50,
         ws_max_size=1 << 20,
         ws_per_message_deflate=False,
         access_log=False,

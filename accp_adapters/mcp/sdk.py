@@ -20,8 +20,9 @@ from accp_adapters.mcp.decoder import Decoder
 from accp_adapters.mcp.encoder import Encoder, EncoderOptions
 from accp_adapters.mcp.messages import JsonObject, is_modern
 from accp_adapters.mcp.sessions import SessionState, SessionTexts
+from accp_adapters.serving.limits import Shares, TooMany
+from accp_adapters.serving.principals import network_of
 from accp_adapters.serving.threads import LONG, size_of
-from accp_core.bounded import BoundedDict
 
 __all__ = [
     "RewritingReadStream", "RewritingWriteStream", "answer_own", "message_of", "replace_message", "rewrite_item",
@@ -180,8 +181,8 @@ Server = TypeVar("Server")
 
 _STATE_KEY: Final = "accp"
 """The beginning of the keys of our session states in the state of an SDK connection."""
-_MAX_CALLERS: Final = 10_000
-"""Callers of a server without sessions; beyond, the first one's references are refused."""
+_BYTES: Final = 256 << 20
+"""Bytes of all states over HTTP; beyond, the oldest references of whoever has most are refused."""
 _NO_IDENTITY: Final[Mapping[str, str]] = {
     "what the client takes and sends, the same for all users": (
         "accept accept-charset accept-encoding accept-language content-encoding content-length content-type expect"
@@ -259,16 +260,23 @@ class _Middleware:
         self._options: Final = options
         # A server on standard streams has one client.
         self._local: Final = SessionState(is_session=False)
-        self._callers: Final[BoundedDict[str, SessionState]] = BoundedDict(_MAX_CALLERS)
+        self._states: Final[dict[str, SessionState]] = {}
+        self._shares: Final = Shares(_BYTES, _BYTES // 2)
 
     async def __call__(self, ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
         """Return the finished result of a request, rewritten for its client."""
         if ctx.request_id is None:
             return await call_next(ctx)
+        session = self._session_of(ctx)
+        try:
+            return await self._answer(ctx, call_next, Encoder(self._options, session=session))
+        finally:
+            self._weigh(session)
+
+    async def _answer(self, ctx: Any, call_next: Callable[[Any], Awaitable[Any]], encoder: Encoder) -> Any:
         message: JsonObject = {"jsonrpc": "2.0", "id": ctx.request_id, "method": ctx.method}
         if ctx.params is not None:
             message["params"] = dict(ctx.params)
-        encoder = Encoder(self._options, session=self._session_of(ctx))
         if (answer := await answer_own(encoder, message)) is not None:
             return _result_of(answer)
         sent = await run_large_in_thread(encoder.from_client, message)
@@ -294,33 +302,64 @@ class _Middleware:
         """Return the state of a session and its credentials, or where there are no sessions, of the credentials."""
         connection: Any = getattr(ctx.session, "_connection", None)
         state: Any = getattr(connection, "state", None)
-        headers = getattr(getattr(ctx, "request", None), "headers", None)
-        principal = None if headers is None else _principal(headers.items())
+        request = getattr(ctx, "request", None)
+        principal = None if request is None else _principal(request.headers.items())
         is_session = isinstance(state, dict) and not is_modern(ctx.params)
-        if principal is not None and not (is_session and getattr(connection, "session_id", None)):
-            return self._state_of(principal)
+        session_id = getattr(connection, "session_id", None) if is_session else None
+        if principal is not None and not session_id:
+            return self._state_of(principal, _owner(request))
         if not is_session:
             return self._local
         key = f"{_STATE_KEY} {principal or ''}"
         if key not in state:
             state[key] = _next_state(state)
+            if request is not None:
+                state[key].caller = (_owner(request), f"{session_id} {key}")
             # The texts that are stored for a connection are deleted when it ends.
-            connection.exit_stack.callback(Encoder(self._options, session=state[key]).close)
+            connection.exit_stack.callback(self._close, state[key])
         session: SessionState = state[key]
         return session
 
-    def _state_of(self, principal: str) -> SessionState:
+    def _state_of(self, principal: str, owner: str) -> SessionState:
         """Return the state of everybody with the same credentials; with none, references would open for anybody."""
-        state = self._callers.get(principal)
+        state = self._states.get(principal)
         if state is None:
-            state = SessionState(is_session=False, has_owner=bool(principal))
+            state = SessionState(is_session=False, has_owner=bool(principal), caller=(owner, principal))
             if principal and self._options.fetch and self._options.store is not None:
                 state.stored_results = SessionTexts(self._options.store, principal, is_shared=True)
             Encoder(self._options, session=state)
-            if evicted := self._callers.put(principal, state):
-                Encoder(self._options, session=evicted[1]).close()
+            self._states[principal] = state
         # What one client declares says nothing of the next one.
         return replace(state, client_settings=None, client_name="")
+
+    def _weigh(self, session: SessionState) -> None:
+        """Count what a session takes; where that is too much, whoever has most forgets the oldest."""
+        if session.caller is None:
+            return
+        owner, name = session.caller
+        self._states.setdefault(name, session)
+        try:
+            given_up = self._shares.admit(owner, name, size=session.weight)
+        except TooMany:  # more than a share by itself
+            given_up = [name]
+        for each in given_up:
+            self._close(self._states[each])
+
+    def _close(self, session: SessionState) -> None:
+        Encoder(self._options, session=session).close()
+        if session.caller is not None:
+            self._shares.remove(*session.caller)
+            self._states.pop(session.caller[1], None)
+
+
+def _owner(request: Any) -> str:
+    """Return in whose share a request is: of its token where the server has checked that, else of its address."""
+    is_checked = getattr(request.scope.get("user"), "is_authenticated", False)
+    return (
+        _principal([("authorization", request.headers.get("authorization", ""))])
+        if is_checked
+        else (network_of(request.scope))
+    )
 
 
 def _principal(headers: Iterable[tuple[str, str]]) -> str:

@@ -147,6 +147,14 @@ class SessionState:
     """The texts that were too large to show; None: large results are shown whole."""
     sequence: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     """The sequence numbers of the frames that are sent."""
+    caller: tuple[str, str] | None = None
+    """In whose share of a server's memory it is, and its name there; None: in nobody's."""
+
+    @property
+    def weight(self) -> int:
+        """About the bytes that it takes."""
+        texts = self.stored_results.granted.values() if self.stored_results else ()
+        return 8_192 + 2_048 * len(self.catalog.tools) + sum(list(texts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

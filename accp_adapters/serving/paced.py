@@ -16,7 +16,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from accp_adapters.serving.limits import Quota, Shares, TooMany
-from accp_adapters.serving.requests import network_of
+from accp_adapters.serving.principals import network_of
 
 __all__ = ["PacedHttp", "PacedWebSocket"]
 

@@ -11,7 +11,7 @@ import hmac
 import re
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_address
 from typing import Any, Final, TypeAlias
 
 from accp_core.error_codes import ErrorCode
@@ -27,6 +27,7 @@ __all__ = [
     "bearer_token",
     "is_loopback",
     "loopback_only",
+    "network_of",
     "with_bearer_token",
 ]
 
@@ -82,6 +83,19 @@ async def loopback_only(scope: Scope) -> Principal:
     if client is None or is_forwarded or not is_loopback(client[0]):
         raise AccessDenied("expected a client on this machine, as no authentication is configured")
     return ANONYMOUS
+
+
+def network_of(scope: Mapping[str, Any]) -> str:
+    """Return the address from which a request comes, empty for an unknown one.
+
+    Of IPv6 it is the network of 64 bits, since each of its hosts has as many addresses as it likes.
+    """
+    address = str((scope.get("client") or ("",))[0])
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    return f"{IPv6Address(int(found) >> 64 << 64)}/64" if isinstance(found, IPv6Address) else address
 
 
 def is_loopback(host: str) -> bool:

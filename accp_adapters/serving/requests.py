@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, MutableMapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
-from ipaddress import IPv6Address, ip_address
 from math import ceil
 from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
@@ -26,7 +25,7 @@ from accp_core.errors import DecodeError, ProtocolError
 
 __all__ = [
     "LOOPBACK", "OUT_OF_REACH", "AllowedHosts", "Gate", "Headers", "OutOfReach", "Receive", "Refusal", "RequestRefused",
-    "Send", "header", "network_of", "read_body", "refusal_of", "run_until_disconnect",
+    "Send", "header", "read_body", "refusal_of", "run_until_disconnect",
 ]  # fmt: skip
 
 _LOG: Final = logging.getLogger(__name__)
@@ -61,19 +60,6 @@ class OutOfReach(ProtocolError):
 def header(headers: Headers, name: bytes) -> str:
     """Return the first value of the field `name` (in lower case), empty if there is none."""
     return next((value.decode("latin-1") for field, value in headers if field == name), "")
-
-
-def network_of(scope: Mapping[str, Any]) -> str:
-    """Return the address from which a request comes, empty for an unknown one.
-
-    Of IPv6 it is the network of 64 bits, since each of its hosts has as many addresses as it likes.
-    """
-    address = str((scope.get("client") or ("",))[0])
-    try:
-        found = ip_address(address.partition("%")[0])
-    except ValueError:
-        return address
-    return f"{IPv6Address(int(found) >> 64 << 64)}/64" if isinstance(found, IPv6Address) else address
 
 
 # A web page reaches a local server by DNS rebinding unless the server checks `Host` and `Origin`.

@@ -26,7 +26,8 @@ from starlette.routing import Route
 from accp_adapters.bindings.acp.http import answer
 from accp_adapters.bindings.acp.session import Signal
 from accp_adapters.serving.limits import Quota, RateLimit, Shares, TooMany
-from accp_adapters.serving.requests import AllowedHosts, RequestRefused, network_of, read_body
+from accp_adapters.serving.principals import network_of
+from accp_adapters.serving.requests import AllowedHosts, RequestRefused, read_body
 from accp_adapters.wire_log import log_frame
 from accp_core.accp.debug import Direction
 from accp_core.acp.envelope import MAX_ACP_BYTES, read_object

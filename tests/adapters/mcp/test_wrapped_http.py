@@ -77,6 +77,7 @@ class HttpClient:
     url: str
     headers: dict[str, str] = field(default_factory=dict)
     version: str = "2025-11-25"
+    address: str = "127.0.0.1"
 
     def start(self) -> HttpClient:
         """Begin a session, if the server has sessions; return this client."""
@@ -95,7 +96,8 @@ class HttpClient:
             version = {"io.modelcontextprotocol/protocolVersion": self.version}
             params = {**params, "_meta": {**version, CAPABILITIES: {}}}
         body = {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}
-        return httpx.post(self.url, json=body, headers=self._headers(method, params), timeout=PATIENCE)
+        with httpx.Client(transport=httpx.HTTPTransport(local_address=self.address), timeout=PATIENCE) as client:
+            return client.post(self.url, json=body, headers=self._headers(method, params))
 
     def call(self, name: str, **arguments: Any) -> str:
         """Return the text of the result of a tool, or of the error."""
@@ -131,3 +133,18 @@ def test_a_reference_belongs_to_the_credentials_and_without_any_there_is_none(ve
             assert "alice" not in other.call("accp_fetch", ref=ref, query=query)
             assert ref[6:] not in other.post("resources/list", {}).text
         assert ("cold." in nobody.call("report")) == (not stateless)
+
+
+@pytest.mark.parametrize(("version", "stateless"), [("2025-11-25", False), ("2026-07-28", True)])
+def test_who_makes_up_fields_loses_its_own_texts_and_nobody_elses(
+    version: str, stateless: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("accp_adapters.mcp.sdk._BYTES", 800_000)
+    with serving(report_app(stateless=stateless), lifespan="on") as origin:
+        ann = HttpClient(f"{origin}/mcp", {"authorization": "Bearer ann"}, version, "127.0.0.2").start()
+        hogs = [HttpClient(ann.url, {"authorization": "Bearer h", "x-i": f"{i}"}, version).start() for i in range(30)]
+        refs = [re.findall(r"\$cold\.[0-9]{12}", each.call("report"))[0] for each in (ann, *hogs)]
+        rows = [each.call("accp_fetch", ref=ref, query="items.3") for each, ref in zip((ann, *hogs), refs, strict=True)]
+    assert "Bearer ann" in rows[0]
+    assert "E5002" in rows[1]
+    assert "Bearer h" in rows[-1]

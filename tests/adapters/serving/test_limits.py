@@ -8,7 +8,8 @@ import tracemalloc
 import pytest
 
 from accp_adapters.serving.limits import RateLimit, TooMany, weight_of
-from accp_adapters.serving.requests import AllowedHosts, RequestRefused, network_of
+from accp_adapters.serving.principals import network_of
+from accp_adapters.serving.requests import AllowedHosts, RequestRefused
 
 LET_IN = [
     ("localhost:8931", ""),

@@ -22,7 +22,7 @@ from accp_adapters.langgraph import stores
 from accp_adapters.langgraph.conversation import new_session, thread_session
 from accp_adapters.langgraph.teams.deliveries import ACI_TEXTS_KEY, DELIVERY_KEY, Deliveries, Reporter, delivery_state
 from accp_adapters.langgraph.teams.isolate import isolated
-from accp_adapters.langgraph.teams.planner import AsyncVerifier, Judge, plan_node, report_node
+from accp_adapters.langgraph.teams.planner import AsyncVerifier, Judge, plan_node
 from accp_adapters.langgraph.teams.state import (
     AciState,
     interaction_update,
@@ -411,9 +411,9 @@ def master_graph(
         agents: AgentID to agent, as `isolate` takes it.
         plan: What is to be done: a list of steps (`step`) or contexts, a function of the state that returns one, a
             `ModelPlanner`, or a node that returns `begin(task, …)`.
-        report: The node "report". A function with a parameter `context` gets the course of the task, such as
-            `context.results["Find churn"]`, failures with their reasons included. None: an AIMessage with the result of
-            each step by its name, where `state_schema` has messages.
+        report: The node "report", as LangGraph takes one. `read_interaction(state)` returns the course of the task,
+            such as `.results["Find churn"]`, failures with their reasons included. None: an AIMessage with the result
+            of each step by its name, where `state_schema` has messages.
         verifier: Called with subtask, item and abstract of each item that an agent reports as done; it returns None for
             a yes, else feedback. One whose call is a coroutine needs `ainvoke`, which prefers a method `averify`.
         reporter: As `isolate` takes it.
@@ -456,7 +456,7 @@ def master_graph(
         awaited=Tasks.of(nodes, again, judge, policies, awaited=True),
         timeout=timeout,
     )
-    return _graph(plan_node(plan, agents), work_node(team), report_node(report), state_schema)
+    return _graph(plan_node(plan, agents), work_node(team), report, state_schema)
 
 
 def _told(state: Mapping[str, Any]) -> dict[str, Any]:

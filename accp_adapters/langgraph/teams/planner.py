@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import inspect
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Generator, Mapping
@@ -17,7 +16,7 @@ from langgraph.errors import GraphBubbleUp
 
 from accp_adapters.langgraph.conversation import as_json, messages_of
 from accp_adapters.langgraph.teams.deliveries import is_awaited
-from accp_adapters.langgraph.teams.state import begin, check_agents, read_interaction
+from accp_adapters.langgraph.teams.state import begin, check_agents
 from accp_core.aci import (
     Claim,
     NotJudged,
@@ -33,7 +32,7 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.strict_json import read_json
 
-__all__ = ["PLAN_SCHEMA", "AsyncVerifier", "Judge", "ModelPlanner", "ModelVerifier", "plan_node", "report_node"]
+__all__ = ["PLAN_SCHEMA", "AsyncVerifier", "Judge", "ModelPlanner", "ModelVerifier", "plan_node"]
 
 
 PLAN_SCHEMA: Final[dict[str, Any]] = {
@@ -267,29 +266,6 @@ def _task(state: Any) -> TaskContext:
     """Return a new task for the last words of a person."""
     asked = [message.text for message in messages_of(state) if isinstance(message, HumanMessage)]
     return TaskContext(task_id=f"task-{secrets.token_hex(6)}", user_query=asked[-1] if asked else "")
-
-
-def report_node(report: Any) -> Any:
-    """Return the node "report": a function with a parameter `context` gets the `Interaction`."""
-    if isinstance(report, Runnable) or not callable(report):
-        return report
-    names = list(inspect.signature(report).parameters)
-    if "context" not in names:
-        return report
-
-    def arguments(state: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        interaction = read_interaction(state)
-        return ((interaction,), {}) if names[0] == "context" else ((state,), {"context": interaction})
-
-    def run(state: Any) -> Any:
-        args, named = arguments(state)
-        return report(*args, **named)
-
-    async def arun(state: Any) -> Any:
-        args, named = arguments(state)
-        return await report(*args, **named)
-
-    return arun if is_awaited(report) else run
 
 
 # The second phase of evaluation: a verifier of any kind, a chat model among them, and its failures (ACI 4.1, 5.2).

@@ -253,23 +253,16 @@ def test_a_planner_without_a_question_or_with_wrong_options_is_refused() -> None
 # Reports
 
 
-def of_context(context: Any) -> Any:
-    return {"messages": [AIMessage(context.results["Find churn"].text)]}
+def of_state(context: Any) -> Any:
+    """The name of its parameter says nothing about what it gets."""
+    return {"messages": [AIMessage(read_interaction(context).results["Find churn"].text)]}
 
 
-def of_both(state: Any, context: Any) -> Any:
-    return {"messages": [AIMessage(f"{state['messages'][0].text} {context.results['Find churn']}")]}
+async def awaited_report(state: Any) -> Any:
+    return of_state(state)
 
 
-async def awaited_report(context: Any) -> Any:
-    return of_context(context)
-
-
-def of_state(state: Any) -> Any:
-    return {"messages": [AIMessage(read_results(state)["Find churn"])]}
-
-
-@pytest.mark.parametrize("report", [of_context, of_both, awaited_report, of_state, RunnableLambda(of_state)])
+@pytest.mark.parametrize("report", [awaited_report, of_state, RunnableLambda(of_state)])
 async def test_a_report_gets_the_results_by_their_titles(report: Any) -> None:
     state = await master_graph(team(), plan=STEPS, report=report).compile().ainvoke(ASKED)
     assert state["messages"][-1].text.endswith("6 of 40")

@@ -220,7 +220,8 @@ async def test_an_agents_exception_fails_its_subtask_and_says_why_everywhere(asy
     team = Team()
     told: list[Any] = []
 
-    def report(context: Any) -> dict[str, Any]:
+    def report(state: Any) -> dict[str, Any]:
+        context = read_interaction(state)
         told.append(context)
         return {"messages": [AIMessage(context.results["Tell"].reason)]}
 

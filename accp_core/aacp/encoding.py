@@ -147,6 +147,9 @@ ARGUMENT_NAMES: Final[Mapping[str, str]] = MappingProxyType(
 PRIVATE_PREFIX: Final = "org_"
 """The beginning of an organisation's own keys."""
 
+_MAX_DIGITS: Final = 1_000
+"""Digits of a number, which is written without an exponent."""
+
 LIST_KEYS: Final = frozenset({"fields", "src", "flags", "flags_inherit", "req", "to", "chain", "fmt"})
 """Keys whose value may be a list."""
 
@@ -292,10 +295,10 @@ def write_scalar(key: str, value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
-        try:
-            if (text := str(value)) and Decimal(text).is_finite():
-                return text
-        except ValueError:
-            reason = f"{key}: expected a number of fewer digits"
-            raise EncodeError(reason, code=ErrorCode.INVALID_TYPE) from None
+        number = Decimal(value) if isinstance(value, int) else Decimal(str(value))
+        if number.is_finite():
+            if abs(number.adjusted()) > _MAX_DIGITS:
+                reason = f"{key}: expected a number of fewer digits"
+                raise EncodeError(reason, code=ErrorCode.INVALID_TYPE)
+            return f"{number:f}"
     raise EncodeError(f"{key}: expected text or a number, found {value!r}", code=ErrorCode.INVALID_TYPE)

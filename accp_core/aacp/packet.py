@@ -89,7 +89,7 @@ PRIORITIES: Final = {"1": "critical", "2": "medium", "3": "low"}
 
 _PERIOD: Final = re.compile(r"[0-9]{4}(?:-(?:0[1-9]|1[0-2]|Q[1-4]))?")
 _CURRENCY: Final = re.compile(r"[A-Z]{3}")
-_AMOUNT: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
 # "period: A time period, expressed as YYYY-MM or similar." (section 4.2)
@@ -107,7 +107,7 @@ FIELD_TYPES: Final[Mapping[str, tuple[Callable[[str], object], str]]] = MappingP
     {
         "period": (is_period, "a month such as 2024-08 or a quarter such as 2024-Q3"),
         "ccy": (_CURRENCY.fullmatch, "a currency of three letters, such as GBP"),
-        "amt": (_AMOUNT.fullmatch, "a number such as 4200.50"),
+        **dict.fromkeys(("amt", "ltv", "prog"), (_NUMBER.fullmatch, "a number such as 4200.50")),
     }
 )
 """Key to the check of its values, and what it expects in words; the values of other keys are any text."""

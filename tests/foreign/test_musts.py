@@ -39,7 +39,7 @@ class Peer:
     def __init__(self, address: tuple[str, int], carrier: str, stack: ExitStack) -> None:
         self.address, self.sid, self.seq = address, f"s{next(_NAMES)}", 0
         self.web_socket = stack.enter_context(open_web_socket(address)) if carrier == "ws" else None
-        self.status = 0
+        self.status, self.heard = 0, 0
         if self.web_socket:
             self.registry = self.ask("sync:registry{v:1|hash:a7f2c1}")
 
@@ -56,10 +56,18 @@ class Peer:
             self.status, frames = post(self.address, text)
             return frames
         self.web_socket.send(text)
-        frames = [self.web_socket.frame()]
+        frames = [self.frame()]
         while frames[-1].intent not in _ANSWERS and "|done:true" not in frames[-1].body:
-            frames.append(self.web_socket.frame())
+            frames.append(self.frame())
         return frames
+
+    def frame(self) -> Frame:
+        """Return the next frame of the WebSocket, whose number follows the one before (3.7)."""
+        assert self.web_socket
+        frame = self.web_socket.frame()
+        assert not self.heard or frame.seq == self.heard + 1
+        self.heard = frame.seq
+        return frame
 
     def tell(self, text: str) -> list[Frame]:
         """Return what answers a frame that may have no answer: what comes before the answer to a ping."""

@@ -254,10 +254,7 @@ class _WebSocketConnection:
         """Take frames, one at a time: what a peer sends faster waits in its own buffers."""
         while True:
             await self._gate.rate.wait(self._principal.name)
-            try:
-                await connection.receive(text)
-            except DecodeError as error:  # no session has taken it, so the answer has no number
-                await self._write(self._host.refusal(error, text))
+            await connection.receive(text)
             text = await self._read(self._limits.idle_time)
 
     async def _send(self, connection: Connection) -> None:

@@ -55,7 +55,7 @@ from accp_core.accp.session.events import Event, RefsNeeded, SessionOptions, who
 from accp_core.accp.session.parts import Peer
 from accp_core.accp.session.session import Session
 from accp_core.error_codes import ErrorCode
-from accp_core.errors import ProtocolError, WindowFull
+from accp_core.errors import DecodeError, ProtocolError, WindowFull
 from accp_core.ports import ColdStore
 from accp_core.references import StoredText
 from accp_core.strict_json import compact_json
@@ -200,7 +200,7 @@ class SessionHost:
         return sender, envelope
 
     def refusal(self, error: ProtocolError, text: str = "") -> str:
-        """Return the error frame for a frame that no session has taken; its sequence number is 0 (section 3.6)."""
+        """Return the error frame for a frame of no session, whose number is therefore 0 (section 3.6)."""
         mid = None
         with suppress(ProtocolError):
             mid = frame_envelope(text, limits=self._codec.grammar)[1].msg_id
@@ -358,7 +358,9 @@ class SessionHost:
 
     async def _take(self, principal: Principal, slot: Slot, is_literal: bool, text: str) -> None:
         """Take a frame of a connection."""
-        _, envelope = await off_loop(len(text), self.head, principal, text)
+        envelope = Envelope()
+        with suppress(DecodeError):  # the session refuses it, by an error frame with the next number
+            _, envelope = await off_loop(len(text), self.head, principal, text)
         if envelope.session_id not in (None, slot.session_id):
             raise foreign_session()
         await self._receive(slot, principal, envelope.msg_id or "", text, is_literal=is_literal)

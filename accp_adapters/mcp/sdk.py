@@ -354,12 +354,9 @@ class _Middleware:
 
 def _owner(request: Any) -> str:
     """Return in whose share a request is: of its token where the server has checked that, else of its address."""
-    is_checked = getattr(request.scope.get("user"), "is_authenticated", False)
-    return (
-        _principal([("authorization", request.headers.get("authorization", ""))])
-        if is_checked
-        else (network_of(request.scope))
-    )
+    if getattr(request.scope.get("user"), "is_authenticated", False):
+        return _principal([("authorization", request.headers.get("authorization", ""))])
+    return network_of(request.scope)
 
 
 def _principal(headers: Iterable[tuple[str, str]]) -> str:

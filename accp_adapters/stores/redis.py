@@ -38,7 +38,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1
 """
 _DELETE: Final = """
-if redis.call('HGET', KEYS[1], 'version') == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+if redis.call('HGET', KEYS[1], 'version') == ARGV[1] then return redis.call('DEL', KEYS[1], KEYS[2]) end
 return 0
 """
 
@@ -169,7 +169,7 @@ class RedisColdStore:
             ProtocolError: as `put`.
         """
         with redis_refusals(self._server, "delete"):
-            self._delete(keys=[self._session_name(name)], args=[version])
+            self._delete(keys=[self._session_name(name), self._hash_name(name)], args=[version])
 
     def close(self) -> None:
         """Close the connections. Closing twice is allowed."""

@@ -43,7 +43,8 @@ CREATE INDEX IF NOT EXISTS sessions_used ON sessions (used);
 _FIND: Final = "SELECT key FROM cold WHERE session = ? AND key >= ? AND key < ? ORDER BY key LIMIT ?"
 _BEGIN: Final = "INSERT OR IGNORE INTO sessions (version, used, data, name) VALUES (?, ?, ?, ?)"
 _REPLACE: Final = "UPDATE sessions SET version = ?, used = ?, data = ? WHERE name = ? AND version = ?"
-_FORGET_OLD: Final = "DELETE FROM sessions WHERE rowid IN (SELECT rowid FROM sessions WHERE used < ? LIMIT 16)"
+_OLD: Final = "SELECT name FROM sessions WHERE used < ? ORDER BY used LIMIT 16"
+_FORGET_OLD: Final = (f"DELETE FROM cold WHERE session IN ({_OLD})", f"DELETE FROM sessions WHERE name IN ({_OLD})")
 _TIMEOUT: Final = 30.0
 """Seconds that a writer waits for others: a text that is not stored fails the run."""
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
@@ -119,12 +120,14 @@ class SqliteColdStore:
         row = version, now, pack_text(data), _column_value(name)
         if version > 1:
             return self._execute(_REPLACE, *row, version - 1)[1] == 1
-        self._execute(_FORGET_OLD, now - self._session_ttl)
+        for statement in _FORGET_OLD:
+            self._execute(statement, now - self._session_ttl)
         return self._execute(_BEGIN, *row)[1] == 1
 
     def delete_session(self, name: str, version: int) -> None:
         """Delete a session, as `SessionStore.delete_session`."""
-        self._execute("DELETE FROM sessions WHERE name = ? AND version = ?", _column_value(name), version)
+        if self._execute("DELETE FROM sessions WHERE name = ? AND version = ?", _column_value(name), version)[1]:
+            self.purge(name)
 
     def close(self) -> None:
         """Close the database, which ends a store in memory. Closing twice is allowed."""

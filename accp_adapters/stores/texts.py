@@ -167,5 +167,5 @@ class SessionStore(ColdStore, Protocol):
         ...
 
     def delete_session(self, name: str, version: int) -> None:
-        """Delete the session `name` if its version is still `version`."""
+        """Delete the session `name` and its texts if its version is still `version`."""
         ...

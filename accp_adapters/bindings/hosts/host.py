@@ -145,7 +145,7 @@ class SessionHost:
             task.cancel()
         await asyncio.gather(*tasks, *self._steps, return_exceptions=True)
         for slot in self._slots.values():
-            slot.forget()
+            self._forget(slot)
 
     async def check(self) -> None:
         """Return if the store can be reached.
@@ -363,6 +363,7 @@ class SessionHost:
             _, envelope = await off_loop(len(text), self.head, principal, text)
         if envelope.session_id not in (None, slot.session_id):
             raise foreign_session()
+        self._weigh(slot.name, _LEAST + len(text) + slot.characters)
         await self._receive(slot, principal, envelope.msg_id or "", text, is_literal=is_literal)
         if slot.is_lost:
             raise ProtocolError("expected a session that can be resumed", code=ErrorCode.SEQUENCE_GAP)
@@ -579,7 +580,9 @@ class SessionHost:
         """
         texts, slot.to_store = [*slot.to_store, *session.texts_to_store()], []
         if self._store is None:
-            await off_loop(sum(len(each.text) for each in texts), self._put, slot.name, texts)
+            size = sum(len(each.text) for each in texts)
+            slot.kept += size
+            await off_loop(size, self._put, slot.name, texts)
             return
         if texts:
             await _stored(self._put, slot.name, texts)
@@ -622,12 +625,17 @@ class SessionHost:
 
     def _weigh(self, name: str, characters: int) -> None:
         for each in self._memory.admit(owner_of(name), name, self._is_busy, size=characters):
-            self._slots[each].forget()
+            self._forget(self._slots[each])
+
+    def _forget(self, slot: Slot) -> None:
+        slot.forget()
+        if self._store is None:
+            self._texts.purge(slot.name)
 
     async def _give_up(self, slot: Slot) -> None:
         """Remove a session, unless another worker has gone on with it."""
         version = slot.version
-        slot.forget()
+        self._forget(slot)
         self._memory.remove(owner_of(slot.name), slot.name)
         if self._store is not None:
             try:

@@ -219,6 +219,8 @@ class Slot:
         """The received frames by msg_id, the oldest first."""
         self.to_store: list[StoredText] = []
         """Texts that must be in the store before the step counts."""
+        self.kept = 0
+        """Characters of its texts that the process keeps, where there is no store."""
 
     @property
     def is_busy(self) -> bool:
@@ -228,7 +230,7 @@ class Slot:
     @property
     def characters(self) -> int:
         """About how many characters it takes in memory."""
-        return sum(entry.characters() for entry in self.received.values())
+        return self.kept + sum(entry.characters() for entry in self.received.values())
 
     def forget(self) -> None:
         """Drop the session: its handlers end, and its peer connects again."""

@@ -43,10 +43,11 @@ def test_of_many_that_save_one_version_one_saves_it(store: SessionStore) -> None
 def test_a_session_is_deleted_unless_somebody_has_gone_on_with_it(store: SessionStore) -> None:
     for version in (1, 2):
         store.save_session("s", version, "data")
+    store.put("s", "cold.1", "text")
     store.delete_session("s", 1)
-    assert store.load_session("s") == (2, "data")
+    assert (store.load_session("s"), store.get("s", "cold.1")) == ((2, "data"), "text")
     store.delete_session("s", 2)
-    assert store.load_session("s") is None
+    assert store.load_session("s") is store.get("s", "cold.1") is None
     assert store.save_session("s", 1, "anew")
 
 
@@ -61,5 +62,7 @@ def test_old_sessions_are_removed_when_new_ones_come(tmp_path: Path) -> None:
     store = SqliteColdStore(tmp_path / "store.sqlite", session_ttl=-1.0)
     for number in range(3):
         store.save_session(f"s{number}", 1, "data")
+        store.put(f"s{number}", "cold.1", "text")
+    assert [store.get(f"s{number}", "cold.1") for number in range(3)] == [None, None, "text"]
     assert [store.load_session(f"s{number}") for number in range(3)] == [None, None, (1, "data")]
     store.close()

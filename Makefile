@@ -15,8 +15,6 @@ MCP1   := .venv-mcp1
 DEMO       := .venv-demo
 DEMO_NEEDS := .[cli,langgraph]
 
-# Other encodings, which bring frameworks of their own: make bench-peers
-PEERS := .venv-peers
 # Whether there is a C compiler, and the headers of Python.
 CAN_COMPILE := $(PYTHON) -c 'import os, shutil, sys, sysconfig as s; sys.exit(not (shutil.which("cc") and os.path.exists(s.get_path("include") + "/Python.h")))'
 # A wheel with what Cython compiles, unpacked.
@@ -42,11 +40,11 @@ define install
 endef
 
 # What shows that the bench runs, in seconds.
-SMOKE := payloads patterns a2a requests
+SMOKE := ordinary payloads patterns requests
 # A worker that has nothing left takes tests from another one, so that no long test runs alone at the end.
 XDIST := -n auto --dist worksteal
 
-.PHONY: demo test test-all coverage coverage-core test-lowest test-mcp1 test-compiled check bench bench-peers conformance conformance-mcp fuzz soak chaos mutants fresh pictures release bench-compiled clean
+.PHONY: demo test test-all coverage coverage-core test-lowest test-mcp1 test-compiled check bench conformance conformance-mcp fuzz soak chaos mutants fresh pictures release bench-compiled clean
 
 demo: $(DEMO)/.installed  ## a LangGraph agent does one job with and without the middleware
 	$(DEMO)/bin/accp demo
@@ -76,7 +74,6 @@ test-lowest: $(LOWEST)/.installed  ## adapters and package with the lowest suppo
 test-mcp1: $(MCP1)/.installed  ## the MCP adapter with mcp 1.x and langchain-mcp-adapters
 	$(MCP1)/bin/pytest -q --confcutdir=tests/adapters/mcp \
 		tests/adapters/mcp/test_sdk1.py tests/adapters/mcp/test_langchain.py
-
 
 # Appended, so that the tests import what was compiled rather than the modules of this folder.
 test-compiled: $(COMPILED)/.installed  ## rendering and reading as Cython compiles them, against the same in Python
@@ -122,14 +119,11 @@ release: $(ALL)  ## the wheel twice, byte for byte the same; SBOM and known weak
 bench: $(ALL)  ## tokens and speed, as tables; SECTIONS="latency payloads" for these only
 	$(BIN)/python -m tests.harness.bench $(SECTIONS)
 
-bench-peers: $(PEERS)/.installed  ## tokens of payloads beside other encodings, which are installed apart
-	$(PEERS)/bin/python -m tests.harness.bench.payloads
-
 bench-compiled: $(COMPILED)/.installed  ## the same with what Cython compiles
 	PYTHONPATH=$(COMPILED):. $(BIN)/python -P -m tests.harness.bench $(SECTIONS)
 
 clean:
-	rm -rf $(VENV) $(DEMO) $(LOWEST) $(MCP1) $(PEERS) $(COMPILED)
+	rm -rf $(VENV) $(DEMO) $(LOWEST) $(MCP1) $(COMPILED)
 
 $(STAMP): pyproject.toml
 	$(call install,$(VENV),--group test --group check --editable '.[all]')
@@ -154,6 +148,3 @@ $(COMPILED)/.installed: $(ALL) hatch_build.py $(shell find accp_core accp_adapte
 
 $(MCP1)/.installed: pyproject.toml
 	$(call install,$(MCP1),--group mcp1 --editable .)
-
-$(PEERS)/.installed: pyproject.toml
-	$(call install,$(PEERS),--group peers --editable .)

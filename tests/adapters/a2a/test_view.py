@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import uuid
 from typing import Any
 
 import pytest
 from a2a.helpers import new_data_part, new_text_part
 from a2a.types import Artifact, Message, Part, Role, Task, TaskState, TaskStatus
 from google.protobuf.json_format import MessageToDict
+from google.protobuf.timestamp_pb2 import Timestamp
 from hypothesis import given
 
 from accp_adapters.a2a import task_view
@@ -17,7 +19,49 @@ from accp_adapters.tokens import o200k_base
 from accp_core import read
 from accp_core.errors import EncodeError
 from tests.adapters.a2a.strategies import tasks
-from tests.harness.bench.a2a import long_task
+
+
+def uid(name: str) -> str:
+    """Return the UUID of a name, the same in each run."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, name))
+
+
+def message(name: str, role: Role, text: str) -> Message:
+    """Return a message of a task, as servers write it."""
+    ids = {"message_id": uid(name), "context_id": uid("context"), "task_id": uid("task")}
+    return Message(role=role, parts=[new_text_part(text)], **ids)
+
+
+def long_task() -> Task:
+    """Return a task of six turns whose artifact has thirty rows."""
+    turns = [
+        "Show me the open orders of the last quarter, with customer and value",
+        "Leave out everything below one hundred euros",
+        "Which of these customers are in the Nordics?",
+        "Group them by sales region, largest first",
+        "Mark those that are more than thirty days overdue",
+        "Now give me the final list as a table, please",
+    ]
+    history = []
+    for number, turn in enumerate(turns):
+        history.append(message(f"ask {number}", Role.ROLE_USER, turn))
+        history.append(message(f"reply {number}", Role.ROLE_AGENT, f"Done: {turn.lower()}. Anything else?"))
+    regions, names = ("Nordics", "DACH", "Benelux"), ("Haas", "Ito", "Lind", "Berg", "Okafor")
+    rows = [
+        {
+            "order": f"ORD-{7001 + n}",
+            "customer": f"{names[n % 5]} AG",
+            "region": regions[n % 3],
+            "value": 420.5 + 37 * n,
+            "overdue": n % 4 == 0,
+        }
+        for n in range(30)
+    ]
+    artifact = Artifact(artifact_id=uid("rows"), name="orders", parts=[new_data_part({"orders": rows})])
+    summary = message("summary", Role.ROLE_AGENT, "30 orders, 8 of them overdue; see the table.")
+    time = Timestamp(seconds=1_760_723_229, nanos=680_794_000)
+    status = TaskStatus(state=TaskState.TASK_STATE_COMPLETED, message=summary, timestamp=time)
+    return Task(id=uid("task"), context_id=uid("context"), status=status, artifacts=[artifact], history=history)
 
 
 def test_a_long_task_takes_a_third_of_what_it_took() -> None:

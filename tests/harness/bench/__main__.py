@@ -9,19 +9,17 @@ from typing import Final
 
 from rich.console import Console
 
-from tests.harness.bench import patterns, payloads, speed, tool_results, trajectories
+from tests.harness.bench import patterns, payloads, trajectories
 from tests.harness.bench.data import find_data
 
 __all__ = ["SECTIONS", "main"]
 
 BASELINES: Final = """\
-Tokens are o200k_base. Compact JSON is json.dumps(value, ensure_ascii=False, separators=(",", ":")). Peers
-were run and read back here. Cost: a prompt of 1,024 tokens or more costs 0.1 for each token of the prefix that it
-shares with its agent's last prompt (in steps of 128) and 1.25 for each other token; a shorter prompt costs 1 for each
-token. Fetched: prompt / cost if every needed value that is not visible were fetched, an estimate. Visible: of the
-values that a model went on to use; reachable: visible, or in the answer of one fetch that asks for the value;
-strictly, and reachable behind it: names, quotations and short numbers counted, too. Costlier: % of runs whose cost
-rises by over 1 %. Larger: messages.
+Tokens are o200k_base. Compact JSON is json.dumps(value, ensure_ascii=False, separators=(",", ":")). Cost: a
+prompt of 1,024 tokens or more costs 0.1 for each token of the prefix that it shares with its agent's last prompt (in
+steps of 128) and 1.25 for each other token; a shorter prompt costs 1 for each token. Visible: of the values that a
+model went on to use; reachable: visible, or in the answer of one fetch that asks for the value. Costlier: % of runs
+whose cost rises by over 1 %. Larger: messages.
 """
 
 
@@ -48,13 +46,12 @@ def with_data(name: str) -> Callable[[Path | None, Console], None]:
 
 SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingProxyType(
     {
+        "ordinary": with_data("ordinary"),
         "payloads": payloads.main,
-        "tool_results": tool_results.main,
+        "tokenizers": payloads.tokenizers,
         "trajectories": trajectories.main,
         "no_names": trajectories.no_names,
-        "speed": speed.main,
         "hog": without_data("hog"),
-        "a2a": with_data("a2a"),
         "patterns": patterns.main,
         "latency": with_data("latency"),
         "mcp_results": with_data("mcp_results"),

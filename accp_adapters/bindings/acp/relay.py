@@ -38,7 +38,6 @@ from accp_core.strict_json import compact_json
 __all__ = ["DEFAULT_RELAY_LIMITS", "RelayLimits", "relay_app"]
 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{6,64}")
-_MAX_READERS: Final = 64
 _MAX_POLL: Final = 200
 """Messages of one answer to a poll."""
 _WAIT_SECONDS: Final = 25.0
@@ -87,8 +86,6 @@ class _Room:
     """The milliseconds and the text of each message that is kept; the last one has the number `last`."""
     known: BoundedDict[str, int]
     """Id to number."""
-    polled: BoundedDict[str, float] = field(default_factory=lambda: BoundedDict(_MAX_READERS))
-    """When each connection has polled last, by the name that it gives itself; empty: those that give none."""
     changed: Signal = field(default_factory=Signal)
     last: int = 0
     size: int = 0
@@ -252,18 +249,14 @@ class _Relay:
         query = request.query_params
         limit = min(_MAX_POLL, max(1, int(query.get("limit", "50")[:6])))
         asked = query.get("after_id"), _finite(query.get("since")), limit
-        reader, wait = query.get("reader", "")[:64], min(_WAIT_SECONDS, _finite(query.get("wait")) or 0.0)
-        room.polled.put(reader, time.time())
+        wait = min(_WAIT_SECONDS, _finite(query.get("wait")) or 0.0)
         texts = room.after(*asked)
         if not texts and wait > 0:
             await room.changed.wait(wait)
             texts = room.after(*asked)
-        now = time.time()
-        room.polled.put(reader, now)
         last = str(read_object(texts[-1].decode(), limit=4 * MAX_ACP_BYTES)["id"]) if texts else asked[0]
         about = {"count": len(texts), "last_id": last, "server_seq": room.last}
-        polled = {name: round(now - then, 3) for name, then in room.polled.items()}
-        head = compact_json({**about, "polled": polled})[1:]
+        head = compact_json(about)[1:]
         return Response(b'{"messages":[%b],%b' % (b",".join(texts), head.encode()), media_type="application/json")
 
 

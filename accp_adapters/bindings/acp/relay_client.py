@@ -4,7 +4,7 @@ A relay keeps order but not connections: each of ours has a random name, which e
 connection that it is for. A card for no connection in particular is a greeting; who was talking to another connection
 of that peer begins a new one. So both sides know what the other has, as on a connection that is opened.
 
-A connection ends where its peer says good-bye, or no longer polls: a relay of ours tells when each connection did.
+A connection ends where its peer says good-bye, or begins another one.
 """
 
 from __future__ import annotations
@@ -41,8 +41,6 @@ _FOREIGN_POLL_SECONDS: Final = 1.0
 """Between polls of a relay that does not wait: "1-3s" (section 5.3)."""
 _LATE_SECONDS: Final = 30.0
 """Without a poll, after which the relay may have forgotten messages."""
-GONE_SECONDS: Final = 60.0
-"""Without a poll, after which a peer is gone."""
 _CLOSING_SECONDS: Final = 2.0
 _JOINED: Final = "acp.agent_joined"
 _LEFT: Final = "acp.agent_left"
@@ -153,7 +151,6 @@ class RelayChannel:
         self._id = secrets.token_hex(8)
         self._peer: str | None = None
         self._met = asyncio.Event()
-        self._met_at = 0.0
         self._is_superseded = self._is_closed = False
         self._ended: ChannelClosed | None = None
         self._disowned = ""
@@ -246,12 +243,11 @@ class RelayChannel:
             raise ChannelClosed("the relay was not polled for too long")
         began = time.monotonic()
         after = f"&after_id={quote(self._position.after)}" if self._position.after else ""
-        status, answer = await self._call("GET", f"poll?limit=200&wait={_POLL_SECONDS:g}&reader={self._id}{after}")
+        status, answer = await self._call("GET", f"poll?limit=200&wait={_POLL_SECONDS:g}{after}")
         entries = answer.get("messages")
         if status != 200 or not isinstance(entries, list):
             raise ChannelClosed(f"the relay refuses a poll: {status}")
         self._polled = time.monotonic()
-        self._check_peer(answer.get("polled"))
         if not entries and self._polled - began < _FOREIGN_POLL_SECONDS:
             await asyncio.sleep(_FOREIGN_POLL_SECONDS)
         return [entry for entry in entries if isinstance(entry, Mapping)]
@@ -269,14 +265,6 @@ class RelayChannel:
                     return status, answer
             await asyncio.sleep(_BACKOFF.delay(attempt))
         raise ChannelClosed("the relay does not answer")
-
-    def _check_peer(self, polled: object) -> None:
-        """Notice that the peer no longer polls; `polled` says how many seconds ago each connection did."""
-        if not isinstance(polled, Mapping) or not self._met.is_set():
-            return
-        silence, known = polled.get(self._peer or ""), self._polled - self._met_at
-        if min(known, silence if isinstance(silence, int | float) else known) > GONE_SECONDS:
-            raise ChannelClosed(f"the peer has not polled for {GONE_SECONDS:g} seconds")
 
     async def _take(self, entry: Mapping[str, Any], *, has_left: bool) -> None:
         """Keep the text of an entry, if it is for us; answer a greeting of a peer that has not left since."""
@@ -327,8 +315,6 @@ class RelayChannel:
 
     def _meet(self, peer: str | None) -> None:
         """Remember the connection of the peer; None: it has come and names none."""
-        if not self._met.is_set() or peer != self._peer:
-            self._met_at = time.monotonic()
         self._peer = peer
         self._met.set()
 

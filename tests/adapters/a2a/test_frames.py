@@ -173,6 +173,7 @@ STRANGERS = {
 
 
 # "ACCP frames are embedded as A2A message parts with content type application/accp" (section 11.4)
+@pytest.mark.requirement("11.4-1")
 @pytest.mark.parametrize(("text", "content"), STRANGERS.items(), ids=STRANGERS)
 def test_a_frame_of_a_stranger_is_decoded_wherever_it_stands(text: str, content: Part) -> None:
     frame = Part(text=f"{text}[mid:0123456789ab,seq:1,cid:0123456789ab,ts:1714000000]", media_type="application/accp")

@@ -208,6 +208,7 @@ def foreign(text: str, media_type: str = "application/accp") -> dict[str, Any]:
     return {"type": "resource", "resource": {"uri": "shop:1", "mimeType": media_type, "text": text}}
 
 
+@pytest.mark.requirement("11.3-1", "11.3-2")
 @pytest.mark.parametrize("media_type", ["application/accp", "Application/ACCP; charset=utf-8"])
 def test_the_frame_of_a_stranger_is_read_by_its_grammar(media_type: str) -> None:
     """Section 11.3: frames are resource content of that media type; nothing of ours is beside them."""

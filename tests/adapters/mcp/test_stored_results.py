@@ -56,6 +56,15 @@ def test_a_big_result_is_a_preview_and_all_of_it_is_one_fetch_away(era: Era, hos
     assert restore_view(seen, opened(wire)) == served(BIG)
 
 
+@pytest.mark.parametrize(("tool", "shown"), [("read_file", '4: "name'), ("list_rows", "items [")])
+def test_words_over_a_file_that_was_shown_as_it_is_find_its_lines(tool: str, shown: str) -> None:
+    wire = fetching()
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": {}}}
+    seen = wire.ask(asked, {"content": [{"type": "text", "text": BIG_TEXT}]})["result"]
+    found = fetch(wire, ref=ref_in(seen), query="part 1")["content"][0]["text"]
+    assert found.startswith(shown), found
+
+
 def test_nothing_is_kept_unless_asked() -> None:
     wire = fetching(fetch=False)
     assert "cold." not in json.dumps(wire.call(served(BIG)))

@@ -189,12 +189,14 @@ TABLES: Final = pytest.mark.parametrize(
 @TABLES
 def test_random_conditions_find_what_python_finds(seed: int) -> None:
     made, refused = Made(seed), 0
-    for _ in range(20):
+    for _ in range(32):
         condition, test = made.condition()
         expected = [row["id"] for row in made.rows if test(row)]
         ids = found(made.source, f"SELECT id FROM made WHERE {condition} ORDER BY id")
         refused += ids == "E1004"
         assert ids in (expected, "E1004"), (condition, made.source)
+        counted = found(made.source, f"SELECT count(CASE WHEN {condition} THEN 1 END) FROM made")
+        assert counted in ([len(expected)], "E1004") and (counted == "E1004") == (ids == "E1004"), condition
     assert {"mixed", "zip"} & set(made.columns) or refused == 0
 
 
@@ -246,10 +248,10 @@ def test_operators_bind_as_in_sql(seed: int) -> None:
         assert ids in (expected, "E1004"), (condition, made.source)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [*range(12), *(pytest.param(n, marks=pytest.mark.slow) for n in range(12, 100))])
 def test_a_preview_counts_what_a_query_counts(seed: int) -> None:
     rng = random.Random(seed)
-    kind = rng.choice(["dollars", "euros", "percent", "thousands", "kilos", "us", "german", "named", "iso"])
+    kind = rng.choice(["dollars", "euros", "thousands", "kilos", "us", "german", "named", "iso"])
     column = KINDS[kind]
     values = [datetime(2024, 5, 26), *(column.draw(rng) for _ in range(59))] if column.kind == "moment" else []
     values = values or [column.draw(rng) for _ in range(60)]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_PARAMETERS
 from accp_adapters.fetching.request import FetchRequest, read_request
+from accp_adapters.tokens import count_o200k
 from accp_core.errors import ProtocolError
 from accp_core.references import key_of, reference_to, reference_to_uri
 
@@ -65,3 +69,11 @@ def test_too_many_references_are_refused() -> None:
     many = " ".join(reference_to(key_of(str(number))) for number in range(9))
     with pytest.raises(ProtocolError, match="E1004: expected at most 8 references, found 9"):
         _ = FetchRequest(ref=many).references
+
+
+# What the tool costs a model in every call.
+
+
+def test_the_description_takes_few_tokens() -> None:
+    assert count_o200k(FETCH_DESCRIPTION) <= 90
+    assert count_o200k(json.dumps(FETCH_PARAMETERS, separators=(",", ":"))) < 50

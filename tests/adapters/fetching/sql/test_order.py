@@ -10,8 +10,8 @@ import pytest
 from accp_adapters.fetching import value_at
 from accp_core.errors import ProtocolError
 
-ORDERS = [{"id": at, "c": at % 3, "total": at // 4} for at in range(12)]
-SOURCE = json.dumps({"orders": ORDERS, "people": [{"cid": 2, "name": "z"}, {"cid": 0, "name": "a"}]})
+TOTALS = [{"id": n, "c": n % 3, "total": n // 4} for n in range(12)]
+ORDERED = json.dumps({"orders": TOTALS, "people": [{"cid": 2, "name": "z"}, {"cid": 0, "name": "a"}]})
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ SOURCE = json.dumps({"orders": ORDERS, "people": [{"cid": 2, "name": "z"}, {"cid
     ],
 )
 def test_rows_are_in_table_order_also_where_order_by_has_ties(query: str, rows: list[int]) -> None:
-    found = value_at(SOURCE, query)
+    found = value_at(ORDERED, query)
     assert [row["id"] if isinstance(row, dict) else row for row in found] == rows
 
 
@@ -58,9 +58,9 @@ def test_ties_of_random_orders_are_in_table_order() -> None:
 )
 def test_a_query_has_no_clock(query: str) -> None:
     with pytest.raises(ProtocolError, match=r"E1004: expected a date such as '2026-01-05', found .* no clock"):
-        value_at(SOURCE, query)
+        value_at(ORDERED, query)
 
 
 def test_dates_of_the_source_are_counted_with() -> None:
-    assert value_at(SOURCE, "SELECT date('2026-01-30', '+2 days') AS day") == "2026-02-01"
-    assert value_at(SOURCE, "SELECT strftime('%Y', '2026-01-30') AS year") == "2026"
+    assert value_at(ORDERED, "SELECT date('2026-01-30', '+2 days') AS day") == "2026-02-01"
+    assert value_at(ORDERED, "SELECT strftime('%Y', '2026-01-30') AS year") == "2026"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from accp_adapters.fetching import budget
 from accp_adapters.fetching.sql.functions import QueryConnection, add_functions
+from tests.adapters.fetching.sql.seeds import CASES
 
 OURS = sqlite3.connect(":memory:", factory=QueryConnection, check_same_thread=False)
 add_functions(OURS)
@@ -50,32 +51,6 @@ def test_pieces_of_a_text_match_as_the_whole(pattern: str, text: str, piece: int
         assert value_of("? LIKE ?", mixed, f"%{mixed.upper()}".replace("[", "")) == 1
 
 
-@pytest.mark.parametrize(
-    ("expression", "expected"),
-    [
-        ("'ÄRGER' LIKE 'ärger%'", 1),
-        ("'100%' LIKE '100\\%' ESCAPE '\\'", 1),
-        ("'1000' LIKE '100\\%' ESCAPE '\\'", 0),
-        ("'a-c' GLOB 'a[-x]c'", 1),
-        ("'abc' GLOB 'a[^x]?'", 1),
-        ("'a]c' GLOB 'a[]]c'", 1),
-        ("12 LIKE '1%'", 1),
-        ("NULL LIKE 'a'", None),
-        ("instr('abc', 'c')", 3),
-        ("replace('abc', 'b', '')", "ac"),
-        ("replace('abc', '', 'x')", "abc"),
-        ("lower('ÄB') || upper('é')", "äbÉ"),
-        ("ceil(1.2) + floor(1.8)", 3),
-        ("floor('x')", None),
-        ("sqrt(-1)", None),
-        ("mod(7, 0)", None),
-        ("pow(2, 10)", 1024.0),
-        ("printf('%.2f|%5s|%,d|%d%%', 3.14159, 'ab', 1234567, 5)", "3.14|   ab|1,234,567|5%"),
-        ("printf('%d %s')", "0 "),
-        ("format('%,.1f', 1234.56)", "1,234.6"),
-        ("concat('a', NULL, 1)", "a1"),
-        ("lower(x'4142')", "ab"),
-    ],
-)
+@pytest.mark.parametrize(("expression", "expected"), CASES["functions"])
 def test_a_function_gives_its_value(expression: str, expected: object) -> None:
     assert value_of(expression) == expected

@@ -16,6 +16,7 @@ from accp_adapters.fetching.sql.run import open_connection, run_query
 from accp_adapters.fetching.sql.tables import Catalog, DatabaseCache
 from accp_adapters.tokens import count_o200k
 from accp_core.errors import ProtocolError
+from tests.adapters.fetching.sql.seeds import CASES
 
 ROWS = json.dumps([{"id": n, "text": "a" * 200, "n": n * 1.5} for n in range(500)])
 DATABASE = DatabaseCache().get(ROWS)
@@ -30,36 +31,7 @@ def code_of(query: str) -> str:
 @pytest.mark.parametrize(
     "query",
     [
-        "WITH RECURSIVE x(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM x) SELECT count(*) FROM x",
-        "WITH x AS (SELECT 1 a UNION ALL SELECT a + 1 FROM x) SELECT count(*) FROM x",
-        "SELECT zeroblob(1000000000)",
-        "SELECT randomblob(1000000000)",
-        "SELECT hex(text) FROM rows",
-        "SELECT load_extension('x')",
-        "SELECT writefile('x', 'y')",
-        "SELECT fts3_tokenizer('x')",
-        "SELECT * FROM pragma_table_info('rows')",
-        "SELECT * FROM sqlite_master",
-        "SELECT * FROM r0.sqlite_master",
-        "SELECT * FROM temp.accp_query",
-        "SELECT * FROM generate_series(1, 1000000000)",
-        "SELECT 1; SELECT 2",
-        "SELECT 1; DROP TABLE rows",
-        "SELECT 1 -- a comment",
-        "SELECT /* a comment */ 1",
-        "SELECT 'no end FROM rows",
-        "SELECT ?",
-        "SELECT :x FROM rows",
-        "SELECT @x FROM rows",
-        "ATTACH DATABASE 'x' AS y",
-        "PRAGMA table_info(rows)",
-        "PRAGMA writable_schema = 1",
-        "DELETE FROM rows",
-        "UPDATE rows SET id = 1",
-        "INSERT INTO rows VALUES (1)",
-        "DROP TABLE rows",
-        "VACUUM INTO 'x'",
-        "WITH x AS (SELECT 1) DELETE FROM rows",
+        *CASES["writes"],
         f"SELECT {'(' * 300}1{')' * 300}",
         f"SELECT {'+'.join(['1'] * 2000)}",
         " UNION ALL ".join(["SELECT id FROM rows"] * 100),
@@ -70,32 +42,12 @@ def test_what_does_more_than_read_is_not_understood(query: str) -> None:
     assert code_of(query) == "E1004"
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "SELECT printf('%.*c', 1000000000, 'x')",
-        "SELECT printf('%1000000000d', 1)",
-        "SELECT group_concat(a.text) FROM rows a, rows b",
-        "SELECT replace(replace(replace(text, 'a', text), 'a', text), 'a', text) FROM rows",
-        "SELECT json_each.value FROM json_each((SELECT group_concat(a.text) FROM rows a, rows b))",
-        "SELECT a.id FROM rows a, rows b WHERE a.text LIKE b.text || b.text || b.text || b.text || b.text || b.text",
-        f"SELECT {'1 + ' * 4000} 1",
-    ],
-)
+@pytest.mark.parametrize("query", [*CASES["asks_for_memory"], f"SELECT {'1 + ' * 4000} 1"])
 def test_what_asks_for_much_memory_is_over_a_limit(query: str) -> None:
     assert code_of(query) == "E2003"
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "SELECT count(*) FROM rows a, rows b, rows c, rows d",
-        "SELECT a.text FROM rows a, rows b, rows c ORDER BY a.text || b.text",
-        "SELECT * FROM rows WHERE id IN (SELECT a.n + b.n * c.n FROM rows a, rows b, rows c)",
-        "SELECT count(DISTINCT a.n * b.n + c.n) FROM rows a, rows b, rows c",
-        "SELECT total(a.id) OVER (ORDER BY b.id ROWS BETWEEN 1000 PRECEDING AND CURRENT ROW) FROM rows a, rows b",
-    ],
-)
+@pytest.mark.parametrize("query", CASES["does_not_end"])
 def test_what_does_not_end_is_stopped(query: str) -> None:
     resolved = resolve_select(query, Catalog([DATABASE], ["k"]))
     with pytest.raises(
@@ -145,21 +97,7 @@ def test_an_answer_of_megabytes_is_cut_within_the_limit() -> None:
         assert count_o200k(shown) <= 300
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "CREATE TABLE r0.x (a)",
-        "INSERT INTO r0.rows VALUES (1, 2, 3)",
-        "ATTACH 'x' AS y",
-        "DETACH r0",
-        "PRAGMA writable_schema = 1",
-        "SELECT * FROM r0.sqlite_schema",
-        "SELECT * FROM pragma_database_list",
-        "SELECT zeroblob(10)",
-        "SELECT load_extension('x')",
-        "BEGIN",
-    ],
-)
+@pytest.mark.parametrize("statement", CASES["statements"])
 def test_the_connection_itself_only_reads(statement: str) -> None:
     with open_connection([DATABASE]) as connection, pytest.raises(Exception, match=r"not authorized|prohibited"):
         connection.execute(statement)

@@ -11,6 +11,7 @@ from accp_adapters.fetching import FetchRequest, answer, value_at
 from accp_adapters.fetching.answers import DATABASES
 from accp_adapters.tokens import count_o200k
 from accp_core.errors import ProtocolError
+from tests.adapters.fetching.sql.seeds import CASES
 
 
 def found(source: str, query: str) -> Any:
@@ -90,27 +91,7 @@ def test_an_answer_says_what_is_left_out_and_what_to_ask(value: object, query: s
     assert ask(value, query) == shown
 
 
-@pytest.mark.parametrize(
-    ("cells", "condition", "rows"),
-    [
-        (["01234", "1234"], "c = 01234", [0]),
-        (["01234", "1234"], "c = '1234'", [1]),
-        (["01234", "1234"], "c in (01234)", [0]),
-        ([1234, 7], "c in ('1234', 7)", [0, 1]),
-        (["1.10", "1.1"], "c = '1.1'", [1]),
-        (["1700000000.100001", "1700000000.100002", "-"], "c = 1700000000.100001", [0]),
-        ([101, 99, 103, 104], "101<=c<=103", [0, 2]),
-        ([101, 99, 103, 104], "not 101 <= c < 103", [1, 2, 3]),
-        ([101, 99, 103, 104], "104 > c >= 101 and c != 101", [2]),
-        (["2026-01-05", "2026-02-01"], "c >= '2026-02'", [1]),
-        (["2026-01-05", "2026-02-01"], "c >= 2026-02-01", [1]),
-        ([["z"], "abc", "b"], "c = 'b'", [2]),
-        ([-5, "-7", "n/a"], "c in (-7, -5)", [0, 1]),
-        ([1, 1.0, 2], "c = 1", [0, 1]),
-        ([45, 44, "ObjectId(1)"], "c = 45", [0]),
-        ([45, 44, "ObjectId(1)"], "c in (44, 'ObjectId(1)')", [1, 2]),
-    ],
-)
+@pytest.mark.parametrize(("cells", "condition", "rows"), CASES["spellings"])
 def test_numbers_and_spellings_are_told_apart(cells: list[Any], condition: str, rows: list[int]) -> None:
     source = json.dumps([{"n": at, "c": cell} for at, cell in enumerate(cells)])
     assert found(source, f"SELECT n FROM rows WHERE {condition}") == rows

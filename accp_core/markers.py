@@ -19,7 +19,7 @@ from typing import Final
 
 from accp_core.lazy_patterns import lazy_pattern
 
-__all__ = ["UNSEEN", "MarkerStart", "escape_markers", "unescape_markers"]
+__all__ = ["UNSEEN", "MarkerStart", "escape_markers", "printable", "unescape_markers"]
 
 
 class MarkerStart(StrEnum):
@@ -83,3 +83,10 @@ def escape_markers(text: str) -> str:
 def unescape_markers(text: str) -> str:
     """Return the text that `escape_markers` was given."""
     return _ESCAPED.sub(r"\1", text)
+
+
+def printable(text: str) -> str:
+    """Return `text` as people may be shown it: each other character than a line feed or tab that cannot be seen, such
+    as one that moves a cursor or turns the direction of writing, becomes an escape of Python.
+    """
+    return "".join(each if each.isprintable() or each in "\n\t" else repr(each)[1:-1] for each in text)

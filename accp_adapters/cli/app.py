@@ -17,8 +17,9 @@ from accp_adapters.cli.commands.mcp import mcp
 from accp_adapters.cli.commands.replay import replay
 from accp_adapters.cli.commands.serve import relay, serve
 from accp_adapters.cli.commands.view import query, view
-from accp_adapters.cli.sources import ExtraMissing, InputRefused, PrintableRecords, printable, say, write_line
+from accp_adapters.cli.sources import ExtraMissing, InputRefused, PrintableRecords, say, write_line
 from accp_core.error_codes import ErrorCode
+from accp_core.markers import printable
 
 __all__ = ["app", "main"]
 

@@ -11,9 +11,10 @@ import typer
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
+from accp_core.markers import printable
 
 __all__ = [
-    "STDIN", "ExtraMissing", "InputRefused", "PrintableRecords", "line_and_column", "printable", "read_source",
+    "STDIN", "ExtraMissing", "InputRefused", "PrintableRecords", "line_and_column", "read_source",
     "refusal", "say", "write_line", "write_text",
 ]  # fmt: skip
 
@@ -120,10 +121,3 @@ def write_line(text: str) -> None:
 def say(text: str) -> None:
     """Write `text` and a line feed to standard error, for people."""
     typer.echo(printable(text), err=True)
-
-
-def printable(text: str) -> str:
-    """Return `text` as a terminal may be given it: each other character than a line feed or tab that cannot be seen,
-    such as one that moves the cursor or turns the direction of writing, becomes an escape of Python.
-    """
-    return "".join(each if each.isprintable() or each in "\n\t" else repr(each)[1:-1] for each in text)

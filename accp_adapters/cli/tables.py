@@ -9,7 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from accp_adapters.cli.sources import printable
+from accp_core.markers import printable
 
 __all__ = ["percent", "plain_table", "wide_console"]
 

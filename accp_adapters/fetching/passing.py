@@ -18,6 +18,7 @@ from accp_adapters.fetching.request import FetchRequest
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
+from accp_core.markers import printable
 from accp_core.projection import Resolve
 from accp_core.references import parse_reference, split_reference
 
@@ -82,10 +83,10 @@ def _part(texts: Mapping[str, str], request: FetchRequest) -> str:
 def describe_passed(name: str, request: FetchRequest, text: str) -> str:
     """Return what a person is shown of an argument before the tool is given its text: reference, size, first lines."""
     cited = f"{request.ref} {request.query}".strip()
-    lines = text[:_MAX_BEGINNING].split("\n")[:_MAX_LINES]
+    lines = text[:_MAX_BEGINNING].replace("\r\n", "\n").split("\n")[:_MAX_LINES]
     shown = "\n".join(f"  {line}" for line in lines)
     size = f"{len(text):,} characters, {text.count(chr(10)) + 1:,} lines"
-    return f"{name}: the text of {cited}, {size}, which begins:\n{shown}"
+    return printable(f"{name}: the text of {cited}, {size}, which begins:\n{shown}")
 
 
 def with_references(tool: Mapping[str, Any], resolved: Resolve) -> Mapping[str, Any]:

@@ -292,7 +292,7 @@ class Passing:
         requests, shown = self._requests(call), [f"Tool: {call['name']}"]
         for name, value in call["args"].items():
             if name not in requests:
-                shown.append(f"{name}: {value!r}")
+                shown.append(f"{name if name.isprintable() else ascii(name)}: {value!r}")
                 continue
             try:
                 texts, _ = self._texts(call["name"], state, {name: requests[name]})

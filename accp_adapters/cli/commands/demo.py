@@ -11,7 +11,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from accp_adapters.cli.sources import ExtraMissing, printable
+from accp_adapters.cli.sources import ExtraMissing
+from accp_core.markers import printable
 
 __all__ = ["demo"]
 

@@ -15,6 +15,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import Field
 
+from accp_adapters.fetching.passing import describe_passed
+from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.langgraph import AccpMiddleware, Policy, resolve
 from accp_adapters.tokens import count_o200k
 from accp_core.strict_json import compact_json
@@ -199,6 +201,10 @@ def test_a_person_is_shown_the_reference_the_size_and_the_first_lines() -> None:
     assert WRITTEN == [("x", PAGE)]
     refused = accp.describe_call(call("write_file", content="$cold.414775181990"), {"messages": []})
     assert "which is refused: E5002: " in refused
+    hostile = "x\x1b[1A\x1b[2K\rpath: 'y'\u202e\u2028path: 'z'\n"
+    shown = describe_passed("content", FetchRequest(ref=reference), hostile)
+    shown += accp.describe_call(call("write_file", **{hostile: hostile}), {"messages": []})
+    assert len(shown.splitlines()) == 4 and shown.replace("\n", "").isprintable()
 
 
 def test_each_time_is_told() -> None:

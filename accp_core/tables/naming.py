@@ -1,7 +1,7 @@
 """Names for the columns of lines that name none.
 
-A line of as many words above the rows names them. Else a column has the word that all rows have before it
-(`user=ann`), or the name of what all its cells are: an address, a time, a path. `column_3` is the third of others.
+A line of as many words above the rows names them. Else a column has the name of what all its cells are: an address, a
+time, a path. `column_3` is the third of others.
 Words in quotes are columns of their own where all rows have as many and some are paths: `"GET /cart HTTP/1.1"`.
 """
 
@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from http import HTTPMethod, HTTPStatus
-from itertools import pairwise
 from typing import Final
 
 from accp_core.documents.inference import InferredTable
@@ -34,11 +33,9 @@ _KINDS: Final = (
 )
 """The names of what cells are that are no numbers, moments or addresses."""
 _AROUND: Final = re.compile(r'"[^"]*"|\[[^\[\]]*\]')
-_REST: Final = "text"
-"""The column of what lines have behind their like beginning."""
+_NO_LABELS: Final = ("", "time", "section")
+"""Names of columns that no word beside their cells gave; such a word makes the line a sentence."""
 _MARKS: Final = "[]:,=()"
-_ALIGNED: Final = "alignment"
-"""How tables were read whose words stand in columns, so that the one before a number is no label."""
 _MIN_COLUMNS: Final = 3
 """Columns of different cells from which a row is easier to read than its line."""
 _MAX_WORDS: Final = 6
@@ -63,24 +60,20 @@ def name_columns(table: InferredTable, lines: Sequence[str]) -> NamedTable:
     if table.is_named or _are_names(above, table.columns, columns):
         names = list(table.columns) if table.is_named else above
         return NamedTable(names, list(table.rows), is_telling=True)
+    sources = list(_unlabelled(table))
     parts = [
         part
-        for name, cells in _unlabelled(table)
+        for name, cells in sources
         for part in _parts(name, list(map(_bare, cells)))
         if not all(map(is_left_out, part[1]))
     ]
     named = [(name or _name_of(cells), cells) for name, cells in parts]
-    labels = [""] * len(named) if _ALIGNED in table.how else _labels(named)
-    kept = [
-        (label or name or f"column_{number}", cells)
-        for number, ((name, cells), label) in enumerate(zip(named, labels, strict=True), 1)
-        if set(cells) != set(labels[number : number + 1])
-    ]
     varied = [name for name, cells in named if len(set(cells)) > 1]
-    is_sentence = any(labels) or _REST in table.columns or any(map(_is_prose, columns))
+    is_sentence = any(name not in _NO_LABELS for name, _ in sources) or any(map(_is_prose, columns))
     is_telling = 2 * sum(map(bool, varied)) > len(varied) >= _MIN_COLUMNS and not is_sentence
-    rows = [list(row) for row in zip(*(cells for _, cells in kept), strict=True)]
-    return NamedTable([name for name, _ in kept], rows, is_telling=is_telling)
+    rows = [list(row) for row in zip(*(cells for _, cells in named), strict=True)]
+    names = [name or f"column_{number}" for number, (name, _) in enumerate(named, 1)]
+    return NamedTable(names, rows, is_telling=is_telling)
 
 
 def _unlabelled(table: InferredTable) -> Iterator[tuple[str, Sequence[str | None]]]:
@@ -91,16 +84,6 @@ def _unlabelled(table: InferredTable) -> Iterator[tuple[str, Sequence[str | None
         is_label = len(set(before)) == 1 and (before[0] or "").strip(_MARKS) == name
         yield "" if is_label or _UNNAMED.fullmatch(name) else name, cells
         before = cells
-
-
-def _labels(named: Sequence[tuple[str, Sequence[str | None]]]) -> list[str]:
-    """Return for each column the word that all rows have before it; empty: none, or the cells are times."""
-    labels = [""]
-    for (own, before), (name, cells) in pairwise(named):
-        words = {(cell or "").strip(_MARKS) for cell in before} if not own else ()
-        label = words.pop() if len(words) == 1 and len(set(cells)) > 1 else ""
-        labels.append(label if label.isalpha() and name not in ("time", "date") else "")
-    return labels
 
 
 def _are_names(words: Sequence[str], names: Sequence[str], columns: Sequence[Sequence[str | None]]) -> bool:

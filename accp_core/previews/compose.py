@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
@@ -39,8 +39,8 @@ from accp_core.tables import (
     open_document,
     sample_tables,
 )
-from accp_core.view.layout import AS_IS, escape_view
-from accp_core.view.render_value import DEFAULT_OPTIONS, Options
+from accp_core.view.layout import escape_view
+from accp_core.view.render_value import Options
 from accp_core.view.text import View, render_document
 
 __all__ = ["is_rendered", "preview", "preview_without_blobs"]
@@ -58,8 +58,6 @@ _MOSTLY: Final = 0.9
 """The share of a text that its values take from which it is shown by their tables."""
 _TABLES_SHARE: Final = 0.5
 """The share of a preview that the tables of a text may take where the lines around them need room, too."""
-_TABLES_SHARE_BESIDE: Final = 0.2
-"""The same where a request names none of their rows."""
 _MIN_PIECES: Final = 2
 """Pieces of a text that a preview has room for at least."""
 _VERBATIM_CHARS: Final = 2
@@ -141,7 +139,7 @@ def preview(
     elif isinstance(found, OpenedText):
         body = subject.preview_grids(found, limit, counter)
     elif isinstance(found, str):
-        body = subject.preview_text(found, view, limit, counter, options, is_part=is_part)
+        body = subject.preview_text(found, limit, is_part=is_part)
     else:
         body = subject.preview_tables(found, counter)
     head = _head(opening, body.title, is_cut=is_cut or (has_cut and not is_part), is_brief=is_brief)
@@ -265,7 +263,7 @@ class _Subject:
         )
         chars = sum(end - start for start, end in spans)
         note = opened.outside_note
-        most = _TABLES_SHARE if shown.is_named or not self.request.words else _TABLES_SHARE_BESIDE
+        most = _TABLES_SHARE
 
         def write(room: float) -> str:
             parts = [shown.write(max(room - chars, min(shown.enough, room * most)))]
@@ -295,35 +293,19 @@ class _Subject:
     def _starts_like_json(self) -> bool:
         return _JSON_START.match(self.source) is not None
 
-    def preview_text(
-        self,
-        prose: str,
-        view: View | None,
-        limit: int,
-        counter: TokenCounter,
-        options: Options | None,
-        *,
-        is_part: bool,
-    ) -> _Body:
-        """Return the preview of a text, of which `view` is the view where it was rendered.
+    def preview_text(self, prose: str, limit: int, *, is_part: bool) -> _Body:
+        """Return the preview of a text.
 
         `prose` is the text whose lines a query counts: the source, or the text in its JSON string or text block.
         """
-        is_view = view is not None and view.layout != AS_IS
-        shown = view or View(text=self.source, layout=AS_IS, tokens_before=0, tokens_after=0)
-        if is_view and "&1" in shown.text:
-            # The first place of a repeated value may be in a gap.
-            plain = replace(options or DEFAULT_OPTIONS, repeated_values=False)
-            shown = render_document(self.document, counter=counter, options=plain)
-        marks = Marks.for_text(shown.text)
-        text = marks.size_blobs(marks.keep_cuts(shown.text, shown.layout), keeps_lines=not is_view)
-        named = None if is_view or is_part else find_requested_records(text, self.request)
+        marks = Marks.for_text(self.source)
+        text = marks.size_blobs(self.source, keeps_lines=True)
+        named = None if is_part else find_requested_records(text, self.request)
         excerpt = Excerpt(
             text,
             requested=self.request.words,
             marks=marks,
             max_piece=limit // _MIN_PIECES,
-            is_view=is_view,
             worths=named.worths if named else (),
         )
         lines = count_lines(prose)

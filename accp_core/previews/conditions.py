@@ -37,8 +37,6 @@ _MIN_WORD: Final = 3
 """Letters of a word that is looked for in texts."""
 _CODE: Final = re.compile(r"\b(?=[a-z]*\d)(?=\d*[a-z])[a-z0-9]{12,}\b")
 """A hash or another code, which has no words."""
-_MIN_NAME: Final = 3
-"""Letters of a name."""
 _MAX_NAME: Final = 4
 """Words of a value that is a name."""
 _MAX_SHARE: Final = 0.5
@@ -152,9 +150,8 @@ class Conditions:
         if len(value) > _MAX_VALUE_CHARS or is_left_out(value):
             return False
         asked = set(self._asked(value))
-        if asked and asked <= self.request.units:
-            return False
-        return self.request.has_all(value) and all(bound.text != value for bound in self.request.bounds)
+        counted = self.request.units.union(bound.text for bound in self.request.bounds)
+        return value not in counted and not (asked and asked <= counted) and self.request.has_all(value)
 
     def _asked(self, value: str) -> Iterator[str]:
         """Yield the words of the request that a value is named by."""
@@ -224,8 +221,7 @@ class Conditions:
 
     def _is_told(self, word: str) -> bool:
         """Return whether a word of the request may say what a text is about."""
-        least = _MIN_NAME if word in self.request.capitals else _MIN_WORD
-        return len(word) >= least and word not in self._saying
+        return len(word) >= _MIN_WORD and word not in self._saying
 
     def _bound(self, bound: Bound, word: str) -> Iterator[Condition]:
         columns = self.ordered()

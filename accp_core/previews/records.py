@@ -1,10 +1,9 @@
-"""The records of a text as the rows of a table: commits, mails, functions, entries of a log, or lines.
+"""The records of a text as the rows of a table: commits, mails, entries of a log, or lines.
 
     commit 73bc210b         a record begins with a block of `Name: value` lines, and with the line above it: columns for
     Author: Ann <ann@…>     the names, for `Name: value` lines in the text of several records, and `text`
     Feb 17 04:37:07 app …   or with a time or a level: the columns `time` or `level`, and `text`; lines that begin with
     [ERROR] …               neither belong to the record above them
-    def load(limit=20):     or with a definition: `text`
     2831 ./a/b.csv          else each line is a record: `text`
 
 Numbers with a unit or a name that several records have are columns, too: `2 files changed`, `(2874 kB)`, `limit=20`.
@@ -26,7 +25,6 @@ from accp_core.previews.request import (
     Request,
     words_of_name,
 )
-from accp_core.previews.units import DEFINITION
 from accp_core.tables import FIRST_LINE, TEXT_RECORDS, Table
 
 __all__ = ["RequestedRecords", "find_requested_records", "table_of_records"]
@@ -57,9 +55,6 @@ _MEASURE: Final = re.compile(
 _MIN_MEASURED: Final = 5
 """Records that have a number of one kind from which it is a column."""
 _MAX_MEASURES: Final = 8
-_MIN_FIELDS: Final = 0.8
-"""The share of the lines that have a number in one place from which it is a column."""
-_MAX_PLACE: Final = 8
 _MAX_FIELDS: Final = 16
 
 
@@ -83,11 +78,10 @@ def read_records(text: str) -> Records | None:
         return None
     lines = _COLOURS.sub("", text).split("\n") if "\x1b[" in text else text.split("\n")
     headed = _headed(lines)
-    starts = headed or _entries(lines) or _defined(lines) or [n for n, line in enumerate(lines) if line.strip()]
+    starts = headed or _entries(lines) or [n for n, line in enumerate(lines) if line.strip()]
     spans = [(start, end) for start, end in pairwise([*starts, len(lines)])]
     rows = [_row(lines[start:end]) for start, end in spans]
     _add_measures(rows)
-    _add_fields(rows)
     names = Counter(name for row in rows for name in row)
     kept = [name for name, count in names.items() if count >= _MIN_RECORDS][:_MAX_FIELDS]
     table = Table(name=TEXT_RECORDS, path=(), columns=tuple(kept), rows=rows)
@@ -140,11 +134,6 @@ def _entries(lines: Sequence[str]) -> list[int]:
     return starts if len(starts) > _MIN_SHARE * filled else []
 
 
-def _defined(lines: Sequence[str]) -> list[int]:
-    starts = [number for number, line in enumerate(lines) if DEFINITION.match(line)]
-    return starts if len(starts) >= _MIN_RECORDS else []
-
-
 def _at(lines: Sequence[str], number: int) -> str:
     return lines[number] if number < len(lines) else ""
 
@@ -192,26 +181,13 @@ def _time(line: str) -> tuple[str, int]:
 
 
 def _add_measures(rows: Sequence[dict[str, Any]]) -> None:
-    """Add the numbers of the texts that several rows have one of as columns."""
+    """Add the numbers of the texts as columns that several rows have, and none twice: which one would it be?"""
     found = [list(_measures(row["text"])) for row in rows]
-    uses = Counter(name for measures in found for name in dict(measures))
+    twice = {name for measures in found for name, count in Counter(n for n, _ in measures).items() if count > 1}
+    uses = Counter(name for measures in found for name, _ in measures if name not in twice)
     kept = [name for name, count in uses.most_common(_MAX_MEASURES) if count >= _MIN_MEASURED]
     for row, measures in zip(rows, found, strict=True):
-        once = Counter(name for name, _ in measures)
-        row |= {name: number for name, number in measures if name in kept and once[name] == 1 and name not in row}
-
-
-def _add_fields(rows: Sequence[dict[str, Any]]) -> None:
-    """Add the whole numbers that stand in the same place of nearly all lines as columns: sizes in a listing."""
-    fields = [row["text"].split(None, _MAX_PLACE) for row in rows]
-    places = Counter(at for each in fields for at, field in enumerate(each[:_MAX_PLACE]) if field.isdecimal())
-    kept = [at for at, count in sorted(places.items()) if count >= _MIN_FIELDS * len(rows)]
-    for row, each in zip(rows, fields, strict=True):
-        row |= {
-            f"number_{at + 1}": each[at]
-            for at in kept
-            if at < len(each) and each[at].isdecimal() and "\n" not in row["text"]
-        }
+        row |= {name: number for name, number in measures if name in kept and name not in row}
 
 
 def _measures(text: str) -> Iterator[tuple[str, str]]:

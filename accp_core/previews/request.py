@@ -219,8 +219,6 @@ _STEM: Final = 4
 _CODE: Final = 3
 """Letters of a code such as EUR, which a word in the request begins with."""
 _CODE_ENDING: Final = 2
-_OPPOSITES: Final = ("dis", "un", "in", "im", "non")
-"""What turns a word into its opposite."""
 _NUMBERS: Final = {
     "zero": Decimal(0), "a": Decimal(1), "an": Decimal(1), "half": Decimal("0.5"), "one": Decimal(1), "two": Decimal(2),
     "three": Decimal(3), "four": Decimal(4), "five": Decimal(5), "six": Decimal(6), "seven": Decimal(7),
@@ -414,15 +412,13 @@ class Request:
         return frozenset(word for word in words_of_name(name) if len(word) >= _CODE and self.has(f"un{word}"))
 
     def affirms(self, name: str) -> bool | None:
-        """Return whether the request asks for what the last word of a name says, or its opposite; None: for neither."""
+        """Return whether the request asks for what the last word of a name says, or denies it; None: neither."""
         word = words_of_name(name)[-1:]
         if not word or len(word[0]) < _CODE:
             return None
         if self.has(word[0]):
             return not self.denies(word[0])
-        stem = word[0].removeprefix("en")
-        opposite = next((f"{other}{stem}" for other in _OPPOSITES if f"{other}{stem}" in self._named), None)
-        return None if opposite is None else opposite in self.denied
+        return False if self.has(f"un{word[0]}") else None
 
     def fits(self, name: str, near: frozenset[str]) -> int:
         """Return how well the name of a column fits some words of the request: 0 not at all, 2 best."""

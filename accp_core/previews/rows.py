@@ -42,7 +42,7 @@ _FACTS_SHARE: Final = 0.5
 _NAMES_SHARE: Final = 0.65
 """The share that they may take with the names of the other columns."""
 _NAMED_SHARE: Final = 0.5
-"""The share of a table's room that the lines about the named rows may take."""
+"""The share of a table's room that further readings of the request may take."""
 _SHORT_FACTS: Final = 32
 """Characters of the counted values of a column that come before the facts of others."""
 _MIN_APART: Final = 3
@@ -263,7 +263,8 @@ class _DescribedTable:
         for named in self._named:
             are_shown = all(number in rows for number in named.numbers)
             line = named.describe(are_shown=are_shown)
-            text += f"\n{line}" if len(text) + len(line) <= room * _NAMED_SHARE else ""
+            fits = len(text) + len(line) <= room * (_NAMED_SHARE if text else 1)
+            text += f"\n{line}" * fits
         return text
 
     def _describe(self, room: float, names_room: float) -> str:
@@ -409,9 +410,7 @@ class _DescribedTable:
             return 0
         if self._names(name):
             return 1
-        if name == self._table.columns[0] or name in self._naming:
-            return 2
-        return 3
+        return 2
 
     def _is_long(self, number: int, column: str) -> bool:
         cell = self._row(number).get(column)

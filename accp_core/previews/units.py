@@ -10,13 +10,12 @@ import functools
 import math
 import re
 from bisect import bisect_right
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 from typing import Final
 
-from accp_core.documents.json_styles import STYLE_CODE
 from accp_core.previews.marks import Marks
 from accp_core.previews.request import (
     COMMON,
@@ -26,7 +25,6 @@ from accp_core.previews.request import (
     worth_of,
 )
 from accp_core.tables import LineNumbers, has_other_numbers
-from accp_core.view.notation import FENCE
 
 __all__ = ["DEFINITION", "MAX_RATED", "Excerpt"]
 
@@ -46,7 +44,6 @@ _ERRORS: Final = (
     "refused", "abort", "unavailable", "unreachable", "invalid", "warn",
 )  # fmt: skip
 _SAMPLES: Final = 80
-_CHUNK: Final = 100_000
 
 _Span = tuple[int, int]
 
@@ -77,34 +74,21 @@ def candidate_spans(text: str, requested: Iterable[str], most: int = MAX_RATED) 
 
 
 def _places_of_words(text: str, requested: Iterable[str]) -> Iterator[int]:
-    """Yield the first and the last places of the words of a request, then those of words for errors.
-
-    The text is lowered in parts: a whole copy of a text of megabytes takes as much memory as the text, or more.
-    """
-    found: dict[str, tuple[list[int], deque[int]]] = {
-        word: ([], deque(maxlen=_HITS)) for word in dict.fromkeys((*sorted(requested), *_ERRORS))
-    }
-    overlap = max(map(len, found)) - 1
-    for start in range(0, len(text), _CHUNK):
-        part = _lowered(text[start : start + _CHUNK + overlap])
-        for word, (first, last) in found.items():
-            at = part.find(word)
-            while 0 <= at < _CHUNK and len(first) < _HITS:
-                first.append(start + at)
-                at = part.find(word, at + 1)
-            last.extend(reversed(list(_last_places(part, word, start)) if 0 <= at < _CHUNK else []))
-    for first, last in found.values():
-        yield from first
-        yield from last
-
-
-def _last_places(part: str, word: str, start: int) -> Iterator[int]:
-    at = part.rfind(word, 0, _CHUNK + len(word) - 1)
-    for _ in range(_HITS):
-        if at < 0:
-            return
-        yield start + at
-        at = part.rfind(word, 0, at + len(word) - 1)
+    """Yield the first and the last places of the words of a request, then those of words for errors."""
+    lowered = _lowered(text)
+    for word in dict.fromkeys((*sorted(requested), *_ERRORS)):
+        at = lowered.find(word)
+        for _ in range(_HITS * (at >= 0)):
+            yield at
+            at = lowered.find(word, at + 1)
+            if at < 0:
+                break
+        at = lowered.rfind(word)
+        for _ in range(_HITS * (at >= 0)):
+            yield at
+            at = lowered.rfind(word, 0, at + len(word) - 1)
+            if at < 0:
+                break
 
 
 def _lowered(text: str) -> str:
@@ -150,8 +134,6 @@ _MAX_UNITS: Final = 12
 """Units up to which they tell what is asked for."""
 _MAX_UNIT: Final = 1_200
 """Characters of a unit that is shown whole."""
-_MAX_BLOCK: Final = 40
-"""Lines of a unit at most, on the average."""
 _MAX_ABOVE: Final = 200
 """Pieces above a unit among which its heading is looked for."""
 _ERROR_WORTH: Final = 1.0
@@ -170,12 +152,6 @@ DEFINITION: Final = re.compile(
 )
 """The first line of a function or a type, perhaps with the number of the line."""
 _HEADING: Final = re.compile(rf"#{{1,6}} \S|{DEFINITION.pattern}|[A-Z][^.]{{2,80}}:$")
-_TABLE: Final = re.compile(rf"(?:.* )?(?:&[0-9]+ |!json{STYLE_CODE} )*[\[{{]([0-9]+)[\]}}](?: |:$)")
-_OPEN: Final = ("{", "[{")
-_CLOSE: Final = ("}", "}]")
-
-_Parents = list[tuple[int, int | None]]
-"""The maps and tables that are open: the index of the first piece, and how many rows follow; None: up to a bracket."""
 
 
 @dataclass(slots=True)
@@ -185,8 +161,6 @@ class Piece:
     text: str
     start: int
     """The position of its first character in the text."""
-    parent: int | None = None
-    """The index of the piece that must be shown with this one, such as the header of its table; None: none."""
     score: float = 0.0
 
     @property
@@ -206,27 +180,6 @@ def cut_lines(text: str, spans: Iterable[tuple[int, int]], max_chars: int) -> It
             at += 1
 
 
-def cut_view(text: str, max_chars: int) -> Iterator[Piece]:
-    """Yield the pieces of a view, each with its parent."""
-    parents: _Parents = []
-    number = at = 0
-    fences: list[str] = []
-    for line in text.split("\n"):
-        while parents and parents[-1][1] == 0:
-            parents.pop()
-        first, parent = number, parents[-1][0] if parents else None
-        for part in _cut(line, max_chars):
-            yield Piece(part, at, parent)
-            number += 1
-            at += len(part)
-        at += 1
-        if not fences:
-            fences = FENCE.findall(line)
-            _nest(parents, line, first)
-        elif line == fences[0]:
-            del fences[0]
-
-
 def _cut(line: str, max_chars: int) -> Iterable[str]:
     """Return the parts of a line, cut between sentences; a long sentence is cut between words."""
     return (line,) if len(line) <= max_chars else _cutter(max_chars).findall(line)
@@ -240,20 +193,6 @@ def _cutter(max_chars: int) -> re.Pattern[str]:
         rf".{{1,{most}}}{sentence}|.{{1,{2 * most}}}?{sentence}|.{{1,{most}}}(?:(?<=[.;,|>])|(?= )|$)|.{{1,{most}}}",
         re.DOTALL,
     )
-
-
-def _nest(parents: _Parents, line: str, piece: int) -> None:
-    """Add to `parents` the map or table that `line` opens, with the rows that follow, and remove those it closes."""
-    if line in _CLOSE:
-        if parents:
-            parents.pop()
-        return
-    if parents and (rows := parents[-1][1]) is not None:
-        parents[-1] = (parents[-1][0], rows - 1)
-    if line.endswith(_OPEN):
-        parents.append((piece, None))
-    elif table := _TABLE.match(line):
-        parents.append((piece, int(table[1])))
 
 
 def rate(pieces: list[Piece], requested: frozenset[str]) -> None:
@@ -295,16 +234,8 @@ def _lift_units(pieces: Sequence[Piece], words: Sequence[Mapping[str, None]], wa
 
 
 def _unit_starts(pieces: Sequence[Piece]) -> list[int]:
-    """Return where units begin: behind a blank line; without blank lines at each line that begins a block like others.
-
-    Such a line recurs, and no line that recurs as often stands before it: `BEGIN:VEVENT`.
-    """
-    starts = [0, *(n + 1 for n, piece in enumerate(pieces[:-1]) if not piece.text.strip())]
-    if len(starts) * _MAX_BLOCK >= len(pieces):
-        return starts
-    uses = Counter(piece.text for piece in pieces)
-    line, count = uses.most_common(1)[0]
-    return [n for n, piece in enumerate(pieces) if piece.text == line] if count >= _RARE else starts
+    """Return where units begin: behind a blank line."""
+    return [0, *(n + 1 for n, piece in enumerate(pieces[:-1]) if not piece.text.strip())]
 
 
 def _headings_above(pieces: Sequence[Piece], start: int) -> Iterator[int]:
@@ -361,40 +292,31 @@ class Excerpt:
         requested: frozenset[str],
         marks: Marks,
         max_piece: int = 240,
-        is_view: bool = False,
         in_line: bool = False,
         max_rated: int = MAX_RATED,
         spans: Sequence[tuple[int, int]] | None = None,
         worths: Sequence[tuple[int, int, float]] = (),
     ) -> None:
-        """Rate the pieces of `text`; of a text that is no view and too long for that, only parts of it.
+        """Rate the pieces of `text`; of a text that is too long for that, only parts of it.
 
         Args:
             text: The text.
             requested: The words of the request without regard to case.
             marks: Write the gaps.
             max_piece: Characters of a piece at most.
-            is_view: Whether the text is a view: its rows are shown with their headers, and the lines in its gaps are
-                counted; those of any other text are named by the numbers that they have in a query, unless it has
-                numbers of its own.
             in_line: Whether the excerpt stands in a cell, so that all gaps are counted in characters.
             max_rated: Characters of a text that is rated whole, and of the parts of a longer one, about.
-            spans: The parts (start, end) of a text that may be shown, no view; None: all.
+            spans: The parts (start, end) of a text that may be shown; None: all.
             worths: Parts (start, end, worth) that are worth more than others, or less: sorted, none in another.
         """
         self._text = text
         self._marks = marks
         self._numbers = LineNumbers(text)
-        self._counts_lines = is_view or has_other_numbers(text)
+        self._counts_lines = has_other_numbers(text)
         self._in_line = in_line
         self._says_lines = True
         """Whether the next mark for lines says that its numbers are those of lines; the first one of a text does."""
-        pieces = (
-            cut_view(text, max_piece)
-            if is_view
-            else cut_lines(text, _spans(text, spans, requested, max_rated), max_piece)
-        )
-        self._pieces = list(pieces)
+        self._pieces = list(cut_lines(text, _spans(text, spans, requested, max_rated), max_piece))
         rate(self._pieces, requested)
         starts = [start for start, _, _ in worths]
         for piece in self._pieces:
@@ -426,15 +348,13 @@ class Excerpt:
         return all(number in self._shown or number in self._blank for number in pieces)
 
     def _choose(self, room: float) -> set[int]:
-        """Return the indexes of the pieces with the highest score that fit, and of their parents."""
+        """Return the indexes of the pieces with the highest score that fit."""
         shown: set[int] = set()
         left = room
         for number in self._ranked:
-            added = [index for index in self._with_parents(number) if index not in shown]
-            chars = sum(len(self._pieces[index].text) + 1 for index in added)
-            chars += 0 if self._joins(number, shown) else _GAP_CHARS
+            chars = len(self._pieces[number].text) + 1 + (0 if self._joins(number, shown) else _GAP_CHARS)
             if chars <= left:
-                shown.update(added)
+                shown.add(number)
                 left -= chars
             elif left < MIN_PIECE_CHARS:
                 break
@@ -443,12 +363,6 @@ class Excerpt:
     def _joins(self, number: int, shown: set[int]) -> bool:
         """Return whether a piece stands beside one that is shown, so that it needs no gap of its own."""
         return any(number + step in shown or number + step in self._blank for step in (-1, 1))
-
-    def _with_parents(self, number: int) -> Iterator[int]:
-        current: int | None = number
-        while current is not None:
-            yield current
-            current = self._pieces[current].parent
 
     def _between(self, last: Piece | None, piece: Piece | None) -> str:
         """Return what stands between two shown pieces, of which the first or the second may be missing."""
@@ -483,9 +397,7 @@ class Excerpt:
         is_open = self._text[end - 1] != "\n"
         if self._counts_lines:
             count = self._text.count("\n", start, end) + is_open
-            # A reader must know that there was more, whatever is shown.
-            cut = ", cut off here in the source" * (self._marks.cut_line in self._text[start:end])
-            return self._marks.gap(f"{count:,} line{'s'[: count > 1]}{cut}")
+            return self._marks.gap(f"{count:,} line{'s'[: count > 1]}")
         first, last = self._numbers.number_at(start), self._numbers.number_at(end) - (not is_open)
         if first == last:
             return self._marks.gap(f"line {first}")

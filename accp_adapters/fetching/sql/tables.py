@@ -333,7 +333,7 @@ def _build(text: str, key: str, *, whole: bool, with_lines: bool) -> Database:
 
 
 def _records(opened: OpenedText) -> Iterator[Table]:
-    """Yield the table of the records of a text that holds no values: commits, mails, entries of a log, functions."""
+    """Yield the table of the records of a text that holds no values: commits, mails, entries of a log."""
     if isinstance(opened.value, str) and (found := table_of_records(opened.value)):
         yield found
     yield from opened.tables_beside()

@@ -100,7 +100,6 @@ def test_documents_of_yaml_are_rows() -> None:
 # The records that a preview sees in a text are a table that a query names.
 
 counter = o200k_base()
-LISTING = "\n".join(f"{n * n + 17} ./src/part_{n}.py" for n in range(40))
 TRACES = "\n".join(
     f"2026-02-17T09:{n:02}:00 {'ERROR' if n % 9 == 4 else 'INFO'} job {n}"
     + ("\nTraceback (most recent call last):\n  File job.py, line 9\nValueError: empty" if n % 9 == 4 else "")
@@ -120,7 +119,6 @@ TRACES = "\n".join(
         (LOG, "select n from records where level = 'ERROR'", 41),
         (TRACES, "select count(*) from records where text like '%Traceback%ValueError%'", 6),
         (CODE, 'select count(*) from records where "limit" > 120', 3),
-        (LISTING, "select n from records order by number_1 desc limit 1", 40),
     ],
 )
 def test_a_query_names_the_records_of_a_text(text: str, query: str, found: object) -> None:

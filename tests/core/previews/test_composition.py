@@ -146,12 +146,6 @@ def test_nothing_that_a_gap_may_hold_is_referred_to() -> None:
     assert "*1" not in shown(json.dumps([webhook()] * 3 + [{"n": number, "log": logs(3)} for number in range(40)]), 300)
 
 
-def test_options_reach_the_view() -> None:
-    source = "The rows:\n" + json.dumps([{"id": n, "body": json.dumps({"a": n, "b": "x y"})} for n in range(100)])
-    assert "!json" in shown(source, 150)
-    assert "!json" not in shown(source, 150, options=Options(embedded_json=False))
-
-
 def test_an_empty_text_has_no_preview_where_nothing_fits() -> None:
     with pytest.raises(ValueError, match="expected a limit of at least"):
         preview("", limit=-1, opening=OPENING, counter=counter)

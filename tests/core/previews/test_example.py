@@ -31,7 +31,7 @@ TEXTS_OF_LINES = {
 @pytest.mark.parametrize("source", TEXTS_OF_LINES.values(), ids=TEXTS_OF_LINES)
 def test_the_example_for_a_text_asks_for_the_lines_in_its_middle(source: str) -> None:
     # A reader takes the numbers for those of the lines that the preview is said to be of.
-    head = preview(source, limit=300, opening=OPENING, counter=counter, is_queried=True).split("\n")[0]
+    head = preview(source, limit=400, opening=OPENING, counter=counter, is_queried=True).split("\n")[0]
     assert head.startswith(f"[preview of {count_lines(source):,} line")
     example = re.search(r"; e\.g\. query: (select text from lines where n between \d+ and \d+)]", head)
     assert example

@@ -5,7 +5,7 @@ import json
 from accp_core.previews import preview
 from accp_core.previews.facts import facts_of
 from accp_core.previews.marks import Marks
-from accp_core.previews.units import MAX_RATED, _nest, candidate_spans
+from accp_core.previews.units import MAX_RATED, candidate_spans
 from accp_core.tables import tables_of
 from tests.adapters.langgraph.jobs import ROWS
 
@@ -26,19 +26,6 @@ def test_of_a_word_the_first_and_the_last_places_are_rated() -> None:
     assert all(f"zebra {number} " in found for number in (0, 1, 18, 19))
     few = "\n".join([*lines[:1_350], *lines[2_500:]])
     assert "zebra 8 " in rated(few, "zebra")
-
-
-def test_a_close_without_an_open_changes_nothing() -> None:
-    parents: list[tuple[int, int | None]] = []
-    _nest(parents, "}", 0)
-    assert parents == []
-
-
-def test_a_close_ends_the_innermost_open() -> None:
-    parents: list[tuple[int, int | None]] = []
-    for piece, line in enumerate(("a {", "b [{", "}]")):
-        _nest(parents, line, piece)
-    assert parents == [(0, None)]
 
 
 def test_large_lists_in_cells_are_counted() -> None:

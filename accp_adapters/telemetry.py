@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -61,6 +62,8 @@ _MAX_KEYS: Final = 32
 _TRACE_FIELDS: Final = ("traceparent", "tracestate")
 _MAX_TRACE: Final = 512
 """Characters of a field that names a trace; a longer one is left out."""
+_MAX_KEPT: Final = 1_000
+"""Pairs of a tool and a reason that are counted."""
 _MAX_NAME: Final = 100
 """Characters of the name of a tool, an agent or a thread."""
 
@@ -115,19 +118,22 @@ class Stats:
     """Times that a store failed; what it should have kept is tried again."""
     projection_failures: int = 0
     """Messages that were sent as they were because their projection raised."""
+    kept: Counter[str] = field(default_factory=Counter)
+    """Results that were sent as they were, by tool and reason: "search: prose"."""
 
     def __add__(self, other: Stats) -> Stats:
         """Return the sums of both."""
-        names = [field.name for field in fields(self)]
+        names = [each.name for each in fields(self)]
         return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in names})
 
     def __str__(self) -> str:
         """Return the totals that are not zero: "Stats(rewritten=1, tokens_before=24083, tokens_after=470)"."""
-        return f"Stats({', '.join(f'{name}={total}' for name, total in self.to_json().items() if total)})"
+        totals = {**self.to_json(), "kept": dict(self.kept)}
+        return f"Stats({', '.join(f'{name}={total}' for name, total in totals.items() if total)})"
 
     def to_json(self) -> dict[str, int]:
         """Return the totals by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: getattr(self, name) for name in METRICS}
 
 
 _COUNTED: Final = (
@@ -238,6 +244,17 @@ class Telemetry:
         """Tell that a store failed; `reason` names the store and the class of its error."""
         _log.warning("%s: %s", self._adapter, reason)
         self._tell(Stats(store_failures=1))
+
+    def kept(self, results: Sequence[tuple[str, str]]) -> None:
+        """Tell which results stay as they are: the tool and the reason of each."""
+        for source, reason in results:
+            _log.info("%s: %s stays as it is: %s", self._adapter, source, reason)
+        with self._lock:
+            named = (f"{source[:_MAX_NAME]}: {reason}" for source, reason in results)
+            more = Counter(
+                each if each in self._stats.kept or len(self._stats.kept) < _MAX_KEPT else "others" for each in named
+            )
+            self._stats += Stats(kept=more)
 
     def projection_failed(self, messages: int) -> None:
         """Count messages that are sent as they were because their projection raised; the projector logs why."""

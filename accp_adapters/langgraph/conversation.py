@@ -52,6 +52,8 @@ class ProjectedMessages:
     """The messages that changed and that no earlier call of the model was sent, each with its projection."""
     failed: int
     """How many messages that no earlier call was sent stay as they are because their projection raised."""
+    kept: list[tuple[BaseMessage, str]]
+    """The results of tools that no earlier call was sent and that stay as they are, each with the reason."""
     offers_tool: bool
     """Whether the messages need the fetch tool, see `ProjectedPrompt`."""
 
@@ -91,6 +93,7 @@ class MessageProjector:
             stored={message.id or "": shown.stored for message, shown in pairs if shown.stored},
             rewritten=[pair for pair in unsent if pair[1].is_changed],
             failed=sum(shown.failed for _, shown in unsent),
+            kept=[(message, shown.kept) for message, shown in unsent if shown.kept],
             offers_tool=prompt.offers_tool,
         )
 

@@ -88,6 +88,8 @@ class PreparedCall:
     """The update of the private state after the call."""
     rewritten: tuple[RewritingRecord, ...] = ()
     """What the model is sent in another form for the first time."""
+    kept: tuple[tuple[str, str], ...] = ()
+    """The results that stay as they are, for the first time: the tool and the reason of each."""
     failed: int = 0
     """Messages that are sent as they are for the first time because their projection raised."""
 
@@ -186,6 +188,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         policy: Policy | str | None = None,
         *,
         store: stores.Store | str | None = None,
+        apply: bool = True,
     ) -> None:
         """Project by `policy`.
 
@@ -194,6 +197,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             store: A `ColdStore`, a LangGraph `BaseStore` or an address (`sqlite:PATH`, `redis://HOST`): it keeps the
                 texts behind references as well, so that these survive what removes messages from the state: summaries,
                 trimming. None: the state alone opens them.
+            apply: Whether the model is sent the projection. False: nothing changes, and `stats` counts what would be
+                sent; a reference that would be made opens nothing.
 
         Raises:
             ValueError: An option has no such value; it names the option and the value.
@@ -204,12 +209,13 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         chosen = Policy.of(policy)
         self._policy: Final = chosen
         self._projector: Final = MessageProjector(self._policy)
-        self._store: Final = stores.opened(store)
+        self._applies: Final = apply
+        self._store: Final = stores.opened(store) if apply else None
         self._telemetry: Final = Telemetry("langgraph")
         self._has_checked_tools = False
         self._passing: Final = Passing(chosen, self._store, self._telemetry)
         self.describe_call: Final = self._passing.describe
-        self.tools = [private_fetch_tool(chosen, self._store, self._telemetry)] if self._policy.previews else []
+        self.tools = [private_fetch_tool(chosen, self._store, self._telemetry)] if apply and chosen.previews else []
 
     def before_agent(self, state: AccpState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Give a thread whose texts are stored a session."""
@@ -228,6 +234,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         with self._telemetry.model_call(agent_name(), thread_id()):
             call = self._prepare(request)
             self._tell(call)
+            if not self._applies:
+                return handler(request)
             if store := stores.choose(self._store, None):
                 with self._storing(call.update):
                     call.retention.apply(store)
@@ -243,6 +251,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         with self._telemetry.model_call(agent_name(), thread_id()):
             call = await asyncio.to_thread(self._prepare, request)
             self._tell(call)
+            if not self._applies:
+                return await handler(request)
             if store := stores.choose(self._store, None):
                 with self._storing(call.update):
                     await stores.in_thread(call.retention.apply, store)
@@ -253,7 +263,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         """Take over the texts that an agent which runs as this tool cites in its answer."""
         if (own := self._own_fetch(request)) and not is_refused(answer := self.tools[0].invoke(own)):
             return cast(ToolMessage, answer)
-        return self._passing.call(request, handler)
+        return handler(request) if not self._applies else self._passing.call(request, handler)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolAnswer]]
@@ -261,7 +271,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         """`wrap_tool_call`, asynchronously."""
         if (own := self._own_fetch(request)) and not is_refused(answer := await self.tools[0].ainvoke(own)):
             return cast(ToolMessage, answer)
-        return await self._passing.acall(request, handler)
+        return await (self._passing.acall(request, handler) if self._applies else handler(request))
 
     def stats(self) -> Stats:
         """Return what this middleware has done in this process: rewritten messages, tokens, references."""
@@ -295,6 +305,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             retention=retention,
             update=update,
             failed=shown.failed,
+            kept=tuple((message.name or message.type, reason) for message, reason in shown.kept),
             rewritten=tuple(
                 RewritingRecord(
                     source=message.name or message.type,
@@ -342,8 +353,12 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         """Tell what is sent in another form; the stream mode "custom" gets the sums."""
         if call.failed:
             self._telemetry.projection_failed(call.failed)
+        if call.kept:
+            self._telemetry.kept(call.kept)
         if call.rewritten:
-            call.request.runtime.stream_writer({"accp": self._telemetry.rewritten(call.rewritten)})
+            told = {"accp": self._telemetry.rewritten(call.rewritten)}
+            if self._applies:
+                call.request.runtime.stream_writer(told)
 
     def _project(self, request: ModelRequest) -> ProjectedMessages:
         state = messages_of(request.state)

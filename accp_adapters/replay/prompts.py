@@ -39,6 +39,8 @@ class SentMessage:
     text: str
     reference: str = ""
     """The reference that opens the whole recorded text; empty: there is none."""
+    kept: str = ""
+    """Why it is sent as recorded, see `Projected.kept`; empty: it is not, or nobody says."""
 
 
 Rewriter: TypeAlias = Callable[[RecordedMessage], SentMessage]
@@ -329,7 +331,7 @@ class _Middleware:
         changed = {
             position: sent
             for each, shown in zip(seen, prompt.messages, strict=True)
-            if shown.is_changed
+            if shown.is_changed or shown.kept
             for position, sent in self._sent(each, shown)
         }
         return changed, prompt.offers_tool
@@ -339,6 +341,8 @@ class _Middleware:
         for position, text in zip(seen.positions, shown.blocks, strict=True):
             if text is not None:
                 yield position, SentMessage(text=text, reference=references.get(self._text(position), ""))
+            elif shown.kept:
+                yield position, SentMessage(text=self._text(position), kept=shown.kept)
 
     def _text(self, position: int) -> str:
         message: RecordedMessage = self._messages[position]

@@ -130,6 +130,8 @@ class MessageFigures:
     """Whether it is sent as recorded."""
     shown: int
     """How many prompts hold it in this form."""
+    kept: str = ""
+    """Why it is sent as recorded: "prose", "small" …; empty: it is not, or nobody says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,6 +215,7 @@ class _Replayer:
         self._visibility = shared.visibility
         self._cache = PromptCache()
         self._shown: Counter[tuple[int, str]] = Counter()
+        self._kept: dict[int, str] = {}
 
     def replay_call(self, call: RecordedCall) -> CallFigures:
         """Return the figures of the next call."""
@@ -222,6 +225,7 @@ class _Replayer:
         if self._texts:
             self.prompts.append(tuple((position, sent[position].text) for position in call.prompt))
         self._shown.update((i, sent[i].text) for i in foreign)
+        self._kept.update((i, sent[i].kept) for i in foreign)
         needed = self._visibility.needed_values(call, sent, self._one_fetch)
         return CallFigures(
             agent=call.agent,
@@ -245,6 +249,7 @@ class _Replayer:
             sent=self._count(text),
             unchanged=text == message.text,
             shown=shown,
+            kept=self._kept.get(position, "") if text == message.text else "",
         )
 
     def _prompt_parts(self, call: RecordedCall, prompt: SentPrompt) -> list[TokenIds]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final, TypeVar
@@ -111,6 +112,7 @@ class Report:
         self._keep_runs = keep_runs
         self._sources: dict[str, Comparison] = {}
         self._tools: dict[str, ToolTotals] = {}
+        self._kept = Counter[str]()
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[Replay, Replay]], *, keep_runs: int | None = None) -> Report:
@@ -130,6 +132,7 @@ class Report:
         source = _room_for(before.source, self._sources)
         self._sources[source] = _add(self._sources.get(source), replace(compared, name=source))
         for message in after.messages:
+            self._kept.update(filter(None, [message.kept]))
             name = _room_for(message.tool or f"agent {message.sender}", self._tools)
             self._tools[name] = _add(self._tools.get(name), _tool_totals(name, message))
         return run
@@ -162,11 +165,17 @@ class Report:
         word = "Yes" if after.cost * COSTLIER < before.cost else "No"
         return f"{word}: with the policy {self.strategy!r}, {which} {cost} and {tokens}; {_visible(after)}."
 
+    def kept(self) -> str:
+        """Return one line that says why results are sent as recorded: "results sent as recorded: 12 prose, 3 small"."""
+        counted = (f"{count:,} {reason}" for reason, count in self._kept.most_common())
+        return f"results sent as recorded: {', '.join(counted) or 'none'}"
+
     def to_json(self) -> dict[str, Any]:
         """Return the whole report as a JSON value."""
         return {
             "strategy": self.strategy,
             "verdict": self.verdict(),
+            "kept": dict(self._kept),
             "total": asdict(self.total()),
             "sources": [asdict(row) for row in self.by_source()],
             "runs": [run.to_json() for run in self.runs],

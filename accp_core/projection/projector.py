@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from accp_core import view
+from accp_core import documents, view
 from accp_core.compression import Compressed, ResultLimits, as_abstract, compress_once, count_once, share_batch
 from accp_core.ports import TokenCounter
 from accp_core.projection.records import CallRecord, MessageRecord, Projected, Role, ToolForms, texts_in
@@ -34,6 +34,10 @@ _MIN_KNOWN_SHARE: Final = 0.3
 """The share of whole lines that were read before from which on a long text is compared with all that was read."""
 _MIN_ANSWER_SAVING: Final = 200
 """Tokens that markers in an answer of a fetch must save: who asks for a few rows is shown them."""
+_SMALL: Final = 50
+"""Tokens of a result in which there is next to nothing to save."""
+_CHARS_READ: Final = 4_000
+"""The beginning of a result that tells prose from other forms."""
 _JSON: Final = re.compile(r'\s*(?:\{\s*["}]|\[\s*["\[{\]\d-])')
 """How a JSON object or array begins."""
 
@@ -146,7 +150,23 @@ class Projector:
             stored=stored,
             tokens_before=sum(before for before, _ in counted),
             tokens_after=sum(after for _, after in counted),
+            kept=self._reason(record) if record.role is Role.TOOL and not counted else "",
         )
+
+    def _reason(self, record: MessageRecord) -> str:
+        """Return why the result of a tool stays as it is."""
+        tool = self._tool(record)
+        if self._is_fetch(tool):
+            return ""
+        reasons = {
+            "error": record.failed,
+            "excluded": record.stays or self._is_excluded(record),
+            "small": not self._has_over(record.text, _SMALL),
+            "verbatim": self._rules.tools.find(tool) == "verbatim",
+        }
+        known = next((reason for reason, holds in reasons.items() if holds), "")
+        is_prose = not known and not any(documents.read(record.text[:_CHARS_READ]).values())
+        return known or ("prose" if is_prose else "no smaller form")
 
     def _count_shown(self, text: str, block: Compressed | None) -> int:
         return block.tokens_after if block and block.text == text else self._count(text)

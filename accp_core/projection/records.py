@@ -134,6 +134,8 @@ class Projected:
     """Tokens of the blocks and arguments that changed, as they were; of a very long text an estimate."""
     tokens_after: int = 0
     """Tokens of their new texts."""
+    kept: str = ""
+    """Why the result of a tool stays as it is: "small", "prose", "verbatim", "excluded" …; empty: it does not."""
     failed: bool = False
     """Whether something raised, so that the message is sent as it was; the logger "accp" has the cause."""
 

@@ -168,7 +168,7 @@ def _print(reports: list[Report]) -> None:
     headings = ("result of", "messages", "sent as recorded", "tokens in prompts", "with us", "%")
     console.print(plain_table(f"tool results with the policy {reports[0].strategy!r}", headings, tools))
     for report in reports:
-        console.print(report.verdict(), soft_wrap=True)
+        console.print(f"{report.kept()}\n{report.verdict()}", soft_wrap=True)
 
 
 def _check_target(path: Path, inputs: list[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from langchain.agents import create_agent
@@ -233,3 +233,36 @@ def test_a_model_can_be_asked_for_an_answer_that_a_person_reads() -> None:
     state = graph.invoke({"messages": "go"})
     assert middleware.expand(state["messages"][-1].text, state) == f"It is {SOURCE}."
     assert middleware.expand(f"It is ${key_of('gone')}.", state) == f"It is ${key_of('gone')}."
+
+
+RESULTS: Final = {
+    "orders": json.dumps([{"id": n, "of": n * 7919 % 1009} for n in range(900)]),
+    "story": "The quick words of a long story go on. " * 20,
+    "ping": "ok",
+    "read_file": "x = 1\n" * 80,
+    "token": json.dumps("y" * 600),
+    "raw": json.dumps([{"a": 1}] * 90),
+}
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_observing_changes_no_prompt_and_counts_what_would_be_sent_and_why_results_stay(
+    asynchronous: bool,
+) -> None:
+    observer = AccpMiddleware(Policy(tools={"raw": "as_is"}), apply=False)
+
+    async def run(*middleware: AccpMiddleware) -> tuple[ScriptedModel, dict[str, Any]]:
+        model = ScriptedModel(script=[*(calls(call(name, f"c-{name}")) for name in RESULTS), "done"])
+        tools = [tool(name, description="x")(lambda text=text: text) for name, text in RESULTS.items()]
+        agent = create_agent(model, tools, middleware=middleware)
+        asked: Any = {"messages": [HumanMessage("go", id="1")]}
+        return model, await agent.ainvoke(asked) if asynchronous else agent.invoke(asked)
+
+    (plain, state), (observed, same) = await run(), await run(observer)
+    assert observed.tool_names == plain.tool_names
+    assert [[m.text for m in prompt] for prompt in observed.received] == [[m.text for m in p] for p in plain.received]
+    assert same.keys() == state.keys()
+    stats = observer.stats()
+    assert (stats.rewritten, stats.references_made) == (1, 1) and stats.tokens_after < stats.tokens_before / 5
+    kept = ["story: prose", "ping: small", "read_file: verbatim", "token: no smaller form", "raw: excluded"]
+    assert stats.kept == dict.fromkeys(kept, 1) and "'ping: small': 1" in str(stats)

@@ -159,21 +159,16 @@ def test_hostile_repetition_takes_linear_time(build: Callable[[int], str]) -> No
     assert grows_in_proportion(run, 4_000)
 
 
-def changed_rows(kind: str, turn: int) -> Callable[[list[dict[str, Any]]], None]:
-    """Return what happens to a table between two reads of it."""
-
-    def change(rows: list[dict[str, Any]]) -> None:
-        row = rows[turn * 7 % len(rows)]
-        row["total"] += 1.5
-        match kind:
-            case "new":
-                rows.insert(turn % 2 * len(rows), {**row, "id": 2000 + turn})
-            case "gone":
-                rows.remove(row)
-            case "sorted":
-                rows.sort(key=lambda each: -float(each["total"]))
-
-    return change
+def change(kind: str, turn: int, rows: list[dict[str, Any]]) -> None:
+    """Do what happens to a table between two reads of it."""
+    row = rows[turn * 7 % len(rows)]
+    row["total"] += 1.5
+    if kind == "new":
+        rows.insert(turn % 2 * len(rows), {**row, "id": 2000 + turn})
+    if kind == "gone":
+        rows.remove(row)
+    if kind == "sorted":
+        rows.sort(key=lambda each: -float(each["total"]))
 
 
 IN: Final[dict[str, Callable[[list[dict[str, Any]], int], Any]]] = {
@@ -202,7 +197,7 @@ def test_thirty_reads_of_a_table_are_it_and_its_changes_which_restore_exactly(ki
     repeats, reader, sums = Repeats(), Repeats(), [0, 0, 0]
     for turn in range(30):
         if turn:
-            changed_rows(kind, turn)(rows)
+            change(kind, turn, rows)
         polled = IN.get(kind, lambda rows, _: rows)(rows, turn)
         view = render(polled, counter=counter)
         shown = repeats.shorten(view, counter=counter, unit="rows")

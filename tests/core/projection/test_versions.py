@@ -101,11 +101,6 @@ def test_a_version_of_many_removed_lines_names_their_numbers() -> None:
     assert second.split("\n")[1:] == ["-91 to 200: 110 lines"]
 
 
-def test_an_equal_text_is_no_later_version() -> None:
-    _, second = results(FILE, FILE)
-    assert second.startswith("[as above: ")
-
-
 def test_a_fetched_answer_leaves_out_lines_that_stand_in_an_ordinary_result() -> None:
     limits = ResultLimits(inline=16_000)
     projector = Projector(ProjectionRules(counter=counter, open_with="accp_fetch", limits=limits, batch_limit=16_000))

@@ -23,21 +23,9 @@ from accp_core.references import StoredText, short_reference
 from accp_core.view.text import render_document
 
 __all__ = [
-    "ENTRY_BYTES",
-    "MIN_PREVIEW",
-    "Compressed",
-    "ResultLimits",
-    "Source",
-    "abridge",
-    "as_abstract",
-    "bytes_of",
-    "compress",
-    "compress_blocks",
-    "compress_once",
-    "count_once",
-    "share_batch",
-    "share_limits",
-]
+    "ENTRY_BYTES", "MIN_PREVIEW", "Compressed", "ResultLimits", "Source", "abridge", "as_abstract", "bytes_of",
+    "compress", "compress_blocks", "compress_once", "count_once", "share_batch", "share_limits",
+]  # fmt: skip
 
 
 MIN_PREVIEW: Final = 60

@@ -20,24 +20,10 @@ from accp_core.references import StoredText
 from accp_core.strict_json import compact_json
 
 __all__ = [
-    "SESSION_KEY",
-    "MessageProjector",
-    "ProjectedMessages",
-    "agent_name",
-    "as_json",
-    "count_tokens",
-    "find_request",
-    "graph_session",
-    "has_thoughts",
-    "messages_of",
-    "new_session",
-    "private_session",
-    "projector_after",
-    "state_value",
-    "thread_id",
-    "thread_session",
-    "without_thoughts",
-]
+    "SESSION_KEY", "MessageProjector", "ProjectedMessages", "agent_name", "as_json", "count_tokens", "find_request",
+    "graph_session", "has_thoughts", "messages_of", "new_session", "private_session", "projector_after", "state_value",
+    "thread_id", "thread_session", "without_thoughts",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

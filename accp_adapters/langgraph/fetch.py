@@ -45,15 +45,9 @@ from accp_core.projection import ToolForms
 from accp_core.references import StoredText, check_grant, checked_text, is_hash_key, is_named, key_of, parse_reference
 
 __all__ = [
-    "OpenedTexts",
-    "Passing",
-    "fetch_tool",
-    "is_own",
-    "is_refused",
-    "private_fetch_tool",
-    "private_texts",
+    "OpenedTexts", "Passing", "fetch_tool", "is_own", "is_refused", "private_fetch_tool", "private_texts",
     "refusals_as_tool_errors",
-]
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,21 +14,9 @@ from accp_core.compression import ResultLimits
 from accp_core.references import StoredText
 
 __all__ = [
-    "FILE_READERS",
-    "CallRecord",
-    "MessageRecord",
-    "Projected",
-    "Resolve",
-    "ResultForm",
-    "Role",
-    "ToolForm",
-    "ToolForms",
-    "attribute",
-    "check_tool_forms",
-    "is_program",
-    "resolve",
-    "texts_in",
-]
+    "FILE_READERS", "CallRecord", "MessageRecord", "Projected", "Resolve", "ResultForm", "Role", "ToolForm",
+    "ToolForms", "attribute", "check_tool_forms", "is_program", "resolve", "texts_in",
+]  # fmt: skip
 
 
 class Role(StrEnum):

@@ -10,7 +10,7 @@ from typing import Any, Final
 from accp_core.documents import BYTE_ORDER_MARK, Document, Literal, Value, json_document, json_lines, read
 from accp_core.documents.grids import GRIDS
 from accp_core.documents.grids.cells import distinct_names, rows_of
-from accp_core.documents.inference import Inference, infer_tables
+from accp_core.documents.inference import Inference, heading_above, infer_tables, join_sections
 from accp_core.documents.inference.columns import sums_up
 from accp_core.documents.omissions import omits_text
 from accp_core.tables.build import tables_of
@@ -137,11 +137,11 @@ def _opened(document: Document, *, is_cut: bool) -> OpenedText:
     ids = {id(part.value) for part, is_grid in zip(parts, are_grids, strict=True) if is_grid}
     rest = [value for value in found if id(value) not in ids]
     sums = [is_grid and _sums_up(part.value) for part, is_grid in zip(parts, are_grids, strict=True)]
-    grids = [
-        part.value[:-1] if is_sum else part.value
+    grids = join_sections(
+        (_heading_of(document, part.start), part.value[:-1] if is_sum else part.value)
         for part, is_grid, is_sum in zip(parts, are_grids, sums, strict=True)
         if is_grid
-    ]
+    )
     lines = [text.count("\n", 0, part.end) + 1 for part, is_sum in zip(parts, sums, strict=True) if is_sum]
     return OpenedText(
         value=found[0] if len(found) == 1 else found,
@@ -152,6 +152,13 @@ def _opened(document: Document, *, is_cut: bool) -> OpenedText:
         grids=(*grids, records_of(rest)) if grids and rest else tuple(grids),
         outside=tuple(sorted([*document.lines_outside, *((line, line) for line in lines)])),
     )
+
+
+def _heading_of(document: Document, start: int) -> str:
+    """Return the heading above the value that starts at a position."""
+    before = max((part.end for part in document.values() if part.end <= start), default=0)
+    lines = document.source[before:start].split("\n")
+    return heading_above(lines, len(lines) - 1, 0)
 
 
 def _sums_up(rows: Any) -> bool:
@@ -179,7 +186,10 @@ def _infer(document: Document) -> Inference:
 def _inferred(document: Document, found: Inference, *, is_cut: bool) -> OpenedText:
     lines = document.source.split("\n")
     named = [name_columns(table, lines) for table in found.tables]
-    grids = [rows_of(distinct_names(table.columns, len(table.columns)), table.rows) for table in named]
+    grids = join_sections(
+        (table.heading, rows_of(distinct_names(each.columns, len(each.columns)), each.rows))
+        for table, each in zip(found.tables, named, strict=True)
+    )
     runs: list[tuple[int, int]] = []
     for number in found.outside:
         is_next = runs and runs[-1][1] == number - 1

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, groupby, takewhile
 from typing import Final
 
+from accp_core.documents.grids.cells import Rows
 from accp_core.documents.inference.columns import (
     ALIGNED,
     DELIMITED,
@@ -45,7 +46,7 @@ from accp_core.documents.inference.records import (
     segments_of,
 )
 
-__all__ = ["Inference", "InferredTable", "infer_tables"]
+__all__ = ["Inference", "InferredTable", "heading_above", "infer_tables", "join_sections"]
 
 _ALL_RULES: Final = frozenset({ALIGNED, ANCHORED, BLOCKS, PAIRS, SETTINGS, TEMPLATE, *DELIMITED.values()})
 _MIN_BITS: Final = 18.0
@@ -57,6 +58,8 @@ _MAX_CODE: Final = 0.3
 """The share of the lines of a reading that may look like code."""
 _TRIED: Final = 16
 """Lines on which a header is tried before all are read below it."""
+_SECTION: Final = "section"
+"""The column of headings."""
 _MAX_CHARS: Final = 4_000_000
 _SAMPLED: Final = 1_500
 """Lines of a text from which on samples say whether it is read, and by which rules."""
@@ -88,6 +91,8 @@ class InferredTable:
     """The texts of the cells; None: the row has none there."""
     lines: tuple[int, ...]
     """The number of the first line of each row, from 1."""
+    heading: str
+    """The line above it that says what it is; empty: there is none, or a column has those of its sections."""
     is_named: bool
     """Whether the text names all columns; else its lines are read as text, too."""
 
@@ -129,9 +134,10 @@ def infer_tables(text: str) -> Inference:
             tuple(each.columns),
             tuple(each.rows),
             tuple(number + 1 for number in each.lines),
+            heading,
             is_named=each.is_headed and "text" not in each.columns,
         )
-        for each in _merge(lines, found)
+        for each, heading in _merge(lines, found)
     )
     return Inference(tuple(tables), rest)
 
@@ -345,19 +351,19 @@ def _choose(readings: Iterable[Reading]) -> list[Reading]:
     return chosen[::-1]
 
 
-def _merge(lines: Sequence[str], readings: Sequence[Reading]) -> list[Reading]:
+def _merge(lines: Sequence[str], readings: Sequence[Reading]) -> list[tuple[Reading, str]]:
     """Join tables of the same columns: the pages of one, or sections, whose headings become a column."""
     groups: dict[tuple[object, ...], list[tuple[Reading, str]]] = {}
     end = 0
     for each in readings:
         key = (each.how, *each.columns) if each.is_headed else (each.how, len(each.columns))
-        groups.setdefault(key, []).append((each, _heading(lines, each.start, end)))
+        groups.setdefault(key, []).append((each, heading_above(lines, each.start, end)))
         end = each.end
     return [_joined(group) for group in groups.values()]
 
 
-def _heading(lines: Sequence[str], start: int, end: int) -> str:
-    """Return the first line of the paragraph right above a table; empty: there is none."""
+def heading_above(lines: Sequence[str], start: int, end: int) -> str:
+    """Return the first line of the paragraph right above a table, behind the line `end`; empty: there is none."""
     at = start - 1
     while at >= max(end, start - 3) and not lines[at].strip():
         at -= 1
@@ -367,11 +373,41 @@ def _heading(lines: Sequence[str], start: int, end: int) -> str:
     return heading if len(heading) < 200 and not RULE.fullmatch(heading) else ""
 
 
-def _joined(group: Sequence[tuple[Reading, str]]) -> Reading:
-    first = group[0][0]
+def _joined(group: Sequence[tuple[Reading, str]]) -> tuple[Reading, str]:
+    first, above = group[0]
     if len(group) == 1:
-        return first
+        return first, above
     is_named = len({heading for _, heading in group}) > 1
-    columns = [*first.columns, "section"] if is_named else first.columns
+    columns = [*first.columns, _SECTION] if is_named else first.columns
     rows = [[*row, heading or None] if is_named else row for each, heading in group for row in each.rows]
-    return replace(first, columns=columns, rows=rows, lines=[number for each, _ in group for number in each.lines])
+    lines = [number for each, _ in group for number in each.lines]
+    return replace(first, columns=columns, rows=rows, lines=lines), "" if is_named else above
+
+
+def join_sections(tables: Iterable[tuple[str, Rows]]) -> list[Rows]:
+    """Return tables, those that are the sections of one as one table with their headings as a column.
+
+    Tables one below the other are so if they have the same columns, or if both have headings and share the first column
+    and another one.
+    """
+    groups: list[list[tuple[str, Rows]]] = []
+    for heading, rows in tables:
+        above, last = groups[-1][-1] if groups else ("", [])
+        before, names = _names_in(last), _names_in(rows)
+        is_alike = bool(heading and above) and before[:1] == names[:1] and len({*before} & {*names}) > 1
+        if groups and (before == names or is_alike):
+            groups[-1].append((heading, rows))
+        else:
+            groups.append([(heading, rows)])
+    return [_with_sections(group) for group in groups]
+
+
+def _names_in(rows: Rows) -> list[str]:
+    """Return the names of the columns of a grid, of which a row may have fewer."""
+    return max(map(list, rows), key=len, default=[])
+
+
+def _with_sections(group: Sequence[tuple[str, Rows]]) -> Rows:
+    if len({heading for heading, _ in group}) == 1:
+        return [row for _, rows in group for row in rows]
+    return [row | {_SECTION: heading or None} for heading, rows in group for row in rows]

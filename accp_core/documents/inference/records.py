@@ -172,7 +172,9 @@ def read_anchored(lines: Sequence[str], start: int, end: int) -> Reading | None:
     at = [number for number in range(start, end) if lines[number].strip() and not lines[number].startswith("#")]
     if len(at) < 3 or not (anchors := _anchors([tokens_of(lines[number]) for number in at[:SAMPLE]])):
         return None
-    if all("  " in lines[number].strip() for number in at[:SAMPLE]):
+    # Words in columns, and lines that begin with a time or a number, are read by their places.
+    is_placed = all("  " in lines[number].strip() for number in at[:SAMPLE])
+    if is_placed or top_class(tokens_of(lines[number])[0] for number in at[:SAMPLE]) in STRONG:
         return None
     cut = {number: cells for number in at if (cells := _cut_at(tokens_of(lines[number]), anchors)) is not None}
     odd = len(at) - len(cut)

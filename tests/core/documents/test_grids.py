@@ -330,11 +330,11 @@ def test_each_grid_of_a_text_is_a_table_beside_its_lines() -> None:
     source = f"$ psql\n{FORMS['psql']}(3 rows)\n\n## Others\n\n{FORMS['Markdown']}\nAnd JSON:\n{JSON}\n"
     opened = open_text(source)
     assert [(table.name, len(table.rows)) for table in opened.tables()] == [
-        ("rows", 3),
+        ("rows", 6),
         ("rows_2", 3),
-        ("rows_3", 3),
         ("lines", source.count("\n")),
     ]
+    assert {row["section"] for row in opened.tables()[0].rows} == {"$ psql", "## Others"}
     assert repr(opened.value) == repr([PEOPLE] * 3)
     assert opened.prose == source
     view = render_text(source, counter=len)

@@ -24,7 +24,7 @@ from accp_adapters.fetching import (
     passed_requests,
     passed_text,
     read_request,
-)
+)  # fmt: skip
 from accp_adapters.langchain import program_calls, texts_in
 from accp_adapters.langgraph import grants, stores
 from accp_adapters.langgraph.conversation import (

@@ -17,7 +17,7 @@ from accp_core.projection.records import (
     check_tool_forms,
     is_program,
     resolve,
-)
+)  # fmt: skip
 from accp_core.projection.repeats import Repeats, Shortened
 
 __all__ = [

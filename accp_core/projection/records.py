@@ -122,7 +122,7 @@ class Projected:
     """Tokens of the blocks and arguments that changed, as they were; of a very long text an estimate."""
     tokens_after: int = 0
     """Tokens of their new texts."""
-    kept: str = ""
+    kept: str = field(default="", compare=False)
     """Why the result of a tool stays as it is: "small", "prose", "verbatim", "excluded" …; empty: it does not."""
     failed: bool = False
     """Whether something raised, so that the message is sent as it was; the logger "accp" has the cause."""

@@ -32,7 +32,7 @@ from accp_core.projection.changes import (
     changes_between,
     fenced,
     units_of,
-)
+)  # fmt: skip
 
 __all__ = ["Repeats", "Shortened", "Unit"]
 

@@ -24,7 +24,7 @@ from accp_core.references import find_references
 from accp_core.tables.values import Kind
 
 __all__ = ["ComparedColumn", "Expr", "Names", "Output", "ResolvedQuery", "Scope", "Source", "merged"]
-__all__ += ["name_of_kind", "spelling_of"]
+__all__ += ["join_parents", "name_of_kind", "place", "row_number", "spelling_of"]
 
 _BARE_TEXT: Final = re.compile(r"[^\s,()'\"`;]+")
 _NULLS: Final = frozenset(("NULL", "NONE", "NIL", "UNDEFINED"))
@@ -378,6 +378,35 @@ class Names(Tokens):
         forms = [_form(each.column.stored) if each.column and each.text is None else "" for each in (one, other)]
         if all(forms) and forms[0] != forms[1]:
             raise refuse("expected times of one form, found others; compare datetime(…) of both")
+
+
+def place(table: NamedTable) -> str:
+    """Return the name of a table in the connection of a query."""
+    return f"r{table.number}.{quote(table.name)}"
+
+
+def join_parents(table: NamedTable, catalog: Catalog, alias: str) -> tuple[str, str]:
+    """Return the joins of a child table with the tables whose rows hold its rows, and the columns that name those.
+
+    Of the parent that is its name or number, and from there on also the key of the next one.
+    """
+    link, child = table.stored.source.parent, quote(alias)
+    joins, columns, key = "", "", catalog.key_of(table)
+    while link is not None:
+        parent, name = catalog.find(link.table, key), f"accp_parent_{len(joins)}"
+        above = parent.stored.source.parent
+        joins += f" LEFT JOIN {place(parent)} AS {name} ON {name}.{quote(link.key)} = {child}.{quote(link.column)}"
+        names = dict.fromkeys([*parent.stored.source.naming(link.key), *([above.column] if above else [])])
+        columns += "".join(f", {name}.{quote(each)} AS {quote(f'{parent.name}.{each}')}" for each in names)
+        link, child = above, name
+    return joins, columns
+
+
+def row_number(source: Source) -> str:
+    """Return a name that SQLite gives to the number of a row; "" where columns have all of them."""
+    columns = {name.casefold() for name in source.table.columns} if source.table else set()
+    name = next((name for name in ("rowid", "_rowid_", "oid") if name not in columns), "")
+    return f"{quote(source.alias)}.{name}" if name else ""
 
 
 def merged(parts: Sequence[Expr]) -> Expr:

@@ -24,8 +24,11 @@ from accp_adapters.fetching.sql.names import (
     ResolvedQuery,
     Scope,
     Source,
+    join_parents,
     merged,
     name_of_kind,
+    place,
+    row_number,
     spelling_of,
 )
 from accp_adapters.fetching.sql.tables import Catalog, NamedTable, StoredColumn, find_name, quote, quoted_name, refuse
@@ -95,34 +98,6 @@ def resolve_condition(query: str, table: NamedTable, catalog: Catalog) -> Resolv
     return _Parser(query, catalog, condition=table).whole_condition(table)
 
 
-def _place(table: NamedTable) -> str:
-    return f"r{table.number}.{quote(table.name)}"
-
-
-def _join_parents(table: NamedTable, catalog: Catalog, alias: str) -> tuple[str, str]:
-    """Return the joins of a child table with the tables whose rows hold its rows, and the columns that name those.
-
-    Of the parent that is its name or number, and from there on also the key of the next one.
-    """
-    link, child = table.stored.source.parent, quote(alias)
-    joins, columns, key = "", "", catalog.key_of(table)
-    while link is not None:
-        parent, name = catalog.find(link.table, key), f"accp_parent_{len(joins)}"
-        above = parent.stored.source.parent
-        joins += f" LEFT JOIN {_place(parent)} AS {name} ON {name}.{quote(link.key)} = {child}.{quote(link.column)}"
-        names = dict.fromkeys([*parent.stored.source.naming(link.key), *([above.column] if above else [])])
-        columns += "".join(f", {name}.{quote(each)} AS {quote(f'{parent.name}.{each}')}" for each in names)
-        link, child = above, name
-    return joins, columns
-
-
-def _row_number(source: Source) -> str:
-    """Return a name that SQLite gives to the number of a row; "" where columns have all of them."""
-    columns = {name.casefold() for name in source.table.columns} if source.table else set()
-    name = next((name for name in ("rowid", "_rowid_", "oid") if name not in columns), "")
-    return f"{quote(source.alias)}.{name}" if name else ""
-
-
 class _Parser(Names):
     """One walk through a query, which changes its words where they stand."""
 
@@ -157,10 +132,10 @@ class _Parser(Names):
                 conditions.append(f"({self._sql(start, self._at)})")
             if not self._take(",") and self._token.kind != "end":
                 raise self._unexpected("AND, OR or the end of the condition")
-        joins, of_parents = ("", "") if columns else _join_parents(table, self._catalog, table.name)
+        joins, of_parents = ("", "") if columns else join_parents(table, self._catalog, table.name)
         shown = [f"{quote(table.name)}.{quote(name)}" for name in columns or table.stored.own_columns]
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        sql = f"SELECT {', '.join(shown)}{of_parents} FROM {_place(table)} AS {quote(table.name)}{joins}{where}"
+        sql = f"SELECT {', '.join(shown)}{of_parents} FROM {place(table)} AS {quote(table.name)}{joins}{where}"
         self.query.sql, self.query.tables, self.query.shows_rows = sql, [table, *self.query.tables], not columns
         self.query.words = ["SELECT", *self.query.words]
         return self.query
@@ -269,7 +244,7 @@ class _Parser(Names):
     def _of_table(self, table: NamedTable, alias: str) -> str:
         self._scope.sources.append(Source(alias, table))
         self.query.tables.append(table)
-        return f"{_place(table)} AS {quote(alias)}"
+        return f"{place(table)} AS {quote(alias)}"
 
     def _expressions(self) -> list[Expr]:
         """Take expressions between commas, and the words around them that SQLite alone needs."""
@@ -332,7 +307,7 @@ class _Parser(Names):
             free = table.name if table.name.casefold() not in taken else f"{table.name}_{len(taken) + 1}"
             sql = self._of_table(table, alias or free)
             self._at, alias_behind = behind, self._at
-            self._replace(start, _place(table) if alias else sql)
+            self._replace(start, place(table) if alias else sql)
             self._at = alias_behind
 
     def _refuse_path(self, start: int) -> None:
@@ -373,7 +348,7 @@ class _Parser(Names):
                 self.query.shows_rows = True
                 table = sources[0].table if len(self._scope.sources) == 1 else None
                 if table and not self.query.has(*_COMPOUND, "GROUP", "DISTINCT"):
-                    joins, of_parents = _join_parents(table, self._catalog, sources[0].alias)
+                    joins, of_parents = join_parents(table, self._catalog, sources[0].alias)
                     self._last.sql += of_parents
             if not self._take(","):
                 break
@@ -426,7 +401,7 @@ class _Parser(Names):
         """Return the order of the tables, also where ORDER BY has ties: SQLite chooses which table is read first."""
         sources, query = self._scope.sources, self.query
         is_rows = all(source.table for source in sources) and not self._scope.is_compound
-        rowids = [] if query.has(*_COMPOUND, "GROUP", "DISTINCT") else [_row_number(source) for source in sources]
+        rowids = [] if query.has(*_COMPOUND, "GROUP", "DISTINCT") else [row_number(source) for source in sources]
         return rowids if is_rows and all(rowids) and (len(sources) > 1 or query.has("OVER")) else []
 
     # Expressions, by how tightly their operators bind.

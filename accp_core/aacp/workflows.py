@@ -9,6 +9,7 @@ where the receiving agent has defaults of its own (section 4.2).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from accp_core.aacp.steps import Workflow, WorkflowEncoder, WorkflowRun, WorkflowStep
@@ -19,10 +20,10 @@ __all__ = ["WORKFLOWS", "ContractEncoder", "ITEncoder", "InvoiceEncoder", "Payro
 class PayrollEncoder(WorkflowEncoder, name="payroll"):
     """A payroll run in six hops."""
 
-    fetch_employees = WorkflowStep(
+    step = partial(WorkflowStep, domain="HR", return_agent="HR-Agent")
+
+    fetch_employees = step(
         task="FETCH",
-        domain="HR",
-        return_agent="HR-Agent",
         priority="1",
         fields={
             "res": "emp_salary",
@@ -41,10 +42,9 @@ class PayrollEncoder(WorkflowEncoder, name="payroll"):
             "{period:period} [as json]",
         ),
     )
-    fetch_budgets = WorkflowStep(
+    fetch_budgets = step(
         task="FETCH",
         domain="FIN",
-        return_agent="HR-Agent",
         priority="1",
         fields={"res": "budget_cc", "period": "{period}", "fields": "{fields}", "fmt": "json"},
         defaults={"fields": ("cc_id", "approved_budget", "ytd_spend")},
@@ -55,10 +55,8 @@ class PayrollEncoder(WorkflowEncoder, name="payroll"):
             "(centre|center|centres|centers) for {period:period} [as json]",
         ),
     )
-    merge_and_calculate = WorkflowStep(
+    merge_and_calculate = step(
         task="MERGE",
-        domain="HR",
-        return_agent="HR-Agent",
         priority="1",
         fields={"rules": "{rules}", "validate": "budget_cc", "period": "{period}", "flags_inherit": "{flags}"},
         defaults={"period": None, "flags": None, "rules": "payroll_v2"},
@@ -68,10 +66,8 @@ class PayrollEncoder(WorkflowEncoder, name="payroll"):
             "calculate [net] (pay|payroll) [for {period:period}] [with rules {rules}]",
         ),
     )
-    generate_report = WorkflowStep(
+    generate_report = step(
         task="REPORT",
-        domain="HR",
-        return_agent="HR-Agent",
         fields={"fmt": "{formats}", "highlight": "REVIEW_REQ", "period": "{period}", "src_prev": "{prev_period}"},
         defaults={"period": None, "prev_period": None, "formats": ("pdf", "xlsx")},
         phrases=(
@@ -81,9 +77,8 @@ class PayrollEncoder(WorkflowEncoder, name="payroll"):
             "{period:period} compared (to|with) {prev_period:period}",
         ),
     )
-    log_run = WorkflowStep(
+    log_run = step(
         task="LOG",
-        domain="HR",
         return_agent="AUD-Agent",
         fields={"period": "{period}", "status": "{status}", "actor": "{actor}", "chain": "{chain}"},
         defaults={
@@ -97,10 +92,8 @@ class PayrollEncoder(WorkflowEncoder, name="payroll"):
             "write audit record (for|of) [monthly] payroll run [for {period:period}]",
         ),
     )
-    send_report = WorkflowStep(
+    send_report = step(
         task="SEND",
-        domain="HR",
-        return_agent="HR-Agent",
         fields={
             "to": "{to}",
             "subj": "payroll_{period!snake}_REVIEW_REQ",
@@ -127,10 +120,10 @@ class PayrollEncoder(WorkflowEncoder, name="payroll"):
 class ITEncoder(WorkflowEncoder, name="it"):
     """The accounts for a new employee in six hops."""
 
-    create_ad_account = WorkflowStep(
+    step = partial(WorkflowStep, domain="IT", return_agent="IT-Agent")
+
+    create_ad_account = step(
         task="BUILD",
-        domain="IT",
-        return_agent="IT-Agent",
         priority="1",
         fields={
             "res": "ad_account",
@@ -141,17 +134,10 @@ class ITEncoder(WorkflowEncoder, name="it"):
         defaults={"department": None, "fields": ("email", "dept", "grp", "pwd_reset")},
         phrases=("(create|build|provision|set up) (ad|active directory) [user] account for [user] {username}",),
     )
-    provision_email = WorkflowStep(
+    provision_email = step(
         task="PROC",
-        domain="IT",
-        return_agent="IT-Agent",
         priority="1",
-        fields={
-            "res": "m365_mailbox",
-            "filter": "usr={username}",
-            "data_ptr": "{email}",
-            "fields": "{fields}",
-        },
+        fields={"res": "m365_mailbox", "filter": "usr={username}", "data_ptr": "{email}", "fields": "{fields}"},
         defaults={"email": None, "fields": ("licence", "sig", "dl")},
         pointers=("email",),
         phrases=(
@@ -159,10 +145,8 @@ class ITEncoder(WorkflowEncoder, name="it"):
             "give [user] {username:user} [m365|outlook|email] mailbox",
         ),
     )
-    provision_vpn = WorkflowStep(
+    provision_vpn = step(
         task="PROC",
-        domain="IT",
-        return_agent="IT-Agent",
         fields={"res": "vpn_access", "filter": "usr={username}", "fields": "{fields}"},
         defaults={"fields": ("profile", "mfa")},
         phrases=(
@@ -170,10 +154,8 @@ class ITEncoder(WorkflowEncoder, name="it"):
             "(provision|enable|set up|grant) vpn [access] for [user] {username:user}",
         ),
     )
-    provision_crm = WorkflowStep(
+    provision_crm = step(
         task="PROC",
-        domain="IT",
-        return_agent="IT-Agent",
         fields={"res": "salesforce_user", "filter": "usr={username}", "fields": "{fields}"},
         defaults={"fields": ("profile", "team", "mgr", "view")},
         phrases=(
@@ -183,10 +165,8 @@ class ITEncoder(WorkflowEncoder, name="it"):
             "add [user] {username:user} to (crm|salesforce)",
         ),
     )
-    provision_badge = WorkflowStep(
+    provision_badge = step(
         task="PROC",
-        domain="IT",
-        return_agent="IT-Agent",
         fields={"res": "badge_access", "filter": "usr={username}", "fields": "{zones}"},
         defaults={"zones": ("main_entrance", "office_floor")},
         phrases=(
@@ -194,9 +174,8 @@ class ITEncoder(WorkflowEncoder, name="it"):
             "give [user] {username:user} [building|office|access|door] badge",
         ),
     )
-    log_provisioning = WorkflowStep(
+    log_provisioning = step(
         task="LOG",
-        domain="IT",
         return_agent="AUD-Agent",
         priority="3",
         fields={"filter": "usr={username}", "status": "ok", "actor": "{actor}", "chain": "{systems}"},
@@ -217,10 +196,10 @@ class ITEncoder(WorkflowEncoder, name="it"):
 class InvoiceEncoder(WorkflowEncoder, name="invoice"):
     """A supplier's invoice in three hops."""
 
-    process_invoice = WorkflowStep(
+    step = partial(WorkflowStep, domain="FIN", return_agent="FIN-Agent")
+
+    process_invoice = step(
         task="PROC",
-        domain="FIN",
-        return_agent="FIN-Agent",
         fields={
             "res": "invoice",
             "sup": "{supplier}",
@@ -236,10 +215,8 @@ class InvoiceEncoder(WorkflowEncoder, name="invoice"):
             "[(against|with|matching)] [purchase order] {purchase_order:order}",
         ),
     )
-    schedule_payment = WorkflowStep(
+    schedule_payment = step(
         task="PROC",
-        domain="FIN",
-        return_agent="FIN-Agent",
         fields={
             "res": "bank_transfer",
             "sup": "{supplier}",
@@ -253,9 +230,8 @@ class InvoiceEncoder(WorkflowEncoder, name="invoice"):
             "(schedule|arrange) (payment|bank transfer|transfer) of {amount,currency:money} to {supplier:company}",
         ),
     )
-    log_invoice = WorkflowStep(
+    log_invoice = step(
         task="LOG",
-        domain="FIN",
         return_agent="AUD-Agent",
         priority="3",
         fields={
@@ -277,10 +253,10 @@ class InvoiceEncoder(WorkflowEncoder, name="invoice"):
 class ContractEncoder(WorkflowEncoder, name="contract"):
     """The review of a contract in three hops."""
 
-    request_review = WorkflowStep(
+    step = partial(WorkflowStep, domain="LEGAL", return_agent="LEG-Agent")
+
+    request_review = step(
         task="FLAG",
-        domain="LEGAL",
-        return_agent="LEG-Agent",
         priority="1",
         fields={
             "type": "{contract_type}",
@@ -293,10 +269,8 @@ class ContractEncoder(WorkflowEncoder, name="contract"):
             "review {contract_type=nda/sla/msa/sow/dpa} with {party:company} [with {risk_level=low/medium/high} risk]",
         ),
     )
-    flag_clause = WorkflowStep(
+    flag_clause = step(
         task="FLAG",
-        domain="LEGAL",
-        return_agent="LEG-Agent",
         priority="1",
         fields={
             "type": "{contract_type}",
@@ -313,9 +287,8 @@ class ContractEncoder(WorkflowEncoder, name="contract"):
             "{party:company} for {issue:identifier} [with {risk=low/medium/high} risk]",
         ),
     )
-    log_review = WorkflowStep(
+    log_review = step(
         task="LOG",
-        domain="LEGAL",
         return_agent="AUD-Agent",
         fields={
             "type": "{contract_type}",

@@ -35,6 +35,8 @@ _KINDS: Final = (
 _AROUND: Final = re.compile(r'"[^"]*"|\[[^\[\]]*\]')
 _NO_LABELS: Final = ("", "time", "section")
 """Names of columns that no word beside their cells gave; such a word makes the line a sentence."""
+_VAGUE: Final = ("", "number", "text")
+"""Names that say no more than a place in the line does."""
 _MARKS: Final = "[]:,=()"
 _MIN_COLUMNS: Final = 3
 """Columns of different cells from which a row is easier to read than its line."""
@@ -69,8 +71,9 @@ def name_columns(table: InferredTable, lines: Sequence[str]) -> NamedTable:
     ]
     named = [(name or _name_of(cells), cells) for name, cells in parts]
     varied = [name for name, cells in named if len(set(cells)) > 1]
+    told = [name for name in varied if name not in _VAGUE]
     is_sentence = any(name not in _NO_LABELS for name, _ in sources) or any(map(_is_prose, columns))
-    is_telling = 2 * sum(map(bool, varied)) > len(varied) >= _MIN_COLUMNS and not is_sentence
+    is_telling = 2 * len(told) > len(varied) >= _MIN_COLUMNS and not is_sentence
     rows = [list(row) for row in zip(*(cells for _, cells in named), strict=True)]
     names = [name or f"column_{number}" for number, (name, _) in enumerate(named, 1)]
     return NamedTable(names, rows, is_telling=is_telling)

@@ -48,38 +48,11 @@ from accp_core.packing.columns import HIDDEN
 from accp_core.packing.tree import Derived
 
 __all__ = [
-    "ABSENT_CELL",
-    "AS_IS",
-    "BLANKS",
-    "CELL",
-    "CONSTANT",
-    "FENCE",
-    "INLINE",
-    "KEY",
-    "KEY_COLUMN",
-    "LEGEND",
-    "LINE",
-    "NESTED_CELL",
-    "NESTED_LAST",
-    "NESTED_WORD",
-    "NOTATION",
-    "TEXT_BLOCK",
-    "TIGHT",
-    "WORD",
-    "PlainTextRule",
-    "explanations",
-    "fence_of",
-    "is_plain_key",
-    "join_members",
-    "legend_for",
-    "quote",
-    "read_derived",
-    "separator_before",
-    "write_derived",
-    "write_inline_key",
-    "write_key",
-    "write_name",
-]
+    "ABSENT_CELL", "AS_IS", "BLANKS", "CELL", "CONSTANT", "FENCE", "INLINE", "KEY", "KEY_COLUMN", "LEGEND", "LINE",
+    "NESTED_CELL", "NESTED_LAST", "NESTED_WORD", "NOTATION", "TEXT_BLOCK", "TIGHT", "WORD", "PlainTextRule",
+    "explanations", "fence_of", "is_plain_key", "join_members", "legend_for", "quote", "read_derived",
+    "separator_before", "write_derived", "write_inline_key", "write_key", "write_name",
+]  # fmt: skip
 
 
 NOTATION: Final = "v3"

@@ -56,7 +56,7 @@ def test_a_big_result_is_a_preview_and_all_of_it_is_one_fetch_away(era: Era, hos
     assert restore_view(seen, opened(wire)) == served(BIG)
 
 
-@pytest.mark.parametrize(("tool", "shown"), [("read_file", '4: "name'), ("list_rows", "items [")])
+@pytest.mark.parametrize(("tool", "shown"), [("read_file", '11:       "name": "part 1"'), ("list_rows", "items [")])
 def test_words_over_a_file_that_was_shown_as_it_is_find_its_lines(tool: str, shown: str) -> None:
     wire = fetching()
     asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": {}}}

@@ -34,8 +34,8 @@ _MIN_KNOWN_SHARE: Final = 0.3
 """The share of whole lines that were read before from which on a long text is compared with all that was read."""
 _MIN_ANSWER_SAVING: Final = 200
 """Tokens that markers in an answer of a fetch must save: who asks for a few rows is shown them."""
-_SMALL: Final = 50
-"""Tokens of a result in which there is next to nothing to save."""
+_SMALL: Final = 200
+"""Characters of a result in which there is next to nothing to save."""
 _CHARS_READ: Final = 4_000
 """The beginning of a result that tells prose from other forms."""
 _JSON: Final = re.compile(r'\s*(?:\{\s*["}]|\[\s*["\[{\]\d-])')
@@ -161,7 +161,7 @@ class Projector:
         reasons = {
             "error": record.failed,
             "excluded": record.stays or self._is_excluded(record),
-            "small": not self._has_over(record.text, _SMALL),
+            "small": len(record.text) <= _SMALL,
             "verbatim": self._rules.tools.find(tool) == "verbatim",
         }
         known = next((reason for reason, holds in reasons.items() if holds), "")

@@ -182,7 +182,7 @@ Server = TypeVar("Server")
 _STATE_KEY: Final = "accp"
 """The beginning of the keys of our session states in the state of an SDK connection."""
 _BYTES: Final = 256 << 20
-"""Bytes of all states over HTTP; beyond, the oldest references of whoever has most are refused."""
+"""Bytes that all states over HTTP may take. Above it, the caller with the most bytes loses its oldest references."""
 _NO_IDENTITY: Final[Mapping[str, str]] = {
     "what the client takes and sends, the same for all users": (
         "accept accept-charset accept-encoding accept-language content-encoding content-length content-type expect"
@@ -333,7 +333,7 @@ class _Middleware:
         return replace(state, client_settings=None, client_name="")
 
     def _weigh(self, session: SessionState) -> None:
-        """Count what a session takes; where that is too much, whoever has most forgets the oldest."""
+        """Count the bytes of a session. If all take too many, the caller with the most bytes loses its oldest state."""
         if session.caller is None:
             return
         owner, name = session.caller
@@ -353,7 +353,7 @@ class _Middleware:
 
 
 def _owner(request: Any) -> str:
-    """Return in whose share a request is: of its token where the server has checked that, else of its address."""
+    """Return the owner whose share a request counts for: its token if the server has checked it, else its address."""
     if getattr(request.scope.get("user"), "is_authenticated", False):
         return _principal([("authorization", request.headers.get("authorization", ""))])
     return network_of(request.scope)

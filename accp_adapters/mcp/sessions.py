@@ -151,7 +151,7 @@ class SessionState:
     sequence: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     """The sequence numbers of the frames that are sent."""
     caller: tuple[str, str] | None = None
-    """In whose share of a server's memory it is, and its name there; None: in nobody's."""
+    """The owner whose share of the memory it counts for, and its own name; None: it is not counted."""
 
     @property
     def weight(self) -> int:

@@ -40,7 +40,7 @@ class SentMessage:
     reference: str = ""
     """The reference that opens the whole recorded text; empty: there is none."""
     kept: str = ""
-    """Why it is sent as recorded, see `Projected.kept`; empty: it is not, or nobody says."""
+    """Why it is sent as recorded, see `Projected.kept`; empty: it is rewritten, or there is no reason on record."""
 
 
 Rewriter: TypeAlias = Callable[[RecordedMessage], SentMessage]

@@ -131,7 +131,7 @@ class MessageFigures:
     shown: int
     """How many prompts hold it in this form."""
     kept: str = ""
-    """Why it is sent as recorded: "prose", "small" …; empty: it is not, or nobody says."""
+    """Why it is sent as recorded: "prose", "small" …; empty: it is rewritten, or there is no reason on record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -263,10 +263,9 @@ class _Subject:
         )
         chars = sum(end - start for start, end in spans)
         note = opened.outside_note
-        most = _TABLES_SHARE
 
         def write(room: float) -> str:
-            parts = [shown.write(max(room - chars, min(shown.enough, room * most)))]
+            parts = [shown.write(max(room - chars, min(shown.enough, room * _TABLES_SHARE)))]
             if note and room > _EXAMPLE_ROOM * len(note) and (opened.how or chars + len(parts[0]) + len(spans) >= room):
                 parts.append(note)
             if excerpt is not None and room > len(parts[0]):

@@ -10,7 +10,7 @@ import functools
 import math
 import re
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, pairwise
@@ -44,6 +44,7 @@ _ERRORS: Final = (
     "refused", "abort", "unavailable", "unreachable", "invalid", "warn",
 )  # fmt: skip
 _SAMPLES: Final = 80
+_CHUNK: Final = 100_000
 
 _Span = tuple[int, int]
 
@@ -74,21 +75,34 @@ def candidate_spans(text: str, requested: Iterable[str], most: int = MAX_RATED) 
 
 
 def _places_of_words(text: str, requested: Iterable[str]) -> Iterator[int]:
-    """Yield the first and the last places of the words of a request, then those of words for errors."""
-    lowered = _lowered(text)
-    for word in dict.fromkeys((*sorted(requested), *_ERRORS)):
-        at = lowered.find(word)
-        for _ in range(_HITS * (at >= 0)):
-            yield at
-            at = lowered.find(word, at + 1)
-            if at < 0:
-                break
-        at = lowered.rfind(word)
-        for _ in range(_HITS * (at >= 0)):
-            yield at
-            at = lowered.rfind(word, 0, at + len(word) - 1)
-            if at < 0:
-                break
+    """Yield the first and the last places of the words of a request, then those of words for errors.
+
+    The text is lowered in parts: a whole copy of a text of megabytes takes as much memory as the text, or more.
+    """
+    found: dict[str, tuple[list[int], deque[int]]] = {
+        word: ([], deque(maxlen=_HITS)) for word in dict.fromkeys((*sorted(requested), *_ERRORS))
+    }
+    overlap = max(map(len, found)) - 1
+    for start in range(0, len(text), _CHUNK):
+        part = _lowered(text[start : start + _CHUNK + overlap])
+        for word, (first, last) in found.items():
+            at = part.find(word)
+            while 0 <= at < _CHUNK and len(first) < _HITS:
+                first.append(start + at)
+                at = part.find(word, at + 1)
+            last.extend(reversed(list(_last_places(part, word, start)) if 0 <= at < _CHUNK else []))
+    for first, last in found.values():
+        yield from first
+        yield from last
+
+
+def _last_places(part: str, word: str, start: int) -> Iterator[int]:
+    at = part.rfind(word, 0, _CHUNK + len(word) - 1)
+    for _ in range(_HITS):
+        if at < 0:
+            return
+        yield start + at
+        at = part.rfind(word, 0, at + len(word) - 1)
 
 
 def _lowered(text: str) -> str:

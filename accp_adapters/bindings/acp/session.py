@@ -375,7 +375,7 @@ class AcpSession:
 
     # "to_peer: Directed send target (multi-session)" (section 8); a server here passes nothing on to other peers.
     def _misdirected(self, envelope: AcpEnvelope | Refused) -> AcpEvent | None:
-        """Return the refusal of a message that is for somebody else than our agent, None for anything else."""
+        """Return the refusal of a message for another agent; None: it is for ours."""
         if self._own_name is None or not isinstance(envelope, AcpMessage):
             return None
         if envelope.to_peer in (None, self._own_name, self.name):

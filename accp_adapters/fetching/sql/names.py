@@ -76,7 +76,7 @@ class ResolvedQuery:
         return len(self.tables) == 1 and looks <= 1
 
     def has(self, *words: str) -> bool:
-        """Return whether one of some words stands in it."""
+        """Return whether the query contains one of these words."""
         return not self._found.isdisjoint(words)
 
     @property
@@ -310,7 +310,7 @@ class Names(Tokens):
         return quoted_name(expr.column.column) if expr.column else self._written(expr.first, expr.behind)
 
     def _check_number(self, expr: Expr, where: str) -> None:
-        """Refuse what is no number where one is added; of what only its values tell, each when it is added."""
+        """Refuse texts and times where numbers are needed. Where only values show a type, check each at run time."""
         self._use(expr)
         name = self._shown(expr)
         if expr.kind is None:

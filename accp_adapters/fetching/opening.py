@@ -31,8 +31,9 @@ _MAX_HITS: Final = 100_000
 
 
 def work_of(text: str) -> int:
-    """Return how long a text takes to be read as tables, in characters."""
-    return len(text) + _LINE_CHARS * text.count("\n") + _CELL_CHARS * sum(map(text.count, ",;|\t"))
+    """Return how long a text takes to be read as tables, in characters; a line without any takes little."""
+    lines = text.count("\n") - text.count("\n\n")
+    return len(text) + _LINE_CHARS * lines + _CELL_CHARS * sum(map(text.count, ",;|\t"))
 
 
 def too_long(text: str) -> ProtocolError:

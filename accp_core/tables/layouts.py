@@ -63,7 +63,18 @@ def _changed(value: Any, depth: int, change: Any) -> Any:
         return value if all(members[key] is member for key, member in value.items()) else members
     if all(change(member, depth + 1) is member for member in value[:_GLANCE]):
         return value
-    return [change(member, depth + 1) for member in value]
+    return _by_columns(value, [change(member, depth + 1) for member in value])
+
+
+def _by_columns(rows: list[Any], changed: list[Any]) -> list[Any]:
+    """Return changed rows, but columns as they were where only some of their cells changed: those say nothing."""
+    if not all(type(row) is dict for row in (*rows, *changed)):
+        return changed
+    cells = [
+        (key, new.get(key) is cell) for row, new in zip(rows, changed, strict=True) for key, cell in row.items() if cell
+    ]
+    mixed = {key for key, is_same in cells if is_same} & {key for key, is_same in cells if not is_same}
+    return [new | {key: row[key] for key in mixed if key in row} for row, new in zip(rows, changed, strict=True)]
 
 
 def _is_cell(value: Any) -> bool:
@@ -131,7 +142,7 @@ def _pairs(value: list[Any]) -> dict[str, Any] | None:
 
 def _names_in(value: list[Any]) -> list[str]:
     """Return the distinct names that an array has: its texts, or those of its maps; none where it has none."""
-    if all(type(member) is str for member in value):
+    if all(type(member) is str and member for member in value):
         return value if len(set(value)) == len(value) else []
     if not all(type(member) is dict for member in value) or len(value) > 2_000:
         return []
@@ -189,7 +200,7 @@ def _with_names(
         )
         return -same, len(each[0]) + len(path) - 2 * same
 
-    near = sorted(names, key=distance)[:_MAX_NAMES]
+    near = sorted((each for each in names if not _are_in_unlike_rows(each[0], path)), key=distance)[:_MAX_NAMES]
     beside = [[one, two] for one in near for two in near if one[0] < two[0] and one[0][:-1] == two[0][:-1]]
     groups = [[each] for each in near] + beside
     width, height = len(part[0]), len(part)
@@ -207,6 +218,12 @@ def _with_names(
                 lines = part if cells is not None else zip(*part, strict=True)
                 return [dict(zip(columns, row, strict=True)) for row in lines], [where for where, _ in group]
     return None
+
+
+def _are_in_unlike_rows(one: _Path, other: _Path) -> bool:
+    """Return whether two paths lead into different members of an array, which do not name each other's cells."""
+    parts = next(((n, a) for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    return parts is not None and type(parts[1]) is int and min(len(one), len(other)) > parts[0] + 1
 
 
 def _head_row(rows: list[list[Any]]) -> list[dict[str, Any]] | None:

@@ -61,6 +61,8 @@ _TRIED: Final = 16
 _SECTION: Final = "section"
 """The column of headings."""
 _MAX_CHARS: Final = 4_000_000
+_MAX_LINE: Final = 10_000
+"""Characters of a line that may be a row or a header."""
 _SAMPLED: Final = 1_500
 """Lines of a text from which on samples say whether it is read, and by which rules."""
 _SAMPLES: Final = 5
@@ -116,7 +118,8 @@ def infer_tables(text: str) -> Inference:
     """Return the tables of a text; none where they would explain too few of its lines."""
     if "\n" not in text or len(text) > _MAX_CHARS:
         return Inference()
-    lines = _lines_of(text)
+    source = _lines_of(text)
+    lines = [line if len(line) <= _MAX_LINE else "" for line in source]
     rules = _ALL_RULES
     if len(lines) > _SAMPLED:
         tried = [_explained(part) for part in _samples(lines)]
@@ -127,7 +130,7 @@ def infer_tables(text: str) -> Inference:
     if not found:
         return Inference()
     covered = _covered(lines, found)
-    rest = tuple(number + 1 for number, line in enumerate(lines) if line.strip() and number not in covered)
+    rest = tuple(number + 1 for number, line in enumerate(source) if line.strip() and number not in covered)
     tables = (
         InferredTable(
             each.how,

@@ -50,10 +50,12 @@ ANCHORED: Final = "words that all lines have"
 BLOCKS: Final = "blocks of keys and values"
 SETTINGS: Final = "keys and values"
 _TOKEN: Final = re.compile(
-    r'\d{1,2}:\d\d(?::\d\d)? [AaPp][Mm]\b|"(?:[^"\\]|\\.)*"|\[[^\]\s][^\]]*\]'
+    r'\d{1,2}:\d\d(?::\d\d)? [AaPp][Mm]\b|"(?:[^"\\]|\\.)*"|\[[^\]\s][^\]]{0,999}\]'
     r'|[\w.@/-]+=(?:"(?:[^"\\]|\\.)*"|[^\s,;]*)|\S+'
 )
-PAIR: Final = re.compile(r'([A-Za-z_@][\w.@/-]*)=("(?:[^"\\]|\\.)*"|\'[^\']*\'|\{[^}]*\}|[^\s,;"\'}]*)[,;]?')
+PAIR: Final = re.compile(
+    r'(?<![\w.@/-])([A-Za-z_@][\w.@/-]*+)=("(?:[^"\\]|\\.)*"|\'[^\']*\'|\{[^}]{0,199}\}|[^\s,;"\'}]*)[,;]?'
+)
 _TIME: Final = re.compile(r"M{1,2}d?(?:T(?:y|Wy)?|y)?|d?M(?:yT?|T)|DT")
 """Columns that are parts of one time, by their classes: months and days of a week, days, times, years."""
 _YEAR_OR_TIME: Final = re.compile(r"(?:19|20)\d\d|\d\d?:\d\d(?::\d\d)?")

@@ -298,7 +298,7 @@ def write_scalar(key: str, value: object) -> str:
         number = Decimal(value) if isinstance(value, int) else Decimal(str(value))
         if number.is_finite():
             if abs(number.adjusted()) > _MAX_DIGITS:
-                reason = f"{key}: expected a number of at most {_MAX_DIGITS:,} digits, found {value!r:.40}"
+                reason = f"{key}: expected a number of at most {_MAX_DIGITS:,} digits, found {number:.3e}"
                 raise EncodeError(reason, code=ErrorCode.INVALID_TYPE)
             return f"{number:f}"
     raise EncodeError(f"{key}: expected text or a number, found {value!r}", code=ErrorCode.INVALID_TYPE)

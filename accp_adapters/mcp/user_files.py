@@ -108,7 +108,8 @@ class Saved(NamedTuple):
         """Return it in words: "9 results rewritten: 4,512 tokens became 2,310 (48.8 % less)"."""
         share = f" ({100 * (self.before - self.after) / self.before:.1f} % less)" if self.before else ""
         faults = f"; {self.faults:,} messages passed as they were after a fault" if self.faults else ""
-        return f"{self.results:,} results rewritten: {self.before:,} tokens became {self.after:,}{share}{faults}"
+        results = "1 result" if self.results == 1 else f"{self.results:,} results"
+        return f"{results} rewritten: {self.before:,} tokens became {self.after:,}{share}{faults}"
 
 
 def add_saved(folder: Path, server: str, saved: Saved) -> None:

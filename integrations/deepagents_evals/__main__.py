@@ -109,6 +109,8 @@ def _show(path: Path, memory: Path) -> None:
     """Print what its reader has not seen: new tools, and the messages since his last answer."""
     prompt = json.loads(path.read_text(encoding="utf-8"))
     before = json.loads(memory.read_text(encoding="utf-8")) if memory.exists() else {"tools": [], "messages": []}
+    if before["messages"] == prompt["messages"]:  # asked again, perhaps by another reader: all of it
+        before = {"tools": [], "messages": []}
     new_tools = [tool for tool in prompt["tools"] if tool not in before["tools"]]
     old = takewhile(lambda pair: pair[0] == pair[1], zip(before["messages"], prompt["messages"], strict=False))
     shared = sum(1 for _ in old)

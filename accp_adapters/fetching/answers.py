@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from accp_adapters.fetching.opening import LongText, open_bounded, too_long
 from accp_adapters.fetching.page import line_page, may_fit, row_page, text_page, view_of
-from accp_adapters.fetching.paths import NO_VALUE, find_rows, follow
+from accp_adapters.fetching.paths import NO_VALUE, POINTER, find_rows, follow, follow_pointer
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
 from accp_adapters.fetching.sql.resolve import resolve_select
@@ -55,7 +55,7 @@ _INDEX: Final = re.compile(r"\S+?(?:\.[0-9]+(?:\.\S*)?|\[[0-9]+\]\S*)")
 _LINES: Final = re.compile(r"lines?\s+([0-9]{1,9})\s*(?:-|to|\.\.)\s*([0-9]{1,9})", re.IGNORECASE)
 """The lines that a mark of a preview names: `lines 41-97`."""
 _NAMES_LINES: Final = re.compile(r"""\b(?:from|join)\s+["`\[]?lines\b""", re.IGNORECASE)
-_ROWS: Final = re.compile(r"(?:\$\.)?rows(?=[.\[])")
+_ROWS: Final = re.compile(r"(?:(?:\$\.)?rows(?=[.\[])|(#/)rows/)")
 _MAX_SHOWN: Final = 100
 _MAX_QUOTED: Final = 1_000
 """Characters of a text that may need quotes."""
@@ -176,9 +176,22 @@ def value_in(texts: Mapping[str, str], request: FetchRequest, *, max_rows: int =
     opened = [open_bounded(text) for text in texts.values()]
     found = _at_path(query, opened) if query else opened[0].value
     if found is NO_VALUE:
+        _refuse_pointer(query, opened[0])
         reason = f"expected a path to a value, or a SELECT, found {query[:_MAX_SHOWN]!r}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
     return _part_of(found, request) if request.is_part else found
+
+
+def _refuse_pointer(query: str, opened: OpenedText) -> None:
+    """Refuse a JSON Pointer that leads to no value, with what it may lead to."""
+    if not query.startswith(POINTER):
+        return
+    if isinstance(opened, LongText):
+        raise too_long(opened.value)
+    try:
+        follow_pointer(opened.value, query)
+    except LookupError as error:
+        raise ProtocolError(str(error), code=ErrorCode.INVALID_TYPE) from error
 
 
 def _part_of(value: Any, request: FetchRequest) -> Any:
@@ -384,6 +397,7 @@ def _nothing(query: str, opened: Sequence[OpenedText], describe: Callable[[], st
     rows = [table for table in tables if not table.holds_lines]
     if not rows:
         return f"0 of {sum(len(table.rows) for table in tables):,} lines"
+    _refuse_pointer(query, opened[0])
     described = describe()
     if _INDEX.fullmatch(query):
         reason = f"expected a path that leads to a value, or words, of {described}; found {query[:_MAX_SHOWN]!r}"
@@ -411,4 +425,4 @@ def _follow(opened: OpenedText, path: str) -> Any:
     in_rows = _ROWS.match(path)
     if found is not NO_VALUE or in_rows is None or not isinstance(opened.value, list):
         return found
-    return follow(opened.records, path[in_rows.end() :])
+    return follow(opened.records, (in_rows[1] or "") + path[in_rows.end() :])

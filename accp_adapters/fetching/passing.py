@@ -1,6 +1,6 @@
 """References as arguments of other tools: what a result holds is passed on without the model writing it.
 
-    write_file(path="report.html", content="$cold.414775181990.page.body")
+    write_file(path="report.html", content="$cold.414775181990#/page/body")
 
 The tool is given the text, the state keeps the call as the model wrote it. It is a way out for data: only tools and
 arguments that the user named, only texts that the agent may open anyway (`accp_core.references`), and each is told.
@@ -24,7 +24,7 @@ from accp_core.references import parse_reference, split_reference
 
 __all__ = ["describe_passed", "passed_requests", "passed_text", "with_references"]
 
-_HINT: Final = "Or $cold.… with a path or SELECT behind it: its text."
+_HINT: Final = "Or $cold.… with #/a/0 or SELECT … behind it: its text."
 """What a model reads of such an argument."""
 _SCHEMAS: Final = ("parameters", "input_schema", "inputSchema")
 """Where providers and MCP have the JSON Schema of a tool's arguments."""
@@ -40,7 +40,8 @@ def passed_requests(arguments: object, resolved: Resolve | None) -> Iterator[tup
     for name in resolved.arguments if resolved and isinstance(arguments, Mapping) else ():
         written = arguments.get(name) if isinstance(arguments, Mapping) else None
         if isinstance(written, str) and (found := split_reference(written)):
-            yield name, FetchRequest(ref=found[0], query=found[1].strip().removeprefix("."))
+            query = found[1].strip().removeprefix(".")
+            yield name, FetchRequest(ref=found[0], query="" if query == "#" else query)
 
 
 def passed_text(request: FetchRequest, open_one: Callable[[str], str], *, max_chars: int) -> str:
@@ -54,7 +55,8 @@ def passed_text(request: FetchRequest, open_one: Callable[[str], str], *, max_ch
         max_chars: Characters of the answer.
 
     Raises:
-        ProtocolError: E1004, nothing is found, the query is neither a path nor a SELECT, or a tool cut its source off;
+        ProtocolError: E1004, nothing is found (a pointer is told what it may lead to), the query is neither a path, a
+            JSON Pointer (RFC 6901) nor a SELECT, or a tool cut its source off;
             E2003, the text is too long; the codes of `open_one`.
     """
     texts = {parse_reference(each): open_one(each) for each in request.references}
@@ -72,17 +74,18 @@ def _part(texts: Mapping[str, str], request: FetchRequest) -> str:
         )
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
     value = value_in(texts, request, max_rows=_MAX_ROWS)
-    if value == [] or value is None:
+    is_select = re.match(r"(?i)\(*(select|with)\s", request.query) is not None
+    if is_select and value in ([], None):
         reason = f"expected a value to pass on, found none by {request.query[:100]!r}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
-    if isinstance(value, list) and re.match(r"(?i)\(*(select|with)\s", request.query):
+    if isinstance(value, list) and is_select:
         value = "\n".join(value) if all(isinstance(each, str) for each in value) else value
     return value if isinstance(value, str) else write_styled_json(value, "0u")
 
 
 def describe_passed(name: str, request: FetchRequest, text: str) -> str:
     """Return what a person is shown of an argument before the tool is given its text: reference, size, first lines."""
-    cited = f"{request.ref} {request.query}".strip()
+    cited = f"{request.ref} {request.query}".replace(" #/", "#/", 1).strip()
     lines = text[:_MAX_BEGINNING].replace("\r\n", "\n").split("\n")[:_MAX_LINES]
     shown = "\n".join(f"  {line}" for line in lines)
     size = f"{len(text):,} characters, {text.count(chr(10)) + 1:,} lines"

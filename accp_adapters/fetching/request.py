@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
-from accp_core.references import find_references, mistyped_references, reference_to
+from accp_core.references import find_references, mistyped_references, reference_to, split_reference
 from accp_core.view.notation import LEGEND
 
 __all__ = ["FETCH_DESCRIPTION", "FETCH_NAME", "FETCH_PARAMETERS", "MAX_REFERENCES", "FetchRequest", "read_request"]
@@ -81,9 +81,12 @@ def read_request(arguments: object) -> FetchRequest:
         ProtocolError: E1004, `offset` or `limit` is not a whole number from 0 on.
     """
     given = arguments if isinstance(arguments, Mapping) else {}
+    ref, query = _text(given.get("ref")), _text(given.get("query"))
+    if not query and (found := split_reference(ref)) and found[1].startswith("#/"):
+        ref, query = found
     return FetchRequest(
-        ref=_text(given.get("ref")),
-        query=_text(given.get("query")),
+        ref=ref,
+        query=query,
         offset=_whole_number("offset", given.get("offset")),
         limit=_whole_number("limit", given.get("limit")) or None,
     )

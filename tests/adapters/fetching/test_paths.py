@@ -46,6 +46,17 @@ def test_of_several_keys_that_begin_a_path_the_first_that_leads_on_counts() -> N
     assert follow(value, "a.b.d") is NO_VALUE
 
 
+def test_a_pointer_is_read_as_rfc_6901_says() -> None:
+    # Section 6, "URI Fragment Identifier Representation", the whole table.
+    keys = ["", "a/b", "c%d", "e^f", "g|h", "i\\j", 'k"l', " ", "m~n"]
+    value = {"foo": ["bar", "baz"], **{key: number for number, key in enumerate(keys)}}
+    pointers = ["#/", "#/a~1b", "#/c%25d", "#/e%5Ef", "#/g%7Ch", "#/i%5Cj", "#/k%22l", "#/%20", "#/m~0n"]
+    assert [follow(value, each) for each in pointers] == list(range(9))
+    assert (follow(value, "#/foo"), follow(value, "#/foo/0")) == (["bar", "baz"], "bar")
+    assert [follow(value, each) for each in ("#/foo/00", "#/foo/-", "#/foo/2", "#/x")] == [NO_VALUE] * 4
+    assert follow({"#/foo": 1, "foo": 2}, "#/foo") == 1
+
+
 @pytest.mark.slow
 def test_a_path_may_have_as_many_keys_as_a_value_is_deep() -> None:
     value: object = "deep"

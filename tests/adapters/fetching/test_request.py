@@ -24,6 +24,7 @@ def test_a_request_takes_numbers_and_text_as_models_write_them() -> None:
     arguments = {"ref": " $cold.1 ", "query": " id ", "offset": "5", "limit": 0}
     assert read_request(arguments) == FetchRequest(ref="$cold.1", query="id", offset=5, limit=None)
     assert read_request({"ref": 7, "query": 0, "limit": "3"}) == FetchRequest(ref="7", query="0", limit=3)
+    assert read_request({"ref": "$cold.1#/a/0"}) == FetchRequest(ref="$cold.1", query="#/a/0")
 
 
 @pytest.mark.parametrize(("name", "value"), [("offset", -1), ("offset", "many"), ("limit", -1), ("limit", 1.5)])

@@ -35,6 +35,15 @@ def test_words_are_found_in_the_text_of_a_line_not_in_its_number() -> None:
     assert fetch(text, "50") == "50: line "
 
 
+def test_words_that_begin_as_a_pointer_are_one_where_it_leads_somewhere() -> None:
+    schema = json.dumps({"users": [{"$ref": "#/user"}, {"$ref": "#/users/0"}]})
+    assert fetch(schema, "#/users/0") == "$ref #/user"
+    assert "#/user" in fetch(schema, "#/user")
+    assert fetch("see #/login\n", "#/login") == "1: see #/login\n"
+    with pytest.raises(ProtocolError, match="expected an index from 0 to 1 at '#/users', found '7'"):
+        fetch(schema, "#/users/7")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["\n" * 100_000, "ab\n" * 30_000], ids=["blank", "short"])
 @pytest.mark.parametrize("query", ["ab", "a b"])

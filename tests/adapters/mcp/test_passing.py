@@ -45,7 +45,7 @@ def test_the_server_gets_the_text(era: Era) -> None:
     part = call("write", {"path": reference, "content": f"{reference} SELECT sku FROM rows LIMIT 2"}, era=era)
     assert forwarded(encoder, part) == {"path": reference, "content": "A-0\nA-1"}
     said = next(each for each in listed["tools"] if each["name"] == "write")["inputSchema"]["properties"]["content"]
-    assert said == {"type": "string", "description": "Or $cold.… with a path or SELECT behind it: its text."}
+    assert said == {"type": "string", "description": "Or $cold.… with #/a/0 or SELECT … behind it: its text."}
     telemetry = encoder.options.telemetry
     assert telemetry is not None
     assert telemetry.stats().references_passed == 2

@@ -16,7 +16,6 @@ from typing import Any, Final
 
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.previews.marks import Marks
-from accp_core.previews.request import has_error
 from accp_core.tables import Table
 from accp_core.tables.values import is_left_out, type_column
 from accp_core.view.notation import INLINE, quote
@@ -163,8 +162,7 @@ def _rare_rows(rare: Mapping[Any, int], cells: _Cells) -> Iterator[tuple[int, fl
     for number, value in cells:
         if left.get(value, 0) > 0:
             left[value] -= 1
-            worth = 3.0 if type(value) is str and has_error(value) else 1.0
-            yield number, worth / rare[value] ** 0.5
+            yield number, 1.0 / rare[value] ** 0.5
 
 
 def _value(value: object, marks: Marks) -> str:

@@ -20,12 +20,9 @@ from typing import Any, Final
 
 from accp_core.documents.grids.cells import rows_of
 from accp_core.previews.conditions import NamedRows, find_named_rows
-from accp_core.previews.request import (
-    TIME_START,
-    Request,
-    words_of_name,
-)
+from accp_core.previews.request import Request, words_of_name
 from accp_core.tables import FIRST_LINE, TEXT_RECORDS, Table
+from accp_core.tables.values import TIME_TEXT
 
 __all__ = ["RequestedRecords", "find_requested_records", "table_of_records"]
 
@@ -54,8 +51,11 @@ _MEASURE: Final = re.compile(
 )
 _MIN_MEASURED: Final = 5
 """Records that have a number of one kind from which it is a column."""
+_UNIT: Final = 2
+"""Letters of a unit at most: the s of ms is no plural."""
 _MAX_MEASURES: Final = 8
 _MAX_FIELDS: Final = 16
+TIME_START: Final = re.compile(rf"\W{{0,2}}({TIME_TEXT})(?!\w)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,8 @@ def _add_measures(rows: Sequence[dict[str, Any]]) -> None:
 
 def _measures(text: str) -> Iterator[tuple[str, str]]:
     for found in _MEASURE.finditer(text):
-        yield (found[2] or found[3]).lower().removesuffix("s") or "s", found[1] or found[4]
+        name = (found[2] or found[3]).lower()
+        yield name.removesuffix("s") if len(name) > _UNIT else name, found[1] or found[4]
 
 
 _FIRST: Final = 100.0

@@ -17,13 +17,7 @@ from itertools import chain, islice, pairwise
 from typing import Final
 
 from accp_core.previews.marks import Marks
-from accp_core.previews.request import (
-    COMMON,
-    find_words,
-    has_error,
-    shape_of,
-    worth_of,
-)
+from accp_core.previews.request import COMMON, find_words, worth_of
 from accp_core.tables import LineNumbers, has_other_numbers
 
 __all__ = ["DEFINITION", "MAX_RATED", "Excerpt"]
@@ -47,6 +41,24 @@ _SAMPLES: Final = 80
 _CHUNK: Final = 100_000
 
 _Span = tuple[int, int]
+_ERROR: Final = re.compile(
+    r"error|exception|traceback|fail(?:ed|ure|s|\b)|fatal|critical|panic|time[sd]? ?-?out|denied|refused|abort|crash|"
+    r"unreachable|unavailable|invalid|warn",
+    re.IGNORECASE,
+)
+_WITH_DIGIT: Final = re.compile(r"\w*\d[\w.:+-]*")
+_MAX_SHAPED: Final = 80
+"""Characters that the shape of a text is made of."""
+
+
+def has_error(text: str) -> bool:
+    """Return whether `text` names an error, a warning or something that did not work."""
+    return _ERROR.search(text) is not None
+
+
+def shape_of(text: str) -> str:
+    """Return `text` with `#` for each word that has a digit: lines of one kind have one shape."""
+    return _WITH_DIGIT.sub("#", text[:_MAX_SHAPED])
 
 
 def candidate_spans(text: str, requested: Iterable[str], most: int = MAX_RATED) -> list[_Span]:

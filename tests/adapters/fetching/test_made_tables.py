@@ -252,7 +252,7 @@ def test_operators_bind_as_in_sql(seed: int) -> None:
 @pytest.mark.parametrize("seed", [*range(12), *(pytest.param(n, marks=pytest.mark.slow) for n in range(12, 100))])
 def test_a_preview_counts_what_a_query_counts(seed: int) -> None:
     rng = random.Random(seed)
-    kind = rng.choice(["dollars", "euros", "thousands", "kilos", "us", "german", "named", "iso"])
+    kind = rng.choice(["dollars", "euros", "thousands", "percent", "kilos", "us", "german", "named", "iso"])
     column = KINDS[kind]
     values = [datetime(2024, 5, 26), *(column.draw(rng) for _ in range(59))] if column.kind == "moment" else []
     values = values or [column.draw(rng) for _ in range(60)]

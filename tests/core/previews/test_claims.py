@@ -34,7 +34,7 @@ parts = st.sampled_from(
     [
         *STATUSES, *(f"not {status}" for status in STATUSES), *CITIES, "without a city", "no city", "price over 20",
         "price of at least 12.5", "price under 50", "at most 7 price", "created in February", "created before the 9th",
-        "since 2026-02-10", "created on the 14th", "ready", "not ready", "unready", "highest price", "cheapest price",
+        "since 2026-02-10", "created on the 14th", "ready", "not ready", "highest price", "cheapest price",
         "latest created", "oldest", "second highest price", "lamp", "green wood", "blue lamps",
     ]
 )  # fmt: skip
@@ -53,7 +53,7 @@ def is_so(row: dict[str, Any], condition: str) -> bool:
         case " is not empty":
             return cell not in EMPTY
         case " in ":
-            return f"{cell}-".startswith(f"{value}-") or re.fullmatch(value.replace("?", ".*"), cell) is not None
+            return f"{cell}-".startswith(f"{value}-") or re.fullmatch(value.replace("?", "."), cell) is not None
         case " has ":
             return all(word.strip('"') in cell or word.strip('"')[:4] in cell for word in value.split(" and "))
         case "=" | "≠":
@@ -107,7 +107,7 @@ def test_the_property_sees_claims_of_every_kind() -> None:
             "which are not on hold",
             "without a city",
             "price over 20 in Porto",
-            "created before the 9th and unready",
+            "created before the 9th and not ready",
             "highest price that is open",
             "green wood",
             "created on the 14th",
@@ -117,7 +117,7 @@ def test_the_property_sees_claims_of_every_kind() -> None:
         "which are not on hold": ["status≠on hold: 42 rows"],
         "without a city": ["city is empty: 14 rows"],
         "price over 20 in Porto": ["city=Porto, price>20: 4 rows"],
-        "created before the 9th and unready": ["ready=false, created<2026-02-09: 5 rows"],
+        "created before the 9th and not ready": ["ready=false, created<2026-02-09: 5 rows"],
         "highest price that is open": ["status=open: 14 rows; greatest price: 28, 24, 22"],
         "green wood": ['subject has "green" and "wood": 1 row'],
         "created on the 14th": ["created in 2026-02-14: 2 rows"],

@@ -66,7 +66,7 @@ PODS: list[dict[str, Any]] = [
     [
         ("Which pods have no node yet?", "nodeName is empty: 6 rows"),
         ("Spot pods that are not ready?", "isReady=false, labels=spot: 2 rows"),
-        ("Which unready pods are of node-0?", "nodeName=node-0, isReady=false: 3 rows"),
+        ("Which pods of node-0 are not ready?", "nodeName=node-0, isReady=false: 3 rows"),
         ("pods with more than 5 GB of memory", "memory>5000000000: 9 rows"),
         ("restarts of 50 or more", "restartCount≥50: 10 rows"),
         ("restarted fewer than three times", "restartCount<3: 3 rows"),
@@ -77,7 +77,6 @@ PODS: list[dict[str, Any]] = [
         ),
         ("pods without a nodename that started before a holiday", "nodeName is empty: 6 rows"),
         ("pods that have no labels", "labels is empty: 50 rows"),
-        ("which unnamed nodes", "nodeName is empty: 6 rows"),
         ("started after 22:15", "time of startedAt>22:15: 4 rows"),
         ("started since 2026-02-20", "startedAt≥2026-02-20: 16 rows"),
     ],

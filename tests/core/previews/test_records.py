@@ -60,7 +60,7 @@ def readings(text: str, request: str) -> list[str]:
         (MAILS, "What is the last mail of Bob?", 'From has "bob": 6 records; greatest Date: '),
         (LOG, "Which errors are there?", "level=ERROR: 1 record"),
         (LOG, "Where was CutOffPassed raised?", 'text has "cut" and "off" and "passed": 1 record'),
-        (LOG, "What took over 88 ms?", "m>88: 1 record"),
+        (LOG, "What took over 88 ms?", "ms>88: 1 record"),
         (CODE, "Which functions have a limit above 120?", "limit>120: 3 records"),
         (CODE, "Which raise Full?", 'text has "full" and "raise": 3 records'),
         ("\n".join(f"{n} apples" for n in range(30)), "Which line has 17 apples?", ""),

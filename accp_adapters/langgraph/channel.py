@@ -114,7 +114,7 @@ class CompressedMessages(BaseChannel[Any, Any, Any]):
             return message
         # The result of a tool that returns a Command may have no name: its call says whose result it is.
         name = message.name
-        for asked in find_request(messages, message.tool_call_id):
+        if asked := find_request(messages, message.tool_call_id):
             if message.tool_call_id in program_calls(asked):
                 return message
             names = [call["name"] for call in asked.tool_calls if call["id"] == message.tool_call_id]

@@ -21,8 +21,8 @@ from accp_core.strict_json import compact_json
 
 __all__ = [
     "SESSION_KEY", "MessageProjector", "ProjectedMessages", "agent_name", "as_json", "count_tokens", "find_request",
-    "graph_session", "has_thoughts", "messages_of", "new_session", "private_session", "projector_after", "state_value",
-    "thread_id", "thread_session", "without_thoughts",
+    "graph_session", "has_thoughts", "messages_of", "new_session", "private_session", "projector_after",
+    "said_caller", "state_value", "thread_id", "thread_session", "without_thoughts",
 ]  # fmt: skip
 
 
@@ -104,12 +104,11 @@ _SIGNED: Final = frozenset({"thinking", "redacted_thinking"})
 _THOUGHTS: Final = _SIGNED | {"reasoning"}
 
 
-def find_request(messages: Sequence[BaseMessage], call_id: str | None) -> tuple[AIMessage, ...]:
-    """Return the last message that makes the tool call `call_id`; empty where none does."""
-    for message in reversed(messages):
-        if isinstance(message, AIMessage) and any(call["id"] == call_id for call in message.tool_calls):
-            return (message,)
-    return ()
+def find_request(messages: Sequence[BaseMessage], call_id: str | None, tool: str = "") -> AIMessage | None:
+    """Return the last message that makes the call `call_id`, where it is given of `tool`; None where none does."""
+    turns = (message for message in reversed(messages) if isinstance(message, AIMessage))
+    made = ((turn, call) for turn in turns for call in turn.tool_calls)
+    return next((turn for turn, call in made if call["id"] == call_id and tool in ("", call["name"])), None)
 
 
 def has_thoughts(message: BaseMessage) -> bool:
@@ -211,13 +210,25 @@ def thread_id() -> str | None:
     return _from_config("configurable", "thread_id")
 
 
+def said_caller() -> Any:
+    """Return who calls a tool, as `is_program` takes it, where the config says it; None: it does not.
+
+    `tool.invoke(call, {"metadata": {"accp_caller": "program"}})`.
+    """
+    return _value_in_config("metadata", "accp_caller")
+
+
 def _from_config(part: str, name: str) -> str | None:
+    value = _value_in_config(part, name)
+    return str(value) if value else None
+
+
+def _value_in_config(part: str, name: str) -> Any:
     try:
         config: Mapping[str, Any] = get_config()
     except RuntimeError:
         return None
-    value = (config.get(part) or {}).get(name)
-    return str(value) if value else None
+    return (config.get(part) or {}).get(name)
 
 
 def state_value(state: Any, key: str) -> Any:

@@ -33,6 +33,7 @@ from accp_adapters.langgraph.conversation import (
     graph_session,
     messages_of,
     private_session,
+    said_caller,
     thread_id,
 )
 from accp_adapters.langgraph.grants import grants_in, held_texts, stored_keys
@@ -41,7 +42,7 @@ from accp_adapters.telemetry import Telemetry
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
-from accp_core.projection import ToolForms
+from accp_core.projection import ToolForms, is_program
 from accp_core.references import StoredText, check_grant, checked_text, is_hash_key, is_named, key_of, parse_reference
 
 __all__ = [
@@ -203,18 +204,26 @@ class OpenedTexts:
         return text
 
 
-def _is_unsaid(runtime: ToolRuntime) -> bool:
-    """Return whether a program made this call: no message makes it, as with LangChain's interpreter."""
-    messages = messages_of(runtime.state)
-    return bool(messages) and not find_request(messages, runtime.tool_call_id)
+def _is_by_program(runtime: ToolRuntime) -> bool:
+    """Return whether a program made this call of our tool.
+
+    The config says it, or the message that makes the call. A program's own calls stand in no message: interpreters make
+    them under a new id, as `langchain-quickjs` does, or under the id of the call that runs them, as `langchain-monty`.
+    """
+    said, messages = said_caller(), messages_of(runtime.state)
+    if said is not None:
+        return is_program(said)
+    turn = find_request(messages, runtime.tool_call_id, FETCH_NAME)
+    return runtime.tool_call_id in program_calls(turn) if turn else bool(messages)
 
 
 def _answer(request: FetchRequest, runtime: ToolRuntime, texts: OpenedTexts, policy: Policy) -> str:
-    turn = find_request(messages_of(runtime.state), runtime.tool_call_id)
-    if _is_unsaid(runtime) or any(runtime.tool_call_id in program_calls(message) for message in turn):
+    if _is_by_program(runtime):
         return answer_program({name: texts.open(name) for name in texts.names}, request)
-    limit = policy.result_limits(sum(len(message.tool_calls) for message in turn)).fetch
-    request = replace(request, verbatim=frozenset(_verbatim(messages_of(runtime.state), policy)))
+    messages = messages_of(runtime.state)
+    turn = find_request(messages, runtime.tool_call_id, FETCH_NAME)
+    limit = policy.result_limits(len(turn.tool_calls) if turn else 0).fetch
+    request = replace(request, verbatim=frozenset(_verbatim(messages, policy)))
     return open_and_answer(request, texts.open, limit=limit, counter=policy.counter)
 
 

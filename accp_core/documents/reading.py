@@ -25,9 +25,10 @@ _MAX_READS: Final = 16
 """How many times the characters of a text are read on average."""
 _CUT_READS: Final = 4
 """How many times the characters of a document are read to find out where it was cut off."""
-# A document inside other text begins a line or follows a colon; code and quotations are left as they are.
-_START: Final = re.compile(r'(?:^\ufeff?[ \t]*|(?<=: ))([\[{])(?=\s*["\[{\'(])', re.MULTILINE)
-_END: Final = re.compile(r"[ \t]*\r?$", re.MULTILINE)
+# A document inside other text begins a line, follows a colon, or has a tag around it, as the results of interpreters
+# have; code and quotations are left as they are.
+_START: Final = re.compile(r'(?:^\ufeff?[ \t]*(?:<[^<>\n]*>)?|(?<=: ))([\[{])(?=\s*["\[{\'(])', re.MULTILINE)
+_END: Final = re.compile(r"(?:</[^<>\n]*>)?[ \t]*\r?$", re.MULTILINE)
 _CUT_LINE: Final = re.compile(r'\r?\n\s*+([\[{])\s*+(?:["\[{]|\Z)')
 _BRACKET: Final = re.compile(r"[\[\](){}]")
 _MAX_REST: Final = 300

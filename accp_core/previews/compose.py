@@ -236,10 +236,10 @@ class _Subject:
         return tables, opened.is_cut
 
     def _is_mostly_values(self, opened: OpenedText) -> bool:
-        """Return whether several values, such as a Python literal in each line, are nearly all of a text."""
+        """Return whether values, such as a Python literal in each line or JSON in a tag, are nearly all of a text."""
         values = (part for part in self.document.values() if isinstance(part, Value))
         chars = sum(part.end - part.start for part in values)
-        return opened.is_several and opened.prose == self.source and chars >= _MOSTLY * len(self.source)
+        return opened.prose == self.source and chars >= _MOSTLY * len(self.source)
 
     def preview_tables(self, found: SampledTables, counter: TokenCounter) -> _Body:
         """Return the preview of a JSON value."""
@@ -274,7 +274,7 @@ class _Subject:
             return marks.show("\n".join(parts))
 
         lines = count_lines(self.source)
-        return _Body(f"{lines:,} lines", write, shown.enough + chars, shown.example)
+        return _Body(f"{lines:,} line{'s'[: lines != 1]}", write, shown.enough + chars, shown.example)
 
     def preview_verbatim(self, limit: int, *, is_part: bool) -> _Body:
         """Return the preview of a text that is shown in its own lines: of a wrapped one those of the file."""

@@ -69,7 +69,7 @@ class _Handoff:
                 several agents.
         """
         messages = messages_of(runtime.state, self.messages_key)
-        turn = next(iter(find_request(messages, runtime.tool_call_id)), None)
+        turn = find_request(messages, runtime.tool_call_id)
         if turn is None:
             reason = f"expected a message that makes the call {runtime.tool_call_id!r}, found none"
             raise ProtocolError(reason, code=ErrorCode.TOOL_SCHEMA_MISMATCH)

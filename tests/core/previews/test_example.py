@@ -9,7 +9,7 @@ import sqlite3
 
 import pytest
 
-from accp_core import preview
+from accp_core import preview, render_text
 from accp_core.tables import count_lines, open_text
 from tests.core.previews.test_composition import OPENING, counter, log
 
@@ -18,8 +18,6 @@ RECORDS = [{"id": number, "name": f"name {number}", "x": number * 7919} for numb
 
 TEXTS_OF_LINES = {
     "short lines": log(300),
-    "a document in many lines": f"The result:\n{json.dumps(RECORDS, indent=2)}\nThat is all.",
-    "a document in one line": f"The result:\n{json.dumps(RECORDS)}\nThat is all.",
     "long lines": "\n".join(f"part {number} " + "word " * 400 for number in range(30)),
     "one long line": "word " * 9_000,
     "blobs": "\n".join(
@@ -38,6 +36,22 @@ def test_the_example_for_a_text_asks_for_the_lines_in_its_middle(source: str) ->
     found = [text for (text,) in run_query(source, example[1])]
     assert source.split("\n")[source.count("\n", 0, len(source) // 2)] in found
     assert len(found) <= 20
+
+
+AROUND = ["The result:\n{}\nThat is all.", "<result>{}</result>", "Result: {}", '<document id="1">{}</document>\n']
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_text_that_is_nearly_one_document_is_previewed_as_its_tables(around: str, indent: int | None) -> None:
+    source = around.format(json.dumps(RECORDS, indent=indent))
+    shown = preview(source, limit=400, opening=OPENING, counter=counter, is_queried=True)
+    assert "rows: 300 rows" in shown
+    (example,) = re.findall(r"; e\.g\. query: (.*)]", shown.split("\n")[0])
+    assert run_query(source, example)
+    view = render_text(source, counter=counter)
+    assert view.restore() == source
+    assert view.tokens_after < view.tokens_before * 0.6
 
 
 def scalar(cell: object) -> object:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs miss it
 from typing import Final
 
-from accp_core.documents import json_document
+from accp_core.documents.json_forms import read_json_text
 
 __all__ = ["MIN_CUT_CHARS", "CutJson", "end_of_json", "read_cut_json"]
 
@@ -104,7 +104,7 @@ def read_cut_json(text: str, start: int, end: int, *, is_exact: bool = False) ->
 def _closed_at(beginning: str, closing: str) -> CutJson | None:
     written = beginning + closing
     try:
-        value = json_document.read(written)
+        value = read_json_text(written)
     except ValueError:
         return None
     return CutJson(value, written, len(beginning))

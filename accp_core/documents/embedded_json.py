@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from accp_core.documents import json_document
 from accp_core.documents.cut_json import end_of_json, read_cut_json
-from accp_core.documents.json_layout import describe_json, write_json
+from accp_core.documents.json_forms import describe_json, read_json_text, write_json
 from accp_core.documents.json_styles import read_styled_json, write_styled_json
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion
 from accp_core.packing.tree import IS_VIEW, EmbeddedJson, map_members
@@ -80,7 +79,7 @@ class _Packing:
 def _read_laid_out(text: str) -> tuple[object, str] | None:
     """Return the value of a document and its layout, with `<` and its characters where it was cut off."""
     try:
-        value, written, cut = json_document.read(text), text, ""
+        value, written, cut = read_json_text(text), text, ""
     except ValueError:
         try:
             end, is_whole = end_of_json(text, 0)

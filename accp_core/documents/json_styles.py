@@ -10,7 +10,7 @@ from accp_core.packing.expansion import Expansion
 from accp_core.packing.values import SpelledFloat, read_float, read_int
 from accp_core.strict_json import refuse_constant
 
-__all__ = ["STYLES", "STYLE_CODE", "find_style", "read_styled_json", "write_styled_json"]
+__all__ = ["ESCAPE_FORMS", "STYLES", "STYLE_CODE", "find_style", "find_styles", "read_styled_json", "write_styled_json"]
 
 StyledJson: TypeAlias = tuple[object, str]
 """A JSON value and the code of the style in which it was written."""
@@ -30,6 +30,8 @@ _ESCAPES: Final[dict[str, dict[str, str]]] = {
     "s": {"/": "\\/"},  # PHP
 }
 """What some writers escape besides, by the letter of the style; none of it stands in JSON outside strings."""
+ESCAPE_FORMS: Final = tuple(letter + suffix for suffix in ("u", "") for letter in _ESCAPES)
+"""The codes of the styles that differ in the escapes of a string."""
 STYLE_CODE: Final = "[0-9t]?[hgs]?u?"
 """The pattern of what may be a code of STYLES."""
 _MAY_HOLD_SPELLED: Final = frozenset((SpelledFloat, dict, list))
@@ -47,13 +49,14 @@ blanks after commas and colons), then `h`, `g` or `s` for more escapes, then `u`
 """
 
 
-def write_styled_json(value: object, style: str, expansion: Expansion | None = None) -> str:
+def write_styled_json(value: object, style: str, expansion: Expansion | None = None, sign: str = "!json") -> str:
     """Return `value` as JSON text in the style of that code; a SpelledFloat keeps its spelling.
 
     Args:
         value: A JSON value.
         style: A code of STYLES.
         expansion: What the text may have in characters; None: any number.
+        sign: What asks for the text, for an error message.
 
     Raises:
         ValueError: `value` cannot be written as JSON; ExpansionError: the text would be too long.
@@ -67,10 +70,10 @@ def write_styled_json(value: object, style: str, expansion: Expansion | None = N
     kept = []
     for chunk in chunks:
         text = _PLACEHOLDER.sub(r"\1", chunk) if is_spelled else chunk
-        for sign, escape in escapes.items():
-            text = text.replace(sign, escape)
+        for char, escape in escapes.items():
+            text = text.replace(char, escape)
         if expansion:
-            expansion.add(len(text), "!json")
+            expansion.add(len(text), sign)
         kept.append(text)
     return "".join(kept)
 
@@ -97,7 +100,7 @@ def find_style(text: str, value: object) -> str | None:
         # A string that looks like a placeholder would be written as a number.
         return None
     try:
-        for style in _likely_styles(text):
+        for style in find_styles(text):
             if write_styled_json(value, style) == text:
                 return style
     except (ValueError, RecursionError):
@@ -128,7 +131,7 @@ def _holds_spelled(value: object) -> bool:
     return False
 
 
-def _likely_styles(text: str) -> tuple[str, ...]:
+def find_styles(text: str) -> tuple[str, ...]:
     """Return the codes of the styles that `text` may have, by its first line break or its first separator."""
     suffix = "" if text.isascii() else "u"
     codes: tuple[str, ...]

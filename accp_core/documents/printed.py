@@ -1,25 +1,44 @@
-"""A form: values as programs print them beside JSON: with comments, with a fault, as JavaScript, as reprs of objects.
+"""A form: values as programs print them beside JSON: `repr` and `pprint` of Python, JavaScript, JSON with a fault.
 
+    [(1, 'AC/DC', Decimal('9.90'), datetime.date(2026, 2, 22)), (2, 'Accept', None, None)]
     [{"id": 1, "tag": nan, }, // thirty      {id: 1, at: ISODate("2026-02-22")}      [Order(id=1, name='x'), …]
 
 A comma before a bracket, a quote without a backslash and an unknown escape are read as they are meant. The repr of an
-object with names is a map, a tuple or a set an array, an enum its value, a call of one argument that argument; a word
-that is no value of JSON is text. It has tables and no view, because nothing says which fault was where.
+object with names is a map, a tuple or a set an array, an enum its value, a call of one argument that argument, a date
+or a time a text of ISO 8601; a word that is no value of JSON is text. Tuples of one length, such as the rows of a
+database, are maps with the keys `c0`, `c1`, and so on.
+
+Lists, tuples and maps of strings, words, numbers, dates and UUIDs have a layout: `r` where the text is such rows, `^`
+where members are indented below the column of their bracket, then what `writing` tells. Comments, calls and faults have
+tables and no view.
 """
 
 from __future__ import annotations
 
+import ast
 import datetime
 import re
-from typing import Any, Final, NoReturn
+from collections.abc import Iterator
+from functools import partial
+from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs miss it
+from json.encoder import encode_basestring
+from typing import Any, Final
 
+from accp_core.documents.cut_json import MIN_CUT_CHARS
 from accp_core.documents.grids.cells import is_number
+from accp_core.documents.json_styles import find_style, write_styled_json
+from accp_core.documents.omissions import omits_text
+from accp_core.documents.writing import Kind, Pen, Spelling, as_is, find_writing, write_again, write_value
 from accp_core.packing.expansion import Expansion
 from accp_core.packing.values import read_float, read_int
+from accp_core.strict_json import is_utf8
 
-__all__ = ["CODE", "IS_SEVERAL", "describe", "look_at", "read", "recognise", "write"]
+__all__ = [
+    "CODE", "IS_SEVERAL", "describe", "literal_size", "literals_of_repr", "look_at", "read", "recognise",
+    "recognise_object", "whole_literal", "write", "write_literal",
+]  # fmt: skip
 
-CODE: Final = "P"
+CODE: Final = "p"
 IS_SEVERAL: Final = False
 
 _MAX_DEPTH: Final = 60
@@ -36,17 +55,24 @@ _KEYWORD: Final = re.compile(r"([A-Za-z_$][\w$]*+)=(?!=)")
 _WORD: Final = re.compile(r"[^\s,:\[\]{}()<>\"'=;]++")
 _ENUM: Final = re.compile(r"<[A-Za-z_][\w.]*+: ")
 _OBJECT: Final = re.compile(r"<[A-Za-z_][^<>\n]{0,200}>")
-_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "/": "/", "\\": "\\", '"': '"', "'": "'"}
 _WORDS: Final[dict[str, bool | None]] = {
     "true": True, "True": True, "false": False, "False": False, "null": None, "None": None, "undefined": None,
 }  # fmt: skip
 _START: Final = re.compile(r"[\[{(]|[A-Za-z_][\w.]*+[(=]")
+_ROWS: Final = "r"
+_BY_COLUMN: Final = "^"
 
 
 def recognise(text: str) -> bool:
-    """Return whether `text` begins like an array, a map or the repr of an object."""
-    return text[:1] in "[{" or (_START.match(text) is not None and text[-1:] in "]})'\"")
+    """Return whether `text` begins like an array or a map, and not like the repr of an object."""
+    return text[:1] in "[{" and _REPR.match(text) is None
+
+
+def recognise_object(text: str) -> bool:
+    """Return whether `text` begins like the repr of an object, or of a list of them."""
+    return _START.match(text) is not None and text[-1:] in "]})'\""
 
 
 def read(text: str) -> Any:
@@ -54,7 +80,9 @@ def read(text: str) -> Any:
     starts, values, at = set(), [], 0
     while at < len(text):
         starts.add(_START.match(text, at))
-        value, end = _read_at(text, at)
+        value, end = look_at(text, at)
+        if value is None:
+            raise ValueError(f"expected a value with members, found {text[at : at + 9]!r}")
         values.append(value)
         at = _BLANK.match(text, end).end()  # type: ignore[union-attr]  # it matches no blank, too
         if at < len(text) and ("\n" not in text[end:at] or text[0] in "[{("):
@@ -66,13 +94,6 @@ def read(text: str) -> Any:
     return values[0]
 
 
-def _read_at(text: str, start: int) -> tuple[Any, int]:
-    value, end = look_at(text, start)
-    if value is None:
-        raise ValueError(f"expected a value with members, found {text[start : start + 9]!r}")
-    return value, end
-
-
 def look_at(text: str, start: int) -> tuple[Any, int]:
     """Return the array or map at a position, None where there is none, and up to where the text was looked at."""
     reader = _Reader(text, start)
@@ -81,17 +102,89 @@ def look_at(text: str, start: int) -> tuple[Any, int]:
     except (ValueError, RecursionError):
         return None, reader.at
     is_object = isinstance(value, dict) or (isinstance(value, list) and text[start] in "[{(")
-    return value if is_object and value and reader.is_sure else None, reader.at
+    if not (is_object and value and reader.is_sure):
+        return None, reader.at
+    if (
+        text.startswith("[(", start)
+        and all(type(row) is list and row for row in value)
+        and len(set(map(len, value))) == 1
+    ):
+        value = [{f"c{number}": cell for number, cell in enumerate(row)} for row in value]
+    written = text[start : reader.at]
+    # What can be written again was read as it is meant.
+    return None if omits_text(written) and describe(written, value) is None else value, reader.at
 
 
 def describe(text: str, value: object) -> str | None:
-    """Return None: it has tables, and no view."""
+    """Return the layout (see above); None where there are comments, calls or faults."""
+    rows = _ROWS * (text.startswith("[(") and type(value) is list and type(value[0]) is dict)
+    plain = _without_names(value) if rows else value
+    if not rows and repr(plain) == text:
+        return ""
+    for sign in ("", _BY_COLUMN):
+        told = find_writing(text, partial(_write_plain, value=plain, by_column=bool(sign)))
+        if told is not None:
+            return f"{rows}{sign}{told}"
     return None
 
 
-def write(value: object, how: str, expansion: Expansion) -> NoReturn:
-    """Refuse to write what has no view."""
-    raise ValueError(f"expected no layout of printed values, found {how!r}")
+def write(value: object, how: str, expansion: Expansion) -> str:
+    """Return the text in a layout."""
+    if not how:
+        written = repr(value)
+        expansion.add(len(written), "this part")
+        return written
+    plain = _without_names(value) if how.startswith(_ROWS) else value
+    told = how.removeprefix(_ROWS)
+    by_column = told.startswith(_BY_COLUMN)
+    walk = partial(_write_plain, value=plain, by_column=by_column)
+    return write_again(walk, told.removeprefix(_BY_COLUMN), expansion)
+
+
+def _without_names(value: object) -> object:
+    if type(value) is not list or not all(type(row) is dict for row in value):
+        raise ValueError("expected an array of maps for tuples")
+    return [list(row.values()) for row in value]
+
+
+def _write_plain(pen: Pen, value: object, *, by_column: bool) -> None:
+    write_value(pen, value, _spell, ("start",), by_column=by_column)
+
+
+_TEXT_FORMS: Final = ("", "q", "b", "D", "U", "d", "t")
+"""A string as `repr` writes it, in double quotes, without quotes; a Decimal, a UUID, a date, a time."""
+_CALLS: Final = {"b": "{}", "D": "Decimal('{}')", "U": "UUID('{}')"}
+_ATOM: Final = re.compile(r"[\w$.+-]{1,200}")
+_PYTHON_WORDS: Final[dict[str, Spelling]] = {
+    repr(value): Spelling({"": repr(value), "j": word}.get, ("", "j"), ("word",))
+    for word, value in (("true", True), ("false", False), ("null", None))
+}
+
+
+def _spell(value: object, where: Kind) -> Spelling:
+    if type(value) is str:
+        return Spelling(partial(_write_text, value), _TEXT_FORMS, (*where, "text"))
+    if type(value) is dict:
+        return as_is("{")
+    if type(value) is list:
+        return Spelling({"": "[", "T": "("}.get, ("", "T"), (*where, "list"))
+    written = repr(value)
+    if written in _PYTHON_WORDS:
+        return _PYTHON_WORDS[written]
+    return Spelling({"": written, "D": f"Decimal('{written}')"}.get, ("", "D"), (*where, "number"))
+
+
+def _write_text(text: str, form: str) -> str | None:
+    if not form:
+        return repr(text)
+    if form == "q":
+        return encode_basestring(text)
+    if form in _CALLS:
+        return _CALLS[form].format(text) if _ATOM.fullmatch(text) else None
+    try:
+        return repr((datetime.date if form == "d" else datetime.datetime).fromisoformat(text))
+    except ValueError:
+        return None
 
 
 class _Reader:
@@ -115,7 +208,9 @@ class _Reader:
             value: Any = self._array("]")
         elif sign == "(":
             items = self._array(")")
-            value = items[0] if len(items) == 1 and self.text[: self.at - 1].rstrip()[-1:] != "," else items
+            is_tuple = len(items) != 1 or self.text[: self.at - 1].rstrip()[-1:] == ","
+            self.is_sure |= is_tuple and {type(item) for item in items} <= {int, float}
+            value = items if is_tuple else items[0]
         elif sign == "{":
             value = self._map()
         elif sign == "<":
@@ -258,5 +353,111 @@ def _unescaped(written: str) -> str:
 
 
 def _character(escape: re.Match[str]) -> str:
-    code = escape[1] or escape[2]
-    return chr(int(code, 16)) if code else _ESCAPED.get(escape[3], escape[0])
+    code = escape[1] or escape[2] or escape[3]
+    return chr(int(code, 16)) if code else _ESCAPED.get(escape[4], escape[0])
+
+
+# String literals, whole or cut off: one that a text is, in JSON or Python, and those in the `repr` of an object.
+
+_MIN_CHARS: Final = 16
+"""Characters of a literal; a shorter one saves nothing."""
+# What `repr` writes; Python prints a warning when it reads escapes that `repr` does not write.
+_REPR_ESCAPE: Final = r"\\(?:[\\'nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})"
+_SINGLE: Final = rf"'(?:[^'\\\n]|{_REPR_ESCAPE})*+"
+_DOUBLE: Final = rf'"(?:[^"\\\n]|{_REPR_ESCAPE})*+'
+# The `repr` of an object, or of a list of them: `meta=None content=[TextContent(type='text', text='…')]`.
+_REPR: Final = re.compile(r"\[?[A-Za-z_][A-Za-z0-9_.]*[=(<]")
+# A literal that was cut off, perhaps within an escape, ends the line.
+_LITERAL: Final = re.compile(rf"(?<==)(?:{_SINGLE}'|{_DOUBLE}\"|(?P<open>{_SINGLE}|{_DOUBLE})(?:\\[xuU]?[0-9a-f]*)?\Z)")
+_JSON: Final = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+')
+_ESCAPE_LEFT: Final = re.compile(r"\\?u?[0-9a-fA-F]{0,3}\Z")
+"""What is left of an escape in which a text was cut off."""
+_STEP: Final = 4096
+"""Characters of a literal that are measured at once."""
+
+
+def literals_of_repr(source: str, start: int, end: int) -> list[tuple[int, int, str, str]] | None:
+    """Return the string literals of the repr of an object whose escapes stand for line breaks, quotes or a document.
+
+    Of each: its position, its characters, its text, and the quote with which it begins if it was cut off. None where
+    the text from `start` to `end` is no such repr.
+    """
+    if _REPR.match(source, start) is None:
+        return None
+    line = source.find("\n", start, end)
+    stop = end if line == -1 else line
+    found = list(_LITERAL.finditer(source, start, stop))
+    if stop < end and not (found and found[-1]["open"]):
+        return None
+    return list(_texts(found))
+
+
+def _texts(found: list[re.Match[str]]) -> Iterator[tuple[int, int, str, str]]:
+    for literal in found:
+        written = literal["open"] or literal[0]
+        quote = written[0] if literal["open"] else ""
+        is_worth = "\\" in written or written[1:2] in ("[", "{")
+        if len(written) >= _MIN_CHARS and is_worth and (text := read_literal(written, quote)) is not None:
+            yield literal.start(), len(written), text, quote
+
+
+def whole_literal(body: str) -> tuple[int, str, str, str | None] | None:
+    """Return the characters, text, open quote and style of the literal that a text is; None where it is none.
+
+    The style is that of JSON (`json_styles`), None as Python writes it. A literal was cut off only where it is of JSON
+    and holds JSON.
+    """
+    if len(body) < _MIN_CHARS or body[0] not in "\"'" or not ("\\" in body or body[1] in "[{"):
+        return None
+    found = _JSON.match(body)
+    if found is None or body[found.end() : found.end() + 1] == "\n":
+        text = read_literal(body) if body[0] == body[-1] else None
+        return None if text is None else (len(body), text, "", None)
+    if found.end() == len(body) - 1 and body[-1] == '"':
+        return _json_literal(body, "")
+    is_cut = found.end() >= MIN_CUT_CHARS and body[1] in "[{\\" and _ESCAPE_LEFT.match(body, found.end())
+    return _json_literal(found[0], '"') if is_cut else None
+
+
+def _json_literal(written: str, open_quote: str) -> tuple[int, str, str, str | None] | None:
+    whole = written + open_quote
+    text = scanstring(whole, 1)[0]
+    style = find_style(whole, text) if is_utf8(text) else None
+    return None if style is None else (len(written), text, open_quote, style)
+
+
+def read_literal(written: str, open_quote: str = "") -> str | None:
+    """Return the text of a literal; None if `write_literal` would not write the same characters.
+
+    Args:
+        written: The literal.
+        open_quote: The quote with which it begins, if it was cut off before it ends with one.
+    """
+    try:
+        text = ast.literal_eval(written + open_quote)
+    except (ValueError, SyntaxError):
+        return None
+    return text if type(text) is str and is_utf8(text) and write_literal(text, open_quote) == written else None
+
+
+def write_literal(text: str, open_quote: str = "", style: str | None = None) -> str:
+    """Return a text as a literal.
+
+    Args:
+        text: The text.
+        open_quote: The quote with which the literal begins, if it was cut off before its end.
+        style: The code of a style of JSON; None: as Python writes it.
+    """
+    if style is not None:
+        written = write_styled_json(text, style)
+        return written[:-1] if open_quote else written
+    if not open_quote:
+        return repr(text)
+    # Python takes single quotes, unless only they would need an escape.
+    return repr(f'{text}"' if open_quote == "'" else f"{text}'")[:-2]
+
+
+def literal_size(text: str, style: str | None = None) -> int:
+    """Return about how many characters `write_literal` would write, without writing them all at once."""
+    parts = (text[at : at + _STEP] for at in range(0, len(text), _STEP))
+    return 2 + sum(len(write_literal(part, style=style)) - 2 for part in parts)

@@ -7,12 +7,13 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final
 
-from accp_core.documents import json_document, json_lines, printed, python_literal, yaml
+from accp_core.documents import printed, yaml
 from accp_core.documents.cut_json import MIN_CUT_CHARS, CutJson, end_of_json, read_cut_json
 from accp_core.documents.document import BYTE_ORDER_MARK, Document, Form, Literal, Value, WholeForm
 from accp_core.documents.grids import GRIDS, grids_in, markup
-from accp_core.documents.omissions import find_dots, find_omissions, omits_text
-from accp_core.documents.python_literal import literals_of_repr, whole_literal
+from accp_core.documents.json_forms import JSON, JSON_LINES
+from accp_core.documents.omissions import find_dots, find_omissions
+from accp_core.documents.printed import literals_of_repr, whole_literal
 
 __all__ = ["BYTE_ORDER_MARK", "FORMS", "WHOLE_FORMS", "read", "read_verbatim", "values_inside", "wrapped_text"]
 
@@ -63,22 +64,14 @@ def _documents(source: str) -> Iterator[Value]:
 
 def _other_at(source: str, start: int, end: int) -> tuple[Value | None, int]:
     """Return what is at a position where JSON can be read up to `end` only, and the cost of looking."""
-    closed, is_closed = python_literal.end_of(source, start)
-    found, printed_end = _python_at(source, start, closed) if is_closed else None, start
-    if found is None:
-        found, printed_end = _printed_at(source, start)
-    if found is None and (cut := read_cut_json(source, start, end)) is not None:
-        found = _cut_at(source, start, cut)
-    return found, _CUT_READS * (end - start) + closed + printed_end - 2 * start
-
-
-def _printed_at(source: str, start: int) -> tuple[Value | None, int]:
-    value, end = printed.look_at(source, start)
-    written = source[start:end]
-    is_long = value and len(written) >= _MIN_CHARS and ("{" in written or "(" in written)
-    if not is_long or omits_text(written) or _END.match(source, end) is None:
-        return None, end
-    return Value(start, end, value, printed, written), end
+    value, looked_at = printed.look_at(source, start)
+    written = source[start:looked_at]
+    is_worth = value and len(written) >= _MIN_CHARS and ("{" in written or "(" in written)
+    if is_worth and _END.match(source, looked_at):
+        return Value(start, looked_at, value, printed, written), looked_at - start
+    cut = read_cut_json(source, start, end)
+    found = None if cut is None else _cut_at(source, start, cut)
+    return found, _CUT_READS * (end - start) + looked_at - start
 
 
 def _whole_at(source: str, start: int, end: int) -> Value | None:
@@ -86,19 +79,7 @@ def _whole_at(source: str, start: int, end: int) -> Value | None:
     if len(written) < _MIN_CHARS or "{" not in written or _END.match(source, end) is None:
         return None
     try:
-        found = Value(start, end, json_document.read(written), json_document, written)
-    except ValueError:
-        return None
-    return None if found.how is None else found
-
-
-def _python_at(source: str, start: int, end: int) -> Value | None:
-    written = source[start:end]
-    is_long = len(written) >= _MIN_CHARS and ("{" in written or "(" in written)
-    if not is_long or not python_literal.recognise(written) or _END.match(source, end) is None:
-        return None
-    try:
-        return Value(start, end, python_literal.read(written), python_literal, written)
+        return Value(start, end, JSON.read(written), JSON, written)
     except ValueError:
         return None
 
@@ -108,7 +89,7 @@ def _cut_at(source: str, start: int, found: CutJson) -> Value:
     end = start + found.chars
     if _goes_on(source, end):
         return Value(start, end, found.value, printed, source[start:end])
-    return Value(start, end, found.value, json_document, found.written, found.chars)
+    return Value(start, end, found.value, JSON, found.written, found.chars)
 
 
 def _goes_on(source: str, end: int) -> bool:
@@ -138,7 +119,7 @@ def _is_next_line(source: str, before: Value, document: Value) -> bool:
     behind = _LINE_END.match(source, before.end, document.start)
     is_like = source[before.start] == source[document.start] or "\n" not in before.written + document.written
     begins = before.start == 0 or source[before.start - 1] in "\n\ufeff"
-    forms = {before.form, document.form} == {json_document} and not before.is_cut and not document.is_cut
+    forms = {before.form, document.form} == {JSON} and not before.is_cut and not document.is_cut
     return forms and begins and is_like and behind is not None and behind.end() == document.start
 
 
@@ -148,7 +129,7 @@ def _merged(source: str, documents: list[Value]) -> list[Value]:
     start, end = documents[0].start, documents[-1].end
     # A document that follows and was cut off is not read.
     cut = end - start if _is_cut_behind(source, end) else None
-    merged = Value(start, end, [document.value for document in documents], json_lines, source[start:end], cut)
+    merged = Value(start, end, [document.value for document in documents], JSON_LINES, source[start:end], cut)
     return documents if merged.how is None else [merged]
 
 
@@ -164,7 +145,7 @@ def _is_cut_behind(source: str, end: int) -> bool:
 # The forms in which a whole text, or a grid in one, may write a value.
 
 WHOLE_FORMS: Final[tuple[WholeForm, ...]] = (
-    json_document, json_lines, python_literal, yaml.DOCUMENT, yaml.DOCUMENTS, markup,
+    JSON, JSON_LINES, yaml.DOCUMENT, yaml.DOCUMENTS, markup, printed,
 )  # fmt: skip
 """The forms of a whole text in the order in which they are tried."""
 _ALL: Final[tuple[Form, ...]] = (*WHOLE_FORMS, *GRIDS)
@@ -222,7 +203,7 @@ def _read_whole(body: str, start: int) -> Value | None:
 
 
 def _read_printed(body: str, start: int) -> Value | None:
-    if not printed.recognise(body) or omits_text(body):
+    if not printed.recognise_object(body):
         return None
     try:
         return Value(start, start + len(body), printed.read(body), printed, body)
@@ -247,16 +228,16 @@ def _beside(grids: list[Value], values: list[Value]) -> list[Value | Literal]:
 def read_verbatim(source: str) -> Document:
     """Return `source` as prose; a JSON object that wraps a text of several lines as its value."""
     body = source.strip()
-    if not (body.startswith("{") and body.endswith("}") and json_document.recognise(body)):
+    if not (body.startswith("{") and body.endswith("}") and JSON.recognise(body)):
         return Document(source, [])
     try:
-        value = json_document.read(body)
+        value = JSON.read(body)
     except ValueError:
         return Document(source, [])
     if wrapped_text(value, len(body)) is None:
         return Document(source, [])
     start = source.index("{")
-    return Document(source, [Value(start, start + len(body), value, json_document, body)])
+    return Document(source, [Value(start, start + len(body), value, JSON, body)])
 
 
 def wrapped_text(value: object, chars: int) -> str | None:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, Final
 
-from accp_core.documents import BYTE_ORDER_MARK, Document, Literal, Value, json_document, json_lines, read
+from accp_core.documents import BYTE_ORDER_MARK, Document, Literal, Value, read
 from accp_core.documents.grids import GRIDS
 from accp_core.documents.grids.cells import distinct_names, rows_of
 from accp_core.documents.inference import Inference, heading_above, infer_tables, join_sections
 from accp_core.documents.inference.columns import sums_up
+from accp_core.documents.json_forms import JSON_LINES, read_json_text
 from accp_core.documents.omissions import omits_text
 from accp_core.tables.build import tables_of
 from accp_core.tables.naming import name_columns
@@ -230,7 +231,7 @@ def unwrap(value: Any) -> Any:
 
 def decode_document(text: str) -> Any:
     """Return the value of one JSON document, whose numbers keep their spelling; ValueError: it is none."""
-    return json_document.read(text.removeprefix(BYTE_ORDER_MARK))
+    return read_json_text(text.removeprefix(BYTE_ORDER_MARK))
 
 
 # The tables of a JSON text of megabytes, described by the first members of its long arrays and maps.
@@ -274,7 +275,7 @@ def _decoded(text: str) -> Any:
     try:
         return decode_document(text)
     except ValueError:
-        return records_of(json_lines.read(text.removeprefix(BYTE_ORDER_MARK)))
+        return records_of(JSON_LINES.read(text.removeprefix(BYTE_ORDER_MARK)))
 
 
 def _sampled(value: Any) -> SampledTables:

@@ -1,12 +1,12 @@
 """The layout of a text: which parts of its view are JSON documents in which style, to restore the text byte for byte.
 
-A layout is a short text such as `v3 t:8 j2u:340 t:1`: after the version of the notation, 8 characters of plain text,
-then 340 characters that are the view of a JSON document in the style `2u` (see `documents.json_styles.STYLES`), then
+A layout is a short text such as `v4 t:8 o@2u:340 t:1`: after the version of the notation, 8 characters of plain text,
+then 340 characters that are the view of a JSON document in the layout `@2u` (see `documents.json_forms`), then
 one character of plain text.
-`j2:340<1200` means that the source was cut off behind the 1,200th character of the document, and that the last line of
-the part says so. `q( j2:340 t:1 )` are the parts of a string literal, which stand between triple quotes; with `q=u(` it
-is one of JSON in that style. With `)'` or `)"` at its end the literal begins with that quote and was cut off, so that
-the triple quote behind it is missing, too.
+`o@2:340<1200` means that the source was cut off behind the 1,200th character of the document, and that the last line
+of the part says so. `q( o@2:340 t:1 )` are the parts of a string literal, which stand between triple quotes; with
+`q=u(` it is one of JSON in that style. With `)'` or `)"` at its end the literal begins with that quote and was cut off,
+so that the triple quote behind it is missing, too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Final, NoReturn
 
 from accp_core.documents.embedded_json import WriteString, write_laid_out
 from accp_core.documents.json_styles import STYLES
-from accp_core.documents.python_literal import literal_size, write_literal
+from accp_core.documents.printed import literal_size, write_literal
 from accp_core.documents.reading import FORMS
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError

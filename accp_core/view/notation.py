@@ -55,7 +55,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-NOTATION: Final = "v3"
+NOTATION: Final = "v4"
 """The version of the notation: a layout begins with it, so that a stored view in another one is refused by its name."""
 AS_IS: Final = "as-is"
 """The layout of a text that was left as it is."""

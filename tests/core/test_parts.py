@@ -6,7 +6,6 @@ import json
 
 from accp_core.bounded import SizedCache
 from accp_core.compression import ResultLimits
-from accp_core.documents.json_layout import describe_blanks
 from accp_core.projection import ToolForms, check_tool_forms
 from accp_core.tables import open_text
 
@@ -15,7 +14,6 @@ def test_small_parts_of_the_core() -> None:
     cache: SizedCache[str, int] = SizedCache(100)
     cache.put("a", 1, 10)
     assert cache.keys() == ("a",)
-    assert describe_blanks([("", "1")], [], 1) is None
     limits = ResultLimits()
     assert ToolForms({"a": "as_is"}).limits_of("a", limits) is None
     check_tool_forms({"a": "as_is", "b": limits})

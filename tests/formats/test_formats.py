@@ -87,7 +87,7 @@ def test_messages_in_another_notation_are_refused_by_its_version_and_stay_as_the
     messages = messages_from_dict(json.loads(stored))
     (message,) = [message for message in messages if "layout" in str(message.additional_kwargs)]
     assert isinstance(message, ToolMessage)
-    with pytest.raises(DecodeError, match="E1001: expected a view in the notation 'v3', found 'j2:490'"):
+    with pytest.raises(DecodeError, match="E1001: expected a view in the notation 'v4', found 'j2:490'"):
         restore_message(message)
     assert messages == messages_from_dict(json.loads(stored))
 

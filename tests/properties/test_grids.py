@@ -101,6 +101,6 @@ def test_what_looks_like_tuples_comes_back(source: str) -> None:
 def test_any_layout_restores_within_the_limits_or_is_refused(code: str, how: str) -> None:
     text = "[2] a b\n1 2\n3 4"
     try:
-        restore(text, f"v3 {code}{how}:{len(text)}")
+        restore(text, f"v4 {code}{how}:{len(text)}")
     except DecodeError as refusal:
         assert refusal.code in {"E1001", "E2003"}

@@ -7,14 +7,17 @@ indentation. No character is looked at more than a few times, and what aliases a
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 from typing import Any, Final, NoReturn
 
-from accp_core.documents.yaml.scalars import FlowReader, has_comment_or_key, plain_value, unescape
+from accp_core.packing.values import read_float, read_int
 
-__all__ = ["KEY", "read_documents"]
+__all__ = ["KEY", "plain_value", "read_documents"]
 
 _MAX_DEPTH: Final = 60
 """Levels of nested maps and lists."""
+_MAX_FLOW_DEPTH: Final = 30
+"""Levels of collections in brackets."""
 _MAX_KEY_CHARS: Final = 200
 """Characters of a key."""
 _MAX_ADDED: Final = 8
@@ -30,9 +33,39 @@ _MIN_ROW_KEYS: Final = 2
 _ANCHOR: Final = re.compile(r"&([^\s,\[\]{}]+)(?: +|$)")
 _ALIAS: Final = re.compile(r"\*([^\s,\[\]{}]+)\s*+(?:#.*)?$")
 _BLOCK: Final = re.compile(r"([|>])(?:([1-9])([+-]?)|([+-]?)([1-9]?)) *(?: #.*)?$")
-_AFTER: Final = re.compile(r"[ \t]*+$|[ \t]++#")
-_SINGLE: Final = re.compile(r"(?:[^']|'')*+")
-_DOUBLE: Final = re.compile(r'(?:[^"\\]|\\.)*+')
+_AFTER: Final = re.compile(r"[ \t]*+(?:$|(?<=[ \t])#)", re.MULTILINE)
+_QUOTED: Final = r"""("(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+')"""
+_TEXT: Final = re.compile(_QUOTED, re.DOTALL)
+_JOINED: Final = re.compile(r"\\[^\n]|(\\?[ \t]*\n)((?:[ \t]*\n)*)[ \t]*")
+_JOINED_SINGLE: Final = re.compile(r"([ \t]*\n)((?:[ \t]*\n)*)[ \t]*")
+"""The end of a line in quotes, blank lines, and the indentation behind it."""
+_WORDS: Final[dict[str, object]] = {
+    "": None,
+    "~": None,
+    **dict.fromkeys(("null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*+)(\.[0-9]++(?:[eE][-+][0-9]++)?)?")
+_KEY_OR_COMMENT: Final = re.compile(r":(?:[ \t]|$)|(?<![^ \t])#")
+_ESCAPED: Final = {
+    "0": "\0", "a": "\a", "b": "\b", "t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b", '"': '"',
+    "\\": "\\", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029", " ": " ", "/": "/", "\t": "\t",
+}  # fmt: skip
+"""What a letter behind a backslash stands for in double quotes."""
+_ESCAPE: Final = re.compile(
+    r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|(.))", re.DOTALL
+)
+_HALF: Final = re.compile("[\ud800-\udfff]")
+
+_MAX_FLOW_CHARS: Final = 20_000
+"""Characters of a line with a flow collection; YAML's writers break lines, and JSON behind a word is no YAML."""
+_FIRST: Final = r"""(?:[^\s,\[\]{}:#&*!|>%@`"'?-]|[:?-](?=[^\s,\[\]{}]))"""
+_NEXT: Final = r"(?:[^\s,\[\]{}:]|:(?=[^\s,\[\]{}])|[ \t]++(?=[^\s,\[\]{}:#]|:[^\s,\[\]{}]))"
+_COLON: Final = r""":(?=[\s,\[\]{}]|(?<=["']:))"""
+_FLOW_TOKEN: Final = re.compile(
+    rf"(?:\s|(?<=\s)#[^\n]*)*+([\[\]{{}},]|{_QUOTED}|{_COLON}|{_FIRST}{_NEXT}*+)", re.DOTALL
+)
 
 
 def read_documents(text: str) -> tuple[list[Any], bool]:
@@ -45,7 +78,7 @@ def read_documents(text: str) -> tuple[list[Any], bool]:
     """
     if "\x85" in text or "\u2028" in text or "\u2029" in text:
         raise ValueError("expected no line ends that YAML 1.1 alone has")
-    reader = _Reader(text.replace("\r\n", "\n").split("\n"))
+    reader = _Reader(text.replace("\r\n", "\n"))
     documents = []
     while True:
         value = reader.read_document()
@@ -62,8 +95,10 @@ def _fail(line: str) -> NoReturn:
 class _Reader:
     """Reads lines from the first to the last; `indent` and `text` are those of the line that is next."""
 
-    def __init__(self, lines: list[str]) -> None:
-        self.lines = lines
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.lines = source.split("\n")
+        self.starts = list(accumulate((len(line) + 1 for line in self.lines), initial=0))
         self.at = -1
         self.indent = -1
         """The blanks before the text; -1 where the document ends."""
@@ -141,7 +176,7 @@ class _Reader:
         merged: list[object] = []
         while key:
             name = key[1]
-            name = unescape(name[1:-1]) if name[0] == '"' else name[1:-1].replace("''", "'") if name[0] == "'" else name
+            name = _unquoted(name) if name[0] in "\"'" else name
             if name in members or len(name) > _MAX_KEY_CHARS:
                 _fail(self.text)
             anchor, rest = self._anchor(self.text[key.end() :])
@@ -184,13 +219,10 @@ class _Reader:
         if first in "|>":
             return self._read_block(rest, indent)
         if first in "\"'":
-            return self._read_quoted(rest[1:], first)
+            found = _TEXT.match(self.source, self._position(rest))
+            return _unquoted(self._go_behind(rest, found[0])) if found else _fail(rest)
         if first in "[{":
-            flow = FlowReader(self.lines, self.at, rest)
-            value: object = flow.read()
-            self.at, self.values = flow.at, self.values + flow.values
-            self.advance()
-            return value
+            return self._read_flow(rest)
         if first == "*":
             return self._read_alias(rest)
         if first in "&!%@`,]}#" or (first in "?:-" and rest[1:2] in ("", " ")):
@@ -210,7 +242,7 @@ class _Reader:
         return value
 
     def _read_plain(self, rest: str, indent: int) -> object:
-        found = has_comment_or_key(rest) if ":" in rest or "#" in rest else None
+        found = _find_comment_or_key(rest)
         self.advance()
         if found:
             if rest[found.start()] == ":":
@@ -220,42 +252,33 @@ class _Reader:
             return plain_value(rest)
         parts = [rest]
         while self.indent > indent:
-            if self.is_behind_comment or has_comment_or_key(self.text):
+            if self.is_behind_comment or _find_comment_or_key(self.text):
                 _fail(self.text)
             parts += ("\n" * self.blanks or " ", self.text)
             self.advance()
         return plain_value("".join(parts))
 
-    def _read_quoted(self, rest: str, quote: str) -> str:
-        """Return a text in quotes, whose line breaks are blanks and whose empty lines are line breaks."""
-        pattern = _SINGLE if quote == "'" else _DOUBLE
-        line, breaks = rest, 0
-        parts: list[str] = []
-        while True:
-            found = pattern.match(line)
-            end = found.end() if found else 0
-            if end < len(line) and line[end] == quote:
-                break
-            is_joined = quote == '"' and end < len(line)
-            text = line[:end] if is_joined else line.rstrip(" \t")
-            self._add_line(parts, text, breaks)
-            self.at += 1
-            if self.at >= len(self.lines):
-                _fail(rest)
-            line, breaks = self.lines[self.at].lstrip(" \t"), -1 if is_joined else 0
-            while not line and self.at + 1 < len(self.lines):
-                self.at, breaks = self.at + 1, max(breaks, 0) + 1
-                line = self.lines[self.at].lstrip(" \t")
-        self._add_line(parts, line[:end], breaks)
-        if not _AFTER.match(line, end + 1):
-            _fail(line)
-        self.advance()
-        text = "".join(parts[1:])
-        return unescape(text) if quote == '"' else text.replace("''", "'")
+    def _position(self, rest: str) -> int:
+        """Return where the rest of a line stands in the source."""
+        return self.starts[self.at] + len(self.lines[self.at].rstrip()) - len(rest)
 
-    @staticmethod
-    def _add_line(parts: list[str], text: str, breaks: int) -> None:
-        parts += ("" if breaks < 0 else "\n" * breaks or " ", text)
+    def _go_behind(self, rest: str, written: str) -> str:
+        """Go to the next line behind a text of perhaps several lines, with which `rest` begins; return that text."""
+        if not _AFTER.match(self.source, self._position(rest) + len(written)):
+            _fail(rest)
+        self.at += written.count("\n")
+        self.advance()
+        return written
+
+    def _read_flow(self, rest: str) -> object:
+        """Return a collection in brackets, perhaps of several lines."""
+        if len(rest) > _MAX_FLOW_CHARS:
+            _fail(rest)
+        flow = _Flow(self.source, self._position(rest))
+        value = flow.value(0)
+        self.values += flow.values
+        self._go_behind(rest, self.source[self._position(rest) : flow.at])
+        return value
 
     def _read_block(self, header: str, indent: int) -> str:
         found = _BLOCK.match(header)
@@ -307,3 +330,118 @@ def _folded(lines: list[str]) -> str:
         parts.append(line)
         before, blanks = line, 0
     return "".join(parts)
+
+
+class _Flow:
+    """Reads one collection in brackets."""
+
+    def __init__(self, source: str, at: int) -> None:
+        self.source = source
+        self.at = at
+        self.values = 0
+
+    def _token(self, *, is_passed: bool = True) -> str:
+        found = _FLOW_TOKEN.match(self.source, self.at)
+        if found is None:
+            _fail(self.source[self.at :])
+        self.at = found.end() if is_passed else self.at
+        return found[1]
+
+    def value(self, depth: int) -> object:
+        """Return the value that is next."""
+        self.values += 1
+        token = self._token()
+        if depth > _MAX_FLOW_DEPTH or token in "]},:":
+            _fail(token)
+        if token == "[":
+            return self._list(depth)
+        if token == "{":
+            return self._map(depth)
+        return _unquoted(token) if token[0] in "\"'" else plain_value(token)
+
+    def _ends(self, close: str) -> bool:
+        """Pass the closing bracket if it is next."""
+        if self._token(is_passed=False) != close:
+            return False
+        self._token()
+        return True
+
+    def _goes_on(self, close: str) -> bool:
+        """Pass what stands behind a member."""
+        sign = self._token()
+        if sign not in (",", close):
+            _fail(sign)
+        return sign == ","
+
+    def _list(self, depth: int) -> list[object]:
+        items: list[object] = []
+        while not self._ends("]"):
+            items.append(self.value(depth + 1))
+            if not self._goes_on("]"):
+                break
+        return items
+
+    def _map(self, depth: int) -> dict[str, object]:
+        members: dict[str, object] = {}
+        while not self._ends("}"):
+            key = self._token()
+            name = _unquoted(key) if key[0] in "\"'" else key
+            if key in "[]{},:" or name in members:
+                _fail(key)
+            members[name] = None
+            if self._token(is_passed=False) == ":":
+                self._token()
+                if self._token(is_passed=False) not in (",", "}"):
+                    members[name] = self.value(depth + 1)
+            if not self._goes_on("}"):
+                break
+        return members
+
+
+def plain_value(text: str) -> object:
+    """Return what a plain scalar stands for.
+
+    It is null, a boolean or a number where YAML 1.1 and 1.2 both say so; what only one of them says (`yes`, `0755`,
+    `1_000`, `1e3`, `12:30`, a date) stays the text that it is.
+    """
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[0] not in "-0123456789" or (number := _NUMBER.fullmatch(text)) is None:
+        return text
+    return read_float(text) if number[1] else read_int(text)
+
+
+def _find_comment_or_key(text: str) -> re.Match[str] | None:
+    """Return where a comment or the colon of a key stands in a line."""
+    return _KEY_OR_COMMENT.search(text) if ":" in text or "#" in text else None
+
+
+def _unquoted(written: str) -> str:
+    """Return the text in quotes, whose line breaks are blanks and whose empty lines are line breaks.
+
+    Raises:
+        ValueError: it has an escape that YAML has not, or a half of a surrogate pair, which two of JSON would join.
+    """
+    text = written[1:-1]
+    if written[0] == "'":
+        text = _JOINED_SINGLE.sub(_join, text) if "\n" in text else text
+        return text.replace("''", "'")
+    text = _JOINED.sub(_join, text) if "\n" in text else text
+    found = _ESCAPE.sub(_char, text) if "\\" in text else text
+    if found is not text and _HALF.search(found):
+        raise ValueError("expected no half of a surrogate pair")
+    return found
+
+
+def _join(found: re.Match[str]) -> str:
+    if found[1] is None:
+        return found[0]
+    return "\n" * found[2].count("\n") or " " * (found[1][0] != "\\")
+
+
+def _char(escape: re.Match[str]) -> str:
+    if digits := escape[1] or escape[2] or escape[3]:
+        return chr(int(digits, 16))
+    if escape[4] not in _ESCAPED:
+        raise ValueError(f"expected an escape of YAML, found {escape[0]!r}")
+    return _ESCAPED[escape[4]]

@@ -1,268 +1,226 @@
-"""Writes YAML in a layout, and finds the layout of a text: one walk through the values for both.
+"""Writes YAML in a layout, and finds the layout of a text: one walk through the values for both (see `writing`).
 
-What two writers do differently is a choice of a kind: how far a list in a map is indented, how a text that looks like a
-number is quoted, whether a line is blank. The walk asks its pen for each choice. One pen finds it in the source, which
-must go on as chosen, and tells it; the other one hears it and writes (see `foretelling`).
+A layout begins with `!` where the lines end as in Windows, and with `-` where the text begins with `---`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from functools import partial
+from json.encoder import encode_basestring
+from typing import Any, Final
 
-from accp_core.documents.json_layout import Hearing, Key, Telling
+from accp_core.documents.writing import Base, Kind, Pen, Spelling, as_is, find_writing, write_again, write_members
 from accp_core.documents.yaml.reader import KEY, read_documents
-from accp_core.documents.yaml.scalars import DEFAULTS, class_of, write_scalar
+from accp_core.lazy_patterns import lazy_pattern
 from accp_core.packing.expansion import Expansion
 
 __all__ = ["DOCUMENT", "DOCUMENTS", "describe_documents", "write_documents"]
 
 
-_MIN_CHARS: Final = 200
-_MAX_SHARE: Final = 1 / 8
-"""A layout of more characters, and of a larger share of the text, is none: the text stays."""
-_MAX_CHOICE: Final = 1_000
-"""Blanks and blank lines of one choice."""
 _CRLF: Final = "!"
-"""The start of the layout of a text whose lines end as in Windows."""
-_LINES: Final = re.compile(r"\n*")
-_BLANKS: Final = re.compile(r" *")
-_NEXT_INDENT: Final = re.compile(r"[^\n]*+\n++( *+)")
-_ENDS: Final = {"": "0", "\n---": "1", "\n...": "2"}
-_LETTERS_OF_LINE: Final = ("p", "s", "d", "r", "a", "e", "z", "T", "U")
-_LETTERS_OF_BLOCKS: Final = ("l", "f", "L", "F")
-_LETTERS_OF_FOLDED: Final = ("P", "S", "D", "E", "A", "Q", "R")
-
-_Write = Callable[[str], "str | None"]
-
-
-class _Differs(ValueError):
-    """The source is not written in any layout."""
-
-
-class _Pen(Protocol):
-    column: int
-
-    def put(self, text: str) -> None:
-        """Write a text that is no choice."""
-
-    def count(self, kind: Key, default: int, sign: str, before: int = 0) -> int:
-        """Write a sign as often as chosen, and `before` times more; return the choice."""
-
-    def one_of(self, kind: Key, choices: dict[str, str]) -> str:
-        """Return which of some texts, one of which is empty, comes next; the first is the default."""
-
-    def scalar(self, kind: Key, default: str, write: _Write, ends: str, indents: tuple[int, int]) -> None:
-        """Write a scalar in the chosen style.
-
-        Args:
-            kind: Of which kind the choice is.
-            default: The style of the first one of its kind.
-            write: Returns the scalar in a style, None where it has none such.
-            ends: The characters one of which follows.
-            indents: From which columns the indentation of its lines counts, those of blocks and others.
-        """
+_MARKED: Final = "-"
+_MARK_LINE: Final = "---"
+_BRACKET: Final = "o"
+"""The form of the first token of a block that stands in brackets."""
+_FOLDED: Final = 2
+"""How many blanks more than its entry has the rest of a text that is folded."""
+_WIDTH: Final = 80
+"""The column behind which PyYAML and libyaml fold a line at its next single blank."""
+_BREAK: Final = re.compile(r"( +|\n+)")
+_ESCAPE_OR_CHAR: Final = re.compile(r"\\(?:x..|u.{4}|U.{8}|.)|.", re.DOTALL)
+_NEXT_LINE: Final = "n1l+0s"
+# YAML 1.1 or 1.2 reads these as something else than a text, so writers quote them where they are one.
+_NO_TEXT: Final = lazy_pattern(
+    r"|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|true|True|TRUE|false|False|FALSE|null|Null|NULL|[yYnN~=]|<<"
+    r"|[-+]?(?:0b[01_]+|0[xo][0-9a-fA-F_]+|[0-9][0-9_]*(?::[0-5]?[0-9])*\.?[0-9_]*(?:[eE][-+]?[0-9]+)?)"
+    r"|[-+]?\.(?:[0-9][0-9_]*(?:[eE][-+]?[0-9]+)?|inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+    r"|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:(?:[Tt]|[ \t]+)[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]*)?"
+    r"(?:[ \t]*(?:Z|[-+][0-9]{1,2}(?::[0-9]{2})?))?)?"
+)
+_NO_PLAIN: Final = re.compile(r"[#,\[\]{}&*!|>'\"%@`]|[-?:](?: |$)|---|\.\.\.| |.*(?:: |:$| #| $)")
+_CONTROL: Final = lazy_pattern("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
+_NO_PRINT: Final = lazy_pattern(
+    '["\\\\\\x00-\\x1f\\x7f-\\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff\U00010000-\U0010ffff]'
+)
+_LETTERS: Final = {
+    "\0": "0", "\a": "a", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r", "\x1b": "e", '"': '"',
+    "\\": "\\", "\x85": "N", "\xa0": "_", "\u2028": "L", "\u2029": "P",
+}  # fmt: skip
+"""Characters in double quotes that are a backslash and a letter."""
 
 
-class _Finder:
-    """Finds the choices in a source."""
-
-    def __init__(self, source: str, indent: int = 0) -> None:
-        self.source = source
-        self.at = 0
-        self.column = 0
-        self.telling = Telling()
-
-    def _tell(self, kind: Key, default: str, choice: str) -> None:
-        is_foretold = self.telling.foretold(kind, kind, default) == choice
-        self.telling.tell(kind, kind, choice, is_foretold=is_foretold)
-
-    def put(self, text: str) -> None:
-        if not self.source.startswith(text, self.at):
-            raise _Differs
-        self._move(text)
-
-    def _move(self, text: str) -> None:
-        self.at += len(text)
-        line = text.rfind("\n")
-        self.column = self.column + len(text) if line < 0 else len(text) - line - 1
-
-    def count(self, kind: Key, default: int, sign: str, before: int = 0) -> int:
-        found = (_LINES if sign == "\n" else _BLANKS).match(self.source, self.at)
-        chosen = (len(found[0]) if found else 0) - before
-        if not 0 <= chosen <= _MAX_CHOICE:
-            raise _Differs
-        self._tell(kind, str(default), str(chosen))
-        self._move(sign * (before + chosen))
-        return chosen
-
-    def one_of(self, kind: Key, choices: dict[str, str]) -> str:
-        longest = sorted(choices, key=len, reverse=True)
-        chosen = choices[next(text for text in longest if self.source.startswith(text, self.at))]
-        self._tell(kind, next(iter(choices.values())), chosen)
-        return chosen
-
-    def scalar(self, kind: Key, default: str, write: _Write, ends: str, indents: tuple[int, int]) -> None:
-        if self._is_next(kind, default, str(self.telling.foretold(kind, kind, default)), write, ends):
-            return
-        found = _NEXT_INDENT.match(self.source, self.at)
-        block, folded = (max(len(found[1]) - indent, 0) if found else 0 for indent in indents)
-        styles = (
-            *_LETTERS_OF_LINE,
-            *[f"{letter}{block}" for letter in _LETTERS_OF_BLOCKS],
-            *[f"{letter}{folded}" for letter in _LETTERS_OF_FOLDED],
-        )
-        if not any(self._is_next(kind, default, style, write, ends) for style in styles):
-            raise _Differs
-
-    def _is_next(self, kind: Key, default: str, style: str, write: _Write, ends: str) -> bool:
-        text = write(style)
-        if text is None or not self.source.startswith(text, self.at):
-            return False
-        if self.source[self.at + len(text) : self.at + len(text) + 1] not in ends:
-            return False
-        self._tell(kind, default, style)
-        self._move(text)
-        return True
+def _write_documents(pen: Pen, values: list[Any], *, is_marked: bool) -> None:
+    for number, value in enumerate(values):
+        if not value or not isinstance(value, (dict, list)):
+            raise ValueError(f"expected a map or a list with members, found {type(value).__name__!r}")
+        has_mark = bool(number) or is_marked
+        if has_mark:
+            pen.token(as_is(_MARK_LINE), ("mark" if number else "start",), default="n1" * bool(number))
+        _write_block(pen, value, ("behind mark" if has_mark else "start",), (0, 0), default="n1" * has_mark)
 
 
-class _Writer:
-    """Writes the choices that were told."""
-
-    def __init__(self, layout: str, expansion: Expansion) -> None:
-        self.parts: list[str] = []
-        self.column = 0
-        self.hearing = Hearing(layout, str)
-        self.expansion = expansion
-
-    def _hear(self, kind: Key, default: str) -> str:
-        return str(self.hearing.next(kind, kind, default))
-
-    def put(self, text: str) -> None:
-        self.expansion.add(len(text), "this part")
-        self.parts.append(text)
-        line = text.rfind("\n")
-        self.column = self.column + len(text) if line < 0 else len(text) - line - 1
-
-    def count(self, kind: Key, default: int, sign: str, before: int = 0) -> int:
-        chosen = self._hear(kind, str(default))
-        if not chosen.isdecimal() or int(chosen) > _MAX_CHOICE:
-            raise ValueError(f"expected a number of blanks, found {chosen!r}")
-        self.put(sign * (before + int(chosen)))
-        return int(chosen)
-
-    def one_of(self, kind: Key, choices: dict[str, str]) -> str:
-        chosen = self._hear(kind, next(iter(choices.values())))
-        if chosen not in choices.values():
-            raise ValueError(f"expected one of {list(choices.values())!r}, found {chosen!r}")
-        return chosen
-
-    def scalar(self, kind: Key, default: str, write: _Write, ends: str, indents: tuple[int, int]) -> None:
-        style = self._hear(kind, default)
-        number = style[1:]
-        if number and not (number.isdecimal() and int(number) <= _MAX_CHOICE):
-            raise ValueError(f"expected a style of a scalar, found {style!r}")
-        text = write(style)
-        if text is None:
-            raise ValueError(f"expected a style of {kind!r}, found {style!r}")
-        self.put(text)
-
-
-class _Walk:
-    """Goes through the values in the order in which they stand in the text."""
-
-    def __init__(self, pen: _Pen) -> None:
-        self.pen = pen
-
-    def documents(self, values: list[Any]) -> None:
-        pen = self.pen
-        for number, value in enumerate(values):
-            if not value or not isinstance(value, (dict, list)):
-                raise ValueError(f"expected a map or a list with members, found {type(value).__name__!r}")
-            if number:
-                pen.count(("line", "end"), 0, "\n", 1)
-                pen.put("---")
-                pen.count(("line", "start"), 0, "\n", 1)
-            elif pen.one_of(("start",), {"": "0", "---": "1"}) == "1":
-                pen.put("---")
-                pen.count(("line", "start"), 0, "\n", 1)
-            self._members(value, 0)
-        chosen = pen.one_of(("end",), _ENDS)
-        pen.put(next(text for text, choice in _ENDS.items() if choice == chosen))
-
-    def _members(self, value: dict[str, Any] | list[Any], indent: int) -> None:
-        """Write the members of a block, the first of which begins in the line."""
-        members = value.items() if isinstance(value, dict) else ((None, item) for item in value)
-        for number, (key, member) in enumerate(members):
-            if number:
-                self.pen.count(("line", indent), 0, "\n", 1)
-                self.pen.put(" " * indent)
-            if key is not None:
-                self._scalar("key", key, indent, ":")
-            self._entry(member, indent, "-" if key is None else ":")
-
-    def _entry(self, value: Any, indent: int, sign: str) -> None:
-        """Write a value behind a dash or behind the colon of its key."""
-        pen, is_map = self.pen, isinstance(value, dict)
-        pen.put(sign)
-        is_nested = bool(value) and isinstance(value, (dict, list))
-        blanks = pen.count((sign, is_nested, value is None), 1 - (is_nested and sign == ":"), " ")
-        bracket = "{" if is_map else "["
-        styles = {"": "b", bracket: "o", f"{bracket} ": "O"}
-        style = pen.one_of((sign, is_map), styles) if is_nested else ""
-        if style != "b":
-            self._flow(value, "value", indent, "\n", " " * (style == "O"))
-        elif sign == "-":
-            self._members(value, indent + 1 + blanks)
+def _write_block(
+    pen: Pen, value: dict[str, Any] | list[Any], gap: Kind, base: Base, sign: str = "", default: str = ""
+) -> None:
+    """Write the members of a map or a list, on lines of their own or in brackets."""
+    bracket = "{" if isinstance(value, dict) else "["
+    is_first = True
+    for key, member in value.items() if isinstance(value, dict) else ((None, item) for item in value):
+        spelling = as_is("-") if key is None else _spell_scalar(key, ("key",))
+        if is_first:
+            first = Spelling(
+                lambda form, write=spelling.write: bracket if form == _BRACKET else write(form),  # type: ignore[misc]
+                (*spelling.forms, _BRACKET),
+                (sign, bracket, "block"),
+            )
+            if pen.token(first, gap, sign=sign, base=base, default=default) == _BRACKET:
+                write_members(pen, value, _spell_flow, base, (0, "", ""), "}" if bracket == "{" else "]")
+                return
+            base, is_first = (pen.start, 0), False
         else:
-            pen.count(("line", "in", indent), 0, "\n", 1)
-            self._members(value, indent + pen.count(("in", is_map), 2 * is_map, " ", indent))
+            pen.token(spelling, (base, "line"), base=base, default=_NEXT_LINE)
+        _write_entry(pen, member, "-" if key is None else ":", base)
 
-    def _flow(self, value: Any, place: str, indent: int, ends: str, pad: str) -> None:
-        """Write a scalar, or a collection in brackets."""
-        pen = self.pen
-        if not isinstance(value, (dict, list)):
-            self._scalar(place, value, indent, ends)
-            return
-        sign, close = "[]" if isinstance(value, list) else "{}"
-        pen.put(sign + pad * bool(value))
-        members = value.items() if isinstance(value, dict) else ((None, item) for item in value)
-        for number, (key, member) in enumerate(members):
-            if number:
-                pen.put(", ")
-            if key is not None:
-                self._scalar("flow key", key, indent, ":")
-                pen.put(": ")
-            self._flow(member, "flow", indent, ",]} ", pad)
-        pen.put(pad * bool(value) + close)
 
-    def _scalar(self, place: str, value: object, indent: int, ends: str) -> None:
-        kind, column = class_of(value), self.pen.column
+def _write_entry(pen: Pen, value: Any, sign: str, base: Base) -> None:
+    """Write a value behind a dash, or behind the colon of its key."""
+    if value and isinstance(value, (dict, list)):
+        indent = "s1" if sign == "-" else "n1l+2s" if isinstance(value, dict) else _NEXT_LINE
+        _write_block(pen, value, ((sign, type(value)),), base, sign.strip("-"), indent)
+    else:
+        spelling = _spell_scalar(value, (), base[0], pen.column + 1 + (sign == ":"))
+        gap = (sign, value is None, "before value")
+        pen.token(spelling, gap, sign=sign.strip("-"), base=base, default="s1")
 
-        def write(style: str) -> str | None:
-            return write_scalar(value, style, indent, column)
 
-        body = value.lstrip("\n") if isinstance(value, str) else ""
-        first = indent + len(body) - len(body.lstrip(" "))
-        self.pen.scalar((place, kind), DEFAULTS.get(kind, "p"), write, ends, (first, indent))
+def _spell_flow(value: object, where: Kind) -> Spelling:
+    if isinstance(value, (dict, list)):
+        return as_is("{" if isinstance(value, dict) else "[")
+    return _spell_scalar(value, ("flow",))
+
+
+_WORDS: Final[dict[str, Spelling]] = {
+    "True": Spelling({"p": "true", "T": "True"}.get, ("p", "T"), ("boolean",)),
+    "False": Spelling({"p": "false", "T": "False"}.get, ("p", "T"), ("boolean",)),
+    "None": Spelling({"p": "null", "z": "~", "e": ""}.get, ("p", "z", "e"), ("null",)),
+}
+
+
+def _spell_scalar(value: object, where: Kind, indent: int = 0, column: int = 0) -> Spelling:
+    """Return how writers write a scalar; those of one class have the same style.
+
+    Args:
+        value: A scalar, or an empty list or map.
+        where: The place, which has styles of its own.
+        indent: The blanks before the entry whose value it is.
+        column: The characters before it in its line.
+    """
+    if type(value) is not str:
+        written = "[]" if value == [] else repr(value)
+        return _WORDS.get(written) or as_is(written)
+    if _CONTROL.search(value):
+        kind = "control"
+    elif "\n" in value:
+        kind = "lines"
+    elif _NO_TEXT.fullmatch(value):
+        kind = "value"
+    elif _NO_PLAIN.match(value) or "\t" in value:
+        kind = "signs"
+    else:
+        kind = "text"
+    return Spelling(partial(_write_text, value, indent, column), _FORMS[kind], (where, kind))
+
+
+_FORMS: Final = {
+    "control": ("d", "j", "D"),
+    "lines": ("l2", "l4", "l1", "l3", "d", "j", "S", "D", "P"),
+    "value": ("s", "p", "d"),
+    "signs": ("s", "p", "d", "j", "S", "D"),
+    "text": ("p", "s", "d", "j", "P", "S", "D"),
+}
+"""The styles that texts of a kind may have (see `_write_text`), the usual one first."""
+
+
+def _write_text(value: str, indent: int, column: int, form: str) -> str | None:
+    """Return a text in a style.
+
+    As it is (p), in single quotes (s), in double quotes as libyaml (d) or JSON (j) escapes; the same folded, in
+    capitals; or as a block that is indented by so many blanks.
+    """
+    if form in ("p", "P"):
+        return value if form == "p" else _folded(value, indent + _FOLDED, column)
+    if form in ("s", "S"):
+        escaped = value.replace("'", "''")
+        if form == "s":
+            return f"'{escaped}'" if "\n" not in value else None
+        return f"'{_folded(escaped, indent + _FOLDED, column + 1)}'"
+    if form in ("d", "D"):
+        written = f'"{_NO_PRINT.sub(_escape, value)}"'
+        return written if form == "d" else _folded_escapes(written, indent + _FOLDED, column)
+    if form == "j":
+        return encode_basestring(value)
+    return _block(value, int(form[1]), indent) if form in _FORMS["lines"] else None
+
+
+def _folded(text: str, indent: int, column: int) -> str:
+    """Fold at a single blank behind the width; a line break is an empty line."""
+    parts = []
+    for part in _BREAK.split(text):
+        if part.startswith("\n") or (part == " " and column > _WIDTH):
+            parts.append("\n" * (len(part) if part != " " else 0) + "\n" + " " * indent)
+            column = indent
+        else:
+            parts.append(part)
+            column += len(part)
+    return "".join(parts)
+
+
+def _folded_escapes(written: str, indent: int, column: int) -> str:
+    """Fold behind the width with a backslash, before a blank or next to an escape."""
+    tokens = _ESCAPE_OR_CHAR.findall(written[1:-1])
+    parts, column, behind_escape = ['"'], column + 1, True
+    for at, token in enumerate(tokens):
+        is_inside, is_escape = 0 < at < len(tokens) - 1, len(token) > 1
+        if not is_escape and is_inside and (token == " " or behind_escape) and column > _WIDTH:
+            parts.append("\\\n" + " " * indent + "\\" * (token == " "))
+            column = indent + (token == " ")
+        parts.append(token)
+        column += len(token)
+        if is_escape and is_inside and column - 1 > _WIDTH:
+            parts.append("\\\n" + " " * indent + "\\" * (tokens[at + 1] == " "))
+            column = indent + (tokens[at + 1] == " ")
+        behind_escape = is_escape
+    return "".join([*parts, '"'])
+
+
+def _escape(found: re.Match[str]) -> str:
+    char = found[0]
+    if char in _LETTERS:
+        return f"\\{_LETTERS[char]}"
+    code = ord(char)
+    return f"\\x{code:02X}" if code < 0x100 else f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
+
+
+def _block(text: str, indent: int, base: int) -> str:
+    """Return a block, whose sign says whether no line break, one, or several end the text."""
+    body = text.removesuffix("\n")
+    keep = "-" if body == text else "+" if body.endswith("\n") or not body else ""
+    first = str(indent) if text[:1] in (" ", "\n") else ""
+    blanks = " " * (base + indent)
+    lines = "".join([f"\n{blanks}{line}" if line else "\n" for line in body.split("\n")])
+    return f"|{first}{keep}{lines}"
 
 
 def describe_documents(text: str, values: list[Any]) -> str | None:
     """Return the layout of a text; None where it has none, or one that would be too long."""
-    is_crlf = "\r" in text
-    source = text.replace("\r\n", "\n") if is_crlf else text
-    if is_crlf and ("\r" in source or source.replace("\n", "\r\n") != text):
+    source = text.replace("\r\n", "\n")
+    start = _CRLF * (source != text) + _MARKED * source.startswith(_MARK_LINE)
+    if source != text and source.replace("\n", "\r\n") != text:
         return None
-    finder = _Finder(source)
-    try:
-        _Walk(finder).documents(values)
-    except ValueError:
-        return None
-    layout = f"{_CRLF * is_crlf}{finder.telling.to_text()}"
-    is_short = len(layout) <= max(_MIN_CHARS, len(text) * _MAX_SHARE)
-    return layout if is_short and finder.at == len(source) else None
+    told = find_writing(source, partial(_write_documents, values=values, is_marked=_MARKED in start))
+    return None if told is None else f"{start}{told}"
 
 
 def write_documents(values: list[Any], layout: str, expansion: Expansion) -> str:
@@ -271,10 +229,9 @@ def write_documents(values: list[Any], layout: str, expansion: Expansion) -> str
     Raises:
         ValueError: the layout does not fit the values; ExpansionError: the text is longer than allowed.
     """
-    writer = _Writer(layout.removeprefix(_CRLF), expansion)
-    _Walk(writer).documents(values)
-    writer.hearing.end()
-    text = "".join(writer.parts)
+    told = layout.removeprefix(_CRLF)
+    walk = partial(_write_documents, values=values, is_marked=told.startswith(_MARKED))
+    text = write_again(walk, told.removeprefix(_MARKED), expansion)
     if not layout.startswith(_CRLF):
         return text
     expansion.add(text.count("\n"), "this part")

@@ -66,7 +66,7 @@ def framed(**payload: str) -> str:
     return serialize_frame(frame)
 
 
-LAYOUT = f"v3 on1+4s;1.0:{len(BOMB)}"
+LAYOUT = f"v4 on1l+4s;1.0:{len(BOMB)}"
 FRAME = "@me>req:task{d:hi}[mid:0123456789ab,seq:1]"
 AWARE = declare(card())
 MEDIA_TYPE = ', "mediaType": "application/json"'

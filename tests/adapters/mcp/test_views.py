@@ -149,7 +149,7 @@ def test_only_results_of_tools_are_shown_as_views() -> None:
 
 
 def test_a_view_that_is_no_view_passes() -> None:
-    broken = response({"content": [], "_meta": {EXTENSION: {"view": {"texts": {"7": ["v3 o:3", None]}}}}})
+    broken = response({"content": [], "_meta": {EXTENSION: {"view": {"texts": {"7": ["v4 o:3", None]}}}}})
     assert Decoder().from_server(broken) is broken
 
 

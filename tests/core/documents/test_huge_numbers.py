@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from accp_core.documents.json_layout import write_json
+from accp_core.documents.json_forms import write_json
 from accp_core.packing.expansion import Expansion
 from accp_core.tables import open_text
 from accp_core.view import render_text

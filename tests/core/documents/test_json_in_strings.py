@@ -77,9 +77,9 @@ def test_what_was_cut_off_in_a_string_has_tables_that_are_said_to_be_cut(writer:
 @pytest.mark.parametrize(
     ("layout", "reason"),
     [
-        ("v3 o:16", "a layout for each document"),
-        ("v3 o&<9999:16", "characters before a cut"),
-        ("v3 o&<x:16", "characters before a cut"),
+        ("v4 o:16", "a layout for each document"),
+        ("v4 o&<9999:16", "characters before a cut"),
+        ("v4 o&<x:16", "characters before a cut"),
     ],
 )
 def test_layouts_that_do_not_fit_the_documents_in_strings_are_refused(layout: str, reason: str) -> None:

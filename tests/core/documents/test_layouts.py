@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_adapters.tokens import o200k_base
-from accp_core.documents.json_layout import describe_json, write_json
+from accp_core.documents.json_forms import describe_json, write_json
 from accp_core.packing.expansion import Expansion, ExpansionError
 from accp_core.tables import open_text
 from accp_core.view import render, render_text
@@ -66,7 +66,7 @@ LAYOUTS = {
     "lines, CRLF": "\r\n".join(json.dumps(row, separators=(",", ":")) for row in ROWS),
     "Go": json.dumps(ROWS).replace("<", "\\u003c").replace(">", "\\u003e"),
     "PHP": json.dumps(ROWS).replace("/", "\\/"),
-    ".NET": json.dumps(ROWS).replace("\\u00e9", "\\u00E9").replace("<", "\\u003C"),
+    ".NET": json.dumps(ROWS).replace("\\u00e9", "\\u00E9").replace("<", "\\u003C").replace(">", "\\u003E"),
     "escapes of some": json.dumps(ROWS).replace("\\u00e9", "é", 7),
 }
 
@@ -137,5 +137,5 @@ def test_compact_json_has_the_empty_layout() -> None:
 
 
 def test_a_layout_names_only_forms_of_escapes() -> None:
-    with pytest.raises(ValueError, match="expected the form of an escape, found 'x'"):
-        write_json([["é"]], "!ffff;x;0.0", Expansion(100))
+    with pytest.raises(ValueError, match="of a token, found 'x'"):
+        write_json([["é"]], "x;2.0", Expansion(100))

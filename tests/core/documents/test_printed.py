@@ -18,7 +18,7 @@ VALUES: dict[str, Any] = {
     "{id: 1, 'at': ISODate('2026-02-22'), x: undefined}": {"id": 1, "at": "2026-02-22", "x": None},
     "{1: 'a'}": {"1": "a"},
     "[('one'), ('two')]": ["one", "two"],
-    "[(1, 'a'), (2, f())]": [[1, "a"], [2, "f()"]],
+    "[(1, 'a'), (2, f())]": [{"c0": 1, "c1": "a"}, {"c0": 2, "c1": "f()"}],
     "[{'a': {'b'}, 'c': (1,)}]": [{"a": ["b"], "c": [1]}],
     "[Order(id=1, at=datetime.datetime(2026, 1, 2, 3, 0), price=Decimal('1.10')), Order(id=2, at=None, price=7)]": [
         {"id": 1, "at": "2026-01-02T03:00:00", "price": 1.1},

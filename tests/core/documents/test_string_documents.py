@@ -88,7 +88,7 @@ def test_what_cannot_be_written_again_is_no_literal(source: str) -> None:
     assert render_text(source, counter=counter).restore() == source
 
 
-@pytest.mark.parametrize("layout", ["v3 q=x( t:1 )", "v3 q=( t:1", "v3 " + "q=( " * 40 + "t:1" + " )" * 40])
+@pytest.mark.parametrize("layout", ["v4 q=x( t:1 )", "v4 q=( t:1", "v4 " + "q=( " * 40 + "t:1" + " )" * 40])
 def test_a_layout_that_fits_no_literal_is_refused(layout: str) -> None:
     with pytest.raises(DecodeError, match="E1001"):
         restore('"""\n' * 40 + "a" + '\n"""' * 40, layout)

@@ -78,8 +78,8 @@ def test_texts_in_rows_share_a_layout_and_come_back() -> None:
 @pytest.mark.parametrize(
     ("change", "code"),
     [
-        (lambda view: (view.text.replace("!view", "!json"), view.layout.replace("&v3", "&x3")), "E1001"),
-        (lambda view: (view.text, view.layout.replace("&v3", "&v2")), "E1001"),
+        (lambda view: (view.text.replace("!view", "!json"), view.layout.replace("&v4", "&x4")), "E1001"),
+        (lambda view: (view.text, view.layout.replace("&v4", "&v2")), "E1001"),
         (lambda view: (view.text, view.layout.replace(b":".hex(), b":1".hex())), "E1001"),
         (lambda view: ("content !view [1, 2]", view.layout.rpartition(":")[0] + ":20"), "E1001"),
         (lambda view: (view.text, view.layout.partition("&")[0] + f":{len(view.text)}"), "E1001"),

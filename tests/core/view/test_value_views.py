@@ -251,26 +251,26 @@ def test_a_rule_without_signs_of_its_own_allows_all_that_a_line_may_hold() -> No
     ("text", "layout", "source"),
     [
         ("", "t:0", ""),
-        ("a b", "os1;3.0:3", '{"a": "b"}'),
+        ("a b", "os1;2.0:3", '{"a": "b"}'),
         ("a b", "o:3", '{"a":"b"}'),
-        ("a é", "o!ffff;u;0.0:3", '{"a":"\\u00e9"}'),
+        ("a é", "o@0:3", '{"a":"\\u00e9"}'),
         ("a é", "o:3", '{"a":"é"}'),
-        ("a b", "on1+1t,s1,n1+0s;1.0,1.1,0.2:3", '{\n\t"a": "b"\n}'),
-        ("[2] a\n1\n2", "nn1;5.0:9", '{"a":1}\n{"a":2}'),
+        ("a b", "o@t:3", '{\n\t"a": "b"\n}'),
+        ("[2] a\n1\n2", "nn1;4.0:9", '{"a":1}\n{"a":2}'),
         ("a b", "p:3", "{'a': 'b'}"),
         ("a [b, {c 1}]", "y:12", "a:\n- b\n- c: 1"),
-        ('"""\na b\n"""', "q( os1;3.0:3 )", repr('{"a": "b"}')),
+        ('"""\na b\n"""', "q( os1;2.0:3 )", repr('{"a": "b"}')),
         ('"""\nit\'s\n"""', "q( t:4 )", '"it\'s"'),
         ('"""\n\n"""', "q( )", "''"),
         ('""""\na = """\n"""\nb\n"""" ', "q( t:13 ) t:1", repr('a = """\n"""\nb') + " "),
-        ('"""\nx\na b\n', "q( t:2 os1;3.0:3 t:1 )'", '\'x\\n{"a": "b"}\\n'),
+        ('"""\nx\na b\n', "q( t:2 os1;2.0:3 t:1 )'", '\'x\\n{"a": "b"}\\n'),
         ('"""\nit\'s', 'q( t:4 )"', "\"it's"),
         ('"""\nit\'s', "q( t:4 )'", "'it\\'s"),
         ('"""\na\n"""b', "q( t:1 ) t:1", "'a'b"),
         (f'"""\n[1]{CUT_LINE}', f"q( o:{3 + len(CUT_LINE)}<2 )'", "'[1"),
         ("x[]y", "t:1 o:2 t:1", "x[]y"),
         (f"prose{CUT_LINE}", f"t:{5 + len(CUT_LINE)}", f"prose{CUT_LINE}"),
-        (f"a b{CUT_LINE}, more", f"os1;3.0:{3 + len(CUT_LINE)}<9 t:6", '{"a": "b", more'),
+        (f"a b{CUT_LINE}, more", f"os1;2.0:{3 + len(CUT_LINE)}<9 t:6", '{"a": "b", more'),
         (f"[1, 2]{CUT_LINE}", f"nn1;1.0:{6 + len(CUT_LINE)}<0", ""),
     ],
 )
@@ -278,9 +278,9 @@ def test_a_text_and_its_layout_give_the_source(text: str, layout: str, source: s
     assert View(text=text, layout=f"{NOTATION} {layout}", tokens_before=1, tokens_after=1).restore() == source
 
 
-@pytest.mark.parametrize("layout", ["j:3", "v2 j:3", "v4 j:3", "AS-IS", "", " v3 j:3"])
+@pytest.mark.parametrize("layout", ["j:3", "v2 j:3", "v3 j:3", "AS-IS", "", " v4 j:3"])
 def test_a_view_in_another_notation_is_refused_by_its_version(layout: str) -> None:
-    reason = f"expected a view in the notation 'v3', found {layout.split(' ')[0]!r}: another version wrote it"
+    reason = f"expected a view in the notation 'v4', found {layout.split(' ')[0]!r}: another version wrote it"
     with pytest.raises(DecodeError, match=re.escape(reason)) as refusal:
         restore("[1]", layout)
     assert (refusal.value.code, refusal.value.text, refusal.value.position) == ("E1001", "[1]", 0)

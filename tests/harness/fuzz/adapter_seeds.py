@@ -34,7 +34,7 @@ def layouts() -> Iterator[str]:
         for value in (ROWS, {"rows": ROWS[:3], "text": "a\nb", "n": None}, [[1, 2], [3, 4]]):
             view = render_text(write(value), counter=count)
             yield f"{view.layout}\n{view.text}"
-    yield "v3 on1+2s;1.0:3<1\n[1]\n[cut off here in the source]"
+    yield "v4 on1l+2s;1.0:3<1\n[1]\n[cut off here in the source]"
 
 
 def states() -> Iterator[str]:

@@ -3,6 +3,7 @@
 from accp_adapters.extras import needs
 
 with needs("a2a"):
+    from accp_adapters.a2a.bounded import BoundedRequests
     from accp_adapters.a2a.client import AccpClientInterceptor
     from accp_adapters.a2a.contexts import ContextExecutor, GrantedTexts, RemoteAgent
     from accp_adapters.a2a.extension import EXTENSION, VIEWS, declare, error_code, is_declared
@@ -12,7 +13,7 @@ with needs("a2a"):
     from accp_adapters.a2a.view import TaskView, task_view
 
 __all__ = [
-    "EXTENSION", "VIEWS", "AccpClientInterceptor", "AccpRequestHandler", "ContextExecutor", "GrantedTexts",
-    "RemoteAgent", "TaskView", "declare", "decode", "encode", "error_code", "frames_to_task", "is_declared",
-    "task_to_frames", "task_view",
+    "EXTENSION", "VIEWS", "AccpClientInterceptor", "AccpRequestHandler", "BoundedRequests", "ContextExecutor",
+    "GrantedTexts", "RemoteAgent", "TaskView", "declare", "decode", "encode", "error_code", "frames_to_task",
+    "is_declared", "task_to_frames", "task_view",
 ]  # fmt: skip

@@ -21,7 +21,7 @@ from accp_adapters.mcp.encoder import Encoder, EncoderOptions
 from accp_adapters.mcp.messages import JsonObject, is_modern
 from accp_adapters.mcp.sessions import SessionState, SessionTexts
 from accp_adapters.serving.limits import Shares, TooMany
-from accp_adapters.serving.principals import network_of
+from accp_adapters.serving.principals import caller_of
 from accp_adapters.serving.threads import LONG, size_of
 
 __all__ = [
@@ -302,19 +302,19 @@ class _Middleware:
         """Return the state of a session and its credentials, or where there are no sessions, of the credentials."""
         connection: Any = getattr(ctx.session, "_connection", None)
         state: Any = getattr(connection, "state", None)
-        request = getattr(ctx, "request", None)
+        request: Any = getattr(ctx, "request", None)
         principal = None if request is None else _principal(request.headers.items())
         is_session = isinstance(state, dict) and not is_modern(ctx.params)
         session_id = getattr(connection, "session_id", None) if is_session else None
         if principal is not None and not session_id:
-            return self._state_of(principal, _owner(request))
+            return self._state_of(principal, caller_of(request.scope))
         if not is_session:
             return self._local
         key = f"{_STATE_KEY} {principal or ''}"
         if key not in state:
             state[key] = _next_state(state)
             if request is not None:
-                state[key].caller = (_owner(request), f"{session_id} {key}")
+                state[key].caller = (caller_of(request.scope), f"{session_id} {key}")
             # The texts that are stored for a connection are deleted when it ends.
             connection.exit_stack.callback(self._close, state[key])
         session: SessionState = state[key]
@@ -350,13 +350,6 @@ class _Middleware:
         if session.caller is not None:
             self._shares.remove(*session.caller)
             self._states.pop(session.caller[1], None)
-
-
-def _owner(request: Any) -> str:
-    """Return the owner whose share a request counts for: its token if the server has checked it, else its address."""
-    if getattr(request.scope.get("user"), "is_authenticated", False):
-        return _principal([("authorization", request.headers.get("authorization", ""))])
-    return network_of(request.scope)
 
 
 def _principal(headers: Iterable[tuple[str, str]]) -> str:

@@ -25,6 +25,7 @@ __all__ = [
     "Principal",
     "Scope",
     "bearer_token",
+    "caller_of",
     "is_loopback",
     "loopback_only",
     "network_of",
@@ -96,6 +97,14 @@ def network_of(scope: Mapping[str, Any]) -> str:
     except ValueError:
         return address
     return f"{IPv6Address(int(found) >> 64 << 64)}/64" if isinstance(found, IPv6Address) else address
+
+
+def caller_of(scope: Mapping[str, Any]) -> str:
+    """Return whose share a request counts for: a hash of the token that the server has checked, else the address."""
+    if getattr(scope.get("user"), "is_authenticated", False):
+        tokens = [value for name, value in scope["headers"] if name.lower() == b"authorization"]
+        return hashlib.sha256(b"\n".join(tokens)).hexdigest()
+    return network_of(scope)
 
 
 def is_loopback(host: str) -> bool:

@@ -26,6 +26,7 @@ from accp_core.errors import DecodeError, ProtocolError
 __all__ = [
     "LOOPBACK", "OUT_OF_REACH", "AllowedHosts", "Gate", "Headers", "OutOfReach", "Receive", "Refusal", "RequestRefused",
     "Send", "header", "read_body", "refusal_of", "run_until_disconnect",
+    "too_large",
 ]  # fmt: skip
 
 _LOG: Final = logging.getLogger(__name__)
@@ -158,17 +159,21 @@ async def read_body(request: Request, memory: Quota, owner: str, *, limit: int, 
         raise RequestRefused(HTTPStatus.BAD_REQUEST, "expected a body, found a closed connection") from None
 
 
+def too_large(limit: str) -> RequestRefused:
+    """Return the refusal of a body beyond `limit`, such as "1,000 bytes" (413)."""
+    reason = f"expected a body of at most {limit}, found a larger one"
+    return RequestRefused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)
+
+
 async def _joined(request: Request, memory: Quota, owner: str, limit: int) -> bytes:
-    reason = f"expected a body of at most {limit:,} bytes, found a longer one"
-    too_long = RequestRefused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length[:20]) > limit:
-        raise too_long
+        raise too_large(f"{limit:,} bytes")
     body = bytearray()
     try:
         async for part in request.stream():
             if len(body) + len(part) > limit:
-                raise too_long
+                raise too_large(f"{limit:,} bytes")
             memory.take(owner, len(part))
             body += part
     finally:

@@ -30,7 +30,7 @@ from httpx import AsyncClient
 from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
-from accp_adapters.a2a import AccpRequestHandler, declare
+from accp_adapters.a2a import AccpRequestHandler, BoundedRequests, declare
 from tests.adapters.a2a.agent import FixtureAgent, card
 from tests.adapters.a2a.round_trip import RoundTripHandler
 from tests.limits import PATIENCE, async_wait_until
@@ -74,13 +74,13 @@ class Served:
     url: str
 
 
-def application(handler: RequestHandler, agent_card: AgentCard) -> Starlette:
+def application(handler: RequestHandler, agent_card: AgentCard) -> ASGIApp:
     """Return the HTTP application: the card, JSON-RPC at `/`, REST at `/rest`, A2A 0.3 at both."""
     # The card comes before REST, which would take its path for a tenant's.
     routes = create_agent_card_routes(agent_card, **CACHE)
     routes += create_rest_routes(handler, path_prefix="/rest", enable_v0_3_compat=True)
     routes += create_jsonrpc_routes(handler, "/", enable_v0_3_compat=True)
-    return Starlette(routes=routes)
+    return BoundedRequests(Starlette(routes=routes))
 
 
 @asynccontextmanager
@@ -94,6 +94,7 @@ async def serve(
 ) -> AsyncIterator[Served]:
     """Serve the fixture agent on loopback, or `executor`; the card declares the extension where it is wrapped."""
     listener = socket.create_server(("127.0.0.1", port))
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else each response takes 40 ms
     grpc_server = grpc.aio.server()
     address = f"127.0.0.1:{grpc_server.add_insecure_port(f'127.0.0.1:{grpc_port}')}"
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -1,0 +1,147 @@
+"""An ASGI middleware that bounds what the requests of one caller take of the SDK's memory and event loop.
+
+    app = BoundedRequests(Starlette(routes=create_jsonrpc_routes(handler, "/")))
+
+The SDK reads, checks and writes JSON on its event loop: 45,000 values hold it for a second. Nobody outside the SDK can
+divide that second. So bodies with more values are refused, and while others ask, a caller rests after each large body
+nine times as long as that held the loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import suppress
+from functools import partial
+from types import coroutine
+from typing import Any, Final, TypeAlias
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+from accp_adapters.serving.limits import Quota, TooMany, weight_of
+from accp_adapters.serving.principals import Scope, caller_of
+from accp_adapters.serving.requests import (
+    Receive,
+    RequestRefused,
+    Send,
+    read_body,
+    refusal_of,
+    too_large,
+)
+from accp_adapters.serving.threads import LONG, OWNER
+from accp_core.bounded import BoundedDict
+
+__all__ = ["BoundedRequests"]
+
+Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+_REST: Final = 9
+"""The rest after a step of a large request for each other caller, in multiples of the time that the step took."""
+_PRESENT: Final = 10.0
+"""Seconds after a small request in which others rest for its like."""
+_CHEAP: Final = 0.001
+"""Seconds that a step may take without a rest."""
+_BODY_SECONDS: Final = 30.0
+_MAX_CALLERS: Final = 10_000
+_INVALID_REQUEST: Final = -32600
+
+
+class BoundedRequests:
+    """Passes requests to an A2A application, those with large bodies one after the other for each caller.
+
+    A caller is a token that middleware around this one has checked, else an address. All large bodies together take a
+    tenth of the event loop while others ask, and half of it while nobody does, whatever else is in the requests.
+    """
+
+    def __init__(self, app: Application, *, max_bytes: int = 8 << 20, max_values: int = 50_000) -> None:
+        """Wrap an application.
+
+        Args:
+            app: An ASGI application, such as a Starlette with the SDK's routes.
+            max_bytes: Bytes of one body; a longer one is refused before it is read (HTTP 413).
+            max_values: About the values of JSON in one body; with more, it is refused (HTTP 413).
+        """
+        self._app: Final = app
+        self._max_bytes: Final = max_bytes
+        self._max_values: Final = max_values
+        self._memory: Final = Quota(256 << 20, 128 << 20, "bytes of requests")
+        self._until: Final = BoundedDict[str, float](_MAX_CALLERS)
+        """Until when each caller rests; "" for small requests, until when others rest for them."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a request when its caller has its turn, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        caller = caller_of(scope)
+        OWNER.set(caller)
+        try:
+            body = await self._body(scope, receive, caller)
+            with self._memory.taken(caller, weight_of(body.decode("latin-1"))):
+                await self._pass_on(scope, receive, send, body)
+        except (RequestRefused, TooMany) as error:
+            await _refused(error)(scope, receive, send)
+
+    async def _body(self, scope: Scope, receive: Receive, caller: str) -> bytes:
+        request = Request(scope, receive)
+        body = await read_body(request, self._memory, caller, limit=self._max_bytes, seconds=_BODY_SECONDS)
+        if sum(map(body.count, b"[,{")) > self._max_values:
+            raise too_large(f"{self._max_values:,} values")
+        return body
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send, body: bytes) -> None:
+        told = iter([{"type": "http.request", "body": body, "more_body": False}])
+
+        async def receive_all() -> Any:
+            return next(told, None) or await receive()
+
+        if len(body) <= LONG:
+            self._until.put("", time.monotonic() + _PRESENT)
+            await self._app(scope, receive_all, send)
+            return
+        caller = OWNER.get()
+        if await self._has_turn(caller, receive):
+            await _timed(self._app(scope, receive_all, send).__await__(), partial(self._rest, caller))
+
+    async def _has_turn(self, caller: str, receive: Receive) -> bool:
+        """Return whether the client is still there when `caller` has rested."""
+        while (seconds := self._until.get(caller, 0.0) - time.monotonic()) > 0:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await receive()  # after the body, nothing but its end
+                    return False
+        return True
+
+    def _rest(self, caller: str, spent: float) -> None:
+        """Let `caller` rest after a step that took `spent` seconds, the longer the more others are there."""
+        if spent > _CHEAP:
+            now = time.monotonic()
+            others = sum(end > now for name, end in self._until.items() if name != caller)
+            self._until.put(caller, max(now, self._until.get(caller, now)) + spent * (_REST * others or 1))
+
+
+@coroutine
+def _timed(work: Generator[Any, Any, None], spend: Callable[[float], None]) -> Generator[Any, Any, None]:
+    """Await `work`, and tell `spend` how long it held the event loop in each step, in seconds."""
+    step = partial(work.send, None)
+    while True:
+        begun = time.monotonic()
+        try:
+            awaited = step()
+        except StopIteration:
+            return
+        finally:
+            spend(time.monotonic() - begun)
+        try:
+            yield awaited
+            step = partial(work.send, None)
+        except BaseException as error:
+            step = partial(work.throw, error)
+
+
+def _refused(error: RequestRefused | TooMany) -> JSONResponse:
+    """Return a refusal that a client of JSON-RPC can read; others read the status."""
+    refusal = refusal_of(error)
+    told = {"jsonrpc": "2.0", "id": None, "error": {"code": _INVALID_REQUEST, "message": str(error)}}
+    return JSONResponse(told, refusal.status, dict(refusal.headers))

@@ -40,8 +40,8 @@ from accp_adapters.bindings.hosts.slot import (
     session_name,
     whole_answer,
 )
-from accp_adapters.bindings.identity import Principal
 from accp_adapters.serving.limits import Shares, TooMany
+from accp_adapters.serving.principals import Principal
 from accp_adapters.serving.requests import OutOfReach
 from accp_adapters.serving.threads import in_thread, off_loop, size_of
 from accp_adapters.stores import SessionStore, embedded_store
@@ -352,8 +352,10 @@ class SessionHost:
         return [] if slot.is_literal else [*session.connected(self._now(slot))]
 
     async def _disconnect(self, slot: Slot, session: Session) -> list[str] | None:
-        if not slot.is_literal:
-            session.disconnected(self._now(slot))
+        # Another connection may have come while this step waited for its turn.
+        if slot.is_literal or slot.connection is not None:
+            return None
+        session.disconnected(self._now(slot))
         return []
 
     async def _take(self, principal: Principal, slot: Slot, is_literal: bool, text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,13 +11,14 @@ from typing import Any
 import pytest
 
 from accp_adapters.bindings.hosts import HOST_SESSION, HostLimits, Request, SessionHost
-from accp_adapters.bindings.identity import Principal
+from accp_adapters.serving.principals import Principal
 from accp_adapters.stores import SqliteColdStore
 from accp_core.accp import PRACTICAL_LIMITS, Message, StreamChunkReceived, StreamEnded, parse_frame
 from accp_core.accp.frame import Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
 from tests.adapters.bindings.hosts.agents import ANN, BOB, CODEC, Client
+from tests.limits import PATIENCE
 
 
 async def echo(request: Request) -> Mapping[str, Any]:
@@ -266,6 +268,45 @@ async def test_another_connection_ends_the_first_one_and_sends_what_the_peer_mis
             found = []
             while not found:
                 found = client.messages([await anext(second)])
+    assert found[0].payload["echo"] == 1
+
+
+class Gated(SqliteColdStore):
+    """Saves nothing while its gate is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = threading.Event()
+        self.gate.set()
+
+    def save_session(self, *arguments: Any) -> bool:
+        assert self.gate.wait(PATIENCE)
+        return super().save_session(*arguments)
+
+
+async def test_a_connection_whose_end_is_noticed_late_does_not_silence_the_next_one() -> None:
+    """Both ends of the old connection, and the new one, wait for a step that the store holds up."""
+    client, store = Client(), Gated()
+    async with SessionHost(echo, codec=CODEC, store=store) as served, asyncio.timeout(PATIENCE):
+        old, new = served.attached(ANN, "s1", number=1), served.attached(ANN, "s1", number=2)
+        first = await old.__aenter__()
+        client.session.connected(1_000)
+        frame = client.ask("add", n=1)
+        client.session.disconnected(1_000)
+        store.gate.clear()
+        waiting = list[Any]()
+        for step in (first.receive(frame), new.__aenter__(), old.__aexit__(None, None, None)):
+            waiting.append(asyncio.ensure_future(step))
+            for _ in range(9):
+                await asyncio.sleep(0)
+        store.gate.set()
+        _, second, _ = await asyncio.gather(*waiting)
+        for greeting in client.session.connected(1_000):
+            await second.receive(greeting)
+        found = list[Message]()
+        while not found:
+            found = client.messages([await anext(second)])
+        await new.__aexit__(None, None, None)
     assert found[0].payload["echo"] == 1
 
 

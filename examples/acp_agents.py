@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import uvicorn
 
+from accp_adapters.bindings import BearerTokens, Principal
 from accp_adapters.bindings.acp import AcpHost, acp_app, acp_connect, serve_tcp
-from accp_adapters.bindings.identity import BearerTokens, Principal
 from accp_core import Frame, parse_frame, serialize_frame
 from accp_core.accp import Intent
 from accp_core.acp import AgentCard, TextPart

@@ -5,16 +5,16 @@ from accp_adapters.extras import needs
 with needs("bindings"):
     from accp_adapters.bindings.accp.answers import ConnectionRefused, RequestFailed, SessionLost
     from accp_adapters.bindings.accp.app import accp_app
+    from accp_adapters.bindings.accp.connect import connect
     from accp_adapters.bindings.acp.connect import acp_connect
     from accp_adapters.bindings.acp.http import acp_app
     from accp_adapters.bindings.acp.lines import serve_stdio, serve_tcp
-    from accp_adapters.bindings.clients import connect
     from accp_adapters.bindings.hosts import Answer, HostLimits, Request, SessionHost
-    from accp_adapters.bindings.identity import BearerTokens, Principal
     from accp_adapters.serving.limits import ServerLimits
+    from accp_adapters.serving.principals import AccessDenied, BearerTokens, Principal, bearer_token
 
 __all__ = [
-    "Answer", "BearerTokens", "ConnectionRefused", "HostLimits", "Principal", "Request", "RequestFailed",
-    "ServerLimits", "SessionHost", "SessionLost", "accp_app", "acp_app", "acp_connect", "connect", "serve_stdio",
-    "serve_tcp",
+    "AccessDenied", "Answer", "BearerTokens", "ConnectionRefused", "HostLimits", "Principal", "Request",
+    "RequestFailed", "ServerLimits", "SessionHost", "SessionLost", "accp_app", "acp_app", "acp_connect",
+    "bearer_token", "connect", "serve_stdio", "serve_tcp",
 ]  # fmt: skip

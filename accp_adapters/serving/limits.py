@@ -31,12 +31,13 @@ def weight_of(text: str) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerLimits:
-    """The limits of one server; times are in seconds."""
+    """The limits of one server, or of a client of ACP; times are in seconds. A frame of ACP is a message."""
 
     frame_bytes: int = _MIB
     """Bytes of one frame; a longer one is refused (HTTP 413, WebSocket 1009)."""
     buffered_bytes: int = 64 * _MIB
-    """Bytes of all frames that are being received at once; further ones are refused (503)."""
+    """Bytes of all frames that are being received at once, or wait for an agent of ACP; further ones are refused (503)
+    or not read."""
     places: int = 1_024
     """Requests and connections at once; further ones are refused (503)."""
     places_each: int = 128
@@ -51,6 +52,8 @@ class ServerLimits:
     """How long a peer may take to receive a frame; then its connection is closed."""
     idle_time: float = 75.0
     """After how long without any frame a connection is closed: more than two heartbeats of 30 seconds."""
+    window: int = 256
+    """Messages of ACP that wait for a peer, or for the agent; then both wait."""
 
 
 class TooMany(ProtocolError):

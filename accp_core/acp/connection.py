@@ -24,7 +24,6 @@ from accp_core.acp.envelope import (
     AcpEnvelope,
     AcpError,
     AcpMessage,
-    AcpReply,
     CardMessage,
     ErrorMessage,
     Json,
@@ -76,8 +75,6 @@ class AcpMessageReceived:
 
     message: AcpMessage
     """The message."""
-    awaits_reply: bool
-    """Whether the peer awaits a reply: send it with `Connection.reply`."""
     number: int
     """How many messages the peer has sent up to this one, repeated ones not counted."""
 
@@ -86,8 +83,8 @@ class AcpMessageReceived:
 class ReplyReceived:
     """The peer replied to a message of ours that awaits a reply."""
 
-    reply: AcpReply | AcpMessage
-    """The reply: a message with the correlation_id of ours, or one of the type `acp.reply`."""
+    reply: AcpMessage
+    """The reply: a message with the correlation_id of ours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +121,7 @@ class ErrorReceived:
 class UnknownReceived:
     """The peer sent a message of an unknown type, or a reply that is not awaited; the connection goes on."""
 
-    message: UnknownMessage | AcpReply
+    message: UnknownMessage | AcpMessage
     """The message."""
 
 
@@ -377,30 +374,23 @@ class Connection:
             self._awaited.put(message_id, number)
         return SendResult(message_id=message_id, server_seq=number)
 
-    def reply(self, message: AcpMessage, parts: tuple[Part, ...]) -> None:
-        """Keep the reply to a message that awaits one, to be written.
-
-        Raises:
-            LocalProtocolError: ERR_INVALID_REQUEST, the message awaits no reply; as `send`.
-        """
-        if message.correlation_id is None:
-            raise LocalProtocolError(
-                "expected a message that awaits a reply, found one without a correlation_id",
-                code=AcpError.INVALID_REQUEST,
-            )
-        answer = AcpReply(
-            correlation_id=message.correlation_id,
+    def reply(self, message: AcpMessage, parts: tuple[Part, ...], now: float) -> SendResult:
+        """Keep the reply to a message, which says its ids, to be written; raises as `send`."""
+        answer = AcpMessage(
             parts=parts,
-            message_id=f"msg_{self._new_id()}",
-            extra={**_ids_of(message), "server_seq": self.log.last + 1},
+            role="agent",
+            task_id=message.task_id,
+            context_id=message.context_id,
+            correlation_id=message.message_id,
+            is_reply=message.correlation_id is not None and message.correlation_id == message.message_id,
         )
-        self._keep(serialize_envelope(answer, limit=self._limit))
+        return self.send(answer, now)
 
     def fail(self, message: AcpMessage, code: str, reason: str) -> None:
         """Keep the error for a message that cannot be handled, to be written; raises as `send`."""
-        extra: dict[str, Json] = {**_ids_of(message), "error": reason, "server_seq": self.log.last + 1}
-        if message.message_id is not None:
-            extra["correlation_id"] = message.message_id
+        ids = {"task_id": message.task_id, "context_id": message.context_id, "correlation_id": message.message_id}
+        extra: dict[str, Json] = {name: value for name, value in ids.items() if value is not None}
+        extra |= {"error": reason, "server_seq": self.log.last + 1}
         self._keep(serialize_envelope(ErrorMessage(code=code, extra=extra), limit=self._limit))
 
     def receive(self, text: str) -> AcpEvent:
@@ -426,14 +416,9 @@ class Connection:
         self._is_resuming = False  # this peer sends no card
         match envelope:
             case AcpMessage():
-                return self.receive_message(envelope)
+                return self._message(envelope)
             case ErrorMessage():
                 return self._error(envelope)
-            case AcpReply():
-                self._count(envelope.extra.get("server_seq"))
-                if self._awaited.pop(envelope.correlation_id, None) is not None:
-                    return ReplyReceived(reply=envelope)
-                return UnknownReceived(message=envelope)
         return self._acknowledge(envelope)
 
     def forget(self, message_id: str) -> None:
@@ -488,8 +473,7 @@ class Connection:
             self.last_received = max(self.last_received, server_seq)
 
     # "correlation_id: Links a reply to its original message" (section 8)
-    def receive_message(self, message: AcpMessage) -> AcpMessageReceived | ReplyReceived | DuplicateDropped:
-        """Return the event of a message of the peer that was read already."""
+    def _message(self, message: AcpMessage) -> AcpEvent:
         self._count(message.server_seq)
         known = None if message.message_id is None else self._received.get(message.message_id)
         if known:
@@ -499,8 +483,9 @@ class Connection:
             self._received.put(message.message_id, self._count_received)
         if message.correlation_id is not None and self._awaited.pop(message.correlation_id, None) is not None:
             return ReplyReceived(reply=message)
-        awaits = message.correlation_id is not None and message.correlation_id == message.message_id
-        return AcpMessageReceived(message=message, awaits_reply=awaits, number=self._count_received)
+        if message.is_reply:
+            return UnknownReceived(message=message)
+        return AcpMessageReceived(message=message, number=self._count_received)
 
     def _keep(self, text: str) -> None:
         """Number a text that is to be written."""
@@ -509,9 +494,3 @@ class Connection:
                 f"expected at most {self._max_waiting} messages that wait, found more", code=AcpError.NOT_CONNECTED
             )
         self.log.append(text)
-
-
-def _ids_of(message: AcpMessage) -> dict[str, Json]:
-    """Return the ids of a message that its answer says, too: "Associates message with a Task" (section 8)."""
-    ids = {"task_id": message.task_id, "context_id": message.context_id}
-    return {name: value for name, value in ids.items() if value is not None}

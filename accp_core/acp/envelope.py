@@ -20,7 +20,7 @@ from accp_core.errors import DecodeError, EncodeError
 from accp_core.strict_json import compact_json, read_json
 
 __all__ = [
-    "KEEPALIVE", "MAX_ACP_BYTES", "AcpEnvelope", "AcpError", "AcpMessage", "AcpReply", "ByteLineReader",
+    "KEEPALIVE", "MAX_ACP_BYTES", "AcpEnvelope", "AcpError", "AcpMessage", "ByteLineReader",
     "CardMessage", "DataPart", "ErrorMessage", "FilePart", "Json", "OpaquePart", "Part", "TextPart",
     "UnknownMessage", "envelope_from_json", "error_body", "parse_envelope", "part_from_json", "part_to_json",
     "parts_of", "read_object", "refusal", "serialize_envelope", "timestamp", "write_object",
@@ -39,7 +39,6 @@ class AcpError(StrEnum):
     """A code; the value is what `error_code` holds."""
 
     INVALID_REQUEST = "ERR_INVALID_REQUEST"
-    AMBIGUOUS_PEER = "ERR_AMBIGUOUS_PEER"
     NOT_FOUND = "ERR_NOT_FOUND"
     TIMEOUT = "ERR_TIMEOUT"
     TOO_LARGE = "ERR_MSG_TOO_LARGE"
@@ -54,7 +53,6 @@ class AcpError(StrEnum):
 
 _STATUS: Final = {
     AcpError.INVALID_REQUEST: 400,
-    AcpError.AMBIGUOUS_PEER: 400,
     AcpError.NOT_FOUND: 404,
     AcpError.TIMEOUT: 408,
     AcpError.TOO_LARGE: 413,
@@ -288,20 +286,8 @@ class AcpMessage:
     """A signature of message_id and ts only; it does not protect the content and is not checked here."""
     identity: Json = None
     """The sender's identity, such as a DID; it is not checked here."""
-    extra: Mapping[str, Json] = field(default_factory=dict)
-    """Unknown fields, unchanged."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcpReply:
-    """The reply to a message whose sender awaits one (`acp.reply`)."""
-
-    correlation_id: str
-    """The message_id of that message."""
-    parts: tuple[Part, ...]
-    """The content, at least one part."""
-    message_id: str | None = None
-    """The sender's id of the reply."""
+    is_reply: bool = False
+    """Whether its type is `acp.reply`: the public reference awaits it where a message marks its own id."""
     extra: Mapping[str, Json] = field(default_factory=dict)
     """Unknown fields, unchanged."""
 
@@ -340,7 +326,8 @@ class UnknownMessage:
     """The whole JSON object."""
 
 
-AcpEnvelope: TypeAlias = "AcpMessage | AcpReply | CardMessage | ErrorMessage | UnknownMessage"
+AcpEnvelope: TypeAlias = "AcpMessage | CardMessage | ErrorMessage | UnknownMessage"
+_REPLY: Final = "acp.reply"
 
 _FIELDS: Final[Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]]] = {
     "acp.message": (
@@ -350,13 +337,12 @@ _FIELDS: Final[Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]]] = {
             *("to_peer", "sig", "identity"),
         ),
     ),
-    "acp.reply": (AcpReply, ("message_id", "correlation_id", "parts")),
     "acp.agent_card": (CardMessage, ("message_id", "ts", "card")),
     "error": (ErrorMessage, ("code",)),
 }
 """Type of a message to its class and its known fields, in the order in which they are written."""
 _TYPES: Final = {cls: (kind, fields) for kind, (cls, fields) in _FIELDS.items()}
-_REQUIRED: Final = frozenset({("acp.reply", "correlation_id"), ("acp.agent_card", "card"), ("error", "code")})
+_REQUIRED: Final = frozenset({("acp.agent_card", "card"), ("error", "code")})
 
 
 def parse_envelope(text: str, *, limit: int = MAX_ACP_BYTES) -> AcpEnvelope:
@@ -404,12 +390,14 @@ def envelope_from_json(data: Mapping[str, Any]) -> AcpEnvelope:
         ValueError: It is no envelope; says what was expected and found.
     """
     kind = expect_text(data.get("type"), "type")
+    if kind == _REPLY:
+        _checked(data.get("correlation_id"), "correlation_id")
+        return _read("acp.message", {"role": "agent", **data}, is_reply=True)
     return _read(kind, data) if kind in _FIELDS else UnknownMessage(type=kind, raw=data)
 
 
-def _read(kind: str, data: Mapping[str, Any]) -> AcpEnvelope:
+def _read(kind: str, data: Mapping[str, Any], **values: Any) -> AcpEnvelope:
     cls, fields = _FIELDS[kind]
-    values: dict[str, Any] = {}
     for name in fields:
         value = data.get(name)
         if name == "parts":
@@ -424,7 +412,7 @@ def _read(kind: str, data: Mapping[str, Any]) -> AcpEnvelope:
 
 def _to_json(envelope: AcpEnvelope) -> dict[str, Any]:
     kind, fields = _TYPES[type(envelope)]
-    data: dict[str, Any] = {"type": kind}
+    data: dict[str, Any] = {"type": _REPLY if isinstance(envelope, AcpMessage) and envelope.is_reply else kind}
     for name in fields:
         value = getattr(envelope, _attribute(name))
         if name == "parts":

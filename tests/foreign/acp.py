@@ -34,7 +34,7 @@ _SERVER = """
 import asyncio, socket, sys
 import uvicorn
 from accp_adapters.bindings.acp import AcpHost, acp_app, relay_app, serve_relay, serve_tcp
-from accp_adapters.bindings.identity import BearerTokens, Principal
+from accp_adapters.bindings import BearerTokens, Principal
 from crm import agent
 
 def listening():

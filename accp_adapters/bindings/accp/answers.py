@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 from urllib.parse import urlsplit, urlunsplit
 
-from accp_adapters.bindings.identity import is_loopback
+from accp_adapters.serving.principals import is_loopback
 from accp_core.accp.frame import Intent, Message
 from accp_core.accp.profiles import read_error, reply_correlation
 from accp_core.accp.session.events import (

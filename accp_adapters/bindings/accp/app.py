@@ -27,9 +27,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from accp_adapters.bindings.accp.answers import FRAMES_PATH, RESUME_FIELD, WEBSOCKET_PATH
 from accp_adapters.bindings.hosts import Connection, SessionHost
-from accp_adapters.bindings.identity import AccessDenied, Authenticate, Principal, loopback_only
 from accp_adapters.serving.limits import ServerLimits
-from accp_adapters.serving.principals import Scope
+from accp_adapters.serving.principals import AccessDenied, Authenticate, Principal, Scope, loopback_only
 from accp_adapters.serving.requests import (
     OUT_OF_REACH,
     AllowedHosts,

@@ -11,9 +11,9 @@ from accp_adapters.bindings.acp.http import acp_app
 from accp_adapters.bindings.acp.lines import serve_stdio, serve_tcp
 from accp_adapters.bindings.acp.relay import RelayLimits, relay_app
 from accp_adapters.bindings.acp.relay_client import serve_relay
-from accp_adapters.bindings.acp.session import AcpLimits, AcpSession
+from accp_adapters.bindings.acp.session import AcpSession
 
 __all__ = [
-    "AcpAgent", "AcpHost", "AcpLimits", "AcpSession", "RelayLimits", "acp_app", "acp_connect", "relay_app",
+    "AcpAgent", "AcpHost", "AcpSession", "RelayLimits", "acp_app", "acp_connect", "relay_app",
     "serve_relay", "serve_stdio", "serve_tcp",
 ]  # fmt: skip

@@ -17,16 +17,15 @@ from accp_adapters.bindings.acp.http_client import open_http
 from accp_adapters.bindings.acp.lines import open_process, open_tcp
 from accp_adapters.bindings.acp.relay_client import Position, open_relay
 from accp_adapters.bindings.acp.session import (
-    DEFAULT_ACP_LIMITS,
     DUPLICATE,
     FATAL_CODES,
     UNTRUSTED,
-    AcpLimits,
     AcpSession,
     Channel,
     ChannelClosed,
 )
 from accp_adapters.bindings.acp.web_socket import open_web_socket
+from accp_adapters.serving.limits import ServerLimits
 from accp_core.acp import AcpError, AgentCard, Binding, Link, next_link, parse_link
 from accp_core.errors import EncodeError, ProtocolError, RemoteProtocolError
 
@@ -70,7 +69,7 @@ class _Target:
         Raises:
             OSError, ChannelClosed: There is none.
         """
-        link, limit = self.link, session.limits.message_bytes
+        link, limit = self.link, session.limits.frame_bytes
         if link is not None:
             return await self._open_link(next_link(link, failures, self.relay), session)
         if not isinstance(self.address, str):
@@ -91,9 +90,9 @@ class _Target:
         )
 
     async def _open_link(self, link: Link, session: AcpSession) -> Channel:
-        limit = session.limits.message_bytes
+        limit = session.limits.frame_bytes
         if link.binding is Binding.HTTP_RELAY:
-            return await open_relay(link, card=self.card, position=self.position, tls=self.tls, limit=limit)
+            return await open_relay(link, name=self.card.name, position=self.position, tls=self.tls, limit=limit)
         return await open_web_socket(link.url, agent=self.card.name, tls=self.tls, limit=limit)
 
 
@@ -106,7 +105,7 @@ async def acp_connect(
     token: str = "",
     tls: ssl.SSLContext | None = None,
     relay: str = "",
-    limits: AcpLimits = DEFAULT_ACP_LIMITS,
+    limits: ServerLimits | None = None,
     wait_seconds: float | None = 30.0,
 ) -> AsyncIterator[AcpSession]:
     """Connect to a peer and stay connected while the context lasts; what is sent meanwhile arrives once, in order.
@@ -119,7 +118,7 @@ async def acp_connect(
         token: Who we are, said as the binding says it: never in a URL.
         tls: How to verify the peer; None: as the system does.
         relay: "acp+wss://host/acp/token" to use after three failures of "acp://…", with the token of the latter.
-        limits: What the peer may use.
+        limits: What the peer may use; None: the defaults.
         wait_seconds: Until the first connection; None: do not wait, messages are kept for it.
 
     Raises:

@@ -12,17 +12,15 @@ from typing import Final, Protocol
 import anyio
 
 from accp_adapters.bindings.acp.session import (
-    DEFAULT_ACP_LIMITS,
     DUPLICATE,
     TOKEN_REFUSED,
-    AcpLimits,
     AcpSession,
     Channel,
     ChannelClosed,
     Content,
 )
-from accp_adapters.bindings.identity import ANONYMOUS, Authenticate, Principal, loopback_only
-from accp_adapters.serving.limits import Quota, TooMany
+from accp_adapters.serving.limits import Quota, ServerLimits, TooMany
+from accp_adapters.serving.principals import ANONYMOUS, Authenticate, Principal, loopback_only
 from accp_core.acp import AcpError, AcpMessage, AgentCard, Binding, CardMessage, SendResult, parse_envelope
 from accp_core.acp.connection import RESUME
 from accp_core.acp.envelope import Json
@@ -65,18 +63,17 @@ class AcpHost:
     """
 
     def __init__(
-        self, agent: AcpAgent, *, authenticate: Authenticate = loopback_only, limits: AcpLimits = DEFAULT_ACP_LIMITS
+        self, agent: AcpAgent, *, authenticate: Authenticate = loopback_only, limits: ServerLimits | None = None
     ) -> None:
         """Serve `agent` to whom `authenticate` lets in."""
         self.agent = agent
         self.card = agent.card
         """The agent's card, with the bindings that serve it."""
         self.authenticate = authenticate
-        self.limits = limits
-        self.memory: Final = Quota(limits.kept_bytes, limits.kept_bytes // 4, "bytes of messages")
+        self.limits = limits = limits or ServerLimits()
+        self.memory: Final = Quota(limits.buffered_bytes, limits.buffered_bytes // 4, "bytes of messages")
         self._sessions: dict[str, AcpSession] = {}
-        most = limits.connections
-        self._connected: Final = Quota(most, most - most // 4, "connections")
+        self._connected: Final = Quota(limits.places, limits.places_each, "connections")
         self._strangers: dict[object, anyio.CancelScope] = {}
 
     # "An ACP implementation announces which bindings it supports in its AgentCard." (section 1)
@@ -137,7 +134,7 @@ class AcpHost:
         while len(self._strangers) >= _MAX_STRANGERS:
             self._strangers.pop(next(iter(self._strangers))).cancel()
         key = object()
-        with anyio.fail_after(self.limits.body_seconds), anyio.CancelScope() as scope:
+        with anyio.fail_after(self.limits.body_time), anyio.CancelScope() as scope:
             self._strangers[key] = scope
             try:
                 yield
@@ -198,7 +195,7 @@ class AcpHost:
         return self._used(known[0]) if gives_way else None
 
     def _new(self, principal: Principal, name: str) -> AcpSession:
-        while len(self._sessions) >= self.limits.sessions:
+        while len(self._sessions) >= self.limits.places:
             self._evict()
         session = AcpSession(
             self.card,
@@ -225,11 +222,11 @@ class AcpHost:
                 session.end()
                 del self._sessions[key]
                 return
-        reason = f"expected at most {self.limits.sessions} connected peers, found another one"
+        reason = f"expected at most {self.limits.places} connected peers, found another one"
         raise LocalProtocolError(reason, code=AcpError.NOT_CONNECTED)
 
 
-def host_of(agent: AcpAgent | AcpHost, authenticate: Authenticate, limits: AcpLimits) -> AcpHost:
+def host_of(agent: AcpAgent | AcpHost, authenticate: Authenticate, limits: ServerLimits | None) -> AcpHost:
     """Return the host of an agent; a host, which several bindings share, stays as it is."""
     return agent if isinstance(agent, AcpHost) else AcpHost(agent, authenticate=authenticate, limits=limits)
 

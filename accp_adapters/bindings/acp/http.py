@@ -8,7 +8,6 @@ GET  /.well-known/acp.json  the card
 from __future__ import annotations
 
 import asyncio
-import logging
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable
@@ -23,17 +22,23 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from accp_adapters.bindings.acp.host import AcpAgent, AcpHost, host_of, seconds_left
-from accp_adapters.bindings.acp.session import DEFAULT_ACP_LIMITS, AcpLimits, AcpSession
+from accp_adapters.bindings.acp.session import KEEPALIVE_SECONDS, AcpSession
 from accp_adapters.bindings.acp.web_socket import serve_web_socket
-from accp_adapters.bindings.identity import AccessDenied, Authenticate, Principal, loopback_only, with_bearer_token
-from accp_adapters.serving.limits import TooMany
-from accp_adapters.serving.principals import Scope
+from accp_adapters.serving.limits import ServerLimits
+from accp_adapters.serving.principals import (
+    Authenticate,
+    Principal,
+    Scope,
+    loopback_only,
+    with_bearer_token,
+)
 from accp_adapters.serving.requests import (
     AllowedHosts,
     Receive,
     RequestRefused,
     Send,
     read_body,
+    refusal_of,
     run_until_disconnect,
 )
 from accp_adapters.serving.threads import OWNER, off_loop
@@ -54,7 +59,6 @@ from accp_core.strict_json import compact_json
 
 __all__ = ["STREAM_READY", "acp_app", "answer"]
 
-_LOGGER: Final = logging.getLogger("accp.acp")
 STREAM_READY: Final = "acp.ready"
 """The first event of a stream: `log`, the log that is numbered; `server_seq`, the last number; `window`, its length."""
 _BATCH: Final = 64
@@ -65,7 +69,7 @@ def acp_app(
     agent: AcpAgent | AcpHost,
     *,
     authenticate: Authenticate = loopback_only,
-    limits: AcpLimits = DEFAULT_ACP_LIMITS,
+    limits: ServerLimits | None = None,
     hosts: Iterable[str] = (),
 ) -> Starlette:
     """Return the application of an agent, to be served alone or mounted in another one.
@@ -73,7 +77,7 @@ def acp_app(
     Args:
         agent: The agent, or a host that other bindings share, which then brings `authenticate` and `limits`.
         authenticate: Who is let in; without it, only clients on this machine.
-        limits: What each peer may use.
+        limits: What each peer may use; None: the defaults.
         hosts: Names of this server besides those of the loopback interface, which `Host` and `Origin` may have.
     """
     host = host_of(agent, authenticate, limits)
@@ -130,7 +134,7 @@ class _Endpoints:
     async def send(self, request: Request) -> Response:
         session = await self._session(request)
         data = await self._body(request, session)
-        text, message_id = await off_loop(len(data), _message_of, data, self._host.limits.message_bytes)
+        text, message_id = await off_loop(len(data), _message_of, data, self._host.limits.frame_bytes)
         event = await session.take(text, wait=False)
         done: dict[str, Json] = {"ok": True, **({"message_id": message_id} if isinstance(message_id, str) else {})}
         match event:
@@ -167,9 +171,7 @@ class _Endpoints:
         """
         limits = self._host.limits
         owner = session.principal.name
-        data = await read_body(
-            request, self._host.memory, owner, limit=limits.message_bytes, seconds=limits.body_seconds
-        )
+        data = await read_body(request, self._host.memory, owner, limit=limits.frame_bytes, seconds=limits.body_time)
         if session.rate.take() or session.is_full:
             raise LocalProtocolError("expected fewer messages at once", code=AcpError.NOT_CONNECTED)
         return data
@@ -230,12 +232,12 @@ class _EventStream(Response):
                 self._cursor = batch[-1][0]
                 self._log.mark_written(self._cursor)
                 self._session.changed.notify()
-            elif not await self._session.changed.wait(self._session.limits.keepalive_seconds):
+            elif not await self._session.changed.wait(KEEPALIVE_SECONDS):
                 await self._put(send, KEEPALIVE)
 
     async def _put(self, send: Send, data: bytes) -> None:
         """Write to the client; one that takes nothing for too long is left (TimeoutError)."""
-        async with asyncio.timeout(self._session.limits.write_seconds):
+        async with asyncio.timeout(self._session.limits.write_time):
             await send({"type": "http.response.body", "body": data, "more_body": True})
 
 
@@ -244,36 +246,29 @@ def answer(value: Json, status: int = 200) -> Response:
     return Response(compact_json(value), status, media_type="application/json")
 
 
-def refuse(code: AcpError, reason: str, *, status: int = 0, message_id: str | None = None) -> Response:
+def refuse(code: AcpError, reason: str, *, status: int = 0, message_id: str | None = None, **fields: str) -> Response:
     """Return the response that refuses a request; `status` in place of the code's, if it is not 0."""
-    headers = {"retry-after": "1"} if code is AcpError.NOT_CONNECTED else {}
-    if status == HTTPStatus.UNAUTHORIZED:
-        headers["www-authenticate"] = "Bearer"
+    if code is AcpError.NOT_CONNECTED:
+        fields.setdefault("retry-after", "1")
     body = error_body(code, reason, now=time.time(), failed_message_id=message_id)
-    return Response(body, status or code.status, headers, media_type="application/json")
+    return Response(body, status or code.status, fields, media_type="application/json")
 
 
-_CODES: Final = {413: AcpError.TOO_LARGE, 408: AcpError.TIMEOUT}
+_CODES: Final = {429: AcpError.NOT_CONNECTED, **{code.status: code for code in AcpError}}
 
 
 def _refusal_of(error: Exception) -> Response:
-    match error:
-        case AccessDenied():
-            return refuse(AcpError.INVALID_REQUEST, f"invalid_token: {error.reason}", status=401)
-        case RequestRefused():
-            return refuse(_CODES.get(error.status, AcpError.INVALID_REQUEST), str(error), status=error.status)
-        case TooMany():
-            return refuse(AcpError.NOT_CONNECTED, error.reason)
-        case ProtocolError() if error.code in set(AcpError):
-            return refuse(AcpError(error.code), error.reason)
-        case ValueError():
-            return refuse(AcpError.INVALID_REQUEST, str(error)[:500])
-    _LOGGER.error("a request failed", exc_info=error)
-    return refuse(AcpError.INTERNAL, "the request could not be handled")
+    if isinstance(error, ProtocolError) and error.code in set(AcpError):
+        return refuse(AcpError(error.code), error.reason)
+    if isinstance(error, ValueError):
+        return refuse(AcpError.INVALID_REQUEST, str(error)[:500])
+    refused = refusal_of(error)
+    code = _CODES.get(refused.status, AcpError.INVALID_REQUEST)
+    reason = f"invalid_token: {refused.error.reason}" if refused.status == 401 else refused.error.reason
+    return refuse(code, reason, status=refused.status, **dict(refused.headers))
 
 
 async def _no_such_path(_: Request, error: Exception) -> Response:
     """Return the response for a path or a method that there is not."""
     status = error.status_code if isinstance(error, HTTPException) else HTTPStatus.INTERNAL_SERVER_ERROR
-    code = AcpError.NOT_FOUND if status == HTTPStatus.NOT_FOUND else AcpError.INVALID_REQUEST
-    return refuse(code, HTTPStatus(status).phrase, status=status)
+    return refuse(_CODES.get(status, AcpError.INVALID_REQUEST), HTTPStatus(status).phrase, status=status)

@@ -22,7 +22,7 @@ from accp_core.strict_json import compact_json
 __all__ = ["HttpClient", "open_http"]
 
 _SECONDS: Final = httpx2.Timeout(30.0, read=60.0)
-"""The stream says something every 20 seconds, see `AcpLimits.keepalive_seconds`."""
+"""The stream says something every 20 seconds, see `KEEPALIVE_SECONDS`."""
 _BUFFERED: Final = 64
 _EVENT_OVERHEAD: Final = 256
 """Bytes of an event besides its data: the names of its fields, its name and its id."""
@@ -93,7 +93,7 @@ async def open_http(url: str, session: AcpSession, *, token: str = "", tls: ssl.
     Raises:
         ChannelClosed: There is none.
     """
-    connection, limit = session.connection, session.limits.message_bytes
+    connection, limit = session.connection, session.limits.frame_bytes
     client = HttpClient(url.rstrip("/"), token=token, tls=tls, limit=limit)
     try:
         _, card = await client.call("GET", "/.well-known/acp.json")
@@ -113,7 +113,7 @@ class _Channel:
     def __init__(self, client: HttpClient, stream: httpx2.Response, card: dict[str, Any], session: AcpSession) -> None:
         self._client, self._stream, self._card = client, stream, card
         self._connection = session.connection
-        self._limit: Final = session.limits.message_bytes + _EVENT_OVERHEAD
+        self._limit: Final = session.limits.frame_bytes + _EVENT_OVERHEAD
         self._texts: deque[str] = deque()
         self._changed = Signal()
         self._ended: ChannelClosed | DecodeError | None = None

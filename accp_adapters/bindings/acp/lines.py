@@ -22,15 +22,14 @@ from anyio.streams.tls import TLSStream
 
 from accp_adapters.bindings.acp.host import AcpAgent, AcpHost, host_of
 from accp_adapters.bindings.acp.session import (
-    DEFAULT_ACP_LIMITS,
     REPLACED,
     TOKEN_REFUSED,
     UNTRUSTED,
-    AcpLimits,
     ChannelClosed,
     EndOfInput,
 )
-from accp_adapters.bindings.identity import (
+from accp_adapters.serving.limits import ServerLimits
+from accp_adapters.serving.principals import (
     ANONYMOUS,
     AccessDenied,
     Authenticate,
@@ -129,15 +128,15 @@ class LineChannel:
 # --- B: standard streams ---------------------------------------------------------------------------------------------
 
 
-async def serve_stdio(agent: AcpAgent | AcpHost, *, limits: AcpLimits = DEFAULT_ACP_LIMITS) -> ChannelClosed:
+async def serve_stdio(agent: AcpAgent | AcpHost, *, limits: ServerLimits | None = None) -> ChannelClosed:
     """Serve an agent to the process that started this one, until the input ends; return why it ended.
 
     What the peer has said is answered before. Nothing else may write to standard output meanwhile: `print` and the like
     go to standard error from now on.
     """
     streams = _StandardStreams()
-    channel = LineChannel(streams, binding=Binding.STDIO, limit=limits.message_bytes)
     host = host_of(agent, loopback_only, limits)
+    channel = LineChannel(streams, binding=Binding.STDIO, limit=host.limits.frame_bytes)
     host.announce(Binding.STDIO)
     return await host.serve(channel, ANONYMOUS)
 
@@ -222,7 +221,7 @@ async def serve_tcp(
     port: int = 0,
     ssl: ssl.SSLContext | None = None,
     authenticate: Authenticate = loopback_only,
-    limits: AcpLimits = DEFAULT_ACP_LIMITS,
+    limits: ServerLimits | None = None,
 ) -> AsyncIterator[int]:
     """Serve an agent over TCP while the context lasts; yields the port.
 
@@ -232,7 +231,7 @@ async def serve_tcp(
         port: The port; 0: any that is free.
         ssl: The server's TLS; None: without.
         authenticate: Who is let in, by the token beside the card in the first line.
-        limits: What each peer may use.
+        limits: What each peer may use; None: the defaults.
     """
     server = host_of(agent, authenticate, limits)
     server.announce(Binding.TCP)
@@ -302,7 +301,7 @@ async def _serve_one(server: AcpHost, stream: ByteStream) -> None:
         _watch(stream)
         with server.stranger():
             principal, first = await _admit(server, channel, _scope(stream))
-        channel.reader.limit = server.limits.message_bytes
+        channel.reader.limit = server.limits.frame_bytes
         with server.connection(principal):
             await server.serve(channel, principal, first)
     except AccessDenied:
@@ -326,7 +325,7 @@ async def _admit(server: AcpHost, channel: LineChannel, scope: dict[str, Any]) -
         return await server.authenticate(scope), None
     except AccessDenied:
         first = await channel.receive()
-    envelope = parse_envelope(first, limit=server.limits.message_bytes)
+    envelope = parse_envelope(first, limit=server.limits.frame_bytes)
     token = envelope.extra.get(TOKEN) if isinstance(envelope, CardMessage) else None
     if not isinstance(token, str):
         raise AccessDenied("expected a card with a token as the first line, found none")

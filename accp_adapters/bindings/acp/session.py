@@ -15,12 +15,13 @@ import secrets
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias, TypeVar
+from dataclasses import replace
+from functools import partial
+from typing import Final, NoReturn, Protocol, TypeAlias, TypeVar
 
 from accp_adapters.bindings.clock import SteadyClock
-from accp_adapters.bindings.identity import ANONYMOUS, Principal
-from accp_adapters.serving.limits import Quota, RateLimit, TooMany, weight_of
+from accp_adapters.serving.limits import Quota, RateLimit, ServerLimits, TooMany, weight_of
+from accp_adapters.serving.principals import ANONYMOUS, Principal
 from accp_adapters.serving.threads import OWNER, off_loop
 from accp_adapters.wire_log import log_frame
 from accp_core.accp.debug import Direction
@@ -44,12 +45,12 @@ from accp_core.acp import (
     TextPart,
     serialize_envelope,
 )
-from accp_core.acp.envelope import MAX_ACP_BYTES, AcpEnvelope, Json
+from accp_core.acp.envelope import AcpEnvelope, Json
 from accp_core.errors import DecodeError, LocalProtocolError, ProtocolError, RemoteProtocolError
 
 __all__ = [
-    "DEFAULT_ACP_LIMITS", "DUPLICATE", "FATAL_CODES", "REPLACED", "TOKEN_REFUSED", "UNTRUSTED", "AcpHandler",
-    "AcpLimits", "AcpSession", "Channel", "ChannelClosed", "Content", "EndOfInput", "Signal", "to_parts",
+    "DUPLICATE", "FATAL_CODES", "KEEPALIVE_SECONDS", "REPLACED", "TOKEN_REFUSED", "UNTRUSTED", "AcpHandler",
+    "AcpSession", "Channel", "ChannelClosed", "Content", "EndOfInput", "Signal", "to_parts",
 ]  # fmt: skip
 
 _LOGGER: Final = logging.getLogger("accp.acp")
@@ -70,36 +71,10 @@ _MAX_REFUSALS: Final = 20
 """Texts that are no messages, until a connection is closed."""
 _RETRY_SECONDS: Final = 0.5
 """Between two looks for memory, which others may free."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcpLimits:
-    """The limits of a server or a client of ACP. Times are in seconds."""
-
-    message_bytes: int = MAX_ACP_BYTES
-    """Bytes of a message in UTF-8; more is refused by ERR_MSG_TOO_LARGE."""
-    window: int = 256
-    """Messages for a peer that it has not received, and of a peer that the agent has not handled; then both wait."""
-    kept_bytes: int = 128 << 20
-    """Bytes of the messages that wait for an agent, a quarter of them those of one principal; then nothing is read."""
-    connections: int = 1_000
-    """Connections and event streams at the same time, three quarters of them of one principal; more are refused by
-    ERR_NOT_CONNECTED."""
-    sessions: int = 1_000
-    """Sessions that are kept, connected or not; the one unused for longest is forgotten for another."""
-    rate: float = 5_000.0
-    """Messages of a peer for each second, after a burst of twice as many; then it is read more slowly, or refused."""
-    body_seconds: float = 10.0
-    """Until the body of a request, a TLS handshake, or the first text of a connection with a token has arrived."""
-    write_seconds: float = 60.0
-    """Until a text is taken by the connection; after that the peer counts as gone."""
-    keepalive_seconds: float = 20.0
-    """Between signs of life on a connection where nothing else is written."""
-    reply_seconds: float = 30.0
-    """Until the reply to a message; longer is ERR_TIMEOUT."""
-
-
-DEFAULT_ACP_LIMITS: Final = AcpLimits()
+_REPLY_SECONDS: Final = 30.0
+"""Until the reply to a message; longer is ERR_TIMEOUT."""
+KEEPALIVE_SECONDS: Final = 20.0
+"""Between signs of life on a connection where nothing else is written."""
 
 
 class ChannelClosed(Exception):
@@ -191,7 +166,7 @@ class AcpSession:
         name: str = "",
         principal: Principal = ANONYMOUS,
         handler: AcpHandler | None = None,
-        limits: AcpLimits = DEFAULT_ACP_LIMITS,
+        limits: ServerLimits | None = None,
         memory: Quota | None = None,
         is_server: bool = False,
     ) -> None:
@@ -202,41 +177,38 @@ class AcpSession:
             name: What the peer is called here; unique on a server.
             principal: Whom the transport has authenticated.
             handler: Handles messages one after the other; None: `messages` yields them.
-            limits: What the peer may use.
+            limits: What the peer may use; None: the defaults.
             memory: The bytes of all sessions of the agent; None: those of this one.
             is_server: Whether `to_peer` of a message must be our agent.
         """
         self.name = name
         self.principal = principal
-        self.limits = limits
+        self.limits = limits = limits or ServerLimits()
         self.connection = Connection(
-            card, new_id=lambda: secrets.token_hex(6), max_waiting=limits.window, limit=limits.message_bytes
+            card, new_id=lambda: secrets.token_hex(6), max_waiting=limits.window, limit=limits.frame_bytes
         )
         self.changed = Signal()
         """Notified when there is something to write, room to send, or another connection."""
         self.heard = 0.0
         """When the peer was heard last, on the clock of `time.monotonic`."""
-        self.rate = RateLimit(limits.rate, 2 * limits.rate)
+        self.rate = RateLimit(limits.rate, limits.burst)
         """The messages that the peer may still send."""
+        self.channel: Channel | None = None
+        """The connection in use, None where there is none."""
         self._own_name = card.name if is_server else None
         self._handler = handler
         self._worker: asyncio.Task[None] | None = None
-        self._inbox: deque[tuple[AcpMessageReceived, int]] = deque()
+        self._inbox: deque[tuple[AcpMessage, int]] = deque()
+        """Messages that wait for the agent, each with its weight in memory; the one being handled stays the first."""
         self._replies: dict[str, asyncio.Future[tuple[Part, ...]]] = {}
-        self._memory: Final = memory or Quota(limits.kept_bytes, limits.kept_bytes, "bytes of messages")
-        self._channel: Channel | None = None
-        self._is_handling = self._ended = False
+        self._memory: Final = memory or Quota(limits.buffered_bytes, limits.buffered_bytes, "bytes of messages")
+        self._ended = False
         self._clock = SteadyClock()
 
     @property
     def peer(self) -> AgentCard | None:
         """The card of the peer, None before it sent one."""
         return self.connection.peer
-
-    @property
-    def channel(self) -> Channel | None:
-        """The connection in use, None where there is none."""
-        return self._channel
 
     @property
     def is_full(self) -> bool:
@@ -256,62 +228,42 @@ class AcpSession:
             EncodeError: ERR_MSG_TOO_LARGE, ERR_INVALID_REQUEST: it is no message.
             LocalProtocolError: ERR_NOT_CONNECTED: the session has ended, or it would have to wait.
         """
-        return await self._send(content, wait=wait)
+        return await self._when_room(partial(self.connection.send, _message(content)), wait=wait)
 
-    async def request(self, content: Content | AcpMessage, *, timeout: float | None = None) -> tuple[Part, ...]:
-        """Send a message and return the parts of the reply.
-
-        Args:
-            content: A text, parts, or a message with fields of its own.
-            timeout: Seconds for all of it; None: `AcpLimits.reply_seconds`.
+    async def request(self, content: Content | AcpMessage, *, timeout: float = _REPLY_SECONDS) -> tuple[Part, ...]:
+        """Send a message and return the parts of the reply, which may take `timeout` seconds.
 
         Raises:
             RemoteProtocolError: ERR_TIMEOUT: no reply in time; the code that the peer answered with.
             EncodeError, LocalProtocolError: As `send`.
         """
-        seconds = self.limits.reply_seconds if timeout is None else timeout
-        future: asyncio.Future[tuple[Part, ...]] = asyncio.get_running_loop().create_future()
-        message_id = ""
+        message = _message(content)
+        message_id = message.message_id or f"msg_{secrets.token_hex(6)}"
+        asked = partial(self.connection.send, replace(message, message_id=message_id), awaits_reply=True)
+        reply: asyncio.Future[tuple[Part, ...]] = asyncio.get_running_loop().create_future()
+        self._replies[message_id] = reply
         try:
-            async with asyncio.timeout(seconds):
-                message_id = (await self._send(content, future=future)).message_id
-                return await future
+            async with asyncio.timeout(timeout):
+                await self._when_room(asked)
+                return await reply
         except TimeoutError:
-            reason = f"expected a reply within {seconds:g} seconds, found none"
+            reason = f"expected a reply within {timeout:g} seconds, found none"
             raise RemoteProtocolError(reason, code=AcpError.TIMEOUT, reply=None) from None
         finally:
             self._replies.pop(message_id, None)
             self.connection.forget(message_id)
 
-    def reply(self, message: AcpMessage, content: Content) -> None:
-        """Reply to a message that awaits it, see `messages`; raises as `Connection.reply`."""
-        self.connection.reply(message, to_parts(content))
-        self.changed.notify()
+    async def reply(self, message: AcpMessage, content: Content) -> SendResult:
+        """Send the reply to a message, raises as `send`."""
+        return await self._when_room(partial(self.connection.reply, message, to_parts(content)))
 
-    async def _send(
-        self,
-        content: Content | AcpMessage,
-        *,
-        wait: bool = True,
-        future: asyncio.Future[tuple[Part, ...]] | None = None,
-    ) -> SendResult:
-        message = content if isinstance(content, AcpMessage) else AcpMessage(parts=to_parts(content))
-
-        def send() -> SendResult:
-            result = self.connection.send(message, self._clock(), awaits_reply=future is not None)
-            if future is not None:
-                self._replies[result.message_id] = future
-            return result
-
-        return await self._when_room(send, wait=wait)
-
-    async def _when_room(self, send: Callable[[], T], *, wait: bool = True) -> T:
-        """Return what `send` returns, called again after each change while too many messages wait."""
+    async def _when_room(self, send: Callable[..., T], *, wait: bool = True) -> T:
+        """Return `send(now=…)`, called again after each change while too many messages wait."""
         while True:
             if self._ended:
                 raise LocalProtocolError("expected a session that goes on, found its end", code=AcpError.NOT_CONNECTED)
             try:
-                result = send()
+                result = send(now=self._clock())
             except LocalProtocolError as error:
                 if not wait or error.code != AcpError.NOT_CONNECTED:
                     raise
@@ -328,10 +280,14 @@ class AcpSession:
             if not self._inbox:
                 await self.changed.wait()
                 continue
-            received, weight = self._inbox.popleft()
-            self._memory.take(self.principal.name, -weight)
-            self.changed.notify()
-            yield received.message
+            message = self._inbox[0][0]
+            self._taken()
+            yield message
+
+    def _taken(self) -> None:
+        """Remove the first message of the inbox."""
+        self._memory.take(self.principal.name, -self._inbox.popleft()[1])
+        self.changed.notify()
 
     async def take(self, text: str, *, wait: bool = True) -> AcpEvent:
         """Take a text of the peer; return what it was.
@@ -344,14 +300,15 @@ class AcpSession:
         self.heard = time.monotonic()
         OWNER.set(self.principal.name)
         weight, envelope = await off_loop(len(text), self._parse, text)
-        while not self._takes(weight):
+        while not self._has_memory(weight):
             if not wait:
                 return Refused(code=AcpError.NOT_CONNECTED, reason="expected fewer messages at once")
             await self.changed.wait(_RETRY_SECONDS)
         event = self._misdirected(envelope) or self.connection.take(envelope)
         if isinstance(event, AcpMessageReceived):
-            self._inbox.append((event, weight))
-            self._work()
+            self._inbox.append((event.message, weight))
+            if self._handler is not None and (self._worker is None or self._worker.done()):
+                self._worker = asyncio.create_task(self._handle_all(self._handler))
         else:
             self._memory.take(self.principal.name, -weight)
             self._resolve(event)
@@ -360,7 +317,7 @@ class AcpSession:
             await self.changed.wait()
         return event
 
-    def _takes(self, weight: int) -> bool:
+    def _has_memory(self, weight: int) -> bool:
         try:
             self._memory.take(self.principal.name, weight)
         except TooMany:
@@ -369,7 +326,7 @@ class AcpSession:
 
     def _parse(self, text: str) -> tuple[int, AcpEnvelope | Refused]:
         weight = weight_of(text)
-        if weight > self.limits.kept_bytes // 4:
+        if weight > self.limits.buffered_bytes // 4:
             return 0, Refused(code=AcpError.TOO_LARGE, reason="expected a message of fewer values")
         return weight, self.connection.read(text)
 
@@ -385,62 +342,37 @@ class AcpSession:
 
     def _resolve(self, event: AcpEvent) -> None:
         """Give who awaits a reply what the peer says."""
-        result: tuple[Part, ...] | Exception
-        match event:
-            case ReplyReceived():
-                message_id, result = str(event.reply.correlation_id), event.reply.parts
-            case ErrorReceived(correlation_id=str() as message_id):
-                reason = event.reason or "the peer could not handle the message"
-                result = RemoteProtocolError(reason, code=event.code, reply=None)
-            case _:
-                return
-        future = self._replies.pop(message_id, None)
-        if future is None or future.done():
-            return
-        if isinstance(result, Exception):
-            future.set_exception(result)
-        else:
-            future.set_result(result)
+        if isinstance(event, ReplyReceived) and (reply := self._awaiting(event.reply.correlation_id)):
+            reply.set_result(event.reply.parts)
+        elif isinstance(event, ErrorReceived) and (reply := self._awaiting(event.correlation_id)):
+            reason = event.reason or "the peer could not handle the message"
+            reply.set_exception(RemoteProtocolError(reason, code=event.code, reply=None))
 
-    def _work(self) -> None:
-        if self._handler is not None and (self._worker is None or self._worker.done()):
-            self._worker = asyncio.create_task(self._handle_all(self._handler))
+    def _awaiting(self, message_id: str | None) -> asyncio.Future[tuple[Part, ...]] | None:
+        reply = self._replies.get(message_id or "")
+        return None if reply is None or reply.done() else reply
 
     async def _handle_all(self, handler: AcpHandler) -> None:
         while self._inbox:
-            received, weight = self._inbox.popleft()
-            self._is_handling = True
-            self.changed.notify()
             try:
-                await self._handle(handler, received)
+                await self._handle(handler, self._inbox[0][0])
             except ProtocolError as error:
                 _LOGGER.warning("no reply to %s: %s", self.name, error)
             finally:
-                self._is_handling = False
-                self._memory.take(self.principal.name, -weight)
-        self.changed.notify()
+                if self._inbox:
+                    self._taken()
 
-    async def _handle(self, handler: AcpHandler, received: AcpMessageReceived) -> None:
-        message = received.message
+    async def _handle(self, handler: AcpHandler, message: AcpMessage) -> None:
         try:
             content = await handler(message, self)
             parts = () if content is None else to_parts(content)
         except Exception:
             _LOGGER.exception("the agent failed to handle a message of %s", self.name)
             reason = "the agent failed to handle the message"
-            await self._when_room(lambda: self.connection.fail(message, AcpError.INTERNAL, reason))
+            await self._when_room(lambda now: self.connection.fail(message, AcpError.INTERNAL, reason))
             return
-        if parts and received.awaits_reply:
-            await self._when_room(lambda: self.connection.reply(message, parts))
-        elif parts:
-            answer = AcpMessage(
-                parts=parts,
-                role="agent",
-                correlation_id=message.message_id,
-                task_id=message.task_id,
-                context_id=message.context_id,
-            )
-            await self._send(answer)
+        if parts:
+            await self.reply(message, parts)
 
     # --- connections --------------------------------------------------------------------------------------------------
 
@@ -451,7 +383,7 @@ class AcpSession:
             channel: The connection; one that was in use is closed.
             first: The first text of the peer, where it was read already.
         """
-        before, self._channel = self._channel, channel
+        before, self.channel = self.channel, channel
         self.heard = time.monotonic()
         if before is not None:
             self.connection.closed()
@@ -462,8 +394,17 @@ class AcpSession:
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             return next(iter(done)).result()
+        except ChannelClosed as closed:
+            return closed
         finally:
-            await self._leave(channel, tasks)
+            for task in tasks:
+                task.cancel()
+            if self.channel is channel:
+                self.channel = None
+                self.connection.closed()
+                self.changed.notify()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await channel.aclose()
 
     def end(self, reason: str = "the session has ended") -> None:
         """End the session for good: nothing more is sent, and `messages` ends."""
@@ -473,65 +414,47 @@ class AcpSession:
                 future.set_exception(RemoteProtocolError(reason, code=AcpError.NOT_CONNECTED, reply=None))
         if self._worker is not None:
             self._worker.cancel()
-        self._memory.take(self.principal.name, -sum(weight for _, weight in self._inbox))
-        self._inbox.clear()
+        while self._inbox:
+            self._taken()
         self.changed.notify()
 
-    async def _leave(self, channel: Channel, tasks: Sequence[asyncio.Task[ChannelClosed]]) -> None:
-        for task in tasks:
-            task.cancel()
-        if self._channel is channel:
-            self._channel = None
-            self.connection.closed()
-            self.changed.notify()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await channel.aclose()
-
-    async def _read(self, channel: Channel, first: str | None) -> ChannelClosed:
+    async def _read(self, channel: Channel, first: str | None) -> NoReturn:
         refusals = 0
         try:
-            while self._channel is channel:
-                text = await channel.receive() if first is None else first
-                first = None
+            text = await channel.receive() if first is None else first
+            while self.channel is channel:
                 await self.rate.wait()
-                if self._channel is not channel:
-                    break
                 event = await self.take(text)
                 if isinstance(event, Refused):
                     refusals += 1
                     await self._refuse(channel, event, last=refusals > _MAX_REFUSALS)
                 if isinstance(event, ErrorReceived) and event.code in FATAL_CODES:
-                    return ChannelClosed(event.reason or f"the peer refused us: {event.code}", code=event.code)
-        except EndOfInput as end:
+                    raise ChannelClosed(event.reason or f"the peer refused us: {event.code}", code=event.code)
+                text = await channel.receive()
+        except EndOfInput:
             await self._drain()
-            return end
-        except ChannelClosed as closed:
-            return closed
+            raise
         except DecodeError as error:
             with contextlib.suppress(ChannelClosed):
                 await self._refuse(channel, Refused(code=error.code, reason=error.reason), last=True)
             await channel.aclose(error.code)
-            return ChannelClosed(error.reason, code=error.code)
-        return ChannelClosed("another connection took over")
+            raise ChannelClosed(error.reason, code=error.code) from None
+        raise ChannelClosed("another connection took over")
 
     async def _drain(self) -> None:
         """Wait until what the peer has said is answered and written; `agent_a | agent_b` ends its input first."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self.limits.reply_seconds):
-                while self._handler and (self._inbox or self._is_handling or self.connection.waiting(1)):
+            async with asyncio.timeout(_REPLY_SECONDS):
+                while self._handler and (self._inbox or self.connection.waiting(1)):
                     await self.changed.wait()
 
-    async def _write(self, channel: Channel, card: str) -> ChannelClosed:
-        """Write our card and what waits, as long as the connection is that of the session; return why it ended."""
-        try:
-            await self._put(channel, card)
-            while self._channel is channel:
-                seconds = self.limits.keepalive_seconds
-                if not await self._write_waiting(channel) and not await self.changed.wait(seconds):
-                    await channel.keep_alive()
-        except ChannelClosed as closed:
-            return closed
-        return ChannelClosed("another connection took over")
+    async def _write(self, channel: Channel, card: str) -> NoReturn:
+        """Write our card and what waits, as long as the connection is that of the session."""
+        await self._put(channel, card)
+        while self.channel is channel:
+            if not await self._write_waiting(channel) and not await self.changed.wait(KEEPALIVE_SECONDS):
+                await channel.keep_alive()
+        raise ChannelClosed("another connection took over")
 
     async def _write_waiting(self, channel: Channel) -> bool:
         """Write what waits; return whether there was anything."""
@@ -542,7 +465,7 @@ class AcpSession:
         waiting = [] if is_full else self.connection.waiting(_BATCH)
         for number, text in waiting:
             await self._put(channel, text)
-            if self._channel is not channel:
+            if self.channel is not channel:
                 return True
             self.connection.mark_written(number)
         if waiting:
@@ -562,10 +485,14 @@ class AcpSession:
             raise ChannelClosed(refused.reason, code=refused.code)
 
     async def _put(self, channel: Channel, text: str) -> None:
-        seconds = self.limits.write_seconds
+        seconds = self.limits.write_time
         try:
             async with asyncio.timeout(seconds):
                 log_frame(Direction.SENT, "acp", text)
                 await channel.send(text)
         except TimeoutError:
             raise ChannelClosed(f"the peer took nothing for {seconds:g} seconds") from None
+
+
+def _message(content: Content | AcpMessage) -> AcpMessage:
+    return content if isinstance(content, AcpMessage) else AcpMessage(parts=to_parts(content))

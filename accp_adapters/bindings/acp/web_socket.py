@@ -15,7 +15,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from accp_adapters.bindings.acp.host import AcpHost
 from accp_adapters.bindings.acp.session import DUPLICATE, REPLACED, TOKEN_REFUSED, UNTRUSTED, ChannelClosed
 from accp_adapters.bindings.client_logs import WEBSOCKET_LOG
-from accp_adapters.bindings.identity import AccessDenied, Principal, with_bearer_token
+from accp_adapters.serving.principals import AccessDenied, Principal, with_bearer_token
 from accp_core.acp import AcpError, Binding, ErrorMessage, serialize_envelope
 from accp_core.acp.card import ACP_VERSION
 from accp_core.acp.connection import CLOSE_INVALID_TOKEN, TOKEN_HEADER

@@ -12,8 +12,8 @@ from inspect import isawaitable
 from typing import Any, Final, TypeAlias, cast
 from urllib.parse import quote
 
-from accp_adapters.bindings.identity import Principal
 from accp_adapters.serving.limits import weight_of
+from accp_adapters.serving.principals import Principal
 from accp_adapters.serving.requests import OutOfReach
 from accp_core.accp.budget import FrameLimits
 from accp_core.accp.codec import Codec

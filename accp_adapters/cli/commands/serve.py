@@ -17,7 +17,7 @@ import typer
 from accp_adapters.cli.sources import ExtraMissing, InputRefused, say
 
 if TYPE_CHECKING:
-    from accp_adapters.bindings.identity import Authenticate, Principal
+    from accp_adapters.serving.principals import Authenticate, Principal
 
 __all__ = [
     "AllowedNames", "CertificateFile", "KeyFile", "TokenVariable", "admission", "authentication", "host_and_port",
@@ -66,7 +66,7 @@ def listening_at(place: tuple[str, int]) -> socket.socket:
 
 def authentication(token_env: str | None, host: str, option: str) -> Authenticate:
     """Return who may connect at `host`, given with `option`; the message of a refusal never shows a token."""
-    from accp_adapters.bindings.identity import BearerTokens, is_loopback, loopback_only
+    from accp_adapters.serving.principals import BearerTokens, is_loopback, loopback_only
 
     if token_env is None:
         if not is_loopback(host):
@@ -96,7 +96,7 @@ def tokens_of(token_env: str) -> dict[str, Principal]:
     Raises:
         ValueError: The name of an agent has another form, or a token comes twice; the message shows no token.
     """
-    from accp_adapters.bindings.identity import Principal
+    from accp_adapters.serving.principals import Principal
     from accp_core.accp.grammar import AGENT_ID
 
     principals: dict[str, Principal] = {}

@@ -48,4 +48,4 @@ def test_any_text_is_a_link_or_refused(text: str) -> None:
 
 
 def test_every_error_code_has_a_status() -> None:
-    assert [code.status for code in AcpError] == [400, 400, 404, 408, 413, 500, 503]
+    assert [code.status for code in AcpError] == [400, 404, 408, 413, 500, 503]

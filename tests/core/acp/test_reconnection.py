@@ -104,7 +104,7 @@ def test_a_reply_that_nobody_awaits_any_more_is_unknown() -> None:
     event = guest.receive(said(host, hello(), awaits_reply=True))
     assert isinstance(event, AcpMessageReceived)
     host.forget(event.message.message_id or "")
-    guest.reply(event.message, (TextPart(content="late"),))
+    guest.reply(event.message, (TextPart(content="late"),), NOW)
     (late,) = written(guest)
     assert isinstance(host.receive(late), UnknownReceived)
 
@@ -113,7 +113,7 @@ def test_a_reply_survives_the_connection() -> None:
     host, guest = connected()
     event = guest.receive(said(host, hello(), awaits_reply=True))
     assert isinstance(event, AcpMessageReceived)
-    guest.reply(event.message, (TextPart(content="lost"),))
+    guest.reply(event.message, (TextPart(content="lost"),), NOW)
     assert len(written(guest)) == 1
     for end in (host, guest):
         end.closed()

@@ -1,11 +1,12 @@
 """What counts as the reply to a message that awaits one, and what a reply says (ACP transport 0.3, section 8)."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from accp_core.acp import AcpMessage, AcpMessageReceived, DuplicateDropped, ReplyReceived, TextPart
-from tests.core.acp.test_handshake import connected, hello, said
+from accp_core.acp import AcpMessage, AcpMessageReceived, DuplicateDropped, ReplyReceived, TextPart, UnknownReceived
+from tests.core.acp.test_handshake import NOW, connected, hello, said
 
 
 # "correlation_id: Links a reply to its original message" (section 8); messages are `acp.message` (section 3.4).
@@ -26,10 +27,10 @@ def test_a_repeated_reply_is_dropped_and_one_to_nobody_is_a_message() -> None:
     said(host, hello(message_id="q1"), awaits_reply=True)
     parts = (TextPart(content="yes"),)
     answer = AcpMessage(message_id="a1", correlation_id="q1", parts=parts)
-    assert isinstance(host.receive_message(answer), ReplyReceived)
-    assert isinstance(host.receive_message(answer), DuplicateDropped)
-    event = host.receive_message(AcpMessage(message_id="a2", correlation_id="q1", parts=parts))
-    assert isinstance(event, AcpMessageReceived) and not event.awaits_reply
+    assert isinstance(host.take(answer), ReplyReceived)
+    assert isinstance(host.take(answer), DuplicateDropped)
+    assert isinstance(host.take(replace(answer, message_id="a2")), AcpMessageReceived)
+    assert isinstance(host.take(replace(answer, message_id="a3", is_reply=True)), UnknownReceived)
 
 
 def test_a_reply_says_task_and_context() -> None:
@@ -37,6 +38,6 @@ def test_a_reply_says_task_and_context() -> None:
     asked = AcpMessage(message_id="q1", parts=(TextPart(content="?"),), task_id="t1", context_id="c1")
     event = guest.receive(said(host, asked, awaits_reply=True))
     assert isinstance(event, AcpMessageReceived)
-    guest.reply(event.message, (TextPart(content="yes"),))
+    guest.reply(event.message, (TextPart(content="yes"),), NOW)
     ((_, text),) = guest.waiting()
     assert {"task_id": "t1", "context_id": "c1"}.items() <= json.loads(text).items()

@@ -22,7 +22,7 @@ from typing import Any, Final
 import httpx2
 
 from accp_adapters.bindings.acp import AcpHost, acp_app, acp_connect, relay_app
-from accp_adapters.bindings.identity import BearerTokens, Principal
+from accp_adapters.serving.principals import BearerTokens, Principal
 from accp_core.acp import AgentCard
 from accp_core.bridges.accp_in_acp import CarriedKind, text_to_part
 from tests.adapters.bindings.acp.agents import Echo, hosting, serving

@@ -18,7 +18,7 @@ from accp_adapters.bindings.accp.app import accp_app
 from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_adapters.bindings.accp.connect import ClientOptions, connect
 from accp_adapters.bindings.hosts import Request, SessionHost
-from accp_adapters.bindings.identity import BearerTokens, Principal
+from accp_adapters.serving.principals import BearerTokens, Principal
 from accp_core.accp import Intent, Message
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError

@@ -7,7 +7,7 @@ import socket
 from collections.abc import AsyncIterator
 from typing import Any
 
-from accp_adapters.bindings.identity import Principal
+from accp_adapters.serving.principals import Principal
 from accp_core.accp import PRACTICAL_LIMITS, Codec
 from tests.adapters.bindings.accp.serving import serving
 from tests.adapters.bindings.accp.test_http_endpoint import TYPE, code_of, post

@@ -10,7 +10,7 @@ import pytest
 
 from accp_adapters.bindings.accp.app import accp_app
 from accp_adapters.bindings.hosts import SessionHost
-from accp_adapters.bindings.identity import BearerTokens, Principal
+from accp_adapters.serving.principals import BearerTokens, Principal
 from accp_adapters.stores import SqliteColdStore
 from accp_core.accp import StreamChunkReceived, parse_frame
 from accp_core.accp.frame import MEDIA_TYPE, Intent

@@ -12,7 +12,7 @@ import trustme
 from accp_adapters.bindings import Principal, SessionHost, accp_app
 from accp_adapters.bindings.accp.answers import ConnectionRefused
 from accp_adapters.bindings.accp.connect import connect
-from accp_adapters.bindings.identity import AccessDenied, bearer_token
+from accp_adapters.serving.principals import AccessDenied, bearer_token
 from accp_core.accp import Intent, Message
 from tests.adapters.bindings.accp.serving import echo, serve
 from tests.adapters.bindings.hosts.agents import CODEC

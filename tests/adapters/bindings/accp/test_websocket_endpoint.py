@@ -12,7 +12,7 @@ import pytest
 import websockets
 from websockets.asyncio.client import ClientConnection
 
-from accp_adapters.bindings.identity import BearerTokens, Principal
+from accp_adapters.serving.principals import BearerTokens, Principal
 from accp_core.accp import parse_frame
 from accp_core.accp.frame import Intent
 from tests.adapters.bindings.accp.serving import count, serving

@@ -13,7 +13,7 @@ from accp_adapters.bindings.acp.host import AcpHost
 from accp_adapters.bindings.acp.http import acp_app
 from accp_adapters.bindings.acp.lines import serve_tcp
 from accp_adapters.bindings.acp.relay import RelayLimits, relay_app
-from accp_adapters.bindings.identity import BearerTokens, Principal
+from accp_adapters.serving.principals import BearerTokens, Principal
 from tests.adapters.bindings.acp.agents import Echo, Proxy, cut_while, hosting, serving, text_of
 from tests.limits import LONG, async_wait_until
 

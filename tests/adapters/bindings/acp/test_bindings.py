@@ -12,16 +12,16 @@ from typing import Any
 import httpx2
 import pytest
 
+from accp_adapters.bindings import ServerLimits
 from accp_adapters.bindings.acp import (
     AcpHost,
-    AcpLimits,
     RelayLimits,
     acp_app,
     acp_connect,
     relay_app,
     serve_tcp,
 )
-from accp_adapters.bindings.identity import BearerTokens, Principal
+from accp_adapters.serving.principals import BearerTokens, Principal
 from accp_core.acp import AcpMessage, Part, TextPart
 from accp_core.bridges.accp_in_acp import CarriedKind, read_parts, text_to_part
 from accp_core.errors import DecodeError, EncodeError, RemoteProtocolError
@@ -45,7 +45,7 @@ class Carrier(Echo):
 
 
 def host_of(agent: Any, **limits: Any) -> AcpHost:
-    return AcpHost(agent, authenticate=BearerTokens({TOKEN: Principal("ann")}), limits=AcpLimits(**limits))
+    return AcpHost(agent, authenticate=BearerTokens({TOKEN: Principal("ann")}), limits=ServerLimits(**limits))
 
 
 @pytest.mark.requirement("acp:10-1")
@@ -108,9 +108,10 @@ async def test_a_guest_falls_back_to_the_relay_and_keeps_its_session(monkeypatch
 
 async def test_what_a_guest_says_on_a_relay_waits_for_the_host_to_come(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("accp_adapters.bindings.acp.connect.CARD_SECONDS", 0.01)
+    monkeypatch.setattr("accp_adapters.bindings.acp.session.KEEPALIVE_SECONDS", 0.01)
     async with serving(relay_app()) as relay:
         link = f"acp+ws://127.0.0.1:{relay}/acp/{TOKEN}"
-        async with acp_connect(link, limits=AcpLimits(keepalive_seconds=0.01)) as session:
+        async with acp_connect(link) as session:
             room = httpx2.AsyncClient(base_url=f"http://127.0.0.1:{relay}/acp/{TOKEN}", trust_env=False)
             async with room as client, asyncio.timeout(PATIENCE):
                 while (await client.get("/poll")).json()["server_seq"] < 3:  # greetings, as a relay forgets them
@@ -139,7 +140,7 @@ async def test_a_session_without_handler_replies_by_itself() -> None:
         (session,) = host.sessions()
         asking = asyncio.create_task(session.request("?"))
         async for message in first(guest, 1):
-            guest.reply(message, "!")
+            await guest.reply(message, "!")
         assert text_of(await asking) == "!"
 
 
@@ -277,7 +278,7 @@ async def test_who_makes_many_rooms_of_a_relay_ends_none_of_others() -> None:
 
 
 async def test_an_exception_of_the_caller_leaves_a_server_of_tcp_as_it_is_and_its_connections_are_closed() -> None:
-    limits = AcpLimits(body_seconds=600)
+    limits = ServerLimits(body_time=600)
     host = AcpHost(Echo(), authenticate=BearerTokens({TOKEN: Principal("ann")}), limits=limits)
     opened = []
     with pytest.raises(KeyError, match="of the caller"):

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from accp_adapters.bindings.acp import AcpHost, acp_app
-from accp_adapters.bindings.identity import BearerTokens, Principal
+from accp_adapters.serving.principals import BearerTokens, Principal
 from tests.adapters.bindings.acp.agents import Echo, Proxy, serving
 from tests.limits import PATIENCE
 

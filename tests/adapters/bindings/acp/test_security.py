@@ -18,9 +18,10 @@ import trustme
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosedError, InvalidStatus
 
-from accp_adapters.bindings.acp import AcpHost, AcpLimits, AcpSession, acp_app, acp_connect, serve_tcp
+from accp_adapters.bindings import ServerLimits
+from accp_adapters.bindings.acp import AcpHost, AcpSession, acp_app, acp_connect, serve_tcp
 from accp_adapters.bindings.acp.relay import relay_app
-from accp_adapters.bindings.identity import BearerTokens, Principal
+from accp_adapters.serving.principals import BearerTokens, Principal
 from accp_core.acp import parse_envelope
 from accp_core.errors import LocalProtocolError, RemoteProtocolError
 from tests.adapters.bindings.acp.agents import Echo, hosting, serving, text_of
@@ -28,13 +29,13 @@ from tests.limits import PATIENCE, async_wait_until
 
 ANN, BOB = "tok_aaaaaaaaaaaaaaaa", "tok_bbbbbbbbbbbbbbbb"
 TOKENS = BearerTokens({ANN: Principal("ann"), BOB: Principal("bob")})
-SMALL = AcpLimits(message_bytes=2_000, connections=2, body_seconds=0.2, window=2)
+SMALL = ServerLimits(frame_bytes=2_000, places=2, places_each=2, body_time=0.2, window=2)
 
 
-PATIENT = AcpLimits(body_seconds=PATIENCE, reply_seconds=PATIENCE)
+PATIENT = ServerLimits(body_time=PATIENCE)
 
 
-def host_of(limits: AcpLimits = SMALL, authenticate: Any = TOKENS) -> AcpHost:
+def host_of(limits: ServerLimits = SMALL, authenticate: Any = TOKENS) -> AcpHost:
     return AcpHost(Echo(), authenticate=authenticate, limits=limits)
 
 
@@ -170,7 +171,7 @@ async def flood(session: AcpSession) -> None:
 
 
 async def test_a_half_open_peer_holds_nothing_but_its_own_session() -> None:
-    host = host_of(AcpLimits(write_seconds=0.3, window=64))
+    host = host_of(ServerLimits(write_time=0.3, window=64))
     async with serving(acp_app(host)) as port:
         raw = socket.create_connection(("127.0.0.1", port))
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -251,7 +252,7 @@ async def test_websockets_and_http_over_tls(authority: trustme.CA, tmp_path: Any
     issued.private_key_pem.write_to_path(str(key))
     for number, pem in enumerate(issued.cert_chain_pems):
         pem.write_to_path(str(chain), append=number > 0)
-    async with serving(acp_app(host_of(AcpLimits())), ssl_keyfile=str(key), ssl_certfile=str(chain)) as port:
+    async with serving(acp_app(host_of(ServerLimits())), ssl_keyfile=str(key), ssl_certfile=str(chain)) as port:
         for scheme in ("wss", "https"):
             address = f"{scheme}://127.0.0.1:{port}"
             async with acp_connect(address, tls=client_tls(authority), token=ANN) as session:
@@ -275,7 +276,7 @@ async def test_no_card_says_a_token(port: int) -> None:
 async def test_a_token_stands_in_no_log(binding: str, caplog: pytest.LogCaptureFixture) -> None:
     """ACP 3.1 and 5.2: in A and C the token is a part of the address."""
     caplog.set_level(0)
-    host = host_of(AcpLimits())
+    host = host_of(ServerLimits())
     async with (
         serving(acp_app(host)) as port,
         serving(relay_app()) as relay,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from accp_adapters.bindings.acp import AcpLimits, acp_connect
+from accp_adapters.bindings.acp import acp_connect
 from accp_core.errors import RemoteProtocolError
 from tests.adapters.bindings.acp.agents import text_of
 from tests.limits import LONG, PATIENCE
@@ -42,7 +42,7 @@ async def test_each_request_gets_its_reply_once_and_in_order_though_the_process_
             os.kill(int(text_of(await session.request("pid", timeout=PATIENCE))), signal.SIGKILL)
 
     kills = {number * REQUESTS // (KILLS + 1) for number in range(1, KILLS + 1)}
-    async with acp_connect(AGENT, limits=AcpLimits(reply_seconds=PATIENCE)) as session, asyncio.TaskGroup() as tasks:
+    async with acp_connect(AGENT) as session, asyncio.TaskGroup() as tasks:
         for number in range(REQUESTS):
             await gate.acquire()
             tasks.create_task(ask(number))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any, Final
 
-from accp_adapters.bindings.identity import Principal
+from accp_adapters.serving.principals import Principal
 from accp_core.accp import Codec, Envelope, Event, Message, MessageReceived, Session, SessionOptions
 from accp_core.accp.frame import Intent
 

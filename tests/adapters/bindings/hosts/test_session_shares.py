@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from accp_adapters.bindings.hosts import HostLimits, Request, SessionHost
-from accp_adapters.bindings.identity import Principal
 from accp_adapters.serving.limits import Shares, TooMany
+from accp_adapters.serving.principals import Principal
 from accp_adapters.stores import SessionStore, SqliteColdStore
 from accp_core.accp import parse_frame
 from tests.adapters.bindings.accp.serving import serving

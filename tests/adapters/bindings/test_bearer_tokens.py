@@ -2,7 +2,7 @@
 
 import pytest
 
-from accp_adapters.bindings.identity import (
+from accp_adapters.serving.principals import (
     ANONYMOUS,
     AccessDenied,
     BearerTokens,

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.messages.tool import ToolCall
 
-from accp_core.projection import CallRecord, MessageRecord, Projected, Role, is_program
+from accp_core.projection import CallRecord, MessageRecord, Projected, Role, Unit, is_program
 
 __all__ = [
     "Block", "calls_of", "program_calls", "texts_in", "texts_of", "to_records", "with_arguments", "with_projection",
@@ -26,19 +26,19 @@ def to_records(
     messages: Iterable[BaseMessage],
     *,
     kept: Collection[str] | None = None,
-    stays: Callable[[BaseMessage], bool] = lambda message: False,
+    stored: Callable[[BaseMessage], tuple[Unit | None, ...]] = lambda message: (),
 ) -> list[MessageRecord]:
     """Return the record of each message.
 
     Args:
         messages: The messages.
         kept: The texts of the state, where the messages are not those of the state.
-        stays: Returns whether a message stays as it is.
+        stored: Returns `MessageRecord.stored` of a message that is stored compressed and stays so; else ().
     """
-    return [_to_record(message, kept, stays=stays(message)) for message in messages]
+    return [_to_record(message, kept, stored(message)) for message in messages]
 
 
-def _to_record(message: BaseMessage, kept: Collection[str] | None, *, stays: bool) -> MessageRecord:
+def _to_record(message: BaseMessage, kept: Collection[str] | None, stored: tuple[Unit | None, ...]) -> MessageRecord:
     by_program = program_calls(message)
     return MessageRecord(
         role=_role_of(message),
@@ -51,7 +51,8 @@ def _to_record(message: BaseMessage, kept: Collection[str] | None, *, stays: boo
         call_id=message.tool_call_id if isinstance(message, ToolMessage) else None,
         failed=isinstance(message, ToolMessage) and message.status == "error",
         is_kept=kept is None or all(text in kept for text in texts_in(message)),
-        stays=stays,
+        stays=bool(stored),
+        stored=stored,
         is_plain=isinstance(message.content, str),
     )
 

@@ -18,7 +18,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES, add_messages
 
 from accp_adapters.langchain import program_calls, to_records
 from accp_adapters.langgraph.conversation import find_request
-from accp_adapters.langgraph.node import compressed_message, is_compressed
+from accp_adapters.langgraph.node import compressed_message, stored_units
 from accp_adapters.policy import Policy
 from accp_core.projection import Projector
 
@@ -119,7 +119,7 @@ class CompressedMessages(BaseChannel[Any, Any, Any]):
                 return message
             names = [call["name"] for call in asked.tool_calls if call["id"] == message.tool_call_id]
             name = next(iter(names), name)
-        (record,) = to_records([message], stays=is_compressed)
+        (record,) = to_records([message], stored=stored_units)
         shown = Projector(self._policy.rules).compress(replace(record, name=name))
         return compressed_message(message, shown)[0]
 

@@ -15,7 +15,7 @@ from accp_adapters.langchain import program_calls, texts_in, to_records, with_pr
 from accp_adapters.policy import Policy
 from accp_core.errors import EncodeError
 from accp_core.ports import TokenCounter
-from accp_core.projection import Projected, Projector, PromptProjector, attribute
+from accp_core.projection import Projected, Projector, PromptProjector, Unit, attribute
 from accp_core.references import StoredText
 from accp_core.strict_json import compact_json
 
@@ -47,9 +47,11 @@ class ProjectedMessages:
 class MessageProjector:
     """Projects conversations of LangChain messages; it remembers, within a bound, those that it has projected."""
 
-    def __init__(self, policy: Policy, *, stays: Callable[[BaseMessage], bool] = lambda message: False) -> None:
-        """Project by `policy`; messages for which `stays` is true stay as they are."""
-        self._stays: Final = stays
+    def __init__(
+        self, policy: Policy, *, stored: Callable[[BaseMessage], tuple[Unit | None, ...]] = lambda message: ()
+    ) -> None:
+        """Project by `policy`; `stored` is as in `to_records`."""
+        self._stored: Final = stored
         self._prompts: Final = PromptProjector(policy.rules)
 
     def project(
@@ -70,7 +72,7 @@ class MessageProjector:
             handed_over: The keys of texts that another agent handed over to it.
         """
         kept = None if state is None else {text for message in state for text in texts_in(message)}
-        records = to_records(messages, kept=kept, stays=self._stays)
+        records = to_records(messages, kept=kept, stored=self._stored)
         prompt = self._prompts.project(records, agent=agent, handed_over=handed_over)
         pairs = list(zip(messages, prompt.messages, strict=True))
         unsent = pairs[_first_unsent(messages) :]

@@ -26,9 +26,10 @@ from accp_adapters.policy import Policy
 from accp_core import view
 from accp_core.compression import Compressed
 from accp_core.packing.expansion import OWN_EXPANSION
+from accp_core.projection import Unit
 from accp_core.references import StoredText, checked_text, is_hash_key
 
-__all__ = ["CompressNode", "compressed_message", "is_compressed", "restore_message"]
+__all__ = ["CompressNode", "compressed_message", "restore_message", "stored_units"]
 
 
 # Tool results that are stored compressed, for `CompressNode` and `CompressedMessages`, and the way back.
@@ -36,9 +37,10 @@ __all__ = ["CompressNode", "compressed_message", "is_compressed", "restore_messa
 _METADATA_KEY: Final = "accp"
 
 
-def is_compressed(message: BaseMessage) -> bool:
-    """Return whether the metadata of `message` says that its text is stored compressed."""
-    return _ways_back(message.additional_kwargs.get(_METADATA_KEY), len(texts_of(message))) is not None
+def stored_units(message: BaseMessage) -> tuple[Unit | None, ...]:
+    """Return `MessageRecord.stored` of a message whose metadata say that it is stored compressed; () of another."""
+    blocks = _ways_back(message.additional_kwargs.get(_METADATA_KEY), len(texts_of(message))) or ()
+    return tuple(None if each is None else "whole" if "ref" in each else "rows" for each in blocks)
 
 
 def compressed_message(
@@ -145,7 +147,7 @@ class CompressNode(Runnable[Any, Any]):
         self._policy: Final = Policy.of(policy)
         self._store: Final = stores.opened(store)
         self._key: Final = messages_key
-        self._projector: Final = MessageProjector(self._policy, stays=is_compressed)
+        self._projector: Final = MessageProjector(self._policy, stored=stored_units)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Return the update of the state `input`: the messages that became smaller, under their ids.
@@ -176,6 +178,8 @@ class CompressNode(Runnable[Any, Any]):
     def read(self, state: Any, *, agent: str | None = None) -> list[BaseMessage]:
         """Return the messages of `state` as a model is to be sent them; the state keeps them as they are.
 
+        What is stored compressed stays so, but for repeat markers and for the changes of a table that was read before.
+
         For the node that calls the model: `model.invoke(compress.read(state))`.
 
         Args:
@@ -204,7 +208,7 @@ class CompressNode(Runnable[Any, Any]):
         changed: list[BaseMessage] = []
         texts: list[StoredText] = []
         for message in results:
-            (record,) = to_records([message], stays=is_compressed)
+            (record,) = to_records([message], stored=stored_units)
             small, stored = compressed_message(message, projector.compress(record))
             if small is not message:
                 changed.append(_with_id(small))

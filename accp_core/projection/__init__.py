@@ -13,6 +13,7 @@ from accp_core.projection.records import (
     Role,
     ToolForm,
     ToolForms,
+    Unit,
     attribute,
     check_tool_forms,
     is_program,
@@ -23,5 +24,6 @@ from accp_core.projection.repeats import Repeats, Shortened
 __all__ = [
     "FILE_READERS", "CallRecord", "MessageRecord", "Projected", "ProjectedConversations", "ProjectedPrompt",
     "ProjectionRules", "Projector", "PromptProjector", "Repeats", "Resolve", "ResultForm", "Role", "Shortened",
-    "ToolForm", "ToolForms", "attribute", "check_tool_forms", "compress_blocks", "is_program", "resolve", "share_batch",
+    "ToolForm", "ToolForms", "Unit", "attribute", "check_tool_forms", "compress_blocks", "is_program", "resolve",
+    "share_batch",
 ]  # fmt: skip

@@ -19,8 +19,8 @@ from typing import Final
 from accp_core import documents, view
 from accp_core.compression import Compressed, ResultLimits, as_abstract, compress_once, count_once, share_batch
 from accp_core.ports import TokenCounter
-from accp_core.projection.records import CallRecord, MessageRecord, Projected, Role, ToolForms, texts_in
-from accp_core.projection.repeats import Repeats, Shortened, Unit
+from accp_core.projection.records import CallRecord, MessageRecord, Projected, Role, ToolForms, Unit, texts_in
+from accp_core.projection.repeats import Repeats, Shortened
 from accp_core.projection.versions import Differences
 from accp_core.references import find_references, key_of, replace_references, short_key
 
@@ -38,6 +38,11 @@ _SMALL: Final = 200
 """Characters of a result in which there is next to nothing to save."""
 _CHARS_READ: Final = 4_000
 """The beginning of a result that tells prose from other forms."""
+_MIN_CALL_ID: Final = 8
+"""Characters of the id of a call that is in no text by chance."""
+_MAX_OFFLOADED: Final = 20_000
+"""Characters of what a framework leaves of a result that it saved."""
+_SIGNS: Final = re.compile(r"[\W_]+")
 _JSON: Final = re.compile(r'\s*(?:\{\s*["}]|\[\s*["\[{\]\d-])')
 """How a JSON object or array begins."""
 
@@ -161,6 +166,7 @@ class Projector:
         reasons = {
             "error": record.failed,
             "excluded": record.stays or self._is_excluded(record),
+            "offloaded": _is_offloaded(record),
             "small": len(record.text) <= _SMALL,
             "verbatim": self._rules.tools.find(tool) == "verbatim",
         }
@@ -242,7 +248,7 @@ class Projector:
         """Return the limits by which a message is compressed; None: it stays as it is."""
         rules = self._rules
         match record.role:
-            case _ if record.stays or self._is_excluded(record):
+            case _ if record.stays or self._is_excluded(record) or _is_offloaded(record):
                 return None
             case Role.TOOL | Role.OTHER_AGENT:
                 own = rules.tools.limits_of(self._tool(record), rules.limits) or rules.limits
@@ -304,15 +310,16 @@ class Projector:
         return bool(short.markers) and self._count(short.text) < preview.tokens_after
 
     def _may_have_markers(self, record: MessageRecord) -> bool:
-        stays = record.failed or record.stays or self._is_for_program(record)
+        stays = record.failed or self._is_for_program(record) or _is_offloaded(record)
         is_foreign = record.role in (Role.TOOL, Role.OTHER_AGENT)
         is_left = self._is_excluded(record) and not self._is_fetch(self._tool(record))
-        return self._rules.repeats and is_foreign and not stays and not is_left
+        is_stored = not record.stays or any(record.stored)
+        return self._rules.repeats and is_foreign and is_stored and not stays and not is_left
 
-    def _shorten(self, record: MessageRecord, text: str, block: Compressed | None) -> Shortened:
+    def _shorten(self, record: MessageRecord, text: str, block: Compressed | None, stored: Unit | None) -> Shortened:
         """Return a text with markers in place of what the model has read, where they pay."""
         is_answer = self._is_fetch(self._tool(record))
-        unit = "rows" if is_answer else _unit_of(text, block)
+        unit = "rows" if is_answer else stored or _unit_of(text, block)
         short = self._repeats.shorten(text, counter=self._count, unit=unit)
         if is_answer and self._count(text) - self._count(short.text) < _MIN_ANSWER_SAVING:
             return Shortened(text=text)
@@ -331,7 +338,8 @@ class Projector:
         if self._rules.repeats and not self._is_for_program(record):
             for at, text in enumerate(shown):
                 if text:
-                    short = self._shorten(record, text, compressed[at]) if marks else Shortened(text=text)
+                    unit = record.stored[at] if record.stored else None
+                    short = self._shorten(record, text, compressed[at], unit) if marks else Shortened(text=text)
                     self._repeats.add(short)
                     blocks[at] = short.text
             for argument in texts_in([call.args for call in record.calls]):
@@ -342,6 +350,19 @@ class Projector:
         if record.role is Role.USER:
             self._user_words = record.text
         return tuple(blocks)
+
+
+def _is_offloaded(record: MessageRecord) -> bool:
+    """Return whether a result is what is left of one that a framework saved in a file, and names that file.
+
+    No tool knows the id of its call: a framework that saves a result names the file by it, as deepagents does
+    (`/large_tool_results/call_…`).
+    """
+    call_id = record.call_id or ""
+    if record.role is not Role.TOOL or len(call_id) < _MIN_CALL_ID or len(record.text) > _MAX_OFFLOADED:
+        return False
+    name = r"[\W_]+".join(map(re.escape, _SIGNS.split(call_id)))
+    return re.search(rf"[/\\]{name}(?![0-9A-Za-z])", record.text) is not None
 
 
 def _unit_of(text: str, block: Compressed | None) -> Unit:

@@ -106,7 +106,7 @@ class ProjectedConversations:
 
 
 def _hash(record: MessageRecord) -> int:
-    return hash((record.role, record.blocks, record.name, record.call_id, record.is_kept, record.stays))
+    return hash((record.role, record.blocks, record.name, record.call_id, record.is_kept, record.stays, record.stored))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,12 @@ from accp_core.references import StoredText
 
 __all__ = [
     "FILE_READERS", "CallRecord", "MessageRecord", "Projected", "Resolve", "ResultForm", "Role", "ToolForm",
-    "ToolForms", "attribute", "check_tool_forms", "is_program", "resolve", "texts_in",
+    "ToolForms", "Unit", "attribute", "check_tool_forms", "is_program", "resolve", "texts_in",
 ]  # fmt: skip
+
+
+Unit: TypeAlias = Literal["lines", "rows", "whole"]
+"""What a repeat marker may stand for: lines of a text, rows of a view, or only the whole text (JSON, a preview)."""
 
 
 class Role(StrEnum):
@@ -91,6 +95,9 @@ class MessageRecord:
     """Whether the state of the agent holds its texts, character for character, so that a preview may cite them."""
     stays: bool = False
     """Whether it stays as it is, whatever the rules say."""
+    stored: tuple[Unit | None, ...] = ()
+    """Of one that stays because it is stored as it was compressed: what markers may stand for in each block, all the
+    same; None: it was not compressed."""
     read_by_program: bool = False
     """Whether it says itself that it answers a call of a program; else its call says so."""
     is_plain: bool = True
@@ -168,9 +175,10 @@ ToolForm: TypeAlias = ResultForm | Resolve
 
 # deepagents, LangChain's file tools, MCP servers of files, GitHub, GitLab and JetBrains; Gemini CLI, Cline, Roo Code,
 # Claude Code, OpenCode, Copilot, Strands; Anthropic's text editor, OpenHands, SWE-agent; shells; and the names that
-# hosts give the tools of an MCP server.
+# hosts give the tools of an MCP server. What is found in files is edited, too.
 _FILE_READERS: Final = (
-    "read_file", "read_text_file", "read_multiple_files", "read_many_files", "Read", "read", "readFile", "file_read",
+    "grep", "Grep", "read_file", "read_text_file", "read_multiple_files",
+    "read_many_files", "Read", "read", "readFile", "file_read",
     "cat", "open", "open_file", "view", "view_file", "text_editor", "str_replace_editor", "str_replace_based_edit_tool",
     "get_file_contents", "get_file_text_by_path",
     "*__read_file", "*__read_text_file", "*__read_multiple_files", "*__get_file_contents",

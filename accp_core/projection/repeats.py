@@ -18,7 +18,7 @@ import re
 import sys
 from collections import deque
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
@@ -33,11 +33,9 @@ from accp_core.projection.changes import (
     fenced,
     units_of,
 )  # fmt: skip
+from accp_core.projection.records import Unit
 
-__all__ = ["Repeats", "Shortened", "Unit"]
-
-Unit: TypeAlias = Literal["lines", "rows", "whole"]
-"""What a marker may stand for: lines of a text, rows of a view, or only the text as a whole (JSON, a preview)."""
+__all__ = ["Repeats", "Shortened"]
 
 _MIN_SAVING: Final = 6
 """Tokens that a marker must save, because the reader has to look up what it stands for.

@@ -13,7 +13,7 @@ from langchain_core.messages import ToolMessage
 
 from accp_adapters.langchain import to_records
 from accp_adapters.langgraph import Policy
-from accp_adapters.langgraph.node import compressed_message, is_compressed, restore_message
+from accp_adapters.langgraph.node import compressed_message, restore_message, stored_units
 from accp_adapters.tokens import count_o200k
 from accp_core.errors import ProtocolError
 from accp_core.projection import Projector
@@ -32,7 +32,7 @@ def message(content: Any, **fields: Any) -> ToolMessage:
 def compress(source: ToolMessage, policy: Policy | None = None) -> tuple[ToolMessage, tuple[StoredText, ...]]:
     # A prompt as long as most are, which the provider caches whatever is saved.
     chosen = policy or Policy()
-    (record,) = to_records([source], stays=is_compressed)
+    (record,) = to_records([source], stored=stored_units)
     return compressed_message(source, Projector(chosen.rules).compress(record))
 
 

@@ -20,6 +20,7 @@ from accp_adapters.langgraph import CompressNode, Policy, fetch_tool
 from accp_adapters.langgraph.node import restore_message
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import count_o200k
+from accp_core.projection import Repeats, Shortened
 from accp_core.references import key_of, short_reference
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, fetch_last, refs_in, results, thread
 from tests.adapters.langgraph.ways import alternating
@@ -75,6 +76,33 @@ def test_earlier_messages_never_change() -> None:
     graph, model = build(script, checkpointer=InMemorySaver(), store=SqliteColdStore())
     for words in ("find customers", "again"):
         graph.invoke({"messages": [("user", words)]}, thread("t"))
+    for before, after in pairwise(model.received):
+        assert after[: len(before)] == before
+
+
+def test_a_table_that_is_stored_again_and_again_is_read_as_its_changes() -> None:
+    table = [{"id": 1013 + n, "customer": f"Customer {n * 3 % 40}", "status": "open", "total": 20.5} for n in range(50)]
+    returned: list[str] = []
+
+    def poll() -> str:
+        """Return the orders."""
+        table[len(returned) * 7 % 50]["total"] += 1.5
+        returned.append(json.dumps(table))
+        return returned[-1]
+
+    model = ScriptedModel(script=[*(calls(call("poll", f"c{n}")) for n in range(30)), "done"])
+    compress, graph = CompressNode(), StateGraph(MessagesState)
+    graph.add_node("agent", lambda state: {"messages": [model.invoke(compress.read(state))]})
+    graph.add_node("tools", ToolNode([StructuredTool.from_function(poll)]))
+    graph.add_node("compress", compress).add_edge(START, "agent").add_conditional_edges("agent", tools_condition)
+    graph.add_edge("tools", "compress").add_edge("compress", "agent")
+    state = graph.compile().invoke({"messages": [("user", "go")]}, {"recursion_limit": 200})
+    assert [restore_message(each).text for each in results(state)] == returned
+    shown, reader = [each for each in model.received[-1] if isinstance(each, ToolMessage)], Repeats()
+    for sent, stored in zip(shown, results(state), strict=True):
+        is_marked = sent.text != stored.text
+        assert reader.restore(Shortened(text=sent.text, markers=frozenset({0} if is_marked else ()))) == stored.text
+    assert sum(count_o200k(each.text) for each in shown) <= 2_500 < sum(map(count_o200k, returned)) / 10
     for before, after in pairwise(model.received):
         assert after[: len(before)] == before
 

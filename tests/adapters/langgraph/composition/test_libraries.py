@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from deepagents import create_deep_agent
-from deepagents.middleware.subagents import GENERAL_PURPOSE_SUBAGENT
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
@@ -129,19 +128,6 @@ async def test_deepagents(asynchronous: bool) -> None:
     await run(graph, asynchronous)
     worker.check()
     lead.check()
-
-
-async def test_the_general_purpose_agent_of_deepagents(asynchronous: bool) -> None:
-    worker = Member("general", [ASK, look, cite])
-    task = go_on("task", description="Look.", subagent_type="general-purpose")
-    lead = Member("lead", [task, look, AIMessage(content="2")])
-    general: Any = {**GENERAL_PURPOSE_SUBAGENT, "model": worker.model, "middleware": worker.middleware}
-    graph = create_deep_agent(
-        lead.model, worker.tools, subagents=[general], middleware=lead.middleware, checkpointer=InMemorySaver()
-    )
-    await run(graph, asynchronous)
-    worker.check()
-    assert FETCH_NAME in worker.script.prompts[-1].tools
 
 
 async def test_the_model_of_a_supervisor_reads_views_and_queries_previews(asynchronous: bool) -> None:

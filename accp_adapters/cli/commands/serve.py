@@ -9,7 +9,6 @@ import os
 import socket
 import sys
 from contextlib import AbstractAsyncContextManager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
@@ -19,10 +18,7 @@ from accp_adapters.cli.sources import ExtraMissing, InputRefused, say
 if TYPE_CHECKING:
     from accp_adapters.serving.principals import Authenticate, Principal
 
-__all__ = [
-    "AllowedNames", "CertificateFile", "KeyFile", "TokenVariable", "admission", "authentication", "host_and_port",
-    "imported", "listening_at", "relay", "serve", "tokens_of",
-]  # fmt: skip
+__all__ = ["relay", "serve", "tokens_of"]
 
 
 # What the commands that serve have in common: where to listen, who may connect, the object that is served.
@@ -37,17 +33,13 @@ TokenVariable: TypeAlias = Annotated[
 AllowedNames: TypeAlias = Annotated[
     list[str] | None, typer.Option(help="A name by which clients reach the server; may be repeated.")
 ]
-CertificateFile: TypeAlias = Annotated[Path | None, typer.Option(exists=True, help="The server's certificate, in PEM.")]
-KeyFile: TypeAlias = Annotated[
-    Path | None, typer.Option(exists=True, help="The private key of the certificate, in PEM.")
-]
 
 
-def host_and_port(address: str, option: str) -> tuple[str, int]:
-    """Return what HOST:PORT says, refused in the name of `option`."""
+def host_and_port(address: str) -> tuple[str, int]:
+    """Return what HOST:PORT says."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or int(port[:6]) > 65_535:
-        raise typer.BadParameter(f"expected HOST:PORT, found {address!r}", param_hint=option)
+        raise typer.BadParameter(f"expected HOST:PORT, found {address!r}", param_hint="--http")
     return host.strip("[]"), int(port)
 
 
@@ -64,28 +56,19 @@ def listening_at(place: tuple[str, int]) -> socket.socket:
     return listening
 
 
-def authentication(token_env: str | None, host: str, option: str) -> Authenticate:
-    """Return who may connect at `host`, given with `option`; the message of a refusal never shows a token."""
+def authentication(token_env: str | None, host: str) -> Authenticate:
+    """Return who may connect at `host`; the message of a refusal never shows a token."""
     from accp_adapters.serving.principals import BearerTokens, is_loopback, loopback_only
 
     if token_env is None:
         if not is_loopback(host):
             reason = f"expected --token-env to listen at {host!r}: without tokens, only this machine is served"
-            raise typer.BadParameter(reason, param_hint=option)
+            raise typer.BadParameter(reason, param_hint="--http")
         return loopback_only
     try:
         return BearerTokens(tokens_of(token_env))
     except ValueError as error:
         raise typer.BadParameter(f"{token_env}: {error}", param_hint="--token-env") from error
-
-
-def admission(token_env: str | None, host: str, option: str) -> Authenticate | None:
-    """Return the check of tokens for a server that listens at `host`; None: no tokens, which only loopback allows.
-
-    `option` is the option that gave `host`, for the refusal. The server behind may authenticate its users itself.
-    """
-    authenticate = authentication(token_env, host, option)
-    return None if token_env is None else authenticate
 
 
 def tokens_of(token_env: str) -> dict[str, Principal]:
@@ -110,17 +93,16 @@ def tokens_of(token_env: str) -> dict[str, Principal]:
     return principals
 
 
-def imported(place: str, kind: str) -> Any:
-    """Return the object at MODULE:NAME, from the working directory too; `kind` is what it is to be, for a refusal."""
+def imported(place: str) -> Any:
+    """Return the object at MODULE:NAME, from the working directory too."""
     module, _, name = place.partition(":")
     if not module or not name:
-        form = f"a module and a {kind} with a colon between them, as in agents.crm:{kind.lower()}"
-        raise typer.BadParameter(f"expected MODULE:{kind}, found {place!r}: {form}")
+        raise typer.BadParameter(f"expected MODULE:NAME, such as agents.crm:answer, found {place!r}")
     sys.path.insert(0, "")
     try:
         return getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
-        raise typer.BadParameter(f"expected MODULE:{kind}, found {place!r}: {error}") from error
+        raise typer.BadParameter(f"expected MODULE:NAME, found {place!r}: {error}") from error
 
 
 Http = Annotated[str, typer.Option(metavar="HOST:PORT", help="Where to listen; port 0: any.")]
@@ -141,8 +123,6 @@ def serve(
     stdio: Annotated[bool, typer.Option("--stdio", help="Serve the parent process: ACP over stdio.")] = False,
     token_env: TokenVariable = None,
     allow_host: AllowedNames = None,
-    certificate: CertificateFile = None,
-    key: KeyFile = None,
     agent_id: Annotated[str, typer.Option(help="The agent that a function is.")] = "agent",
     store: Store = None,
 ) -> None:
@@ -152,11 +132,11 @@ def serve(
 
     Example: `accp serve agents.crm:answer --http 127.0.0.1:8930 --store sqlite:sessions.db`
     """
-    place = host_and_port(http, "--http")
+    place = host_and_port(http)
     try:
-        authenticate = authentication(token_env, place[0], "--http")
+        authenticate = authentication(token_env, place[0])
         with contextlib.redirect_stdout(sys.stderr):  # with --stdio, standard output belongs to the messages
-            found = imported(target, "NAME")
+            found = imported(target)
         entrance: dict[str, Any] = {"authenticate": authenticate, "hosts": [place[0], *(allow_host or ())]}
         if hasattr(found, "card"):
             from accp_adapters.bindings.acp import acp_app, serve_stdio
@@ -164,7 +144,7 @@ def serve(
             if stdio:
                 asyncio.run(serve_stdio(found))
                 return
-            _run(acp_app(found, **entrance), contextlib.nullcontext(), place, certificate, key, f"{found.card.name!r}")
+            _run(acp_app(found, **entrance), contextlib.nullcontext(), place, f"{found.card.name!r}")
         elif not callable(found) or isinstance(found, type):
             reason = f"expected a function, or an object with a card, found {found!r:.80}"
             raise typer.BadParameter(reason, param_hint="TARGET")
@@ -173,7 +153,7 @@ def serve(
             from accp_adapters.stores import open_store
 
             host = SessionHost(found, agent_id=agent_id, store=open_store(store) if store else None)
-            _run(accp_app(host, **entrance), host, place, certificate, key, f"@{agent_id}")
+            _run(accp_app(host, **entrance), host, place, f"@{agent_id}")
     except ImportError as error:
         raise ExtraMissing("accp serve", extra="bindings") from error
     except ValueError as error:
@@ -184,29 +164,23 @@ def relay(
     *,
     http: Http = "127.0.0.1:7900",
     allow_host: AllowedNames = None,
-    certificate: CertificateFile = None,
-    key: KeyFile = None,
 ) -> None:
     """Serve a relay of ACP (binding C) until a signal ends it; whoever knows the token of a room reads all in it."""
-    place = host_and_port(http, "--http")
+    place = host_and_port(http)
     try:
         from accp_adapters.bindings.acp import relay_app
     except ImportError as error:
         raise ExtraMissing("accp relay", extra="bindings") from error
-    _run(relay_app(hosts=[place[0], *(allow_host or ())]), contextlib.nullcontext(), place, certificate, key, "a relay")
+    _run(relay_app(hosts=[place[0], *(allow_host or ())]), contextlib.nullcontext(), place, "a relay")
 
 
-def _run(
-    app: Any, host: AbstractAsyncContextManager[Any], place: tuple[str, int], certificate: Any, key: Any, name: str
-) -> None:
+def _run(app: Any, host: AbstractAsyncContextManager[Any], place: tuple[str, int], name: str) -> None:
     import uvicorn
 
     from accp_adapters.serving.paced import PacedHttp, PacedWebSocket
 
     config = uvicorn.Config(
         app,
-        ssl_certfile=certificate,
-        ssl_keyfile=key,
         # A few bytes of a compressed message can stand for its greatest length, and a path may hold a token.
         http=PacedHttp,
         ws=PacedWebSocket,
@@ -222,8 +196,7 @@ def _run(
     async def run() -> None:
         with listening_at(place) as listening:
             async with host:
-                address = f"{place[0]}:{listening.getsockname()[1]}"
-                say(f"serving {name} at {'https' if certificate else 'http'}://{address}")
+                say(f"serving {name} at http://{place[0]}:{listening.getsockname()[1]}")
                 await uvicorn.Server(config).serve(sockets=[listening])
 
     # The event loop waits for this time whenever a thread computes: for a few large frames, small ones would wait long.

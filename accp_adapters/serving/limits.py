@@ -36,8 +36,8 @@ class ServerLimits:
     frame_bytes: int = _MIB
     """Bytes of one frame; a longer one is refused (HTTP 413, WebSocket 1009)."""
     buffered_bytes: int = 64 * _MIB
-    """Bytes of all frames that are being received at once, or wait for an agent of ACP; further ones are refused (503)
-    or not read."""
+    """Bytes of all frames that are being received at once, half of them of one principal, or that wait for an agent of
+    ACP, a quarter of them of one principal; further ones are refused (503, 429) or not read."""
     places: int = 1_024
     """Requests and connections at once; further ones are refused (503)."""
     places_each: int = 128

@@ -110,7 +110,7 @@ class Gate:
         self.rate: Final = RateLimit(limits.rate, limits.burst)
         """How many frames each principal may send."""
         self._places: Final = Quota(limits.places, limits.places_each, "requests and connections")
-        self._buffered: Final = Quota(limits.buffered_bytes, limits.buffered_bytes, "bytes of frames")
+        self._buffered: Final = Quota(limits.buffered_bytes, limits.buffered_bytes // 2, "bytes of frames")
         self._authenticate, self._hosts = authenticate, hosts
 
     @asynccontextmanager

@@ -1,6 +1,7 @@
 """Attacks by one principal, or one address, that varies every field it sends: it takes nothing of others.
 
-The same for MCP stands in tests/adapters/mcp/test_wrapped_http.py, for A2A in tests/adapters/a2a/test_bounded.py.
+The same for MCP stands in tests/adapters/mcp/test_wrapped_http.py, for A2A in tests/adapters/a2a/test_bounded.py, for
+the rooms of a relay in tests/adapters/bindings/acp/test_bindings.py.
 """
 
 import asyncio
@@ -69,15 +70,6 @@ async def test_sessions_and_memory_of_acp() -> None:
         assert (await hog("POST", "/message:send", json=told_so)).status_code == 200
     assert sorted(session.name for session in host.sessions()) == ["ann", "hog"]
     host.end()
-
-
-async def test_rooms_of_a_relay() -> None:
-    app = relay_app(limits=RelayLimits(rooms=6))
-    hog, ann = Caller(app, "hog"), Caller(app, "ann")
-    token = (await ann("POST", "/acp/new")).json()["token"]
-    for number in range(30):
-        await hog("POST", f"/acp/new?token=room{number:04}")
-    assert (await ann("GET", f"/acp/{token}/poll")).status_code == 200
 
 
 @asynccontextmanager

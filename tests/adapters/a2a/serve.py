@@ -32,10 +32,9 @@ from starlette.types import ASGIApp
 
 from accp_adapters.a2a import AccpRequestHandler, BoundedRequests, declare
 from tests.adapters.a2a.agent import FixtureAgent, card
-from tests.adapters.a2a.round_trip import RoundTripHandler
 from tests.limits import PATIENCE, async_wait_until
 
-__all__ = ["Served", "Wrap", "always", "negotiating", "plain", "round_trip", "serve"]
+__all__ = ["Served", "Wrap", "always", "negotiating", "plain", "serve"]
 
 Wrap = Callable[[RequestHandler], RequestHandler]
 # A2A's suite asks for a max-age, which the SDK can say from 1.3 on.
@@ -56,11 +55,6 @@ def negotiating(handler: RequestHandler) -> RequestHandler:
 def always(handler: RequestHandler) -> RequestHandler:
     """Return the handler with frames for those who ask, whatever they take."""
     return AccpRequestHandler(handler, never_larger=False)
-
-
-def round_trip(handler: RequestHandler) -> RequestHandler:
-    """Return the handler through which everything goes as frames, with plain calls at both ends."""
-    return RoundTripHandler(handler, never_larger=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Protocol, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from accp_core.packing.expansion import Expansion
 
@@ -41,7 +41,7 @@ _SYMBOL: Final = re.compile(
 )
 _EVENT: Final = re.compile(r"([0-9]{1,12})\.([0-9]{1,6})(?:\*([0-9]{1,12}))?")
 _GOES_ON: Final = re.compile(r" *[\w\"'~]")
-"""What stands behind no empty token, but in columns."""
+"""What stands behind no empty token that is alone."""
 
 Kind: TypeAlias = tuple[Hashable, ...]
 """What a choice is foretold by: all of it, or its last member where that is new."""
@@ -49,8 +49,7 @@ Base: TypeAlias = tuple[int, int]
 """The columns at which a token is expected to begin and to end; the end is 0 where only indentations count from it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spelling:
+class Spelling(NamedTuple):
     """How a token may be written."""
 
     write: Callable[[str], str | None]
@@ -58,6 +57,8 @@ class Spelling:
     forms: Sequence[str] = ("",)
     """The codes of the forms, the first one is the default; one alone is no choice."""
     kind: Kind = ()
+    is_alone: bool = False
+    """Whether no other token stands behind it in its line but for a sign, so that an empty one can be told."""
 
 
 class Pen(Protocol):
@@ -218,7 +219,8 @@ def _gap_of(symbol: str) -> _Gap:
 
 @lru_cache(64)
 def _gap_pattern(sign: str) -> re.Pattern[str]:
-    return re.compile(f"({_BLANK}){re.escape(sign)}({_BLANK})" if sign else f"()({_BLANK})")
+    blank = _BLANK.replace(sign, "") if sign else _BLANK
+    return re.compile(f"({blank}){re.escape(sign)}({blank})" if sign else f"()({blank})")
 
 
 class _Pen:
@@ -236,7 +238,7 @@ class _Pen:
         return self.last.get(kind[-1], default) if last is None else last
 
     def move(self, text: str) -> None:
-        line = text.rfind("\n")
+        line = text.rfind("\n") if text else -1
         if line < 0:
             self.column += self.measure(text)
         else:
@@ -268,36 +270,42 @@ class _Finder(_Pen):
         self.move(text)
 
     def token(self, spelling: Spelling, gap: Kind, *, sign: str = "", base: Base = (0, 0), default: str = "") -> str:
-        forms = spelling.forms
-        form = self.foretold(spelling.kind, forms[0]) if len(forms) > 1 else forms[0]
-        symbol, text = self.foretold(gap, default), spelling.write(form)
-        blank = "" if text is None else _gap_of(symbol).write(sign, self.column, base, self.measure(text))
-        if text is None or not self._is_next(blank, text, base):
+        forms, kind = spelling.forms, spelling.kind
+        form = usual = self.foretold(kind, forms[0]) if len(forms) > 1 else forms[0]
+        symbol = foretold = self.foretold(gap, default)
+        text, blank = spelling.write(form), sign
+        if text is not None and symbol:
+            blank = _gap_of(symbol).write(sign, self.column, base, self.measure(text))
+        if text is None or not self._is_next(blank, text, spelling):
             form, text, symbol, blank = self._search(spelling, sign, base)
-        self._tell(gap, default, symbol)
+        self._tell(gap, symbol, is_foretold=symbol == foretold)
         if len(forms) > 1:
-            self._tell(spelling.kind, forms[0], form)
-        self.put(blank)
-        self.gap, self.start = symbol, self.column
-        self.put(text)
+            self._tell(kind, form, is_foretold=form == usual)
+        self.at += len(blank) + len(text)
+        self.gap = symbol
+        self.move(blank)
+        self.start = self.column
+        self.move(text)
         return form
 
-    def _is_next(self, blank: str, text: str, base: Base) -> bool:
+    def _is_next(self, blank: str, text: str, spelling: Spelling) -> bool:
         if not self.source.startswith(blank + text, self.at):
             return False
-        return bool(text or base[1]) or not _GOES_ON.match(self.source, self.at + len(blank))
+        return bool(text) or not spelling.is_alone or not _GOES_ON.match(self.source, self.at + len(blank))
 
     def _search(self, spelling: Spelling, sign: str, base: Base) -> tuple[str, str, str, str]:
         """Return the form, the text, the gap and its blanks that come next."""
         found = _gap_pattern(sign).match(self.source, self.at)
         if found is None:
             raise _Differs
+        before, after = found.groups()
+        in_line = after[: len(after) - len(after.lstrip(" \t"))]
         for form in spelling.forms:
             text = spelling.write(form)
-            for after in (found[2], "") if text is not None else ():
-                blank = f"{found[1]}{sign}{after}"
-                if text is not None and self._is_next(blank, text, base):
-                    return form, text, str(self._gap(found[1], sign, after, base, text)), blank
+            for behind in dict.fromkeys((after, in_line, "")) if text is not None else ():
+                blank = f"{before}{sign}{behind}"
+                if text is not None and self._is_next(blank, text, spelling):
+                    return form, text, str(self._gap(before, sign, behind, base, text)), blank
         raise _Differs
 
     def _gap(self, before: str, sign: str, after: str, base: Base, text: str) -> _Gap:
@@ -319,8 +327,7 @@ class _Finder(_Pen):
                 return _Gap(before, "", "l", left) if abs(left) < 2 else _Gap(before, "", "r", right)
         return _Gap(before, after)
 
-    def _tell(self, kind: Kind, default: str, choice: str) -> None:
-        is_foretold = self.foretold(kind, default) == choice
+    def _tell(self, kind: Kind, choice: str, *, is_foretold: bool) -> None:
         self.last[kind] = self.last[kind[-1]] = choice
         if is_foretold:
             self._run += 1

@@ -7,34 +7,36 @@ cells are text, so `007` and `1,234` stay what they are. An empty cell is null.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import unicodedata
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import groupby, islice, zip_longest
+from functools import lru_cache, partial
+from itertools import islice, zip_longest
 from typing import Any, Final, TypeAlias
 
+from accp_core.documents.writing import Kind, Pen, Spelling, as_is, find_writing, write_again
 from accp_core.packing.expansion import Expansion
 from accp_core.packing.values import read_float, read_int
 
 __all__ = [
     "INDENT",
     "LOOKED_AT",
-    "Cells",
+    "Grid",
     "LineForm",
     "Lines",
     "Rows",
-    "Spell",
-    "cell_form",
+    "Styles",
+    "cells_grid",
     "distinct_names",
-    "grid_of",
+    "end_line",
     "has_numbers",
     "is_number",
-    "read_counts",
+    "names_of",
+    "read_widths",
     "rows_of",
-    "spell",
-    "spelled_header",
-    "write_counts",
-    "write_header",
+    "spell_cell",
+    "spell_name",
+    "text_width",
 ]
 
 
@@ -45,8 +47,8 @@ _TRUTHS: Final = (("false", "true"), ("False", "True"), ("FALSE", "TRUE"))
 """How a boolean may be spelled."""
 LOOKED_AT: Final = 500
 """Rows that show what the cells are."""
-_MAX_COUNTS: Final = 10_000
-"""Columns of a layout; so few digits could ask for more memory than there is."""
+_MAX_WIDTH: Final = 100_000
+"""Characters of a rule in a layout; so few digits could ask for more memory than there is."""
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,30})(\.[0-9]{1,40})?([eE][+-][0-9]{1,3})?")
 
 
@@ -103,28 +105,6 @@ def _truths(cells: set[str]) -> dict[str | None, Any] | None:
     return None
 
 
-def spell(value: object, null: str = "", truths: int = 0) -> str:
-    """Return the text of a cell, the inverse of `rows_of`.
-
-    Args:
-        value: The value of the cell.
-        null: The text of null.
-        truths: The number of the spelling of booleans, from 0 on.
-
-    Raises:
-        ValueError: it is no cell.
-    """
-    if type(value) is str:
-        return value
-    if value is None:
-        return null
-    if type(value) is bool:
-        return _TRUTHS[truths % len(_TRUTHS)][value]
-    if isinstance(value, (int, float)):
-        return repr(value)
-    raise ValueError(f"expected a text, a number, a boolean or null in a cell, found {type(value).__name__!r}")
-
-
 def distinct_names(header: Sequence[str], size: int) -> list[str]:
     """Return the names of `size` columns: those of the header, `name_2` for one that is there again, `c3` for none."""
     names: list[str] = []
@@ -142,77 +122,83 @@ def distinct_names(header: Sequence[str], size: int) -> list[str]:
     return names
 
 
-def grid_of(value: object) -> tuple[list[str], Rows]:
-    """Return the names of the columns and the rows of a value that is a grid; ValueError: it is none."""
+def names_of(value: object) -> list[str]:
+    """Return the names of the columns of a value that is a grid; ValueError: it is none."""
     if type(value) is not list or not value or not all(type(row) is dict for row in value):
         raise ValueError("expected an array of maps for a grid")
-    names: list[str] = []
-    for row in value:
-        names = list(row) if len(row) > len(names) else names
+    rows: Rows = value
+    names = list(max(rows, key=len))
     if any(list(row) != names[: len(row)] for row in value):
         raise ValueError("expected the same names in the same order in each row of a grid")
-    return names, value
+    return names
 
 
-def spelled_header(header: Sequence[str], names: Sequence[str]) -> str:
-    """Return what `write_header` needs to write `header` from the names of the columns: "5.2,7." for two of them.
+# How the cells of a grid are written.
 
-    The sixth is written as the third is, and the eighth is empty.
-    """
-    first = {written: number for number, written in reversed(list(enumerate(header))) if written == names[number]}
-    return ",".join(
-        f"{number}.{first.get(written, '')}" for number, written in enumerate(header) if written != names[number]
-    )
+Styles: TypeAlias = Mapping[str, Callable[[str], str | None]]
+"""Writes the text of a cell in a style, by its code; None: the text cannot be written so."""
+_NULLS: Final = {"p": "", "N": "NULL"}
+_BOOLEANS: Final = tuple(dict(zip("pTU", words, strict=True)) for words in zip(*_TRUTHS, strict=True))
 
 
-def write_header(names: Sequence[str], spelled: str) -> list[str]:
-    """Return the header as it was written.
-
-    Raises:
-        ValueError: `spelled` does not fit the names.
-    """
-    header = list(names)
-    for word in filter(None, spelled.split(",")):
-        number, _, source = word.partition(".")
-        try:
-            header[int(number)] = names[int(source)] if source else ""
-        except IndexError as error:
-            raise ValueError(f"expected the number of a column, found {word!r}") from error
-    return header
+def spell_cell(value: object, column: Hashable, styles: Styles) -> Spelling:
+    """Return how a cell may be written; ValueError: it is none."""
+    if value is None:
+        texts = _NULLS
+    elif type(value) is bool:
+        texts = _BOOLEANS[value]
+    elif isinstance(value, (str, int, float)):
+        texts = {"p": value if type(value) is str else repr(value)}
+    else:
+        raise ValueError(f"expected a text, a number, a boolean or null in a cell, found {type(value).__name__!r}")
+    return _spell(texts, styles, (column, type(value).__name__))
 
 
-def write_counts(counts: Iterable[int]) -> str:
-    """Return numbers as a layout has them: "12,8*3" for 12, 8, 8, 8."""
-    groups = ((count, len(list(group))) for count, group in groupby(counts))
-    return ",".join(f"{count}*{times}" if times > 1 else f"{count}" for count, times in groups)
+def spell_name(names: Sequence[str], number: int, styles: Styles) -> Spelling:
+    """Return how the name of a column may be written: as it is, empty, or as that of an earlier column is."""
+    name = names[number]
+    texts = {"p": name, "e": ""}
+    texts |= {f"{at}.": names[at] for at in range(number) if name.startswith(f"{names[at]}_")}
+    return _spell(texts, styles, (("name", number),))
 
 
-def read_counts(text: str) -> list[int]:
-    """Return the numbers that `write_counts` wrote; ValueError: it did not."""
-    counts: list[int] = []
-    for word in filter(None, text.split(",")):
-        count, _, times = word.partition("*")
-        number = int(times or 1)
-        if len(counts) + number > _MAX_COUNTS or number < 0 or int(count) < 0:
-            raise ValueError(f"expected at most {_MAX_COUNTS} widths of columns, found {word!r}")
-        counts += [int(count)] * number
-    return counts
+def _spell(texts: Mapping[str, str], styles: Styles, kind: Kind) -> Spelling:
+    if len(texts) == len(styles) == 1:
+        return as_is(styles[""](texts["p"]) or "")
+    forms = _forms(tuple(texts), tuple(styles))
+
+    def write(form: str) -> str | None:
+        text, style = (form[:-1], form[-1]) if form[-1:] in styles else (form, "")
+        return styles[style](texts[text]) if text in texts and style in styles else None
+
+    return Spelling(write, forms, kind, is_alone="q" in styles or texts is _NULLS)
 
 
-# What all grids of text share: the end and the indentation of their lines, a header, the spelling of booleans.
+@lru_cache(256)
+def _forms(texts: tuple[str, ...], styles: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(text + style for style in styles for text in texts)
 
-_LINE_ENDS: Final = {"n": "\n", "r": "\r\n"}
-"""The ends of lines by their letters in a layout."""
-_INDENTS: Final = {"s": " ", "t": "\t", "q": ">"}
-"""The signs in front of lines by their letters in a layout."""
+
+_LINE_ENDS: Final = Spelling({"": "\n", "r": "\r\n"}.get, ("", "r"), ("line end",))
+_TEXT_END: Final = Spelling(lambda _: "")
+
+
+def end_line(pen: Pen, *, is_last: bool, width: int = 0) -> None:
+    """Write the blanks at the end of a line, which may fill it up to a width, and its end where another one follows."""
+    pen.token(_TEXT_END if is_last else _LINE_ENDS, ("trail",), base=(width, width))
+
+
+def read_widths(text: str, columns: int) -> list[int]:
+    """Return the widths of as many columns as a layout has them; ValueError: it has others."""
+    widths = [int(each) for each in text.split(",") if each.isdecimal()]
+    if len(widths) != columns or text.count(",") + 1 != columns or sum(widths) > _MAX_WIDTH:
+        raise ValueError(f"expected the widths of {columns} columns, found {text[:40]!r}")
+    return widths
+
+
 INDENT: Final = "[ \\t>]{0,40}+"
 """The pattern of what may precede each line of a table with rules: it stands in a list or a quotation."""
 _INDENT: Final = re.compile(f"{INDENT}(?=[|+┌╭┏╔╒])")
-_LAYOUT: Final = re.compile(r"([nr])([stq]{0,40})\.")
-_HEADER: Final = re.compile(r"([012])([0-9]{1,5});([0-9.,]*+);")
-
-Spell: TypeAlias = Callable[..., str]
-"""`spell` with the spelling of booleans."""
 
 
 class Lines:
@@ -231,121 +217,68 @@ class Lines:
         return self.raw[at][len(self.indent) :].removesuffix("\r")
 
 
-def _no_layouts(text: str, value: object) -> Iterable[str]:
-    return ()
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A grid that begins with a line of a text."""
+
+    end: int
+    """The number of the line behind it."""
+    rows: Callable[[], Rows]
+    """Returns a map for each row."""
+    how: str = ""
+    """What its form must know to write it, beside what `writing` tells."""
 
 
-def _refuse(value: object, how: str) -> Iterable[str]:
-    raise ValueError(f"expected a form that has views, found the layout {how!r}")
+def cells_grid(header: Sequence[str], rows: Sequence[Sequence[str]], end: int, how: str, null: str = "") -> Grid:
+    """Return the grid of the texts of cells below a header, which is empty where there is none."""
+    return Grid(end, lambda: rows_of(distinct_names(header, max(map(len, rows))), rows, null), how)
 
 
 @dataclass(eq=False, slots=True)
 class LineForm:
-    """A form of a grid, made of functions of a module; without layouts it has no views."""
+    """A form of a grid; without `walk` it has no views."""
 
     CODE: str
     start: str
     """The pattern of how a grid begins, as far as it tells at a glance that none does."""
-    read_lines: Callable[[Lines, int], tuple[Rows, int] | None]
-    """Returns a map for each row of the grid that begins with a line, and the number of the line behind it; or None."""
-    layouts: Callable[[str, Any], Iterable[str]] = _no_layouts
-    """Yields the layouts that the text of a value may have."""
-    lines: Callable[[object, str], Iterable[str]] = _refuse
-    """Yields the lines of a value in a layout; ValueError: they do not fit."""
+    parse: Callable[[Lines, int], Grid | None]
+    """Returns the grid that begins with a line, or None."""
+    walk: Callable[[Pen, Any, str], None] | None = None
+    """Writes a value, told `Grid.how`."""
     IS_SEVERAL: bool = False
 
     def describe(self, text: str, value: object) -> str | None:
-        """Return line end, indentation and the first layout in which the value is the text; None: there is none."""
-        raw = text.split("\n", 1)
-        letters = {sign: letter for letter, sign in _INDENTS.items()}
-        start = "nr"[raw[0].endswith("\r")] + "".join(letters[sign] for sign in Lines(raw).indent)
-        for layout in self.layouts(text, value):
-            if _is_written(self._parts(value, how := f"{start}.{layout}"), text):
-                return how
+        """Return what `write` needs; None: the text cannot be written again."""
+        grid = self.parse(Lines(text.split("\n")), 0) if self.walk else None
+        if grid is None or self.walk is None:
+            return None
+        for code, measure in _MEASURES.items() if not text.isascii() else _OF_ASCII:
+            told = find_writing(text, partial(self._walk, value=value, how=grid.how), measure=measure)
+            if told is not None:
+                return f"{code}{grid.how}/{told}"
         return None
 
     def write(self, value: object, how: str, expansion: Expansion) -> str:
-        """Return the lines of a value; each is counted before it is kept."""
-        kept: list[str] = []
-        for part in self._parts(value, how):
-            expansion.add(len(part), "this part")
-            kept.append(part)
-        return "".join(kept)
+        """Return the lines of a value, whose characters are counted."""
+        start, _, told = how.partition("/")
+        measure = _MEASURES.get(start[:1])
+        if measure is None or self.walk is None:
+            raise ValueError(f"expected the layout of a form that has views, found {how!r}")
+        return write_again(partial(self._walk, value=value, how=start[1:]), told, expansion, measure=measure)
 
-    def _parts(self, value: object, how: str) -> Iterator[str]:
-        found = _LAYOUT.match(how)
-        if found is None:
-            raise ValueError(f"expected the ends of lines, found {how!r}")
-        before = indent = "".join(_INDENTS[letter] for letter in found[2])
-        for line in self.lines(value, how[found.end() :]):
-            yield before + line
-            before = _LINE_ENDS[found[1]] + indent
+    def _walk(self, pen: Pen, value: object, how: str) -> None:
+        assert self.walk is not None
+        self.walk(pen, value, how)
 
 
-def _is_written(parts: Iterable[str], text: str) -> bool:
-    """Return whether `parts` are `text`; it stops at the first difference, and where a part cannot be written."""
-    at = 0
-    try:
-        for part in parts:
-            if not text.startswith(part, at):
-                return False
-            at += len(part)
-    except ValueError:
-        return False
-    return at == len(text)
+def text_width(text: str) -> int:
+    """Return the columns of a screen that a text takes."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in text)
+    return len(text) + wide - sum(unicodedata.combining(sign) > 0 for sign in text)
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
-    """The texts of the cells of a grid."""
-
-    header: list[str]
-    """The names of the columns; empty: there is no header."""
-    rows: list[list[str]]
-    end: int
-    """The number of the line behind it."""
-    layouts: Callable[[], Iterable[str]]
-    """Yields the layouts that its text may have, apart from those of the header and of booleans."""
-    null: str = ""
-    """The text of a cell that is null."""
-
-
-def cell_form(
-    code: str,
-    start: str,
-    parse: Callable[[Lines, int], Cells | None],
-    write: Callable[[list[str], Rows, str, Spell], Iterable[str]],
-) -> LineForm:
-    """Return the form of rows of cells below a header.
-
-    Args:
-        code: Its letter.
-        start: See `LineForm`.
-        parse: Returns the cells of the grid that begins with a line; None: none does.
-        write: Yields the lines of a header and of rows in a layout; ValueError: they do not fit.
-    """
-
-    def read_lines(lines: Lines, at: int) -> tuple[Rows, int] | None:
-        cells = parse(lines, at)
-        if cells is None:
-            return None
-        return rows_of(distinct_names(cells.header, max(map(len, cells.rows))), cells.rows, cells.null), cells.end
-
-    def layouts(text: str, value: object) -> Iterator[str]:
-        cells = parse(Lines(text.split("\n")), 0)
-        assert cells is not None  # it was read
-        names, _ = grid_of(value)
-        if len(cells.header) > len(names):  # no row has a cell of the last columns, whose names are in no value
-            return iter(())
-        header = f"{len(cells.header)};{spelled_header(cells.header, names)}"
-        return (f"{truths}{header};{layout}" for layout in cells.layouts() for truths in range(3))
-
-    def lines(value: object, how: str) -> Iterator[str]:
-        found = _HEADER.match(how)
-        if found is None:
-            raise ValueError(f"expected the layout of a header, found {how!r}")
-        names, rows = grid_of(value)
-        header = write_header(names[: int(found[2])], found[3])
-        yield from write(header, rows, how[found.end() :], partial(spell, truths=int(found[1])))
-
-    return LineForm(code, start, read_lines, layouts, lines)
+_MEASURES: Final[dict[str, Callable[[str], int]]] = {"n": len, "w": text_width}
+"""How the width of a text is measured: in characters, in columns of a screen."""
+_OF_ASCII: Final = [("n", len)]

@@ -11,12 +11,24 @@ that is longer than its column moves what follows it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
-from accp_core.documents.grids.cells import Cells, Lines, Rows, Spell, cell_form, has_numbers, read_counts, write_counts
+from accp_core.documents.grids.cells import (
+    Grid,
+    LineForm,
+    Lines,
+    Styles,
+    cells_grid,
+    end_line,
+    has_numbers,
+    names_of,
+    read_widths,
+    spell_cell,
+    spell_name,
+)  # fmt: skip
+from accp_core.documents.writing import Pen, as_is
 
 __all__ = ["COLUMNS"]
 
@@ -33,7 +45,6 @@ _APART: Final = re.compile(r"\S {2,}\S")
 _GAPS: Final = re.compile(" {2,}")
 _RULE: Final = re.compile(r" *-{2,}(?: +-+)+ *")
 _WORD: Final = re.compile(r"\S+")
-_HOW: Final = re.compile(r"([nt])([123]);([0-9,*]++);([lr]++);([0-9,*]*+)")
 _BLANK: Final = frozenset(("", " "))
 
 
@@ -47,27 +58,13 @@ def _is_header(header: str, rule: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """The cells of a grid and the layout of its text."""
+    """The texts of the cells of a grid."""
 
     header: list[str]
     rows: list[list[str]]
-    spans: list[tuple[int, int]]
-    """Where the word of each column, or its part of the rule, begins and ends."""
-    sides: str
-    """Whether the cells of a column begin where its word does (l), or end there (r)."""
-    is_ruled: bool = False
-    gaps: str = "1"
-    """The least blanks between two cells that a text may have."""
-
-    def layouts(self) -> Iterator[str]:
-        """Yield where each column begins or ends, whether lines end with blanks, and the dashes of the rule."""
-        spans = list(zip(self.spans, self.sides, strict=True))
-        places = write_counts(start if side == "l" else end for (start, end), side in spans)
-        dashes = write_counts(end - start for start, end in self.spans) if self.is_ruled else ""
-        return (f"{trail}{gap};{places};{self.sides};{dashes}" for trail in "nt" for gap in self.gaps)
 
 
-def _parse(lines: Lines, at: int) -> Cells | None:
+def _parse(lines: Lines, at: int) -> Grid | None:
     if not _is_header(lines[at], lines[at + 1]):
         return None
     header, rule = lines[at], lines[at + 1]
@@ -87,7 +84,8 @@ def _parse(lines: Lines, at: int) -> Cells | None:
     for size in range(len(body), max(len(body) - _FOOTER, 1) - 1, -1):
         found = _columns(header, body[:size], words, is_ruled=is_ruled) or _overflowing(header, body[:size], words)
         if found is not None and (is_ruled or _HEADER.fullmatch(header) or has_numbers(found.rows)):
-            return Cells(found.header, found.rows, start + size, found.layouts)
+            dashes = ",".join(str(len(word)) for word in rule.split()) if is_ruled else ""
+            return cells_grid(found.header, found.rows, start + size, dashes)
     return None
 
 
@@ -118,7 +116,7 @@ def _overflowing(header: str, body: list[str], words: list[tuple[int, int]]) -> 
         if each and not apart:
             return None
         rows.append(apart[0] if each else next(left))
-    return replace(found, rows=rows, gaps="123")
+    return _Columns(found.header, rows)
 
 
 def _columns(header: str, body: list[str], words: list[tuple[int, int]], *, is_ruled: bool) -> _Columns | None:
@@ -141,7 +139,7 @@ def _columns(header: str, body: list[str], words: list[tuple[int, int]], *, is_r
         return None
     cells = zip(*([part.strip(" ") for part in column] for column in parts), strict=True)
     top, *rows = map(list, cells)
-    return _Columns(top, rows, spans, sides, is_ruled)
+    return _Columns(top, rows)
 
 
 def _blank_between(start: int, end: int, lines: list[str]) -> int | None:
@@ -159,31 +157,29 @@ def _side(column: list[str], start: int, end: int) -> str:
     return "r" if all(len(part.rstrip(" ")) == end for part in there) else ""
 
 
-def _lines(header: list[str], rows: Rows, how: str, spell: Spell) -> Iterator[str]:
-    found = _HOW.fullmatch(how)
-    if found is None:
-        raise ValueError(f"expected where columns stand, found {how!r}")
-    trail, gap, places, sides, dashes = found.groups()
-    ends, rule = read_counts(places), read_counts(dashes)
-    if len(ends) != len(sides) or max(ends) > _MAX_HEADER or len(rule) not in (0, len(ends)):
-        raise ValueError(f"expected a place for each column, found {how!r}")
-    size = max(ends) if trail == "t" else 0
-    ruled = [["-" * width for width in rule]] * bool(rule)
-    for cells in (header, *ruled, *([spell(cell) for cell in row.values()] for row in rows)):
-        yield _placed(cells, ends, sides, int(gap)).ljust(size)
+_STYLES: Final[Styles] = {"": str}
 
 
-def _placed(cells: Sequence[str], ends: Sequence[int], sides: str, gap: int) -> str:
-    line, moved = "", 0
-    for cell, at, side in zip(cells, ends, sides, strict=True):
-        if cell:
-            start = moved + (at if side == "l" else at - len(cell))
-            over = max(len(line) + gap * bool(line) - start, 0)
-            moved += over
-            line += " " * (start + over - len(line)) + cell
-    return line
+def _write(pen: Pen, value: Any, how: str) -> None:
+    """Write a header, a rule of dashes of the lengths that `how` names, and cells at the places of their columns."""
+    names, places = names_of(value), []
+    for number in range(len(names)):
+        pen.token(spell_name(names, number, _STYLES), ("head",))
+        places.append((pen.start, pen.column))
+    end_line(pen, is_last=False, width=pen.column)
+    for number, width in enumerate(read_widths(how, len(names)) if how else ()):
+        pen.token(as_is("-" * width), ("rule",), default="s1" * (number > 0))
+        places[number] = pen.start, pen.column
+    if how:
+        end_line(pen, is_last=False, width=pen.column)
+    width = places[-1][1]
+    for line, row in enumerate(value, 1):
+        for column, cell in enumerate(row.values()):
+            if cell not in (None, ""):
+                pen.token(spell_cell(cell, column, _STYLES), (column, "cell"), base=places[column], default="l+0s")
+        end_line(pen, is_last=line == len(value), width=width)
 
 
 # Words apart, or a line above a rule.
 _START: Final = r" *+\S[^\n]*?  ++\S|[^\n]++\n *--"
-COLUMNS: Final = cell_form("w", _START, _parse, _lines)
+COLUMNS: Final = LineForm("w", _START, _parse, _write)

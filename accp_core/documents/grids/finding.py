@@ -88,9 +88,8 @@ class _Text:
         for form in forms:
             if _START[form.CODE].match(self.source, start):
                 at = bisect_left(self.starts, start)
-                found = form.read_lines(Lines(self.lines, at), at)
+                found = form.parse(Lines(self.lines, at), at)
                 if found is not None:
-                    rows, end = found
-                    last = self.starts[end] - 1 - self.lines[end - 1].endswith("\r")
-                    return Value(start, last, rows, form, self.source[start:last])
+                    last = self.starts[found.end] - 1 - self.lines[found.end - 1].endswith("\r")
+                    return Value(start, last, found.rows(), form, self.source[start:last])
         return None

@@ -9,23 +9,27 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs miss it
 from json.encoder import encode_basestring
-from types import NoneType
 from typing import Any, Final
 
 from accp_core.documents.grids.cells import (
     LOOKED_AT,
-    Cells,
+    Grid,
     LineForm,
     Lines,
     Rows,
-    Spell,
-    cell_form,
+    Styles,
+    cells_grid,
+    end_line,
     has_numbers,
     is_number,
-    spell,
-)
+    names_of,
+    spell_cell,
+    spell_name,
+)  # fmt: skip
+from accp_core.documents.writing import Pen, Spelling
 from accp_core.packing.values import read_float, read_int
 
 __all__ = ["DELIMITED", "LOGFMT"]
@@ -49,17 +53,6 @@ _DATA: Final = re.compile(r"[-+]?[0-9][0-9.,:/ -]*[A-Za-z%]{0,3}")
 """A number, a date, a time: no name."""
 _NOTHING: Final = frozenset(("", "-", "--", "?", "N/A", "n/a", "NA", "NaN", "nan", "null", "NULL", "None"))
 """Words in a column of numbers for none."""
-_QUOTING: Final[dict[str, tuple[type, ...]]] = {
-    "m": (),
-    "s": (str,),
-    "e": (NoneType,),
-    "t": (str, NoneType),
-    "b": (str, bool),
-    "n": (str, bool, NoneType),
-    "a": (object,),
-}
-"""Which cells have quotes beside those that need them."""
-_HOW: Final = re.compile(rf"([{''.join(_DELIMITERS)}])([{''.join(_QUOTING)}])")
 
 
 def _delimiter(lines: Lines, at: int) -> str:
@@ -73,7 +66,7 @@ def _delimiter(lines: Lines, at: int) -> str:
     return ""
 
 
-def _parse(lines: Lines, at: int) -> Cells | None:
+def _parse(lines: Lines, at: int) -> Grid | None:
     """Return the rows that begin with a line; None: there are none."""
     sign = _delimiter(lines, at)
     if not sign:
@@ -90,7 +83,7 @@ def _parse(lines: Lines, at: int) -> Cells | None:
     if is_prose or not _is_data(header, rows):
         return None
     code = next(code for code, each in _DELIMITERS.items() if each == sign)
-    return Cells(header, rows, ends[-1], lambda: [code + quoting for quoting in _QUOTING])
+    return cells_grid(header, rows, ends[-1], f"{code}{len(header)}")
 
 
 def _split(lines: Lines, at: int, sign: str) -> tuple[list[list[str]], list[int]]:
@@ -161,30 +154,38 @@ def _is_data(header: list[str], rows: list[list[str]]) -> bool:
     return size > 2 and is_even and has_numbers(rows) and not any(_CODE.search(cell) for cell in rows[0])
 
 
-def _lines(header: list[str], rows: Rows, how: str, spell: Spell) -> Iterator[str]:
-    found = _HOW.fullmatch(how)
-    if found is None:
+def _write(pen: Pen, value: Any, how: str) -> None:
+    """Write rows of cells between the delimiter that `how` names, below as many names as it says."""
+    names, sign = names_of(value), _DELIMITERS.get(how[:1], "")
+    if not sign or not how[1:].isdecimal() or int(how[1:]) > len(names):
         raise ValueError(f"expected how cells are delimited, found {how!r}")
-    sign = _DELIMITERS[found[1]]
-    for cells in [header] if header else []:
-        yield sign.join([_cell(cell, sign, found[2], spell) for cell in cells])
-    for row in rows:
-        yield sign.join([_cell(cell, sign, found[2], spell) for cell in row.values()])
+    styles: Styles = {"": partial(_plain, sign=sign[0]), "q": _quoted}
+    if header := names[: int(how[1:])]:
+        _write_row(pen, [spell_name(header, number, styles) for number in range(len(header))], sign)
+        end_line(pen, is_last=False)
+    for number, row in enumerate(value, 1):
+        _write_row(pen, [spell_cell(cell, column, styles) for column, cell in enumerate(row.values())], sign)
+        end_line(pen, is_last=number == len(value))
 
 
-def _cell(value: object, sign: str, quoting: str, spell: Spell) -> str:
-    text = spell(value)
-    is_text = type(value) is str
-    must = is_text and (sign[0] in text or '"' in text or "\n" in text or "\r" in text)
-    if must or isinstance(value, _QUOTING[quoting]):
-        escaped = text.replace('"', '""')
-        return f'"{escaped}"'
-    return text
+def _write_row(pen: Pen, cells: list[Spelling], sign: str) -> None:
+    for number, cell in enumerate(cells):
+        pen.token(cell, ("gap" if number else "start",), sign=sign[0] if number else "", default="s1" * (len(sign) > 1))
+
+
+def _plain(text: str, sign: str) -> str | None:
+    """Return a text that needs no quotes."""
+    return None if sign in text or '"' in text or "\n" in text or "\r" in text else text
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace('"', '""')
+    return f'"{escaped}"'
 
 
 # A sign, and again in the next line, or a quote there.
 _START: Final = "|".join(rf"[^\n{sign}]*+{sign}[^\n]*+\n[^\n]*?[{sign}\"]" for sign in "\t;,")
-DELIMITED: Final = cell_form("c", _START, _parse, _lines)
+DELIMITED: Final = LineForm("c", _START, _parse, _write)
 
 
 # A form: lines of logfmt, `ts=2026-02-17T14:20:06Z level=info msg="request done" took=12`.
@@ -200,8 +201,8 @@ _TO_QUOTE: Final = re.compile(r'[\x00-\x20="]')
 _BOOLEANS: Final = {"true": True, "false": False}
 
 
-def _read(lines: Lines, at: int) -> tuple[Rows, int] | None:
-    """Return a row for each line, and the number of the line behind them; None: there are none."""
+def _read(lines: Lines, at: int) -> Grid | None:
+    """Return the lines of pairs that begin at a line; None: there are none."""
     end, rows = at, []
     while _LINE.fullmatch(line := lines[end]):
         pairs = _EACH.findall(line)
@@ -210,7 +211,7 @@ def _read(lines: Lines, at: int) -> tuple[Rows, int] | None:
             break
         rows.append(row)
         end += 1
-    return (_typed(rows), end) if len(rows) >= _MIN_LINES else None
+    return Grid(end, partial(_typed, rows)) if len(rows) >= _MIN_LINES else None
 
 
 def _typed(rows: list[dict[str, str]]) -> Rows:
@@ -237,35 +238,26 @@ def _text(written: str) -> str:
     return str(scanstring(written, 1)[0]) if written[:1] == '"' else written
 
 
-def _layouts(text: str, value: Any) -> Iterator[str]:
-    """Yield the indices of the keys whose texts are all in quotes."""
-    quotes: dict[str, set[bool]] = {}
-    for line in text.split("\n"):
-        for key, written in _EACH.findall(line):
-            quotes.setdefault(key, set()).add(written[:1] == '"')
-    yield ",".join(str(number) for number, key in enumerate(_keys(value)) if quotes.get(key) == {True})
+_STYLES: Final[Styles] = {"": lambda text: None if _TO_QUOTE.search(text) else text, "q": encode_basestring}
 
 
-def _keys(rows: Rows) -> list[str]:
-    return list(dict.fromkeys(key for row in rows for key in row))
+def _write_pairs(pen: Pen, value: Any, how: str) -> None:
+    if how or type(value) is not list or not all(type(row) is dict and row for row in value):
+        raise ValueError("expected an array of maps for logfmt, and nothing told")
+    for number, row in enumerate(value, 1):
+        for place, (key, cell) in enumerate(row.items()):
+            pen.token(_spell_pair(key, cell), ("gap" if place else "start",), default="s1" * (place > 0))
+        end_line(pen, is_last=number == len(value))
 
 
-def _log_lines(value: object, how: str) -> Iterator[str]:
-    if type(value) is not list or not all(type(row) is dict and row for row in value):
-        raise ValueError("expected an array of maps for logfmt")
-    keys = _keys(value)
-    always = [keys[int(number)] for number in filter(None, how.split(",")) if number in map(str, range(len(keys)))]
-    if how.count(",") + bool(how) != len(always):
-        raise ValueError(f"expected the indices of {len(keys)} keys, found {how!r}")
-    for row in value:
-        yield " ".join([f"{key}={_written(cell, key in always)}" for key, cell in row.items()])
+def _spell_pair(key: str, cell: object) -> Spelling:
+    spelling = spell_cell(cell, key, _STYLES)
+
+    def write(form: str) -> str | None:
+        text = spelling.write(form)
+        return None if text is None else f"{key}={text}"
+
+    return Spelling(write, spelling.forms, spelling.kind)
 
 
-def _written(cell: object, is_quoted: bool) -> str:
-    text = spell(cell)
-    if type(cell) is str and (is_quoted or _TO_QUOTE.search(text)):
-        return encode_basestring(text)
-    return text
-
-
-LOGFMT: Final = LineForm("f", _FIRST.pattern, _read, _layouts, _log_lines)
+LOGFMT: Final = LineForm("f", _FIRST.pattern, _read, _write_pairs)

@@ -11,14 +11,28 @@ ends a line of a cell that has further ones with `+`.
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import accumulate, product, zip_longest
-from typing import Final
+from itertools import accumulate
+from typing import Any, Final
 
-from accp_core.documents.grids.cells import INDENT, Cells, Lines, Rows, Spell, cell_form, read_counts, write_counts
+from accp_core.documents.grids.cells import (
+    INDENT,
+    Grid,
+    LineForm,
+    Lines,
+    Rows,
+    Styles,
+    cells_grid,
+    end_line,
+    names_of,
+    read_widths,
+    spell_cell,
+    spell_name,
+    text_width,
+)  # fmt: skip
+from accp_core.documents.writing import Pen, Spelling, as_is
 
 __all__ = ["RULED"]
 
@@ -31,14 +45,9 @@ _MARKDOWN_RULE: Final = re.compile(rf"\|{_RULE_CELL}(?:\|{_RULE_CELL})*+\||{_RUL
 _PIPE: Final = re.compile(r"(?<!\\)\|")
 _STARTS: Final = frozenset("-|:─+┌╭┏╔╒")
 _SIGNS: Final = frozenset("|│┃║")
-_HOW: Final = re.compile(r"([mpbe])([wn])([tn]);([^;]{3,14});([0-9,*]*+);([lrcn]*+);([lrcn]*+);([lrcn]*+)")
-_NULLS: Final = {"m": "", "p": "", "b": "NULL", "e": ""}
-_SIZES: Final = {"m": 3, "p": 3, "b": 14, "e": 14}
+_HOW: Final = re.compile(r"([mpb])([^;]{1,14});([0-9,]*+);([lrcn]*+)")
+_SIZES: Final = {"m": 2, "p": 3, "b": 14}
 """How many signs a layout has."""
-_MAX_WIDTH: Final = 100_000
-"""Characters of a line of a layout."""
-_SIDED: Final = 200
-"""Cells of a column that show on which side of it they stand."""
 
 
 @dataclass(slots=True)
@@ -46,7 +55,7 @@ class _Ruled:
     """The cells of a table and the layout of its text."""
 
     kind: str
-    """m: Markdown, p: psql, b: with borders, where null is NULL as MySQL writes it, e: the same, where it is empty."""
+    """m: Markdown, p: psql, b: with borders."""
     rule: list[str]
     """The cells of the rule below the header."""
     signs: str
@@ -58,12 +67,15 @@ class _Ruled:
     """The number of the line behind the table."""
 
 
-def _parse(lines: Lines, at: int) -> Cells | None:
+def _parse(lines: Lines, at: int) -> Grid | None:
     table = _table(lines, at)
     if table is None:
         return None
-    header = [_text(cell, table.kind) for cell in table.header]
-    return Cells(header, list(_texts_of_rows(table)), table.end, partial(_layouts, table), _NULLS[table.kind])
+    header, rows = [_text(cell, table.kind) for cell in table.header], list(_texts_of_rows(table))
+    colons = "".join(map(_colons, table.rule)) * (table.kind == "m")
+    how = f"{table.kind}{table.signs};{','.join(str(len(cell)) for cell in table.rule)};{colons}"
+    null = "NULL" if table.kind == "b" and any("NULL" in row for row in rows) else ""
+    return cells_grid(header, rows, table.end, how, null)
 
 
 def _text(cell: str, kind: str) -> str:
@@ -95,7 +107,7 @@ def _parse_markdown(lines: Lines, at: int, rule: str) -> _Ruled | None:
     while "|" in (line := lines[table.end]) and not (table.rows and _is_markdown_rule(lines[table.end + 1])):
         table.rows.append(split(line))
         table.end += 1
-    styles = (is_outer, table.header[0][:1] == " ", table.rule[0][:1] == " ")
+    styles = (is_outer, table.rule[0][:1] == " ")
     table.signs = "".join("ny"[style] for style in styles)
     return table if table.rows else None
 
@@ -137,7 +149,6 @@ def _parse_box(lines: Lines, at: int) -> _Ruled | None:
         if len(table.rows) == before or not _is_rule(lines[table.end], table):
             # Without a rule below its rows it was cut off, and is not written again.
             table.signs += _corners(line) if len(table.rows) == before else ""
-            table.kind = "b" if any(" NULL " in cells for cells in map(" ".join, table.rows)) else "e"
             return table if table.rows else None
     return None
 
@@ -192,27 +203,7 @@ def _texts_of_rows(table: _Ruled) -> Iterator[list[str]]:
 
 
 def _goes_on(cell: str, rule: str) -> bool:
-    return cell.endswith("+") and _width(cell) == len(rule)
-
-
-def _width(text: str) -> int:
-    """Return the columns of a screen that a text takes."""
-    if text.isascii():
-        return len(text)
-    wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in text)
-    return len(text) + wide - sum(unicodedata.combining(sign) > 0 for sign in text)
-
-
-_MEASURES: Final[dict[str, Callable[[str], int]]] = {"n": len, "w": _width}
-"""How the width of a text is measured: in characters, in columns of a screen."""
-
-
-def _layouts(table: _Ruled) -> Iterator[str]:
-    """Yield the signs, the widths, and on which side of its column each text stands."""
-    lengths, colons = write_counts(map(len, table.rule)), "".join(map(_colons, table.rule)) * (table.kind == "m")
-    for wide, trim in product(_MEASURES, "nt"):
-        head, body = _sides([table.header], table, _MEASURES[wide]), _sides(table.rows, table, _MEASURES[wide])
-        yield f"{table.kind}{wide}{trim};{table.signs};{lengths};{colons};{head};{body}"
+    return cell.endswith("+") and text_width(cell) == len(rule)
 
 
 def _colons(rule: str) -> str:
@@ -221,69 +212,67 @@ def _colons(rule: str) -> str:
     return {"": "n", "::": "c"}.get(cell[0].strip("-") + cell[-1].strip("-"), "l" if cell[0] == ":" else "r")
 
 
-def _sides(rows: Sequence[Sequence[str]], table: _Ruled, measure: Callable[[str], int]) -> str:
-    """Return the side of each column on which its cells stand; n: there are no more blanks than one."""
-    columns = zip_longest(*rows[:_SIDED])
-    return "".join(_side(cells, rule, table, measure) for cells, rule in zip(columns, table.rule, strict=False))
+_STYLES: Final[dict[str, Styles]] = {
+    "m": {"": lambda text: None if "|" in text else text, "e": lambda text: text.replace("|", "\\|")},
+    "p": {"": str},
+    "b": {"": str},
+}
 
 
-def _side(cells: Sequence[str | None], rule: str, table: _Ruled, measure: Callable[[str], int]) -> str:
-    is_markdown, length = table.kind == "m", len(rule)
-    pad = _pad_of(table.kind, table.signs)
-    there = [cell for cell in cells if cell is not None]
-    found = [cell[:-1] if table.kind == "p" and _goes_on(cell, rule) else cell for cell in there]
-    for side in "nlrc"[not is_markdown :]:
-        placed = [_place(cell.strip(" "), side, length, pad, measure) for cell in found]
-        if (
-            placed == found
-            if is_markdown
-            else [one.rstrip(" ") for one in placed] == [one.rstrip(" ") for one in found]
-        ):
-            return side
-    return "l"
-
-
-def _pad_of(kind: str, signs: str) -> str:
-    return "" if kind == "m" and signs[1] == "n" else " "
-
-
-def _place(text: str, side: str, length: int, pad: str, measure: Callable[[str], int]) -> str:
-    """Return a text with the blanks that a cell of so many characters has on each side of it."""
-    free = 0 if side == "n" else max(length - 2 * len(pad) - measure(text), 0)
-    left = {"r": free, "c": free // 2}.get(side, 0)
-    return pad + " " * left + text + " " * (free - left) + pad
-
-
-def _lines(names: list[str], rows: Rows, how: str, spell: Spell) -> Iterator[str]:
-    found = _HOW.fullmatch(how)
-    if found is None:
-        raise ValueError(f"expected how a table is ruled, found {how!r}")
-    kind, wide, trim, signs, lengths, colons, head, body = found.groups()
-    widths = read_counts(lengths)
-    fits = len(signs) == _SIZES[kind] and len(head) == len(widths) == len(colons or head) == len(names)
-    if not fits or sum(widths) > _MAX_WIDTH:
-        raise ValueError(f"expected a layout of {len(names)} columns, found {how!r}")
-    pad, measure = _pad_of(kind, signs), _MEASURES[wide]
+def _write(pen: Pen, value: Any, how: str) -> None:
+    """Write the rules that `how` tells of, and cells between their signs."""
+    found, names = _HOW.fullmatch(how), names_of(value)
+    if found is None or len(found[2]) != _SIZES[found[1]] or (found[1] == "m" and len(found[4]) != len(names)):
+        raise ValueError(f"expected how a table of {len(names)} columns is ruled, found {how!r}")
+    kind, signs, lengths, colons = found.groups()
+    widths, styles = read_widths(lengths, len(names)), _STYLES[kind]
     top, middle, bottom = _rules(kind, signs, widths, colons)
-    line = partial(_joined, kind=kind, signs=signs)
-    header = [_written(text, kind) for text in names]
+    has_edges = kind == "b" or (kind == "m" and signs[0] == "y")
+    line = partial(_write_line, pen, widths=widths, has_edges=has_edges)
+    sign, head_sign = {"m": ("|", "|"), "p": (signs[0], signs[0]), "b": (signs[0], signs[1])}[kind]
     if top:
-        yield top
-    yield line([_place(*each, pad, measure) for each in zip(header, head, widths, strict=True)], 1)
-    yield middle
-    for row in rows:
-        texts = [_written(spell(cell, _NULLS[kind]), kind) for cell in row.values()]
-        for cells in _lines_of(texts, kind, body, widths, pad, measure, is_trimmed=trim == "t"):
-            yield line(cells, 0)
+        _write_rule(pen, top, is_last=False)
+    line([(spell_name(names, number, styles), False) for number in range(len(names))], sign=head_sign)
+    end_line(pen, is_last=False, width=pen.column)
+    _write_rule(pen, middle, is_last=False)
+    lines = list(_lines_of(value, kind))
+    for number, cells in enumerate(lines, 1):
+        line([(spell_cell(cell, at, styles), goes_on) for at, (cell, goes_on) in enumerate(cells)], sign=sign)
+        end_line(pen, is_last=number == len(lines) and not bottom, width=len(middle))
     if bottom:
-        yield bottom
+        _write_rule(pen, bottom, is_last=True)
 
 
-def _joined(cells: Sequence[str], line: int, *, kind: str, signs: str) -> str:
-    """Return the line of the rows (0) or the header (1) that has these cells."""
-    sign = "|" if kind == "m" else signs[0] if kind == "p" else signs[line]
-    edge = sign if kind in "be" or (kind == "m" and signs[0] == "y") else ""
-    return f"{edge}{sign.join(cells)}{edge}"
+def _lines_of(rows: Rows, kind: str) -> Iterator[list[tuple[object, bool]]]:
+    """Yield the cells of each line, and whether each goes on in the next line, as in psql."""
+    for row in rows:
+        parts = [cell.split("\n") if kind == "p" and type(cell) is str else [cell] for cell in row.values()]
+        for at in range(max(map(len, parts))):
+            yield [(part[at] if at < len(part) else "", at + 1 < len(part)) for part in parts]
+
+
+def _write_rule(pen: Pen, rule: str, *, is_last: bool) -> None:
+    pen.token(as_is(rule), ("edge",))
+    end_line(pen, is_last=is_last)
+
+
+def _write_line(
+    pen: Pen, cells: Sequence[tuple[Spelling, bool]], *, sign: str, widths: Sequence[int], has_edges: bool
+) -> None:
+    """Write cells, which are expected between the places of the rule; one that goes on has a sign at its end."""
+    place = -1
+    if has_edges:
+        pen.token(as_is(sign), ("edge",))
+        place = pen.start
+    for number, ((cell, goes_on), width) in enumerate(zip(cells, widths, strict=False)):
+        if number:
+            pen.token(as_is(sign), ("sign",), base=(place, place + 1), default="l+0s")
+        pen.token(cell, (number, "cell"), base=(place + 1, place + 1 + width), default="l+1s")
+        place += width + 1
+        if goes_on:
+            pen.token(as_is("+"), ("more",), base=(place - 1, place), default="l+0s")
+    if has_edges:
+        pen.token(as_is(sign), ("sign",), base=(place, place + 1), default="l+0s")
 
 
 def _rules(kind: str, signs: str, widths: Sequence[int], colons: str) -> tuple[str, str, str]:
@@ -291,9 +280,10 @@ def _rules(kind: str, signs: str, widths: Sequence[int], colons: str) -> tuple[s
     if kind == "p":
         return "", signs[2].join([signs[1] * width for width in widths]), ""
     if kind == "m":
-        pad = " " * (signs[2] == "y")
+        pad = " " * (signs[1] == "y")
         inner = [_dashes(width - 2 * len(pad), side) for width, side in zip(widths, colons, strict=True)]
-        return "", _joined([f"{pad}{dashes}{pad}" for dashes in inner], 0, kind=kind, signs=signs), ""
+        edge = "|" * (signs[0] == "y")
+        return "", f"{edge}{'|'.join([f'{pad}{dashes}{pad}' for dashes in inner])}{edge}", ""
     corners = (tuple(signs[at : at + 4]) for at in range(2, 14, 4))
     top, middle, bottom = (
         f"{first}{cross.join([fill * width for width in widths])}{last}" for first, fill, cross, last in corners
@@ -306,34 +296,6 @@ def _dashes(width: int, side: str) -> str:
     return left + "-" * (width - len(left) - len(right)) + right
 
 
-def _written(text: str, kind: str) -> str:
-    return text.replace("|", "\\|") if kind == "m" else text
-
-
-def _lines_of(
-    texts: Sequence[str],
-    kind: str,
-    body: str,
-    widths: Sequence[int],
-    pad: str,
-    measure: Callable[[str], int],
-    *,
-    is_trimmed: bool,
-) -> Iterator[list[str]]:
-    """Yield the cells of each line that a row takes."""
-    parts = [text.split("\n") if kind == "p" else [text] for text in texts]
-    sides, sizes = body.ljust(len(parts), "n"), [*widths, *[0] * (len(parts) - len(widths))]
-    for number in range(max(map(len, parts))):
-        cells = []
-        for lines, side, size in zip(parts, sides, sizes, strict=False):
-            text = lines[number] if number < len(lines) else ""
-            cell = _place(text, side, size, pad, measure)
-            cells.append(f"{cell[:-1]}+" if number + 1 < len(lines) else cell)
-        if is_trimmed and not cells[-1].endswith("+"):
-            cells[-1] = pad + cells[-1][len(pad) :].rstrip(" ")
-        yield cells
-
-
 # A border, or a line with a sign between cells above a rule.
 _START: Final = rf"{INDENT}[+┌╭┏╔╒][-=─━═]|[^\n|│]*+[|│][^\n]*+\n{INDENT}[-|:─]"
-RULED: Final = cell_form("r", _START, _parse, _lines)
+RULED: Final = LineForm("r", _START, _parse, _write)

@@ -104,7 +104,7 @@ def _spell_flow(value: object, where: Kind) -> Spelling:
 _WORDS: Final[dict[str, Spelling]] = {
     "True": Spelling({"p": "true", "T": "True"}.get, ("p", "T"), ("boolean",)),
     "False": Spelling({"p": "false", "T": "False"}.get, ("p", "T"), ("boolean",)),
-    "None": Spelling({"p": "null", "z": "~", "e": ""}.get, ("p", "z", "e"), ("null",)),
+    "None": Spelling({"p": "null", "z": "~", "e": ""}.get, ("p", "z", "e"), ("null",), is_alone=True),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,21 +14,20 @@ from accp_adapters.fetching.page import line_page, may_fit, row_page, text_page,
 from accp_adapters.fetching.paths import NO_VALUE, POINTER, find_rows, follow, follow_pointer
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
-from accp_adapters.fetching.sql.resolve import resolve_select
-from accp_adapters.fetching.sql.rows import answer_condition, answer_select, looks_like_condition, nearest_form
+from accp_adapters.fetching.sql.query import resolve_select
+from accp_adapters.fetching.sql.rows import answer_condition, answer_select
 from accp_adapters.fetching.sql.run import QueryResult, run_query
 from accp_adapters.fetching.sql.tables import Catalog, Database, DatabaseCache, UnbuiltColumn
 from accp_adapters.fetching.words import answer_words, has_phrase
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.error_codes import ErrorCode
-from accp_core.errors import DecodeError, ProtocolError
+from accp_core.errors import ProtocolError
 from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import TokenCounter
 from accp_core.references import key_of, parse_reference
 from accp_core.strict_json import compact_json
 from accp_core.tables import LINES, OpenedText, lines_of
-from accp_core.view import read, render_text
-from accp_core.view.notation import LINE
+from accp_core.view import render_text
 
 __all__ = ["DATABASES", "GRAMMAR", "answer", "answer_program", "open_and_answer", "value_at", "value_in"]
 
@@ -41,12 +41,16 @@ _PREFIX: Final = re.compile(r"\A(?:(?:sql|query)\s*:|where\b)\s*", re.IGNORECASE
 # Not a path through a key of that name, such as `select.from`, `with[0]` or `select`.
 _SELECT: Final = re.compile(r"""\(*\s*(?:select|with)\b(?!\s*(?:\.|\[\s*[0-9"']|$))""", re.IGNORECASE)
 _WRITES: Final = re.compile(
-    r"(?:attach\s+database|pragma\s+\w+\s*[(=]|delete\s+from|(?:insert|vacuum)\s+into|drop\s+table)\b",
+    r"\A(?:attach\s+database|pragma\s+\w+\s*[(=]|delete\s+from|(?:insert|vacuum)\s+into|drop\s+table)\b",
     re.IGNORECASE,
 )
-_NO_WORDS: Final = re.compile(r"[|*(){}\[\]<>=\\^~]|\A/.+/\Z")
+_EXPRESSION: Final = re.compile(
+    r"[|*(){}\[\]<>=\\^~]|\A/.+/\Z|&&"
+    r"|\bi?like\s*(?:['\"]|[^\s'\"]*%)|\bbetween\s+\S+\s+and\b"
+    r"|\bis\s+(?:not\s+)?(?:null|none|true|false)\b|\b(?:is|not)null\b",
+    re.IGNORECASE,
+)
 """Signs of an expression, not of words that are searched for."""
-_WORD: Final = re.compile(r"[\w.@:-]+")
 _BEGINS: Final = re.compile(
     r"\A(?:sel\w+|from|order\s+by|group\s+by|limit|having|distinct|count)\b|\b(?:group|order)\s+by\b|\bcontains\s+['\"]",
     re.IGNORECASE,
@@ -250,27 +254,20 @@ def _whole(texts: Mapping[str, str], request: FetchRequest, limit: int, counter:
 def _page(value: object, path: str, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
     selection = find_rows(value, path)
     if selection is None:
-        text = _text_at(value, path, counter) or view_of(value, limit, counter) or write_styled_json(value, "2u")
+        text = _text_at(value, path) or view_of(value, limit, counter) or write_styled_json(value, "2u")
         return line_page(text, request, limit, counter)
     return row_page(selection, request, limit, counter)
 
 
-def _text_at(value: object, path: str, counter: TokenCounter) -> str:
+def _text_at(value: object, path: str) -> str:
     """Return a text at a path in quotes where it would be the answer for another value, too: "null", "5"; else ""."""
-    if not path or not isinstance(value, str) or len(value) > _MAX_QUOTED or "\n" in value or LINE.allows(value):
+    if not path or not isinstance(value, str) or len(value) > _MAX_QUOTED or "\n" in value:
         return ""
-    return compact_json(value) if not value or _is_answer_of_another(value, path, counter) else ""
-
-
-def _is_answer_of_another(text: str, path: str, counter: TokenCounter) -> bool:
     try:
-        other = read(text)
-    except DecodeError:
-        return False
-    if isinstance(other, str):
-        return _text_at(other, path, counter) == text
-    # A number is shown in the spelling of its source, whichever that is.
-    return not isinstance(other, dict | list) or view_of(other, _MAX_QUOTED, counter) == text
+        other = json.loads(value or "0")
+    except ValueError:
+        return ""
+    return "" if other and isinstance(other, dict) else compact_json(value)
 
 
 def _other(
@@ -319,7 +316,7 @@ def _of_long(query: str, opened: Sequence[OpenedText], request: FetchRequest, li
         first, last = int(lines[1]), int(lines[2])
         part = replace(request, offset=first - 1 + request.offset, limit=request.limit or max(1, last - first + 1))
         return before + text_page("lines", long.lines, part, room, counter)
-    if any(each.search(query) for each in (_NO_WORDS, _BEGINS, _INDEX)) and not long.has(query):
+    if any(each.search(query) for each in (_EXPRESSION, _BEGINS, _INDEX)) and not long.has(query):
         raise too_long(long.value)
     found = answer_words(query, opened, request, room, counter)
     return before + (found or f"0 of {sum(len(table.rows) for each in opened for table in each.tables()):,} lines")
@@ -342,10 +339,8 @@ def _if_condition(
         is_run = isinstance(refusal.__cause__, sqlite3.Error)
         if is_run or refusal.code != ErrorCode.INVALID_TYPE or refusal.reason.startswith("expected an offset"):
             raise
-        if not stands_there:
-            _refuse_expression(query, texts, request)
-            if looks_like_condition(query) or _WRITES.match(query):
-                raise
+        if not stands_there and any(each.search(query) for each in (_EXPRESSION, _BEGINS, _WRITES)):
+            raise
     return None
 
 
@@ -355,18 +350,6 @@ def _for_words(opened: list[OpenedText], texts: Mapping[str, str], request: Fetc
         OpenedText(value=text, prose=text, is_cut=each.is_cut) if key_of(text) in request.verbatim else each
         for each, text in zip(opened, texts.values(), strict=True)
     ]
-
-
-def _refuse_expression(query: str, texts: Mapping[str, str], request: FetchRequest) -> None:
-    """Refuse what is an expression of another language, or a part of a SELECT, with the nearest form that works."""
-    has_signs = _NO_WORDS.search(query) is not None
-    if not has_signs and not _BEGINS.search(query):
-        return
-    form = _ask(texts, request, lambda catalog: nearest_form(query, catalog))
-    if form or (has_signs and not looks_like_condition(query)):
-        expected = form or f"the words {' '.join(_WORD.findall(query[:_MAX_SHOWN]))!r}, a SELECT, a condition or a path"
-        reason = f"expected {expected}; found {query[:_MAX_SHOWN]!r}"
-        raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
 
 
 def _in_source(

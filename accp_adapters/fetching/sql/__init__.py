@@ -2,8 +2,8 @@
 
 tables       a text as tables in SQLite, and the names by which a query calls them
 tokens       the words of a query, and what SQLite is given in their place
-names        what its names are, and what may stand beside what
-resolve      its statements and expressions: the words that are changed, or the refusal
+operands     what its operands are, and what may stand beside what
+query        its names and expressions: the words that are changed, or the refusal
 functions    what a query may call, bounded
 run          a connection for one query
 rows         the answer to a query

@@ -8,7 +8,6 @@ that every process comes to the same answer.
 from __future__ import annotations
 
 import math
-import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -18,14 +17,14 @@ from typing import Any, Final
 
 from accp_adapters.fetching.budget import WorkBudget, memory_of_process
 from accp_adapters.fetching.sql.functions import (
+    CALLS,
     CHECKED,
-    FUNCTIONS,
     OPERATORS,
     TABLE_FUNCTIONS,
     QueryConnection,
     add_functions,
 )
-from accp_adapters.fetching.sql.resolve import ResolvedQuery
+from accp_adapters.fetching.sql.query import ResolvedQuery
 from accp_adapters.fetching.sql.tables import Database, StoredColumn
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
@@ -58,16 +57,17 @@ _UNCHECKED_BYTES: Final = 200_000_000
 _LEAST_COUNTED: Final = 20
 _KEPT_CHARS: Final = 2_000_000
 """Characters of the rows that are kept; more are never shown in one answer."""
-_PLAIN_PATTERN: Final = re.compile(r"[%*]?[^%_*?\[]+[%*]?")
-_PLAIN_WORK: Final = 2_000_000
-"""Comparisons of a character in one match of a pattern, during which no other thread runs."""
+_PATTERN_CHARS: Final = 100
+"""Characters of a pattern of LIKE or GLOB."""
+_MATCHED_CHARS: Final = 4
+"""Characters that SQLite matches with a pattern in one step, in most texts."""
 _LIMITS: Final = {
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
     sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 20,
     sqlite3.SQLITE_LIMIT_VDBE_OP: 100_000,
     sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 50,
-    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 1_000,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: _PATTERN_CHARS,
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
@@ -114,21 +114,25 @@ def run_query(
         columns = _columns_of(query, databases, connection)
         cursor = connection.execute(sql)
         names = DistinctNames()
-        named = [names.claim(_clean(each[0])) for each in cursor.description]
+        named = [
+            names.claim(_clean(each[0])) if column else ""
+            for each, column in zip(cursor.description, columns, strict=True)
+        ]
         rows, total, is_complete = _read(cursor, columns, named, offset, max_rows)
         # A sort that ended too soon is no answer.
         connection.budget.spend(0)
-    return QueryResult(columns=tuple(named), rows=rows, total=total, is_complete=is_complete)
+    return QueryResult(columns=tuple(filter(None, named)), rows=rows, total=total, is_complete=is_complete)
 
 
 def _read(
-    cursor: sqlite3.Cursor, columns: Sequence[StoredColumn], names: Sequence[str], offset: int, max_rows: int
+    cursor: sqlite3.Cursor, columns: Sequence[StoredColumn | None], names: Sequence[str], offset: int, max_rows: int
 ) -> tuple[list[dict[str, Any]], int, bool]:
     rows: list[dict[str, Any]] = []
-    restored = [(name, column) for name, column in zip(names, columns, strict=True) if not column.is_plain]
+    restored = [(name, column) for name, column in zip(names, columns, strict=True) if column and not column.is_plain]
     total, chars = sum(1 for _ in islice(cursor, offset)), 0
     for row in islice(cursor, max_rows if total == offset else 0):
         shown = dict(zip(names, row, strict=True))
+        shown.pop("", None)
         for name, column in restored:
             shown[name] = _value(column.restore(shown[name]))
         rows.append(shown)
@@ -163,10 +167,9 @@ def open_connection(
             if database.content:
                 connection.deserialize(database.content, name=f"r{number}")
         connection.execute("PRAGMA temp_store=MEMORY")
-        budget = connection.budget = _budget(databases, steps, is_scan=query is not None and query.is_scan)
+        budget = connection.budget = _budget(databases, steps, query)
         longest = max((database.longest for database in databases), default=0)
-        is_plain = query is not None and _are_plain(query.patterns, longest)
-        add_functions(connection, with_patterns=not is_plain)
+        add_functions(connection)
         for limit, value in _LIMITS.items():
             connection.setlimit(limit, value)
         length = max(_MIN_LENGTH, longest, min(4 * longest, _MAX_LENGTH))
@@ -184,21 +187,17 @@ def open_connection(
             yield connection
 
 
-def _are_plain(patterns: Sequence[str], longest: int) -> bool:
-    """Return whether SQLite matches all patterns quickly: a text of ASCII letters, perhaps with any text around it."""
-    chars = sum(map(len, patterns))
-    return longest * chars <= _PLAIN_WORK and all(
-        _PLAIN_PATTERN.fullmatch(each) and each.isascii() for each in patterns
-    )
-
-
-def _budget(databases: Sequence[Database], steps: int, *, is_scan: bool) -> WorkBudget:
+def _budget(databases: Sequence[Database], steps: int, query: ResolvedQuery | None) -> WorkBudget:
     of_rows = _STEPS_OF_ROW * sum(table.row_count for database in databases for table in database.tables)
-    longest = 0 if is_scan else max((database.longest for database in databases), default=0)
-    least = min(_MIN_STEPS, steps)
+    work = sum(database.work for database in databases)
+    longest = max((database.longest for database in databases), default=0)
+    patterns = sum(word.endswith(("LIKE", "GLOB")) for word in query.words) if query else 0
     # One budget from the text to the answer; a text that was read before costs as much, so that all processes agree.
-    of_rows -= _STEPS_OF_TEXT * sum(database.work for database in databases)
-    left = max(least, (steps + of_rows) // (1 + longest // _LONG_CHARS))
+    left = max(min(_MIN_STEPS, steps), steps + of_rows - _STEPS_OF_TEXT * work)
+    if query and query.is_scan:
+        left = max(0, left - patterns * work // _MATCHED_CHARS)
+    else:
+        left //= 1 + longest // _LONG_CHARS + patterns * longest // _MATCHED_CHARS
     return WorkBudget(left, f"expected a query of at most {left:,} steps, it was stopped; join by keys or filter first")
 
 
@@ -210,7 +209,7 @@ def _authorize(action: int, first: str | None, second: str | None, schema: str |
         case sqlite3.SQLITE_READ:
             is_allowed = not (first or "").startswith(("sqlite_", "pragma_"))
         case sqlite3.SQLITE_FUNCTION:
-            is_allowed = second in FUNCTIONS | OPERATORS | TABLE_FUNCTIONS | {CHECKED}
+            is_allowed = second in {*CALLS, *OPERATORS, *TABLE_FUNCTIONS, CHECKED}
         case _:
             is_allowed = False
     return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY
@@ -218,20 +217,30 @@ def _authorize(action: int, first: str | None, second: str | None, schema: str |
 
 def _columns_of(
     query: ResolvedQuery, databases: Sequence[Database], connection: sqlite3.Connection
-) -> list[StoredColumn]:
-    """Return the column of a text that each column of the result is; for an expression, what its results may be.
+) -> list[StoredColumn | None]:
+    """Return the column of a text that each column of the result is; None: `*` leaves it out.
 
     SQLite tells it by the declared types of a view's columns, and each column of a text has a type of its own.
     """
-    tables = [table for database in databases for table in database.tables]
-    types = {kind: table.columns[name] for table in tables for kind, name in table.types.items()}
+    types = {
+        kind: (name, table.columns[name])
+        for database in databases
+        for table in database.tables
+        for kind, name in table.types.items()
+    }
     connection.set_authorizer(None)
     connection.execute(f"CREATE TEMP VIEW {_VIEW} AS {query.sql}")
     connection.set_authorizer(_authorize_description)
     described = connection.execute(f"PRAGMA temp.table_info({_VIEW})").fetchall()
     connection.set_authorizer(_authorize)
-    # The largest of the cells of a column is one of them.
-    return [types.get(kind) or query.shown.get(name) or StoredColumn() for _, name, kind, *_ in described]
+    found = [types.get(kind, ("", StoredColumn())) for _, _, kind, *_ in described]
+    # Which of its parts a row of a compound query comes from is not known.
+    is_compound = query.has("UNION", "UNION ALL", "EXCEPT", "INTERSECT")
+    hidden = [column.is_extra and query.shows_rows and name not in query.names for name, column in found]
+    return [
+        None if is_hidden else StoredColumn() if is_compound else column
+        for (_, column), is_hidden in zip(found, hidden, strict=True)
+    ]
 
 
 def _authorize_description(
@@ -259,6 +268,9 @@ def _refusals(connection: QueryConnection) -> Iterator[None]:
             raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED) from error
         if "too big" in reason:
             limit = "expected shorter texts as the result of a function, found one that is too long"
+            raise ProtocolError(limit, code=ErrorCode.BUDGET_EXCEEDED) from error
+        if "too complex" in reason:
+            limit = f"expected a pattern of at most {_PATTERN_CHARS} bytes, found a longer one"
             raise ProtocolError(limit, code=ErrorCode.BUDGET_EXCEEDED) from error
         if "not authorized" in reason:
             reason = "expected a SELECT that only reads tables and does not recur"

@@ -29,7 +29,8 @@ from accp_core.tables import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedTex
 from accp_core.tables.values import ABSENT, Kind, TypedColumn, type_column
 
 __all__ = ["MAX_CELLS", "SPELLING", "Catalog", "Database", "DatabaseCache", "NamedTable", "StoredColumn"]
-__all__ += ["StoredTable", "UnbuiltColumn", "find_name", "quote", "quoted_name", "refuse", "sql_text", "store_column"]
+__all__ += ["StoredTable", "UnbuiltColumn", "find_name", "quote", "quoted_name", "reach_into", "refuse", "sql_text"]
+__all__ += ["store_column"]
 
 MAX_CELLS: Final = 10_000_000
 """Rows times columns of a table, and of all tables of a text; an absent cell takes a byte."""
@@ -60,6 +61,8 @@ _MAX_NAMES: Final = 12
 """Tables that a refusal names, and columns of a table that the query does not name."""
 _MAX_COLUMNS: Final = 40
 """Columns of a table that the query names; of more, those that are most like what was asked for."""
+_MAX_COMPARED: Final = 500
+"""Columns that are compared with a name that was asked for."""
 _MAX_NAME_CHARS: Final = 60
 _MAX_PARTS: Final = 32
 """Dots of a name behind which its end is looked for."""
@@ -97,6 +100,12 @@ def quoted_name(name: str) -> str:
     return shown if _NEEDS_NO_QUOTES.fullmatch(shown) else compact_json(shown)
 
 
+def reach_into(name: str, column: StoredColumn) -> str:
+    """Return what a query writes to reach into the arrays or objects of a column."""
+    item, shown = "[0]" if column.kinds.get("arrays") else ".name", quoted_name(name)
+    return f"json_extract({shown}, '${item}') or json_each({shown})"
+
+
 @dataclass(slots=True)
 class StoredColumn:
     """A column of a table: what it is, its type in SQLite, and how its cells come back."""
@@ -121,6 +130,8 @@ class StoredColumn:
     """Whether it has numbers beside texts, each kept as a number, which are equal to numbers and have no order."""
     few: frozenset[str] | None = None
     """Its texts, where they are few."""
+    is_extra: bool = False
+    """Whether `*` leaves it out: other columns or child tables say what it says."""
 
     @property
     def kind(self) -> Kind:
@@ -238,9 +249,8 @@ class StoredTable:
 
     @property
     def own_columns(self) -> list[str]:
-        """The columns that `*` shows: not those that say again what other columns or child tables say."""
-        repeated, own = self.source.repeated, self.source.columns or ("value",)
-        return [name for name in own if name not in repeated or not set(self.columns[name].kinds) <= _NO_SCALARS]
+        """The columns that `*` shows."""
+        return [name for name, column in self.columns.items() if not column.is_extra]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -367,10 +377,11 @@ def _add_table(
     for name in table.columns or ("value",):
         cells = [row.get(name, ABSENT) for row in table.rows]
         column, values = store_column(cells)
+        column.is_extra = name in table.repeated and set(column.kinds) <= _NO_SCALARS
         add(name, column, values)
         if whole and column.is_spelled and f"{name}{SPELLING}".casefold() not in taken:
             texts = [None if cell is ABSENT or cell is None else str(cell) for cell in cells]
-            spelled = StoredColumn(replace(column.typed, kind=Kind.TEXT, read=str), "TEXT")
+            spelled = StoredColumn(replace(column.typed, kind=Kind.TEXT, read=str), "TEXT", is_extra=True)
             add(f"{name}{SPELLING}", spelled, texts)
         longest = max(longest, max((len(value) for value in values if type(value) is str), default=0))
     declared = (f"{quote(name)} {kind}" for kind, name in types.items())
@@ -541,24 +552,15 @@ class Catalog:
 
 
 def _described_table(table: NamedTable, near: str, most: int) -> str:
+    """Return a table with its columns; of more than `most` the first, which is the key, and those most like `near`."""
     source = table.stored.source
-    columns = {name: quoted_name(name) for name in _nearest(near, source.columns, most)}
+    alike = difflib.get_close_matches(near, source.columns[:_MAX_COMPARED], most, 0.5) if near else []
+    shown = (
+        source.columns if len(source.columns) <= most else dict.fromkeys((source.columns[0], *alike, *source.columns))
+    )
+    columns = {name: quoted_name(name) for name in list(shown)[:most]}
     if source.parent is not None and source.parent.column in columns:
         link = source.parent
         columns[link.column] += f" = {quoted_name(link.table)}.{quoted_name(link.key)}"
     left = len(source.columns) - len(columns)
     return f"{quoted_name(table.name)}({', '.join([*columns.values(), *([f'… {left} more'] if left else [])])})"
-
-
-def _nearest(near: str, names: Sequence[str], most: int) -> Sequence[str]:
-    """Return `most` of the names: the first, which is the key, and those most like `near`; all where they are fewer."""
-    if len(names) <= most or not near:
-        return names[:most]
-    folded = near.casefold()
-    alike = difflib.SequenceMatcher(b=folded)
-
-    def rank(name: str) -> tuple[bool, float]:
-        alike.set_seq1(name.casefold()[:_MAX_NAME_CHARS])
-        return folded not in name.casefold(), -alike.quick_ratio()
-
-    return [names[0], *sorted(names[1:], key=rank)[: most - 1]]

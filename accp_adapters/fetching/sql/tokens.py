@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
 from accp_adapters.fetching.sql.tables import quote, refuse, sql_text
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 __all__ = ["MAX_SHOWN", "Token", "Tokens"]
-
-_Read = TypeVar("_Read")
 
 _MAX_CHARS: Final = 10_000
 """Characters of a query."""
@@ -25,10 +22,12 @@ _TOKEN: Final = re.compile(
     r"""(?P<blank>\s+)
       | (?P<comment>--|/\*)
       | (?P<string>'(?:[^']|'')*')
-      | (?P<quoted>"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\[\]]*\])
+      | (?P<quoted>"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[(?!\s*-?[0-9]+\s*\])[^\[\]]*\])
       | (?P<reference>\$[a-z]+\.[A-Za-z0-9_]+(?:\.[^\W\d][\w.]*)?|[a-z]+\.[0-9]{12,29}(?![\w])(?:\.[^\W\d][\w.]*)?)
       | (?P<number>(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.:@]|-[0-9][0-9]-))
       | (?P<bare>[0-9][^\s,()'"`;<>=!|&]*)
+      | (?P<phrase>(?i:is\s+(?:not\s+)?distinct\s+from|is\s+not|not\s+(?:in|i?like|glob|between|null)
+            |(?:group|order|partition)\s+by|union\s+all|(?:(?:natural|left|right|full|inner|cross|outer)\s+)*join)\b)
       | (?P<word>[^\W\d][\w$]*)
       | (?P<sign>===|<=>|->>|->|==|!=|<>|<=|>=|<<|>>|\|\||&&|[-+*/%<>=~,.()|&!:@#])
     """,
@@ -44,8 +43,8 @@ class Token:
     """A word of a query."""
 
     kind: str
-    """`string`, `quoted` (a quoted name), `reference`, `number`, `bare` (a text that begins with a digit), `word`,
-    `sign` or `end`."""
+    """`string`, `quoted` (a quoted name), `reference`, `number`, `bare` (a text that begins with a digit), `phrase`
+    (keywords that belong together), `word`, `sign` or `end`."""
     text: str
     start: int
     end: int
@@ -54,8 +53,8 @@ class Token:
 
     @property
     def upper(self) -> str:
-        """The text of a word in upper case, to compare it with keywords; of any other token, its text."""
-        return self.text.upper() if self.kind == "word" else self.text
+        """The text of words in upper case, to compare it with keywords; of any other token, its text."""
+        return " ".join(self.text.upper().split()) if self.kind in ("word", "phrase") else self.text
 
     @property
     def is_name(self) -> bool:
@@ -137,6 +136,13 @@ class Tokens:
     def _ahead(self, steps: int = 1) -> str:
         return self._tokens[min(self._at + steps, len(self._tokens) - 1)].upper
 
+    def _next(self, *words: str) -> int:
+        """Return where one of some words stands next outside of parentheses, or where those around it end."""
+        at = self._at
+        while self._tokens[at].upper not in (*words, ")", ""):
+            at = self._closing.get(at, at) + 1
+        return at
+
     def _sql(self, first: int, behind: int) -> str:
         """Return what SQLite is given for some words."""
         return " ".join(token.sql for token in self._tokens[first:behind] if token.sql)
@@ -157,14 +163,14 @@ class Tokens:
 
     def _take(self, *words: str) -> str:
         """Return the next word if it is one of these, and go behind it; else ""."""
-        if self._token.kind in ("word", "sign") and self._token.upper in words:
+        if self._token.kind in ("word", "phrase", "sign") and self._token.upper in words:
             self._at += 1
             return self._last.upper
         return ""
 
-    def _need(self, word: str, where: str = "") -> None:
+    def _need(self, word: str) -> None:
         if not self._take(word):
-            raise self._unexpected(f"{word}{where}")
+            raise self._unexpected(word)
 
     def _unexpected(self, expected: str) -> ProtocolError:
         found = self._source[self._token.start : self._token.start + MAX_SHOWN]
@@ -183,27 +189,16 @@ class Tokens:
         token.sql = quote(token.name)
         return token.name
 
-    def _separated(self, read: Callable[[], _Read]) -> list[_Read]:
-        """Return what `read` takes between commas, at least once."""
-        found = [read()]
-        while self._take(","):
-            found.append(read())
-        return found
-
-    def _parenthesized(self, read: Callable[[], _Read]) -> list[_Read]:
-        """Return what `read` takes between commas in parentheses."""
-        self._need("(")
-        found = self._separated(read) if self._token.text != ")" else []
-        self._need(")")
-        return found
-
-    def _chain(self) -> list[Token]:
-        """Take names that dots join."""
+    def _chain(self) -> list[str]:
+        """Take names that dots join; a reference is one name, and the table behind it others."""
         if not self._token.is_name and self._token.kind != "reference":
             raise self._unexpected("a table")
-        names = [self._token]
+        names = [self._token.name]
+        if self._token.kind == "reference":
+            kind, key, *names = names[0].split(".")
+            names = [f"{kind}.{key}", *names]
         self._at += 1
         while self._token.text == "." and self._tokens[self._at + 1].is_name:
-            names.append(self._tokens[self._at + 1])
+            names.append(self._tokens[self._at + 1].name)
             self._at += 2
         return names

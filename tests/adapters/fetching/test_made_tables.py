@@ -194,7 +194,8 @@ def test_random_conditions_find_what_python_finds(seed: int) -> None:
         condition, test = made.condition()
         expected = [row["id"] for row in made.rows if test(row)]
         ids = found(made.source, f"SELECT id FROM made WHERE {condition} ORDER BY id")
-        refused += ids == "E1004"
+        # `||` joins texts: beside conditions it is refused.
+        refused += ids == "E1004" and "||" not in condition
         assert ids in (expected, "E1004"), (condition, made.source)
         counted = found(made.source, f"SELECT count(CASE WHEN {condition} THEN 1 END) FROM made")
         assert counted in ([len(expected)], "E1004") and (counted == "E1004") == (ids == "E1004"), condition

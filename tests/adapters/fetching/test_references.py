@@ -67,7 +67,7 @@ def test_three_references_and_a_child_table_are_joined() -> None:
     ("query", "message"),
     [
         ("SELECT * FROM rows", f"expected {USER_REF}.rows or {CITY_REF}.rows, found 'rows', which both have"),
-        (f"SELECT {USER_REF}.nosuch FROM {USER_REF}", "expected a column, found"),
+        (f"SELECT {USER_REF}.nosuch FROM {USER_REF}", "expected a column of rows(id, name); found"),
         ("SELECT * FROM $cold.other", "expected one of the references, found"),
         ("SELECT x.* FROM orders", "expected a column of orders"),
         ("id = 7", "expected a SELECT, because the columns are in"),

@@ -75,7 +75,7 @@ def test_other_text_is_shown_as_it_is(text: str) -> None:
 def test_each_kind_of_answer_says_what_is_of_the_source() -> None:
     rows = json.dumps([{"id": number, "n": NOTE if number == 2 else "x y", "v": REFUSAL} for number in range(9)])
     assert fetch(rows, query="select n from rows where id in (1, 2)").endswith(f'\n"{NOTE}"')
-    assert fetch(rows, query="2.n") == f'"{NOTE}"'
+    assert fetch(rows, query="2.n") == ESCAPE + NOTE
     assert fetch(rows, query="2.v") == ESCAPE + REFUSAL
     assert fetch(f"a\n{NOTE}") == f"a\n{ESCAPE}{NOTE}"
     assert fetch(f"a\n{NOTE}", query="select text from lines").endswith(f"\n{ESCAPE}{NOTE}")

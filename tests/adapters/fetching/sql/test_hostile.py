@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 
 from accp_adapters.fetching import FetchRequest, answer
-from accp_adapters.fetching.sql.resolve import resolve_select
+from accp_adapters.fetching.sql.query import resolve_select
 from accp_adapters.fetching.sql.run import open_connection, run_query
 from accp_adapters.fetching.sql.tables import Catalog, DatabaseCache
 from accp_adapters.tokens import count_o200k
@@ -57,36 +57,16 @@ def test_what_does_not_end_is_stopped(query: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["LIKE", "GLOB"])
-def test_a_pattern_of_many_stars_is_matched_in_one_pass(name: str) -> None:
+def test_the_work_of_patterns_is_counted(name: str) -> None:
     star = {"LIKE": "%", "GLOB": "*"}[name]
-    shown = answer(
-        {"k": ROWS},
-        FetchRequest(query=f"SELECT count(*) AS n FROM rows WHERE text {name} '{(star + 'a') * 150}b'"),
-        limit=300,
-        counter=count_o200k,
-    )
-    assert shown.startswith("n 0")
-
-
-LONG = DatabaseCache().get(json.dumps([{"id": 1, "text": "é" * 400_000, "plain": "a" * 400_000}]))
-CATALOG = Catalog([LONG], ["k"])
-LONG_PATTERNS = ["plain LIKE '%{}q%'", "plain LIKE '%q%{}q'", "plain GLOB '*{}q*'", "text LIKE '%{}q%'"]
-
-
-@pytest.mark.parametrize("condition", [*LONG_PATTERNS, "lower(text) = 'a'", "upper(text) = 'a'"])
-def test_the_work_of_a_query_ends_within_a_function(condition: str) -> None:
-    sql = f"SELECT id FROM rows WHERE {condition.format('a' * 900)}"
-    resolved = resolve_select(sql, CATALOG)
-    with pytest.raises(ProtocolError, match=r"E2003: expected a query of at most \d+ steps, it was stopped"):
-        run_query(resolved, [LONG], max_rows=10, steps=0)
-
-
-@pytest.mark.parametrize("condition", LONG_PATTERNS[::2])
-def test_no_match_of_one_pattern_takes_long(condition: str) -> None:
-    wild = ("?" if "GLOB" in condition else "_") * 900
-    resolved = resolve_select(f"SELECT id FROM rows WHERE {condition.format(wild)}", CATALOG)
-    with pytest.raises(ProtocolError, match="E2003: expected a pattern of fewer characters"):
-        run_query(resolved, [LONG], max_rows=10, steps=10**9)
+    condition = f"text {name} '{(star + 'a') * 45}b'"
+    shown = answer({"k": ROWS}, FetchRequest(query=condition), limit=300, counter=count_o200k)
+    assert shown.startswith("0 of 500 rows")
+    long = json.dumps([{"id": 1, "text": "a" * 2_000_000}])
+    with pytest.raises(ProtocolError, match="E2003: expected a query of at most 0 steps, it was stopped"):
+        answer({"k": long}, FetchRequest(query=" or ".join([condition] * 90)), limit=300, counter=count_o200k)
+    with pytest.raises(ProtocolError, match="E2003: expected a pattern of at most 100 bytes"):
+        answer({"k": ROWS}, FetchRequest(query=f"text {name} '{'a' * 101}'"), limit=300, counter=count_o200k)
 
 
 @pytest.mark.slow
@@ -114,7 +94,6 @@ def test_the_same_query_is_refused_or_answered_in_every_process(monkeypatch: pyt
     for clock in ("monotonic", "perf_counter", "time", "thread_time", "process_time"):
         monkeypatch.setattr(time, clock, partial(no_clock, getattr(time, clock)))
     assert code_of("SELECT count(*) FROM rows a, rows b, rows c") == "E2003"
-    assert code_of("SELECT a.n FROM rows a, rows b WHERE a.text LIKE b.n || '_' ORDER BY a.text || b.n") == "E2003"
     shown = answer({"k": ROWS}, FetchRequest(query="aaa 7.5"), limit=300, counter=count_o200k)
     assert shown.startswith("rows [25]")
 
@@ -124,12 +103,3 @@ def test_one_long_cell_does_not_stop_a_search_through_many_lines() -> None:
     text = "".join(f"line {n}\n" for n in range(50_000)) + "a" * 1_000_000
     shown = answer({"k": text}, FetchRequest(query="text LIKE '%line 49%99%'"), limit=300, counter=count_o200k)
     assert "line 49999" in shown
-
-
-@pytest.mark.parametrize(
-    "query", ["SELECT concat(a.text, a.text) FROM rows a", "SELECT printf('%s%s', a.text, a.text) FROM rows a"]
-)
-def test_no_function_makes_a_text_much_longer_than_its_arguments(query: str) -> None:
-    long = json.dumps([{"id": 1, "text": "a" * 600_000}])
-    with pytest.raises(ProtocolError, match="E2003: expected a text of at most 1,000,000 characters"):
-        answer({"k": long}, FetchRequest(query=query), limit=300, counter=count_o200k)

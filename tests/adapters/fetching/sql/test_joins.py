@@ -51,26 +51,6 @@ NESTED = json.dumps(
         ]
     }
 )
-LOTS = [{"items_row": 2, "lot": 10, "orders.items.sku": "S0", "orders.items.orders_id": 1, "orders.title": "order 1"}]
-
-
-@pytest.mark.parametrize(
-    ("query", "rows"),
-    [
-        ("SELECT * FROM items WHERE sku = 'S1'", [
-            {"orders_id": 0, "_row": 1, "sku": "S1", "orders.title": "order 0"},
-            {"orders_id": 1, "_row": 3, "sku": "S1", "orders.title": "order 1"},
-        ]),
-        ("SELECT * FROM lots WHERE lot = 10", LOTS),
-        ("SELECT l.* FROM lots AS l WHERE l.lot BETWEEN 8 AND 10 ORDER BY lot LIMIT 1", LOTS),
-        ("SELECT i.*, title FROM orders, items AS i WHERE id = orders_id AND _row = 3", [
-            {"orders_id": 1, "_row": 3, "sku": "S1", "title": "order 1"}
-        ]),
-        ("SELECT DISTINCT * FROM items WHERE _row = 0", [{"orders_id": 0, "_row": 0, "sku": "S0"}]),
-    ],
-)  # fmt: skip
-def test_rows_of_a_child_table_carry_the_names_of_the_rows_that_hold_them(query: str, rows: list[object]) -> None:
-    assert value_at(NESTED, query) == rows
 
 
 def test_a_condition_of_a_child_table_names_all_rows_above() -> None:

@@ -1,0 +1,663 @@
+"""Read a query as models write it, and give SQLite its words: names as the tables have them, texts in quotes.
+
+SQLite takes a name in double quotes that it does not know for a text, has every text above every number, and knows
+neither `customer.name` as one column nor `status = returned`. So each name is found; a text beside a column is read
+as its cells are ("03/04/2026" is a day, "$1,200" a number); and what can only be answered wrongly is refused with the
+way out: a column of texts beside a number, or added; a moment beside a text that is none. The words that need it are
+changed where they stand. All others are SQLite's to read, and mean what its documentation says.
+
+Only expressions are read. What stands between them, and where a name is valid, is SQLite's to know. Here a name is
+whatever it may be anywhere in the query: a column of a table behind FROM, or what stands before an AS. If these are of
+unlike kinds, or only a row tells the kind, as for `json_extract`, each value is checked when the query runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Final
+
+from accp_adapters.fetching.sql.functions import CALLS, TABLE_FUNCTIONS
+from accp_adapters.fetching.sql.operands import (
+    CONDITION,
+    EQUALS,
+    ComparedColumn,
+    Expr,
+    Operands,
+    ResolvedQuery,
+    name_of_kind,
+    spelling_of,
+    union,
+)
+from accp_adapters.fetching.sql.tables import (
+    Catalog,
+    NamedTable,
+    StoredColumn,
+    find_name,
+    quote,
+    quoted_name,
+    refuse,
+    sql_text,
+)
+from accp_adapters.fetching.sql.tokens import Token
+from accp_core.errors import ProtocolError
+from accp_core.references import find_references
+from accp_core.tables.values import Kind
+
+__all__ = ["ComparedColumn", "ResolvedQuery", "place", "resolve_condition", "resolve_select"]
+
+_COMPOUND: Final = ("UNION", "UNION ALL", "EXCEPT", "INTERSECT")
+_ENDS_FROM: Final = frozenset(("SELECT", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", *_COMPOUND))
+_BETWEEN: Final = _ENDS_FROM | frozenset(
+    [
+        "ALL",
+        "AND",
+        "AS",
+        "ASC",
+        "BETWEEN",
+        "CURRENT",
+        "DESC",
+        "DISTINCT",
+        "ELSE",
+        "END",
+        "FIRST",
+        "FOLLOWING",
+        "FROM",
+        "GROUPS",
+        "LAST",
+        "MATERIALIZED",
+        "NULLS",
+        "OFFSET",
+        "ON",
+        "OVER",
+        "PRECEDING",
+        "RANGE",
+        "RECURSIVE",
+        "ROW",
+        "ROWS",
+        "THEN",
+        "UNBOUNDED",
+        "USING",
+        "WHEN",
+        "WITH",
+    ]
+)
+"""The words between expressions, where they name nothing."""
+_NO_CLAUSE: Final = frozenset(("ALL", "AND", "ASC", "DESC", "DISTINCT"))
+
+_ORDERS: Final = ("<", ">", "<=", ">=")
+_PATTERNS: Final = ("LIKE", "NOT LIKE", "NOT ILIKE", "GLOB", "NOT GLOB")
+_LISTS: Final = ("IN", "NOT IN")
+_RANGES: Final = ("BETWEEN", "NOT BETWEEN")
+_NULL_TESTS: Final = ("ISNULL", "NOTNULL", "NOT NULL")
+_ENDLESS: Final = ("REGEXP", "MATCH", "RLIKE")
+_LEVELS: Final = (
+    ("OR",), ("AND",), (), (*EQUALS, *_PATTERNS, *_LISTS, *_RANGES, *_NULL_TESTS, *_ENDLESS), _ORDERS,
+    ("&", "|", "<<", ">>", "+", "-"), ("*", "/", "%"), ("||", "->", "->>"), ("COLLATE",), (),
+)  # fmt: skip
+_BINDS: Final = {word: level for level, words in enumerate(_LEVELS) for word in words}
+"""How tightly each operator binds."""
+_NEGATION, _ADDITION, _CONCATENATION, _UNARY = 2, 5, 7, 9
+
+_QUOTED: Final = ("quoted",)
+"""The words that are a text behind THEN or in a call of several arguments, if they name nothing."""
+_ANY_TEXT: Final = ("quoted", "word", "bare")
+"""Those beside something that is compared."""
+_BARE_TEXT: Final = re.compile(r"[^\s,()'\"`;]+")
+_CONSTANTS: Final = {
+    "NULL": (Kind.NOTHING, "NULL"), "NONE": (Kind.NOTHING, "NULL"),
+    "TRUE": (Kind.BOOLEAN, "1"), "FALSE": (Kind.BOOLEAN, "0"),
+}  # fmt: skip
+
+_PRESENT: Final = frozenset(("CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP"))
+_FORMS: Final = {"date": "date", "time": "clock", "datetime": "datetime"}
+"""The forms of the moments that functions give; those of other forms have no order beside them."""
+_OF_JSON: Final = ("key", "value", "type", "atom", "fullkey", "path")
+"""The columns of json_each and json_tree."""
+_SOME: Final = "count, sum, avg, min, max, total, round, substr, instr, lower, coalesce, json_extract, strftime"
+_GIVES: Final = {
+    "adds": Kind.NUMBER, "counts": Kind.NUMBER, "writes": Kind.TEXT, "dates": Kind.MOMENT, "tests": Kind.BOOLEAN,
+}  # fmt: skip
+_CASTS: Final = {
+    **dict.fromkeys(("INTEGER", "INT", "REAL", "NUMERIC", "FLOAT", "DOUBLE", "DECIMAL", "BIGINT"), Kind.NUMBER),
+    **dict.fromkeys(("TEXT", "VARCHAR", "CHAR"), Kind.TEXT),
+}
+
+
+def resolve_select(query: str, catalog: Catalog) -> ResolvedQuery:
+    """Return a SELECT as SQLite is to run it.
+
+    Raises:
+        ProtocolError: E1004, it is not understood, or a table, column or function is unknown or ambiguous; E2003, the
+            query is too long.
+    """
+    # A name may stand before the AS that gives it.
+    first = _Parser(query, catalog, None)
+    first.whole_select()
+    return _Parser(query, catalog, first.given).whole_select()
+
+
+def resolve_condition(query: str, table: NamedTable, catalog: Catalog) -> ResolvedQuery:
+    """Return the SELECT of the rows of `table` that meet conditions, or of some columns of them.
+
+    Args:
+        query: Conditions, and names of columns to show, between commas; no name: all.
+        table: The table.
+        catalog: The tables of the query.
+
+    Raises:
+        ProtocolError: E1004, a part is neither; E2003, it is too long.
+    """
+    return _Parser(query, catalog, {}).whole_condition(table)
+
+
+class _Parser(Operands):
+    """One walk through a query, which changes its words where they stand."""
+
+    def __init__(self, source: str, catalog: Catalog, given: Mapping[str, list[Expr]] | None) -> None:
+        """Begin; `given` is what stands before each AS, by the name behind it; None: that is to be found first."""
+        super().__init__(source, is_checked=given is not None)
+        self._catalog = catalog
+        self._given = given
+        self.given: dict[str, list[Expr]] = defaultdict(list)
+        self._known: dict[str, dict[str, list[Expr]]] = defaultdict(dict)
+        """For each name without regard to case, alone and behind its table, what it is for SQLite, and its values."""
+        self._tables: dict[str, str] = {}
+        """The aliases of what stands behind FROM, by the names that mean it."""
+        self._is_condition = False
+        self._texts: Sequence[str] = ()
+        """The kinds of words that are texts where they name nothing."""
+        nested = sum(word in ("SELECT", "WITH") for word in self.query.words)
+        # The columns of a compound query are what all of its parts have in one place.
+        self._is_certain = not self.query.has(*_COMPOUND) or nested == sum(map(self.query.words.count, _COMPOUND)) + 1
+
+    def whole_select(self) -> ResolvedQuery:
+        """Return the whole query."""
+        self._find_tables()
+        self._group()
+        if self._token.kind != "end":
+            raise self._unexpected("the end of the query")
+        self.query.sql = self._sql(0, len(self._tokens))
+        return self.query
+
+    def whole_condition(self, table: NamedTable) -> ResolvedQuery:
+        """Return the rows of a table that meet all conditions."""
+        columns: list[str] = []
+        conditions: list[str] = []
+        self._is_condition = True
+        self._add_table(table, table.name)
+        if self.query.has("SELECT"):
+            self._find_tables()
+        while self._token.kind != "end":
+            start, behind = self._at, self._next(",")
+            part = self._written(start, behind).strip('"`') if behind > start else ""
+            names = find_name(part, table.columns)
+            if len(names) == 1:
+                columns += names
+                self._at = behind
+            elif part and self._read().kind is not Kind.BOOLEAN and self._at == behind:
+                raise self._unknown(part, "a column or a condition")
+            elif part:
+                conditions.append(f"({self._sql(start, self._at)})")
+            if not self._take(",") and self._token.kind != "end":
+                raise self._unexpected("AND, OR or the end of the condition")
+        joins, of_parents = ("", "") if columns else _join_parents(table, self._catalog)
+        shown = ", ".join(f"{quote(table.name)}.{quote(name)}" for name in columns or table.stored.own_columns)
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        self.query.sql = f"SELECT {shown}{of_parents} FROM {place(table)} AS {quote(table.name)}{joins}{where}"
+        self.query.shows_rows, self.query.words = not columns, ["SELECT", *self.query.words]
+        return self.query
+
+    # What stands between expressions.
+
+    def _find_tables(self) -> None:
+        """Find what stands behind FROM, and the names that the query gives it; nothing of this is an expression."""
+        expects, levels = False, [(False, False)]
+        while self._token.kind != "end":
+            word, start = self._token.upper, self._at
+            is_list, _ = levels[-1]
+            self._at += 1
+            if word == "(":
+                is_function = self._tokens[start - 1].text.lower() in TABLE_FUNCTIONS
+                levels.append((expects and self._token.upper not in ("SELECT", "WITH") and not is_function, expects))
+                expects, _ = levels[-1]
+            elif word == ")" and len(levels) > 1:
+                if levels.pop()[1] and (alias := self._alias()):
+                    self._tables[alias.casefold()] = alias
+            elif expects and word.lower() in TABLE_FUNCTIONS and self._token.text == "(":
+                self._tables[word.lower()] = word.lower()
+                for name in _OF_JSON:
+                    self._know(name, "", Expr())
+            elif self._is_with(start):
+                self._with(start)
+            elif expects and self._tokens[start].kind in ("word", "quoted", "reference"):
+                self._at, expects = start, False
+                self._table()
+            else:
+                is_list = word == "FROM" or word.endswith("JOIN") or (is_list and word not in _ENDS_FROM)
+                levels[-1] = (is_list, levels[-1][1])
+                expects = is_list and (word in (",", "FROM") or word.endswith("JOIN"))
+        self._at = 0
+
+    def _is_with(self, start: int) -> bool:
+        behind = self._closing.get(start + 1, start) + 1
+        words = [token.upper for token in self._tokens[behind : behind + 2]]
+        return self._tokens[start].is_name and words == ["AS", "("]
+
+    def _with(self, start: int) -> None:
+        """Take the name of a query of WITH, and those of its columns."""
+        behind = self._closing.get(start + 1, start) + 1
+        for token in (each for each in self._tokens[start:behind] if each.is_name):
+            token.sql = quote(token.name)
+            self._know(token.name, "", Expr())
+        name = self._tokens[start].name
+        self._tables[name.casefold()] = name
+        self._skip(start, behind)
+
+    def _skip(self, start: int, behind: int) -> None:
+        for token in self._tokens[start:behind]:
+            token.kind = "skipped"
+        self._at = behind
+
+    def _table(self) -> None:
+        start, written = self._at, ".".join(self._chain())
+        behind = self._at
+        alias = self._alias()
+        if written.casefold() in self._tables and not find_references(written):
+            self._tables[(alias or written).casefold()] = alias or written
+            self._skip(start, self._at)
+            return
+        table = self._find_table(written)
+        self._add_table(table, alias or table.name)
+        after, self._at = self._at, behind
+        self._replace(start, place(table) + f" AS {quote(table.name)}" * (after == behind))
+        self._skip(start, after)
+
+    def _find_table(self, written: str) -> NamedTable:
+        """Return the table that `orders`, `$cold.…`, or `$cold.….orders` is; an array may have such a name itself."""
+        catalog = self._catalog
+        if any(table.name == written for table in catalog.tables):
+            return catalog.find(written)
+        if keys := find_references(written):
+            return catalog.find(written.partition(keys[0])[2].strip("./ "), keys[0])
+        return catalog.find("", written[1:]) if written.startswith("$cold.") else catalog.find(written)
+
+    def _alias(self) -> str:
+        start = self._at
+        if self._take("AS") or (self._token.is_name and self._token.upper not in _BETWEEN):
+            name = self._name()
+            self._skip(start, self._at)
+            return name
+        return ""
+
+    def _add_table(self, table: NamedTable, alias: str) -> None:
+        key = self._catalog.key_of(table)
+        self.query.tables.append(table)
+        self._tables[alias.casefold()] = alias
+        for qualifier in (table.name, key, f"${key}", f"{key}.{table.name}"):
+            self._tables.setdefault(qualifier.casefold(), alias)
+        for name, stored in table.stored.columns.items():
+            self._know(name, alias, Expr(kind=stored.kind, columns=(ComparedColumn(table, name),), name=name))
+
+    def _know(self, name: str, alias: str, expr: Expr) -> None:
+        sql = f"{quote(alias)}.{quote(name)}" if alias else quote(name)
+        for written in (name, f"{alias}.{name}")[: 1 + bool(alias)]:
+            self._known[written.casefold()].setdefault(sql, []).append(expr)
+
+    def _group(self, texts: Sequence[str] = (), end: str = "") -> list[tuple[str, Expr]]:
+        """Take expressions, and the words between them, up to `end` or the end of the parentheses around them.
+
+        Returns:
+            Each expression behind the word that begins its clause: SELECT, WHERE, THEN, or "" for none.
+        """
+        self._within()
+        found: list[tuple[str, Expr]] = []
+        clause, is_behind = "", False
+        while self._token.kind == "skipped" or self._token.text not in (")", ""):
+            word = self._token.upper
+            is_name = not is_behind and (word.casefold() in self._known or self._ahead() == ".")
+            if self._token.kind == "skipped" or word == "," or (word == "*" and not is_behind):
+                self.query.shows_rows |= word == "*" and clause == "SELECT" and self._depth == 1
+                self._at += 1
+                is_behind = False
+            elif word in _BETWEEN and self._token.kind in ("word", "phrase") and not is_name:
+                if word == end:
+                    break
+                clause = clause if word in _NO_CLAUSE else word
+                self._at += 1
+                is_behind = word in ("ASC", "DESC")
+            elif self._token.kind == "phrase" and word.endswith("JOIN"):
+                self._at += 1
+            else:
+                found.append((clause, self._item() if clause == "SELECT" else self._read(0, texts)))
+                is_behind = True
+                if clause == "ORDER BY":
+                    self._use(found[-1][1])
+        self._depth -= 1
+        return found
+
+    def _item(self) -> Expr:
+        """Take a column of the result."""
+        start, expr = self._at, self._read()
+        name = self._written(start, self._at).replace("`", "").replace('"', "")
+        if self._take("AS") or (self._token.is_name and self._token.upper not in _BETWEEN):
+            name = self._name()
+        elif expr.name or expr == Expr(start, self._at):
+            return expr
+        else:
+            self._last.sql += f" AS {quote(name)}"
+        self.given[name.casefold()].append(replace(expr, text=None, literal=None, name=name))
+        return expr
+
+    # Names.
+
+    def _named_value(self) -> Expr:
+        start, first = self._at, self._token
+        may_be_text = first.kind in self._texts
+        names = [first.text] if first.kind == "bare" else self._chain()
+        if first.kind == "bare":
+            return self._bare_text()
+        if self._token.text == "." and self._ahead() == "*":
+            return self._star(start, ".".join(names))
+        if found := self._find(".".join(names), exact=may_be_text):
+            sql, expr = found
+            self._replace(start, sql)
+            self.query.names.add(expr.name)
+            return expr if self._is_certain else replace(expr, kind=None)
+        if len(names) == 1 and first.upper in _CONSTANTS:
+            kind, first.sql = _CONSTANTS[first.upper]
+            return Expr(kind=kind, literal=first)
+        if may_be_text:
+            self._at = start
+            return self._bare_text()
+        if self._given is None:
+            return Expr()
+        raise self._unknown(".".join(names))
+
+    def _star(self, start: int, qualifier: str) -> Expr:
+        """Take `orders.*`."""
+        self._at += 2
+        if qualifier.casefold() not in self._tables:
+            raise self._unknown(qualifier)
+        self._replace(start, f"{quote(self._tables[qualifier.casefold()])}.*")
+        self.query.shows_rows |= self._depth <= 2
+        return Expr()
+
+    def _bare_text(self) -> Expr:
+        """Take a text without quotes: a word, and in a condition all words up to AND, OR or a sign."""
+        start, first = self._at, self._token
+        run = None if first.kind == "quoted" else _BARE_TEXT.match(self._source, first.start)
+        end = max(run.end() if run else 0, first.end)
+        self._at += 1
+        while self._token.start < end or (self._is_condition and run and self._goes_on()):
+            end = max(end, self._token.end)
+            self._at += 1
+        text = self._source[first.start : end] if run else first.name
+        self._replace(start, sql_text(text))
+        return Expr(kind=Kind.TEXT, literal=first, text=text)
+
+    def _goes_on(self) -> bool:
+        return self._token.kind in ("word", "number", "bare") and self._token.upper not in {*_BINDS, "NOT"}
+
+    def _find(self, written: str, *, exact: bool) -> tuple[str, Expr] | None:
+        """Return for SQLite what a name is, and what its values are; None: nothing has such a name."""
+        folded = written.casefold()
+        given = self._given or {}
+        if folded in self._known or folded in given:
+            found = self._known.get(folded) or {quote(given[folded][0].name): []}
+            return self._one_of_named(written, found, given.get(folded, ()))
+        qualifier = next((each for each in self._tables if folded.startswith(f"{each}.")), "")
+        if qualifier and (inner := self._find(written[len(qualifier) + 1 :], exact=True)):
+            _, expr = inner
+            return f"{quote(self._tables[qualifier])}.{quote(expr.name)}", expr
+        names = [] if exact else find_name(written, list(self._known))
+        if not names or any(self._catalog.has_child(table, written) for table in self.query.tables):
+            return None
+        return self._one_of_named(written, {sql: each for name in names for sql, each in self._known[name].items()}, ())
+
+    def _one_of_named(
+        self, written: str, found: Mapping[str, Iterable[Expr]], given: Iterable[Expr]
+    ) -> tuple[str, Expr]:
+        """Return the one that is meant of several, which must all have one name."""
+        exprs = [*(expr for each in found.values() for expr in each), *given]
+        names = dict.fromkeys(expr.name or written for expr in exprs)
+        if len(names) > 1:
+            raise refuse(f"expected one of {', '.join(sorted(map(quoted_name, names)))}; found {written!r}")
+        (name,) = names
+        # A result may have the name, too; in one SELECT, the alias tells a column from one of json_each.
+        is_one = len(found) == 1 and not given and self.query.words.count("SELECT") <= 1
+        sql = next(iter(found)) if is_one or "." in written else quote(name)
+        return sql, replace(union(exprs), name=name)
+
+    def _unknown(self, name: str, what: str = "a column") -> Exception:
+        return self._catalog.unknown_column(name, self.query.tables, what)
+
+    # Expressions, by how tightly their operators bind.
+
+    def _read(self, level: int = 0, texts: Sequence[str] = ()) -> Expr:
+        """Take an expression whose operators bind at least as `level` does.
+
+        Args:
+            level: The place in `_LEVELS`.
+            texts: The kinds of words that are texts in it if they name nothing.
+        """
+        self._within()
+        before, self._texts = self._texts, texts
+        start = self._at
+        found = replace(self._prefix(level), first=start, behind=self._at)
+        while self._token.kind in ("word", "phrase", "sign") and _BINDS.get(self._token.upper, -1) >= level:
+            self._at += 1
+            found = replace(self._operator(found, self._last), first=start, behind=self._at)
+        self._texts = before
+        self._depth -= 1
+        return found
+
+    def _prefix(self, level: int) -> Expr:
+        word = self._token.upper
+        if word == "NOT" and level <= _NEGATION:
+            self._at += 1
+            self._read(_NEGATION)
+            return CONDITION
+        if self._take("-", "+", "~"):
+            inner = self._read(_UNARY)
+            self._check_number(inner, word)
+            return Expr(kind=Kind.NUMBER, literal=inner.literal)
+        return self._primary()
+
+    def _primary(self) -> Expr:
+        token, word = self._token, self._token.upper
+        if token.text == "(":
+            return self._parenthesis()
+        if token.kind in ("string", "number"):
+            self._at += 1
+            is_text = token.kind == "string"
+            return Expr(kind=Kind.TEXT if is_text else Kind.NUMBER, literal=token, text=token.name if is_text else None)
+        if word in _PRESENT:
+            raise _refuse_present_time(token.text)
+        if token.kind == "word" and word == "CASE":
+            return self._case()
+        if token.kind == "word" and self._ahead() == "(":
+            return self._call()
+        if token.is_name or token.kind == "reference" or token.kind in self._texts:
+            return self._named_value()
+        raise self._unexpected("a column or a value")
+
+    def _parenthesis(self) -> Expr:
+        is_list = self._last.upper == "USING"
+        found = self._parenthesized(self._texts)
+        selected = [expr for clause, expr in found if clause == "SELECT"]
+        if len(found) > 1 and not selected and not is_list:
+            raise refuse("expected one value in parentheses, found several; write a = 1 AND b = 2")
+        if is_list and any(expr.kind is None for _, expr in found):
+            raise refuse("expected columns of one kind behind USING, found others; compare CAST(…) of both behind ON")
+        return replace(union(selected), name="") if selected else found[0][1] if found else Expr()
+
+    def _parenthesized(self, texts: Sequence[str] = ()) -> list[tuple[str, Expr]]:
+        self._need("(")
+        found = self._group(texts)
+        self._need(")")
+        return found
+
+    def _case(self) -> Expr:
+        self._at += 1
+        found = self._group(_QUOTED, "END")
+        self._need("END")
+        base = next((expr for clause, expr in found if not clause), None)
+        for expr in (expr for clause, expr in found if clause == "WHEN" and base):
+            assert base is not None
+            self._check_pair(base, expr, "=")
+        return self._one_of([expr for clause, expr in found if clause in ("THEN", "ELSE")])
+
+    def _one_of(self, parts: Sequence[Expr]) -> Expr:
+        """Return what the value of one of some expressions is, and have texts among them read as the others are."""
+        known = union([part for part in parts if part.text is None])
+        return union([known, *(self._fit(part, known) for part in parts if part.text is not None)])
+
+    def _call(self) -> Expr:
+        name = self._token.text.lower()
+        if name not in CALLS and name not in TABLE_FUNCTIONS:
+            raise refuse(f"expected a function of SQLite that reads, such as {_SOME}; found {self._token.text!r}")
+        self._at += 1
+        if name == "cast":
+            return self._cast()
+        self._at += 1
+        texts = _QUOTED if self._tokens[self._next(",")].text == "," else ()
+        self._at -= 1
+        found = self._called(name, [expr for _, expr in self._parenthesized(texts)])
+        while self._token.upper in ("FILTER", "OVER") and self._ahead() == "(":
+            self._at += 1
+            self._parenthesized()
+        return found
+
+    def _called(self, name: str, arguments: Sequence[Expr]) -> Expr:
+        group = CALLS.get(name, "")
+        told = [(each.text or "").strip().casefold() for each in arguments]
+        is_date = name in (*_FORMS, "julianday", "strftime", "unixepoch")
+        if is_date and (len(told) <= (name == "strftime") or "now" in told):
+            raise _refuse_present_time(f"{name}('now')")
+        for each in arguments[:1] if group == "adds" else ():
+            self._check_number(each, name)
+        if name in ("max", "min", "nullif"):
+            self._use(*arguments)
+            for one, other in pairwise(arguments):
+                self._check_pair(one, other, "<")
+        if group in ("chooses", "looks"):
+            return self._one_of(arguments[name == "iif" : 1 if group == "looks" else None])
+        return Expr(kind=_GIVES.get(group), form=_FORMS.get(name, ""))
+
+    def _cast(self) -> Expr:
+        self._need("(")
+        inner = self._read()
+        self._need("AS")
+        kind = _CASTS.get(self._token.upper)
+        if kind is None:
+            raise self._unexpected("CAST(… AS INTEGER), REAL or TEXT")
+        self._at = self._next() + 1
+        if kind is Kind.NUMBER:
+            self._use(inner)
+        return Expr(kind=kind)
+
+    def _operator(self, left: Expr, operator: Token) -> Expr:
+        """Take the other operand of an operator, which was taken."""
+        word, level = operator.upper, _BINDS[operator.upper]
+        if level < _NEGATION:
+            self._read(level + 1)
+        elif level < _ADDITION:
+            self._compare(left, operator)
+        elif word == "COLLATE":
+            self._name()
+            return replace(left, name="")
+        elif level < _CONCATENATION:
+            self._check_number(left, word)
+            self._check_number(self._read(level + 1), word)
+            return Expr(kind=Kind.NUMBER)
+        else:
+            right = self._read(level + 1, _QUOTED)
+            if word == "||" and Kind.BOOLEAN in (left.kind, right.kind):
+                raise refuse("expected OR between conditions, found '||', which joins texts")
+            return Expr(kind=Kind.TEXT if word == "||" else None)
+        return CONDITION
+
+    def _compare(self, left: Expr, operator: Token) -> None:
+        word = operator.upper
+        self._compared(left)
+        if word in _ENDLESS:
+            # An expression may take time without end.
+            raise refuse(f"expected LIKE '%a%', GLOB '*a[0-9]*', OR or words, found {word!r}")
+        if word in _RANGES:
+            low = self._read(_ADDITION, _ANY_TEXT)
+            self._need("AND")
+            for end in (low, self._read(_ADDITION, _ANY_TEXT)):
+                self._check_pair(left, end, "<=")
+            self._use(left)
+        elif word in _LISTS:
+            found = self._parenthesized(_ANY_TEXT)
+            selected = [expr for clause, expr in found if clause == "SELECT"]
+            for expr in selected or [expr for _, expr in found]:
+                self._check_pair(left, expr, "=")
+        elif word in _PATTERNS:
+            self._like(left, operator)
+        elif word not in _NULL_TESTS:
+            self._beside(left, operator)
+
+    def _beside(self, left: Expr, operator: Token) -> None:
+        word = operator.upper
+        right = self._read(_BINDS[word] + 1, _ANY_TEXT)
+        if right.kind is Kind.NOTHING and right.literal:
+            operator.sql = {"=": "IS", "!=": "IS NOT"}.get(word, word)
+        self._check_pair(left, right, word)
+        self._compared(left, right.text if word == "=" else None)
+        self._compared(right)
+        if word in _ORDERS:
+            self._use(left, right)
+
+    def _like(self, left: Expr, operator: Token) -> None:
+        operator.sql = operator.upper.replace("ILIKE", "LIKE")
+        self._refuse_tests(operator.sql, left)
+        right = self._read(_BINDS["LIKE"] + 1, _ANY_TEXT)
+        if right.text and not right.text.isascii() and "LIKE" in operator.sql:
+            # SQLite's LIKE ignores the case of ASCII letters only.
+            for each in (left, right):
+                self._enclose(each.first, each.behind, "lower(", ")")
+        if self._token.upper == "ESCAPE":
+            self._at += 1
+            self._read(_ADDITION)
+        column = left.columns[0] if left.name and left.columns else None
+        if column and column.stored.is_spelled and not _fits_values(column.stored, right.text):
+            told = f"{quoted_name(column.column)}, which is of {name_of_kind(column.stored)}"
+            raise refuse(f"expected {spelling_of(column)} {operator.sql} …, found {told}")
+
+
+def place(table: NamedTable) -> str:
+    """Return the name of a table in the connection of a query."""
+    return f"r{table.number}.{quote(table.name)}"
+
+
+def _join_parents(table: NamedTable, catalog: Catalog) -> tuple[str, str]:
+    """Return the joins of a child table with the tables whose rows hold its rows, and the columns that name those.
+
+    Of the parent that is its name or number, and from there on also the key of the next one.
+    """
+    link, child = table.stored.source.parent, quote(table.name)
+    joins, columns, key = "", "", catalog.key_of(table)
+    while link is not None:
+        parent, name = catalog.find(link.table, key), f"accp_parent_{len(joins)}"
+        above = parent.stored.source.parent
+        joins += f" LEFT JOIN {place(parent)} AS {name} ON {name}.{quote(link.key)} = {child}.{quote(link.column)}"
+        names = dict.fromkeys([*parent.stored.source.naming(link.key), *([above.column] if above else [])])
+        columns += "".join(f", {name}.{quote(each)} AS {quote(f'{parent.name}.{each}')}" for each in names)
+        link, child = above, name
+    return joins, columns
+
+
+def _fits_values(stored: StoredColumn, pattern: str | None) -> bool:
+    """Return whether a pattern may be meant of the ISO texts of moments, not of their spellings."""
+    return stored.kind is Kind.MOMENT and bool(pattern and re.match(r"[%*]?\d{4}(-|[%*]$)", pattern))
+
+
+def _refuse_present_time(found: str) -> ProtocolError:
+    """Return the refusal of a query that asks what time it is (E1004)."""
+    return refuse(f"expected a date such as '2026-01-05', found {found!r}: a query has no clock")

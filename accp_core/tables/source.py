@@ -10,7 +10,7 @@ from typing import Any, Final
 from accp_core.documents import BYTE_ORDER_MARK, Document, Literal, Value, read
 from accp_core.documents.grids import GRIDS
 from accp_core.documents.grids.cells import distinct_names, rows_of
-from accp_core.documents.inference import Inference, heading_above, infer_tables, join_sections
+from accp_core.documents.inference import Inference, Section, heading_above, infer_tables, join_sections
 from accp_core.documents.inference.columns import sums_up
 from accp_core.documents.json_forms import JSON_LINES, read_json_text
 from accp_core.documents.omissions import omits_text
@@ -138,11 +138,12 @@ def _opened(document: Document, *, is_cut: bool) -> OpenedText:
     ids = {id(part.value) for part, is_grid in zip(parts, are_grids, strict=True) if is_grid}
     rest = [value for value in found if id(value) not in ids]
     sums = [is_grid and _sums_up(part.value) for part, is_grid in zip(parts, are_grids, strict=True)]
-    grids = join_sections(
-        (_heading_of(document, part.start), part.value[:-1] if is_sum else part.value)
+    sections = join_sections(
+        Section(_heading_of(document, part.start), part.value[:-1] if is_sum else part.value)
         for part, is_grid, is_sum in zip(parts, are_grids, sums, strict=True)
         if is_grid
     )
+    grids = [section.rows for section in sections]
     lines = [text.count("\n", 0, part.end) + 1 for part, is_sum in zip(parts, sums, strict=True) if is_sum]
     return OpenedText(
         value=found[0] if len(found) == 1 else found,
@@ -185,18 +186,14 @@ def _infer(document: Document) -> Inference:
 
 
 def _inferred(document: Document, found: Inference, *, is_cut: bool) -> OpenedText:
-    lines = document.source.split("\n")
-    named = [name_columns(table, lines) for table in found.tables]
-    grids = join_sections(
-        (table.heading, rows_of(distinct_names(each.columns, len(each.columns)), each.rows))
-        for table, each in zip(found.tables, named, strict=True)
-    )
+    named = [name_columns(table) for table in found.tables]
+    grids = [rows_of(distinct_names(names, len(names)), rows) for names, rows, _ in named]
     runs: list[tuple[int, int]] = []
     for number in found.outside:
         is_next = runs and runs[-1][1] == number - 1
         runs[-1:] = [(runs[-1][0], number)] if is_next else [*runs[-1:], (number, number)]
     text, rest = document.source, tuple(runs)
-    if not all(table.is_telling for table in named):
+    if not all(is_telling for *_, is_telling in named):
         return OpenedText(value=text, prose=text, is_cut=is_cut, beside=tuple(grids), outside=rest, how=found.how)
     return OpenedText(
         value=grids[0] if len(grids) == 1 else grids,

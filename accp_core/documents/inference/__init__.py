@@ -1,7 +1,7 @@
 """Tables in any text, by a few rules and by no list of formats.
 
 A reading explains a run of lines as rows, and has a score in bits: how improbable it is that lines that are no table
-agree so well (`cells`). Readings compete for the lines; those chosen must explain most of the text.
+agree so well (`columns`). Readings compete for the lines; those chosen must explain most of the text.
 
     delimited   lines with equally many marks (tab | ; , :), rules and titles between them
     aligned     columns that blanks keep apart, under the words of a header or without one
@@ -16,14 +16,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby, takewhile
-from typing import Final
+from typing import Any, Final
 
-from accp_core.documents.grids.cells import Rows
 from accp_core.documents.inference.columns import (
-    ALIGNED,
-    DELIMITED,
     RULE,
-    Cells,
     Reading,
     is_head,
     read_aligned,
@@ -32,11 +28,7 @@ from accp_core.documents.inference.columns import (
     sums_up,
 )
 from accp_core.documents.inference.records import (
-    ANCHORED,
-    BLOCKS,
-    PAIRS,
-    SETTINGS,
-    TEMPLATE,
+    SECTION,
     fill_blocks,
     key_value,
     read_anchored,
@@ -46,9 +38,8 @@ from accp_core.documents.inference.records import (
     segments_of,
 )
 
-__all__ = ["Inference", "InferredTable", "heading_above", "infer_tables", "join_sections"]
+__all__ = ["Inference", "Section", "heading_above", "infer_tables", "join_sections"]
 
-_ALL_RULES: Final = frozenset({ALIGNED, ANCHORED, BLOCKS, PAIRS, SETTINGS, TEMPLATE, *DELIMITED.values()})
 _MIN_BITS: Final = 18.0
 _MIN_ROW_BITS: Final = 2.5
 """What a reading must have in all, and for each row."""
@@ -58,13 +49,11 @@ _MAX_CODE: Final = 0.3
 """The share of the lines of a reading that may look like code."""
 _TRIED: Final = 16
 """Lines on which a header is tried before all are read below it."""
-_SECTION: Final = "section"
-"""The column of headings."""
 _MAX_CHARS: Final = 4_000_000
 _MAX_LINE: Final = 10_000
 """Characters of a line that may be a row or a header."""
 _SAMPLED: Final = 1_500
-"""Lines of a text from which on samples say whether it is read, and by which rules."""
+"""Lines of a text from which on samples say whether it is read."""
 _SAMPLES: Final = 5
 _MIN_SAMPLES: Final = 2
 """Samples, and those of them that rules must explain."""
@@ -74,36 +63,32 @@ _CODE: Final = re.compile(
 )
 _CODE_ENDS: Final = ("{", "}", ";", ",", "(", "[", "\\")
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r(?=\n|\Z)")
-_BOX: Final = (
-    {ord(sign): "|" for sign in "│┃║┆┇"}
-    | {ord(sign): "-" for sign in "─━═"}
-    | {code: "+" for code in range(0x250C, 0x2580) if chr(code) not in "│┃║┆┇─━═"}
-)
 
 
 @dataclass(frozen=True, slots=True)
-class InferredTable:
-    """A table that rules found in the lines of a text."""
+class Section:
+    """A table in a text, or one of its parts."""
 
-    how: str
-    """How it was read, such as "columns by alignment"."""
-    columns: tuple[str, ...]
-    """The distinct names of its columns."""
-    rows: tuple[Cells, ...]
-    """The texts of the cells; None: the row has none there."""
-    lines: tuple[int, ...]
-    """The number of the first line of each row, from 1."""
     heading: str
     """The line above it that says what it is; empty: there is none, or a column has those of its sections."""
-    is_named: bool
+    rows: list[dict[str, Any]]
+    """The cells by column; None: a row has none there."""
+    is_named: bool = True
     """Whether the text names all columns; else its lines are read as text, too."""
+    how: str = ""
+    """How it was read, such as "columns by alignment"; empty: the text has a grammar."""
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of its columns, of which a row may have fewer."""
+        return max(map(list, self.rows), key=len, default=[])
 
 
 @dataclass(frozen=True, slots=True)
 class Inference:
     """What rules found in a text."""
 
-    tables: tuple[InferredTable, ...] = ()
+    tables: tuple[Section, ...] = ()
     """Its tables in their order."""
     outside: tuple[int, ...] = ()
     """The numbers from 1 of its lines that are in no row and no header: titles, sums, the feet of pages."""
@@ -118,31 +103,14 @@ def infer_tables(text: str) -> Inference:
     """Return the tables of a text; none where they would explain too few of its lines."""
     if "\n" not in text or len(text) > _MAX_CHARS:
         return Inference()
-    source = _lines_of(text)
+    source = _COLOURS.sub("", text).replace("\x0c", " ").split("\n")
     lines = [line if len(line) <= _MAX_LINE else "" for line in source]
-    rules = _ALL_RULES
-    if len(lines) > _SAMPLED:
-        tried = [_explained(part) for part in _samples(lines)]
-        rules = frozenset(each.how for found in tried for each in found)
-        if sum(map(bool, tried)) < _MIN_SAMPLES:
-            return Inference()
-    found = _explained(lines, rules)
-    if not found:
+    if len(lines) > _SAMPLED and sum(map(bool, map(_explained, _samples(lines)))) < _MIN_SAMPLES:
         return Inference()
+    found = _explained(lines)
     covered = _covered(lines, found)
     rest = tuple(number + 1 for number, line in enumerate(source) if line.strip() and number not in covered)
-    tables = (
-        InferredTable(
-            each.how,
-            tuple(each.columns),
-            tuple(each.rows),
-            tuple(number + 1 for number in each.lines),
-            heading,
-            is_named=each.is_headed and "text" not in each.columns,
-        )
-        for each, heading in _merge(lines, found)
-    )
-    return Inference(tuple(tables), rest)
+    return Inference(tuple(join_sections(_sections(lines, found))), rest) if found else Inference()
 
 
 def _samples(lines: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -152,27 +120,16 @@ def _samples(lines: Sequence[str]) -> Iterator[Sequence[str]]:
         yield lines[start : start + size]
 
 
-def _lines_of(text: str) -> list[str]:
-    """Return the lines of a text without colours, boxes as rules and bars."""
-    if "\x1b" in text or "\r" in text:
-        text = _COLOURS.sub("", text)
-    lines = text.replace("\x0c", " ").split("\n")
-    if any(sign in text for sign in "│┃║"):
-        lines = [line.translate(_BOX) for line in lines]
-    return lines
-
-
-def _explained(lines: Sequence[str], rules: frozenset[str] = _ALL_RULES) -> list[Reading]:
+def _explained(lines: Sequence[str]) -> list[Reading]:
     """Return the readings that have most bits together, none where they explain too few of the lines."""
-    chosen = [_without_total(each) for each in _read(lines, rules)]
-    covered = _covered(lines, chosen)
+    chosen = [_without_total(each) for each in _read(lines)]
     filled = sum(1 for line in lines if line.strip())
-    return chosen if len(covered) >= _MIN_SHARE * filled and chosen else []
+    return chosen if len(_covered(lines, chosen)) >= _MIN_SHARE * filled else []
 
 
 def _without_total(reading: Reading) -> Reading:
     """Return a reading without a last row that sums the others up."""
-    if reading.how.startswith("blocks") or not sums_up(reading.rows):
+    if reading.is_of_blocks or not sums_up(reading.rows):
         return reading
     return replace(reading, rows=reading.rows[:-1], lines=reading.lines[:-1])
 
@@ -181,39 +138,76 @@ def _covered(lines: Sequence[str], readings: Iterable[Reading]) -> set[int]:
     """Return the numbers of the lines that rows, headers and rules take."""
     covered: set[int] = set()
     for each in readings:
-        if each.how.startswith("blocks"):
-            covered.update(number for number in range(each.start, each.end) if lines[number].strip())
-            continue
+        first, head = each.end if each.is_of_blocks else each.lines[0], lines[each.start].strip()
         covered.update(each.lines)
-        first = each.lines[0]
-        if each.is_headed:
-            covered.update(number for number in range(each.start, first) if lines[number].strip())
-            head = lines[each.start].strip()
-            covered.update(n for n in range(first, each.end) if lines[n].strip() == head)
-        covered.update(n for n in range(each.start, min(each.end + 1, len(lines))) if RULE.fullmatch(lines[n]))
+        for number in range(each.start, min(each.end + 1, len(lines))):
+            line = lines[number].strip()
+            if line and (RULE.fullmatch(line) or (each.is_headed and (number < first or line == head))):
+                covered.add(number)
     return covered
 
 
-def _read(source: Sequence[str], rules: frozenset[str]) -> list[Reading]:
+def _sections(lines: Sequence[str], readings: Sequence[Reading]) -> Iterator[Section]:
+    end = 0
+    for each in readings:
+        rows = [dict(zip(each.columns, row, strict=True)) for row in each.rows]
+        is_named = each.is_headed and "text" not in each.columns
+        yield Section(heading_above(lines, each.start, end), rows, is_named, each.how)
+        end = each.end
+
+
+def heading_above(lines: Sequence[str], start: int, end: int) -> str:
+    """Return the first line of the paragraph right above a table, behind the line `end`; empty: there is none."""
+    at = start - 1
+    while at >= max(end, start - 3) and not lines[at].strip():
+        at -= 1
+    while at > max(end, start - 3) and lines[at - 1].strip():
+        at -= 1
+    heading = lines[at].strip() if at >= end else ""
+    return heading if len(heading) < 200 and not RULE.fullmatch(heading) else ""
+
+
+def join_sections(tables: Iterable[Section]) -> list[Section]:
+    """Return tables, those that are the pages or sections of one as one, with their headings as a column.
+
+    They are so if they have the same columns. Of two, one below the other, that have headings and names it is enough
+    that they share the first column and another one.
+    """
+    groups: dict[tuple[str, ...], list[Section]] = {}
+    last: list[Section] = []
+    for table in tables:
+        names = table.columns
+        before = last[-1].columns if last and last[-1].heading and last[-1].is_named else []
+        is_alike = bool(table.heading) and table.is_named and before[:1] == names[:1] and len({*before} & {*names}) > 1
+        last = last if is_alike else groups.setdefault((table.how, *names), [])
+        last.append(table)
+    return [_joined(group) for group in groups.values()]
+
+
+def _joined(group: Sequence[Section]) -> Section:
+    if len({table.heading for table in group}) == 1:
+        return replace(group[0], rows=[row for table in group for row in table.rows])
+    rows = [row | {SECTION: table.heading or None} for table in group for row in table.rows]
+    return replace(group[0], heading="", rows=rows)
+
+
+# Readings, and which of them take which lines.
+
+
+def _read(source: Sequence[str]) -> list[Reading]:
     lines = [line.expandtabs(8) if "\t" in line else line for line in source]
     paragraphs = list(_paragraphs(lines))
     if not paragraphs:
         return []
     first, last = paragraphs[0][0], paragraphs[-1][1]
-    found: list[Reading | None] = list(read_delimited(source, rules))
-    again = _headers_again(lines) if ALIGNED in rules else {}
+    found: list[Reading | None] = list(read_delimited(source))
+    again = _headers_again(lines)
     for start, end in paragraphs:
-        found += _of_paragraph(lines, start, end, again, rules)
-    outer: list[Reading | None] = []
-    if BLOCKS in rules:
-        outer = [read_blocks(lines, first, last)]
-        outer += [
-            read_blocks(lines, start, end)
-            for start, end in paragraphs
-            if len(paragraphs) > 1 and _has_keys(lines[start : min(start + 24, end)])
-        ]
+        found += _of_paragraph(lines, start, end, again)
+    outer = [read_blocks(lines, first, last)]
     if len(paragraphs) > 1:
-        found += _of_lines(lines, first, last, rules)
+        found += _of_lines(lines, first, last)
+        outer += [read_blocks(lines, *each) for each in paragraphs if _has_keys(lines[each[0] : each[1]][:24])]
     codes = [0, *accumulate(map(_is_code, lines))]
     flat = [each for each in found if each is not None and _is_enough(each) and not _is_of_code(each, codes)]
     blocks = [each for each in outer if each is not None and not _is_of_code(each, codes)]
@@ -252,13 +246,10 @@ def _headers_again(lines: Sequence[str]) -> dict[str, list[str]]:
     }
 
 
-def _of_lines(lines: Sequence[str], start: int, end: int, rules: frozenset[str]) -> Iterator[Reading | None]:
-    if not rules.isdisjoint((TEMPLATE, PAIRS)):
-        yield read_template(lines, start, end)
-    if ANCHORED in rules:
-        yield read_anchored(lines, start, end)
-    if SETTINGS in rules:
-        yield read_settings(lines, start, end)
+def _of_lines(lines: Sequence[str], start: int, end: int) -> Iterator[Reading | None]:
+    yield read_template(lines, start, end)
+    yield read_anchored(lines, start, end)
+    yield read_settings(lines, start, end)
 
 
 def _has_keys(lines: Sequence[str]) -> bool:
@@ -266,10 +257,10 @@ def _has_keys(lines: Sequence[str]) -> bool:
 
 
 def _of_paragraph(
-    lines: Sequence[str], start: int, end: int, again: Mapping[str, Sequence[str]], rules: frozenset[str]
+    lines: Sequence[str], start: int, end: int, again: Mapping[str, Sequence[str]]
 ) -> Iterator[Reading | None]:
     at, left = start, 4 * _SAMPLED + end - start
-    while ALIGNED in rules and at < end - 1 and left > 0:
+    while at < end - 1 and left > 0:
         # A header is tried on a few lines first, so that a long paragraph is not read once for each of its lines.
         found = read_aligned(lines, at, min(end, at + _TRIED), again)
         left -= _TRIED * is_head(lines[at])
@@ -283,11 +274,10 @@ def _of_paragraph(
         else:
             at += 1
     if end - start >= 3:
-        yield from _of_lines(lines, start, end, rules)
+        yield from _of_lines(lines, start, end)
         tried = (read_template(lines, first, end) for first in range(start + 1, min(start + 3, end - 2)))
         yield next((found for found in tried if found is not None and _is_enough(found)), None)
-        if ALIGNED in rules:
-            yield read_unheaded(lines, start, end)
+        yield read_unheaded(lines, start, end)
 
 
 def _is_code(line: str) -> bool:
@@ -352,65 +342,3 @@ def _choose(readings: Iterable[Reading]) -> list[Reading]:
             chosen.append(ordered[at - 1])
         at = before if before >= 0 else at - 1
     return chosen[::-1]
-
-
-def _merge(lines: Sequence[str], readings: Sequence[Reading]) -> list[tuple[Reading, str]]:
-    """Join tables of the same columns: the pages of one, or sections, whose headings become a column."""
-    groups: dict[tuple[object, ...], list[tuple[Reading, str]]] = {}
-    end = 0
-    for each in readings:
-        key = (each.how, *each.columns) if each.is_headed else (each.how, len(each.columns))
-        groups.setdefault(key, []).append((each, heading_above(lines, each.start, end)))
-        end = each.end
-    return [_joined(group) for group in groups.values()]
-
-
-def heading_above(lines: Sequence[str], start: int, end: int) -> str:
-    """Return the first line of the paragraph right above a table, behind the line `end`; empty: there is none."""
-    at = start - 1
-    while at >= max(end, start - 3) and not lines[at].strip():
-        at -= 1
-    while at > max(end, start - 3) and lines[at - 1].strip():
-        at -= 1
-    heading = lines[at].strip() if at >= end else ""
-    return heading if len(heading) < 200 and not RULE.fullmatch(heading) else ""
-
-
-def _joined(group: Sequence[tuple[Reading, str]]) -> tuple[Reading, str]:
-    first, above = group[0]
-    if len(group) == 1:
-        return first, above
-    is_named = len({heading for _, heading in group}) > 1
-    columns = [*first.columns, _SECTION] if is_named else first.columns
-    rows = [[*row, heading or None] if is_named else row for each, heading in group for row in each.rows]
-    lines = [number for each, _ in group for number in each.lines]
-    return replace(first, columns=columns, rows=rows, lines=lines), "" if is_named else above
-
-
-def join_sections(tables: Iterable[tuple[str, Rows]]) -> list[Rows]:
-    """Return tables, those that are the sections of one as one table with their headings as a column.
-
-    Tables one below the other are so if they have the same columns, or if both have headings and share the first column
-    and another one.
-    """
-    groups: list[list[tuple[str, Rows]]] = []
-    for heading, rows in tables:
-        above, last = groups[-1][-1] if groups else ("", [])
-        before, names = _names_in(last), _names_in(rows)
-        is_alike = bool(heading and above) and before[:1] == names[:1] and len({*before} & {*names}) > 1
-        if groups and (before == names or is_alike):
-            groups[-1].append((heading, rows))
-        else:
-            groups.append([(heading, rows)])
-    return [_with_sections(group) for group in groups]
-
-
-def _names_in(rows: Rows) -> list[str]:
-    """Return the names of the columns of a grid, of which a row may have fewer."""
-    return max(map(list, rows), key=len, default=[])
-
-
-def _with_sections(group: Sequence[tuple[str, Rows]]) -> Rows:
-    if len({heading for heading, _ in group}) == 1:
-        return [row for _, rows in group for row in rows]
-    return [row | {_SECTION: heading or None} for heading, rows in group for row in rows]

@@ -9,32 +9,12 @@ import csv
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-__all__ = [
-    "ALIGNED",
-    "DELIMITED",
-    "MAX_COLUMNS",
-    "RULE",
-    "SAMPLE",
-    "STRONG",
-    "Cells",
-    "Reading",
-    "class_of",
-    "column_bits",
-    "header_rows",
-    "is_head",
-    "names_of",
-    "read_aligned",
-    "read_delimited",
-    "read_unheaded",
-    "sums_up",
-    "top_class",
-]
-
+from accp_core.documents.grids.cells import distinct_names
 
 SAMPLE: Final = 200
 """Rows that show what the cells of a column are."""
@@ -55,19 +35,7 @@ _CLASS: Final = re.compile(
     r"|(?P<K>[A-Za-z_][\w.-]*[=:].+)|(?P<W>[A-Za-z_][\w.-]*)|(?P<X>\S+)|(?P<S>.+)",
     re.DOTALL,
 )
-_BITS: Final = {
-    "D": 6.0,
-    "T": 5.0,
-    "I": 6.0,
-    "N": 3.0,
-    "H": 4.0,
-    "M": 5.0,
-    "P": 3.0,
-    "K": 1.0,
-    "W": 0.5,
-    "X": 0.2,
-    "S": 0.0,
-}
+_BITS: Final = dict(zip("DTINHMPKWXS", (6.0, 5.0, 6.0, 3.0, 4.0, 5.0, 3.0, 1.0, 0.5, 0.2, 0.0), strict=True))
 """Bits of a date, time, address, number, hex or mode, month or day, path, pair, word, sign, text."""
 STRONG: Final = frozenset("DTINHMP")
 """Classes that names of columns and words of prose hardly have."""
@@ -91,12 +59,15 @@ class Reading:
     end: int
     """The number of the line behind its last one."""
     columns: list[str]
+    """Distinct names; `c0`, `c1` … are names of columns that the text does not name."""
     rows: list[Cells]
     lines: list[int]
     """The number of the (first) line of each row."""
     bits: float
     is_headed: bool = True
     """Whether the text names the columns."""
+    is_of_blocks: bool = False
+    """Whether its rows are blocks of lines, all of which it takes."""
 
 
 @lru_cache(maxsize=50_000)
@@ -106,14 +77,19 @@ def class_of(cell: str) -> str:
     return (found.lastgroup if found else None) or "S"
 
 
+def _most(cells: Iterable[str | None]) -> tuple[str, int, int]:
+    """Return the class that most cells have, how many have it, and how many are something."""
+    classes = Counter(class_of(cell) for cell in cells if cell)
+    classes.pop("Z", 0)
+    return (*classes.most_common(1)[0], classes.total()) if classes else ("", 0, 0)
+
+
 def column_bits(cells: Sequence[str | None]) -> float:
     """Return how improbable it is that cells of no column are so much alike."""
     there = [cell for cell in cells[:SAMPLE] if cell]
-    classes = Counter(map(class_of, there))
-    size = len(there) - classes.pop("Z", 0)
-    if len(there) < 2 or not classes:
+    top, count, size = _most(there)
+    if len(there) < 2 or not size:
         return 0.0
-    top, count = classes.most_common(1)[0]
     bits = count * _BITS[top] - 2.0 * (size - count) if count >= _ALIKE * size else 0.0
     values = len(set(there))
     if top in "WXKS" and len(there) >= 4 and values <= max(2, len(there) // 3) and max(map(len, there)) < 40:
@@ -121,47 +97,30 @@ def column_bits(cells: Sequence[str | None]) -> float:
     return bits * len(cells) / min(len(cells), SAMPLE)
 
 
+def bits_of(rows: Iterable[Sequence[str | None]]) -> float:
+    """Return the bits of all columns of some rows."""
+    return sum(map(column_bits, zip(*rows, strict=True)))
+
+
 def top_class(cells: Iterable[str | None]) -> str:
     """Return the class of at least four of five cells that are something, else ""."""
-    classes = Counter(class_of(cell) for cell in cells if cell)
-    classes.pop("Z", 0)
-    top, count = classes.most_common(1)[0] if classes else ("", 0)
-    return top if count >= _ALIKE * classes.total() else ""
+    top, count, size = _most(cells)
+    return top if count >= _ALIKE * size else ""
 
 
-def header_rows(rows: Sequence[Sequence[str | None]]) -> int:
-    """Return how many rows at the top name the columns: 0, 1 or 2."""
-    return next((count for count in (1, 2) if len(rows) > count and _is_header(rows, count)), 0)
-
-
-def _is_header(rows: Sequence[Sequence[str | None]], count: int) -> bool:
-    body, width = rows[count : count + SAMPLE], len(rows[0])
-    contrast = conflict = plain = 0
-    for number, column in enumerate(zip(*body, strict=False)):
+def names_columns(names: Sequence[str | None], body: Sequence[Sequence[str | None]]) -> bool:
+    """Return whether a row names the columns of those below: it has no numbers, times or addresses where they have."""
+    contrast = plain = 0
+    for name, column in zip(names, zip(*body[:SAMPLE], strict=False), strict=False):
         top = top_class(column)
-        names = [name for row in rows[:count] if number < len(row) and (name := row[number])]
-        if top in STRONG:
-            is_name = bool(names) and all(class_of(name) not in (top, "N") for name in names)
-            contrast += is_name
-            conflict += bool(names) and not is_name
-        elif names and names[-1] not in column and _NAME.fullmatch(names[-1]):
-            plain += 1
-    if contrast and not conflict and (contrast > 1 or contrast + plain >= 0.6 * width):
-        return True
-    return count == 1 and not conflict and plain == width == len(set(rows[0])) and len(body) > 1
-
-
-def names_of(header: Sequence[str | None], width: int) -> list[str]:
-    """Return names for columns; those without one are `c0`, `c1`, …"""
-    names = [" ".join((name or "").split()).strip('"*:') for name in header[:width]]
-    names += [""] * (width - len(names))
-    taken: Counter[str] = Counter()
-    for number, name in enumerate(names):
-        names[number] = name = name or f"c{number}"
-        taken[name] += 1
-        if taken[name] > 1:
-            names[number] = f"{name}_{taken[name]}"
-    return names
+        if top not in STRONG:
+            plain += bool(name and name not in column and _NAME.fullmatch(name))
+        elif name and class_of(name) in (top, "N"):
+            return False
+        else:
+            contrast += bool(name)
+    width = len(names)
+    return (contrast > 0 and contrast + plain >= 0.6 * width) or (plain == width == len(set(names)) and len(body) > 1)
 
 
 def sums_up(rows: Sequence[Sequence[str | None]]) -> bool:
@@ -181,142 +140,78 @@ def sums_up(rows: Sequence[Sequence[str | None]]) -> bool:
 _MARKS: Final = {"\t": 1.2, "|": 1.2, ";": 0.9, ",": 0.7, ":": 0.5}
 """The marks, with the bits of one that all lines have as often."""
 _QUOTED: Final = re.compile(r'"(?:[^"]|"")*"')
-_OPEN: Final = re.compile(r'(?:^|[,;\t])\s?"(?:[^"]|"")*$')
-_MAX_LINE: Final = 65_536
-_MAX_CELL_LINES: Final = 30
 _MAX_ODD: Final = 4
 """Lines of other counts that end a run."""
 
-_Line = tuple[int, int, str]
-"""The numbers of the first line and of the one behind, and the text; a quoted cell may have several lines."""
 
-
-DELIMITED: Final = {mark: f"columns between {'tabs' if mark == chr(9) else mark}" for mark in _MARKS}
-"""How lines are read by each of the marks."""
-
-
-def read_delimited(lines: Sequence[str], rules: Container[str]) -> Iterator[Reading]:
+def read_delimited(lines: Sequence[str]) -> Iterator[Reading | None]:
     """Yield the readings of runs of lines that have a mark equally often."""
-    for mark, how in DELIMITED.items():
-        if how not in rules or sum(mark in line for line in lines) < 2:
+    for mark in _MARKS:
+        if sum(mark in line for line in lines) < 2:
             continue
-        rows = list(_logical(lines, mark))
-        counts = [_count(line, mark) for _, _, line in rows]
+        counts = [_count(line, mark) for line in lines]
         tally = Counter(count for count in counts if 0 < count < MAX_COLUMNS)
         for count, seen in sorted(tally.items(), key=lambda each: -each[1] * min(each[0], 8))[:3]:
             if seen >= 2 and (count >= 2 or mark not in ",:"):
-                for run in _runs(rows, counts, mark, count):
-                    if (found := _reading(rows, counts, run, mark, count)) is not None:
-                        yield found
-
-
-def _logical(lines: Sequence[str], mark: str) -> Iterator[_Line]:
-    at = 0
-    while at < len(lines):
-        end, line = at + 1, lines[at]
-        if mark in ",;\t" and '"' in line and line.count('"') % 2 and _OPEN.search(line):
-            while end < min(at + _MAX_CELL_LINES, len(lines)) and line.count('"') % 2:
-                line += "\n" + lines[end]
-                end += 1
-            if line.count('"') % 2:
-                end, line = at + 1, lines[at]
-        yield at, end, line
-        at = end
+                for run, odd in _runs(lines, counts, mark, count):
+                    yield _reading(lines, run, odd, mark, count)
 
 
 def _count(line: str, mark: str) -> int:
-    if len(line) > _MAX_LINE or (mark == "|" and RULE.fullmatch(line)):
+    if mark == "|" and RULE.fullmatch(line):
         return 0
     return (_QUOTED.sub("", line) if '"' in line and mark != "|" else line).count(mark)
 
 
-def _is_beside(line: str, mark: str) -> bool:
-    """Return whether a line between rows is none: blank, a rule, a comment."""
-    return not line.strip() or (mark == "|" and RULE.fullmatch(line) is not None) or line.startswith("#")
-
-
-def _runs(rows: Sequence[_Line], counts: Sequence[int], mark: str, count: int) -> Iterator[list[int]]:
+def _runs(lines: Sequence[str], counts: Sequence[int], mark: str, count: int) -> Iterator[tuple[list[int], int]]:
+    """Yield the numbers of lines with a mark so often, or a little less often, and how many beside them are odd."""
     run: list[int] = []
-    odd = 0
-    for number, (_, _, line) in enumerate(rows):
-        if counts[number] == count:
+    odd = since = 0
+    for number, line in enumerate(lines):
+        lacks = count - counts[number]
+        if not lacks or (mark in "\t;|" and 0 < lacks < count and lacks <= max(2, count // 3) and run):
             run.append(number)
-            odd = 0
-        elif not _is_beside(line, mark):
-            odd += 1 + (counts[number] == 0)
-            if odd > _MAX_ODD and run:
-                yield run
-                run = []
+            odd, since = odd + since + bool(lacks), 0
+        elif line.strip() and not (mark == "|" and RULE.fullmatch(line)) and not line.startswith("#"):
+            since += 1
+            if since > _MAX_ODD and run:
+                yield run, odd
+                run, odd, since = [], 0, 0
     if run:
-        yield run
+        yield run, odd
 
 
 def _split(line: str, mark: str) -> list[str]:
     if mark == "|":
         line = line.strip()
         line = line[1:-1] if line.startswith("|") and line.endswith("|") and len(line) > 1 else line
-        return [cell.strip() for cell in line.replace("\\|", "\x00").split("|")]
-    if '"' in line:
-        try:
-            return [cell.strip() for cell in next(csv.reader([line], delimiter=mark, skipinitialspace=True), [])]
-        except csv.Error:
-            pass
+    elif '"' in line:
+        return [cell.strip() for cell in next(csv.reader([line.replace("\r", " ")], delimiter=mark))]
     return [cell.strip() for cell in line.split(mark)]
 
 
-def _reading(rows: Sequence[_Line], counts: Sequence[int], run: list[int], mark: str, count: int) -> Reading | None:
-    cells, at, odd = _cells(rows, counts, run, mark, count)
+def _reading(lines: Sequence[str], at: list[int], odd: int, mark: str, count: int) -> Reading | None:
+    cells = [_split(lines[number], mark) for number in at]
+    for end in (0, -1):  # a title above, and what stands below, has one cell at most
+        while len(cells) > 2 and sum(map(bool, cells[end])) <= 1 < sum(map(bool, cells[end or 1])):
+            del cells[end], at[end]
     width = max(map(len, cells))
-    if len(cells) < 2 or width < 2 or _is_code(cells, [rows[number][2] for number in at], mark):
+    if len(cells) < 2 or width < 2 or _is_code(cells, [lines[number] for number in at], mark):
         return None
-    is_ruled = mark == "|" and at[0] + 1 < len(rows) and bool(RULE.fullmatch(rows[at[0] + 1][2]))
-    top = 1 if is_ruled else header_rows(cells)
-    header = [" ".join(filter(None, column)) for column in zip(*cells[:top], strict=False)]
-    body = [(row, number) for row, number in zip(cells[top:], at[top:], strict=True) if not top or row != cells[0]]
+    is_ruled = mark == "|" and at[0] + 1 < len(lines) and bool(RULE.fullmatch(lines[at[0] + 1]))
+    top = is_ruled or names_columns(cells[0], cells[1:])
+    body = [(row, number) for row, number in zip(cells, at, strict=True) if not top or row != cells[0]]
     if not body:
         return None
     found: list[Cells] = [[*row, *[None] * (width - len(row))] for row, _ in body]
     structure = _MARKS[mark] * min(count, 6) * len(found)
-    bits = structure + (30.0 + 4.0 * len(found)) * is_ruled - 4.0 * odd
-    bits += sum(column_bits([row[number] for row in found]) for number in range(width))
+    bits = structure + (30.0 + 4.0 * len(found)) * is_ruled - 4.0 * odd + bits_of(found)
     bits -= 3.0 * sum(len(cell.split()) > 12 for row in found[:SAMPLE] for cell in row if cell)
-    spaced = sum(rows[number][2].count(mark + " ") > count / 2 for number in at) if mark in ",;:" else 0
+    spaced = sum(lines[number].count(mark + " ") > count / 2 for number in at) if mark in ",;:" else 0
     bits -= (structure + 2 * len(found)) * spaced / len(at) + 2.0 * len(found) * (mark in ",;" and not top)
-    bits -= 10.0 * (mark == ":" and len(found) < 3)
-    start, end = rows[at[0]][0], rows[at[-1]][1]
-    return Reading(
-        DELIMITED[mark],
-        start,
-        end,
-        names_of(header, width),
-        found,
-        [rows[number][0] for _, number in body],
-        bits,
-        bool(top),
-    )
-
-
-def _cells(
-    rows: Sequence[_Line], counts: Sequence[int], run: list[int], mark: str, count: int
-) -> tuple[list[list[str]], list[int], int]:
-    """Return the cells of the lines of a run, their numbers, and how many lines between them are odd."""
-    cells: list[list[str]] = []
-    at: list[int] = []
-    odd = 0
-    for number in range(run[0], run[-1] + 1):
-        line, is_short = rows[number][2], 0 < counts[number] < count and mark in "\t;|"
-        if counts[number] == count or (is_short and count - counts[number] <= max(2, count // 3)):
-            cells.append(_split(line, mark))
-            at.append(number)
-            odd += counts[number] != count
-        elif line.strip() and not RULE.fullmatch(line):
-            odd += 1
-    typical = sorted(sum(map(bool, row)) for row in cells)[len(cells) // 2]
-    while typical > 1 and len(cells) > 2 and sum(map(bool, cells[0])) <= max(1, len(cells[0]) // 8):
-        del cells[0], at[0]
-    while typical > 1 and len(cells) > 2 and sum(map(bool, cells[-1])) <= 1 < sum(map(bool, cells[-2])):
-        del cells[-1], at[-1]
-    return cells, at, odd
+    names = distinct_names([name.strip('"*:') for name in cells[0]] if top else [], width)
+    how = f"columns between {'tabs' if mark == chr(9) else mark}"
+    return Reading(how, at[0], at[-1] + 1, names, found, [number for _, number in body], bits, top)
 
 
 def _is_code(cells: Sequence[Sequence[str]], lines: Sequence[str], mark: str) -> bool:
@@ -382,10 +277,11 @@ def read_aligned(lines: Sequence[str], top: int, end: int, again: Mapping[str, S
     rows = [_cut(text, bounds) for text in texts]
     names = [head[start:stop].strip() for start, stop in spans[:-1]] + [head[spans[-1][0] :].strip()]
     fit = sum(_fits(words, text) for text in sample) / len(sample)
-    bits = _bits(head, names, rows, fit, clean, odd, is_ruled=is_ruled, is_again=is_again)
+    bits = _bits(head, names, rows, fit, is_told=is_ruled or is_again)
     if bits is None:
         return None
-    return Reading(ALIGNED, top, body[-1] + 1, names_of(names, len(spans)), rows, body, bits)
+    bits += len(rows) * min(clean, 6) * (fit - 0.4) - 4.0 * odd + 12.0 * is_ruled + is_again * (20.0 + 3.0 * len(rows))
+    return Reading(ALIGNED, top, body[-1] + 1, distinct_names(names, len(spans)), rows, body, bits)
 
 
 def _words(head: str, rule: str) -> tuple[_Spans, bool]:
@@ -395,33 +291,20 @@ def _words(head: str, rule: str) -> tuple[_Spans, bool]:
     return marks if len(marks) > 1 else [found.span() for found in _WORD.finditer(head)], is_ruled
 
 
-def _bits(
-    head: str,
-    names: Sequence[str],
-    rows: Sequence[Cells],
-    fit: float,
-    clean: int,
-    odd: int,
-    *,
-    is_ruled: bool,
-    is_again: bool,
-) -> float | None:
+def _bits(head: str, names: Sequence[str], rows: Sequence[Cells], fit: float, *, is_told: bool) -> float | None:
     """Return the bits of rows under a header; None: nothing shows that it is one."""
-    columns = [[row[number] for row in rows] for number in range(len(names))]
+    columns = list(zip(*rows, strict=True))
     strong = sum(
         top_class(column[:SAMPLE]) in STRONG and class_of(name) not in STRONG
         for name, column in zip(names, columns, strict=True)
     )
     caps = head.upper() == head and any(map(str.isalpha, head))
     apart = "  " in head.strip()
-    if not (strong or is_ruled or is_again or (apart and (caps or len(rows) > 2))):
+    if not (strong or is_told or (apart and (caps or len(rows) > 2))):
         return None
-    size = len(rows)
-    bits = sum(map(column_bits, columns)) + size * min(clean, 6) * (fit - 0.4) - 4.0 * odd
-    bits += 3.0 * strong + 12.0 * is_ruled + 10.0 * caps + 5.0 * apart
-    bits += is_again * (20.0 + 3.0 * size) - (0 if strong or is_ruled or is_again or caps or apart else 2.0 * size + 10)
+    bits = sum(map(column_bits, columns)) + 3.0 * strong + 10.0 * caps + 5.0 * apart - 8.0 * (fit < 0.6)
     bits -= 15.0 * sum(name in column[:SAMPLE] for name, column in zip(names, columns, strict=True))
-    return bits - 8.0 * (fit < 0.6) - 1.0 * size * (len(names) == 2 and not is_ruled and not caps)
+    return bits - 1.0 * len(rows) * (len(names) == 2 and not is_told and not caps)
 
 
 def _fits(words: Sequence[tuple[int, int]], line: str) -> float:
@@ -500,12 +383,11 @@ def _cut(text: str, bounds: Sequence[int]) -> Cells:
     width = len(bounds)
     if all(text[at : at + 1] in ("", " ") or text[at - 1 : at] == " " for at in bounds[1:]):
         return [text[start:end].strip() or None for start, end in zip(bounds, [*bounds[1:], None], strict=True)]
-    apart: list[str] = _APART.split(text.strip())
     words = text.split()
-    for parts in (apart, words):
+    for parts in (_APART.split(text.strip()), words):
         if len(parts) == width:
             return list(parts)
-    if len(words) > width and len(apart) < width:
+    if len(words) > width and len(_APART.split(text.strip())) < width:
         return [*words[: width - 1], " ".join(words[width - 1 :])]
     cells: list[list[str]] = [[] for _ in range(width)]
     for found in _WORD.finditer(text):
@@ -517,21 +399,18 @@ def _cut(text: str, bounds: Sequence[int]) -> Cells:
 def read_unheaded(lines: Sequence[str], start: int, end: int) -> Reading | None:
     """Return the reading of lines whose words stand apart in the same places."""
     at = [number for number in range(start, end) if lines[number].strip() and not lines[number].startswith("#")]
-    if len(at) < 4:
-        return None
-    bounds = _gaps([lines[number] for number in at[:SAMPLE]], 1 if len(at) >= 12 else 2)
+    bounds = _gaps([lines[number] for number in at[:SAMPLE]], 1 if len(at) >= 12 else 2) if len(at) > 3 else []
     if not 3 <= len(bounds) <= 60:
         return None
     cut = [(_cut(lines[number], bounds), number) for number in at]
     kept = [(row, number) for row, number in cut if sum(map(bool, row)) > max(1, len(bounds) // 4)]
+    rows, at_rows = [row for row, _ in kept], [number for _, number in kept]
     if len(kept) < 4 or len(at) - len(kept) > 2:
         return None
-    rows, at_rows = [row for row, _ in kept], [number for _, number in kept]
-    top = int(is_head(lines[at_rows[0]]) and header_rows(rows) == 1)
-    names, rows = names_of(rows[0] if top else [], len(bounds)), rows[top:]
-    bits = sum(column_bits([row[number] for row in rows]) for number in range(len(bounds)))
-    bits += 0.3 * len(rows) * min(len(bounds) - 1, 5) - 4.0 * (len(at) - len(kept)) - 10
-    return Reading(ALIGNED, at_rows[0], at_rows[-1] + 1, names, rows, at_rows[top:], bits, bool(top))
+    top = is_head(lines[at_rows[0]]) and names_columns(rows[0], rows[1:])
+    names, rows = distinct_names([name or "" for name in rows[0]] if top else [], len(bounds)), rows[top:]
+    bits = bits_of(rows) + 0.3 * len(rows) * min(len(bounds) - 1, 5) - 4.0 * (len(at) - len(kept)) - 10
+    return Reading(ALIGNED, at_rows[0], at_rows[-1] + 1, names, rows, at_rows[top:], bits, top)
 
 
 def _gaps(sample: Iterable[str], wide: int) -> list[int]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
+from accp_core.documents.grids.cells import distinct_names
 from accp_core.documents.inference.columns import (
     MAX_COLUMNS,
     RULE,
@@ -20,54 +21,39 @@ from accp_core.documents.inference.columns import (
     STRONG,
     Cells,
     Reading,
+    bits_of,
     class_of,
     column_bits,
     is_head,
-    names_of,
+    names_columns,
     top_class,
 )
-
-__all__ = [
-    "ANCHORED",
-    "BLOCKS",
-    "PAIRS",
-    "SETTINGS",
-    "TEMPLATE",
-    "fill_blocks",
-    "key_value",
-    "read_anchored",
-    "read_blocks",
-    "read_settings",
-    "read_template",
-    "segments_of",
-    "tokens_of",
-]
-
 
 TEMPLATE: Final = "lines that begin alike"
 PAIRS: Final = "pairs of keys and values"
 ANCHORED: Final = "words that all lines have"
 BLOCKS: Final = "blocks of keys and values"
 SETTINGS: Final = "keys and values"
+SECTION: Final = "section"
+"""The column of the headings between rows or tables."""
 _TOKEN: Final = re.compile(
     r'\d{1,2}:\d\d(?::\d\d)? [AaPp][Mm]\b|"(?:[^"\\]|\\.)*"|\[[^\]\s][^\]]{0,999}\]'
     r'|[\w.@/-]+=(?:"(?:[^"\\]|\\.)*"|[^\s,;]*)|\S+'
 )
-PAIR: Final = re.compile(
+_PAIR: Final = re.compile(
     r'(?<![\w.@/-])([A-Za-z_@][\w.@/-]*+)=("(?:[^"\\]|\\.)*"|\'[^\']*\'|\{[^}]{0,199}\}|[^\s,;"\'}]*)[,;]?'
 )
-_TIME: Final = re.compile(r"M{1,2}d?(?:T(?:y|Wy)?|y)?|d?M(?:yT?|T)|DT")
-"""Columns that are parts of one time, by their classes: months and days of a week, days, times, years."""
-_YEAR_OR_TIME: Final = re.compile(r"(?:19|20)\d\d|\d\d?:\d\d(?::\d\d)?")
 _MAX_DEPTH: Final = 24
 """Words of a line that are looked at."""
 _ALIKE: Final = 0.85
-_MARKS: Final = "[]:,=()"
-_LABEL: Final = re.compile(r"[A-Za-z]\w*:?|[^\w\s()\[\]]{1,3}")
+MARKS: Final = '[]{}:,=()"'
+"""Signs around the words of a line."""
+_LABEL: Final = re.compile(r"\(?[A-Za-z]\w*:?|[^\w\s()\[\]]{1,6}")
+_MAX_PARTS: Final = 4
 
 
 @lru_cache(maxsize=20_000)
-def tokens_of(line: str) -> tuple[str, ...]:
+def _tokens_of(line: str) -> tuple[str, ...]:
     """Return the words of a line; what stands in quotes or brackets is one."""
     return tuple(_TOKEN.findall(line))
 
@@ -77,14 +63,14 @@ def read_template(lines: Sequence[str], start: int, end: int) -> Reading | None:
     at = [number for number in range(start, end) if lines[number].strip() and not lines[number].startswith(("#", "//"))]
     if len(at) < 3:
         return None
-    paired = sum(PAIR.search(lines[number]) is not None for number in at[:SAMPLE])
+    paired = sum(_PAIR.search(lines[number]) is not None for number in at[:SAMPLE])
     if paired >= 0.8 * min(len(at), SAMPLE):
         return _read_pairs(lines, at)
-    kinds, is_grid = _kinds([tokens_of(lines[number]) for number in at])
+    kinds, is_grid = _kinds([_tokens_of(lines[number]) for number in at])
     strong = [place for place, kind in enumerate(kinds) if kind in STRONG]
     if not strong or (strong[0] > 0 and len(strong) < 2) or (lines[at[0]].lstrip()[0] in "-*•+" and len(strong) < 3):
         return None
-    kept = [number for number in at if _is_alike(tokens_of(lines[number]), kinds, strong)]
+    kept = [number for number in at if _is_alike(_tokens_of(lines[number]), kinds, strong)]
     headings, unsaid = _headings(lines, sorted(set(at).difference(kept)))
     if len(kept) < max(3, 0.3 * len(at)) or unsaid > 0.4 * len(at):
         return None
@@ -104,14 +90,8 @@ def _kinds(tokens: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
             break
         something = Counter(kind for kind in column if kind != "Z")
         top, count = something.most_common(1)[0] if something else ("Z", len(column))
-        if (
-            top in "TN"
-            and place
-            and kinds[-1] in "MN"
-            and something["T"]
-            and something["T"] + something["N"] >= 0.9 * len(column)
-        ):
-            top, count = "T", len(column)
+        if place and kinds[-1] in "MN" and something["T"] and something["T"] + something["N"] >= 0.9 * len(column):
+            top, count = "T", len(column)  # a time, or the year of another moment
         kinds.append(top if count >= _ALIKE * (len(column) - column.count("Z")) else "?")
     if same >= 0.95 * len(sample):
         return kinds[:size], True
@@ -133,14 +113,9 @@ def _headings(lines: Sequence[str], odd: Sequence[int]) -> tuple[list[int], int]
     for number in odd:
         line = lines[number].rstrip()
         groups[":" if line.endswith(":") else re.sub(r"\d+", "9", line.split(None, 1)[0])].append(number)
-    told = {
-        sign: group
-        for sign, group in groups.items()
-        if len(group) > 1 and (len(group) > 0.15 * len(odd) or sign == ":")
-    }
-    unsaid = len(odd) - sum(map(len, told.values()))
-    heads = told.get(":") or max(told.values(), key=lambda group: len({lines[number] for number in group}), default=[])
-    return heads if len({lines[number] for number in heads}) > 1 else [], unsaid
+    told = [group for group in groups.values() if len(group) > 1 and len(group) > 0.15 * len(odd)]
+    heads = max(told, key=lambda group: len({lines[number] for number in group}), default=[])
+    return heads if len({lines[number] for number in heads}) > 1 else [], len(odd) - sum(map(len, told))
 
 
 def _as_rows(
@@ -152,18 +127,17 @@ def _as_rows(
         words: Cells = [lines[number][start:end] for start, end in spans]
         rows.append([*words, *([] if is_grid else [lines[number][spans[-1][1] :].strip() or None])])
     names = [f"c{number}" for number in range(depth)] + ["text"] * (not is_grid)
-    bits = sum(column_bits([row[number] for row in rows]) for number in range(len(names)))
-    bits += 1.0 * len(rows) * is_grid - 4.0 * unsaid - 6
-    names, rows = join_times(names, rows)
+    bits = bits_of(rows) + 1.0 * len(rows) * is_grid - 4.0 * unsaid - 6
     first = kept[0]
+    above = lines[first - 1].split() if first else []
+    is_named = len(above) == len(names) == len(set(above)) and names_columns(above, rows)
     if headings:
         before = [bisect_left(headings, number) for number in kept]
-        rows = [
-            [*row, lines[headings[place - 1]].strip(" :") if place else None]
-            for row, place in zip(rows, before, strict=True)
-        ]
-        names, first = [*names, "section"], min(first, headings[0])
-    return Reading(TEMPLATE, first, kept[-1] + 1, names, rows, kept, bits, is_headed=False)
+        said = [lines[headings[place - 1]].strip(" :") if place else None for place in before]
+        rows = [[*row, heading] for row, heading in zip(rows, said, strict=True)]
+        names, above, first = [*names, SECTION], [*above, SECTION], min(first, headings[0])
+    start = min(first, kept[0] - is_named)
+    return Reading(TEMPLATE, start, kept[-1] + 1, above if is_named else names, rows, kept, bits, is_named)
 
 
 def read_anchored(lines: Sequence[str], start: int, end: int) -> Reading | None:
@@ -172,27 +146,21 @@ def read_anchored(lines: Sequence[str], start: int, end: int) -> Reading | None:
     What stands between two of these words is a cell: `MD5 (a.txt) = 9e10`, `/dev/sda on / type ext4 (rw)`.
     """
     at = [number for number in range(start, end) if lines[number].strip() and not lines[number].startswith("#")]
-    if len(at) < 3 or not (anchors := _anchors([tokens_of(lines[number]) for number in at[:SAMPLE]])):
-        return None
     # Words in columns, and lines that begin with a time or a number, are read by their places.
     is_placed = all("  " in lines[number].strip() for number in at[:SAMPLE])
-    if is_placed or top_class(tokens_of(lines[number])[0] for number in at[:SAMPLE]) in STRONG:
+    tokens = [_tokens_of(lines[number]) for number in at]
+    if len(at) < 3 or is_placed or top_class(words[0] for words in tokens[:SAMPLE]) in STRONG:
         return None
-    cut = {number: cells for number in at if (cells := _cut_at(tokens_of(lines[number]), anchors)) is not None}
+    if not (anchors := _anchors(tokens[:SAMPLE])):
+        return None
+    names, cut = _cut_alike(tokens, anchors)
     odd = len(at) - len(cut)
-    if odd > 0.05 * len(at) or not cut:
+    rows = list(cut.values())
+    kinds = [top_class(column) for column in zip(*rows[:SAMPLE], strict=True)]
+    if odd > 0.05 * len(at) or sum(kind in STRONG for kind in kinds) + len(anchors) < 2:
         return None
-    columns = list(zip(*cut.values(), strict=True))
-    labels = ["", *(anchor.strip(_MARKS) for anchor in anchors)]
-    named = [(label, column) for label, column in zip(labels, columns, strict=True) if any(column)]
-    split = [(label, part) for label, column in named for part in _parted(column)]
-    rows: list[Cells] = [list(cells) for cells in zip(*(part for _, part in split), strict=True)]
-    kinds = [top_class(part[:SAMPLE]) for _, part in split]
-    if sum(kind in STRONG for kind in kinds) + len(anchors) < 2:
-        return None
-    bits = 2.0 * len(anchors) * (len(rows) - 1) - 4.0 * odd - 6 + sum(column_bits(part) for _, part in split)
-    names = names_of([label if label.isalpha() else "" for label, _ in split], len(split))
-    return Reading(ANCHORED, at[0], at[-1] + 1, names, rows, list(cut), bits, is_headed=False)
+    bits = 2.0 * len(anchors) * (len(rows) - 1) - 4.0 * odd - 6 + bits_of(rows)
+    return Reading(ANCHORED, at[0], at[-1] + 1, names, rows, [at[number] for number in cut], bits, is_headed=False)
 
 
 def _anchors(lines: Sequence[Sequence[str]]) -> list[str]:
@@ -202,92 +170,70 @@ def _anchors(lines: Sequence[Sequence[str]]) -> list[str]:
         once[word] >= 0.95 * len(lines) and _LABEL.fullmatch(word) is not None and class_of(word) not in STRONG
         for word in lines[0]
     ]
-    # Of words in succession the first one is a label, and the others are values that are the same in all lines.
-    labels = [n for n, each in enumerate(is_label) if each and not (n and is_label[n - 1])]
+    # Of words in succession the first one is a label, and the others are values that are the same in all lines. Signs
+    # in front of a line are no label.
+    begin = not lines[0][0].isalnum()
+    labels = [n for n, each in enumerate(is_label) if each and not (n > begin and is_label[n - 1])]
     if labels and all(words[-1] == lines[0][labels[-1]] for words in lines):
         labels.pop()
     return [lines[0][number] for number in labels]
 
 
-def _cut_at(words: Sequence[str], anchors: Sequence[str]) -> list[str | None] | None:
+def _cut_alike(lines: Sequence[Sequence[str]], anchors: Sequence[str]) -> tuple[list[str], dict[int, Cells]]:
+    """Return names for what stands between the anchors of lines, and the cells of those lines that have all anchors."""
+    cut = {number: cells for number, words in enumerate(lines) if (cells := _cut_at(words, anchors)) is not None}
+    labels = ["", *(anchor.strip(MARKS) for anchor in anchors)]
+    parts = [
+        (label if label.isalpha() and not number else "", part)
+        for label, column in zip(labels, zip(*cut.values(), strict=True), strict=False)
+        if any(column)
+        for number, part in enumerate(_parted(column))
+    ]
+    rows = zip(*(part for _, part in parts), strict=True)
+    return distinct_names([name for name, _ in parts], len(parts)), dict(zip(cut, map(list, rows), strict=False))
+
+
+def _cut_at(words: Sequence[str], anchors: Sequence[str]) -> Cells | None:
     """Return what stands before, between and behind some words; None: they do not stand in this order."""
-    cells: list[str | None] = []
+    cells: Cells = []
     at = 0
     for anchor in anchors:
-        try:
-            found = words.index(anchor, at)
-        except ValueError:
+        if anchor not in words[at:]:
             return None
+        found = words.index(anchor, at)
         cells.append(" ".join(words[at:found]) or None)
         at = found + 1
     return [*cells, " ".join(words[at:]) or None]
 
 
-def _parted(column: Sequence[str | None]) -> list[list[str | None]]:
+def _parted(column: Sequence[str | None]) -> list[Sequence[str | None]]:
     """Return the words of cells as columns where all have as many."""
     parts = [cell.split() if cell else [] for cell in column]
-    size = len(parts[0])
-    if not 1 < size <= 3 or any(len(each) != size for each in parts):
-        return [list(column)]
-    return [list(each) for each in zip(*parts, strict=True)]
-
-
-def _time_class(cells: Sequence[str | None]) -> str:
-    """Return the class of cells, "d" for days of a month, "y" for years, "T" for times or years."""
-    there = [cell for cell in cells if cell]
-    kind = top_class(there) or "?"
-    if kind == "N" and all(cell.isdigit() and 0 < int(cell) < 32 for cell in there):
-        return "d"
-    if kind in "NT?" and there and all(map(_YEAR_OR_TIME.fullmatch, there)):
-        return "T" if any(":" in cell for cell in there) else "y"
-    return kind
-
-
-def join_times(names: Sequence[str], rows: Sequence[Cells]) -> tuple[list[str], list[Cells]]:
-    """Join columns that are parts of one time, as `Mar 5 10:11`; name one by the word that all lines have before it."""
-    kinds = "".join(_time_class([row[number] for row in rows[:SAMPLE]]) for number in range(len(names)))
-    spans: list[tuple[int, int]] = []
-    at = 0
-    while at < len(names):
-        found = _TIME.match(kinds, at)
-        end = found.end() if found and found.end() - at > 1 else at + 1
-        spans.append((at, end))
-        at = end
-    named = []
-    for number, (start, end) in enumerate(spans):
-        before = {row[start - 1] for row in rows} if number and start - spans[number - 1][0] == 1 else set()
-        word = next(iter(before)) if len(before) == 1 and len(rows) > 2 else None
-        kind = top_class(row[start] for row in rows[:SAMPLE])
-        is_label = word is not None and word.strip(_MARKS).isalpha() and kind in STRONG
-        named.append("time" if end - start > 1 else word.strip(_MARKS) if is_label and word else names[start])
-    joined: list[Cells] = [[" ".join(filter(None, row[start:end])) or None for start, end in spans] for row in rows]
-    return names_of(named, len(named)), joined
+    if not 1 < len(parts[0]) <= _MAX_PARTS or len(set(map(len, parts))) > 1:
+        return [column]
+    return list(zip(*parts, strict=True))
 
 
 def _read_pairs(lines: Sequence[str], at: Sequence[int]) -> Reading | None:
     """Return the reading of lines with pairs, which may have words beside them."""
-    records: list[dict[str, str]] = []
-    kept, pairs = [], 0
+    records: dict[int, dict[str, str]] = {}
+    pairs = 0
     for number in at:
-        line = lines[number]
-        if found := PAIR.findall(line):
-            rest = re.sub(r"[\s{}]+", " ", PAIR.sub(" ", line)).strip()
-            words = {f"c{place}": word.rstrip(":") for place, word in enumerate(rest.split(" ", 3)) if word}
-            records.append(words | {key: value.strip("\"'") for key, value in found})
-            kept.append(number)
+        found = _PAIR.findall(lines[number])
+        rest = re.sub(r"[\s{}]+", " ", _PAIR.sub(" ", lines[number])).strip().split(" ", 3)
+        if found or (records and len(rest) == 2 and rest[-1][:1].isdigit()):
+            words = {f"c{place}": word.rstrip(":") for place, word in enumerate(rest) if word}
+            records[number] = words | {key: value.strip("\"'") for key, value in found}
             pairs += len(found)
-        elif kept and line.split()[-1][:1].isdigit() and len(line.split()) == 2:
-            records.append({f"c{place}": word for place, word in enumerate(line.split())})
-            kept.append(number)
-    keys = Counter(key for record in records for key in record)
+    keys = Counter(key for record in records.values() for key in record)
     is_few = pairs < 1.5 * len(records) and max(keys.values(), default=0) < 0.9 * len(records)
     if len(records) < 2 or len(keys) > MAX_COLUMNS or is_few:
         return None
-    rows: list[Cells] = [[record.get(key) for key in keys] for record in records]
+    rows: list[Cells] = [[record.get(key) for key in keys] for record in records.values()]
     bits = 2.0 * sum(count - 1 for count in keys.values()) - 2.0 * sum(count == 1 for count in keys.values())
-    bits += sum(column_bits([row[number] for row in rows]) for number in range(len(keys)))
-    bits -= 4.0 * (len(at) - len(kept)) + 6
-    return Reading(PAIRS, kept[0], kept[-1] + 1, list(keys), rows, list(kept), bits)
+    bits += bits_of(rows) - 4.0 * (len(at) - len(records)) - 6
+    kept = list(records)
+    return Reading(PAIRS, kept[0], kept[-1] + 1, list(keys), rows, kept, bits)
 
 
 # Records of several lines that begin alike, with keys and values: settings in sections, mails, commits, calendars.
@@ -298,8 +244,9 @@ _KEY: Final = re.compile(
 )
 _UPPER: Final = re.compile(r"(?P<indent>)(?P<key>[A-Z][A-Z-]+)(?:(?:;[^:]*)?:|\+)(?P<gap>)(?P<value>.*)")
 _SEGMENT: Final = re.compile(
-    r"([A-Za-z_][A-Za-z_-]*(?: [A-Za-z_][A-Za-z_-]*){0,2}?)(?:[:=] ?| (?=[^A-Za-z ]|\S*\d))(.+)|([A-Za-z_]+) (\S+)"
+    r"([A-Za-z_][A-Za-z_-]*(?: [A-Za-z_][A-Za-z_-]*){0,2}?)(?:([:=]) ?| (?=[^A-Za-z ]|\S*\d|\w+$))(.+)"
 )
+_APART: Final = re.compile(r"\s{2,}|, | \| ")
 _TIGHT: Final = re.compile(r"\w+=\S*|[\w.]+ = ?")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _MAX_TRIED: Final = 60
@@ -326,11 +273,11 @@ def _shape(line: str) -> str:
     """Return what lines that begin records have in common: their first word, without digits."""
     word = line.split(None, 1)[0] if line.strip() else ""
     found = key_value(line)
-    if found and found[1].isupper():
-        return f"{found[1]}:{found[2][:20] if found[1] == 'BEGIN' else ''}"
     if word and not word[0].isalnum():
-        return word[0] + ("" if word[0] in "[#*" else re.sub(r"\w+", "a", word[1:]))
-    return "k:" + found[1] if found else re.sub(r"\d+", "9", re.sub(r"\W.*", "", word))
+        return "[" if word[0] == "[" else re.sub(r"\w+", "a", word)
+    if found is None:
+        return re.sub(r"\d+", "9", re.sub(r"\W.*", "", word))
+    return f"k:{found[1]}:{found[2] if found[2].isalpha() and found[2].isupper() else ''}"
 
 
 def read_blocks(lines: Sequence[str], start: int, end: int) -> Reading | None:
@@ -357,9 +304,7 @@ def _partitions(lines: Sequence[str], there: Sequence[int]) -> Iterator[list[int
     least = min(depths)
     flush = [number for number, depth in zip(there, depths, strict=True) if depth == least]
     level = set(flush)
-    after = [number for number in there if number == there[0] or not lines[number - 1].strip()]
-    yield after
-    yield [number for number in after if number in level]
+    yield [number for number in there if number in level and (number == there[0] or not lines[number - 1].strip())]
     if 1 < len(flush) < 0.75 * len(there):
         yield flush
     counts = Counter(_shape(lines[number]) for number in flush)
@@ -385,8 +330,8 @@ def fill_blocks(
     size, keys = len(records), Counter(key for record in records for key in record)
     own = {key for key in keys if key not in ("text", "value") and not key.startswith("head")}
     core = {key for key in own if keys[key] >= max(2, 0.6 * size)}
-    lines_of_text = sum(len(record.get("text", ())) for record in records)
-    least = 0.3 if lines_of_text > size else 0.02
+    texts = sum(len(record.get("text", ())) for record in records)
+    least = 0.3 if texts > size else 0.02
     shared = {key for key in own if keys[key] >= max(2, least * size)} - core
     is_headed = same >= 0.8 * size and bool(core) and head not in "-*"
     if (not core and not is_headed) or len(keys) > 5 * MAX_COLUMNS:
@@ -394,21 +339,19 @@ def fill_blocks(
     if size > 4:
         _fold(records, own - core - shared)
         keys = Counter(key for record in records for key in record)
+    texts = sum(len(record.get("text", ())) for record in records)
+    if not 2 <= len(keys) <= MAX_COLUMNS or texts > _MAX_TEXT * sum(
+        len(part) for each in records for part in each.values()
+    ):
+        return None
     rows: list[Cells] = [["\n".join(record[key]) if key in record else None for key in keys] for record in records]
     bits = 3.0 * sum(keys[key] - 1 for key in core) + 1.5 * sum(keys[key] - 1 for key in shared)
     bits += 2.0 * is_headed * (same - 1) - 3.0 * (size - same) - 8
     bits -= 4.0 * sum(core.isdisjoint(record) for record in records) if core else 0
     bits -= 0.7 * sum(len(record[key]) - 1 for record in records for key in core | shared if key in record)
-    bits -= 0.3 * sum(len(record.get("text", ())) for record in records) + 1.5 * sum(n == 1 for n in keys.values())
+    bits -= 0.3 * texts + 1.5 * sum(count == 1 for count in keys.values())
     bits += 0.5 * sum(column_bits([row[number] for row in rows]) for number, key in enumerate(keys) if key in core)
-    texts = sum(len(record.get("text", ())) for record in records)
-    if (
-        len(keys) > MAX_COLUMNS
-        or len(keys) < 2
-        or texts > _MAX_TEXT * sum(len(part) for each in records for part in each.values())
-    ):
-        return None
-    return Reading(BLOCKS, starts[0], end, list(keys), rows, list(starts), bits, is_headed=True)
+    return Reading(BLOCKS, starts[0], end, list(keys), rows, list(starts), bits, is_of_blocks=True)
 
 
 def _fold(records: Sequence[_Record], rare: set[str]) -> None:
@@ -451,61 +394,55 @@ def _record(lines: Sequence[str], start: int, end: int, *, is_named: bool, skip:
 
 
 def _split_heads(records: Sequence[_Record]) -> None:
-    """Split the lines that begin records into columns where they have equally many words."""
-    heads = [tokens_of(record["head"][0]) for record in records if "head" in record]
-    size = len(heads[0]) if heads else 0
-    if not 1 < size <= 12 or sum(len(head) == size for head in heads) < 0.9 * len(heads):
+    """Split the lines that begin records into columns at the words that all have, or where all have as many words."""
+    headed = [record for record in records if "head" in record]
+    heads = [_tokens_of(record["head"][0]) for record in headed]
+    names, cut = _cut_alike(heads, _anchors(heads) if len(heads) > 1 else [])
+    if len(cut) < 0.9 * len(heads):
         return
-    words = [next(iter(column)) if len(column) == 1 else None for column in map(set, zip(*heads, strict=False))]
-    for record in records:
-        if "head" in record:
-            _split_head(record, words if len(records) > 1 else [None] * len(words))
-
-
-def _split_head(record: _Record, words: Sequence[str | None]) -> None:
-    cells = tokens_of(record.pop("head")[0])
-    label = ""
-    for number, cell in enumerate(cells[: len(words)]):
-        word = words[number]
-        if word:
-            label = word.strip("[]:,=()")
-            continue
-        name = label or ("head" if number == 0 else f"head{number}")
-        record[name if name not in record else f"head{number}"] = [cell.strip('[]:,{}()"')]
-        label = ""
-    if len(cells) > len(words):
-        record["head"] = [" ".join(cells)]
+    columns = zip(names, zip(*cut.values(), strict=True), strict=False)
+    varied = [(name, cells) for name, cells in columns if len(cut) == 1 or len(set(cells)) > 1]
+    for place, number in enumerate(cut):
+        record = headed[number]
+        del record["head"]
+        split = {
+            f"head{at or ''}" if name[1:].isdigit() or name in record else name: [cells[place].strip(MARKS)]
+            for at, (name, cells) in enumerate(varied)
+            if cells[place]
+        }
+        rest = dict(record)
+        record.clear()
+        record.update(split | rest)
 
 
 @lru_cache(maxsize=20_000)
 def segments_of(line: str) -> dict[str, str] | None:
-    """Return the keys and values of a line that has several: `RX packets 5  bytes 3`, `inet 10.0.0.1 netmask 0xff`."""
-    line = line.strip()
-    parts = re.split(r"\s{2,}|, ", line) if "  " in line or ", " in line else []
-    pairs: dict[str, str] = {}
-    for part in parts:
-        if not (found := _SEGMENT.fullmatch(part)):
-            return _word_pairs(line)
-        pairs.setdefault(found[1] or found[3], found[2] or found[4])
-    return pairs if len(pairs) > 1 else _word_pairs(line)
+    """Return the keys and values of a line that has several, all joined in one way: `RX packets 5  bytes 3`.
+
+    Words and values may take turns, too: `inet 10.0.0.1 netmask 0xff`.
+    """
+    found = [_SEGMENT.fullmatch(part) for part in _APART.split(line.strip())]
+    signs = {each and each[2] for each in found}
+    if None in found or len(signs) > 1:
+        return _word_pairs(line)
+    pairs = {each[1]: each[3] for each in reversed(found) if each}
+    return dict(reversed(pairs.items())) if len(pairs) > 1 else _word_pairs(line)
 
 
 def _word_pairs(line: str) -> dict[str, str] | None:
     """Return the pairs of a line of words and values in turn."""
     words = line.split()
-    if not 2 <= len(words) <= 24:
-        return None
     pairs: dict[str, str] = {}
     at = left = 0
-    while at < len(words):
-        found = PAIR.fullmatch(words[at])
+    while at < len(words) <= _MAX_DEPTH:
+        found = _PAIR.fullmatch(words[at])
         if found and found[2]:
             pairs[found[1]] = found[2]
         elif at + 1 < len(words) and _WORD.fullmatch(words[at]) and class_of(words[at + 1]) in "DTINHP":
             pairs.setdefault(words[at], words[at + 1])
             at += 1
         else:
-            left += 1
+            left += 1 + words[at].endswith(":")  # a key whose value is the rest
         at += 1
     return pairs if pairs and left <= 1 and 2 * len(pairs) + left >= 0.7 * len(words) else None
 

@@ -31,7 +31,7 @@ TEXTS = {
     ),
     "\\G of MySQL": (
         "".join(f"**** {n}. row ****\n  id: {n}\nname: n{n * 7}\ncity: Oslo\n" for n in R),
-        ("id", "name", "city"),
+        ("head", "id", "name", "city"),
         [],
     ),
     "a calendar": (
@@ -46,9 +46,29 @@ TEXTS = {
         ("head", "id", "name", "day"),
         [],
     ),
+    "headings with an id above keys": (
+        "".join(
+            f"### n-{n} (owner: p-{n % 5})\nname: n{n * 7}, of oak\nplate: FFS {n}\nday: 2026-03-{n:02}\n\n" for n in R
+        ),
+        ("head", "owner", "name", "plate", "day"),
+        [],
+    ),
+    "headings with a name above pairs": (
+        "".join(
+            f"### {'Ann' * (n % 2)}Bo C{n} (ID: p-{n})\nDOB: 1945-04-{n:02} | Email: a{n}@x.org | Phone: 00{n}\n\n"
+            for n in R
+        ),
+        ("head", "head1", "ID", "DOB", "Email", "Phone"),
+        [],
+    ),
+    "a list under headings": (
+        "".join(f"## Item {n} of store\n- price: {n * 13.5}\n- colour: c{n * 7}\n\n" for n in R),
+        ("Item", "price", "colour"),
+        [],
+    ),
     "a listing": (
         "".join(f"{'n' + str(n * 7):<12}{'Oslo':<8}{n * 13.5:>9.2f}  2026-03-{n:02}\n" for n in R),
-        ("c0", "c1", "Oslo", "c3"),
+        ("c0", "c1", "c2", "c3"),
         [],
     ),
     "two outputs of a shell": (
@@ -94,7 +114,7 @@ def test_a_table_is_found_and_other_lines_are_named(name: str) -> None:
     text, columns, outside = TEXTS[name]
     found = infer_tables(text)
     assert [len(table.rows) for table in found.tables] == [12]
-    assert found.tables[0].columns[: len(columns)] == columns
+    assert tuple(found.tables[0].columns[: len(columns)]) == columns
     assert [number for number in found.outside if number not in outside] == []
     opened = open_text(text)
     tables = [*opened.tables(), *opened.tables_beside()]

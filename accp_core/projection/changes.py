@@ -127,7 +127,7 @@ class Changes:
         named = defaultdict(list)
         for key in lines:
             named[key[1]].append(key)
-        if any(len(named[each]) != 1 for each in self.gone):
+        if any(len(named[each]) != 1 for each in self.gone) or len({*self.gone}) < len(self.gone):
             return None
         for each in self.gone:
             del lines[named[each][0]]
@@ -247,7 +247,9 @@ def _cell_in(table: str, name: str) -> re.Pattern[str]:
     cells = _cells_of(table)
     at = next((number for number, cell in enumerate(cells) if cell[0] == name), 0)
     pattern = "".join(f"{_CELL}[^{sign}]*){sign} ?" for _, sign in cells[:at])
-    return re.compile(rf"{pattern}({_CELL}[^{cells[at][1] if cells else ' '}\n]*))")
+    # The last cell may have blanks in it.
+    sign = cells[at][1] if at < len(cells) - 1 else ""
+    return re.compile(rf"{pattern}({_CELL}[^{sign}\n]*))")
 
 
 def rising(pairs: Sequence[Pair]) -> list[Pair]:

@@ -213,4 +213,4 @@ def test_changes_say_which_rows_changed_by_the_key_and_quote_what_is_unique() ->
     head = '[as above: the last "100 Ana …" without 105, but for these by id:]'
     assert shorten(later, one, other, unit="rows") == f"{head}\n[9] id name\n110 Zoe Nice\n103 Ben 3 Lima"
     assert "the last" not in shorten(later, one, other), "lines of a text are no rows"
-    assert "but for" not in shorten(one.replace("102 Ana", "101 Ana"), one, unit="rows"), "two rows have one key"
+    assert "but for" not in shorten(one.replace("102 Ana 2", "101 Ana 1"), one, unit="rows"), "two rows have one key"

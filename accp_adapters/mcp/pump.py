@@ -32,7 +32,8 @@ from mcp.shared.message import ClientMessageMetadata, ServerMessageMetadata, Ses
 from accp_adapters.mcp.decoder import Decoder
 from accp_adapters.mcp.encoder import Encoder
 from accp_adapters.mcp.messages import JsonObject, MessageId, is_modern, message_id
-from accp_adapters.mcp.sdk import answer_own, message_of, run_large_in_thread
+from accp_adapters.mcp.sdk import answer_own, message_of
+from accp_adapters.serving.threads import OWNER, off_loop, size_of
 
 try:
     from mcp.shared.inbound import encode_header_value, mcp_param_headers, x_mcp_header_map
@@ -146,7 +147,7 @@ class Pump:
             with contextlib.suppress(*_ENDS):
                 await self._client[1].send(_item(answer))
             return
-        sent = await run_large_in_thread(self._shim.from_client, message)
+        sent = await off_loop(size_of(message), self._shim.from_client, message)
         params = sent.get("params") if isinstance(sent.get("params"), dict) else {}
         assert isinstance(params, dict)
         key = message_id(sent)
@@ -162,7 +163,7 @@ class Pump:
             if (message := message_of(item)) is None:
                 continue
             self._learn_version(message)
-            sent = await run_large_in_thread(self._shim.from_server, message)
+            sent = await off_loop(size_of(message), self._shim.from_server, message)
             await self._client[1].send(_item(sent, self._response_of(message)))
             if "method" not in message and (key := message_id(message)) is not None:
                 self._open.pop(key, None)
@@ -324,6 +325,7 @@ class HttpProxy:
     async def _serve(self, name: str, transport: Any, *, task_status: TaskStatus[bool]) -> None:
         """Serve a session until it ends; tell whether it has begun. A session that fails ends no other one."""
         shim, has_begun = self._new_shim(), False
+        OWNER.set(name)
         try:
             async with transport.connect() as client, self._upstream.connect() as server:
                 has_begun = True

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from hashlib import sha256
+from math import inf
 from typing import Any, Final, TypeAlias, TypeVar
 
 from accp_adapters.mcp.decoder import Decoder
@@ -22,37 +23,23 @@ from accp_adapters.mcp.messages import JsonObject, is_modern
 from accp_adapters.mcp.sessions import SessionState, SessionTexts
 from accp_adapters.serving.limits import Shares, TooMany
 from accp_adapters.serving.principals import caller_of
-from accp_adapters.serving.threads import LONG, size_of
+from accp_adapters.serving.threads import OWNER, off_loop, size_of
 
 __all__ = [
     "RewritingReadStream", "RewritingWriteStream", "answer_own", "message_of", "replace_message", "rewrite_item",
-    "run_in_thread", "run_large_in_thread", "wrap_server", "wrap_transport",
+    "wrap_server", "wrap_transport",
 ]  # fmt: skip
 
 Rewrite: TypeAlias = Callable[[JsonObject], JsonObject]
 """Returns a rewritten message, or the same object."""
-Result = TypeVar("Result")
 
 _LOG: Final = logging.getLogger(__name__)
 
 
-async def run_large_in_thread(rewrite: Callable[[JsonObject], Result], message: JsonObject) -> Result:
-    """Return `rewrite(message)`; a large message is rewritten in a thread."""
-    return await run_in_thread(rewrite, message) if size_of(message) > LONG else rewrite(message)
-
-
-async def run_in_thread(work: Callable[[JsonObject], Result], message: JsonObject) -> Result:
-    """Return `work(message)`, computed in a thread so that the event loop is not blocked."""
-    from anyio import to_thread  # noqa: PLC0415  a dependency of the SDKs, not of ours
-
-    return await to_thread.run_sync(work, message)
-
-
 async def answer_own(encoder: Encoder, message: JsonObject) -> JsonObject | None:
     """Return the response to a request that the shim answers itself, from a thread where that may take long."""
-    if encoder.may_take_long(message):
-        return await run_in_thread(encoder.answer_own, message)
-    return await run_large_in_thread(encoder.answer_own, message)
+    size = inf if encoder.may_take_long(message) else size_of(message)
+    return await off_loop(size, encoder.answer_own, message)
 
 
 def message_of(item: Any) -> JsonObject | None:
@@ -77,7 +64,7 @@ async def rewrite_item(rewrite: Rewrite, item: Any) -> Any:
     message = message_of(item)
     if message is None:
         return item
-    written = await run_large_in_thread(rewrite, message)
+    written = await off_loop(size_of(message), rewrite, message)
     try:
         return item if written is message else replace_message(item, written)
     except ValueError:
@@ -268,6 +255,7 @@ class _Middleware:
         if ctx.request_id is None:
             return await call_next(ctx)
         session = self._session_of(ctx)
+        OWNER.set(session.caller[0] if session.caller else "")
         try:
             return await self._answer(ctx, call_next, Encoder(self._options, session=session))
         finally:
@@ -279,7 +267,7 @@ class _Middleware:
             message["params"] = dict(ctx.params)
         if (answer := await answer_own(encoder, message)) is not None:
             return _result_of(answer)
-        sent = await run_large_in_thread(encoder.from_client, message)
+        sent = await off_loop(size_of(message), encoder.from_client, message)
         called = ctx if sent is message else replace(ctx, method=sent["method"], params=sent["params"])
         response: JsonObject = {"jsonrpc": "2.0", "id": ctx.request_id}
         try:
@@ -289,14 +277,15 @@ class _Middleware:
             if not hasattr(getattr(raised, "error", None), "model_dump"):
                 raise
             response["error"] = raised.error.model_dump(exclude_unset=True)
-            written = await run_large_in_thread(encoder.from_server, response)
+            written = await off_loop(size_of(response), encoder.from_server, response)
             if "error" not in written:
                 return _result_of(written)
             raised.error = type(raised.error).model_validate(written["error"])
             raise
         if not isinstance(result, dict):
             return result
-        return _result_of(await run_large_in_thread(encoder.from_server, {**response, "result": result}))
+        response["result"] = result
+        return _result_of(await off_loop(size_of(response), encoder.from_server, response))
 
     def _session_of(self, ctx: Any) -> SessionState:
         """Return the state of a session and its credentials, or where there are no sessions, of the credentials."""
@@ -387,6 +376,9 @@ def _wrapped_run(run: Callable[..., Awaitable[None]], options: EncoderOptions) -
             message = message_of(item)
             if message is None:
                 return item
+            # What runs for this message is begun by this task.
+            request: Any = getattr(getattr(item, "metadata", None), "request_context", None)
+            OWNER.set(caller_of(request.scope) if hasattr(request, "scope") else "")
             if (answer := await answer_own(encoder, message)) is not None:
                 await write_stream.send(replace_message(item, answer))
                 return None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -148,3 +150,21 @@ def test_who_makes_up_fields_loses_its_own_texts_and_nobody_elses(
     assert "Bearer ann" in rows[0]
     assert "E5002" in rows[1]
     assert "Bearer h" in rows[-1]
+
+
+def test_who_asks_many_long_queries_waits_for_them_and_nobody_else() -> None:
+    query, many = "SELECT count(*) FROM items a, items b, items c WHERE a.n + b.n < c.n", 50
+    with serving(report_app(stateless=True), lifespan="on") as origin, ThreadPoolExecutor(many) as pool:
+        hog, ann = (
+            HttpClient(f"{origin}/mcp", {"authorization": f"Bearer {name}"}, address=address).start()
+            for name, address in (("hog", "127.0.0.1"), ("ann", "127.0.0.2"))
+        )
+        [ref], [own] = (re.findall(r"\$cold\.[0-9]{12}", each.call("report")) for each in (hog, ann))
+        asked = [pool.submit(hog.call, "accp_fetch", ref=ref, query=query) for _ in range(many)]
+        while not any(each.done() for each in asked):
+            time.sleep(0.01)
+        assert "ann" in ann.call("accp_fetch", ref=own, query="items.3")
+        assert sum(each.done() for each in asked) < 5
+        assert "E2003" in asked[0].result()
+        for each in asked:
+            each.cancel()

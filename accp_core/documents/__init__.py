@@ -1,4 +1,4 @@
-"""What a text holds: prose, values with how each is written, string literals; read once for all that use it.
+"""What a text holds: prose, and values with how each is written; read once for all that use it.
 
 `read(text)` returns a `Document`, whose parts cover the text from left to right. Views render its values and keep all
 else; previews, tables, queries and repeats use the same values.
@@ -18,14 +18,13 @@ or as a grid of lines, alone or between others (`grids`: CSV, Markdown, psql, â€
 4. A value of another form inside other text is found by `reading.values_inside`.
 """
 
-from accp_core.documents.document import BYTE_ORDER_MARK, Document, Literal, Part, Prose, Value
+from accp_core.documents.document import BYTE_ORDER_MARK, Document, Part, Prose, Value
 from accp_core.documents.omissions import looks_cut
 from accp_core.documents.reading import read, read_verbatim, wrapped_text
 
 __all__ = [
     "BYTE_ORDER_MARK",
     "Document",
-    "Literal",
     "Part",
     "Prose",
     "Value",

@@ -15,7 +15,7 @@ from typing import Final
 
 from accp_core.documents.json_forms import read_json_text
 
-__all__ = ["MIN_CUT_CHARS", "CutJson", "end_of_json", "read_cut_json"]
+__all__ = ["MIN_CUT_CHARS", "CutJson", "end_of_json", "read_cut_json", "read_cut_string"]
 
 
 MIN_CUT_CHARS: Final = 200
@@ -99,6 +99,15 @@ def read_cut_json(text: str, start: int, end: int, *, is_exact: bool = False) ->
             if found is not None:
                 return found
     return None
+
+
+def read_cut_string(text: str) -> CutJson | None:
+    """Return the string that `text` is up to the cut in the JSON that it holds; None where it is no such string."""
+    part = _STRING.match(text)
+    if part is None or text.startswith('"', part.end()):
+        return None
+    chars = _chars_before_inner_cut(part[0], is_exact=False)
+    return _closed_at(text[:chars], '"') if chars >= MIN_CUT_CHARS else None
 
 
 def _closed_at(beginning: str, closing: str) -> CutJson | None:

@@ -1,20 +1,19 @@
-"""What a text holds: prose, values with how they were written, and the texts that string literals write."""
+"""What a text holds: prose, and values with how they were written."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Final, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from accp_core.documents.omissions import omits_in_value, omits_text
 from accp_core.packing.expansion import Expansion
 
-__all__ = ["BYTE_ORDER_MARK", "Document", "Form", "Literal", "Part", "Prose", "Value", "WholeForm"]
+__all__ = ["BYTE_ORDER_MARK", "Document", "Form", "Part", "Prose", "Value", "WholeForm"]
 
 _MAX_REST: Final = 300
 """Maximum characters after a value that was cut off: its unread rest and the tool's note about the cut."""
-_MAX_ESCAPE: Final = 5
 BYTE_ORDER_MARK: Final = "\ufeff"
 """Programs of Windows write it before a text; it is no part of a value after it."""
 
@@ -67,7 +66,10 @@ class Prose:
 
 @dataclass(frozen=True)
 class Value:
-    """A JSON value in a source; one of a grid is an array of maps, a map for each row."""
+    """A JSON value in a source; one of a grid is an array of maps, a map for each row.
+
+    A text is one that a string literal holds, such as those in the repr of an object.
+    """
 
     start: int
     """The position of its first character in the source."""
@@ -98,47 +100,18 @@ class Value:
         return self.form.describe(self.written, self.value)
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """A string literal in a source, such as those in the repr of an object, and what its text holds."""
-
-    start: int
-    """The position of its first character in the source."""
-    end: int
-    """The position after its last character."""
-    document: Document
-    """What the text holds."""
-    open_quote: str = ""
-    """The quote with which a literal begins that was cut off; "" where it ends with one, too."""
-    style: str | None = None
-    """The code of the style of JSON that writes it (`json_styles`); None: as Python does."""
-    is_several: ClassVar[bool] = False
-    """As in `Value`."""
-
-    @property
-    def value(self) -> object:
-        """The value of the one document in it, or else its text."""
-        values = list(self.document.values())
-        return values[0].value if len(values) == 1 else self.document.source
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether the source was cut off in it."""
-        return bool(self.open_quote) or self.document.is_cut
-
-
-Part: TypeAlias = Prose | Value | Literal
+Part: TypeAlias = Prose | Value
 
 
 class Document:
     """What a text holds, from its beginning to its end."""
 
-    def __init__(self, source: str, values: Iterable[Value | Literal]) -> None:
+    def __init__(self, source: str, values: Iterable[Value]) -> None:
         """Take the values of `source`, from left to right; what is between them is prose."""
         self.source = source
         self.parts: tuple[Part, ...] = tuple(_with_prose(source, values))
 
-    def values(self) -> Iterator[Value | Literal]:
+    def values(self) -> Iterator[Value]:
         """Yield the parts that are no prose."""
         return (part for part in self.parts if not isinstance(part, Prose))
 
@@ -150,25 +123,15 @@ class Document:
     def _is_cut_in(self, part: Part) -> bool:
         if isinstance(part, Prose):
             return omits_text(self.source, part.start, part.end)
-        return part.is_cut or (isinstance(part, Value) and omits_in_value(part.value, part.written))
+        return part.is_cut or omits_in_value(part.value, part.written)
 
     @property
     def beginning(self) -> Value | None:
         """The beginning of the value that the text is, where hardly more than the cut is beside."""
         first = next(self.values(), None)
-        if not isinstance(first, Value) or not first.is_cut or self.source[: first.start].strip():
+        if first is None or not first.is_cut or self.source[: first.start].strip():
             return None
         return first if len(self.source) - first.end <= _MAX_REST else None
-
-    @property
-    def literal(self) -> Literal | None:
-        """The string literal that the text is, but for blanks around it, and what is left of an escape at a cut."""
-        parts = [
-            part
-            for part in self.parts
-            if not isinstance(part, Prose) or len(self.source[part.start : part.end].strip()) > _MAX_ESCAPE
-        ]
-        return parts[0] if len(parts) == 1 and isinstance(parts[0], Literal) else None
 
     @functools.cached_property
     def lines_outside(self) -> tuple[tuple[int, int], ...]:
@@ -183,7 +146,7 @@ class Document:
     def whole(self) -> Value | None:
         """The value that the text is, but for blanks around it."""
         values = list(self.values())
-        if len(values) != 1 or not isinstance(values[0], Value):
+        if len(values) != 1:
             return None
         around = f"{self.source[: values[0].start]}{self.source[values[0].end :]}"
         return None if around.replace(BYTE_ORDER_MARK, "").strip() else values[0]
@@ -206,7 +169,7 @@ def _lines_of(source: str, prose: Prose) -> tuple[int, int] | None:
     return first, first + text.strip().count("\n")
 
 
-def _with_prose(source: str, values: Iterable[Value | Literal]) -> Iterator[Part]:
+def _with_prose(source: str, values: Iterable[Value]) -> Iterator[Part]:
     at = 0
     for part in values:
         if part.start > at:

@@ -70,7 +70,7 @@ class _Packing:
         if len(text) > 2 and text[0] in "[{" and (found := _read_laid_out(text)) is not None:
             layouts.append(found[1])
             return EmbeddedJson(self.pack(found[0]), "")
-        if "\n" in text and (shown := self.show(text)) is not None:
+        if ("\n" in text or text[:1] == '"') and (shown := self.show(text)) is not None:
             layouts.append(shown[1])
             return EmbeddedJson(shown[0], IS_VIEW)
         return text

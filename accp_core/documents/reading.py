@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from accp_core.documents import printed, yaml
-from accp_core.documents.cut_json import MIN_CUT_CHARS, CutJson, end_of_json, read_cut_json
-from accp_core.documents.document import BYTE_ORDER_MARK, Document, Form, Literal, Value, WholeForm
+from accp_core.documents.cut_json import MIN_CUT_CHARS, CutJson, end_of_json, read_cut_json, read_cut_string
+from accp_core.documents.document import BYTE_ORDER_MARK, Document, Form, Value, WholeForm
 from accp_core.documents.grids import GRIDS, grids_in, markup
 from accp_core.documents.json_forms import JSON, JSON_LINES
 from accp_core.documents.omissions import find_dots, find_omissions
-from accp_core.documents.printed import literals_of_repr, whole_literal
 
 __all__ = ["BYTE_ORDER_MARK", "FORMS", "WHOLE_FORMS", "read", "read_verbatim", "values_inside", "wrapped_text"]
 
@@ -161,35 +160,37 @@ _MAX_KEYS: Final = 12
 
 def read(source: str) -> Document:
     """Return what `source` holds: one value, or the values inside other text; a text that is none is prose."""
-    return _document(source, with_literals=True)
+    return Document(source, _values(source))
 
 
-def _document(source: str, *, with_literals: bool) -> Document:
-    return Document(source, _values(source, with_literals=with_literals))
-
-
-def _values(source: str, *, with_literals: bool) -> list[Value | Literal]:
+def _values(source: str) -> list[Value]:
     start = len(source) - len(source.lstrip())
     end = len(source.rstrip())
     body = source[start:end]
     if not body:
         return []
-    if (found := whole_literal(body)) is not None:
-        chars, text, quote, style = found
-        return [Literal(start, start + chars, _document(text, with_literals=True), quote, style)]
-    if (whole := _read_whole(body, start)) is not None:
-        return [whole]
-    if body.startswith(BYTE_ORDER_MARK) and (whole := _read_whole(body[1:], start + 1)) is not None:
-        return [whole]
+    for mark in ("", BYTE_ORDER_MARK):
+        at = start + len(mark)
+        if body.startswith(mark) and (whole := _read_whole(body[len(mark) :], at)) is not None:
+            return [whole]
+    if body[0] == '"' and (cut := read_cut_string(body)) is not None:
+        return [Value(start, start + cut.chars, cut.value, JSON, cut.written, cut.chars)]
     grids = grids_in(source)
     if all(sign not in body for sign in "{[(\\"):
-        return [*grids]
-    literals = literals_of_repr(source, start, end) if with_literals and not grids else None
-    if not literals and not grids and (whole := _read_printed(body, start)) is not None:
+        return grids
+    written = None if grids else printed.texts_of_repr(source, start, end)
+    texts = [text for each in written or () if (text := _text_at(*each)) is not None]
+    if not texts and not grids and (whole := _read_printed(body, start)) is not None:
         return [whole]
-    if literals is None:
-        return _beside(grids, values_inside(source))
-    return [Literal(at, at + chars, _document(text, with_literals=False), quote) for at, chars, text, quote in literals]
+    return texts if written is not None else _beside(grids, values_inside(source))
+
+
+def _text_at(start: int, written: str, closed: str) -> Value | None:
+    try:
+        value = printed.read_text(closed)
+    except ValueError:
+        return None
+    return Value(start, start + len(written), value, printed, closed, None if closed == written else len(written))
 
 
 def _read_whole(body: str, start: int) -> Value | None:
@@ -211,10 +212,10 @@ def _read_printed(body: str, start: int) -> Value | None:
         return None
 
 
-def _beside(grids: list[Value], values: list[Value]) -> list[Value | Literal]:
+def _beside(grids: list[Value], values: list[Value]) -> list[Value]:
     """Return the values of a text from left to right; one that is in a grid is a cell of it."""
     if not grids:
-        return [*values]
+        return values
     starts = [grid.start for grid in grids]
 
     def is_inside(value: Value) -> bool:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
-from accp_core.documents import Document, Prose, Value, looks_cut, read, wrapped_text
+from accp_core.documents import Document, Prose, looks_cut, read, wrapped_text
 from accp_core.ports import TokenCounter
 from accp_core.previews.marks import Marks
 from accp_core.previews.records import RequestedRecords, find_requested_records
@@ -237,7 +237,7 @@ class _Subject:
 
     def _is_mostly_values(self, opened: OpenedText) -> bool:
         """Return whether values, such as a Python literal in each line or JSON in a tag, are nearly all of a text."""
-        values = (part for part in self.document.values() if isinstance(part, Value))
+        values = (part for part in self.document.values() if not isinstance(part.value, str))
         chars = sum(part.end - part.start for part in values)
         return opened.prose == self.source and chars >= _MOSTLY * len(self.source)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from accp_core.documents import Value, read
+from accp_core.documents import read
 from accp_core.documents.grids import GRIDS
 from accp_core.tables.flatten import MAX_DEPTH, FlatRows, Items, flatten, is_keyed_map
 from accp_core.tables.layouts import arrange
@@ -102,7 +102,7 @@ class _Tables:
         """Add the tables of the grids in a text, and of one that is an array."""
         document = read(text)
         for part in (document.whole,) if document.whole else document.values():
-            is_grid = isinstance(part, Value) and (part.form in GRIDS or document.whole is not None)
+            is_grid = part.form in GRIDS or document.whole is not None
             if is_grid and type(part.value) is list and len(self._tables) < MAX_TABLES:
                 self.add_array(part.value, path)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, Final
 
-from accp_core.documents import BYTE_ORDER_MARK, Document, Literal, Value, read
+from accp_core.documents import BYTE_ORDER_MARK, Document, read
 from accp_core.documents.grids import GRIDS
 from accp_core.documents.grids.cells import distinct_names, rows_of
 from accp_core.documents.inference import Inference, Section, heading_above, infer_tables, join_sections
@@ -32,7 +32,7 @@ __all__ = [
 
 
 # A JSON document in a string in a text block, as MCP servers answer, is two deep.
-_MAX_NESTED: Final = 3
+_MAX_NESTED: Final = 4
 _EXPLAINED: Final = 0.4
 """The share of the lines of a text outside its grids up to which nothing more is inferred."""
 _MAX_RUNS: Final = 6
@@ -114,8 +114,6 @@ def open_document(document: Document) -> OpenedText:
     is_cut = False
     for _ in range(_MAX_NESTED):
         is_cut |= document.is_cut
-        while document.literal is not None:
-            document = document.literal.document
         only = document.whole or document.beginning
         if only is None or only.form in GRIDS:
             return _opened(document, is_cut=is_cut)
@@ -130,11 +128,17 @@ def _opened(document: Document, *, is_cut: bool) -> OpenedText:
     text = document.source
     if (inferred := _infer(document)).tables:
         return _inferred(document, inferred, is_cut=is_cut)
-    parts: list[Any] = [part for part in document.values() if isinstance(part.value, (dict, list))]
+    parts: list[Any] = []
+    for part in document.values():
+        inner = read(part.value) if isinstance(part.value, str) else None
+        is_cut |= inner is not None and inner.is_cut
+        values = [] if inner is None else [each.value for each in inner.values()]
+        parts.append(replace(part, value=values[0]) if len(values) == 1 else part)
+    parts = [part for part in parts if isinstance(part.value, (dict, list))]
     if not parts:
         return OpenedText(value=text, prose=text, is_cut=is_cut)
     found: list[Any] = list(chain.from_iterable(part.value if part.is_several else [part.value] for part in parts))
-    are_grids = [isinstance(part, Value) and part.form in GRIDS for part in parts]
+    are_grids = [part.form in GRIDS for part in parts]
     ids = {id(part.value) for part, is_grid in zip(parts, are_grids, strict=True) if is_grid}
     rest = [value for value in found if id(value) not in ids]
     sums = [is_grid and _sums_up(part.value) for part, is_grid in zip(parts, are_grids, strict=True)]
@@ -174,7 +178,7 @@ def _infer(document: Document) -> Inference:
     """Return what rules find in a text most of whose lines no value explains."""
     values = list(document.values())
     is_markup = document.source.lstrip().startswith("<")
-    if is_markup or any(isinstance(value, Literal) or value.form not in GRIDS for value in values):
+    if is_markup or any(value.form not in GRIDS for value in values):
         return Inference()
     outside = sum(last - first + 1 for first, last in document.lines_outside)
     # What is behind an omission may be the rest of a grid, without its header.

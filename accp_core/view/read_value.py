@@ -148,8 +148,9 @@ class _ViewReader:
 
     def read_document(self) -> object:
         """Return the tree of the whole text."""
-        first = self.lines.text[:1]
-        value = self.read_value(self.lines.next_line(), 0) if first and first in "[{!&*" else self.read_pairs(None)
+        text = self.lines.text
+        is_value = text.startswith(("[", "{", "!", "&", "*", TEXT_BLOCK))
+        value = self.read_value(self.lines.next_line(), 0) if is_value else self.read_pairs(None)
         if self.lines:
             self.lines.next_line()
             self.lines.fail("expected the end of the text, found another line", 0)

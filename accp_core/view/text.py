@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from accp_core.documents import Document, Literal, Value
+from accp_core.documents import Document, Value
 from accp_core.documents import read as read_document
 from accp_core.documents.embedded_json import pack_embedded_json
 from accp_core.documents.json_styles import write_styled_json
@@ -14,7 +14,7 @@ from accp_core.packing.expansion import DEFAULT_EXPANSION, ExpansionLimits
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import has_surrogate_pair, is_utf8
 from accp_core.token_counts import RememberingCounter
-from accp_core.view.layout import AS_IS, CUT_LINE, LiteralSegment, Segment, layout_of_string, restore, write_layout
+from accp_core.view.layout import AS_IS, CUT_LINE, Segment, layout_of_string, restore, write_layout
 from accp_core.view.render_value import DEFAULT_OPTIONS, Options, render_known
 
 __all__ = ["View", "render_document", "render_text"]
@@ -89,18 +89,14 @@ def _limits_of(source: str) -> ExpansionLimits:
     return replace(DEFAULT_EXPANSION, size=max(DEFAULT_EXPANSION.size, 3 * len(source)))
 
 
-def _is_rendered(part: Value | Literal) -> bool:
-    """Return whether a part has a view: a literal, a text, or members, that can be written again."""
-    if isinstance(part, Literal):
-        return True
+def _is_rendered(part: Value) -> bool:
+    """Return whether a part has a view: a text, or members, that can be written again."""
     return isinstance(part.value, (dict, list, str)) and bool(part.value) and part.how is not None
 
 
-def _segments(
-    document: Document, counter: TokenCounter, options: Options, limits: ExpansionLimits
-) -> list[Segment | LiteralSegment]:
+def _segments(document: Document, counter: TokenCounter, options: Options, limits: ExpansionLimits) -> list[Segment]:
     """Return the parts of a text: its values, where that saves tokens, and the text around them."""
-    segments: list[Segment | LiteralSegment] = []
+    segments: list[Segment] = []
     source, at = document.source, 0
     parts = list(filter(_is_rendered, document.values()))
     alone = len(parts) == 1 and not source[: parts[0].start].strip()
@@ -115,11 +111,7 @@ def _segments(
     return segments + ([Segment("t", source[at:])] if at < len(source) else [])
 
 
-def _segment(
-    part: Value | Literal, counter: TokenCounter, options: Options, limits: ExpansionLimits
-) -> Segment | LiteralSegment:
-    if isinstance(part, Literal):
-        return LiteralSegment(_segments(part.document, counter, options, limits), part.open_quote, part.style)
+def _segment(part: Value, counter: TokenCounter, options: Options, limits: ExpansionLimits) -> Segment:
     layouts: list[str] = []
     view = _view(part, counter, options, limits, layouts)
     return Segment(f"{part.form.CODE}{part.how}", view, part.cut, layouts)
@@ -136,7 +128,7 @@ def _view(part: Value, counter: TokenCounter, options: Options, limits: Expansio
     # The source is counted in any case, and `counter` remembers it.
     tokens = counter(compact) if compact == part.written else None
     value = part.value
-    if options.embedded_json and ('"[' in compact or '"{' in compact or "\\n" in compact):
+    if options.embedded_json and (type(value) is str or '"[' in compact or '"{' in compact or "\\n" in compact):
         value = pack_embedded_json(value, layouts, partial(_view_of_string, counter=counter, options=options))
     view = render_known(
         value, compact, counter=counter, options=options, limits=tighter, tokens=tokens, layouts=layouts

@@ -126,8 +126,8 @@ def names_of(value: object) -> list[str]:
     """Return the names of the columns of a value that is a grid; ValueError: it is none."""
     if type(value) is not list or not value or not all(type(row) is dict for row in value):
         raise ValueError("expected an array of maps for a grid")
-    rows: Rows = value
-    names = list(max(rows, key=len))
+    longest: dict[str, Any] = max(value, key=len)
+    names = list(longest)
     if any(list(row) != names[: len(row)] for row in value):
         raise ValueError("expected the same names in the same order in each row of a grid")
     return names

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from accp_core.documents import Literal, Value, cut_json, read
+from accp_core.documents import Value, cut_json, read
 from accp_core.view import render_text
 from tests.work import count_calls
 
@@ -14,11 +14,11 @@ LINES = "\n".join(['{"a": 1, "b": "c d"}', '{"a": 2, "b": "é"}'.replace("é", "
 ROWS = json.dumps([{"id": number, "name": f"name {number}"} for number in range(20)])
 
 
-def form_of(part: Value | Literal) -> str:
-    return "q" if isinstance(part, Literal) else f"{part.form.CODE}{'?' if part.how is None else ''}"
+def form_of(part: Value) -> str:
+    return f"{part.form.CODE}{'?' if part.how is None else ''}"
 
 
-def values_of(source: str) -> list[Value | Literal]:
+def values_of(source: str) -> list[Value]:
     return list(read(source).values())
 
 
@@ -31,9 +31,9 @@ def values_of(source: str) -> list[Value | Literal]:
         (' {"a":1,"b":2}\n', ["o"]),
         ('{"a":1}\n{"a":2}', ["n"]),
         ("{'a': 1}", ["p"]),
-        ("Result(text='one\\ntwo\\nthree\\n')", ["q"]),
-        (f"Result(text={json.dumps({'a': [1, 2, 3]}, indent=2)!r})", ["q"]),
-        (f"Result(text={json.dumps([], indent=2)!r}, more='one\\ntwo\\nthree\\n')", ["q"]),
+        ("Result(text='one\\ntwo\\nthree\\n')", ["p"]),
+        (f"Result(text={json.dumps({'a': [1, 2, 3]}, indent=2)!r})", ["p"]),
+        (f"Result(text={json.dumps([], indent=2)!r}, more='one\\ntwo\\nthree\\n')", ["p"]),
         ('first:\n{"a": 1, "b": "c d"}\nsecond: [{"a": 1, "b": 2}]', ["o", "o"]),
         ('first:\n{"a": 1, "b": "c d"', []),
         ('first:\n{"a": 1, "b" : "c d"}\n', ["o"]),
@@ -54,19 +54,19 @@ def values_of(source: str) -> list[Value | Literal]:
         ('first: {"a":1,"b":234}\n', []),
         (f"print(x)\n{COMPACT}\n", ["o"]),
         (f"f(a='one\\ntwo\\nthree\\n')\n{COMPACT}", ["o"]),
-        (r"""f(a="one\ntwo\nthree\nfour", b='one\ntwo\nthree\nfour')""", ["q"]),
+        (r"""f(a="one\ntwo\nthree\nfour", b='one\ntwo\nthree\nfour')""", ["p", "p"]),
         (f"first: {ROWS.replace('1, ', '1 , ', 1)[:-20]}", ["o"]),
         ('{"a": 1}\n[2]', ["n"]),
         ('[1]\n{"a": "é"}', ["n"]),
         ('"{a text}"', ["o"]),
         ("'{a text}'", []),
         ("{'a': 'say \"yes\"'}", ["p"]),
-        ("\n\nResult(text='one\\ntwo\\nthree') \n\n", ["q"]),
+        ("\n\nResult(text='one\\ntwo\\nthree') \n\n", ["p"]),
         ('["a", "b"]', ["o"]),
-        (r"Result(a='one\ntwo345678')", ["q"]),
+        (r"Result(a='one\ntwo345678')", ["p"]),
         (r"Result(a='one\ntwo34567')", []),
-        (r"Result(a='one', b='one\ntwo\nthree\n')", ["q"]),
-        ("Result(a='one\\ntwo\\nthree\\n\nmore\nand more", ["q"]),
+        (r"Result(a='one', b='one\ntwo\nthree\n')", ["p"]),
+        ("Result(a='one\\ntwo\\nthree\\n\nmore\nand more", ["p"]),
         ("[True, None, 1]", []),
         (r"{'a': '\ud83d', 'b': 'some text'}", []),
         (f'first: {{"rows": {ROWS[:-20]}', ["o"]),
@@ -78,25 +78,6 @@ def test_documents_are_found_with_the_style_of_each(source: str, forms: list[str
     parts = list(read(source).values())
     assert list(map(form_of, parts)) == forms
     assert all(0 <= part.start < part.end <= len(source) for part in parts)
-
-
-@pytest.mark.parametrize(
-    ("text", "forms"),
-    [
-        ("one\ntwo\nthree\n", []),
-        (json.dumps({"a": [1, 2, 3]}, indent=2), ["o"]),
-        (f"a: 1\nb:\n- c: {'x' * 20}\n  d: 2\n", ["y"]),
-        (f"first:\n{COMPACT}\nsecond:\n{ROWS}", ["o", "o"]),
-        ("Result(text='one\\ntwo\\nthree')\n", []),
-    ],
-)
-def test_the_documents_in_a_literal_are_found(text: str, forms: list[str]) -> None:
-    (literal,) = read(f"Result(text={text!r}, n=1)").values()
-    assert isinstance(literal, Literal)
-    assert literal.document.source == text
-    inner = list(literal.document.values())
-    assert list(map(form_of, inner)) == forms
-    assert literal.value == (inner[0].value if len(forms) == 1 else text)
 
 
 @pytest.mark.parametrize(("openings", "documents"), [(5, 1), (100, 0)])

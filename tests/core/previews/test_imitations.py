@@ -173,20 +173,6 @@ def test_a_line_of_the_source_does_not_say_that_we_found_a_cut() -> None:
     )
 
 
-@pytest.mark.parametrize("tail", ["", "'"])
-def test_the_lines_of_ours_are_found_behind_literals(tail: str) -> None:
-    inner = json.dumps(ROWS, indent=1)[:-9] + f"\n{SAYS_CUT}\n"
-    source = f"meta=None text={inner!r} isError=False" if not tail else f"meta=None text={tail}{repr(inner)[1:-1]}"
-    view = Source(source, counter=counter).view()
-    assert view.layout is not None
-    assert "q(" in view.layout
-    assert "<" in view.layout
-    assert re.findall(r"\[.*cut off.*\]", layout.escape_view(view.text, view.layout)) == [
-        SAYS_CUT,
-        "[source text: cut off here in the source]",
-    ]
-
-
 def test_previews_tell_our_lines_from_those_of_the_source() -> None:
     opening = StoredText.of(CUT_TWICE).reference
     shown = preview(CUT_TWICE, limit=110, opening=opening, counter=counter)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,7 +24,6 @@ from accp_core.errors import ProtocolError
 from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import TokenCounter
 from accp_core.references import key_of, parse_reference
-from accp_core.strict_json import compact_json
 from accp_core.tables import LINES, OpenedText, lines_of
 from accp_core.view import render_text
 
@@ -40,10 +38,6 @@ _FENCE: Final = re.compile(r"\A```(?:sql)?\s*(.*?)\s*```\Z", re.DOTALL | re.IGNO
 _PREFIX: Final = re.compile(r"\A(?:(?:sql|query)\s*:|where\b)\s*", re.IGNORECASE)
 # Not a path through a key of that name, such as `select.from`, `with[0]` or `select`.
 _SELECT: Final = re.compile(r"""\(*\s*(?:select|with)\b(?!\s*(?:\.|\[\s*[0-9"']|$))""", re.IGNORECASE)
-_WRITES: Final = re.compile(
-    r"\A(?:attach\s+database|pragma\s+\w+\s*[(=]|delete\s+from|(?:insert|vacuum)\s+into|drop\s+table)\b",
-    re.IGNORECASE,
-)
 _EXPRESSION: Final = re.compile(
     r"[|*(){}\[\]<>=\\^~]|\A/.+/\Z|&&"
     r"|\bi?like\s*(?:['\"]|[^\s'\"]*%)|\bbetween\s+\S+\s+and\b"
@@ -52,13 +46,13 @@ _EXPRESSION: Final = re.compile(
 )
 """Signs of an expression, not of words that are searched for."""
 _BEGINS: Final = re.compile(
-    r"\A(?:sel\w+|from|order\s+by|group\s+by|limit|having|distinct|count)\b|\b(?:group|order)\s+by\b|\bcontains\s+['\"]",
+    r"\A(?:sel\w+|from|order\s+by|group\s+by|limit|having|distinct|count)\b|\b(?:group|order)\s+by\b|\bcontains\s+['\"]"
+    r"|\A(?:attach\s+database|pragma\s+\w+\s*[(=]|delete\s+from|(?:insert|vacuum)\s+into|drop\s+table)\b",
     re.IGNORECASE,
 )
 _INDEX: Final = re.compile(r"\S+?(?:\.[0-9]+(?:\.\S*)?|\[[0-9]+\]\S*)")
 _LINES: Final = re.compile(r"lines?\s+([0-9]{1,9})\s*(?:-|to|\.\.)\s*([0-9]{1,9})", re.IGNORECASE)
 """The lines that a mark of a preview names: `lines 41-97`."""
-_NAMES_LINES: Final = re.compile(r"""\b(?:from|join)\s+["`\[]?lines\b""", re.IGNORECASE)
 _ROWS: Final = re.compile(r"(?:(?:\$\.)?rows(?=[.\[])|(#/)rows/)")
 _MAX_SHOWN: Final = 100
 _MAX_QUOTED: Final = 1_000
@@ -222,11 +216,8 @@ def _room(limit: int, before: str, counter: TokenCounter) -> int:
 def _ask(texts: Mapping[str, str], request: FetchRequest, query: Callable[[Catalog], _Answer]) -> _Answer:
     """Return the answer of a query; where it names an object that has columns of its own, its JSON is read, too."""
 
-    names_lines = _NAMES_LINES.search(request.query) is not None
-
     def catalog(*, whole: bool) -> Catalog:
-        built = [DATABASES.get(text, whole=whole, with_lines=names_lines) for text in texts.values()]
-        return Catalog(built, list(texts), request.named)
+        return Catalog([DATABASES.get(text, whole=whole) for text in texts.values()], list(texts), request.named)
 
     try:
         return query(catalog(whole=False))
@@ -254,20 +245,9 @@ def _whole(texts: Mapping[str, str], request: FetchRequest, limit: int, counter:
 def _page(value: object, path: str, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
     selection = find_rows(value, path)
     if selection is None:
-        text = _text_at(value, path) or view_of(value, limit, counter) or write_styled_json(value, "2u")
+        text = view_of(value, limit, counter) or write_styled_json(value, "2u")
         return line_page(text, request, limit, counter)
     return row_page(selection, request, limit, counter)
-
-
-def _text_at(value: object, path: str) -> str:
-    """Return a text at a path in quotes where it would be the answer for another value, too: "null", "5"; else ""."""
-    if not path or not isinstance(value, str) or len(value) > _MAX_QUOTED or "\n" in value:
-        return ""
-    try:
-        other = json.loads(value or "0")
-    except ValueError:
-        return ""
-    return "" if other and isinstance(other, dict) else compact_json(value)
 
 
 def _other(
@@ -339,7 +319,7 @@ def _if_condition(
         is_run = isinstance(refusal.__cause__, sqlite3.Error)
         if is_run or refusal.code != ErrorCode.INVALID_TYPE or refusal.reason.startswith("expected an offset"):
             raise
-        if not stands_there and any(each.search(query) for each in (_EXPRESSION, _BEGINS, _WRITES)):
+        if not stands_there and any(each.search(query) for each in (_EXPRESSION, _BEGINS)):
             raise
     return None
 

@@ -10,10 +10,8 @@ from typing import Final
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["PIECE", "WorkBudget", "memory_of_process"]
+__all__ = ["WorkBudget", "memory_of_process"]
 
-PIECE: Final = 200_000
-"""Characters, or comparisons of one, of a piece of work: a few milliseconds, in which no other thread runs."""
 _STEP_CHARS: Final = 20
 """Characters that take as long as one instruction of SQLite's machine."""
 
@@ -48,34 +46,6 @@ class WorkBudget:
     def look_at(self, chars: int) -> None:
         """Count characters, or comparisons of one; E2003: there were too many."""
         self.spend(chars // _STEP_CHARS)
-
-    def in_pieces(self, change: Callable[[str], str], text: str) -> str:
-        """Return `change(text)`, where that changes each character by itself.
-
-        Raises:
-            ProtocolError: E2003, the work is too much.
-        """
-        if len(text) <= PIECE:
-            self.look_at(len(text))
-            return change(text)
-        pieces = []
-        for start in range(0, len(text), PIECE):
-            self.look_at(PIECE)
-            pieces.append(change(text[start : start + PIECE]))
-        return "".join(pieces)
-
-    def find(self, text: str, part: str, start: int = 0) -> int:
-        """Return the first position of `part` in `text` at or after `start`, -1 if there is none.
-
-        Raises:
-            ProtocolError: E2003, the work is too much.
-        """
-        for at in range(start, len(text) - len(part) + 1, PIECE):
-            end = min(at + PIECE + len(part) - 1, len(text))
-            self.look_at(end - at)
-            if (found := text.find(part, at, end)) >= 0:
-                return found
-        return -1
 
 
 @contextmanager

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Final, overload
 
 from accp_core.documents import looks_cut
@@ -15,7 +16,7 @@ from accp_core.errors import ProtocolError
 from accp_core.tables import FIRST_LINE, LINES, OpenedText, Table, open_text
 from accp_core.tables.table import MadeRows
 
-__all__ = ["MAX_CHARS", "LongText", "TextLines", "TextParts", "open_bounded", "too_long", "work_of"]
+__all__ = ["MAX_CHARS", "LongText", "lines_of_long", "open_bounded", "parts_of", "too_long", "work_of"]
 
 MAX_CHARS: Final = 4_000_000
 """Characters of a text whose values and tables are read; a longer one has lines and words."""
@@ -24,10 +25,8 @@ _CELL_CHARS: Final = 10
 """Characters that take as long to read as a line, and as what stands between two separators."""
 _PIECE: Final = 4_096
 """Characters between two places whose line is remembered."""
-_FOLDED: Final = 1_000_000
-"""Characters that are searched at a time."""
 _MAX_HITS: Final = 100_000
-"""Lines with one of the words that are compared."""
+"""Places of words whose lines are compared."""
 
 
 def work_of(text: str) -> int:
@@ -51,65 +50,46 @@ def open_bounded(text: str) -> OpenedText:
     return LongText(value=text, prose=text, is_cut=looks_cut(text)) if is_long else open_text(text)
 
 
-class TextLines(Sequence[str]):
-    """The lines of a text with their ends, found where they are asked for."""
+class Pieces(Sequence[str]):
+    """Parts of a text, which are made where they are asked for."""
 
-    def __init__(self, text: str) -> None:
-        """Count the lines of `text` in pieces."""
-        self._text: Final = text
-        pieces = range(0, len(text), _PIECE)
-        self._before: Final = list(accumulate((text.count("\n", at, at + _PIECE) for at in pieces), initial=0))
+    def __init__(self, count: int, piece: Callable[[int], str]) -> None:
+        """Begin with how many there are, and what returns one."""
+        self._places: Final = range(count)
+        self._piece: Final = piece
 
     def __len__(self) -> int:
-        """Return how many lines there are."""
-        return self._before[-1] + (self._text[-1:] not in ("", "\n"))
+        """Return how many there are."""
+        return len(self._places)
 
     @overload
     def __getitem__(self, at: int) -> str: ...
     @overload
     def __getitem__(self, at: slice) -> list[str]: ...
     def __getitem__(self, at: int | slice) -> str | list[str]:
-        """Return a line, or some that follow each other."""
-        if isinstance(at, int):
-            return self[at : at + 1][0]
-        first, behind, _ = at.indices(len(self))
-        starts = [self._start(first)]
-        while len(starts) <= behind - first:
-            starts.append(self._text.find("\n", starts[-1]) + 1 or len(self._text))
-        return [self._text[one:other] for one, other in pairwise(starts)]
-
-    def _start(self, number: int) -> int:
-        if number == 0:
-            return 0
-        piece = bisect_right(self._before, number - 1) - 1
-        at = piece * _PIECE
-        for _ in range(number - self._before[piece]):
-            at = self._text.find("\n", at) + 1
-        return at
+        """Return one, or some that follow each other."""
+        places = self._places[at]
+        return self._piece(places) if isinstance(places, int) else list(map(self._piece, places))
 
 
-class TextParts(Sequence[str]):
-    """A text in parts of one length."""
+def lines_of_long(text: str) -> Pieces:
+    """Return the lines of a text with their ends."""
+    starts = range(0, len(text), _PIECE)
+    before = list(accumulate((text.count("\n", at, at + _PIECE) for at in starts), initial=0))
 
-    def __init__(self, text: str, chars: int) -> None:
-        """Begin; each part but the last has `chars` characters."""
-        self._text: Final = text
-        self._chars: Final = chars
+    def line(number: int) -> str:
+        piece = bisect_right(before, number - 1) - 1 if number else 0
+        start = piece * _PIECE
+        for _ in range(number - before[piece]):
+            start = text.find("\n", start) + 1
+        return text[start : text.find("\n", start) + 1 or len(text)]
 
-    def __len__(self) -> int:
-        """Return how many parts there are."""
-        return -(-len(self._text) // self._chars)
+    return Pieces(before[-1] + (text[-1:] not in ("", "\n")), line)
 
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[str]: ...
-    def __getitem__(self, at: int | slice) -> str | list[str]:
-        """Return a part, or some that follow each other."""
-        if isinstance(at, int):
-            return self[at : at + 1][0]
-        first, behind, _ = at.indices(len(self))
-        return [self._text[each * self._chars : (each + 1) * self._chars] for each in range(first, behind)]
+
+def parts_of(text: str, chars: int) -> Pieces:
+    """Return a text in parts of one length."""
+    return Pieces(-(-len(text) // chars), lambda at: text[at * chars : (at + 1) * chars])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,9 +97,9 @@ class LongText(OpenedText):
     """A text that is too long to be opened."""
 
     @cached_property
-    def lines(self) -> TextLines:
+    def lines(self) -> Pieces:
         """Its lines."""
-        return TextLines(self.value)
+        return lines_of_long(self.value)
 
     def tables(self, *, with_objects: bool = False) -> tuple[Table, ...]:
         """Return the table of its lines."""
@@ -132,43 +112,21 @@ class LongText(OpenedText):
 
     def has(self, words: str) -> bool:
         """Return whether words stand in it as they are, without regard to case."""
-        return any(words.casefold() in piece for piece in self._pieces())
+        return re.search(re.escape(words), self.value, re.IGNORECASE) is not None
 
     def numbers_with(self, words: Sequence[str]) -> Iterator[int]:
         """Yield the place of each line that has one of some words without regard to case, from 0 on.
 
         Raises:
-            ProtocolError: E2003, more lines than can be compared have one.
+            ProtocolError: E2003, the words occur more often than can be compared.
         """
-        before = hits = 0
-        for piece in self._pieces():
-            numbers: set[int] = set()
-            for word in words:
-                numbers.update(before + at for at in _numbers_with(word, piece, _MAX_HITS - hits))
-            hits += len(numbers)
-            if hits >= _MAX_HITS:
-                reason = f"expected words of at most {_MAX_HITS:,} lines of a text of {len(self.value):,} characters"
+        number, at, last = 0, 0, -1
+        found = re.finditer("|".join(map(re.escape, words)), self.value, re.IGNORECASE)
+        for count, hit in enumerate(found):
+            if count >= _MAX_HITS:
+                reason = f"expected words that occur at most {_MAX_HITS:,} times in {len(self.value):,} characters"
                 raise ProtocolError(f"{reason}, found more; use rarer words", code=ErrorCode.BUDGET_EXCEEDED)
-            yield from sorted(numbers)
-            before += piece.count("\n")
-
-    def _pieces(self) -> Iterator[str]:
-        """Yield the text in whole lines, without regard to case."""
-        start = 0
-        while start < len(self.value):
-            end = self.value.find("\n", start + _FOLDED) + 1 or len(self.value)
-            yield self.value[start:end].casefold()
-            start = end
-
-
-def _numbers_with(word: str, piece: str, most: int) -> Iterator[int]:
-    """Yield the place in a piece of a text of each of `most` lines that have a word."""
-    number = start = 0
-    for _ in range(most):
-        at = piece.find(word, start)
-        if at < 0:
-            return
-        number += piece.count("\n", start, at)
-        yield number
-        start = piece.find("\n", at) + 1 or len(piece)
-        number += 1
+            number, at = number + self.value.count("\n", at, hit.start()), hit.start()
+            if number > last:
+                yield number
+            last = number

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from accp_adapters.fetching.opening import MAX_CHARS, TextLines, TextParts
+from accp_adapters.fetching.opening import MAX_CHARS, lines_of_long, parts_of
 from accp_adapters.fetching.paths import RowSelection
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import one_line, shown_source
@@ -21,8 +21,8 @@ from accp_core.tables import FIRST_LINE, lines_of
 from accp_core.view import render_text
 
 __all__ = [
-    "cut_row", "find_largest", "largest_page", "line_page", "lines_around", "may_fit", "next_offset", "note_few",
-    "note_part", "numbered_line", "remaining_rows", "row_page", "split_page", "text_page", "view_of",
+    "cut_row", "find_largest", "largest_page", "line_page", "lines_around", "may_fit", "next_offset", "note_part",
+    "numbered_line", "remaining_rows", "row_page", "split_page", "text_page", "view_of",
 ]  # fmt: skip
 
 _NOTES: Final = re.compile(r"(?:(?:\A|\n)…[^\n]*)+\s*\Z")
@@ -32,10 +32,6 @@ _TOKEN_CHARS: Final = 100
 """Characters that a token stands for at most in a text that is not made of blanks."""
 _REST: Final = 0.1
 """The share of the rows that are shown with the others, although the page then has so much more than its limit."""
-_FEW: Final = 10
-"""Rows or lines of a page that says that nearly all of them were found."""
-_NEARLY_ALL: Final = 0.9
-"""Share of the rows or lines that are nearly all."""
 _NEIGHBOURS: Final = ((5, 2), (20, 1))
 """So many lines are shown before and behind each of so many lines that were found; of more, none."""
 _NEIGHBOUR_CHARS: Final = 100
@@ -89,11 +85,8 @@ def line_page(text: str, request: FetchRequest, limit: int, counter: TokenCounte
     """Return a page of the lines of a text, at least one; of a text with a line too long for a page, of its parts."""
     if len(text) > MAX_CHARS:
         is_wide = re.search(f"[^\n]{{{limit + 1}}}", text) is not None
-        return (
-            text_page("parts", TextParts(text, _PART_CHARS), request, limit, counter)
-            if is_wide
-            else text_page("lines", TextLines(text), request, limit, counter)
-        )
+        unit, pieces = ("parts", parts_of(text, _PART_CHARS)) if is_wide else ("lines", lines_of_long(text))
+        return text_page(unit, pieces, request, limit, counter)
     lines = lines_of(text)
     longest = max(lines, key=len, default="")
     if len(longest) <= _PART_CHARS or (may_fit(longest, limit) and counter(longest) <= limit):
@@ -113,11 +106,8 @@ def text_page(unit: str, lines: Sequence[str], request: FetchRequest, limit: int
     return largest_page(page, remaining, limit, counter) or page(min(remaining, 1))
 
 
-def largest_page(page: Callable[[int], str], highest: int, limit: int, counter: TokenCounter, *, few: str = "") -> str:
-    """Return the page of the most rows or lines, up to `highest`, that fits; an empty text where none does.
-
-    Where not all fit, `few` says that the page has few of them: the result of `note_few`.
-    """
+def largest_page(page: Callable[[int], str], highest: int, limit: int, counter: TokenCounter) -> str:
+    """Return the page of the most rows or lines, up to `highest`, that fits; an empty text where none does."""
 
     def fits(count: int) -> bool:
         text = page(count)
@@ -129,15 +119,7 @@ def largest_page(page: Callable[[int], str], highest: int, limit: int, counter: 
         whole = page(highest)
         if whole and len(whole) <= _TOKEN_CHARS * limit and counter(whole) <= (1 + _REST) * limit:
             return whole
-    if few and count < highest:
-        count = min(count, _FEW)
     return page(count) if count else ""
-
-
-def note_few(request: FetchRequest, found: int, total: int) -> str:
-    """Return what a page says behind its part where nearly all of `total` rows were found; "": it shows what fits."""
-    is_asked = request.is_part
-    return "" if is_asked or not _NEARLY_ALL * total <= found <= total else f"; nearly all of {total:,} match"
 
 
 def remaining_rows(unit: str, request: FetchRequest, total: int) -> int:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, chain, islice
-from typing import Any, Final, NamedTuple
+from itertools import chain, islice
+from typing import Any, Final
 
 from accp_adapters.fetching.budget import WorkBudget
 from accp_adapters.fetching.opening import LongText
@@ -15,7 +14,6 @@ from accp_adapters.fetching.page import (
     cut_row,
     largest_page,
     lines_around,
-    note_few,
     note_part,
     numbered_line,
     remaining_rows,
@@ -48,15 +46,6 @@ _MAX_STEPS: Final = 500_000_000
 _ROW_STEPS: Final = 50
 
 
-class _Hits(NamedTuple):
-    """The rows of a table that contain the words."""
-
-    table: Table
-    numbers: Sequence[int]
-    parent: Table | None
-    """The table whose rows hold these."""
-
-
 class _Search:
     """A search for the rows that have the most of some words, those before all others that have them as they stand."""
 
@@ -72,7 +61,10 @@ class _Search:
         """How many rows of tables, and how many lines, were searched."""
         self.most = 0
         """How many of the words the rows that were found have; one more where they have them as they stand."""
-        self.found: Final[list[_Hits]] = []
+        self.found: Final[list[tuple[Table, int]]] = []
+        """The tables and the places of the rows that were found."""
+        self.parents: Final[dict[str, Table]] = {}
+        """The tables whose rows hold those of others, by the names of these."""
 
     @property
     def has_phrase(self) -> bool:
@@ -82,37 +74,37 @@ class _Search:
     @property
     def of_lines(self) -> bool:
         """Whether all that was found is lines."""
-        return all(hits.table.holds_lines for hits in self.found)
+        return all(table.holds_lines for table, _ in self.found)
 
     def words_in(self, text: str) -> list[str]:
         """Return those of the words that a text has; all and one more where it has them as they stand."""
         self._budget.spend(_ROW_STEPS)
-        folded = self._budget.in_pieces(str.casefold, text)
-        if self._budget.find(folded, self.phrase) >= 0:
+        self._budget.look_at((2 + len(self._looked_for)) * len(text))
+        folded = text.casefold()
+        if self.phrase in folded:
             return [*self.words, self.phrase]
-        return [word for word in self._looked_for if self._budget.find(folded, word) >= 0]
+        return [word for word in self._looked_for if word in folded]
 
     def look_through(self, opened: Sequence[OpenedText]) -> None:
         """Find the rows; the lines around a JSON document only where they have more of the words than its tables."""
         for each in opened:
-            has_rows = False
+            found = len(self.found)
             tables = {table.name: table for table in each.tables()}
             for table in tables.values():
-                texts = self._texts_of(each, table)
-                parent = tables[table.parent.table] if table.parent else None
-                has_rows = self._add(table, parent, texts, is_beside=table.holds_lines and has_rows) or has_rows
+                if table.parent:
+                    self.parents[table.name] = tables[table.parent.table]
+                self._add(table, self._texts_of(each, table), is_beside=table.holds_lines and len(self.found) > found)
 
-    def _texts_of(self, opened: OpenedText, table: Table) -> Iterator[tuple[int, str]]:
-        """Yield the place and the text of rows; of a long text of those alone that have one of the words."""
+    def _texts_of(self, opened: OpenedText, table: Table) -> Iterable[tuple[int, str]]:
+        """Return the places and the texts of rows; of a long text of those alone that have one of the words."""
         if isinstance(opened, LongText):
             return ((at, table.rows[at]["text"]) for at in opened.numbers_with(self._looked_for or [self.phrase]))
         return enumerate(_texts(table))
 
-    def _add(self, table: Table, parent: Table | None, texts: Iterable[tuple[int, str]], *, is_beside: bool) -> bool:
-        """Add the rows of a table that have the most of the words; return whether there are any."""
+    def _add(self, table: Table, texts: Iterable[tuple[int, str]], *, is_beside: bool) -> None:
+        """Add the rows of a table that have the most of the words."""
         kind = int(table.holds_lines)
         self.searched[kind] += len(table.rows)
-        numbers: list[int] = []
         least = max(self.most + is_beside, 1)
         for number, text in texts:
             words = self.words_in(text)
@@ -120,12 +112,8 @@ class _Search:
             if len(words) > self.most and len(words) >= least:
                 self.most = least = len(words)
                 self.found.clear()
-                numbers.clear()
             if len(words) == least:
-                numbers.append(number)
-        if numbers:
-            self.found.append(_Hits(table, numbers, parent))
-        return bool(numbers)
+                self.found.append((table, number))
 
     def shown(self, cell: Any) -> Any:
         """Return a cell as it is shown: of one with a long text what is around the words, or its beginning."""
@@ -184,17 +172,11 @@ def _missing(search: _Search) -> str:
     return f"{total} ({each}); with {search.most}:\n"
 
 
-def _hits(search: _Search) -> list[tuple[Table, int]]:
-    return [(hits.table, number) for hits in search.found for number in hits.numbers]
-
-
 def _row_page(search: _Search, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
-    hits = _hits(search)
-    few = note_few(request, len(hits), search.searched[search.of_lines])
-    parents = {hits.table.name: _parents(hits) for hits in search.found}
+    parents = {name: _names_of(parent, name, search) for name, parent in search.parents.items()}
 
     def shown(count: int) -> Iterator[tuple[str, dict[str, Any]]]:
-        for table, number in islice(hits, request.offset, request.offset + count):
+        for table, number in islice(search.found, request.offset, request.offset + count):
             row = table.rows[number]
             above = parents[table.name].get(row[table.parent.column], {}) if table.parent else {}
             yield table.name, _shown(table.own_cells(row), search) | above
@@ -204,34 +186,27 @@ def _row_page(search: _Search, request: FetchRequest, limit: int, counter: Token
         for name, row in shown(count):
             by_table.setdefault(name, []).append(row)
         text = view_of(by_table, limit, counter)
-        return text and shown_source(text, _note(request, count, len(hits), few))
+        return text and shown_source(text, note_part("rows", request.offset, count, len(search.found)))
 
-    remaining = remaining_rows("rows", request, len(hits))
-    largest = largest_page(page, remaining, limit, counter, few=few)
-    if largest:
+    remaining = remaining_rows("rows", request, len(search.found))
+    if largest := largest_page(page, remaining, limit, counter):
         return largest
-    note = note_part("rows", request.offset, 1, len(hits)) or "\n… row 0 of 1"
+    note = note_part("rows", request.offset, 1, len(search.found)) or "\n… row 0 of 1"
     ((_, row),) = shown(1)
     return cut_row(row, f"{note}; this row is cut: use SELECT with fewer columns", limit, counter)
 
 
 def _line_page(search: _Search, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
     """Return a page of lines with the words, few of them with their neighbours."""
-    hits = _hits(search)
+    hits = search.found
     around = lines_around(len(hits))
-    few = note_few(request, len(hits), search.searched[search.of_lines])
 
     def page(count: int) -> str:
         text = "".join(_lines(hits[request.offset : request.offset + count], around, search))
-        return shown_source(text, _note(request, count, len(hits), few, text))
+        return shown_source(text, note_part("rows", request.offset, count, len(hits), text))
 
     remaining = remaining_rows("rows", request, len(hits))
-    return largest_page(page, remaining, limit, counter, few=few) or page(min(remaining, 1))
-
-
-def _note(request: FetchRequest, count: int, total: int, few: str, shown: str = "") -> str:
-    part = note_part("rows", request.offset, count, total, shown)
-    return part and part + few
+    return largest_page(page, remaining, limit, counter) or page(min(remaining, 1))
 
 
 def _lines(hits: Sequence[tuple[Table, int]], around: int, search: _Search) -> Iterator[str]:
@@ -246,10 +221,10 @@ def _lines(hits: Sequence[tuple[Table, int]], around: int, search: _Search) -> I
             yield numbered_line(row["n"], search.shown(row["text"]) if is_found else row["text"], is_found=is_found)
 
 
-def _parents(hits: _Hits) -> dict[Any, dict[str, Any]]:
+def _names_of(parent: Table, child: str, search: _Search) -> dict[Any, dict[str, Any]]:
     """Return by its key what names each row that holds rows of a child table: `{7: {"orders.title": "Lamp"}}`."""
-    link, parent = hits.table.parent, hits.parent
-    if link is None or parent is None:
+    link = next((table.parent for table, _ in search.found if table.name == child), None)
+    if link is None:
         return {}
     names = parent.naming(link.key)
     return {row[link.key]: {f"{parent.name}.{name}": row[name] for name in names if name in row} for row in parent.rows}
@@ -277,18 +252,8 @@ def _positions(text: str, words: Sequence[str]) -> tuple[list[int], int]:
     """Return where folded words are in a text, of many those of the rarest words, and how often they are there."""
     folded = text.casefold()
     counts = {word: folded.count(word) for word in words}
-    rarest = sorted(counts, key=counts.__getitem__)
-    all_found = chain.from_iterable(re.finditer(re.escape(word), folded) for word in rarest)
-    at = [found.start() for found in islice(all_found, _MAX_PLACES)]
-    return at if len(folded) == len(text) else list(_unfolded(text, sorted(at))), sum(counts.values())
-
-
-def _unfolded(text: str, places: Sequence[int]) -> Iterator[int]:
-    """Yield where in a text the places in its folded form are: folding makes several letters of some, such as ß."""
-    waiting, before = deque(places), 0
-    for start in range(0, len(text), _MAX_LINE):
-        piece = text[start : start + _MAX_LINE]
-        ends = list(accumulate(len(letter.casefold()) for letter in piece))
-        while waiting and waiting[0] < before + ends[-1]:
-            yield start + bisect_left(ends, waiting.popleft() - before + 1)
-        before += ends[-1]
+    # Folding makes several letters of some, such as ß; the places are then those of the words as they are written.
+    searched = folded if len(folded) == len(text) else text.lower()
+    all_found = (re.finditer(re.escape(word), searched) for word in sorted(counts, key=counts.__getitem__))
+    at = [found.start() for found in islice(chain.from_iterable(all_found), _MAX_PLACES)]
+    return at, sum(counts.values())

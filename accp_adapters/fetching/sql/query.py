@@ -204,10 +204,9 @@ class _Parser(Operands):
                 conditions.append(f"({self._sql(start, self._at)})")
             if not self._take(",") and self._token.kind != "end":
                 raise self._unexpected("AND, OR or the end of the condition")
-        joins, of_parents = ("", "") if columns else _join_parents(table, self._catalog)
         shown = ", ".join(f"{quote(table.name)}.{quote(name)}" for name in columns or table.stored.own_columns)
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        self.query.sql = f"SELECT {shown}{of_parents} FROM {place(table)} AS {quote(table.name)}{joins}{where}"
+        self.query.sql = f"SELECT {shown} FROM {place(table)} AS {quote(table.name)}{where}"
         self.query.shows_rows, self.query.words = not columns, ["SELECT", *self.query.words]
         return self.query
 
@@ -634,23 +633,6 @@ class _Parser(Operands):
 def place(table: NamedTable) -> str:
     """Return the name of a table in the connection of a query."""
     return f"r{table.number}.{quote(table.name)}"
-
-
-def _join_parents(table: NamedTable, catalog: Catalog) -> tuple[str, str]:
-    """Return the joins of a child table with the tables whose rows hold its rows, and the columns that name those.
-
-    Of the parent that is its name or number, and from there on also the key of the next one.
-    """
-    link, child = table.stored.source.parent, quote(table.name)
-    joins, columns, key = "", "", catalog.key_of(table)
-    while link is not None:
-        parent, name = catalog.find(link.table, key), f"accp_parent_{len(joins)}"
-        above = parent.stored.source.parent
-        joins += f" LEFT JOIN {place(parent)} AS {name} ON {name}.{quote(link.key)} = {child}.{quote(link.column)}"
-        names = dict.fromkeys([*parent.stored.source.naming(link.key), *([above.column] if above else [])])
-        columns += "".join(f", {name}.{quote(each)} AS {quote(f'{parent.name}.{each}')}" for each in names)
-        link, child = above, name
-    return joins, columns
 
 
 def _fits_values(stored: StoredColumn, pattern: str | None) -> bool:

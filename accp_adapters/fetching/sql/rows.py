@@ -12,17 +12,13 @@ from typing import Any, Final
 from accp_adapters.fetching.page import (
     cut_row,
     largest_page,
-    lines_around,
-    may_fit,
     next_offset,
-    note_few,
-    numbered_line,
     remaining_rows,
     view_of,
 )
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import one_line, shown_source
-from accp_adapters.fetching.sql.query import ComparedColumn, ResolvedQuery, place, resolve_condition, resolve_select
+from accp_adapters.fetching.sql.query import ComparedColumn, ResolvedQuery, resolve_condition, resolve_select
 from accp_adapters.fetching.sql.run import QueryResult, open_connection, run_query
 from accp_adapters.fetching.sql.tables import Catalog, Database, NamedTable, quote, quoted_name, reach_into, refuse
 from accp_core.errors import ProtocolError
@@ -37,14 +33,9 @@ _MAX_ROWS: Final = 4_000
 """Rows of one answer; a row takes at least a token or two."""
 _MAX_NOTES: Final = 3
 """Columns of which an answer says how they were read, or what they have."""
-_WILDCARD: Final = re.compile(r"\bLIKE\s*'[^']*_", re.IGNORECASE)
-_MIN_COUNTED: Final = 10
-"""Lines that are counted for a reader."""
 _LINE_COLUMNS: Final = (("n", "text"), ("text",))
 _BESIDE: Final = ("arrays", "objects", "null", "absent")
 """Kinds of cells that are counted, not shown."""
-_PARTS: Final = ("DISTINCT", "GROUP BY", "LIMIT")
-"""Words of a query that shows a part of what it finds, or less."""
 _MAX_VALUES: Final = 8
 """Different values of a column that are all listed."""
 _MAX_COMPARED: Final = 2_000
@@ -121,45 +112,15 @@ def _answer(query: ResolvedQuery, catalog: Catalog, request: FetchRequest, limit
     if not result.total:
         of = f" of {query.tables[0].stored.row_count:,}" if len(query.tables) == 1 else ""
         return "; ".join(filter(None, (f"0{of} rows", *notes)))
-    if shown := _lines(query, result, catalog, request, limit, counter):
-        return shown
     notes.append(_children(query, catalog))
     write = _as_lines if _holds_lines(query, result) else None
-    is_counted = write and "n" in result.columns and result.total >= _MIN_COUNTED
-    counted = f"\n… {result.total:,} lines, all shown" if is_counted else ""
-    told = "".join(f"\n… {note}" for note in notes if note)
-    return _page(result, told, request, limit, counter, few=_few(query, result, request), counted=counted, write=write)
+    return _page(result, "".join(f"\n… {note}" for note in notes if note), request, limit, counter, write=write)
 
 
 def _outside(query: ResolvedQuery, catalog: Catalog) -> Iterable[str]:
     """Return which lines of its texts are in no table, so that no count passes for one of the whole text."""
     numbers = dict.fromkeys(table.number for table in query.tables if not table.stored.source.holds_lines)
     return (catalog.databases[number].outside for number in numbers)
-
-
-def _lines(
-    query: ResolvedQuery,
-    result: QueryResult,
-    catalog: Catalog,
-    request: FetchRequest,
-    limit: int,
-    counter: TokenCounter,
-) -> str:
-    """Return few lines of a text that meet a condition with those around them; "" where they are something else.
-
-    Who names the columns wants the lines that are found, no others.
-    """
-    is_part = request.is_part or query.has("ORDER BY", *_PARTS) or not query.shows_rows
-    of_text = any(each.column == "text" and each.table.stored.source.holds_lines for each in query.comparisons)
-    around = lines_around(result.total)
-    if is_part or not of_text or not around or len(query.tables) > 1 or result.columns != ("n", "text"):
-        return ""
-    found = {row["n"] for row in result.rows}
-    near = sorted({at for number in found for at in range(number - around, number + around + 1)})
-    sql = f"SELECT n, text FROM {place(query.tables[0])} WHERE n IN ({', '.join(map(str, near))})"
-    rows = run_query(ResolvedQuery(sql, query.tables), catalog.databases, max_rows=len(near)).rows
-    shown = "".join(numbered_line(row["n"], row["text"], is_found=row["n"] in found) for row in rows)
-    return shown_source(shown) if may_fit(shown, limit) and counter(shown) <= limit else ""
 
 
 def _holds_lines(query: ResolvedQuery, result: QueryResult) -> bool:
@@ -174,14 +135,6 @@ def _holds_lines(query: ResolvedQuery, result: QueryResult) -> bool:
 def _as_lines(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return lines as they are, each after its number where it has one."""
     return "\n".join(f"{row['n']}: {one_line(row['text'])}" if "n" in row else row["text"] for row in rows)
-
-
-def _few(query: ResolvedQuery, result: QueryResult, request: FetchRequest) -> str:
-    """Return what an answer says whose condition nearly all rows of a table meet, with the usual cause."""
-    if len(query.tables) != 1 or not query.comparisons or query.has(*_PARTS):
-        return ""
-    few = note_few(request, result.total, query.tables[0].stored.row_count)
-    return f"{few} (in LIKE, _ is any character)" if few and _WILDCARD.search(query.sql) else few
 
 
 def _by_column(columns: Sequence[ComparedColumn]) -> Iterable[ComparedColumn]:
@@ -296,8 +249,6 @@ def _page(
     limit: int,
     counter: TokenCounter,
     *,
-    few: str,
-    counted: str,
     write: Callable[[Sequence[Mapping[str, Any]]], str] | None = None,
 ) -> str:
     rows = result.rows
@@ -305,11 +256,10 @@ def _page(
     def page(count: int) -> str:
         value: Any = rows[0] if result.total == 1 else rows[:count]
         text = write(rows[:count]) if write else view_of(value, limit, counter)
-        part = _part(request.offset, count, result)
-        return text and shown_source(text, notes + (part + few if part else counted))
+        return text and shown_source(text, notes + _part(request.offset, count, result))
 
     remaining = min(remaining_rows("rows", request, result.total), len(rows))
-    shown = largest_page(page, remaining, limit, counter, few=few)
+    shown = largest_page(page, remaining, limit, counter)
     if shown:
         return shown
     cut = "; this row is cut: select fewer columns, or substr(column, 1, 1000)"

@@ -71,6 +71,12 @@ _LIMITS: Final = {
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
+_TOO_MUCH: Final = {
+    "interrupted": f"a query of at most {_MAX_BYTES:,} bytes of memory, it was stopped; filter or group first",
+    "too big": "shorter texts as the result of a function, found one that is too long",
+    "too complex": f"a pattern of at most {_PATTERN_CHARS} bytes, found a longer one",
+}
+"""What was expected where SQLite stops, by what it says."""
 _VIEW: Final = "accp_query"
 _MAX_SHOWN: Final = 100
 """Characters of a query that an error message shows."""
@@ -114,10 +120,8 @@ def run_query(
         columns = _columns_of(query, databases, connection)
         cursor = connection.execute(sql)
         names = DistinctNames()
-        named = [
-            names.claim(_clean(each[0])) if column else ""
-            for each, column in zip(cursor.description, columns, strict=True)
-        ]
+        described = zip(cursor.description, columns, strict=True)
+        named = [names.claim(_clean(told[0])) if column else "" for told, column in described]
         rows, total, is_complete = _read(cursor, columns, named, offset, max_rows)
         # A sort that ended too soon is no answer.
         connection.budget.spend(0)
@@ -146,8 +150,6 @@ def _read(
 
 def _value(cell: Any) -> Any:
     """Return a cell as a JSON value."""
-    if isinstance(cell, bytes):
-        return cell.decode("utf-8", "replace")
     return str(cell) if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
@@ -222,33 +224,22 @@ def _columns_of(
 
     SQLite tells it by the declared types of a view's columns, and each column of a text has a type of its own.
     """
-    types = {
-        kind: (name, table.columns[name])
-        for database in databases
-        for table in database.tables
-        for kind, name in table.types.items()
-    }
+    types = {kind: column for database in databases for kind, column in database.types.items()}
     connection.set_authorizer(None)
     connection.execute(f"CREATE TEMP VIEW {_VIEW} AS {query.sql}")
-    connection.set_authorizer(_authorize_description)
     described = connection.execute(f"PRAGMA temp.table_info({_VIEW})").fetchall()
     connection.set_authorizer(_authorize)
-    found = [types.get(kind, ("", StoredColumn())) for _, _, kind, *_ in described]
+    found = [types.get(kind) or StoredColumn() for _, _, kind, *_ in described]
     # Which of its parts a row of a compound query comes from is not known.
     is_compound = query.has("UNION", "UNION ALL", "EXCEPT", "INTERSECT")
-    hidden = [column.is_extra and query.shows_rows and name not in query.names for name, column in found]
     return [
-        None if is_hidden else StoredColumn() if is_compound else column
-        for (_, column), is_hidden in zip(found, hidden, strict=True)
+        None
+        if column.is_extra and query.shows_rows and column.name not in query.names
+        else StoredColumn()
+        if is_compound
+        else column
+        for column in found
     ]
-
-
-def _authorize_description(
-    action: int, first: str | None, second: str | None, schema: str | None, source: str | None
-) -> int:
-    if action == sqlite3.SQLITE_PRAGMA and first == "table_info":
-        return sqlite3.SQLITE_OK
-    return _authorize(action, first, second, schema, source)
 
 
 @contextmanager
@@ -262,16 +253,9 @@ def _refusals(connection: QueryConnection) -> Iterator[None]:
         reason = _clean(str(error))
         if "interrupted" in reason:
             connection.budget.spend(0)
-            reason = (
-                f"expected a query of at most {_MAX_BYTES:,} bytes of memory, it was stopped; filter or group first"
-            )
-            raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED) from error
-        if "too big" in reason:
-            limit = "expected shorter texts as the result of a function, found one that is too long"
-            raise ProtocolError(limit, code=ErrorCode.BUDGET_EXCEEDED) from error
-        if "too complex" in reason:
-            limit = f"expected a pattern of at most {_PATTERN_CHARS} bytes, found a longer one"
-            raise ProtocolError(limit, code=ErrorCode.BUDGET_EXCEEDED) from error
+        for part, expected in _TOO_MUCH.items():
+            if part in reason:
+                raise ProtocolError(f"expected {expected}", code=ErrorCode.BUDGET_EXCEEDED) from error
         if "not authorized" in reason:
             reason = "expected a SELECT that only reads tables and does not recur"
         raise ProtocolError(f"SQLite: {reason}", code=ErrorCode.INVALID_TYPE) from error

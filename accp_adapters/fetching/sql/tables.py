@@ -44,8 +44,6 @@ _KINDS: Final = {
 _MAX_EXACT: Final = 2**53
 _INTEGERS: Final = range(-(2**63), 2**63)
 _LIKE_NUMBER: Final = re.compile(r"[^\w\s]?\d")
-_MARK: Final = "\v"
-"""What keeps the boolean true apart from the text "true" in one column."""
 _FEW: Final = 64
 """Different texts of a column that are remembered."""
 _CACHED_BYTES: Final = 64_000_000
@@ -71,7 +69,7 @@ _read_json: Final = spelling_decoder()
 
 
 class UnbuiltColumn(ProtocolError):
-    """The refusal of the name of an object, an array or a spelling; a database that is built whole has its column."""
+    """The refusal of the name of an object, an array, a spelling or the lines of JSON, which a whole database has."""
 
 
 def refuse(reason: str) -> ProtocolError:
@@ -108,12 +106,10 @@ def reach_into(name: str, column: StoredColumn) -> str:
 
 @dataclass(slots=True)
 class StoredColumn:
-    """A column of a table: what it is, its type in SQLite, and how its cells come back."""
+    """A column of a table: what it is, and how its cells come back."""
 
     typed: TypedColumn = field(default_factory=lambda: type_column(()))
     """What its cells are, without the cells."""
-    type: str = "BLOB"
-    """INTEGER, REAL, TEXT, or BLOB, as which SQLite stores each cell as it is."""
     spellings: dict[Any, Any] = field(default_factory=dict)
     """The cell of the source for each stored value that stands for one spelling, which is not the value itself."""
     is_spelled: bool = False
@@ -130,8 +126,11 @@ class StoredColumn:
     """Whether it has numbers beside texts, each kept as a number, which are equal to numbers and have no order."""
     few: frozenset[str] | None = None
     """Its texts, where they are few."""
+    name: str = ""
     is_extra: bool = False
     """Whether `*` leaves it out: other columns or child tables say what it says."""
+    longest: int = 0
+    """Characters of its longest text."""
 
     @property
     def kind(self) -> Kind:
@@ -161,32 +160,18 @@ def store_column(cells: Sequence[Any]) -> tuple[StoredColumn, list[Any]]:
     if typed.kind is Kind.TEXT:
         return column, _store_texts(cells, column)
     values = list(typed.values)
-    column.type = _affinity(typed)
-    column.empty = values.count(None)
-    if column.type == "REAL":
+    if float in map(type, values) and all(abs(value) <= _MAX_EXACT for value in values if type(value) is int):
+        # A half of 7 is 3.5 in a column where another number has a fraction.
         values = [None if value is None else float(value) for value in values]
+    column.empty = values.count(None)
     column.is_spelled = any(type(cell) is str and cell != value for cell, value in zip(cells, values, strict=True))
     _remember(column, cells, values)
     return column, values
 
 
-def _affinity(typed: TypedColumn) -> str:
-    if typed.kind is Kind.MOMENT:
-        return "TEXT"
-    if typed.kind in (Kind.BOOLEAN, Kind.NOTHING):
-        return "INTEGER"
-    numbers = [value for value in typed.values if value is not None]
-    if all(type(value) is int for value in numbers):
-        return "INTEGER"
-    # Each value keeps its type where a float would not hold an integer, or 5 and 5.0 stand side by side.
-    is_exact = all(type(value) is not int or abs(value) <= _MAX_EXACT for value in numbers)
-    is_one = len({(value, type(value) is int) for value in numbers}) == len(set(numbers))
-    return "REAL" if is_exact and is_one else "BLOB"
-
-
 def _remember(column: StoredColumn, cells: Sequence[Any], values: Sequence[Any]) -> None:
     """Keep the spellings of values that have one each."""
-    if set(column.kinds) <= {"null", "absent", "number"} and column.type == "INTEGER":
+    if {*map(type, cells), *map(type, values)} <= {int, type(None), type(ABSENT)}:
         return
     cell_of: dict[Any, Any] = {}
     several: set[Any] = set()
@@ -204,10 +189,10 @@ def _remember(column: StoredColumn, cells: Sequence[Any], values: Sequence[Any])
 def _store_texts(cells: Sequence[Any], column: StoredColumn) -> list[Any]:
     texts = {cell for cell in cells if type(cell) is str}
     column.holds_json = bool(column.kinds.get("arrays") or column.kinds.get("objects"))
-    column.type = "BLOB" if column.kinds.get("number") else "TEXT"
-    column.has_numbers = column.type == "BLOB" and all(type(cell) is not int or cell in _INTEGERS for cell in cells)
+    numbers = [cell for cell in cells if isinstance(cell, int | float) and type(cell) is not bool]
+    column.has_numbers = bool(numbers) and all(type(cell) is not int or cell in _INTEGERS for cell in numbers)
     like = sum(_LIKE_NUMBER.match(text) is not None for text in texts)
-    column.looks_numeric = like * 2 > len(texts) or bool(column.kinds.get("number"))
+    column.looks_numeric = like * 2 > len(texts) or bool(numbers)
     column.few = frozenset(texts) if len(texts) <= _FEW else None
     stored = [_stored_text(cell, column, texts) for cell in cells]
     column.empty = stored.count(None)
@@ -223,9 +208,8 @@ def _stored_text(cell: Any, column: StoredColumn, texts: Container[str]) -> Any:
         stored: Any = escape_halves(cell)
         is_other = stored is not cell or (column.holds_json and cell[:1] in ("[", "{"))
     elif type(cell) is bool:
-        stored, is_other = {True: "true", False: "false"}[cell], True
-        while stored in texts:
-            stored += _MARK
+        stored = str(cell).lower()
+        is_other = stored not in texts
     else:
         stored = cell if type(cell) is not int or cell in _INTEGERS else repr(cell)
         stored = float(stored) if isinstance(stored, float) else stored
@@ -244,8 +228,6 @@ class StoredTable:
     row_count: int
     columns: dict[str, StoredColumn]
     """How each column is kept; empty: the table is too large to be built."""
-    types: dict[str, str]
-    """The declared type of each column, which no other column of any text has, to the column."""
 
     @property
     def own_columns(self) -> list[str]:
@@ -260,6 +242,8 @@ class Database:
     content: bytes
     """The database file; empty: there is no table that can be queried."""
     tables: tuple[StoredTable, ...]
+    types: Mapping[str, StoredColumn]
+    """The columns by their declared types, which no other column of any text has."""
     longest: int
     """Characters of the longest cell."""
     size: int
@@ -285,92 +269,83 @@ class DatabaseCache:
     def __init__(self, max_bytes: int = _CACHED_BYTES) -> None:
         self._databases: Final[SizedCache[str, Database]] = SizedCache(max_bytes)
 
-    def get(self, text: str, *, whole: bool = False, with_lines: bool = False) -> Database:
+    def get(self, text: str, *, whole: bool = False) -> Database:
         """Return the database of a text; the caller has checked who may read the text.
 
         Args:
             text: The text.
             whole: Whether there are columns of spellings, too, and of the JSON of objects and arrays that have columns
-                or tables; few queries name one, and they take several times the memory.
-            with_lines: Whether a text that is all JSON has the table `lines`, too, if none of its own has that name.
+                or tables, and the lines of a JSON document; few queries name one, and they take several times the
+                memory.
 
         Raises:
             ProtocolError: E2003, the text is too long.
         """
         # The key is a hash of the text, so what one session built shows another one nothing but its own text.
         key = key_of(text)
-        name = f"{key} {whole} {with_lines}"
-        database = self._databases.use(name)
+        database = self._databases.use(f"{key} {whole}")
         if database is None:
-            database = _build(text, key, whole=whole, with_lines=with_lines)
-            self._databases.put(name, database, database.size)
+            database = _build(text, key, whole=whole)
+            self._databases.put(f"{key} {whole}", database, database.size)
         return database
 
 
-def _build(text: str, key: str, *, whole: bool, with_lines: bool) -> Database:
+def _build(text: str, key: str, *, whole: bool) -> Database:
     opened = open_bounded(text)
     if isinstance(opened, LongText):
         raise too_long(text)
-    left, numbers = MAX_CELLS, iter(range(2**31))
-    longest, tables = 0, []
-    found = (*opened.tables(with_objects=whole), *_records(opened))
-    if with_lines and all(table.name != LINES for table in found):
-        found = (*found, table_of_lines(text))
+    left, tables = MAX_CELLS, []
+    types: dict[str, StoredColumn] = {}
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode=OFF")
         connection.execute("BEGIN")
-        for table in found:
+        for table in _tables_of(text, opened, whole=whole):
             cells = len(table.rows) * len(table.columns)
-            if len(table.columns) > MAX_COLUMNS or cells > left:
-                tables.append(_described(table, {}, {}))
-                continue
-            left -= cells
-            stored, longest = _add_table(connection, table, key, numbers, longest, whole=whole)
-            tables.append(stored)
+            columns: dict[str, StoredColumn] = {}
+            if len(table.columns) <= MAX_COLUMNS and cells <= left:
+                left -= cells
+                columns = _add_table(connection, table, key, types, whole=whole)
+            tables.append(StoredTable(source=replace(table, rows=()), row_count=len(table.rows), columns=columns))
         connection.execute("COMMIT")
         # SQLite cannot write a database without tables.
-        content = connection.serialize() if any(table.columns for table in tables) else b""
-    size = len(content) + _described_size(tables)
+        content = connection.serialize() if types else b""
     return Database(
         content=content,
         tables=tuple(tables),
-        longest=longest,
-        size=size,
+        types=types,
+        longest=max((column.longest for column in types.values()), default=0),
+        size=len(content) + sum(_COLUMN_BYTES + _ENTRY_BYTES * len(column.spellings) for column in types.values()),
         work=work_of(text),
         is_cut=opened.is_cut,
         outside=opened.outside_note,
     )
 
 
-def _records(opened: OpenedText) -> Iterator[Table]:
-    """Yield the table of the records of a text that holds no values: commits, mails, entries of a log."""
-    if isinstance(opened.value, str) and (found := table_of_records(opened.value)):
-        yield found
+def _tables_of(text: str, opened: OpenedText, *, whole: bool) -> Iterator[Table]:
+    """Yield the tables of a text, and that of its records if it holds no values: commits, mails, entries of a log."""
+    found = opened.tables(with_objects=whole)
+    yield from found
+    if isinstance(opened.value, str) and (records := table_of_records(opened.value)):
+        yield records
     yield from opened.tables_beside()
-
-
-def _described_size(tables: Sequence[StoredTable]) -> int:
-    columns = [column for table in tables for column in table.columns.values()]
-    names = sum(len(table.source.columns) for table in tables)
-    return _ENTRY_BYTES * sum(len(each.spellings) for each in columns) + _COLUMN_BYTES * (1 + len(tables) + names)
-
-
-def _described(table: Table, columns: dict[str, StoredColumn], types: dict[str, str]) -> StoredTable:
-    return StoredTable(source=replace(table, rows=()), row_count=len(table.rows), columns=columns, types=types)
+    if whole and all(table.name != LINES for table in found):
+        yield table_of_lines(text)
 
 
 def _add_table(
-    connection: sqlite3.Connection, table: Table, key: str, numbers: Iterator[int], longest: int, *, whole: bool
-) -> tuple[StoredTable, int]:
-    """Create and fill a table; return it, and the length of the longest cell so far."""
+    connection: sqlite3.Connection, table: Table, key: str, types: dict[str, StoredColumn], *, whole: bool
+) -> dict[str, StoredColumn]:
+    """Create and fill a table; return its columns, and add them to `types`."""
     columns: dict[str, StoredColumn] = {}
-    types: dict[str, str] = {}
     stored: list[list[Any]] = []
+    declared: list[str] = []
 
     def add(name: str, column: StoredColumn, values: list[Any]) -> None:
-        columns[name] = column
-        # No word in the digits of a key, or in those of a number, changes the type's affinity.
-        types[f"{column.type}_{key.rpartition('.')[2]}_{next(numbers)}"] = name
+        column.name = name
+        column.longest = max((len(value) for value in values if type(value) is str), default=0)
+        # Of this type SQLite stores each cell as it is.
+        declared.append(f"{quote(name)} BLOB_{key.rpartition('.')[2]}_{len(types)}")
+        types[declared[-1].rpartition(" ")[2]] = columns[name] = column
         stored.append(values)
 
     taken = set(map(str.casefold, table.columns))
@@ -381,14 +356,12 @@ def _add_table(
         add(name, column, values)
         if whole and column.is_spelled and f"{name}{SPELLING}".casefold() not in taken:
             texts = [None if cell is ABSENT or cell is None else str(cell) for cell in cells]
-            spelled = StoredColumn(replace(column.typed, kind=Kind.TEXT, read=str), "TEXT", is_extra=True)
-            add(f"{name}{SPELLING}", spelled, texts)
-        longest = max(longest, max((len(value) for value in values if type(value) is str), default=0))
-    declared = (f"{quote(name)} {kind}" for kind, name in types.items())
+            typed = replace(column.typed, kind=Kind.TEXT, read=str)
+            add(f"{name}{SPELLING}", StoredColumn(typed, is_extra=True), texts)
     connection.execute(f"CREATE TABLE {quote(table.name)} ({', '.join(declared)})")
     marks = ", ".join("?" * len(columns))
     connection.executemany(f"INSERT INTO {quote(table.name)} VALUES ({marks})", zip(*stored, strict=True))
-    return _described(table, columns, types), longest
+    return columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -480,7 +453,12 @@ class Catalog:
             found = [table for table in found if table.number < self._named] or found
         if len(found) != 1:
             raise self._unknown(written or "no table", tables, found)
-        return self._checked(found[0])
+        if not found[0].columns:
+            limit = f"a table of at most {MAX_COLUMNS:,} columns and {MAX_CELLS:,} cells"
+            raise refuse(
+                f"expected {limit}, found a larger one, {found[0].name!r}; use a path, words, or offset and limit"
+            )
+        return found[0]
 
     def _unknown(self, written: str, tables: Sequence[NamedTable], found: Sequence[NamedTable]) -> Exception:
         if len({table.number for table in found}) > 1:
@@ -491,7 +469,9 @@ class Catalog:
         if not tables:
             return refuse(f"expected one of the references, found {written!r}")
         described = self.describe(found or tables, near=written)
-        return refuse(f"expected a table of {described}; found {written[:_MAX_NAME_CHARS]!r}")
+        kind = UnbuiltColumn if written.casefold() == LINES else ProtocolError
+        reason = f"expected a table of {described}; found {written[:_MAX_NAME_CHARS]!r}"
+        return kind(reason, code=ErrorCode.INVALID_TYPE)
 
     def unknown_column(self, written: str, named: Sequence[NamedTable], what: str = "a column") -> Exception:
         """Return the refusal of a column that the tables named by a query do not have; it names the others, too."""
@@ -499,8 +479,6 @@ class Catalog:
             return refuse(f"expected {what}, found {written[:_MAX_NAME_CHARS]!r}")
         known = {(table.number, table.name) for table in named}
         others = [table for table in self.tables if (table.number, table.name) not in known]
-        called = find_name(written, [table.name for table in others])
-        others.sort(key=lambda table: table.name not in called)
         expected = self.describe(named, near=written, most=_MAX_COLUMNS) if named else self.describe(near=written)
         also = f"; other tables: {self.describe(others, near=written)}" if named and others else ""
         refusal = refuse(f"expected {what} of {expected}; found {written[:_MAX_NAME_CHARS]!r}{also}")
@@ -519,15 +497,6 @@ class Catalog:
         """Return whether a child table of `table` is called exactly `name` within its rows."""
         children = (child.stored.source.path for child in self.children(table))
         return any(path and path[-1].casefold() == name.casefold() for path in children)
-
-    def _checked(self, table: NamedTable) -> NamedTable:
-        if table.columns:
-            return table
-        source = table.stored.source
-        wanted = f"at most {MAX_COLUMNS:,} columns and 10,000,000 cells for a query"
-        found = f"{len(source.columns):,} columns and {table.stored.row_count:,} rows in {source.name!r}"
-        path = ".".join((*source.path, "0"))
-        raise refuse(f"expected {wanted}, found {found}; use a path such as {path!r}, words, or offset and limit")
 
     def key_of(self, table: NamedTable) -> str:
         """Return the key of the text that a table belongs to."""
@@ -554,11 +523,11 @@ class Catalog:
 def _described_table(table: NamedTable, near: str, most: int) -> str:
     """Return a table with its columns; of more than `most` the first, which is the key, and those most like `near`."""
     source = table.stored.source
-    alike = difflib.get_close_matches(near, source.columns[:_MAX_COMPARED], most, 0.5) if near else []
-    shown = (
-        source.columns if len(source.columns) <= most else dict.fromkeys((source.columns[0], *alike, *source.columns))
-    )
-    columns = {name: quoted_name(name) for name in list(shown)[:most]}
+    shown: Sequence[str] = source.columns
+    if len(shown) > most:
+        alike = difflib.get_close_matches(near, shown[:_MAX_COMPARED], most, 0.5) if near else []
+        shown = list(dict.fromkeys((shown[0], *alike, *shown)))
+    columns = {name: quoted_name(name) for name in shown[:most]}
     if source.parent is not None and source.parent.column in columns:
         link = source.parent
         columns[link.column] += f" = {quoted_name(link.table)}.{quoted_name(link.key)}"

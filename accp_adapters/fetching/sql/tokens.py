@@ -33,7 +33,6 @@ _TOKEN: Final = re.compile(
     """,
     re.VERBOSE,
 )
-_SUM_OF_NUMBERS: Final = re.compile(r"(?!\d{4}-\d\d)[0-9]+(?:\.[0-9]+)?(?:[-+*/%][0-9]+(?:\.[0-9]+)?)+")
 _SAME: Final = {"&&": "AND", "==": "=", "===": "=", "<>": "!=", "<=>": "IS", "!": "NOT", "ilike": "LIKE"}
 """What other languages write, and what it is in SQL."""
 
@@ -83,9 +82,6 @@ def _tokenize(query: str) -> list[Token]:
         if found is None or found.lastgroup == "comment":
             raise refuse(f"expected one SELECT without comments or parameters, found {text[at : at + MAX_SHOWN]!r}")
         kind, end = str(found.lastgroup), found.end()
-        if kind == "bare" and _SUM_OF_NUMBERS.fullmatch(found[0]):
-            # `10-5` is a difference.
-            kind, end = "number", at + len(re.split("[-+*/%]", found[0])[0])
         if kind != "blank":
             written = text[at:end]
             token = Token(kind, _SAME.get(written.lower(), written), at, end)

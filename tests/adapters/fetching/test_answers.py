@@ -65,34 +65,6 @@ def test_a_refusal_quotes_the_names_of_a_source(query: str, expected: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "other", "shown"),
-    [
-        ("null", None, '"null"'),
-        ("true", True, '"true"'),
-        ("5", 5, '"5"'),
-        ("-1.5e3", -1500.0, '"-1.5e3"'),
-        ("", '""', '""'),
-        ("{}", {}, '"{}"'),
-        ("[1,2]", [1, 2], '"[1,2]"'),
-        ('"5"', "5", r'"\"5\""'),
-        ('"null"', "null", r'"\"null\""'),
-    ],
-)
-def test_a_path_tells_a_text_from_the_value_that_it_looks_like(text: str, other: object, shown: str) -> None:
-    source = json.dumps({"text": text, "other": other, "rows": ROWS})
-    assert fetch(source, query="text") == shown
-    assert fetch(source, query="other") != shown
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["late", "Ann Lee", "[INFO] started", "007", "-", "*1", '"q', " x", "null\n5", '{"a": 1}', "5" * 2000],
-)
-def test_a_path_shows_a_text_that_looks_like_no_other_value_as_it_is(text: str) -> None:
-    assert fetch(json.dumps({"text": text, "rows": ROWS}), query="text") == text
-
-
-@pytest.mark.parametrize(
     ("query", "shown"),
     [("select.from", "7"), ("Select.a.0", "8"), ('select["from"]', "7"), ("with.0", "9"), ("with[0]", "9")],
 )

@@ -12,7 +12,6 @@ from accp_adapters.fetching.answers import answer, value_at
 from accp_adapters.fetching.request import read_request
 from accp_adapters.tokens import count_o200k
 from accp_core.errors import ProtocolError
-from accp_core.view import read
 from tests.work import count_calls
 
 LINES = {"lines": [{"sku": f"part {n}", "price": n} for n in range(5)], "notes": [{"by": "Ann"}]}
@@ -158,31 +157,6 @@ def test_lines_come_with_fewer_neighbours_the_more_they_are() -> None:
     assert fetch(f"{'x' * 600}\nhit\n", "hit") == f"1- {'x' * 100}…\n2: hit\n"
 
 
-@pytest.mark.parametrize("kind", ["lines", "rows"])
-def test_where_nearly_all_match_few_are_shown_and_it_is_said(kind: str) -> None:
-    texts = [f"request {n} took {n} ms" if n else "start" for n in range(200)]
-    source = "\n".join(texts) if kind == "lines" else json.dumps([{"text": text} for text in texts])
-    found = fetch(source, "took")
-    assert found.endswith("\n… rows 0-9 of 199; next: offset=10; nearly all of 200 match")
-    following = fetch(source, "took", offset=10)
-    assert "nearly" not in following
-    assert following.count("took") > 10
-    assert "nearly" not in fetch(source, "took", limit=30)
-    few = source.replace("took", "lasted", 100)
-    assert "nearly" not in fetch(few, "took")
-
-
-@pytest.mark.parametrize("query", ["SELECT n, text FROM lines WHERE text LIKE '%_ms%'", "text LIKE '%_ms%'"])
-def test_a_condition_that_nearly_all_rows_meet_shows_few_and_says_why(query: str) -> None:
-    text = "".join(f"request {n} took {n} ms\n" for n in range(200)) + "the end\n"
-    found = fetch(text, query)
-    part = "… rows 0-9 of 200; next: offset=10; nearly all of 201 match (in LIKE, _ is any character)"
-    assert found.endswith(f"\n{part}")
-    assert found.count(" took ") == 10
-    assert "nearly" not in fetch(text, query, offset=10)
-    assert "nearly" not in fetch(text, "SELECT * FROM lines")
-
-
 def test_rows_of_a_child_table_say_which_row_holds_them() -> None:
     orders = [
         {"id": n, "title": f"t{n}", "customer": {"name": f"c{n}"}, "items": [{"sku": f"s{n}-{at}"} for at in (1, 2)]}
@@ -190,9 +164,7 @@ def test_rows_of_a_child_table_say_which_row_holds_them() -> None:
     ]
     source = json.dumps(orders)
     assert fetch(source, "s7-2") == "items [{sku s7-2, rows_id 7, rows.title t7, rows.customer.name c7}]"
-    expected = [{"rows_id": 7, "sku": "s7-2", "rows.title": "t7", "rows.customer.name": "c7"}]
-    found = read(fetch(source, "sku = s7-2"))
-    assert (found if isinstance(found, list) else [found]) == expected
+    assert fetch(source, "sku = s7-2") == "rows_id 7\nsku s7-2"
     assert fetch(source, "sku = s7-2, sku") == "sku s7-2"
 
 

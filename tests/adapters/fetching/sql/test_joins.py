@@ -7,8 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from accp_adapters.fetching import FetchRequest, answer, value_at
-from accp_adapters.tokens import count_o200k
+from accp_adapters.fetching import value_at
 
 ROWS: Final = 60
 """So many that SQLite makes an index for a join."""
@@ -37,25 +36,6 @@ def test_equal_numbers_are_joined_however_they_are_written(left: str, right: str
         f"SELECT count(*) FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.{right} = a.{left})",
     ):
         assert value_at(SOURCE, query) == expected, query
-
-
-NESTED = json.dumps(
-    {
-        "orders": [
-            {
-                "id": at,
-                "title": f"order {at}",
-                "items": [{"sku": f"S{n}", "lots": [{"lot": 10 * at + n}]} for n in (0, 1)],
-            }
-            for at in range(2)
-        ]
-    }
-)
-
-
-def test_a_condition_of_a_child_table_names_all_rows_above() -> None:
-    shown = answer({"k": NESTED}, FetchRequest(query="lot = 10"), limit=400, counter=count_o200k)
-    assert shown == "items_row 2\nlot 10\norders.items.sku S0\norders.items.orders_id 1\norders.title order 1"
 
 
 def test_thousands_of_child_rows_are_joined_with_as_many_parents() -> None:

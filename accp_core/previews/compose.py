@@ -58,8 +58,6 @@ _MOSTLY: Final = 0.9
 """The share of a text that its values take from which it is shown by their tables."""
 _TABLES_SHARE: Final = 0.5
 """The share of a preview that the tables of a text may take where the lines around them need room, too."""
-_MIN_PIECES: Final = 2
-"""Pieces of a text that a preview has room for at least."""
 _VERBATIM_CHARS: Final = 2
 """Characters for each token of a limit up to which a line is shown whole or not at all, about half of a preview."""
 _LONGEST_SHOWN: Final = 128
@@ -69,14 +67,10 @@ _SAMPLE: Final = 4_000
 """Characters that are counted to estimate the length of a token."""
 _LINES: Final = 20
 """Lines that the example for a text asks for."""
-_TRIES: Final = 5
+_TRIES: Final = 6
 """How often a text is written and counted; the number of characters in a token depends on the text."""
 _AIM: Final = 0.98
 """The share of the limit that a try aims at."""
-_MAX_SHRINK: Final = 0.94
-"""The share of the room that is left at most after a text that was too long."""
-_STEP: Final = 0.75
-"""The share of it that is left after the same text again."""
 
 
 def is_rendered(source: str, limit: int) -> bool:
@@ -304,7 +298,7 @@ class _Subject:
             text,
             requested=self.request.words,
             marks=marks,
-            max_piece=limit // _MIN_PIECES,
+            max_piece=limit,
             worths=named.worths if named else (),
         )
         lines = count_lines(prose)
@@ -335,17 +329,20 @@ def _fill(write: Callable[[float], str], *, limit: int, token_chars: float, coun
     """
     fullest = write(0)
     fullest_tokens = counter(fullest)
+    low, high = (0.0, fullest_tokens), (math.inf, limit + 1)
     room = limit * token_chars
-    last = ""
-    for _ in range(_TRIES):
+    for number in range(_TRIES):
         text = write(room)
         tokens = counter(text)
         if fullest_tokens < tokens <= limit:
             fullest, fullest_tokens = text, tokens
-        change = _AIM * limit / max(tokens, 1)
-        # Texts grow in steps: a little less room may give the same text again, much less does not.
-        room *= change if tokens <= limit else min(change, _MAX_SHRINK) * (_STEP if text == last else 1)
-        last = text
+        low, high = ((room, tokens), high) if tokens <= limit else (low, (room, tokens))
+        if high[0] == math.inf:
+            room *= _AIM * limit / max(tokens, 1)
+        else:
+            # Texts grow in steps, so that every other guess is the middle.
+            part = (_AIM * limit - low[1]) / (high[1] - low[1]) if number % 2 == 0 else 0.5
+            room = low[0] + (high[0] - low[0]) * max(part, 0.0)
     return fullest
 
 

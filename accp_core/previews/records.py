@@ -2,8 +2,8 @@
 
     commit 73bc210b         a record begins with a block of `Name: value` lines, and with the line above it: columns for
     Author: Ann <ann@…>     the names, for `Name: value` lines in the text of several records, and `text`
-    Feb 17 04:37:07 app …   or with a time or a level: the columns `time` or `level`, and `text`; lines that begin with
-    [ERROR] …               neither belong to the record above them
+    Feb 17 04:37:07 app …   or with a time: the columns `time` and `text`; lines that begin with none belong to the
+                            record above them
     2831 ./a/b.csv          else each line is a record: `text`
 
 Numbers with a unit or a name that several records have are columns, too: `2 files changed`, `(2874 kB)`, `limit=20`.
@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, takewhile
 from typing import Any, Final
 
 from accp_core.documents.grids.cells import rows_of
@@ -33,29 +33,24 @@ _MAX_LINES: Final = 10_000
 _MIN_RECORDS: Final = 3
 _MIN_SHARE: Final = 0.6
 """The share of the lines of a log that begin an entry at least."""
-_FIELD: Final = re.compile(r"([A-Za-z][\w-]{0,30}):[ \t]+(\S.*)|([a-z]+) ([0-9a-f]{7,40})\b.*")
+_TIME: Final = re.compile(rf"\W{{0,2}}({TIME_TEXT})(?!\w)", re.IGNORECASE)
+_FIELD: Final = re.compile(r"([A-Za-z][\w-]{0,30})(?::[ \t]+|(?<=[a-z]) (?=[0-9a-f]{7,40}\b))(\S.*)")
+"""A name and its value: `Author: Ann`, `commit 73bc210b`."""
 _NAMED: Final = re.compile(r"\s*([A-Z][a-z]+(?:-[a-z]+)*)(?::[ \t]+| (?=#))(\S.*)")
-_LEVEL: Final = re.compile(
-    r"\W{0,2}\b(trace|debug|info|notice|warn(?:ing)?|err(?:or)?|fatal|crit(?:ical)?|alert|emerg|severe)\b\W{0,2}",
-    re.IGNORECASE,
-)
-_LETTERED: Final = re.compile(r"([IWEF])(\d{4} \d\d:\d\d:\d\d(?:\.\d+)?)\b")
-"""The level of an entry by its letter, with its day and time."""
+"""The same in the text of a record: `Reviewed-by: Dan`, `Closes #12`."""
+_QUOTE: Final = ">"
+"""What a line begins with that a mail quotes from another one."""
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_PRIORITY: Final = re.compile(r"<\d{1,3}>(?:1 )?")
-_LEVEL_WITHIN: Final = 40
-"""Characters after the time of an entry in which its level stands."""
 _MEASURE: Final = re.compile(
     r"(?<![\w.:/-])(\d[\d,]*(?:\.\d+)?)(?!e[-+]?\d)\s?([A-Za-z]{1,12})\b"
     r"|\b([a-z_]{2,20})(?:: ?\w+)? ?= ?(\d+(?:\.\d+)?)\b"
 )
-_MIN_MEASURED: Final = 5
-"""Records that have a number of one kind from which it is a column."""
 _UNIT: Final = 2
 """Letters of a unit at most: the s of ms is no plural."""
+_MIN_MEASURED: Final = 5
+"""Records that have a number of one kind from which it is a column."""
 _MAX_MEASURES: Final = 8
 _MAX_FIELDS: Final = 16
-TIME_START: Final = re.compile(rf"\W{{0,2}}({TIME_TEXT})(?!\w)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,30 +61,25 @@ class Records:
     """A row for each of them."""
     lines: Sequence[tuple[int, int]]
     """The numbers of its first line, from 0, and of the line after it."""
-    noun: str
-    """What one is called: "line" or "record"."""
-    heads: frozenset[str] = frozenset()
-    """The fields at the beginning of a record that say which one it is: not those that all have alike, and no ids."""
+
+    @property
+    def noun(self) -> str:
+        """What one is called."""
+        return "line" if all(end - start == 1 for start, end in self.lines) else "record"
 
 
 def read_records(text: str) -> Records | None:
     """Return the records of a text; None: it is too short or too long."""
     if len(text) > _MAX_CHARS or not _MIN_LINES <= text.count("\n") + 1 <= _MAX_LINES:
         return None
-    lines = _COLOURS.sub("", text).split("\n") if "\x1b[" in text else text.split("\n")
-    headed = _headed(lines)
-    starts = headed or _entries(lines) or [n for n, line in enumerate(lines) if line.strip()]
-    spans = [(start, end) for start, end in pairwise([*starts, len(lines)])]
+    lines = _COLOURS.sub("", text).split("\n")
+    starts = _headed(lines) or _entries(lines) or [n for n, line in enumerate(lines) if line.strip()]
+    spans = list(pairwise([*starts, len(lines)]))
     rows = [_row(lines[start:end]) for start, end in spans]
     _add_measures(rows)
     names = Counter(name for row in rows for name in row)
     kept = [name for name, count in names.items() if count >= _MIN_RECORDS][:_MAX_FIELDS]
-    table = Table(name=TEXT_RECORDS, path=(), columns=tuple(kept), rows=rows)
-    fields = kept[: kept.index("text")] if headed and "text" in kept else []
-    heads = (name for name in fields if len(set(table.cells(name))) > 1 and not name.lower().endswith("id"))
-    return Records(
-        table, spans, "line" if all(end - start == 1 for start, end in spans) else "record", frozenset(heads)
-    )
+    return Records(Table(name=TEXT_RECORDS, path=(), columns=tuple(kept), rows=rows), spans)
 
 
 def table_of_records(text: str) -> Table | None:
@@ -113,71 +103,31 @@ def table_of_records(text: str) -> Table | None:
 
 def _headed(lines: Sequence[str]) -> list[int]:
     """Return where records begin whose first lines are fields; the first field of all of them is the same."""
-    groups: list[tuple[int, str]] = []
-    before = ""
-    for number, line in enumerate(lines):
-        if (
-            (found := _FIELD.fullmatch(line))
-            and not _FIELD.fullmatch(before)
-            and _FIELD.fullmatch(_at(lines, number + 1))
-        ):
-            groups.append((number, found[1] or found[3]))
-        before = line
-    names = Counter(name for _, name in groups)
-    name, count = max(names.items(), key=lambda item: item[1], default=("", 0))
-    return [number for number, own in groups if own == name] if count >= _MIN_RECORDS else []
+    fields = [_FIELD.fullmatch(line) for line in (*lines, "")]
+    firsts = [
+        (number, found[1])
+        for number, found in enumerate(fields[:-1])
+        if found and fields[number + 1] and not (number and fields[number - 1])
+    ]
+    name, count = max(Counter(name for _, name in firsts).items(), key=lambda item: item[1], default=("", 0))
+    return [number for number, own in firsts if own == name] if count >= _MIN_RECORDS else []
 
 
 def _entries(lines: Sequence[str]) -> list[int]:
-    starts = [number for number, line in enumerate(lines) if _time(line)[0] or _LEVEL.match(line)]
-    filled = sum(1 for line in lines if line.strip())
-    return starts if len(starts) > _MIN_SHARE * filled else []
-
-
-def _at(lines: Sequence[str], number: int) -> str:
-    return lines[number] if number < len(lines) else ""
-
-
-def field_of(line: str) -> str:
-    """Return the name of the field that a line is; empty: it is none."""
-    found = _FIELD.fullmatch(line)
-    return (found[1] or found[3]) if found else ""
-
-
-def is_quoted(line: str) -> bool:
-    """Return whether a line of a record quotes another one."""
-    return line.startswith(">")
+    """Return where the entries of a log begin: with a time."""
+    starts = [number for number, line in enumerate(lines) if _TIME.match(line)]
+    return starts if len(starts) > _MIN_SHARE * sum(1 for line in lines if line.strip()) else []
 
 
 def _row(lines: Sequence[str]) -> dict[str, Any]:
-    row: dict[str, Any] = {}
-    body = 0
-    for line in lines:
-        found = _FIELD.fullmatch(line)
-        if not found:
-            break
-        row.setdefault(found[1] or found[3], found[2] or found[4])
-        body += 1
-    text = [line for line in lines[body:] if not is_quoted(line)]
-    time, end = _time(lines[0])
-    if time:
-        row["time"] = time
-    if lettered := _LETTERED.match(lines[0]):
-        row["level"] = lettered[1]
-    elif level := _LEVEL.search(lines[0], end, end + _LEVEL_WITHIN):
-        row["level"] = level[1]
-    if body:
+    fields = list(takewhile(bool, map(_FIELD.fullmatch, lines)))
+    row: dict[str, Any] = {found[1]: found[2] for found in fields if found}
+    text = [line for line in lines[len(fields) :] if not line.startswith(_QUOTE)]
+    if time := _TIME.match(lines[0]):
+        row["time"] = time[1]
+    if fields:
         row |= {found[1]: found[2] for line in text if (found := _NAMED.fullmatch(line)) and found[1] not in row}
     return row | {"text": "\n".join(text).strip("\n")}
-
-
-def _time(line: str) -> tuple[str, int]:
-    """Return the time with which a line begins, behind the priority of syslog, and where it ends; else ""."""
-    if lettered := _LETTERED.match(line):
-        return lettered[2], lettered.end()
-    before = _PRIORITY.match(line)
-    found = TIME_START.match(line, before.end() if before else 0)
-    return (found[1], found.end()) if found else ("", 0)
 
 
 def _add_measures(rows: Sequence[dict[str, Any]]) -> None:
@@ -204,14 +154,6 @@ _RANK: Final = 0.1
 """By how much a record that comes later is worth less."""
 _REST: Final = 0.5
 """What the other lines of a record are worth beside those that were asked for."""
-_FAILED: Final = re.compile(
-    r"\b(?:FAIL(?:ED|URE)?|ERROR|FATAL|CRITICAL|Traceback|panic)\b|\w(?:Error|Exception)\b|\b(?:error|fatal):|\[error\]"
-)
-"""A line that tells of a failure; a count of failures that are none does not."""
-_MAX_FAILED: Final = 0.2
-_BELOW: Final = 6
-_FAILURE: Final = 60.0
-"""What the line of a failure and those below it are worth."""
 _QUOTED: Final = -20.0
 """What a line is worth that a mail quotes from another one."""
 
@@ -247,16 +189,11 @@ def find_requested_records(text: str, request: Request) -> RequestedRecords | No
     named = find_named_rows(records.table, request, noun=records.noun)
     lines = text.split("\n")
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
-    ranks: dict[int, int] = {}
     telling = (each for each in named if each.is_sure or len(each.numbers) <= _MAX_UNSURE)
-    for number in (number for each in telling for number in each.wanted):
-        ranks.setdefault(number, len(ranks))
+    ranked = dict.fromkeys(number for each in telling for number in each.wanted)
     spans = [list(_telling(lines, records, number, request, named)) for number in range(len(records.lines))]
-    worths: dict[int, float] = {
-        n: _QUOTED for n, line in enumerate(lines) if records.noun != "line" and is_quoted(line)
-    }
-    worths |= dict.fromkeys(_failure(lines, records), _FAILURE)
-    for number, rank in ranks.items():
+    worths = {n: _QUOTED for n, line in enumerate(lines) if line.startswith(_QUOTE) and records.noun != "line"}
+    for rank, number in enumerate(ranked):
         first = _FIRST - rank * _RANK
         worths |= {n: first * _REST for n in range(*records.lines[number]) if n not in worths}
         worths |= dict.fromkeys(spans[number], first)
@@ -267,29 +204,17 @@ def find_requested_records(text: str, request: Request) -> RequestedRecords | No
     )
 
 
-def _failure(lines: Sequence[str], records: Records) -> Iterator[int]:
-    """Yield the line of a log that tells of the first failure, those below it, and the last one that tells of one."""
-    is_log = records.noun == "line" or not {"time", "level"}.isdisjoint(records.table.columns)
-    failed = [n for n, line in enumerate(lines) if _FAILED.search(line)] if is_log else []
-    if failed and len(failed) <= _MAX_FAILED * len(lines):
-        yield from range(failed[0], min(failed[0] + _BELOW, len(lines)))
-        yield failed[-1]
-
-
 def _telling(
     lines: Sequence[str], records: Records, number: int, request: Request, named: Sequence[NamedRows]
 ) -> Iterator[int]:
-    """Yield the lines of a record that show it: its heads, the first one of its text, and those with what is asked."""
+    """Yield the lines of a record that show it: its first one, the first one of its text, and what is asked for."""
     start, end = records.lines[number]
     row = records.table.rows[number]
     columns = frozenset[str]().union(*(each.columns for each in named))
     asked = {str(row[name]) for name in columns if name in row and name != "text"}
-    filled = [n for n in range(start, end) if lines[n].strip() and not is_quoted(lines[n])]
-    body = next((n for n in range(start, end) if not lines[n].strip()), start)
-    heads = {n for n in filled if field_of(lines[n]) in records.heads} | {
-        start,
-        next((n for n in filled if n > body), start),
-    }
+    filled = [n for n in range(start, end) if lines[n].strip() and not lines[n].startswith(_QUOTE)]
+    blank = next((n for n in range(start, end) if not lines[n].strip()), start)
+    heads = (start, next((n for n in filled if n > blank), start))
     for n in filled:
         has_word = "text" in columns and any(map(request.has, words_of_name(lines[n])))
         if n in heads or has_word or any(part in lines[n] for part in asked):

@@ -14,7 +14,6 @@ apart from them, below `other rows:`. Where it asks for rows of one table, the o
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -25,17 +24,17 @@ from typing import Any, Final
 
 from accp_core.ports import TokenCounter
 from accp_core.previews.conditions import NamedRows, find_named_rows
-from accp_core.previews.facts import DETAILS, facts_of
+from accp_core.previews.facts import facts_of
 from accp_core.previews.marks import Marks
 from accp_core.previews.request import Request, find_words
-from accp_core.previews.units import MAX_RATED, Excerpt
+from accp_core.previews.units import Excerpt
 from accp_core.strict_json import compact_json
 from accp_core.tables import MAX_COLUMNS, Table
 from accp_core.tables.values import type_column
 from accp_core.view.notation import write_name
 from accp_core.view.render_value import Options, render
 
-__all__ = ["TablePreview", "share"]
+__all__ = ["TablePreview"]
 
 _FACTS_SHARE: Final = 0.5
 """The share of a table's room that the facts of its columns may take."""
@@ -43,8 +42,6 @@ _NAMES_SHARE: Final = 0.65
 """The share that they may take with the names of the other columns."""
 _NAMED_SHARE: Final = 0.5
 """The share of a table's room that further readings of the request may take."""
-_SHORT_FACTS: Final = 32
-"""Characters of the counted values of a column that come before the facts of others."""
 _MIN_APART: Final = 3
 """Rows that a request does not ask for which are worth a header of their own below those that it asks for."""
 _MAX_TABLES: Final = 12
@@ -66,8 +63,8 @@ _SHORT_CELL: Final = 60
 """Characters of a cell up to which it holds no blob."""
 _MAX_CURSOR: Final = 256
 """Characters of a text outside all rows that is shown whatever it looks like."""
-_MIN_RATED: Final = 2_000
-"""Characters of a long cell that are rated at least; all of them share what may be rated of a text."""
+_MAX_RATED: Final = 8_000
+"""Characters of a cell that are rated."""
 _MIN_EXCERPT: Final = 200
 """Characters of a long cell that are shown at least, about."""
 _REQUESTED: Final = 4.0
@@ -80,19 +77,15 @@ _SAMPLE: Final = 20
 """Rows that tell how long the cells of a column are."""
 _COUNTED: Final = 2_000
 """Rows that are counted to tell how long all are."""
-_CHUNK: Final = 500
-"""Rows in which the words of the request are searched for at once."""
 _MIN_ROOM: Final = 60
 """Characters; in less room no row is shown."""
-_CONSTANT: Final = re.compile(r"= .*|null \([\d,]+\)", re.DOTALL)
-"""The facts of a column whose cells are alike."""
 _EXAMPLE_ROWS: Final = 5
 _BRACKETS: Final = frozenset("[]\uff3b\uff3d")
 _OPTIONS: Final = Options(repeated_values=False)
 """The first place of a repeated value could be in a row that is not shown."""
 
 
-def share(sizes: Sequence[float], total: float) -> list[float]:
+def _share(sizes: Sequence[float], total: float) -> list[float]:
     """Return parts of `total`: the smallest sizes are met first, what they leave goes to the larger ones equally."""
     parts = [0.0] * len(sizes)
     left = total
@@ -120,10 +113,10 @@ class TablePreview:
         self._left_out = len(filled) - len(described)
         self._marks = marks
         joined: dict[str, Table] = {}
+        inherited: dict[str, frozenset[str]] = {}
         for table in described:
-            joined[table.name] = _with_parent(table, joined, described)
-        own = {table.name: frozenset(table.columns) for table in described}
-        inherited = {name: frozenset(table.columns) - own[name] for name, table in joined.items()}
+            joined[table.name] = _with_parent(table, joined, inherited)
+            inherited[table.name] = frozenset(joined[table.name].columns) - frozenset(table.columns)
         # Of a sample nothing can be counted.
         named = {
             name: () if name in totals else find_named_rows(table, request, inherited[name])
@@ -133,15 +126,9 @@ class TablePreview:
         self._tables = []
         for table in described:
             kept = [each for each in named[table.name] if each.is_sure >= is_sure]
-            shown = (
-                _naming_parents(joined[table.name], inherited[table.name], kept) if kept else _without_repeated(table)
-            )
+            shown = _naming_parents(joined[table.name], inherited[table.name], kept) if kept else table
+            shown = _without_repeated(shown)
             self._tables.append(_DescribedTable(table, shown, kept, request, marks, counter, totals))
-
-    @property
-    def is_named(self) -> bool:
-        """Whether the request asks for rows of a table."""
-        return any(table.is_named for table in self._tables)
 
     @property
     def enough(self) -> float:
@@ -151,19 +138,16 @@ class TablePreview:
     @property
     def example(self) -> str:
         """A query of the largest table that works; empty: there is none, or it teaches less than what is asked for."""
-        is_taught = not self._tables or self.is_named
+        is_taught = not self._tables or any(table.is_named for table in self._tables)
         return "" if is_taught else max(self._tables, key=lambda table: table.size).example
 
     def write(self, room: float) -> str:
         """Return the descriptions and rows of the tables in about `room` characters."""
-        beside = [self.is_named and not table.is_named for table in self._tables]
-        sizes = [
-            min(t.size, t.schema_size) if is_beside else t.size
-            for t, is_beside in zip(self._tables, beside, strict=True)
-        ]
-        rooms = share(sizes, room)
+        is_named = any(table.is_named for table in self._tables)
+        beside = [is_named and not table.is_named for table in self._tables]
+        sizes = [min(t.size, t.schema_size if b else t.size) for t, b in zip(self._tables, beside, strict=True)]
         parts: list[str] = []
-        for table, own, is_beside in zip(self._tables, rooms, beside, strict=True):
+        for table, own, is_beside in zip(self._tables, _share(sizes, room), beside, strict=True):
             parts += table.write(own, is_beside=is_beside)
         if self._left_out:
             parts.append(self._marks.gap(f"{self._left_out} tables"))
@@ -190,16 +174,15 @@ class _DescribedTable:
         self._counter = marks.counting(counter)
         self._named = named
         columns = _without_repeated(described).columns
-        self._facts = [facts_of(described, name, marks) for name in columns[:_MAX_COLUMNS]]
+        self._facts = {name: facts_of(described, name, marks) for name in columns[:_MAX_COLUMNS]}
         self._further = columns[_MAX_COLUMNS:]
         self._sought = frozenset[str]().union(*(each.columns for each in named))
         self._naming = _naming(table)
         first = _rows_that_come_first(named)
         self._asked = len(named[0].wanted) if named else 0
-        self._ranked = _rank(table, [column.rows for column in self._facts], request.words, first)
+        self._ranked = _rank(table, [column.rows for column in self._facts.values()], request.words, first)
         self._sized: dict[int, Mapping[str, Any]] = {}
         self._excerpts: dict[tuple[int, str], Excerpt] = {}
-        self._max_rated = MAX_RATED
         self._rows_size, self._long_size = _sizes(table.rows)
         self._first_size = min(_sizes([table.rows[number] for number in first])[0], _MAX_NAMED) if first else 0
         self.is_named = bool(named)
@@ -212,7 +195,7 @@ class _DescribedTable:
     @property
     def enough(self) -> float:
         """Characters that are enough of the table."""
-        facts = sum(len(write_name(column.name)) + len(column.texts[-1]) + 4 for column in self._facts)
+        facts = sum(len(write_name(name)) + len(column.full) + 4 for name, column in self._facts.items())
         named = sum(len(each.describe(are_shown=True)) for each in self._named) + self._first_size
         return min(self.size, _TITLE_CHARS + facts + _ROWS_CHARS + named + self._long_size)
 
@@ -226,43 +209,36 @@ class _DescribedTable:
         table = self._table
         if len(table.rows) < _MIN_ROWS or len(table.columns) > MAX_COLUMNS or not _stands_plainly(table.name):
             return ""
-        for column in self._facts:
-            if column.is_counted and _stands_plainly(column.name):
-                return f'select "{column.name}", count(*) from "{table.name}" group by "{column.name}"'
+        for name, column in self._facts.items():
+            if column.is_counted and _stands_plainly(name):
+                return f'select "{name}", count(*) from "{table.name}" group by "{name}"'
         return f'select * from "{table.name}" limit {_EXAMPLE_ROWS}'
 
     def write(self, room: float, *, is_beside: bool) -> Iterator[str]:
         """Yield the lines of the table in about `room` characters; beside one that is asked for, only its columns."""
-        rows = self._choose(room if self.size <= room else room - _TITLE_CHARS)
+        left = room - _TITLE_CHARS
+        rows = self._choose(room if self.size <= room else left)
         if self.size <= room or self._shows_all(rows):
             yield from self._with_rows(rows, "")
             return
-        left = room - _TITLE_CHARS
+        names = self._describe(0, room * _NAMES_SHARE)
         if is_beside and len(self._table.rows) > 1:
             yield from self._with_rows({}, self._describe(room * _FACTS_SHARE, room))
             return
-        facts = self._describe(room * _FACTS_SHARE, room * _NAMES_SHARE)
-        if self._named:
-            facts = self._describe_beside_named(left)
-            left -= len(self._describe_named(range(len(self._table.rows)), left))
-        rows = self._choose(left - len(facts))
-        yield from self._with_rows(rows, facts + self._describe_named(rows, room))
-
-    def _describe_beside_named(self, room: float) -> str:
-        """Return the facts that leave the rows room that the request asks for; the names of the columns at least."""
-        names = self._describe(0, room * _NAMES_SHARE)
-        left = room - len(self._describe_named(range(len(self._table.rows)), room)) - len(names)
-        asked = self._choose(left, most=self._asked)
+        left -= len(self._describe_named(range(len(self._table.rows)), left))
+        # The names of the columns come first, then the rows that are asked for, then facts, then other rows.
+        asked = self._choose(left - len(names), most=self._asked) if self._named else {}
         heads = {name: None for row in asked.values() for name in row}
         chars = sum(len(name) + 1 for name in heads) + sum(_size(c) for row in asked.values() for c in row.values())
-        return self._describe(len(names) + (left - chars) * _FACTS_SHARE, room * _NAMES_SHARE)
+        facts = self._describe(len(names) + (left - len(names) - chars) * _FACTS_SHARE, room * _NAMES_SHARE)
+        rows = self._choose(left - len(facts))
+        yield from self._with_rows(rows, facts + self._describe_named(rows, room))
 
     def _describe_named(self, rows: Container[int], room: float) -> str:
         """Return the lines about the rows that the request names, of which `rows` are shown; those that fit."""
         text = ""
         for named in self._named:
-            are_shown = all(number in rows for number in named.numbers)
-            line = named.describe(are_shown=are_shown)
+            line = named.describe(are_shown=all(number in rows for number in named.numbers))
             fits = len(text) + len(line) <= room * (_NAMED_SHARE if text else 1)
             text += f"\n{line}" * fits
         return text
@@ -270,26 +246,27 @@ class _DescribedTable:
     def _describe(self, room: float, names_room: float) -> str:
         """Return the names of the columns, how many further ones there are, and the facts that fit in `room`.
 
-        The columns that the request names have all their facts first; then the few values of the others in few
-        characters, which decide more than the ends of a range, then all that fits.
+        The columns that the request names have all their facts first; then those of few values, which decide more than
+        the ends of a range, in few words; then the others; then all that fits.
         """
-        names = [f"; {write_name(name)}" for name in (*(column.name for column in self._facts), *self._further)]
+        columns = list(self._facts)
+        names = [f"; {write_name(name)}" for name in (*columns, *self._further)]
         ends = list(accumulate(map(len, names)))
         told = bisect_right(ends, max(names_room, room))
         left = room - (ends[told - 1] if told else 0)
-        texts = dict.fromkeys(range(told), "")
-        known = range(min(told, len(self._facts)))
-        named = [n for n in known if self._names(self._facts[n].name)]
-        short = [n for n in known if self._facts[n].is_counted and len(self._facts[n].text(0)) <= _SHORT_FACTS]
-        steps = [(n, DETAILS) for n in named] + [(n, 0) for n in named + short]
-        for n, detail in (*steps, *((n, detail) for detail in range(DETAILS) for n in known)):
-            text = f": {self._facts[n].text(detail)}"
-            added = len(text) - len(texts[n])
+        texts = dict.fromkeys(names[:told], "")
+        known = [(text, column, self._facts[column]) for text, column in zip(names[:told], columns, strict=False)]
+        named = [(text, facts) for text, column, facts in known if self._names(column)]
+        counted = [(text, facts.brief) for text, _, facts in known if facts.is_counted]
+        steps = [*((text, facts.full) for text, facts in named), *((text, facts.brief) for text, facts in named)]
+        steps += [*counted, *((text, facts.brief) for text, _, facts in known)]
+        for name, fact in (*steps, *((text, facts.full) for text, _, facts in known)):
+            added = len(fact) + 2 - len(texts[name])
             if 0 < added <= left:
-                texts[n] = text
+                texts[name] = f": {fact}"
                 left -= added
         gap = f"; {self._marks.gap(f'{len(names) - told:,} columns')}" if told < len(names) else ""
-        return "".join(f"{names[n]}{text}" for n, text in texts.items()) + gap
+        return "".join(f"{name}{text}" for name, text in texts.items()) + gap
 
     def _names(self, column: str) -> bool:
         return column in self._sought or bool(self._request.names(column))
@@ -365,12 +342,30 @@ class _DescribedTable:
                 break
             chosen.append(number)
             left -= size
-        places = [(number, column) for number in chosen for column in columns if self._is_long(number, column)]
-        self._max_rated = max(MAX_RATED // max(len(places), 1), _MIN_RATED)
-        lengths = [len(self._row(number)[column]) for number, column in places]
-        rooms = share(lengths, max(left, 0) + sum(min(length, _MIN_EXCERPT) for length in lengths))
-        long = dict(zip(places, rooms, strict=True))
-        return {number: self._show(number, columns, long) for number in sorted(chosen)}
+        shown = {
+            number: {name: self._row(number)[name] for name in columns if name in self._row(number)}
+            for number in sorted(chosen)
+        }
+        places = [(number, name) for number, row in shown.items() for name, cell in row.items() if _is_long(cell)]
+        lengths = [len(shown[number][name]) for number, name in places]
+        rooms = _share(lengths, max(left, 0) + sum(min(length, _MIN_EXCERPT) for length in lengths))
+        for (number, name), own in zip(places, rooms, strict=True):
+            shown[number][name] = self._abridge(number, name, own)
+        return shown
+
+    def _abridge(self, number: int, name: str, room: float) -> str:
+        """Return a long cell in about `room` characters."""
+        cell = self._row(number)[name]
+        if type(cell) is not str:
+            return self._marks.gap(f"{'array' if type(cell) is list else 'map'} of {len(cell)}")
+        if room >= len(cell):
+            return cell
+        if (number, name) not in self._excerpts:
+            words, most = self._request.words, _MIN_EXCERPT // 2
+            self._excerpts[number, name] = Excerpt(
+                cell, requested=words, marks=self._marks, max_piece=most, in_line=True, max_rated=_MAX_RATED
+            )
+        return self._excerpts[number, name].write(room)
 
     def _row(self, number: int) -> Mapping[str, Any]:
         """Return a row with the sizes of the blobs in its cells in their places."""
@@ -384,72 +379,37 @@ class _DescribedTable:
         return self._sized[number]
 
     def _columns(self, room: float) -> Sequence[str]:
-        """Return the columns that are shown: all, or as many as let several rows fit; none where only `_row` would."""
+        """Return the columns that are shown: all, or as many as let several rows fit, those that are named first."""
         columns = self._table.columns
         if self._rows_size > room:
             columns = tuple(name for name in columns if name != "_row" and not self._is_constant(name))
         sample = [self._row(number) for number in self._ranked[: self._asked if self._asked >= _MIN_ROWS else _SAMPLE]]
         rows = max(_MIN_ROWS, self._asked)
-        sizes = {
-            name: len(name) + 1 + sum(_size(row[name]) for row in sample if name in row) * rows / len(sample)
-            for name in columns
-        }
         shown, left = set(), room
-        for name in sorted(columns, key=self._rank_of_column):
-            if sizes[name] <= left:
+        for name in sorted(columns, key=lambda name: (name != self._naming, not self._names(name))):
+            mean = sum(_size(row[name]) for row in sample if name in row) / len(sample)
+            if len(name) + 1 + mean * rows <= left:
                 shown.add(name)
-                left -= sizes[name]
+                left -= len(name) + 1 + mean * rows
         return [name for name in columns if name in shown]
 
     def _is_constant(self, name: str) -> bool:
-        return any(column.name == name and _CONSTANT.fullmatch(column.texts[0]) for column in self._facts)
+        return name in self._facts and self._facts[name].is_constant
 
-    def _rank_of_column(self, name: str) -> int:
-        """Return how late a column is shown where not all are."""
-        if name == self._naming[0]:
-            return 0
-        if self._names(name):
-            return 1
-        return 2
 
-    def _is_long(self, number: int, column: str) -> bool:
-        cell = self._row(number).get(column)
-        return type(cell) is str and len(cell) > _LONG_CELL
-
-    def _show(self, number: int, columns: Sequence[str], rooms: Mapping[tuple[int, str], float]) -> dict[str, Any]:
-        row = self._row(number)
-        return {column: self._cell((number, column), row[column], rooms) for column in columns if column in row}
-
-    def _cell(self, place: tuple[int, str], cell: Any, rooms: Mapping[tuple[int, str], float]) -> Any:
-        if place in rooms:
-            return self._excerpt(place, cell).write(rooms[place]) if rooms[place] < len(cell) else cell
-        if type(cell) in (list, dict) and _size(cell) >= _LONG_CELL:
-            return self._marks.gap(f"{'array' if type(cell) is list else 'map'} of {len(cell)}")
-        return cell
-
-    def _excerpt(self, place: tuple[int, str], cell: str) -> Excerpt:
-        if place not in self._excerpts:
-            self._excerpts[place] = Excerpt(
-                cell,
-                requested=self._request.words,
-                marks=self._marks,
-                max_piece=_MIN_EXCERPT // 2,
-                in_line=True,
-                max_rated=self._max_rated,
-            )
-        return self._excerpts[place]
+def _is_long(cell: Any) -> bool:
+    return (type(cell) is str and len(cell) > _LONG_CELL) or (type(cell) in (list, dict) and _size(cell) >= _LONG_CELL)
 
 
 def _stands_plainly(name: str) -> bool:
     return name.isprintable() and _BRACKETS.isdisjoint(name)
 
 
-def _naming(table: Table) -> Sequence[str]:
-    """Return the columns that say which row one is, best first: its name, a text that no other row has, or its key."""
-    if not table.columns:  # rows such as [] and {}
-        return ()
-    first = table.columns[0]
-    return (*table.naming(first), *(name for name in table.columns if _is_code(table, name)), first)
+def _naming(table: Table) -> str:
+    """Return the column that says which row one is: its name, a text that no other row has, or its key."""
+    first = table.columns[0] if table.columns else ""  # rows such as [] and {} have none
+    codes = (name for name in table.columns if _is_code(table, name))
+    return next(iter((*table.naming(first), *codes, first)))
 
 
 def _is_code(table: Table, name: str) -> bool:
@@ -461,13 +421,12 @@ def _is_code(table: Table, name: str) -> bool:
 
 def _rows_that_come_first(named: Sequence[NamedRows]) -> dict[int, float]:
     """Return what the rows are worth that a request asks for."""
-    worths: dict[int, float] = {}
+    worths: defaultdict[int, float] = defaultdict(float)
     for rank, each in enumerate(named):
         for place, number in enumerate(each.wanted):
-            worths[number] = worths.get(number, 0.0) + _NAMED / (1 + rank) - place / 100
-        if each.first and len(each.numbers) <= _MAX_NAMED_ROWS:
-            for number in each.numbers:
-                worths[number] = worths.get(number, 0.0) + 1.0
+            worths[number] += _NAMED / (1 + rank) - place / 100
+        for number in each.numbers if each.first and len(each.numbers) <= _MAX_NAMED_ROWS else ():
+            worths[number] += 1.0
     return worths
 
 
@@ -487,40 +446,25 @@ def _rank(
 
 def _matches(rows: Sequence[Mapping[str, Any]], requested: frozenset[str]) -> dict[int, float]:
     """Return how well rows match the words of the request; a word of many rows counts little."""
-    if not requested:
-        return {}
     holders: dict[str, list[int]] = {word: [] for word in sorted(requested)}
-    for start in range(0, len(rows), _CHUNK):
-        texts = [
-            " ".join([str(cell)[:MAX_RATED] for cell in row.values()]).casefold()
-            for row in rows[start : start + _CHUNK]
-        ]
-        chunk = "\n".join(texts)
-        wanted = [word for word in holders if word in chunk]
-        for number, text in enumerate(texts, start):
-            held = [word for word in wanted if word in text]
-            for word in set(held).intersection(find_words(text)) if held else ():
-                holders[word].append(number)
+    for number, row in enumerate(rows):
+        text = " ".join([str(cell)[:_MAX_RATED] for cell in row.values()]).casefold()
+        held = [word for word in holders if word in text]
+        for word in set(held).intersection(find_words(text)) if held else ():
+            holders[word].append(number)
     found: defaultdict[int, float] = defaultdict(float)
     for numbers in holders.values():
-        if len(numbers) * 2 <= len(rows):
-            for number in numbers:
-                found[number] += _REQUESTED / len(numbers)
+        for number in numbers if len(numbers) * 2 <= len(rows) else ():
+            found[number] += _REQUESTED / len(numbers)
     return found
 
 
 def _sizes(rows: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
     """Return the characters of rows and of the long texts in them; of many rows they are estimated from some."""
     step = -(-len(rows) // _COUNTED)
-    size = long_size = 0
-    for row in rows[::step]:
-        for cell in row.values():
-            if type(cell) is str:
-                size += len(cell) + 1
-                long_size += len(cell) if len(cell) > _LONG_CELL else 0
-            else:
-                size += len(repr(cell)) + 1
-    return size * step, long_size * step
+    cells = [cell for row in rows[::step] for cell in row.values()]
+    size = sum(len(cell if type(cell) is str else repr(cell)) + 1 for cell in cells)
+    return size * step, step * sum(len(cell) for cell in cells if type(cell) is str and len(cell) > _LONG_CELL)
 
 
 def _size(cell: Any) -> int:
@@ -532,15 +476,14 @@ def _size(cell: Any) -> int:
     return len(repr(cell)) + 1
 
 
-def _with_parent(table: Table, joined: Mapping[str, Table], tables: Sequence[Table]) -> Table:
+def _with_parent(table: Table, joined: Mapping[str, Table], inherited: Mapping[str, frozenset[str]]) -> Table:
     """Return a child table with the cells of the rows that hold its rows, by the names of their tables and columns."""
     link = table.parent
     parent = joined.get(link.table) if link else None
     if link is None or parent is None:
         return table
-    own = next(each for each in tables if each.name == parent.name).columns
     others = [name for name in parent.columns if name != link.key][:_MAX_INHERITED]
-    names = {name: f"{parent.name}.{name}" if name in own else name for name in others}
+    names = {name: name if name in inherited[parent.name] else f"{parent.name}.{name}" for name in others}
     by_key = {row.get(link.key): row for row in parent.rows}
     rows = []
     for row in table.rows:
@@ -559,7 +502,7 @@ def _naming_parents(joined: Table, inherited: frozenset[str], named: Sequence[Na
     kept = {*asked, *names}
     shown = tuple(name for name in joined.columns if name not in inherited or name in kept)
     rows = [{name: row[name] for name in shown if name in row} for row in joined.rows]
-    return _without_repeated(replace(joined, columns=shown, rows=rows))
+    return replace(joined, columns=shown, rows=rows)
 
 
 def _most_telling(table: Table) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """The preview of text: its pieces, how likely the next step needs each of them, and marks for the gaps.
 
-A long text is rated in parts: the beginning and the end, lines with errors or words of the request, lines of a rare
-shape, and an even sample. Of marks for lines only the first one says so: `[…lines 41-97]`, then `[…112-130]`.
+A long text is rated in parts: the beginning and the end, lines with errors or words of the request, and an even sample.
+Of marks for lines only the first one says so: `[…lines 41-97]`, then `[…112-130]`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import functools
 import math
 import re
 from bisect import bisect_right
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, pairwise
@@ -20,7 +20,7 @@ from accp_core.previews.marks import Marks
 from accp_core.previews.request import COMMON, find_words, worth_of
 from accp_core.tables import LineNumbers, has_other_numbers
 
-__all__ = ["DEFINITION", "MAX_RATED", "Excerpt"]
+__all__ = ["MAX_RATED", "Excerpt"]
 
 
 MAX_RATED: Final = 64_000
@@ -35,30 +35,15 @@ _HITS: Final = 8
 """Places of one word from the beginning on, and as many from the end."""
 _ERRORS: Final = (
     "error", "exception", "traceback", "fail", "fatal", "critical", "panic", "timeout", "timed out", "denied",
-    "refused", "abort", "unavailable", "unreachable", "invalid", "warn",
+    "refused", "abort", "crash", "unavailable", "unreachable", "invalid", "warn",
 )  # fmt: skip
+"""What a text says of something that did not work."""
 _SAMPLES: Final = 80
 _CHUNK: Final = 100_000
+_OVERLAP: Final = 64
+"""Characters of a part in which words are looked for, and those of the next one which it has, too."""
 
 _Span = tuple[int, int]
-_ERROR: Final = re.compile(
-    r"error|exception|traceback|fail(?:ed|ure|s|\b)|fatal|critical|panic|time[sd]? ?-?out|denied|refused|abort|crash|"
-    r"unreachable|unavailable|invalid|warn",
-    re.IGNORECASE,
-)
-_WITH_DIGIT: Final = re.compile(r"\w*\d[\w.:+-]*")
-_MAX_SHAPED: Final = 80
-"""Characters that the shape of a text is made of."""
-
-
-def has_error(text: str) -> bool:
-    """Return whether `text` names an error, a warning or something that did not work."""
-    return _ERROR.search(text) is not None
-
-
-def shape_of(text: str) -> str:
-    """Return `text` with `#` for each word that has a digit: lines of one kind have one shape."""
-    return _WITH_DIGIT.sub("#", text[:_MAX_SHAPED])
 
 
 def candidate_spans(text: str, requested: Iterable[str], most: int = MAX_RATED) -> list[_Span]:
@@ -71,13 +56,9 @@ def candidate_spans(text: str, requested: Iterable[str], most: int = MAX_RATED) 
     """
     if len(text) <= most:
         return [(0, len(text))]
-    places = chain(
-        _places_of_words(text, requested),
-        range(0, len(text), max(len(text) // _SAMPLES, 1)),
-    )
     spans = [(0, most // _HEAD), (len(text) - most // _TAIL, len(text))]
     left = most - most // _HEAD - most // _TAIL
-    for place in places:
+    for place in chain(_places_of_words(text, requested), range(0, len(text), max(len(text) // _SAMPLES, 1))):
         span = _line_around(text, place)
         left -= span[1] - span[0]
         if left < 0:
@@ -87,40 +68,17 @@ def candidate_spans(text: str, requested: Iterable[str], most: int = MAX_RATED) 
 
 
 def _places_of_words(text: str, requested: Iterable[str]) -> Iterator[int]:
-    """Yield the first and the last places of the words of a request, then those of words for errors.
-
-    The text is lowered in parts: a whole copy of a text of megabytes takes as much memory as the text, or more.
-    """
-    found: dict[str, tuple[list[int], deque[int]]] = {
-        word: ([], deque(maxlen=_HITS)) for word in dict.fromkeys((*sorted(requested), *_ERRORS))
+    """Yield the first and the last places of the words of a request, then those of words for errors."""
+    found: dict[re.Pattern[str], list[int]] = {
+        re.compile(re.escape(word)): [] for word in dict.fromkeys((*sorted(requested), *_ERRORS))
     }
-    overlap = max(map(len, found)) - 1
+    # A whole copy of a text of megabytes would take as much memory as the text, or more.
     for start in range(0, len(text), _CHUNK):
-        part = _lowered(text[start : start + _CHUNK + overlap])
-        for word, (first, last) in found.items():
-            at = part.find(word)
-            while 0 <= at < _CHUNK and len(first) < _HITS:
-                first.append(start + at)
-                at = part.find(word, at + 1)
-            last.extend(reversed(list(_last_places(part, word, start)) if 0 <= at < _CHUNK else []))
-    for first, last in found.values():
-        yield from first
-        yield from last
-
-
-def _last_places(part: str, word: str, start: int) -> Iterator[int]:
-    at = part.rfind(word, 0, _CHUNK + len(word) - 1)
-    for _ in range(_HITS):
-        if at < 0:
-            return
-        yield start + at
-        at = part.rfind(word, 0, at + len(word) - 1)
-
-
-def _lowered(text: str) -> str:
-    """Return `text` in lower case, or as it is where that has another length."""
-    lowered = text.lower()
-    return lowered if len(lowered) == len(text) else text
+        part = text[start : start + _CHUNK + _OVERLAP].lower()
+        for word, places in found.items():
+            places += (start + place.start() for place in islice(word.finditer(part), 2 * _HITS))
+    for places in found.values():
+        yield from (*places[:_HITS], *places[-_HITS:])
 
 
 def _line_around(text: str, place: int) -> _Span:
@@ -162,22 +120,21 @@ _MAX_UNIT: Final = 1_200
 """Characters of a unit that is shown whole."""
 _MAX_ABOVE: Final = 200
 """Pieces above a unit among which its heading is looked for."""
-_ERROR_WORTH: Final = 1.0
-_ERROR_WORTH_IN_LOGS: Final = 6.0
-_MAX_ERRORS: Final = 0.2
-"""The share of pieces with errors up to which an error is worth showing; the fewer there are, the more."""
+_RARE_WORTH: Final = 6.0
+"""What a line is worth that alone names an error of its kind."""
+_MAX_RARE: Final = 0.2
+"""The share of the pieces that do so up to which it is worth anything."""
 _SHAPE_WORTH: Final = 2.0
 """What a piece of a rare shape is worth in a log: where most pieces have a common one."""
 _COMMON: Final = 10
 _RARE: Final = 3
 """Pieces of one shape from which it is common, and up to which it is rare."""
-_HEADING_WORTH: Final = 0.3
-DEFINITION: Final = re.compile(
-    r"(?: *\d+\t)?(?:(?:export|default|public|private|static|async|pub) )*"
-    r"(?:def|class|func|fn|function|struct|interface|type) \w"
-)
-"""The first line of a function or a type, perhaps with the number of the line."""
-_HEADING: Final = re.compile(rf"#{{1,6}} \S|{DEFINITION.pattern}|[A-Z][^.]{{2,80}}:$")
+_WITH_DIGIT: Final = re.compile(r"\w*\d[\w.:+-]*")
+_MAX_SHAPED: Final = 80
+"""Characters that the shape of a text is made of."""
+_HEADING: Final = re.compile(r"[#=\[*]+ ?\S|[A-Z][^.]{2,80}:$")
+_INDENT: Final = re.compile(r"(?: *\d+\t)?(\s*)\S")
+"""The blanks before a line, behind its number."""
 
 
 @dataclass(slots=True)
@@ -200,19 +157,15 @@ def cut_lines(text: str, spans: Iterable[tuple[int, int]], max_chars: int) -> It
     for start, end in spans:
         at = start
         for line in text[start:end].split("\n"):
-            for part in _cut(line, max_chars):
+            for part in [line] if len(line) <= max_chars else _cutter(max_chars).findall(line):
                 yield Piece(part, at)
                 at += len(part)
             at += 1
 
 
-def _cut(line: str, max_chars: int) -> Iterable[str]:
-    """Return the parts of a line, cut between sentences; a long sentence is cut between words."""
-    return (line,) if len(line) <= max_chars else _cutter(max_chars).findall(line)
-
-
 @functools.lru_cache(maxsize=64)
 def _cutter(max_chars: int) -> re.Pattern[str]:
+    """Return what cuts a long line between sentences, and a long sentence between words."""
     most = max(MIN_PIECE_CHARS, min(max_chars, _MAX_PIECE_CHARS))
     sentence = r"(?:(?<=[.!?])(?= )|$)"
     return re.compile(
@@ -233,42 +186,13 @@ def rate(pieces: list[Piece], requested: frozenset[str]) -> None:
     uses = Counter(word for piece_words in words for word in piece_words)
     worth = {word: worth_of(word) / count for word, count in uses.items()}
     wanted = _wanted(uses, requested - COMMON, len(pieces))
-    extra = _extra_worths(pieces)
+    rare = _rare_worths(pieces)
     for number, piece in enumerate(pieces):
         facts = sum(worth[word] for word in words[number])
-        matches = sum(wanted[word] for word in words[number] if word in wanted)
         edge = max(0, _EDGE - min(number, len(pieces) - 1 - number))
-        score = (2 * facts + edge / 2 + extra[number]) / math.sqrt(len(piece.text) + 20)
-        piece.score = score + _REQUESTED_WORTH * matches
+        score = (2 * facts + edge / 2 + rare[number]) / math.sqrt(len(piece.text) + 20)
+        piece.score = score + _REQUESTED_WORTH * sum(wanted.get(word, 0.0) for word in words[number])
     _lift_units(pieces, words, wanted)
-
-
-def _lift_units(pieces: Sequence[Piece], words: Sequence[Mapping[str, None]], wanted: Mapping[str, float]) -> None:
-    """Raise the scores of the units of text that have the most of the request's words, from the heading to the end."""
-    units = list(pairwise([*_unit_starts(pieces), len(pieces)]))
-    matches = []
-    for start, end in units:
-        found = dict.fromkeys(word for own in words[start:end] for word in own if word in wanted)
-        matches.append(sum(wanted[word] for word in found))
-    best = max(matches, default=0.0)
-    top = [unit for unit, match in zip(units, matches, strict=True) if best and match >= _NEARLY * best]
-    for start, end in top if len(top) <= _MAX_UNITS else ():
-        for piece in pieces[start:end] if sum(len(piece.text) for piece in pieces[start:end]) <= _MAX_UNIT else ():
-            piece.score += _UNIT_WORTH / len(top)
-        for number in _headings_above(pieces, start):
-            pieces[number].score += _REQUESTED_WORTH / len(top)
-
-
-def _unit_starts(pieces: Sequence[Piece]) -> list[int]:
-    """Return where units begin: behind a blank line."""
-    return [0, *(n + 1 for n, piece in enumerate(pieces[:-1]) if not piece.text.strip())]
-
-
-def _headings_above(pieces: Sequence[Piece], start: int) -> Iterator[int]:
-    """Yield the first line of a unit, and the nearest heading above it."""
-    yield start
-    above = range(start - 1, max(start - _MAX_ABOVE, -1), -1)
-    yield from islice((n for n in above if _HEADING.match(pieces[n].text)), 1)
 
 
 def _wanted(uses: Mapping[str, int], requested: frozenset[str], total: int) -> dict[str, float]:
@@ -283,21 +207,46 @@ def _wanted(uses: Mapping[str, int], requested: frozenset[str], total: int) -> d
     return {word: worths[word.casefold()] for word in uses if word.casefold() in worths}
 
 
-def _extra_worths(pieces: list[Piece]) -> list[float]:
-    """Return what each piece is worth for the errors that it names, for a rare shape and for being a heading."""
-    shapes = [shape_of(piece.text) for piece in pieces]
+def _rare_worths(pieces: list[Piece]) -> list[float]:
+    """Return what each piece is worth for the errors that it names, and for a shape that few pieces have."""
+    shapes = [_WITH_DIGIT.sub("#", piece.text[:_MAX_SHAPED]) for piece in pieces]
     uses = Counter(shapes)
     is_log = 2 * sum(count for count in uses.values() if count >= _COMMON) > len(pieces)
-    errors = [has_error(piece.text) for piece in pieces]
-    error_worth = _ERROR_WORTH_IN_LOGS if is_log else _ERROR_WORTH
-    error_worth *= max(0.0, 1 - sum(errors) / max(_MAX_ERRORS * len(pieces), 1))
-    shape_worth = _SHAPE_WORTH if is_log else 0.0
+    named = [[word for word in _ERRORS if word in piece.text.lower()] for piece in pieces]
+    counts = Counter(chain(*named))
+    most = max(_MAX_RARE * len(pieces), 1)
     return [
-        error_worth * error
-        + shape_worth * (uses[shape] <= _RARE)
-        + _HEADING_WORTH * (_HEADING.match(piece.text) is not None)
-        for piece, shape, error in zip(pieces, shapes, errors, strict=True)
+        _RARE_WORTH * max([0.0, *(1 - counts[word] / most for word in words)])
+        + _SHAPE_WORTH * (is_log and uses[shape] <= _RARE)
+        for words, shape in zip(named, shapes, strict=True)
     ]
+
+
+def _lift_units(pieces: Sequence[Piece], words: Sequence[Mapping[str, None]], wanted: Mapping[str, float]) -> None:
+    """Raise the scores of the units of text that have the most of the request's words, from the heading to the end.
+
+    A unit ends with a blank line.
+    """
+    starts = [0, *(n + 1 for n, piece in enumerate(pieces[:-1]) if not piece.text.strip())]
+    units = list(pairwise([*starts, len(pieces)]))
+    matches = [
+        sum(wanted[word] for word in dict.fromkeys(chain(*words[start:end])) if word in wanted) for start, end in units
+    ]
+    best = max(matches, default=0.0)
+    top = [unit for unit, match in zip(units, matches, strict=True) if best and match >= _NEARLY * best]
+    for start, end in top if len(top) <= _MAX_UNITS else ():
+        for piece in pieces[start:end] if sum(len(piece.text) for piece in pieces[start:end]) <= _MAX_UNIT else ():
+            piece.score += _UNIT_WORTH / len(top)
+        above = range(start - 1, max(start - _MAX_ABOVE, -1), -1)
+        heading = next((n for n in above if _heads(pieces[n].text, pieces[start].text)), start)
+        for number in {start, heading}:
+            pieces[number].score += _REQUESTED_WORTH / len(top)
+
+
+def _heads(line: str, below: str) -> bool:
+    """Return whether a line begins like a heading, or is less indented than one below it."""
+    first, second = _INDENT.match(line), _INDENT.match(below)
+    return _HEADING.match(line) is not None or bool(first and second and len(first[1]) < len(second[1]))
 
 
 # The parts of a text that a preview shows, with a mark for each gap: `[…lines 41-97]`, `[…310 characters]`.
@@ -357,11 +306,9 @@ class Excerpt:
         """Return the pieces with the highest scores in about `room` characters, in their order, with marks."""
         self._shown = self._choose(room)
         shown = [self._pieces[number] for number in sorted(self._shown)]
-        out: list[str] = []
         self._says_lines = True
-        for last, piece in pairwise([None, *shown, None]):
-            out += (self._between(last, piece), piece.text if piece else "")
-        return "".join(out)
+        parts = ((self._between(a, b), b.text if b else "") for a, b in pairwise([None, *shown, None]))
+        return "".join(chain(*parts))
 
     @property
     def has_any(self) -> bool:
@@ -378,17 +325,14 @@ class Excerpt:
         shown: set[int] = set()
         left = room
         for number in self._ranked:
-            chars = len(self._pieces[number].text) + 1 + (0 if self._joins(number, shown) else _GAP_CHARS)
+            beside = any(number + step in shown or number + step in self._blank for step in (-1, 1))
+            chars = len(self._pieces[number].text) + 1 + (0 if beside else _GAP_CHARS)
             if chars <= left:
                 shown.add(number)
                 left -= chars
             elif left < MIN_PIECE_CHARS:
                 break
         return shown
-
-    def _joins(self, number: int, shown: set[int]) -> bool:
-        """Return whether a piece stands beside one that is shown, so that it needs no gap of its own."""
-        return any(number + step in shown or number + step in self._blank for step in (-1, 1))
 
     def _between(self, last: Piece | None, piece: Piece | None) -> str:
         """Return what stands between two shown pieces, of which the first or the second may be missing."""
@@ -400,21 +344,16 @@ class Excerpt:
         if self._in_line or (first < 0 if last else final < 0):
             after = "" if piece is None or piece.text[0] == " " else " "
             return self._skip(start, end, f" {{}}{after}" if last else f"{{}}{after}")
-        hidden = first + 1 if last else 0, final + 1 if piece else len(self._text)
         rest = self._skip(start, first, " {}") + "\n" if last else ""
-        lines = self._skip_lines(*hidden)
+        lines = self._skip_lines(first + 1 if last else 0, final + 1 if piece else end)
         if piece is None:
             return f"{rest}{lines}" if lines else rest.rstrip("\n")
-        lines += "\n" * bool(lines)
-        return rest + lines + self._skip(final + 1, end, "{} ")
+        return f"{rest}{lines}{chr(10) * bool(lines)}{self._skip(final + 1, end, '{} ')}"
 
     def _skip(self, start: int, end: int, form: str) -> str:
         """Return the mark for some characters, or a few characters as they are."""
-        if start >= end:
-            return ""
-        if end - start < _MIN_GAP:
-            return self._text[start:end]
-        return form.format(self._marks.gap(f"{end - start:,} characters"))
+        is_short = end - start < _MIN_GAP
+        return self._text[start:end] if is_short else form.format(self._marks.gap(f"{end - start:,} characters"))
 
     def _skip_lines(self, start: int, end: int) -> str:
         """Return the mark for the lines from the one at `start` to before the one at `end`."""
@@ -439,9 +378,3 @@ def _spans(
         part = text if spans is None else text[low:high]
         share = most * len(part) // max(len(text), 1) if spans else most
         yield from ((low + start, low + end) for start, end in candidate_spans(part, requested, share))
-
-
-# The records of a text as the rows of a table: commits, mails, functions, entries of a log, or lines.
-
-
-# The records of a text that a request asks for: how many they are, and which of its lines are worth the most.

@@ -13,7 +13,6 @@ from accp_core.documents.grids.cells import Lines
 from accp_core.documents.grids.lines import LOGFMT as LOGFMT_FORM
 from accp_core.documents.grids.markup import read_tables
 from accp_core.packing.expansion import Expansion, ExpansionError
-from accp_core.previews.records import table_of_records
 from accp_core.tables import open_text
 from tests.work import grows_in_proportion
 
@@ -257,18 +256,3 @@ def test_an_element_that_occurs_once_is_a_row_where_others_occur_often() -> None
     order, part = open_text(f"<orders>{orders}</orders>").tables()
     assert (len(order.rows), len(part.rows)) == (6, 12)
     assert [row.get("line") for row in order.rows] == [None, None, "", None, None, None]
-
-
-def test_a_log_keeps_the_spelling_of_its_levels_and_has_no_colours() -> None:
-    lines = {
-        "2026/01/01 00:00:0{n} [{level}] 12#12: open() failed": ["error", "info"],
-        "<34>Jan  1 00:00:0{n} host app[12]: {level}: request": ["err", "warning"],
-        "{level}0102 10:00:0{n}.5 12 main.go:7] started": ["E", "I"],
-        "2026-01-01T00:00:0{n}Z \x1b[31m{level}\x1b[0m \x1b[32m5 pending\x1b[0m": ["ERROR", "INFO"],
-    }
-    for form, levels in lines.items():
-        text = "".join(form.format(n=n % 9, level=levels[n % 2]) + "\n" for n in range(30))
-        table = table_of_records(text)
-        assert table is not None
-        assert [row["level"] for row in table.rows[:2]] == levels
-        assert not any("[" in name or "mpending" in name for name in table.columns)

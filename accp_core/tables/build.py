@@ -16,7 +16,6 @@ from accp_core.tables.table import (
     ParentLink,
     Table,
     columns_side_by_side,
-    plain_rows,
     table_of_lines,
 )
 
@@ -108,13 +107,7 @@ class _Tables:
 
     def add_array(self, value: list[Any], path: tuple[str, ...]) -> None:
         """Add the table of an array that no row holds, and its children."""
-        plain = plain_rows(value)
-        if plain is None:
-            self._add(Items(value), path)
-            return
-        columns, rows = plain
-        name = self._names.claim(".".join(path) or _ROOT_ARRAY)
-        self._tables.append(Table(name=name, path=path, columns=columns, rows=rows))
+        self._add(Items(value), path)
 
     def _add(
         self,

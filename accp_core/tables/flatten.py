@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Final
 
 from accp_core.tables.table import Cell, DistinctNames, is_matrix
@@ -25,34 +26,22 @@ _MIN_SPARSE: Final = 64
 """Names that a sparse map in a row must have over all rows to be read as keys."""
 
 
+@dataclass(eq=False, slots=True)
 class Shape:
     """What the maps in one place of all rows have in common."""
 
-    __slots__ = (
-        "_cells",
-        "_holds_lists",
-        "_holds_values",
-        "_maps",
-        "_only_maps",
-        "_seen",
-        "holds_maps",
-        "holds_rows",
-        "names",
-    )
-
-    def __init__(self) -> None:
-        self.names: dict[str, Shape] = {}
-        """Each name that a map has in this place, with the shape of the maps that it leads to."""
-        self.holds_rows = False
-        """Whether an array of maps, or of arrays of one length, is here in any row."""
-        self.holds_maps = False
-        """Whether an array of maps is here in any row, so that a map alone is an array of one."""
-        self._holds_lists = False
-        self._holds_values = False
-        self._seen = 0
-        self._maps = 0
-        self._cells = 0
-        self._only_maps = True
+    names: dict[str, Shape] = field(default_factory=dict)
+    """Each name that a map has in this place, with the shape of the maps that it leads to."""
+    holds_rows: bool = False
+    """Whether an array of maps, or of arrays of one length, is here in any row."""
+    holds_maps: bool = False
+    """Whether an array of maps is here in any row, so that a map alone is an array of one."""
+    _holds_lists: bool = False
+    _holds_values: bool = False
+    _seen: int = 0
+    _maps: int = 0
+    _cells: int = 0
+    _only_maps: bool = True
 
     def add(self, value: dict[str, Any], depth: int = 1) -> None:
         """Count a map, and those within it."""
@@ -161,6 +150,8 @@ def flatten(items: Items, *, max_children: int, with_objects: bool = False) -> F
         max_children: How many arrays of maps may be tables of their own; further ones are cells.
         with_objects: Whether each map and array of maps in the rows is a cell of a column, too.
     """
+    if not items.parents and not items.keys and (columns := _flat_columns(items.values)):
+        return FlatRows(columns, items.values)
     flat = _Flattening(max_children, with_objects=with_objects)
     if items.values and all(type(value) is list for value in items.values):
         flat.add_lists(items.values)
@@ -169,6 +160,24 @@ def flatten(items: Items, *, max_children: int, with_objects: bool = False) -> F
     if any(key is not None for key in items.keys):
         _add_keys(flat.result, items.keys)
     return flat.result
+
+
+def _flat_columns(values: list[Any]) -> list[str]:
+    """Return the columns of maps that are rows as they are, which need no copies; empty: some are none."""
+    if set(map(type, values)) != {dict} or not all(map(_is_flat, values)):
+        return []
+    columns = list(dict.fromkeys(chain.from_iterable(values)))
+    claim = DistinctNames().claim
+    return columns if all(claim(name) == name for name in columns) else []
+
+
+def _is_flat(value: dict[str, Any]) -> bool:
+    """Return whether the members of a map are all cells: scalars, and arrays without maps."""
+    return not any(
+        (type(member) is dict and member)
+        or (type(member) is list and (dict in set(map(type, member)) or is_matrix(member)))
+        for member in value.values()
+    )
 
 
 def _add_keys(result: FlatRows, keys: list[str | None]) -> None:
@@ -185,16 +194,14 @@ def _names_of(shape: Shape, above: str = "") -> Iterator[str]:
         yield from _names_of(inner, f"{above}{name}.")
 
 
+@dataclass(eq=False, slots=True)
 class _Place:
     """One place in the rows where maps are: the columns of their cells."""
 
-    __slots__ = ("columns", "path", "places", "shape")
-
-    def __init__(self, path: tuple[str, ...], shape: Shape) -> None:
-        self.path = path
-        self.shape = shape
-        self.columns: dict[str, str] = {}
-        self.places: dict[str, _Place] = {}
+    path: tuple[str, ...]
+    shape: Shape
+    columns: dict[str, str] = field(default_factory=dict)
+    places: dict[str, _Place] = field(default_factory=dict)
 
     def inner(self, name: str) -> _Place:
         """Return the place of the maps that `name` leads to."""

@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, Final
 
-from accp_core.documents import BYTE_ORDER_MARK, Document, read
+from accp_core.documents import BYTE_ORDER_MARK, Document, Value, read
 from accp_core.documents.grids import GRIDS
 from accp_core.documents.grids.cells import distinct_names, rows_of
-from accp_core.documents.inference import Inference, Section, heading_above, infer_tables, join_sections
+from accp_core.documents.inference import Section, heading_above, infer_tables, join_sections
 from accp_core.documents.inference.columns import sums_up
 from accp_core.documents.json_forms import JSON_LINES, read_json_text
-from accp_core.documents.omissions import omits_text
+from accp_core.documents.omissions import find_omissions, omits_text
 from accp_core.tables.build import tables_of
 from accp_core.tables.naming import name_columns
 from accp_core.tables.table import FIELDS, LINES, Table, table_of_lines
 
-__all__ = [
-    "MAX_WHOLE",
-    "OpenedText",
-    "SampledTables",
-    "decode_document",
-    "open_document",
-    "open_text",
-    "records_of",
-    "sample_tables",
-    "unwrap",
-]
+__all__ = ["MAX_WHOLE", "OpenedText", "SampledTables", "open_document", "open_text", "sample_tables"]
 
-
-# A JSON document in a string in a text block, as MCP servers answer, is two deep.
 _MAX_NESTED: Final = 4
+"""Documents within one: one in a string in a text block, as MCP servers answer, is two deep."""
 _EXPLAINED: Final = 0.4
 """The share of the lines of a text outside its grids up to which nothing more is inferred."""
 _MAX_RUNS: Final = 6
@@ -96,7 +85,7 @@ class OpenedText:
     @property
     def records(self) -> Any:
         """The value; of several documents the list of the rows in them."""
-        return records_of(self.value) if self.is_several else self.value
+        return _records_of(self.value) if self.is_several else self.value
 
 
 def open_text(text: str) -> OpenedText:
@@ -116,47 +105,90 @@ def open_document(document: Document) -> OpenedText:
         is_cut |= document.is_cut
         only = document.whole or document.beginning
         if only is None or only.form in GRIDS:
-            return _opened(document, is_cut=is_cut)
-        value = unwrap(only.value)
+            opened = _opened(document)
+            is_cut |= any(_is_grid(part) and omits_text(part.written) for part in document.values())
+            return replace(opened, is_cut=is_cut or opened.is_cut)
+        value = _unwrap(only.value)
         if not isinstance(value, str):
             return OpenedText(value=value, is_several=only.is_several, is_cut=is_cut)
         document = read(value)
     return OpenedText(value=document.source, prose=document.source, is_cut=is_cut)
 
 
-def _opened(document: Document, *, is_cut: bool) -> OpenedText:
+def _opened(document: Document) -> OpenedText:
+    """Return the values in a text with lines, of which those that say that others were left out are none."""
     text = document.source
-    if (inferred := _infer(document)).tables:
-        return _inferred(document, inferred, is_cut=is_cut)
-    parts: list[Any] = []
+    marks = _marks(text) if all(map(_is_grid, document.values())) else []
+    if not marks:
+        return _inferred(document) or _of_values(document)
+    lines = text.split("\n")
+    numbers = [number for number in range(1, len(lines) + 1) if number not in marks]
+    rest = read("\n".join(lines[number - 1] for number in numbers))
+    opened = _inferred(rest) or _of_values(rest)
+    outside = [numbers[number - 1] for first, last in opened.outside for number in range(first, last + 1)]
+    value = text if isinstance(opened.value, str) else opened.value
+    return replace(opened, value=value, prose=text, outside=_runs([*outside, *marks]))
+
+
+def _marks(text: str) -> list[int]:
+    """Return the numbers of the lines that say that lines were left out there, and nothing else."""
+    marks = []
+    for found in find_omissions(text):
+        written = text[found.start : found.end].strip()
+        number = text.count("\n", 0, text.index(written, found.start)) + 1
+        if written == text.split("\n", number)[number - 1].strip():
+            marks.append(number)
+    return marks
+
+
+def _runs(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    """Return the first and the last number of each run of numbers."""
+    runs: list[tuple[int, int]] = []
+    for number in sorted(numbers):
+        is_next = runs and runs[-1][1] == number - 1
+        runs[-1:] = [(runs[-1][0], number)] if is_next else [*runs[-1:], (number, number)]
+    return tuple(runs)
+
+
+def _is_grid(part: Value) -> bool:
+    return part.form in GRIDS
+
+
+def _of_values(document: Document) -> OpenedText:
+    text, outside = document.source, list(document.lines_outside)
+    is_cut = False
+    found: list[Any] = []
+    rest: list[Any] = []
+    sections: list[Section] = []
     for part in document.values():
-        inner = read(part.value) if isinstance(part.value, str) else None
-        is_cut |= inner is not None and inner.is_cut
-        values = [] if inner is None else [each.value for each in inner.values()]
-        parts.append(replace(part, value=values[0]) if len(values) == 1 else part)
-    parts = [part for part in parts if isinstance(part.value, (dict, list))]
-    if not parts:
+        value: Any = part.value
+        if isinstance(value, str):
+            inner = read(value)
+            is_cut |= inner.is_cut
+            value, *others = [each.value for each in inner.values()] or [value]
+            value = part.value if others else value
+        if not isinstance(value, (dict, list)):
+            continue
+        values: list[Any] = list(value) if part.is_several else [value]
+        found += values
+        if not _is_grid(part):
+            rest += values
+            continue
+        (rows,) = values
+        if is_sum := sums_up([[None if cell is None else str(cell) for cell in row.values()] for row in rows]):
+            line = text.count("\n", 0, part.end) + 1
+            outside.append((line, line))
+        sections.append(Section(_heading_of(document, part.start), rows[:-1] if is_sum else rows))
+    if not found:
         return OpenedText(value=text, prose=text, is_cut=is_cut)
-    found: list[Any] = list(chain.from_iterable(part.value if part.is_several else [part.value] for part in parts))
-    are_grids = [part.form in GRIDS for part in parts]
-    ids = {id(part.value) for part, is_grid in zip(parts, are_grids, strict=True) if is_grid}
-    rest = [value for value in found if id(value) not in ids]
-    sums = [is_grid and _sums_up(part.value) for part, is_grid in zip(parts, are_grids, strict=True)]
-    sections = join_sections(
-        Section(_heading_of(document, part.start), part.value[:-1] if is_sum else part.value)
-        for part, is_grid, is_sum in zip(parts, are_grids, sums, strict=True)
-        if is_grid
-    )
-    grids = [section.rows for section in sections]
-    lines = [text.count("\n", 0, part.end) + 1 for part, is_sum in zip(parts, sums, strict=True) if is_sum]
+    grids = [section.rows for section in join_sections(sections)]
     return OpenedText(
         value=found[0] if len(found) == 1 else found,
         prose=text,
         is_several=len(found) > 1,
-        is_cut=is_cut
-        or any(is_grid and omits_text(part.written) for part, is_grid in zip(parts, are_grids, strict=True)),
-        grids=(*grids, records_of(rest)) if grids and rest else tuple(grids),
-        outside=tuple(sorted([*document.lines_outside, *((line, line) for line in lines)])),
+        is_cut=is_cut,
+        grids=(*grids, _records_of(rest)) if grids and rest else tuple(grids),
+        outside=tuple(sorted(outside)),
     )
 
 
@@ -167,50 +199,30 @@ def _heading_of(document: Document, start: int) -> str:
     return heading_above(lines, len(lines) - 1, 0)
 
 
-def _sums_up(rows: Any) -> bool:
-    """Return whether the last row of a grid is a sum of the others."""
-    return type(rows) is list and sums_up(
-        [[None if cell is None else str(cell) for cell in row.values()] for row in rows]
-    )
-
-
-def _infer(document: Document) -> Inference:
-    """Return what rules find in a text most of whose lines no value explains."""
-    values = list(document.values())
-    is_markup = document.source.lstrip().startswith("<")
-    if is_markup or any(value.form not in GRIDS for value in values):
-        return Inference()
+def _inferred(document: Document) -> OpenedText | None:
+    """Return the tables that rules find in a text most of whose lines no value explains; None: they find none."""
+    text, values = document.source, list(document.values())
     outside = sum(last - first + 1 for first, last in document.lines_outside)
-    # What is behind an omission may be the rest of a grid, without its header.
-    if outside <= _EXPLAINED * (document.source.count("\n") + 1) or (values and document.is_cut):
-        return Inference()
-    found = infer_tables(document.source)
+    if (
+        text.lstrip().startswith("<")
+        or not all(map(_is_grid, values))
+        or outside <= _EXPLAINED * (text.count("\n") + 1)
+    ):
+        return None
+    found = infer_tables(text)
     # A grid names its columns, so what has no names does not take its place.
-    return found if not values or all(table.is_named for table in found.tables) else Inference()
-
-
-def _inferred(document: Document, found: Inference, *, is_cut: bool) -> OpenedText:
+    if not found.tables or (values and not all(table.is_named for table in found.tables)):
+        return None
     named = [name_columns(table) for table in found.tables]
-    grids = [rows_of(distinct_names(names, len(names)), rows) for names, rows, _ in named]
-    runs: list[tuple[int, int]] = []
-    for number in found.outside:
-        is_next = runs and runs[-1][1] == number - 1
-        runs[-1:] = [(runs[-1][0], number)] if is_next else [*runs[-1:], (number, number)]
-    text, rest = document.source, tuple(runs)
+    grids = tuple(rows_of(distinct_names(names, len(names)), rows) for names, rows, _ in named)
+    opened = OpenedText(value=text, prose=text, outside=_runs(found.outside), how=found.how)
     if not all(is_telling for *_, is_telling in named):
-        return OpenedText(value=text, prose=text, is_cut=is_cut, beside=tuple(grids), outside=rest, how=found.how)
-    return OpenedText(
-        value=grids[0] if len(grids) == 1 else grids,
-        prose=text,
-        is_several=len(grids) > 1,
-        is_cut=is_cut,
-        grids=tuple(grids),
-        outside=rest,
-        how=found.how,
-    )
+        return replace(opened, beside=grids)
+    is_several = len(grids) > 1
+    return replace(opened, value=list(grids) if is_several else grids[0], is_several=is_several, grids=grids)
 
 
-def records_of(documents: list[Any]) -> list[Any]:
+def _records_of(documents: list[Any]) -> list[Any]:
     """Return the rows of several documents: the records in arrays of records, and what is no such array."""
     kinds = [set(map(type, document)) if type(document) is list else None for document in documents]
     if {dict} not in kinds:
@@ -220,7 +232,7 @@ def records_of(documents: list[Any]) -> list[Any]:
     return list(chain.from_iterable(parts))
 
 
-def unwrap(value: Any) -> Any:
+def _unwrap(value: Any) -> Any:
     """Return the text of a single MCP text block, alone or in its list, else `value`."""
     match value:
         case [{"type": "text", "text": str(text)}] | {"type": "text", "text": str(text)}:
@@ -230,19 +242,12 @@ def unwrap(value: Any) -> Any:
     return value
 
 
-def decode_document(text: str) -> Any:
-    """Return the value of one JSON document, whose numbers keep their spelling; ValueError: it is none."""
-    return read_json_text(text.removeprefix(BYTE_ORDER_MARK))
-
-
 # The tables of a JSON text of megabytes, described by the first members of its long arrays and maps.
 
 MAX_WHOLE: Final = 2_000_000
 """Characters of a text all of whose rows are described."""
 _FIRST: Final = 1_000
 """Members of an array or a map that are kept."""
-_MAX_WRAPPED: Final = 3
-"""A document in a string in a text block, as MCP servers answer, is two deep."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,8 +267,8 @@ def sample_tables(text: str) -> SampledTables | None:
     """
     try:
         value: Any = text
-        for _ in range(_MAX_WRAPPED):
-            value = unwrap(_decoded(value))
+        for _ in range(_MAX_NESTED):
+            value = _unwrap(_decoded(value))
             if not isinstance(value, str):
                 return _sampled(value)
     except (ValueError, RecursionError):
@@ -273,10 +278,11 @@ def sample_tables(text: str) -> SampledTables | None:
 
 def _decoded(text: str) -> Any:
     """Return the value of a document, or the rows of the lines of JSON."""
+    text = text.removeprefix(BYTE_ORDER_MARK)
     try:
-        return decode_document(text)
+        return read_json_text(text)
     except ValueError:
-        return records_of(JSON_LINES.read(text.removeprefix(BYTE_ORDER_MARK)))
+        return _records_of(JSON_LINES.read(text))
 
 
 def _sampled(value: Any) -> SampledTables:

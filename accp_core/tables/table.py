@@ -26,7 +26,6 @@ __all__ = [
     "has_other_numbers",
     "is_matrix",
     "lines_of",
-    "plain_rows",
     "table_of_lines",
 ]
 
@@ -170,46 +169,6 @@ def columns_side_by_side(value: dict[str, Any]) -> list[dict[str, Any]] | None:
     return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
 
 
-# Rows that need no table of their own memory: flat maps as they are, scalars, arrays and lines made on request.
-
-_HOLDERS: Final = frozenset((dict, list))
-
-
-def plain_rows(values: list[Any]) -> tuple[tuple[str, ...], Sequence[Row]] | None:
-    """Return the columns and rows that `flatten` gives for an array, without a copy; None where it needs one.
-
-    No copy is needed for arrays of scalars, of arrays, and of maps whose members are cells under their own names.
-    """
-    kinds = set(map(type, values))
-    if kinds == {dict}:
-        return _flat_maps(values)
-    if not values or dict in kinds:
-        return None
-    if kinds == {list}:
-        columns = tuple(f"c{number}" for number in range(max(map(len, values))))
-        return columns, MadeRows(values, lambda value: dict(zip(columns, value, strict=False)))
-    return ("value",), MadeRows(values, lambda value: {"value": value})
-
-
-def _flat_maps(values: list[dict[str, Any]]) -> tuple[tuple[str, ...], Sequence[Row]] | None:
-    if not all(map(_is_flat, values)):
-        return None
-    columns = tuple(dict.fromkeys(chain.from_iterable(values)))
-    claim = DistinctNames().claim
-    return (columns, values) if all(claim(name) == name for name in columns) else None
-
-
-def _is_flat(value: dict[str, Any]) -> bool:
-    """Return whether the members of a map are all cells: scalars, and arrays without maps."""
-    if _HOLDERS.isdisjoint(map(type, value.values())):
-        return True
-    return not any(
-        (type(member) is dict and member)
-        or (type(member) is list and (dict in set(map(type, member)) or is_matrix(member)))
-        for member in value.values()
-    )
-
-
 class MadeRows(Sequence[Row]):
     """Rows that are made when they are asked for."""
 
@@ -233,11 +192,6 @@ class MadeRows(Sequence[Row]):
         if isinstance(number, slice):
             return list(map(self._to_row, self._values[number]))
         return self._to_row(self._values[number])
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment]  # as that of a list
 
 
 # The lines of a text and their numbers: those of `grep -n`, `wc -l` and editors.

@@ -7,7 +7,6 @@
     pairs                    [{"name": "a", "value": 1}, …] in a row: the map {"a": 1}
     columns of maps          {"region": {"0": "North", …}, …}: maps of the same keys, which are numbers or dates
     columns in rows          [{"x": […], "y": […], "name": "a"}, …]: the cells of one row at each place of x and y
-    kinds beside others      "included": [{"type": "a", …}, …]: an array for each type, where types have unlike members
     labels and series        {"labels": […], "datasets": [{"label": "a", "data": […]}]}
 
 An array shows what it is by its first members; so a value without such tables costs a glance.
@@ -18,7 +17,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import combinations, islice
 from typing import Any, Final, TypeAlias
 
 from accp_core.tables.table import columns_side_by_side
@@ -28,8 +26,6 @@ __all__ = ["arrange"]
 _MAX_DEPTH: Final = 12
 _GLANCE: Final = 20
 """Members of an array that are looked at."""
-_MAX_KINDS: Final = 20
-"""Kinds of rows in one array that are tables of their own."""
 _MAX_PARTS: Final = 4
 """Members of an array of unlike parts, such as a map with totals and an array of rows."""
 _MAX_NAMES: Final = 12
@@ -116,17 +112,21 @@ def _are_rows(members: list[Any], *, is_named: bool) -> bool:
 
 
 def _joined_rows(value: list[Any]) -> list[list[Any]] | None:
-    """Return one row for each map of several arrays of wrapped cells, such as dimensions and metrics."""
+    """Return one row for each map of several arrays of wrapped cells, such as dimensions and metrics.
+
+    Where all arrays but those of one key hold nothing, their cells need no wrapping.
+    """
     keys = list(value[0]) if type(value[0]) is dict else []
     if len(keys) < 2 or not all(
         type(m) is dict and list(m) == keys and all(type(c) is list for c in m.values()) for m in value
     ):
         return None
-    rows = [[_only(cell) for cells in member.values() for cell in cells] for member in value]
-    wrapped = all(
-        type(cell) is dict for cell in islice((c for m in value[:_GLANCE] for cells in m.values() for c in cells), 99)
+    told = [key for key in keys if any(cell is not None for member in value for cell in member[key])]
+    rows = [[_only(cell) for key in told for cell in member[key]] for member in value]
+    is_wrapped = len(told) == 1 or all(type(cell) is dict for m in value[:_GLANCE] for key in told for cell in m[key])
+    return (
+        rows if is_wrapped and len(set(map(len, rows))) == 1 and all(_is_cell(c) for row in rows for c in row) else None
     )
-    return rows if wrapped and len(set(map(len, rows))) == 1 and all(_is_cell(c) for row in rows for c in row) else None
 
 
 def _pairs(value: list[Any]) -> dict[str, Any] | None:
@@ -136,7 +136,7 @@ def _pairs(value: list[Any]) -> dict[str, Any] | None:
         return None
     if not all(type(m) is dict and list(m) == first and type(m[first[0]]) is str for m in value):
         return None
-    pairs = {member[first[0]].lstrip("@"): member[first[1]] for member in value}
+    pairs = {member[first[0]]: member[first[1]] for member in value}
     return pairs if len(pairs) == len(value) else None
 
 
@@ -194,36 +194,32 @@ def _name_rows(value: Any) -> Any:
 def _with_names(
     path: _Path, part: list[list[Any]], names: Sequence[_Named]
 ) -> tuple[list[dict[str, Any]], list[_Path]] | None:
-    def distance(each: _Named) -> tuple[int, int]:
-        same = next(
-            (n for n, (a, b) in enumerate(zip(each[0], path, strict=False)) if a != b), min(len(each[0]), len(path))
-        )
-        return -same, len(each[0]) + len(path) - 2 * same
-
-    near = sorted((each for each in names if not _are_in_unlike_rows(each[0], path)), key=distance)[:_MAX_NAMES]
+    near = sorted(
+        (each for each in names if not _are_in_unlike_rows(each[0], path)),
+        key=lambda each: (-_shared(each[0], path), len(each[0]) - _shared(each[0], path)),
+    )[:_MAX_NAMES]
     beside = [[one, two] for one in near for two in near if one[0] < two[0] and one[0][:-1] == two[0][:-1]]
-    groups = [[each] for each in near] + beside
     width, height = len(part[0]), len(part)
     if any(len(row) < width for row in part):
         return None
-    for size, cells in ((width, part), (height, None)):
-        group = next((each for each in groups if sum(len(n) for _, n in each) == size), None)
-        if (
-            group is not None
-            and (cells is not None or width != height)
-            and (width + height > 2 or group[0][0][:-1] == path[:-1])
-        ):
+    for size, rows in ((width, part), (height, list(zip(*part, strict=True)))):
+        for group in [*([each] for each in near), *beside]:
             columns = [name for _, each in group for name in each]
-            if len(set(columns)) == len(columns):
-                lines = part if cells is not None else zip(*part, strict=True)
-                return [dict(zip(columns, row, strict=True)) for row in lines], [where for where, _ in group]
+            is_near = width + height > 2 or group[0][0][:-1] == path[:-1]
+            if is_near and len(columns) == size == len(set(columns)):
+                return [dict(zip(columns, row, strict=True)) for row in rows], [where for where, _ in group]
     return None
+
+
+def _shared(one: _Path, other: _Path) -> int:
+    """Return how many keys two paths have in common at their beginning."""
+    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def _are_in_unlike_rows(one: _Path, other: _Path) -> bool:
     """Return whether two paths lead into different members of an array, which do not name each other's cells."""
-    parts = next(((n, a) for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
-    return parts is not None and type(parts[1]) is int and min(len(one), len(other)) > parts[0] + 1
+    at = _shared(one, other)
+    return min(len(one), len(other)) > at + 1 and type(one[at]) is int
 
 
 def _head_row(rows: list[list[Any]]) -> list[dict[str, Any]] | None:
@@ -264,7 +260,6 @@ def _turn(value: Any, depth: int) -> Any:
                 return [{"key": key, **{name: column[key] for name, column in value.items()}} for key in sorted(keys)]
         if (found := _series(value)) is not None:
             return found
-        value = _kinds_apart(value)
     if type(value) is list and not depth and 1 < len(value) <= _MAX_PARTS and set(map(type, value)) == {dict, list}:
         value = {str(number): part for number, part in enumerate(value)}
     if type(value) is list and depth:
@@ -274,70 +269,33 @@ def _turn(value: Any, depth: int) -> Any:
 
 def _columns_in_rows(value: list[Any]) -> list[Any]:
     """Return maps that all have the same columns side by side with the rows of these, under the first one's name."""
-    keys = [key for key, cells in value[0].items() if type(cells) is list] if value and type(value[0]) is dict else []
-    if len(keys) < 2 or not all(type(member) is dict and keys == _column_keys(member) for member in value):
+    if not value or not all(type(member) is dict for member in value) or not columns_side_by_side(value[0]):
         return value
-    return [
-        {key: cells for key, cells in member.items() if key not in keys}
-        | {keys[0]: columns_side_by_side({key: member[key] for key in keys})}
-        for member in value
-    ]
-
-
-def _column_keys(member: dict[str, Any]) -> list[str]:
-    """Return the names of the arrays of a map that are columns of one table."""
-    return [key for key, cells in member.items() if type(cells) is list] if columns_side_by_side(member) else []
-
-
-def _kinds_apart(value: dict[str, Any]) -> dict[str, Any]:
-    """Return a map of arrays with one that has rows of several kinds, beside another with that column, as a map."""
-    arrays = {key: rows for key, rows in value.items() if type(rows) is list and rows and type(rows[0]) is dict}
-    for key, rows in arrays.items() if len(arrays) > 1 else ():
-        others = [other[0] for name, other in arrays.items() if name != key]
-        for kind in (name for name in rows[0] if any(type(other.get(name)) is str for other in others)):
-            if (groups := _by_kind(rows, kind)) is not None:
-                return {**value, key: groups}
-    return value
-
-
-def _by_kind(rows: list[Any], kind: str) -> dict[str, list[Any]] | None:
-    """Return rows by their kind where each has several rows and kinds have unlike members in their maps."""
-    groups: dict[str, list[Any]] = {}
-    for row in rows:
-        if type(row) is not dict or type(row.get(kind)) is not str:
-            return None
-        groups.setdefault(row[kind], []).append(row)
-    is_few = 1 < len(groups) <= min(_MAX_KINDS, len(rows) / 2)
-    maps = [key for key, inner in rows[0].items() if type(inner) is dict]
-    return groups if is_few and any(_is_unlike(list(groups.values()), key) for key in maps) else None
-
-
-def _is_unlike(groups: list[list[Any]], key: str) -> bool:
-    """Return whether the maps that `key` leads to have few names that are those of another group, too."""
-    names = [{name for row in group if type(row.get(key)) is dict for name in row[key]} for group in groups]
-    return all(2 * len(a & b) < min(len(a), len(b)) for a, b in combinations(names, 2))
+    rows = [columns_side_by_side(member) or [{}] for member in value]
+    keys = list(rows[0][0])
+    if any(list(each[0]) != keys for each in rows):
+        return value
+    others = ({key: cells for key, cells in member.items() if key not in keys} for member in value)
+    return [other | {keys[0]: each} for other, each in zip(others, rows, strict=True)]
 
 
 def _series(value: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a map of labels and of series with as many cells each, as rows."""
+    """Return a map of labels and of named series with as many cells each, as rows."""
     for labels_key, labels in value.items():
         if type(labels) is not list or len(labels) < 2 or not all(map(_is_cell, labels)):
             continue
         for key, series in value.items():
-            cells = [_cells_of(each, len(labels)) for each in series] if type(series) is list and series else [None]
-            if key != labels_key and None not in cells:
-                names = [
-                    next((v for v in each.values() if type(v) is str), f"series_{n}") for n, each in enumerate(series)
-                ]
-                rows = [dict(zip([labels_key, *names], row, strict=True)) for row in zip(labels, *cells, strict=True)]
+            named = [_named_cells(each, len(labels)) for each in series] if type(series) is list else []
+            columns = {labels_key: labels, **dict(filter(None, named))}
+            if key != labels_key and named and len(columns) == len(named) + 1:
+                rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
                 return {name: rows if name == key else each for name, each in value.items() if name != labels_key}
     return None
 
 
-def _cells_of(series: Any, size: int) -> list[Any] | None:
-    if type(series) is not dict:
-        return None
-    return next(
-        (each for each in series.values() if type(each) is list and len(each) == size and all(map(_is_cell, each))),
-        None,
-    )
+def _named_cells(series: Any, size: int) -> tuple[str, list[Any]] | None:
+    members = list(series.values()) if type(series) is dict else []
+    name = next((each for each in members if type(each) is str), None)
+    lists = (each for each in members if type(each) is list and len(each) == size and all(map(_is_cell, each)))
+    cells = next(lists, None)
+    return None if name is None or cells is None else (name, cells)

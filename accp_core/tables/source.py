@@ -16,7 +16,7 @@ from accp_core.documents.json_forms import JSON_LINES, read_json_text
 from accp_core.documents.omissions import find_omissions, omits_text
 from accp_core.tables.build import tables_of
 from accp_core.tables.naming import name_columns
-from accp_core.tables.table import FIELDS, LINES, Table, table_of_lines
+from accp_core.tables.table import FIELDS, LINES, LineNumbers, Table, table_of_lines
 
 __all__ = ["MAX_WHOLE", "OpenedText", "SampledTables", "open_document", "open_text", "sample_tables"]
 
@@ -122,7 +122,7 @@ def _opened(document: Document) -> OpenedText:
     if not marks:
         return _inferred(document) or _of_values(document)
     lines = text.split("\n")
-    numbers = [number for number in range(1, len(lines) + 1) if number not in marks]
+    numbers = sorted({*range(1, len(lines) + 1)}.difference(marks))
     rest = read("\n".join(lines[number - 1] for number in numbers))
     opened = _inferred(rest) or _of_values(rest)
     outside = [numbers[number - 1] for first, last in opened.outside for number in range(first, last + 1)]
@@ -132,12 +132,13 @@ def _opened(document: Document) -> OpenedText:
 
 def _marks(text: str) -> list[int]:
     """Return the numbers of the lines that say that lines were left out there, and nothing else."""
-    marks = []
+    numbers, marks = LineNumbers(text), []
     for found in find_omissions(text):
-        written = text[found.start : found.end].strip()
-        number = text.count("\n", 0, text.index(written, found.start)) + 1
-        if written == text.split("\n", number)[number - 1].strip():
-            marks.append(number)
+        mark = text[found.start : found.end].strip()
+        start = text.index(mark, found.start)
+        begin, end = text.rfind("\n", 0, start) + 1, text.find("\n", start) % (len(text) + 1)
+        if text[begin:end].strip() == mark:
+            marks.append(numbers.number_at(start))
     return marks
 
 

@@ -145,3 +145,22 @@ def test_what_was_inferred_says_how_and_keeps_the_lines() -> None:
     opened = open_text(text)
     assert opened.outside_note == "rows read as columns by alignment; lines 1, 17 are in no row; search for words there"
     assert [table.name for table in opened.tables()] == ["rows", "lines"]
+
+
+@pytest.mark.parametrize(
+    ("head", "row"),
+    [
+        ("id,name,city\n", "{n},n{n},Oslo\n"),
+        ("| id | name |\n|---|---|\n", "| {n} | n{n} |\n"),
+        ("NAME      STATE     AGE\n", "pod-{n:<6}Running   {n}d\n"),
+        ("", "id: {n}\nname: n{n}\nday: 2026-03-{n:02}\n\n"),
+    ],
+)
+def test_rows_on_both_sides_of_an_omission_are_of_one_table(head: str, row: str) -> None:
+    rows = [row.format(n=n) for n in R]
+    text = "".join([head, *rows[:6], "... [40 lines omitted] ...\n", *rows[6:]])
+    opened = open_text(text)
+    assert [len(table.rows) for table in opened.tables()] == [12, text.count("\n")]
+    number = text[: text.index("...")].count("\n") + 1
+    assert opened.is_cut
+    assert opened.outside == ((number, number),)

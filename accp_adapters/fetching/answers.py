@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from accp_adapters.fetching.opening import LongText, open_bounded, too_long
-from accp_adapters.fetching.page import line_page, may_fit, row_page, text_page, view_of
+from accp_adapters.fetching.page import Room, line_page, row_page, text_page
 from accp_adapters.fetching.paths import NO_VALUE, POINTER, find_rows, follow, follow_pointer
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
@@ -55,8 +55,6 @@ _LINES: Final = re.compile(r"lines?\s+([0-9]{1,9})\s*(?:-|to|\.\.)\s*([0-9]{1,9}
 """The lines that a mark of a preview names: `lines 41-97`."""
 _ROWS: Final = re.compile(r"(?:(?:\$\.)?rows(?=[.\[])|(#/)rows/)")
 _MAX_SHOWN: Final = 100
-_MAX_QUOTED: Final = 1_000
-"""Characters of a text that may need quotes."""
 _MAX_VALUES: Final = 1_000
 """Rows that a SELECT gives to a program."""
 DATABASES: Final = DatabaseCache()
@@ -103,16 +101,16 @@ def answer(texts: Mapping[str, str], request: FetchRequest, *, limit: int, count
     """
     query = _PREFIX.sub("", _FENCE.sub(r"\1", request.query.strip()))
     if not query:
-        return _whole(texts, request, limit, counter)
+        return _whole(texts, Room(request, limit, counter))
     try:
         if _SELECT.match(query):
 
             def select(catalog: Catalog) -> str:
                 before = _before(catalog.databases)
-                return before + answer_select(query, catalog, request, _room(limit, before, counter), counter)
+                return before + answer_select(query, catalog, Room(request, limit, counter).below(before))
 
             return _ask(texts, request, select)
-        return _other(query, texts, request, limit, counter)
+        return _other(query, texts, Room(request, limit, counter))
     except ProtocolError as error:
         if error.code != ErrorCode.INVALID_TYPE or error.reason.startswith("expected an offset"):
             raise
@@ -209,10 +207,6 @@ def _before(sources: Iterable[OpenedText | Database]) -> str:
     return _CUT if any(source.is_cut for source in sources) else ""
 
 
-def _room(limit: int, before: str, counter: TokenCounter) -> int:
-    return max(1, limit - counter(before)) if before else limit
-
-
 def _ask(texts: Mapping[str, str], request: FetchRequest, query: Callable[[Catalog], _Answer]) -> _Answer:
     """Return the answer of a query; where it names an object that has columns of its own, its JSON is read, too."""
 
@@ -225,95 +219,78 @@ def _ask(texts: Mapping[str, str], request: FetchRequest, query: Callable[[Catal
         return query(catalog(whole=True))
 
 
-def _whole(texts: Mapping[str, str], request: FetchRequest, limit: int, counter: TokenCounter) -> str:
+def _whole(texts: Mapping[str, str], room: Room) -> str:
     """Return a whole text, or a page of it."""
     source = next(iter(texts.values()))
     if len(texts) > 1:
         reason = f"expected one reference, or a SELECT that joins them, found {len(texts)} without a query. {GRAMMAR}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
-    if not request.is_part and may_fit(source, limit):
-        view = render_text(source, counter=counter)
+    if not room.request.is_part and room.may_fit(source):
+        view = render_text(source, counter=room.counter)
         shown = shown_source(view.text, layout=view.layout)
-        if counter(shown) <= limit:
+        if room.counter(shown) <= room.limit:
             return shown
     opened = open_bounded(source)
-    value = opened.value if opened.prose is None else opened.prose
     before = _before([opened])
-    return before + _page(value, "", request, _room(limit, before, counter), counter)
+    return before + _page(opened.value if opened.prose is None else opened.prose, "", room.below(before))
 
 
-def _page(value: object, path: str, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
-    selection = find_rows(value, path)
-    if selection is None:
-        text = view_of(value, limit, counter) or write_styled_json(value, "2u")
-        return line_page(text, request, limit, counter)
-    return row_page(selection, request, limit, counter)
+def _page(value: object, path: str, room: Room) -> str:
+    if selection := find_rows(value, path):
+        return row_page(selection, room)
+    return line_page(room.view(value) or write_styled_json(value, "2u"), room)
 
 
-def _other(
-    query: str,
-    texts: Mapping[str, str],
-    request: FetchRequest,
-    limit: int,
-    counter: TokenCounter,
-) -> str:
+def _other(query: str, texts: Mapping[str, str], room: Room) -> str:
     """Answer a path, a condition, names of columns, or words, whichever the query is first."""
     opened = [open_bounded(text) for text in texts.values()]
     if any(isinstance(each, LongText) for each in opened):
-        return _of_long(query, opened, request, limit, counter)
+        return _of_long(query, opened, room)
     found = _at_path(query, opened)
     before = _before(opened)
     if found is not NO_VALUE:
         before += _place(query, opened) if isinstance(found, dict | list) else ""
-        return before + _page(found, query, request, _room(limit, before, counter), counter)
-    limit = _room(limit, before, counter)
+        return before + _page(found, query, room.below(before))
+    room = room.below(before)
     if sql := _sql_of_lines(query, opened[0]):
-        return answer(texts, replace(request, query=sql), limit=limit, counter=counter)
-    opened = _for_words(opened, texts, request)
+        return answer(texts, replace(room.request, query=sql), limit=room.limit, counter=room.counter)
+    opened = _for_words(opened, texts, room.request)
     is_text = all(isinstance(each.value, str) for each in opened)
     stands_there = has_phrase(query, opened)
     if is_text and stands_there:
-        return before + (answer_words(query, opened, request, limit, counter) or "")
-    met = _if_condition(query, texts, request, limit, counter, stands_there=stands_there)
+        return before + (answer_words(query, opened, room) or "")
+    met = _if_condition(query, texts, room, stands_there=stands_there)
     if met is not None:
         return before + met
-    found_rows = answer_words(query, opened, request, limit, counter)
+    found_rows = answer_words(query, opened, room)
     if found_rows is None and is_text and query.isdecimal():
-        return _ask(texts, request, lambda all_: answer_condition(f"n = {query}", all_, request, limit, counter))
+        return _ask(texts, room.request, lambda catalog: answer_condition(f"n = {query}", catalog, room))
     if found_rows is None and not is_text and not _INDEX.fullmatch(query):
-        found_rows = _in_source(query, texts, request, limit, counter)
+        found_rows = _in_source(query, texts, room)
     if found_rows is None:
-        return before + _nothing(query, opened, lambda: _ask(texts, request, Catalog.describe))
+        found_rows = _nothing(query, opened, lambda: _ask(texts, room.request, Catalog.describe))
     return before + found_rows
 
 
-def _of_long(query: str, opened: Sequence[OpenedText], request: FetchRequest, limit: int, counter: TokenCounter) -> str:
+def _of_long(query: str, opened: Sequence[OpenedText], room: Room) -> str:
     """Answer words, or the numbers of lines, where a text is too long for conditions and paths."""
     long = next(each for each in opened if isinstance(each, LongText))
     before = f"{_before(opened)}words in lines; no tables of a text of {len(long.value):,} characters:\n"
-    room = _room(limit, before, counter)
+    room = room.below(before)
     if lines := _LINES.fullmatch(query):
-        first, last = int(lines[1]), int(lines[2])
-        part = replace(request, offset=first - 1 + request.offset, limit=request.limit or max(1, last - first + 1))
-        return before + text_page("lines", long.lines, part, room, counter)
+        first, last, asked = int(lines[1]), int(lines[2]), room.request
+        part = replace(asked, offset=first - 1 + asked.offset, limit=asked.limit or max(1, last - first + 1))
+        return before + text_page("lines", long.lines, replace(room, request=part))
     if any(each.search(query) for each in (_EXPRESSION, _BEGINS, _INDEX)) and not long.has(query):
         raise too_long(long.value)
-    found = answer_words(query, opened, request, room, counter)
+    found = answer_words(query, opened, room)
     return before + (found or f"0 of {sum(len(table.rows) for each in opened for table in each.tables()):,} lines")
 
 
-def _if_condition(
-    query: str,
-    texts: Mapping[str, str],
-    request: FetchRequest,
-    limit: int,
-    counter: TokenCounter,
-    *,
-    stands_there: bool,
-) -> str | None:
+def _if_condition(query: str, texts: Mapping[str, str], room: Room, *, stands_there: bool) -> str | None:
     """Return the rows that meet a condition; None: the query is words, which may look like one: "what is late"."""
     try:
-        return _ask(texts, request, lambda catalog: answer_condition(query, catalog, request, limit, counter))
+        return _ask(texts, room.request, lambda catalog: answer_condition(query, catalog, room))
     except ProtocolError as refusal:
         # What SQLite ran was understood.
         is_run = isinstance(refusal.__cause__, sqlite3.Error)
@@ -332,15 +309,13 @@ def _for_words(opened: list[OpenedText], texts: Mapping[str, str], request: Fetc
     ]
 
 
-def _in_source(
-    query: str, texts: Mapping[str, str], request: FetchRequest, limit: int, counter: TokenCounter
-) -> str | None:
+def _in_source(query: str, texts: Mapping[str, str], room: Room) -> str | None:
     """Return the lines with words that no row has, such as a comment's, or None; of JSON the tables name the keys."""
     sources = [OpenedText(value=text, prose=text) for text in texts.values() if not text.lstrip().startswith(_JSON)]
     if not has_phrase(query, sources):
         return None
     before = "in no row, but in the text:\n"
-    return before + (answer_words(query, sources, request, _room(limit, before, counter), counter) or "")
+    return before + (answer_words(query, sources, room.below(before)) or "")
 
 
 def _sql_of_lines(query: str, opened: OpenedText) -> str:

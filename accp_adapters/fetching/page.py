@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from accp_adapters.fetching.opening import MAX_CHARS, lines_of_long, parts_of
@@ -20,10 +21,8 @@ from accp_core.ports import TokenCounter
 from accp_core.tables import FIRST_LINE, lines_of
 from accp_core.view import render_text
 
-__all__ = [
-    "cut_row", "find_largest", "largest_page", "line_page", "lines_around", "may_fit", "next_offset", "note_part",
-    "numbered_line", "remaining_rows", "row_page", "split_page", "text_page", "view_of",
-]  # fmt: skip
+__all__ = ["Room", "cut_row", "line_page", "lines_around", "next_offset", "numbered_line", "row_page", "split_page"]
+__all__ += ["text_page"]
 
 _NOTES: Final = re.compile(r"(?:(?:\A|\n)…[^\n]*)+\s*\Z")
 """The last lines of an answer, where they are notes."""
@@ -52,91 +51,71 @@ def numbered_line(number: int, text: str, *, is_found: bool) -> str:
     return f"{number}- {one_line(text[:_NEIGHBOUR_CHARS])}{'…' * (len(text) > _NEIGHBOUR_CHARS)}\n"
 
 
-def may_fit(text: str, limit: int) -> bool:
-    """Return whether the view of a text may have `limit` tokens; that of a longer text is not made."""
-    return len(text) <= _TOKEN_CHARS * limit
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What one answer may show: which part of what is found, in how many tokens."""
+
+    request: FetchRequest
+    limit: int
+    counter: TokenCounter
+
+    def below(self, line: str) -> Room:
+        """Return the room that is left below a line."""
+        return replace(self, limit=max(1, self.limit - self.counter(line))) if line else self
+
+    def may_fit(self, text: str) -> bool:
+        """Return whether a text may fit: counting the tokens of megabytes would take seconds."""
+        return len(text) <= _TOKEN_CHARS * self.limit
+
+    def fits(self, text: str, share: float = 1) -> bool:
+        """Return whether a text, unless it is empty, has at most this share of the tokens."""
+        return bool(text) and self.may_fit(text) and self.counter(text) <= share * self.limit
+
+    def view(self, value: Any) -> str:
+        """Return the view of a value, whose numbers keep the spelling of the source; a text as it is; "": too long."""
+        if isinstance(value, str):
+            return value
+        text = write_styled_json(value, "0u")
+        return render_text(text, counter=self.counter).text if self.may_fit(text) else ""
+
+    def remaining(self, unit: str, total: int) -> int:
+        """Return how many of `total` rows or lines may be shown.
+
+        Raises:
+            ProtocolError: E1004, the offset is behind the last one.
+        """
+        offset, limit = self.request.offset, self.request.limit
+        if offset and offset >= total:
+            reason = f"expected an offset below {total} {unit}, found {offset!r}"
+            raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
+        return total - offset if limit is None else min(total - offset, limit)
+
+    def largest(self, page: Callable[[int], str], highest: int) -> str:
+        """Return the page of the most rows or lines, up to `highest`, that fits; an empty text where none does."""
+        count = _find_largest(highest, lambda count: self.fits(page(count)))
+        if 0 < count < highest and highest - count <= max(1, _REST * highest) and self.fits(page(highest), 1 + _REST):
+            # A small rest is not worth a call of its own.
+            return page(highest)
+        return page(count) if count else ""
+
+    def note(self, unit: str, count: int, total: int, shown: str = "") -> str:
+        """Return the line that says which part this is; nothing where it is everything.
+
+        Args:
+            unit: "rows", which are numbered from 0 as in paths, "lines" as in a query, or "parts" of a text.
+            count: How many are shown.
+            total: How many there are.
+            shown: What is shown.
+        """
+        if count == total:
+            return ""
+        start, end = self.request.offset, self.request.offset + count
+        line_end = "" if shown.endswith("\n") else "\n"
+        first = 0 if unit == "rows" else FIRST_LINE
+        return f"{line_end}… {unit} {start + first}-{end + first - 1} of {total}{next_offset(end, total)}"
 
 
-def row_page(selection: RowSelection, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
-    """Return a page of rows; of a row that does not fit, its beginning and the path that shows all of it."""
-
-    def page(count: int) -> str:
-        text = view_of(selection.page(request.offset, count), limit, counter)
-        return text and shown_source(text, note_part("rows", request.offset, count, len(selection.rows)))
-
-    remaining = remaining_rows("rows", request, len(selection.rows))
-    shown = largest_page(page, remaining, limit, counter)
-    if shown or not remaining:
-        return shown or page(0)
-    path = f"{selection.path}.{request.offset}".removeprefix(".")
-    total = len(selection.rows)
-    note = f"\n… row {request.offset} of {total}, whole: query={path!r}{next_offset(request.offset + 1, total)}"
-    return cut_row(selection.rows[request.offset], note, limit, counter)
-
-
-def cut_row(row: Any, note: str, limit: int, counter: TokenCounter) -> str:
-    """Return the beginning of a row that does not fit, and a note."""
-    room = max(1, limit - counter(note))
-    text = view_of(row, limit, counter) or write_styled_json(row, "0u")[: _TOKEN_CHARS * limit]
-    return line_page(text, FetchRequest(), room, counter) + note
-
-
-def line_page(text: str, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
-    """Return a page of the lines of a text, at least one; of a text with a line too long for a page, of its parts."""
-    if len(text) > MAX_CHARS:
-        is_wide = re.search(f"[^\n]{{{limit + 1}}}", text) is not None
-        unit, pieces = ("parts", parts_of(text, _PART_CHARS)) if is_wide else ("lines", lines_of_long(text))
-        return text_page(unit, pieces, request, limit, counter)
-    lines = lines_of(text)
-    longest = max(lines, key=len, default="")
-    if len(longest) <= _PART_CHARS or (may_fit(longest, limit) and counter(longest) <= limit):
-        return text_page("lines", lines, request, limit, counter)
-    parts = [line[start : start + _PART_CHARS] for line in lines for start in range(0, len(line), _PART_CHARS)]
-    return text_page("parts", parts, request, limit, counter)
-
-
-def text_page(unit: str, lines: Sequence[str], request: FetchRequest, limit: int, counter: TokenCounter) -> str:
-    """Return a page of some lines, at least one; `unit`: what they are, as in `note_part`."""
-
-    def page(count: int) -> str:
-        shown = "".join(lines[request.offset : request.offset + count])
-        return shown_source(shown, note_part(unit, request.offset, count, len(lines), shown))
-
-    remaining = remaining_rows(unit, request, len(lines))
-    return largest_page(page, remaining, limit, counter) or page(min(remaining, 1))
-
-
-def largest_page(page: Callable[[int], str], highest: int, limit: int, counter: TokenCounter) -> str:
-    """Return the page of the most rows or lines, up to `highest`, that fits; an empty text where none does."""
-
-    def fits(count: int) -> bool:
-        text = page(count)
-        return bool(text) and len(text) <= _TOKEN_CHARS * limit and counter(text) <= limit
-
-    count = find_largest(highest, fits)
-    if 0 < count < highest and highest - count <= max(1, _REST * highest):
-        # A small rest is not worth a call of its own.
-        whole = page(highest)
-        if whole and len(whole) <= _TOKEN_CHARS * limit and counter(whole) <= (1 + _REST) * limit:
-            return whole
-    return page(count) if count else ""
-
-
-def remaining_rows(unit: str, request: FetchRequest, total: int) -> int:
-    """Return how many rows or lines the request may show.
-
-    Raises:
-        ProtocolError: E1004, its offset is behind the last one.
-    """
-    if request.offset and request.offset >= total:
-        raise ProtocolError(
-            f"expected an offset below {total} {unit}, found {request.offset!r}", code=ErrorCode.INVALID_TYPE
-        )
-    remaining = total - request.offset
-    return remaining if request.limit is None else min(remaining, request.limit)
-
-
-def find_largest(highest: int, fits: Callable[[int], bool]) -> int:
+def _find_largest(highest: int, fits: Callable[[int], bool]) -> int:
     """Return the largest count up to `highest` that fits, 0 where none does; small counts are tried first."""
     low, high = 0, 1
     while high < highest and fits(high):
@@ -144,29 +123,56 @@ def find_largest(highest: int, fits: Callable[[int], bool]) -> int:
     high = min(high, highest)
     while low < high:
         middle = (low + high + 1) // 2
-        if fits(middle):
-            low = middle
-        else:
-            high = middle - 1
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
     return low
 
 
-def note_part(unit: str, start: int, count: int, total: int, shown: str = "") -> str:
-    """Return the line that says which part this is; nothing where it is everything.
+def row_page(selection: RowSelection, room: Room) -> str:
+    """Return a page of rows; of a row that does not fit, its beginning and the path that shows all of it."""
+    offset, total = room.request.offset, len(selection.rows)
 
-    Args:
-        unit: "rows", which are numbered from 0 as in paths, "lines" as in a query, or "parts" of a text.
-        start: How many of them are before this part.
-        count: How many are shown.
-        total: How many there are.
-        shown: What is shown.
-    """
-    if count == total:
-        return ""
-    end = start + count
-    line_end = "" if shown.endswith("\n") else "\n"
-    first = 0 if unit == "rows" else FIRST_LINE
-    return f"{line_end}… {unit} {start + first}-{end + first - 1} of {total}{next_offset(end, total)}"
+    def page(count: int) -> str:
+        text = room.view(selection.page(offset, count))
+        return text and shown_source(text, room.note("rows", count, total))
+
+    remaining = room.remaining("rows", total)
+    shown = room.largest(page, remaining)
+    if shown or not remaining:
+        return shown or page(0)
+    path = f"{selection.path}.{offset}".removeprefix(".")
+    note = f"\n… row {offset} of {total}, whole: query={path!r}{next_offset(offset + 1, total)}"
+    return cut_row(selection.rows[offset], note, room)
+
+
+def cut_row(row: Any, note: str, room: Room) -> str:
+    """Return the beginning of a row that does not fit, and a note."""
+    text = room.view(row) or write_styled_json(row, "0u")[: _TOKEN_CHARS * room.limit]
+    return line_page(text, replace(room.below(note), request=FetchRequest())) + note
+
+
+def line_page(text: str, room: Room) -> str:
+    """Return a page of the lines of a text, at least one; of a text with a line too long for a page, of its parts."""
+    if len(text) > MAX_CHARS:
+        is_wide = re.search(f"[^\n]{{{room.limit + 1}}}", text) is not None
+        unit, pieces = ("parts", parts_of(text, _PART_CHARS)) if is_wide else ("lines", lines_of_long(text))
+        return text_page(unit, pieces, room)
+    lines = lines_of(text)
+    longest = max(lines, key=len, default="")
+    if len(longest) <= _PART_CHARS or room.fits(longest):
+        return text_page("lines", lines, room)
+    parts = [line[start : start + _PART_CHARS] for line in lines for start in range(0, len(line), _PART_CHARS)]
+    return text_page("parts", parts, room)
+
+
+def text_page(unit: str, lines: Sequence[str], room: Room) -> str:
+    """Return a page of some lines, at least one; `unit`: what they are, as in `Room.note`."""
+
+    def page(count: int) -> str:
+        shown = "".join(lines[room.request.offset : room.request.offset + count])
+        return shown_source(shown, room.note(unit, count, len(lines), shown))
+
+    remaining = room.remaining(unit, len(lines))
+    return room.largest(page, remaining) or page(min(remaining, 1))
 
 
 def split_page(answer: str) -> tuple[str, int | None]:
@@ -181,15 +187,3 @@ def split_page(answer: str) -> tuple[str, int | None]:
 def next_offset(offset: int, total: int) -> str:
     """Return how to continue at `offset`; nothing where that is the end."""
     return f"; next: offset={offset}" if offset < total else ""
-
-
-def view_of(value: Any, limit: int, counter: TokenCounter) -> str:
-    """Return the view of a value, whose numbers keep the spelling of the source; a text as it is.
-
-    An empty text stands for a value that is so long that its view cannot have `limit` tokens; counting the tokens of
-    megabytes would take seconds.
-    """
-    if isinstance(value, str):
-        return value
-    text = write_styled_json(value, "0u")
-    return render_text(text, counter=counter).text if len(text) <= _TOKEN_CHARS * limit else ""

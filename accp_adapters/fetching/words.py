@@ -10,21 +10,11 @@ from typing import Any, Final
 
 from accp_adapters.fetching.budget import WorkBudget
 from accp_adapters.fetching.opening import LongText
-from accp_adapters.fetching.page import (
-    cut_row,
-    largest_page,
-    lines_around,
-    note_part,
-    numbered_line,
-    remaining_rows,
-    view_of,
-)
-from accp_adapters.fetching.request import FetchRequest
+from accp_adapters.fetching.page import Room, cut_row, lines_around, numbered_line
 from accp_adapters.fetching.source_text import shown_source
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
-from accp_core.ports import TokenCounter
 from accp_core.tables import OpenedText, Row, Table
 
 __all__ = ["answer_words", "has_phrase"]
@@ -142,9 +132,7 @@ def has_phrase(words: str, opened: Sequence[OpenedText]) -> bool:
     )
 
 
-def answer_words(
-    words: str, opened: Sequence[OpenedText], request: FetchRequest, limit: int, counter: TokenCounter
-) -> str | None:
+def answer_words(words: str, opened: Sequence[OpenedText], room: Room) -> str | None:
     """Return the rows and lines that contain `words` as they stand, else those that contain the most of them.
 
     None: no row or line contains any.
@@ -160,8 +148,7 @@ def answer_words(
     if not search.found:
         return None
     before = "" if search.most >= len(search.words) else _missing(search)
-    room = max(1, limit - counter(before)) if before else limit
-    return before + (_line_page if search.of_lines else _row_page)(search, request, room, counter)
+    return before + (_line_page if search.of_lines else _row_page)(search, room.below(before))
 
 
 def _missing(search: _Search) -> str:
@@ -172,11 +159,11 @@ def _missing(search: _Search) -> str:
     return f"{total} ({each}); with {search.most}:\n"
 
 
-def _row_page(search: _Search, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
+def _row_page(search: _Search, room: Room) -> str:
     parents = {name: _names_of(parent, name, search) for name, parent in search.parents.items()}
 
     def shown(count: int) -> Iterator[tuple[str, dict[str, Any]]]:
-        for table, number in islice(search.found, request.offset, request.offset + count):
+        for table, number in islice(search.found, room.request.offset, room.request.offset + count):
             row = table.rows[number]
             above = parents[table.name].get(row[table.parent.column], {}) if table.parent else {}
             yield table.name, _shown(table.own_cells(row), search) | above
@@ -185,28 +172,27 @@ def _row_page(search: _Search, request: FetchRequest, limit: int, counter: Token
         by_table: dict[str, list[Any]] = {}
         for name, row in shown(count):
             by_table.setdefault(name, []).append(row)
-        text = view_of(by_table, limit, counter)
-        return text and shown_source(text, note_part("rows", request.offset, count, len(search.found)))
+        text = room.view(by_table)
+        return text and shown_source(text, room.note("rows", count, len(search.found)))
 
-    remaining = remaining_rows("rows", request, len(search.found))
-    if largest := largest_page(page, remaining, limit, counter):
+    if largest := room.largest(page, room.remaining("rows", len(search.found))):
         return largest
-    note = note_part("rows", request.offset, 1, len(search.found)) or "\n… row 0 of 1"
+    note = room.note("rows", 1, len(search.found)) or "\n… row 0 of 1"
     ((_, row),) = shown(1)
-    return cut_row(row, f"{note}; this row is cut: use SELECT with fewer columns", limit, counter)
+    return cut_row(row, f"{note}; this row is cut: use SELECT with fewer columns", room)
 
 
-def _line_page(search: _Search, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
+def _line_page(search: _Search, room: Room) -> str:
     """Return a page of lines with the words, few of them with their neighbours."""
     hits = search.found
     around = lines_around(len(hits))
 
     def page(count: int) -> str:
-        text = "".join(_lines(hits[request.offset : request.offset + count], around, search))
-        return shown_source(text, note_part("rows", request.offset, count, len(hits), text))
+        text = "".join(_lines(hits[room.request.offset : room.request.offset + count], around, search))
+        return shown_source(text, room.note("rows", count, len(hits), text))
 
-    remaining = remaining_rows("rows", request, len(hits))
-    return largest_page(page, remaining, limit, counter) or page(min(remaining, 1))
+    remaining = room.remaining("rows", len(hits))
+    return room.largest(page, remaining) or page(min(remaining, 1))
 
 
 def _lines(hits: Sequence[tuple[Table, int]], around: int, search: _Search) -> Iterator[str]:

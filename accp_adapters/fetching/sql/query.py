@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Final
@@ -31,7 +31,7 @@ from accp_adapters.fetching.sql.operands import (
     name_of_kind,
     spelling_of,
     union,
-)
+)  # fmt: skip
 from accp_adapters.fetching.sql.tables import (
     Catalog,
     NamedTable,
@@ -41,7 +41,7 @@ from accp_adapters.fetching.sql.tables import (
     quoted_name,
     refuse,
     sql_text,
-)
+)  # fmt: skip
 from accp_adapters.fetching.sql.tokens import Token
 from accp_core.errors import ProtocolError
 from accp_core.references import find_references
@@ -51,40 +51,11 @@ __all__ = ["ComparedColumn", "ResolvedQuery", "place", "resolve_condition", "res
 
 _COMPOUND: Final = ("UNION", "UNION ALL", "EXCEPT", "INTERSECT")
 _ENDS_FROM: Final = frozenset(("SELECT", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", *_COMPOUND))
-_BETWEEN: Final = _ENDS_FROM | frozenset(
-    [
-        "ALL",
-        "AND",
-        "AS",
-        "ASC",
-        "BETWEEN",
-        "CURRENT",
-        "DESC",
-        "DISTINCT",
-        "ELSE",
-        "END",
-        "FIRST",
-        "FOLLOWING",
-        "FROM",
-        "GROUPS",
-        "LAST",
-        "MATERIALIZED",
-        "NULLS",
-        "OFFSET",
-        "ON",
-        "OVER",
-        "PRECEDING",
-        "RANGE",
-        "RECURSIVE",
-        "ROW",
-        "ROWS",
-        "THEN",
-        "UNBOUNDED",
-        "USING",
-        "WHEN",
-        "WITH",
-    ]
-)
+_BETWEEN: Final = _ENDS_FROM | {
+    "ALL", "AND", "AS", "ASC", "BETWEEN", "CURRENT", "DESC", "DISTINCT", "ELSE", "END", "FIRST", "FOLLOWING", "FROM",
+    "GROUPS", "LAST", "MATERIALIZED", "NULLS", "OFFSET", "ON", "OVER", "PRECEDING", "RANGE", "RECURSIVE", "ROW", "ROWS",
+    "THEN", "UNBOUNDED", "USING", "WHEN", "WITH",
+}  # fmt: skip
 """The words between expressions, where they name nothing."""
 _NO_CLAUSE: Final = frozenset(("ALL", "AND", "ASC", "DESC", "DISTINCT"))
 
@@ -115,6 +86,7 @@ _CONSTANTS: Final = {
 _PRESENT: Final = frozenset(("CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP"))
 _FORMS: Final = {"date": "date", "time": "clock", "datetime": "datetime"}
 """The forms of the moments that functions give; those of other forms have no order beside them."""
+_DATES: Final = (*_FORMS, "julianday", "strftime", "unixepoch")
 _OF_JSON: Final = ("key", "value", "type", "atom", "fullkey", "path")
 """The columns of json_each and json_tree."""
 _SOME: Final = "count, sum, avg, min, max, total, round, substr, instr, lower, coalesce, json_extract, strftime"
@@ -262,7 +234,7 @@ class _Parser(Operands):
         self._at = behind
 
     def _table(self) -> None:
-        start, written = self._at, ".".join(self._chain())
+        start, written = self._at, self._chain()
         behind = self._at
         alias = self._alias()
         if written.casefold() in self._tables and not find_references(written):
@@ -356,17 +328,17 @@ class _Parser(Operands):
     def _named_value(self) -> Expr:
         start, first = self._at, self._token
         may_be_text = first.kind in self._texts
-        names = [first.text] if first.kind == "bare" else self._chain()
         if first.kind == "bare":
             return self._bare_text()
+        written = self._chain()
         if self._token.text == "." and self._ahead() == "*":
-            return self._star(start, ".".join(names))
-        if found := self._find(".".join(names), exact=may_be_text):
+            return self._star(start, written)
+        if found := self._find(written, exact=may_be_text):
             sql, expr = found
             self._replace(start, sql)
             self.query.names.add(expr.name)
             return expr if self._is_certain else replace(expr, kind=None)
-        if len(names) == 1 and first.upper in _CONSTANTS:
+        if first.upper in _CONSTANTS:
             kind, first.sql = _CONSTANTS[first.upper]
             return Expr(kind=kind, literal=first)
         if may_be_text:
@@ -374,7 +346,7 @@ class _Parser(Operands):
             return self._bare_text()
         if self._given is None:
             return Expr()
-        raise self._unknown(".".join(names))
+        raise self._unknown(written)
 
     def _star(self, start: int, qualifier: str) -> Expr:
         """Take `orders.*`."""
@@ -404,32 +376,29 @@ class _Parser(Operands):
     def _find(self, written: str, *, exact: bool) -> tuple[str, Expr] | None:
         """Return for SQLite what a name is, and what its values are; None: nothing has such a name."""
         folded = written.casefold()
-        given = self._given or {}
-        if folded in self._known or folded in given:
-            found = self._known.get(folded) or {quote(given[folded][0].name): []}
-            return self._one_of_named(written, found, given.get(folded, ()))
-        qualifier = next((each for each in self._tables if folded.startswith(f"{each}.")), "")
-        if qualifier and (inner := self._find(written[len(qualifier) + 1 :], exact=True)):
-            _, expr = inner
-            return f"{quote(self._tables[qualifier])}.{quote(expr.name)}", expr
-        names = [] if exact else find_name(written, list(self._known))
-        if not names or any(self._catalog.has_child(table, written) for table in self.query.tables):
-            return None
-        return self._one_of_named(written, {sql: each for name in names for sql, each in self._known[name].items()}, ())
-
-    def _one_of_named(
-        self, written: str, found: Mapping[str, Iterable[Expr]], given: Iterable[Expr]
-    ) -> tuple[str, Expr]:
-        """Return the one that is meant of several, which must all have one name."""
+        given = (self._given or {}).get(folded, [])
+        found = self._known.get(folded, {})
+        if not found and not given and not exact:
+            if any(self._catalog.has_child(table, written) for table in self.query.tables):
+                return None
+            names = find_name(written, list(self._known))
+            found = {sql: exprs for name in names for sql, exprs in self._known[name].items()}
         exprs = [*(expr for each in found.values() for expr in each), *given]
-        names = dict.fromkeys(expr.name or written for expr in exprs)
+        names = list(dict.fromkeys(expr.name or written for expr in exprs))
         if len(names) > 1:
             raise refuse(f"expected one of {', '.join(sorted(map(quoted_name, names)))}; found {written!r}")
-        (name,) = names
+        if not names:
+            return self._in_query(written)
         # A result may have the name, too; in one SELECT, the alias tells a column from one of json_each.
         is_one = len(found) == 1 and not given and self.query.words.count("SELECT") <= 1
-        sql = next(iter(found)) if is_one or "." in written else quote(name)
-        return sql, replace(union(exprs), name=name)
+        sql = next(iter(found)) if found and (is_one or "." in written) else quote(names[0])
+        return sql, replace(union(exprs), name=names[0])
+
+    def _in_query(self, written: str) -> tuple[str, Expr] | None:
+        """Return what a name behind that of a subquery is."""
+        qualifier = next((each for each in self._tables if written.casefold().startswith(f"{each}.")), "")
+        inner = self._find(written[len(qualifier) + 1 :], exact=True) if qualifier else None
+        return (f"{quote(self._tables[qualifier])}.{quote(inner[1].name)}", inner[1]) if inner else None
 
     def _unknown(self, name: str, what: str = "a column") -> Exception:
         return self._catalog.unknown_column(name, self.query.tables, what)
@@ -472,8 +441,8 @@ class _Parser(Operands):
             return self._parenthesis()
         if token.kind in ("string", "number"):
             self._at += 1
-            is_text = token.kind == "string"
-            return Expr(kind=Kind.TEXT if is_text else Kind.NUMBER, literal=token, text=token.name if is_text else None)
+            text = token.name if token.kind == "string" else None
+            return Expr(kind=Kind.NUMBER if text is None else Kind.TEXT, literal=token, text=text)
         if word in _PRESENT:
             raise _refuse_present_time(token.text)
         if token.kind == "word" and word == "CASE":
@@ -534,8 +503,7 @@ class _Parser(Operands):
     def _called(self, name: str, arguments: Sequence[Expr]) -> Expr:
         group = CALLS.get(name, "")
         told = [(each.text or "").strip().casefold() for each in arguments]
-        is_date = name in (*_FORMS, "julianday", "strftime", "unixepoch")
-        if is_date and (len(told) <= (name == "strftime") or "now" in told):
+        if name in _DATES and (len(told) <= (name == "strftime") or "now" in told):
             raise _refuse_present_time(f"{name}('now')")
         for each in arguments[:1] if group == "adds" else ():
             self._check_number(each, name)

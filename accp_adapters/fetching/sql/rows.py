@@ -7,28 +7,22 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from accp_adapters.fetching.page import (
-    cut_row,
-    largest_page,
-    next_offset,
-    remaining_rows,
-    view_of,
-)
-from accp_adapters.fetching.request import FetchRequest
+from accp_adapters.fetching.page import Room, cut_row, next_offset
 from accp_adapters.fetching.source_text import one_line, shown_source
 from accp_adapters.fetching.sql.query import ComparedColumn, ResolvedQuery, resolve_condition, resolve_select
 from accp_adapters.fetching.sql.run import QueryResult, open_connection, run_query
 from accp_adapters.fetching.sql.tables import Catalog, Database, NamedTable, quote, quoted_name, reach_into, refuse
 from accp_core.errors import ProtocolError
 from accp_core.markers import escape_markers
-from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
 from accp_core.tables.values import Kind
 
 __all__ = ["answer_condition", "answer_select"]
 
+_Write: TypeAlias = Callable[[Sequence[Mapping[str, Any]]], str]
+"""Writes rows in another way than as a view."""
 _MAX_ROWS: Final = 4_000
 """Rows of one answer; a row takes at least a token or two."""
 _MAX_NOTES: Final = 3
@@ -45,23 +39,23 @@ _MAX_STEPS: Final = 5_000_000
 _NOT_PLAIN: Final = re.compile(r"""[();"\[\]…\x00-\x1f\x7f-\x9f\u2028\u2029]""")
 
 
-def answer_select(query: str, catalog: Catalog, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
+def answer_select(query: str, catalog: Catalog, room: Room) -> str:
     """Return the rows of a SELECT.
 
     Raises:
         ProtocolError: E1004, it is not understood, or the offset is behind its rows; E2003, it takes too much.
     """
-    return _answer(resolve_select(query, catalog), catalog, request, limit, counter)
+    return _answer(resolve_select(query, catalog), catalog, room)
 
 
-def answer_condition(query: str, catalog: Catalog, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
+def answer_condition(query: str, catalog: Catalog, room: Room) -> str:
     """Return the rows that meet a condition, or the columns that a list names: `status = late, id, total`.
 
     Raises:
         ProtocolError: As `answer_select`.
     """
     resolved = _resolve_parts(query, catalog)
-    if not request.offset and not _has_rows(resolved, catalog):
+    if not room.request.offset and not _has_rows(resolved, catalog):
         # A text may have several tables with such a column.
         others = [each for each in catalog.tables if each != resolved.tables[0] and not each.stored.source.holds_lines]
         for table in others:
@@ -69,8 +63,8 @@ def answer_condition(query: str, catalog: Catalog, request: FetchRequest, limit:
                 other = resolve_condition(query, table, catalog)
                 if _has_rows(other, catalog):
                     before = f"in {quoted_name(table.name)}:\n"
-                    return before + _answer(other, catalog, request, max(1, limit - counter(before)), counter)
-    return _answer(resolved, catalog, request, limit, counter)
+                    return before + _answer(other, catalog, room.below(before))
+    return _answer(resolved, catalog, room)
 
 
 def _has_rows(query: ResolvedQuery, catalog: Catalog) -> bool:
@@ -103,8 +97,8 @@ def _resolve_parts(query: str, catalog: Catalog) -> ResolvedQuery:
     return found[0]
 
 
-def _answer(query: ResolvedQuery, catalog: Catalog, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
-    result = run_query(query, catalog.databases, offset=request.offset, max_rows=_MAX_ROWS)
+def _answer(query: ResolvedQuery, catalog: Catalog, room: Room) -> str:
+    result = run_query(query, catalog.databases, offset=room.request.offset, max_rows=_MAX_ROWS)
     # An aggregate of no rows is one row of zeros and nulls.
     is_nothing = result.total == 1 and bool(result.rows) and not any(result.rows[0].values())
     hint = _describe_compared(query.comparisons, catalog.databases) if is_nothing or not result.total else ""
@@ -114,7 +108,7 @@ def _answer(query: ResolvedQuery, catalog: Catalog, request: FetchRequest, limit
         return "; ".join(filter(None, (f"0{of} rows", *notes)))
     notes.append(_children(query, catalog))
     write = _as_lines if _holds_lines(query, result) else None
-    return _page(result, "".join(f"\n… {note}" for note in notes if note), request, limit, counter, write=write)
+    return _page(result, "".join(f"\n… {note}" for note in notes if note), room, write)
 
 
 def _outside(query: ResolvedQuery, catalog: Catalog) -> Iterable[str]:
@@ -242,28 +236,18 @@ def _link(child: NamedTable) -> str:
     return f"{quoted_name(child.name)} ({where})"
 
 
-def _page(
-    result: QueryResult,
-    notes: str,
-    request: FetchRequest,
-    limit: int,
-    counter: TokenCounter,
-    *,
-    write: Callable[[Sequence[Mapping[str, Any]]], str] | None = None,
-) -> str:
+def _page(result: QueryResult, notes: str, room: Room, write: _Write | None) -> str:
     rows = result.rows
 
     def page(count: int) -> str:
-        value: Any = rows[0] if result.total == 1 else rows[:count]
-        text = write(rows[:count]) if write else view_of(value, limit, counter)
-        return text and shown_source(text, notes + _part(request.offset, count, result))
+        text = write(rows[:count]) if write else room.view(rows[0] if result.total == 1 else rows[:count])
+        return text and shown_source(text, notes + _part(room.request.offset, count, result))
 
-    remaining = min(remaining_rows("rows", request, result.total), len(rows))
-    shown = largest_page(page, remaining, limit, counter)
-    if shown:
+    remaining = min(room.remaining("rows", result.total), len(rows))
+    if shown := room.largest(page, remaining):
         return shown
     cut = "; this row is cut: select fewer columns, or substr(column, 1, 1000)"
-    return cut_row(rows[0], notes + (_part(request.offset, 1, result) or "\n… row 0 of 1") + cut, limit, counter)
+    return cut_row(rows[0], notes + (_part(room.request.offset, 1, result) or "\n… row 0 of 1") + cut, room)
 
 
 def _part(offset: int, count: int, result: QueryResult) -> str:

@@ -103,9 +103,7 @@ def _closings(tokens: list[Token]) -> dict[int, int]:
         if len(opened) > _MAX_DEPTH:
             raise refuse(f"expected a query of at most {_MAX_DEPTH} levels, found more")
     if opened:
-        before = tokens[opened[-1] - 1] if opened[-1] else tokens[0]
-        shown = f"{before.text if before.kind == 'word' else ''}("
-        raise refuse(f"expected ) for each (, found {shown!r} without it")
+        raise refuse(f"expected ) for each (, found {tokens[max(0, opened[-1] - 1)].text!r} and ( without it")
     return closing
 
 
@@ -185,16 +183,11 @@ class Tokens:
         token.sql = quote(token.name)
         return token.name
 
-    def _chain(self) -> list[str]:
-        """Take names that dots join; a reference is one name, and the table behind it others."""
-        if not self._token.is_name and self._token.kind != "reference":
-            raise self._unexpected("a table")
-        names = [self._token.name]
-        if self._token.kind == "reference":
-            kind, key, *names = names[0].split(".")
-            names = [f"{kind}.{key}", *names]
+    def _chain(self) -> str:
+        """Take names that dots join."""
+        name = self._token.name
         self._at += 1
         while self._token.text == "." and self._tokens[self._at + 1].is_name:
-            names.append(self._tokens[self._at + 1].name)
+            name += f".{self._tokens[self._at + 1].name}"
             self._at += 2
-        return names
+        return name

@@ -147,5 +147,5 @@ def test_an_expression_that_may_never_end_is_refused_with_what_does_the_same() -
 
 
 def test_a_refusal_names_the_call_whose_parenthesis_does_not_end() -> None:
-    with pytest.raises(ProtocolError, match=r"E1004: expected \) for each \(, found 'abs\(' without it"):
+    with pytest.raises(ProtocolError, match=r"E1004: expected \) for each \(, found 'abs' and \( without it"):
         shown_of('[{"n": 1}, {"n": 2}]', "n > abs(")

@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs miss it
 from typing import Final
 
 from accp_core.documents.json_forms import read_json_text
@@ -28,11 +27,10 @@ _MAX_TOKEN: Final = 16
 """Characters at the end of a window in which an error may come from the end of the window."""
 
 _DECODER: Final = json.JSONDecoder()
-_TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+("?)|[\[\]{},:]', re.DOTALL)
+_TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+("?)|[\[\]{},:]|[^\s"\[\]{},:]++', re.DOTALL)
 _STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+')
-_CHARACTER: Final = re.compile(
-    r"[^\\]|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL
-)
+_ESCAPE_LEFT: Final = re.compile(r"\\?u?[0-9a-fA-F]{0,3}\Z")
+"""What is left of an escape in which a text was cut off."""
 _CLOSING: Final = {"[": "]", "{": "}"}
 
 
@@ -46,19 +44,6 @@ class CutJson:
     """Its text up to the cut, closed there."""
     chars: int
     """The characters up to the cut."""
-
-
-@dataclass(slots=True)
-class _OpenContainer:
-    """An array or an object that is open at the cut."""
-
-    bracket: str
-    start: int
-    """The position of the bracket."""
-    comma: int = -1
-    """The position of the last comma between its members; -1: there is none."""
-    name: str = ""
-    """The name before the last colon as it is written; empty: no colon stands behind the last comma."""
 
 
 def end_of_json(text: str, start: int) -> tuple[int, bool]:
@@ -81,33 +66,27 @@ def end_of_json(text: str, start: int) -> tuple[int, bool]:
         size *= 4
 
 
-def read_cut_json(text: str, start: int, end: int, *, is_exact: bool = False) -> CutJson | None:
-    """Return the document at `start` up to its cut; None if hardly anything could be read or no style writes it.
+def read_cut_json(text: str, start: int, end: int) -> CutJson | None:
+    """Return the document at `start` up to its cut; None if hardly anything could be read.
 
     Args:
         text: A text.
         start: The position of the first bracket.
         end: The position up to which the document can be read (`end_of_json`).
-        is_exact: Whether the text ends at such a cut, so that a number at its end is whole.
     """
     if end - start < MIN_CUT_CHARS and not text.startswith('"', end):
         return None
-    containers, string = _open_containers(text, start, end)
-    for cut, closing in _cuts(text, start, containers, string, end, is_exact=is_exact):
-        if cut - start >= MIN_CUT_CHARS:
-            found = _closed_at(text[start:cut], closing)
-            if found is not None:
-                return found
+    for cut, closing in _cuts(text, start, end):
+        if cut - start >= MIN_CUT_CHARS and (found := _closed_at(text[start:cut], closing)) is not None:
+            return found
     return None
 
 
 def read_cut_string(text: str) -> CutJson | None:
-    """Return the string that `text` is up to the cut in the JSON that it holds; None where it is no such string."""
-    part = _STRING.match(text)
-    if part is None or text.startswith('"', part.end()):
-        return None
-    chars = _chars_before_inner_cut(part[0], is_exact=False)
-    return _closed_at(text[:chars], '"') if chars >= MIN_CUT_CHARS else None
+    """Return the string that `text` is up to its cut; None where it is no string with JSON that was cut off."""
+    part = _STRING.match(text) if text[1:2] in ("[", "{") else None
+    is_cut = part is not None and part.end() >= MIN_CUT_CHARS and _ESCAPE_LEFT.match(text, part.end()) is not None
+    return _closed_at(part[0], '"') if part is not None and is_cut else None
 
 
 def _closed_at(beginning: str, closing: str) -> CutJson | None:
@@ -119,69 +98,28 @@ def _closed_at(beginning: str, closing: str) -> CutJson | None:
     return CutJson(value, written, len(beginning))
 
 
-def _open_containers(text: str, start: int, end: int) -> tuple[list[_OpenContainer], int]:
-    """Return the containers that are open at `end`, outer ones first, and the start of an open string, or -1."""
-    containers: list[_OpenContainer] = []
-    before = ""
+def _cuts(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+    """Yield the positions at which the document may be closed, each with what closes it, the last one first."""
+    closing, before, string = "", "", end
+    whole: tuple[int, str] | None = None
     for token in _TOKEN.finditer(text, start, end):
         sign = token[0]
-        if sign == ",":
-            containers[-1].comma = token.start()
-            containers[-1].name = ""
-        elif sign == ":":
-            containers[-1].name = before
-        elif sign in _CLOSING:
-            containers.append(_OpenContainer(sign, token.start()))
-        elif sign in "]}":
-            containers.pop()
-        elif token[1] == "":
-            return containers, token.start()
+        if token[1] == "":
+            string = token.start()
+            break
+        is_name = closing[:1] == "}" and before in ("{", ",")
+        if sign in _CLOSING:
+            closing = _CLOSING[sign] + closing
+        elif sign in ("]", "}"):
+            closing = closing[1:]
+            whole = token.end(), closing
+        # A number at the end may go on behind the cut.
+        elif sign not in (",", ":") and not is_name and not (token.end() == end and sign[-1].isdigit()):
+            whole = token.end(), closing
         before = sign
-    is_string = text.startswith('"', end) and _is_value_next(text[start:end].rstrip()[-1:], containers[-1:])
-    return containers, end if is_string else -1
-
-
-def _is_value_next(before: str, innermost: list[_OpenContainer]) -> bool:
-    return bool(innermost) and before in (":" if innermost[0].bracket == "{" else "[,") and before != ""
-
-
-def _cuts(
-    text: str, start: int, containers: list[_OpenContainer], string: int, end: int, *, is_exact: bool
-) -> Iterator[tuple[int, str]]:
-    """Yield the positions at which the document may be closed, each with what closes it, the last one first."""
-    closing = "".join(_CLOSING[container.bracket] for container in reversed(containers))
-    innermost = containers[-1]
-    if string >= 0 and (innermost.bracket == "[" or innermost.name):
-        part = _STRING.match(text, string)
-        if part is not None and (chars := _chars_before_inner_cut(part[0], is_exact=is_exact)):
-            yield string + chars, '"' + closing
-        if part is not None and len(part[0]) > _MIN_STRING_CHARS:
-            yield part.end(), '"' + closing
-    elif string < 0 and _is_behind_value(text[start:end], innermost, is_exact=is_exact):
-        yield start + len(text[start:end].rstrip()), closing
-    for level in range(len(containers) - 1, -1, -1):
-        if (comma := containers[level].comma) >= 0:
-            yield start + len(text[start:comma].rstrip()), closing[len(containers) - 1 - level :]
-            return
-
-
-def _chars_before_inner_cut(string: str, *, is_exact: bool) -> int:
-    """Return up to which character of a string that was cut off the document in it can be read; 0: it holds none."""
-    inner = scanstring(f'{string}"', 1)[0]
-    if not inner.startswith(("[", "{")):
-        return 0
-    end, is_whole = end_of_json(inner, 0)
-    found = None if is_whole else read_cut_json(inner, 0, end, is_exact=is_exact)
-    if found is None:
-        return 0
-    at = 1
-    for _ in range(found.chars):
-        at = _CHARACTER.match(string, at).end()  # type: ignore[union-attr]  # the string was read
-    return at
-
-
-def _is_behind_value(body: str, innermost: _OpenContainer, *, is_exact: bool) -> bool:
-    """Return whether the document is whole up to the end of `body` but for what closes it; a number may be cut."""
-    last = body.rstrip()[-1:]
-    is_number = not is_exact and last.isdigit() and body[-1:] == last
-    return last not in "[{,:" and not is_number and (innermost.bracket == "[" or innermost.name != "")
+    part = _STRING.match(text, string)
+    is_value = before == ":" or (closing[:1] == "]" and before in ("[", ","))
+    if part is not None and is_value and len(part[0]) > _MIN_STRING_CHARS:
+        yield part.end(), '"' + closing
+    if whole is not None:
+        yield whole

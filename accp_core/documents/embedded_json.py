@@ -3,8 +3,8 @@
 Tool results hold JSON in JSON strings (an MCP text block, a LangChain message), and the escapes alone cost 12 to 15 %
 of their tokens. `pack_embedded_json` and `unpack_embedded_json` are inverse.
 
-The view of a text keeps the layouts of these documents beside it, so that they may be laid out in any way, or be cut
-off, and so it keeps those of other texts in strings that have a view. The view of a value stands alone: only the
+The view of a text keeps the layouts of these documents beside it, so that they may be laid out in any way, and so it
+keeps those of other texts in strings that have a view. The view of a value stands alone: only the
 documents of a few styles, whose codes it shows, are opened.
 """
 
@@ -13,13 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from accp_core.documents.cut_json import end_of_json, read_cut_json
-from accp_core.documents.json_forms import describe_json, read_json_text, write_json
+from accp_core.documents.json_forms import describe_json, read_json_text
 from accp_core.documents.json_styles import read_styled_json, write_styled_json
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion
 from accp_core.packing.tree import IS_VIEW, EmbeddedJson, map_members
 
-__all__ = ["ShowString", "WriteString", "pack_embedded_json", "unpack_embedded_json", "write_laid_out"]
+__all__ = ["ShowString", "WriteString", "pack_embedded_json", "unpack_embedded_json"]
 
 ShowString: TypeAlias = Callable[[str], tuple[str, str] | None]
 """Returns the view of a text and its layout; None: it stays as it is."""
@@ -77,20 +76,13 @@ class _Packing:
 
 
 def _read_laid_out(text: str) -> tuple[object, str] | None:
-    """Return the value of a document and its layout, with `<` and its characters where it was cut off."""
+    """Return the value of a document and its layout."""
     try:
-        value, written, cut = read_json_text(text), text, ""
+        value = read_json_text(text)
     except ValueError:
-        try:
-            end, is_whole = end_of_json(text, 0)
-        except RecursionError:
-            return None
-        found = None if is_whole else read_cut_json(text, 0, end, is_exact=True)
-        if found is None or found.chars < len(text):
-            return None
-        value, written, cut = found.value, found.written, f"<{found.chars}"
-    layout = describe_json(written, [value]) if value else None
-    return None if layout is None else (value, layout + cut)
+        return None
+    layout = describe_json(text, [value]) if value else None
+    return None if layout is None else (value, layout)
 
 
 def unpack_embedded_json(
@@ -137,12 +129,3 @@ class _Unpacking:
         if self.writers is not None or style == IS_VIEW:
             raise ValueError("expected a layout for each document in a string, found fewer")
         return write_styled_json(value, style, self.expansion)
-
-
-def write_laid_out(value: object, expansion: Expansion, layout: str) -> str:
-    """Return the string that holds a JSON document in a layout, which `pack_embedded_json` gave; see `WriteString`."""
-    layout, _, chars = layout.partition("<")
-    text = write_json([value], layout, expansion)
-    if chars and (not chars.isdecimal() or int(chars) > len(text)):
-        raise ValueError(f"expected at most {len(text)} characters before a cut, found {chars!r}")
-    return text[: int(chars)] if chars else text

@@ -10,12 +10,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from json.encoder import encode_basestring
 from typing import Any, Final
 
 from accp_core.documents.document import BYTE_ORDER_MARK
 from accp_core.documents.json_styles import ESCAPE_FORMS, STYLES, find_styles, write_styled_json
-from accp_core.documents.writing import Kind, Pen, Spelling, as_is, find_writing, write_again, write_value
+from accp_core.documents.writing import Brackets, Kind, Pen, Spelling, as_is, find_writing, write_again
 from accp_core.packing.expansion import Expansion
 from accp_core.packing.values import read_float, read_int, spelling_decoder
 from accp_core.strict_json import has_surrogate_pair, strict_decoder
@@ -156,7 +155,7 @@ def write_json(values: Sequence[object], how: str, expansion: Expansion) -> str:
 
 def _write_documents(pen: Pen, values: Sequence[object], *, by_column: bool) -> None:
     for number, value in enumerate(values):
-        write_value(pen, value, _spell, ("documents" if number else "start",), by_column=by_column)
+        Brackets(pen, _spell, by_column).write(value, ("documents" if number else "start",))
 
 
 _PLAIN: Final = re.compile(r"[ !#-%(-*,-.0-;?-\[\]-_a-~]*")
@@ -165,11 +164,6 @@ _BEYOND: Final = frozenset("NI-0123456789")
 _SPELLS_NUMBER: Final = re.compile(r"NaN|-?Infinity|-?[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
 _BARE: Final = "b"
 """The form of a string without quotes, which spells a number that no float holds."""
-_NET: Final = "N"
-"""The form of the escapes of .NET."""
-_NET_ESCAPED: Final = re.compile(r"[^ -~]|[<>&'\"+`]")
-_NET_LETTERS: Final = {sign: encode_basestring(sign)[1:-1] for sign in "\b\t\n\f\r"}
-_FORMS: Final = (*ESCAPE_FORMS, _NET)
 _OTHERS: Final[dict[type, Spelling]] = {dict: as_is("{"), list: as_is("["), type(None): as_is("null")}
 
 
@@ -188,19 +182,9 @@ def _spell_text(text: str) -> Spelling:
         )
     if _PLAIN.fullmatch(text):
         return as_is(f'"{text}"')
-    return Spelling(partial(_write_text, text), _FORMS, ("escapes",))
+    return Spelling(partial(_write_text, text), ESCAPE_FORMS, ("escapes",))
 
 
 def _write_text(text: str, form: str) -> str | None:
-    """Return a string of JSON whose escapes are those of a style, or of .NET."""
-    if form != _NET:
-        return write_styled_json(text, form) if form in ESCAPE_FORMS else None
-    escaped = text.replace("\\", r"\\")
-    return f'"{_NET_ESCAPED.sub(_escape, escaped)}"'
-
-
-def _escape(found: re.Match[str]) -> str:
-    char = found[0]
-    units = char.encode("utf-16-be", "surrogatepass")
-    digits = (units[at : at + 2].hex().upper() for at in range(0, len(units), 2))
-    return _NET_LETTERS.get(char) or "".join(f"\\u{each}" for each in digits)
+    """Return a string of JSON whose escapes are those of a style."""
+    return write_styled_json(text, form) if form in ESCAPE_FORMS else None

@@ -142,17 +142,5 @@ def find_styles(text: str) -> tuple[str, ...]:
     else:
         indented = text[2:40]
         codes = (str(len(indented) - len(indented.lstrip(" "))),)
-    letters = ["", *_likely_letters(text)]
+    letters = _ESCAPES if "\\/" in text or "\\u" in text else ("",)
     return tuple(style for letter in letters for code in codes if (style := code + letter + suffix) in STYLES)
-
-
-def _likely_letters(text: str) -> list[str]:
-    """Return the letters whose signs stand in `text`, but only escaped; a backslash in a string may look like that."""
-    if "\\/" not in text and "\\u" not in text:
-        return []
-    return [
-        letter
-        for letter, escapes in _ESCAPES.items()
-        if any(escape in text for escape in escapes.values())
-        and all(text.count(sign) == escape.count(sign) * text.count(escape) for sign, escape in escapes.items())
-    ]

@@ -24,14 +24,13 @@ from typing import Any, Final
 
 from accp_core.documents.grids.cells import is_number
 from accp_core.documents.omissions import omits_text
-from accp_core.documents.writing import Kind, Pen, Spelling, as_is, find_writing, write_again, write_value
+from accp_core.documents.writing import Brackets, Kind, Pen, Spelling, as_is, find_writing, write_again
 from accp_core.packing.expansion import Expansion
 from accp_core.packing.values import read_float, read_int
 from accp_core.strict_json import is_utf8
 
 __all__ = [
-    "CODE", "IS_SEVERAL", "describe", "look_at", "read", "read_text", "recognise", "recognise_object", "texts_of_repr",
-    "write",
+    "CODE", "IS_SEVERAL", "describe", "look_at", "read", "recognise", "recognise_object", "write",
 ]  # fmt: skip
 
 CODE: Final = "p"
@@ -62,19 +61,19 @@ _BY_COLUMN: Final = "^"
 
 
 def recognise(text: str) -> bool:
-    """Return whether `text` begins like an array, a map or a text in quotes, and not like the repr of an object."""
-    return text[:1] in "[{'\"" and _REPR.match(text) is None
+    """Return whether `text` begins like an array, a map or a text in quotes."""
+    return text[:1] in "[{'\""
 
 
 def recognise_object(text: str) -> bool:
-    """Return whether `text` begins like the repr of an object, or of a list of them."""
+    """Return whether `text` begins like the repr of an object."""
     return _START.match(text) is not None and text[-1:] in "]})'\""
 
 
 def read(text: str) -> Any:
     """Return the value of all of `text`, of objects one below the other their array; ValueError: it is none."""
     if text[0] in "'\"":
-        return read_text(text)
+        return _read_text(text)
     starts, values, at = set(), [], 0
     while at < len(text):
         starts.add(_START.match(text, at))
@@ -146,7 +145,7 @@ def _without_names(value: object) -> object:
 
 
 def _write_plain(pen: Pen, value: object, *, by_column: bool) -> None:
-    write_value(pen, value, _spell, ("start",), by_column=by_column)
+    Brackets(pen, _spell, by_column).write(value, ("start",))
 
 
 _TEXT_FORMS: Final = ("", "q", "b", "D", "U", "d", "t")
@@ -355,7 +354,7 @@ def _character(escape: re.Match[str]) -> str:
     return chr(int(code, 16)) if code else _ESCAPED.get(escape[4], escape[0])
 
 
-# Texts in quotes, whole or cut off: one that a text is, and those in the `repr` of an object.
+# A text in quotes.
 
 _MIN_CHARS: Final = 16
 """Characters of such a text; a shorter one saves nothing."""
@@ -363,35 +362,13 @@ _MIN_CHARS: Final = 16
 _REPR_ESCAPE: Final = r"\\(?:[\\'nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})"
 _SINGLE: Final = rf"'(?:[^'\\\n]|{_REPR_ESCAPE})*+"
 _DOUBLE: Final = rf'"(?:[^"\\\n]|{_REPR_ESCAPE})*+'
-_TEXT: Final = rf"{_SINGLE}'|{_DOUBLE}\""
-_WHOLE_TEXT: Final = re.compile(_TEXT)
-# The `repr` of an object, or of a list of them: `meta=None content=[TextContent(type='text', text='…')]`.
-_REPR: Final = re.compile(r"\[?[A-Za-z_][A-Za-z0-9_.]*[=(<]")
-# A text that was cut off, perhaps within an escape, ends the line.
-_TEXT_IN_REPR: Final = re.compile(rf"(?<==)(?:{_TEXT}|(?P<open>{_SINGLE}|{_DOUBLE})(?:\\[xuU]?[0-9a-f]*)?\Z)")
+_TEXT: Final = re.compile(rf"{_SINGLE}'|{_DOUBLE}\"")
 
 
-def texts_of_repr(source: str, start: int, end: int) -> list[tuple[int, str, str]] | None:
-    """Return the texts in the repr of an object whose escapes stand for line breaks, quotes or a document.
-
-    Of each: its position, its characters, and these closed by a quote where it was cut off. None where the text from
-    `start` to `end` is no such repr.
-    """
-    if _REPR.match(source, start) is None:
-        return None
-    line = source.find("\n", start, end)
-    stop = end if line == -1 else line
-    found = list(_TEXT_IN_REPR.finditer(source, start, stop))
-    if stop < end and not (found and found[-1]["open"]):
-        return None
-    texts = ((text.start(), text["open"] or text[0], text["open"]) for text in found)
-    return [(at, written, written + written[0] * bool(is_open)) for at, written, is_open in texts]
-
-
-def read_text(written: str) -> str:
+def _read_text(written: str) -> str:
     """Return the text in quotes; ValueError: `repr` does not write it so, or it is too short to be worth it."""
     is_worth = len(written) >= _MIN_CHARS and ("\\" in written or written[1] in "[{")
-    if not is_worth or _WHOLE_TEXT.fullmatch(written) is None:
+    if not is_worth or _TEXT.fullmatch(written) is None:
         raise ValueError("expected a text in quotes, as repr writes it")
     text = str(ast.literal_eval(written))
     if written not in (_write_text(text, ""), _write_text(text, "q")) or not is_utf8(text):

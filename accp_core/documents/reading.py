@@ -178,19 +178,9 @@ def _values(source: str) -> list[Value]:
     grids = grids_in(source)
     if all(sign not in body for sign in "{[(\\"):
         return grids
-    written = None if grids else printed.texts_of_repr(source, start, end)
-    texts = [text for each in written or () if (text := _text_at(*each)) is not None]
-    if not texts and not grids and (whole := _read_printed(body, start)) is not None:
+    if not grids and (whole := _read_printed(body, start)) is not None:
         return [whole]
-    return texts if written is not None else _beside(grids, values_inside(source))
-
-
-def _text_at(start: int, written: str, closed: str) -> Value | None:
-    try:
-        value = printed.read_text(closed)
-    except ValueError:
-        return None
-    return Value(start, start + len(written), value, printed, closed, None if closed == written else len(written))
+    return _beside(grids, values_inside(source))
 
 
 def _read_whole(body: str, start: int) -> Value | None:

@@ -24,8 +24,7 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 from accp_core.packing.expansion import Expansion
 
 __all__ = [
-    "Base", "Kind", "Pen", "Spell", "Spelling", "Walk", "as_is", "find_writing", "write_again",
-    "write_members", "write_value",
+    "Base", "Brackets", "Kind", "Pen", "Spell", "Spelling", "Walk", "as_is", "find_writing", "write_again",
 ]  # fmt: skip
 
 _MIN_CHARS: Final = 200
@@ -98,75 +97,62 @@ def as_is(text: str) -> Spelling:
 
 
 Spell: TypeAlias = Callable[[object, Kind], Spelling]
-"""Returns how a scalar, a key or an opening bracket may be written at a place."""
+"""Returns how a scalar, a key or an opening bracket may be written at a place: its depth, its place in the array or map
+around it, and the key of that."""
 
 _BRACKETS: Final[dict[type, str]] = {dict: "{", list: "["}
 _CLOSING: Final = {"{": "}", "[": "]", "(": ")"}
 _KEY: Final = "key"
+_START: Final[Kind] = (0, "", "")
 _MAX_PLACE: Final = 1_000
 """Members of an array whose kinds are told apart."""
 
 
-def write_value(
-    pen: Pen,
-    value: object,
-    spell: Spell,
-    gap: Kind,
-    *,
-    sign: str = "",
-    base: Base = (0, 0),
-    where: Kind = (0, "", ""),
-    by_column: bool = False,
-) -> str:
-    """Write a value whose arrays and maps stand in brackets, and return the symbol of the gap before it.
+@dataclass(frozen=True, slots=True)
+class Brackets:
+    """Writes values whose arrays and maps stand in brackets."""
 
-    Args:
-        pen: What writes.
-        value: The value.
-        spell: How its tokens may be written.
-        gap: The kind of the gap before it.
-        sign: The sign in this gap.
-        base: From where the indentation of its first line counts.
-        where: Its depth, its place in the array or map around it, and the place of that.
-        by_column: Whether the indentation of members counts from the column of their bracket, not from its line.
-    """
-    spelling = spell(value, where)
-    form = pen.token(spelling, gap, sign=sign, base=base)
-    own = pen.gap
-    if isinstance(value, (dict, list)):
-        base = (pen.start if by_column else pen.indent, 0)
-        write_members(pen, value, spell, base, where, _CLOSING[spelling.write(form) or ""], by_column=by_column)
-    return own
+    pen: Pen
+    spell: Spell
+    by_column: bool = False
+    """Whether the indentation of members counts from the column of their bracket, not from its line."""
 
+    def write(self, value: object, gap: Kind, sign: str = "", base: Base = (0, 0), where: Kind = _START) -> str:
+        """Write a value, and return the symbol of the gap before it.
 
-def write_members(
-    pen: Pen,
-    value: dict[str, object] | list[object],
-    spell: Spell,
-    base: Base,
-    where: Kind,
-    close: str,
-    *,
-    by_column: bool = False,
-) -> None:
-    """Write what stands between brackets, and the closing one."""
-    depth, place, _ = where
-    is_map, begins, sign = isinstance(value, dict), "", ""
-    bracket = _BRACKETS[type(value)]
-    for at, member in value.items() if isinstance(value, dict) else enumerate(value):
-        child = _BRACKETS.get(type(member), "")
-        gap: Kind = (depth, bracket, child, ("after", begins)) if sign else (depth, f"first{bracket}{child}")
+        Args:
+            value: The value.
+            gap: The kind of the gap before it.
+            sign: The sign in this gap.
+            base: From where the indentation of its first line counts.
+            where: See `Spell`.
+        """
+        spelling = self.spell(value, where)
+        form = self.pen.token(spelling, gap, sign=sign, base=base)
+        own = self.pen.gap
+        if isinstance(value, (dict, list)):
+            self.write_members(value, _CLOSING[spelling.write(form) or ""], where)
+        return own
+
+    def write_members(self, value: dict[str, object] | list[object], close: str, where: Kind = _START) -> None:
+        """Write what stands behind an opening bracket, up to the closing one."""
+        depth, place, _ = where
+        bracket, begins, sign = _BRACKETS[type(value)], "", ""
+        base = (self.pen.start if self.by_column else self.pen.indent, 0)
         around = place if isinstance(place, str) else ""
-        inner: Kind = (depth + 1, at if is_map else min(at, _MAX_PLACE), around)  # type: ignore[operator]
-        if is_map:
-            pen.token(spell(at, (_KEY,)), gap, sign=sign, base=base)
-            own = pen.gap
-            write_value(pen, member, spell, (child, "colon"), sign=":", base=base, where=inner, by_column=by_column)
-        else:
-            own = write_value(pen, member, spell, gap, sign=sign, base=base, where=inner, by_column=by_column)
-        begins, sign = begins if sign else own, ","
-    gap = (depth, bracket, ("end", begins)) if sign else (f"empty{bracket}",)
-    pen.token(as_is(f",{close}" if close == ")" and len(value) == 1 else close), gap, base=base)
+        for at, member in value.items() if isinstance(value, dict) else enumerate(value):
+            child = _BRACKETS.get(type(member), "")
+            gap: Kind = (depth, bracket, child, ("after", begins)) if sign else (depth, f"first{bracket}{child}")
+            inner: Kind = (depth + 1, min(at, _MAX_PLACE) if isinstance(at, int) else at, around)  # type: ignore[operator]
+            if isinstance(value, dict):
+                self.pen.token(self.spell(at, (_KEY,)), gap, sign=sign, base=base)
+                own = self.pen.gap
+                self.write(member, (child, "colon"), ":", base, inner)
+            else:
+                own = self.write(member, gap, sign, base, inner)
+            begins, sign = begins if sign else own, ","
+        gap = (depth, bracket, ("end", begins)) if sign else (f"empty{bracket}",)
+        self.pen.token(as_is(f",{close}" if close == ")" and len(value) == 1 else close), gap, base=base)
 
 
 class _Differs(ValueError):

@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Final, NoReturn
 
-from accp_core.documents.embedded_json import WriteString, write_laid_out
+from accp_core.documents.embedded_json import WriteString
+from accp_core.documents.json_forms import write_json
 from accp_core.documents.reading import FORMS
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
@@ -178,7 +178,7 @@ class _Restoring:
 def writer_of(layout: str) -> WriteString:
     """Return what writes a string of a value again, of which a layout of `Segment.layouts` tells how it is written."""
     if not layout.startswith(NOTATION):
-        return partial(write_laid_out, layout=layout)
+        return lambda value, expansion: write_json([value], layout, expansion)
 
     def restore_string(view: object, expansion: Expansion) -> str:
         if type(view) is not str:

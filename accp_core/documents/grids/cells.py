@@ -19,25 +19,10 @@ from accp_core.packing.expansion import Expansion
 from accp_core.packing.values import read_float, read_int
 
 __all__ = [
-    "INDENT",
-    "LOOKED_AT",
-    "Grid",
-    "LineForm",
-    "Lines",
-    "Rows",
-    "Styles",
-    "cells_grid",
-    "distinct_names",
-    "end_line",
-    "has_numbers",
-    "is_number",
-    "names_of",
-    "read_widths",
-    "rows_of",
-    "spell_cell",
-    "spell_name",
+    "INDENT", "LOOKED_AT", "Grid", "LineForm", "Lines", "Rows", "Styles", "cells_grid", "distinct_names",
+    "end_line", "has_numbers", "is_number", "names_of", "read_widths", "rows_of", "spell_cell", "spell_name",
     "text_width",
-]
+]  # fmt: skip
 
 
 Rows: TypeAlias = list[dict[str, Any]]

@@ -4,8 +4,7 @@
     web-1    1/1     Running        ---------- -------
     web-2    0/1     Error          requests   2.32.3
 
-A column is where the header has a word and every line has a blank before it, or where a rule of dashes says so. A cell
-that is longer than its column moves what follows it.
+A column is where the header has a word and every line has a blank before it, or where a rule of dashes says so.
 """
 
 from __future__ import annotations
@@ -42,7 +41,6 @@ _HEADER: Final = re.compile(rf" *{_NAME}(?: +{_NAME})*+ *|Filesystem +.*Mounted 
 _WORDS: Final = re.compile(r" *(?:[A-Za-z_%#][^\s=,;]*+(?<![.,:;!?]) *)++")
 """A header that is not all in capitals; there must be a column of numbers below it."""
 _APART: Final = re.compile(r"\S {2,}\S")
-_GAPS: Final = re.compile(" {2,}")
 _RULE: Final = re.compile(r" *-{2,}(?: +-+)+ *")
 _WORD: Final = re.compile(r"\S+")
 _BLANK: Final = frozenset(("", " "))
@@ -82,11 +80,18 @@ def _parse(lines: Lines, at: int) -> Grid | None:
     if not is_ruled and body and header[0] == " " and body[0][0] != " ":
         words = [(0, 0), *words]
     for size in range(len(body), max(len(body) - _FOOTER, 1) - 1, -1):
-        found = _columns(header, body[:size], words, is_ruled=is_ruled) or _overflowing(header, body[:size], words)
+        if any(_is_regular(line, words) for line in body[size:]):
+            break
+        found = _columns(header, body[:size], words, is_ruled=is_ruled)
         if found is not None and (is_ruled or _HEADER.fullmatch(header) or has_numbers(found.rows)):
             dashes = ",".join(str(len(word)) for word in rule.split()) if is_ruled else ""
             return cells_grid(found.header, found.rows, start + size, dashes)
     return None
+
+
+def _is_regular(line: str, words: list[tuple[int, int]]) -> bool:
+    """Return whether no cell of a line is longer than its column, so that it is no footer."""
+    return all(line[start - 1 : start] in _BLANK for start, _ in words[1:])
 
 
 def _begins_next(header: str, first: str, line: str, below: str) -> bool:
@@ -101,22 +106,6 @@ def _begins_next(header: str, first: str, line: str, below: str) -> bool:
 
 def _count_numbers(line: str) -> int:
     return sum(word.lstrip("-+$€£(")[:1].isdigit() for word in line.split())
-
-
-def _overflowing(header: str, body: list[str], words: list[tuple[int, int]]) -> _Columns | None:
-    """Return the columns of lines of which less than half have a cell that is longer than its column."""
-    is_long = [any(line[start - 1 : start] not in _BLANK for start, _ in words[1:]) for line in body]
-    regular = [line for line, each in zip(body, is_long, strict=True) if not each]
-    is_few = len(body) / 2 < len(regular) < len(body)
-    if not is_few or (found := _columns(header, regular, words, is_ruled=False)) is None:
-        return None
-    left, rows = iter(found.rows), []
-    for line, each in zip(body, is_long, strict=True):
-        apart = [cells for cells in (_GAPS.split(line.strip()), line.split()) if len(cells) == len(found.header)]
-        if each and not apart:
-            return None
-        rows.append(apart[0] if each else next(left))
-    return _Columns(found.header, rows)
 
 
 def _columns(header: str, body: list[str], words: list[tuple[int, int]], *, is_ruled: bool) -> _Columns | None:

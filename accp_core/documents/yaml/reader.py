@@ -1,7 +1,7 @@
-"""Reads YAML as people and programs write it: documents of block maps and lists, flow collections, scalars, anchors.
+"""Reads YAML as people and programs write it: documents of block maps and lists, flow collections, scalars.
 
-Left out, so that a text with them is no YAML here: tags, directives, keys that are no text of one line (`? `), tabs as
-indentation. No character is looked at more than a few times, and what aliases add is bounded.
+Left out, so that a text with them is no YAML here: anchors, tags, directives, keys that are no text of one line (`? `),
+tabs as indentation. No character is looked at more than a few times.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ _MAX_FLOW_DEPTH: Final = 30
 """Levels of collections in brackets."""
 _MAX_KEY_CHARS: Final = 200
 """Characters of a key."""
-_MAX_ADDED: Final = 8
-"""Values that aliases may add, for each line of the text."""
 
 KEY: Final = re.compile(
     r"""("(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+'|(?:[^\s'"#&*!|>%@`\[\]{},?:-]|[?:-](?=[^\s]))(?:[^:#]++|:(?=[^\s])|(?<!\s)#)*+)"""
@@ -30,8 +28,6 @@ KEY: Final = re.compile(
 """The key of a map at the start of a line, and its colon."""
 _MIN_ROW_KEYS: Final = 2
 """Keys of a map below another value that are rows; one is a heading with a sentence below it."""
-_ANCHOR: Final = re.compile(r"&([^\s,\[\]{}]+)(?: +|$)")
-_ALIAS: Final = re.compile(r"\*([^\s,\[\]{}]+)\s*+(?:#.*)?$")
 _BLOCK: Final = re.compile(r"([|>])(?:([1-9])([+-]?)|([+-]?)([1-9]?)) *(?: #.*)?$")
 _AFTER: Final = re.compile(r"[ \t]*+(?:$|(?<=[ \t])#)", re.MULTILINE)
 _QUOTED: Final = r"""("(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+')"""
@@ -106,9 +102,6 @@ class _Reader:
         self.blanks = 0
         """Blank lines before the line."""
         self.is_behind_comment = False
-        self.anchors: dict[str, tuple[object, int]] = {}
-        self.values = 0
-        self.added = 0
         self.has_rows = False
 
     def advance(self) -> None:
@@ -133,7 +126,6 @@ class _Reader:
 
     def read_document(self) -> object:
         """Return the value of the next document, None where it has none."""
-        self.anchors.clear()
         if self.at < 0:
             self.advance()
         if self.indent < 0 and self.at < len(self.lines):
@@ -159,51 +151,28 @@ class _Reader:
         items: list[object] = []
         while self.indent == indent and (self.text.startswith("- ") or self.text == "-"):
             rest = self.text[1:].lstrip(" ")
-            anchor, rest = self._anchor(rest)
-            start = self.values
             key = KEY.match(rest)
             if key or rest.startswith("- "):
                 self.indent, self.text = indent + len(self.text) - len(rest), rest
                 value = self._read_map(self.indent, depth + 1, key) if key else self._read_node(depth + 1)
             else:
                 value = self._read_value(rest, indent, depth, is_key=False)
-            items.append(self._anchored(anchor, value, start))
+            items.append(value)
         return items
 
     def _read_map(self, indent: int, depth: int, key: re.Match[str] | None) -> dict[str, object]:
         """Return the map whose first key was found."""
         members: dict[str, object] = {}
-        merged: list[object] = []
         while key:
             name = key[1]
             name = _unquoted(name) if name[0] in "\"'" else name
             if name in members or len(name) > _MAX_KEY_CHARS:
                 _fail(self.text)
-            anchor, rest = self._anchor(self.text[key.end() :])
-            start = self.values
-            value = self._anchored(anchor, self._read_value(rest, indent, depth, is_key=True), start)
-            if key[1] == "<<":
-                merged += value if isinstance(value, list) else [value]
-            else:
-                members[name.rstrip() if key[1][0] not in "\"'" else name] = value
+            value = self._read_value(self.text[key.end() :], indent, depth, is_key=True)
+            members[name.rstrip() if key[1][0] not in "\"'" else name] = value
             key = KEY.match(self.text) if self.indent == indent else None
         self.has_rows |= depth > 0 and len(members) >= _MIN_ROW_KEYS
-        for value in merged:
-            if not isinstance(value, dict):
-                _fail("<<")
-            members = {**members, **{name: member for name, member in value.items() if name not in members}}
         return members
-
-    def _anchor(self, rest: str) -> tuple[str, str]:
-        if rest.startswith("&") and (found := _ANCHOR.match(rest)):
-            return found[1], rest[found.end() :]
-        return "", rest
-
-    def _anchored(self, anchor: str, value: object, start: int) -> object:
-        self.values += 1
-        if anchor:
-            self.anchors[anchor] = value, self.values - start
-        return value
 
     def _read_value(self, rest: str, indent: int, depth: int, *, is_key: bool) -> object:
         """Return the value behind a key or a dash that stand at an indentation."""
@@ -223,23 +192,9 @@ class _Reader:
             return _unquoted(self._go_behind(rest, found[0])) if found else _fail(rest)
         if first in "[{":
             return self._read_flow(rest)
-        if first == "*":
-            return self._read_alias(rest)
-        if first in "&!%@`,]}#" or (first in "?:-" and rest[1:2] in ("", " ")):
+        if first in "&*!%@`,]}#" or (first in "?:-" and rest[1:2] in ("", " ")):
             _fail(rest)
         return self._read_plain(rest, indent)
-
-    def _read_alias(self, rest: str) -> object:
-        found = _ALIAS.match(rest)
-        if found is None or found[1] not in self.anchors:
-            _fail(rest)
-        value, values = self.anchors[found[1]]
-        self.values += values
-        self.added += values
-        if self.added > _MAX_ADDED * len(self.lines):
-            _fail(rest)
-        self.advance()
-        return value
 
     def _read_plain(self, rest: str, indent: int) -> object:
         found = _find_comment_or_key(rest)
@@ -276,7 +231,6 @@ class _Reader:
             _fail(rest)
         flow = _Flow(self.source, self._position(rest))
         value = flow.value(0)
-        self.values += flow.values
         self._go_behind(rest, self.source[self._position(rest) : flow.at])
         return value
 
@@ -338,7 +292,6 @@ class _Flow:
     def __init__(self, source: str, at: int) -> None:
         self.source = source
         self.at = at
-        self.values = 0
 
     def _token(self, *, is_passed: bool = True) -> str:
         found = _FLOW_TOKEN.match(self.source, self.at)
@@ -349,7 +302,6 @@ class _Flow:
 
     def value(self, depth: int) -> object:
         """Return the value that is next."""
-        self.values += 1
         token = self._token()
         if depth > _MAX_FLOW_DEPTH or token in "]},:":
             _fail(token)

@@ -11,7 +11,7 @@ from functools import partial
 from json.encoder import encode_basestring
 from typing import Any, Final
 
-from accp_core.documents.writing import Base, Kind, Pen, Spelling, as_is, find_writing, write_again, write_members
+from accp_core.documents.writing import Base, Brackets, Kind, Pen, Spelling, as_is, find_writing, write_again
 from accp_core.documents.yaml.reader import KEY, read_documents
 from accp_core.lazy_patterns import lazy_pattern
 from accp_core.packing.expansion import Expansion
@@ -76,7 +76,7 @@ def _write_block(
                 (sign, bracket, "block"),
             )
             if pen.token(first, gap, sign=sign, base=base, default=default) == _BRACKET:
-                write_members(pen, value, _spell_flow, base, (0, "", ""), "}" if bracket == "{" else "]")
+                Brackets(pen, _spell_flow).write_members(value, "}" if bracket == "{" else "]")
                 return
             base, is_first = (pen.start, 0), False
         else:

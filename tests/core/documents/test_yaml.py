@@ -217,10 +217,6 @@ def test_several_documents_are_rows() -> None:
     ("text", "value"),
     [
         ("a: 1 # one\n# two\nb: # three\n  - x # four\n  # five\n  - 'y' # six", {"a": 1, "b": ["x", "y"]}),
-        ("a: &x {b: 1}\nc: *x", {"a": {"b": 1}, "c": {"b": 1}}),
-        ("a: &x\n  b: 1\n  c: 2\nd:\n  <<: *x\n  c: 3", {"a": {"b": 1, "c": 2}, "d": {"c": 3, "b": 1}}),
-        ("a: &x\n  b: 1\nd:\n  <<: [{c: 2}]\n  e: 3", {"a": {"b": 1}, "d": {"e": 3, "c": 2}}),
-        ("- &x a\n- *x # again", ["a", "a"]),
         ("a: [1,\n  2, # two\n\n  x y ]\nb: 1", {"a": [1, 2, "x y"], "b": 1}),
         ('a: {b, "c": 2, d:, e: http://x/y}', {"a": {"b": None, "c": 2, "d": None, "e": "http://x/y"}}),
         ("a: [[], {x: [y]}]  # more", {"a": [[], {"x": ["y"]}]}),
@@ -266,7 +262,6 @@ def test_a_scalar_is_more_than_text_where_all_versions_of_yaml_agree() -> None:
         'a: "\\',
         "a: b: c",
         "a: !tag x",
-        "a: *x",
         "a: @x",
         "a: - b",
         "a: |x",
@@ -285,9 +280,7 @@ def test_a_scalar_is_more_than_text_where_all_versions_of_yaml_agree() -> None:
         "a: {b: 1, b: 2}",
         "a: {'b' 'c'}",
         "a: ['b' 'c']",
-        "a: [&x 1]",
         "a: " + "[" * 40 + "]" * 40,
-        "<<: 1",
         "a\u2028: 1",
         "text",
         "\n".join(f"{'  ' * depth}a:" for depth in range(70)) + " 1",
@@ -297,14 +290,6 @@ def test_a_scalar_is_more_than_text_where_all_versions_of_yaml_agree() -> None:
 def test_what_is_no_yaml_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="expected"):
         read_documents(text)
-
-
-def test_aliases_add_no_more_than_the_text_has() -> None:
-    lines = ["a0: &a0 [x, y]"] + [f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40)]
-    blocks = ["a0: &a0\n  - x"] + [f"a{n}: &a{n}\n  - *a{n - 1}\n  - *a{n - 1}" for n in range(1, 40)]
-    for text in ("\n".join(lines), "\n".join(blocks)):
-        with pytest.raises(ValueError, match="expected"):
-            read_documents(text)
 
 
 def test_a_map_of_rows_is_data() -> None:
@@ -356,7 +341,6 @@ def test_a_text_that_differs_at_each_value_has_tables_and_no_view() -> None:
         ("a: ", "# x\n", "b"),
         ("a: b", ":c #d", ""),
         ("a:\n", "\n  # x\n", "  b: 1"),
-        ("a: &x {b: 1}\nc:\n", "- *x\n", "d: 1"),
     ],
 )
 def test_a_text_is_read_in_one_pass(start: str, again: str, end: str) -> None:

@@ -29,7 +29,6 @@ def first_line(source: str, **options: bool) -> str:
         WHOLE[:-900],
         INDENTED[:-900],
         f"The log:\n{WHOLE[:-900]}\n",
-        f"content=[TextContent(type='text', text={INDENTED[:-900]!r}"[:-1],
         f"content=[TextContent(type='text', text='{WHOLE[:-900]}\\n')]",
         f"{WHOLE[:9_000]}\n... [12,345 characters omitted] ...\n{WHOLE[-9_000:]}",
         f"{log(300)}\n[… 120 more lines truncated]\n{log(300)}",

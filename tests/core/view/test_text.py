@@ -129,10 +129,3 @@ def test_documents_of_yaml_with_block_texts_are_rendered() -> None:
     view = viewed("---\n".join(documents))
     assert " Y" in view.layout
     assert view.tokens_after < 0.65 * view.tokens_before
-
-
-def test_a_repr_that_was_cut_off_is_read_up_to_the_cut() -> None:
-    whole = result(json.dumps(webhook(), indent=2))
-    view = viewed(whole[: len(whole) * 3 // 4])
-    assert "\n[cut off here in the source]" in view.text
-    assert view.tokens_after < view.tokens_before

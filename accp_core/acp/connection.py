@@ -310,6 +310,10 @@ class Connection:
         """
         self._connections += 1
         self.connected, self._is_resuming = True, self._connections > 1
+        return self.greeting(now)
+
+    def greeting(self, now: float) -> str:
+        """Return the text with our card, and with what we have received."""
         card = CardMessage(
             card=self._card.to_json(),
             message_id=f"card_{self._new_id()}",

@@ -20,13 +20,12 @@ async def answer(request):
 """
 _CLIENT = """
 import asyncio, sys
-from accp_adapters.bindings.accp.connect import ClientOptions, connect
+from accp_adapters.bindings import connect
 from accp_core.accp import Message
 from accp_core.errors import ProtocolError
 
-async def main(url, count, sequence):
-    options = ClientOptions(**({"sequence": sequence} if sequence else {}))
-    async with connect(url, agent_id="orchestrator", options=options) as session:
+async def main(url, count):
+    async with connect(url, agent_id="orchestrator") as session:
         for number in range(count):
             message = Message(sender="", intent="req", operation="tool", payload={"q": number})
             try:
@@ -35,7 +34,7 @@ async def main(url, count, sequence):
             except ProtocolError as error:
                 print(error.code, error, flush=True)
 
-asyncio.run(main(sys.argv[1], int(sys.argv[2]), sys.argv[3]))
+asyncio.run(main(sys.argv[1], int(sys.argv[2])))
 """
 
 
@@ -54,8 +53,8 @@ def serving(folder: Path, *options: str, handler: str = _HANDLER) -> Iterator[tu
         server.communicate(timeout=SECONDS)
 
 
-def ask(url: str, count: int, sequence: str = "") -> list[str]:
+def ask(url: str, count: int) -> list[str]:
     """Send `count` requests, one after the other; return what each led to."""
-    command = [sys.executable, "-c", textwrap.dedent(_CLIENT), url, str(count), sequence]
+    command = [sys.executable, "-c", textwrap.dedent(_CLIENT), url, str(count)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
     return done.stdout.splitlines()

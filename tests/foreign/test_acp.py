@@ -167,10 +167,10 @@ def test_a_guest_of_the_relay_joins_sends_and_polls_with_the_same_token(peer: Se
 
 RELAY = """
 import socket, sys, uvicorn
-from accp_adapters.bindings.acp import RelayLimits, relay_app
+from accp_adapters.bindings.acp import relay_app
 place = socket.create_server(("127.0.0.1", 0))
 print("a relay at http://%s:%s" % place.getsockname(), file=sys.stderr, flush=True)
-config = uvicorn.Config(relay_app(limits=RelayLimits(ttl_seconds=1)), log_level="error")
+config = uvicorn.Config(relay_app(ttl_seconds=1), log_level="error")
 uvicorn.Server(config).run([place])
 """
 

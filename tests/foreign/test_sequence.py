@@ -153,12 +153,6 @@ def test_our_client_does_not_wait_for_ever_for_a_registry_over_http() -> None:
     server.close()
 
 
-def test_a_count_can_be_chosen() -> None:
-    server = Server(Peer("shared", says_registry=True).answer)
-    assert ask(f"http://127.0.0.1:{server.port}", 2, "shared") == ["done {'res': 'ok'}"] * 2
-    server.close()
-
-
 def test_a_refused_frame_counts_where_its_metadata_can_be_read(server: tuple[str, int]) -> None:
     """ACCP 3.7: it was received, so the next number is no gap, whatever was wrong with the rest."""
     bodies = ["req:add{n:1}", "zap:add{n:1}", "req:add{n:[1}", "req:add{n:007}", "req:add{n:2}", "req:add{n:=A1+B2}"]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import aclosing
@@ -25,7 +26,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from accp_adapters.bindings.accp.answers import FRAMES_PATH, RESUME_FIELD, WEBSOCKET_PATH
+from accp_adapters.bindings.accp.client_session import FRAMES_PATH, RESUME_FIELD, WEBSOCKET_PATH
 from accp_adapters.bindings.hosts import Connection, SessionHost
 from accp_adapters.serving.limits import ServerLimits
 from accp_adapters.serving.principals import AccessDenied, Authenticate, Principal, Scope, loopback_only
@@ -46,7 +47,7 @@ from accp_core.accp.debug import Direction
 from accp_core.accp.frame import ACKNOWLEDGED, MEDIA_TYPE, RESUME_OPERATION, Frame, Intent
 from accp_core.accp.parser import frame_head
 from accp_core.error_codes import ErrorCode
-from accp_core.errors import DecodeError, ProtocolError
+from accp_core.errors import ProtocolError
 
 __all__ = ["accp_app"]
 
@@ -57,6 +58,7 @@ _REPLACED: Final = 4409
 _SERVICE_RESTART: Final = 1012
 """Another worker has the session: another connection resumes it."""
 _CLOSE_SECONDS: Final = 5
+_FAILURE: Final = re.compile(r"@[^>]*>fail:")
 
 
 def accp_app(
@@ -80,6 +82,17 @@ def accp_app(
     """
     gate = Gate(authenticate, limits or ServerLimits(), AllowedHosts.of(hosts))
 
+    async def web_socket(socket: WebSocket) -> None:
+        try:
+            async with gate.admitted(socket.scope) as principal:
+                await socket.accept()
+                await _WebSocketConnection(gate, host, principal, socket).run()
+        except WebSocketDisconnect:
+            return
+        except Exception as error:  # every failure has an answer; none ends the server
+            refusal = refusal_of(error)
+            await _refuse(socket, refusal, host.refusal(refusal.error))
+
     async def ready(_: Request) -> PlainTextResponse:
         try:
             await host.check()
@@ -91,7 +104,7 @@ def accp_app(
     return Starlette(
         routes=[
             Route(FRAMES_PATH, _HttpEndpoint(gate, host), methods=["POST"]),
-            WebSocketRoute(WEBSOCKET_PATH, _WebSocketEndpoint(gate, host)),
+            WebSocketRoute(WEBSOCKET_PATH, web_socket),
             Route("/health", lambda _: PlainTextResponse("ok\n")),
             Route("/ready", ready),
         ]
@@ -149,13 +162,8 @@ class _FramesResponse:
 
     async def send_frames(self, frames: AsyncIterator[str]) -> None:
         """Send the frames of an answer; one that is nothing but a refusal has status 400."""
-        first = await anext(frames, None)
-        if first is None:
-            await self._start(HTTPStatus.OK, {})
-            await self._send("", more=False)
-            return
-        second = None
-        if await off_loop(len(first), _is_failure, first):
+        first, second = await anext(frames, None), None
+        if first and _FAILURE.match(first):
             second = await anext(frames, None)
             if second is None:
                 await self.send_alone(first, HTTPStatus.BAD_REQUEST, {})
@@ -186,33 +194,6 @@ class _FramesResponse:
     async def _send(self, text: str, *, more: bool) -> None:
         async with asyncio.timeout(self._seconds):
             await self._to_peer({"type": "http.response.body", "body": text.encode(), "more_body": more})
-
-
-def _is_failure(text: str) -> bool:
-    try:
-        return frame_head(text).intent is Intent.FAILURE
-    except DecodeError:
-        return False
-
-
-class _WebSocketEndpoint:
-    """The path `/accp/v1/ws`."""
-
-    def __init__(self, gate: Gate, host: SessionHost) -> None:
-        self._gate, self._host = gate, host
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection until it ends."""
-        socket = WebSocket(scope, receive, send)
-        try:
-            async with self._gate.admitted(scope) as principal:
-                await socket.accept()
-                await _WebSocketConnection(self._gate, self._host, principal, socket).run()
-        except WebSocketDisconnect:
-            return
-        except Exception as error:  # every failure has an answer; none ends the server
-            refusal = refusal_of(error)
-            await _refuse(socket, refusal, self._host.refusal(refusal.error))
 
 
 class _WebSocketConnection:

@@ -3,29 +3,48 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import re
 import secrets
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from typing import Final
 
+import httpx2
+import websockets
+from websockets.asyncio.client import ClientConnection
+
 from accp_adapters.backoff import Backoff
-from accp_adapters.bindings.accp.answers import Address, ConnectionRefused, TokenSource, parse_address
-from accp_adapters.bindings.accp.client_session import ClientSession
-from accp_adapters.bindings.accp.http_carrier import HttpCarrier
-from accp_adapters.bindings.accp.websocket_carrier import WebSocketCarrier
+from accp_adapters.bindings.accp.client_session import (
+    RESUME_FIELD,
+    Address,
+    ClientSession,
+    ConnectionRefused,
+    SessionLost,
+    TokenSource,
+    parse_address,
+    token_fields,
+)
 from accp_adapters.stores import embedded_store
 from accp_adapters.tokens import o200k_base
+from accp_adapters.wire_log import log_frame
 from accp_core.accp.budget import PRACTICAL_LIMITS
 from accp_core.accp.codec import Codec
-from accp_core.accp.session.delivery import SequenceScope
+from accp_core.accp.debug import Direction
+from accp_core.accp.frame import ACKNOWLEDGED, MEDIA_TYPE, Intent
+from accp_core.accp.parser import frame_head, parse_frame
+from accp_core.accp.session.delivery import FrameText, SequenceScope
 from accp_core.accp.session.events import SessionOptions
 from accp_core.accp.session.session import Session
 from accp_core.error_codes import ErrorCode
+from accp_core.errors import DecodeError
 from accp_core.ports import ColdStore
 
-__all__ = ["ClientOptions", "connect"]
+__all__ = ["ClientOptions", "HttpCarrier", "WebSocketCarrier", "connect"]
+
 
 _HEARTBEAT: Final = 30
 """Seconds: "ping/pong intent frames every 30 seconds" (section 11.2)."""
@@ -49,11 +68,323 @@ class ClientOptions:
     """How long the next part of an HTTP response may take."""
     frame_bytes: int = 1 << 20
     """Bytes of a received frame."""
-    sequence: SequenceScope | str = SequenceScope.RECOGNIZED
-    """How a server counts that has not said that it resumes: "received", one count an end; "shared", one count a
-    session, so that one request is sent after the other; "recognized", as its first number shows."""
     allow_plain_text: bool = False
     """Whether a token may be sent to another machine without TLS, as where something else encrypts."""
+
+
+# ACCP over HTTP, the client's end: each frame is sent again until its answer is whole (ACCP section 11.1).
+
+_MAX_WAITING: Final = 64
+"""Frames that wait for one of the parallel requests."""
+_REGISTRY_TIME: Final = 5.0
+"""Seconds for the answer to our registry, before the first message is sent."""
+_CANCEL: Final = re.compile(r"@[^>]*>cancel:")
+# Inside a frame no unescaped "@" follows a bracket.
+_END: Final = re.compile(rb"[\r\n]+|(?<=[\]}])(?=@)")
+_ANSWERED: Final = (HTTPStatus.OK, HTTPStatus.BAD_REQUEST)
+_AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
+
+
+@dataclass
+class _Carrier:
+    """Carries the frames of a session to an address."""
+
+    session: ClientSession
+    address: Address
+    token: TokenSource
+    tls: ssl.SSLContext | None
+    options: ClientOptions
+    last_failure: str = ""
+    """Why the last attempt failed; empty: none has."""
+
+
+@dataclass
+class HttpCarrier(_Carrier):
+    """Carries several frames at once; the server puts them in order."""
+
+    def __post_init__(self) -> None:
+        timeout = httpx2.Timeout(30.0, read=self.options.answer_time)
+        places = self.options.parallel
+        limits = httpx2.Limits(max_connections=places, max_keepalive_connections=places)
+        self._client = httpx2.AsyncClient(verify=self.tls or True, timeout=timeout, limits=limits)
+        self._places = asyncio.Semaphore(places)
+        self._posts: set[asyncio.Task[None]] = set()
+        self._unanswered: set[asyncio.Task[None]] = set()
+        self.session.max_outgoing, self.session.posted = _MAX_WAITING, 0
+
+    async def run(self, ready: asyncio.Event) -> None:
+        """Carry until cancelled; `ready` is set once the server has answered the registry, or has not in time."""
+        await self.session.open()
+        try:
+            while not self.session.is_lost:
+                await self.session.has_outgoing.wait()
+                frames = self.session.take_outgoing()
+                self.session.count_posted(len(frames))
+                for frame in frames:
+                    # A server that has not said that it puts frames in order gets one after the other.
+                    if self._unanswered and not self.session.resumes and not _CANCEL.match(frame):
+                        await asyncio.wait(self._unanswered)
+                    await self._places.acquire()
+                    post = self._begin(frame)
+                    if not ready.is_set():
+                        await asyncio.wait([post], timeout=_REGISTRY_TIME)
+                        if self.last_failure:  # nobody is there: this is no session yet
+                            await asyncio.wait([post])
+                        self._answered(post)
+                ready.set()
+        finally:
+            for post in self._posts:
+                post.cancel()
+            await asyncio.gather(*self._posts, return_exceptions=True)
+            await self._client.aclose()
+
+    def _begin(self, frame: FrameText) -> asyncio.Task[None]:
+        post = asyncio.ensure_future(self._post(frame))
+        self._posts.add(post)
+        self._unanswered.add(post)
+        post.add_done_callback(self._posts.discard)
+        post.add_done_callback(self._answered)
+        return post
+
+    def _answered(self, post: asyncio.Task[None]) -> None:
+        if post in self._unanswered:
+            self._unanswered.discard(post)
+            self.session.count_posted(-1)
+
+    async def _post(self, frame: FrameText) -> None:
+        failures = 0
+        try:
+            while not self.session.is_lost:
+                wait: float | None = 0.0
+                try:
+                    wait = await self._exchange(frame)
+                except httpx2.TransportError as failure:
+                    self.last_failure = str(failure) or type(failure).__name__
+                if wait is None:
+                    return
+                failures += 1
+                await asyncio.sleep(self.options.backoff.delay(failures, wait))
+        except ConnectionRefused as refused:
+            self.session.lose(refused)
+        finally:
+            self._places.release()
+
+    async def _exchange(self, frame: FrameText) -> float | None:
+        """Send a frame and take the frames that answer it; return None, or how long the server asks to wait first.
+
+        Raises:
+            ConnectionRefused: The server refuses this client, or what it sends.
+            httpx2.TransportError: The answer is not whole: the same frame again gets it.
+        """
+        fields = {
+            "content-type": MEDIA_TYPE,
+            "accept-encoding": "identity",
+            RESUME_FIELD: "1",
+            **token_fields(self.token),
+        }
+        url, body = self.address.url, frame.encode()
+        log_frame(Direction.SENT, url, frame)
+        async with self._client.stream("POST", url, content=body, headers=fields) as response:
+            status = response.status_code
+            # "If hashes match, no further exchange is needed" (section 6.4): an answer may be without frames.
+            kind = response.headers.get("content-type", MEDIA_TYPE).lower()
+            if status == HTTPStatus.NO_CONTENT or (status in _ANSWERED and kind.startswith(MEDIA_TYPE)):
+                self.session.meet(RESUME_FIELD in response.headers)
+                is_early = await self._take(response, frame) and self.session.resumes
+                return 0.0 if is_early else None
+            if status in _AGAIN:
+                self.last_failure = f"HTTP {status}"
+                wait = response.headers.get("retry-after", "")
+                return float(wait) if wait.isdecimal() and len(wait) < 6 else 0.0
+            raise ConnectionRefused(
+                f"expected the frames of an answer of {self.address.url}, found HTTP {status}", status=status
+            )
+
+    async def _take(self, response: httpx2.Response, sent: FrameText) -> bool:
+        """Take the frames of a response; return whether the last one only says that an earlier frame is missing."""
+        frames, last = _FrameSplitter(), ""
+        async for chunk in response.aiter_raw():
+            for last in frames.feed(chunk):
+                await self._take_frame(last, sent)
+            if len(frames) > self.options.frame_bytes:
+                raise ConnectionRefused(
+                    f"expected frames of at most {self.options.frame_bytes} bytes, found a longer one"
+                )
+        for last in frames.feed(b"\n"):
+            await self._take_frame(last, sent)
+        return _is_gap(last, sent.envelope.msg_id)
+
+    async def _take_frame(self, text: str, sent: FrameText) -> None:
+        log_frame(Direction.RECEIVED, self.address.url, text)
+        with suppress(DecodeError):
+            head = frame_head(text)
+            if head.envelope.sequence == 0 and head.intent is Intent.FAILURE and self.session.resumes:
+                raise ConnectionRefused(f"the server refuses a frame: {text:.200}")
+        answered = "" if self.session.resumes else sent.envelope.correlation_id or sent.envelope.msg_id or ""
+        await self.session.receive(text, answered=answered)
+
+
+class _FrameSplitter:
+    """Finds the frames in a response: each ends with its metadata, whatever chunks it comes in (sections 3.1, 11.1)."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+
+    def __len__(self) -> int:
+        return len(self._rest)
+
+    def feed(self, data: bytes) -> list[str]:
+        """Return the frames that `data` completes."""
+        start, found = max(0, len(self._rest) - 1), list[str]()
+        self._rest += data
+        while end := _END.search(self._rest, start):
+            found.append(self._rest[: end.start()].decode("utf-8", "replace"))
+            del self._rest[: end.end()]
+            start = 0
+        if self._rest.endswith(b"]") and _is_whole(text := self._rest.decode("utf-8", "replace")):
+            found.append(text)
+            self._rest.clear()
+        return [each for each in found if each]
+
+
+def _is_whole(text: str) -> bool:
+    """Return whether a text that ends with a bracket is a frame with its metadata, to which nothing can be added."""
+    try:
+        return parse_frame(text).envelope.sequence is not None
+    except DecodeError:
+        return False
+
+
+# The missing frame is on its way in another request: the server takes this one when it is its turn.
+def _is_gap(text: str, msg_id: str | None) -> bool:
+    """Return whether a frame refuses the one with `msg_id` with E3003."""
+    try:
+        frame = parse_frame(text)
+    except DecodeError:
+        return False
+    is_error = frame.intent is Intent.FAILURE and frame.params.get("code") == ErrorCode.SEQUENCE_GAP
+    return is_error and msg_id is not None and frame.envelope.correlation_id == msg_id
+
+
+# ACCP over WebSocket, the client's end: one connection after the other, until the session is over (ACCP 11.2).
+
+_LOG: Final = logging.getLogger(__name__)
+# At its debug level the library writes the request: its path, which may be a token, and its header fields.
+_WEBSOCKET_LOG: Final = logging.getLogger(f"{__name__}.websockets")
+_WEBSOCKET_LOG.setLevel(logging.INFO)
+
+_GREETING_TIME: Final = 1.0
+"""Seconds for the server's registry, before the first message is sent."""
+_FINAL_CODES: Final = {
+    1009: "a frame is longer than the server takes",
+    4409: "another connection has taken over the session",
+}
+
+
+@dataclass
+class WebSocketCarrier(_Carrier):
+    """Carries frames over one connection after the other."""
+
+    def __post_init__(self) -> None:
+        self._socket: ClientConnection | None = None
+        self._was_heard = False
+        self.session.on_silence = self.abort
+
+    def abort(self) -> None:
+        """Cut the connection, as one that does not answer; another one follows."""
+        if self._socket is not None:
+            self._socket.transport.abort()
+
+    async def run(self, ready: asyncio.Event) -> None:
+        """Carry until cancelled or lost; `ready` is set once the server has answered the registry."""
+        failures = 0
+        while not self.session.is_lost:
+            self._was_heard = False
+            try:
+                await self._connect(ready)
+            except ConnectionRefused as error:
+                self.session.lose(error)
+            except websockets.InvalidStatus as refused:
+                status = refused.response.status_code
+                self.last_failure = f"HTTP {status}"
+                if status not in _AGAIN:
+                    reason = f"expected a WebSocket at {self.address.url}, found HTTP {status}"
+                    self.session.lose(ConnectionRefused(reason, status=status))
+            except (OSError, TimeoutError, websockets.WebSocketException) as failure:
+                # The next connection goes on where this one ended.
+                self.last_failure = str(failure) or type(failure).__name__
+            failures = 1 if self._was_heard else failures + 1
+            if not self.session.is_lost:
+                await asyncio.sleep(self.options.backoff.delay(failures))
+
+    async def _connect(self, ready: asyncio.Event) -> None:
+        fields = token_fields(self.token)
+        socket = await websockets.connect(
+            self.address.url,
+            additional_headers=fields,
+            compression=None,
+            max_size=self.options.frame_bytes,
+            logger=_WEBSOCKET_LOG,
+            ssl=self.tls or self.address.url.startswith("wss:") or None,
+        )
+        if self.session.is_lost:  # the session was closed meanwhile, and has nobody to end what begins here
+            await socket.close()
+            return
+        self._socket = socket
+        await self.session.connected()
+        # "At session start, agents MUST exchange registry versions" (section 6.4); one that does not is waited for.
+        asyncio.get_running_loop().call_later(_GREETING_TIME, ready.set)
+        writing = asyncio.ensure_future(self._write(socket))
+        try:
+            await self._read(socket, ready)
+            await socket.close()
+        finally:
+            socket.transport.abort()
+            self._socket = None
+            await self.session.disconnected()
+            writing.cancel()
+            await asyncio.gather(writing, return_exceptions=True)
+
+    async def _read(self, socket: ClientConnection, ready: asyncio.Event) -> None:
+        try:
+            async for text in socket:
+                await self._take(text if isinstance(text, str) else text.decode("utf-8", "replace"), ready)
+        except websockets.ConnectionClosed:
+            pass
+        if socket.close_code in _FINAL_CODES:
+            code = ErrorCode.BUDGET_EXCEEDED if socket.close_code == 1009 else ErrorCode.POLICY_DENIED
+            raise ConnectionRefused(_FINAL_CODES[socket.close_code], code=code)
+
+    async def _take(self, text: str, ready: asyncio.Event) -> None:
+        log_frame(Direction.RECEIVED, self.address.url, text)
+        with suppress(DecodeError):
+            head = frame_head(text)
+            if head.envelope.sequence == 0 and head.intent is Intent.FAILURE:
+                self._take_refusal(text)
+                return
+            self.session.meet(ACKNOWLEDGED in head.envelope.extra)
+        self._was_heard = True
+        await self.session.receive(text)
+        ready.set()
+
+    def _take_refusal(self, text: str) -> None:
+        """Handle a frame with the sequence number 0: the server refuses this connection, or a frame that came by it."""
+        _LOG.warning("the server refuses a frame or a connection: %.200s", text)
+        # Before anything was heard the refusal is that of the session; later it may be that of a token which has ended.
+        if not self._was_heard and ErrorCode.POLICY_DENIED in text:
+            raise ConnectionRefused(f"the server refuses the session: {text:.200}")
+        if ErrorCode.SEQUENCE_GAP in text:
+            self.session.lose(SessionLost("the server cannot resume the session", code=ErrorCode.SEQUENCE_GAP))
+
+    async def _write(self, socket: ClientConnection) -> None:
+        with suppress(websockets.ConnectionClosed):
+            while not self.session.is_lost:
+                await self.session.has_outgoing.wait()
+                frames: list[FrameText] = self.session.take_outgoing()
+                for frame in frames:
+                    log_frame(Direction.SENT, self.address.url, frame)
+                    await socket.send(str(frame))
+            await socket.close()
 
 
 @asynccontextmanager
@@ -104,13 +435,14 @@ async def connect(
         )
 
     session = ClientSession(new_session, store or embedded_store(), _resuming_options(address, chosen), agreed)
-    carrier = _carrier(session, address, token, tls, chosen)
+    carry = WebSocketCarrier if address.is_websocket else HttpCarrier
+    carrier = carry(session, address, token, tls, chosen)
     ready = asyncio.Event()
     tasks = [asyncio.ensure_future(carrier.run(ready)), asyncio.ensure_future(_tick(session))]
     try:
         await _first_connection(session, carrier, ready, tasks[0], chosen.first_time)
         yield session
-        await _finish(session, carrier, tasks[0], chosen.close_time)
+        await _finish(session, tasks[0], chosen.close_time)
     finally:
         session.lose(None)
         for task in tasks:
@@ -121,7 +453,7 @@ async def connect(
 def _session_options(address: Address, chosen: ClientOptions) -> SessionOptions:
     """Return the options of a session with a server of which nothing is known."""
     return SessionOptions(
-        scope=SequenceScope(chosen.sequence),
+        scope=SequenceScope.RECOGNIZED,
         name_session=True,
         timeout=chosen.timeout,
         heartbeat=_HEARTBEAT if address.is_websocket else None,
@@ -132,25 +464,6 @@ def _resuming_options(address: Address, chosen: ClientOptions) -> SessionOptions
     """Return the options with a server that resumes; over HTTP the answers of parallel requests overtake each other."""
     options = replace(_session_options(address, chosen), scope=SequenceScope.RECEIVED, first=1, registry_first=True)
     return options if address.is_websocket else replace(options, reorder=256, gap_delay=int(chosen.answer_time))
-
-
-def _carrier(
-    session: ClientSession, address: Address, token: TokenSource, tls: ssl.SSLContext | None, chosen: ClientOptions
-) -> HttpCarrier | WebSocketCarrier:
-    if address.is_websocket:
-        return WebSocketCarrier(
-            session, address, token=token, tls=tls, frame_bytes=chosen.frame_bytes, backoff=chosen.backoff
-        )
-    return HttpCarrier(
-        session,
-        address,
-        token=token,
-        tls=tls,
-        parallel=chosen.parallel,
-        answer_time=chosen.answer_time,
-        frame_bytes=chosen.frame_bytes,
-        backoff=chosen.backoff,
-    )
 
 
 async def _first_connection(
@@ -168,19 +481,17 @@ async def _first_connection(
         session.check()
     elif not ready.is_set():
         cause = carrier.last_failure or "no answer"
-        reason = f"expected a connection to {carrier.url} within {seconds} seconds, found {cause}"
+        reason = f"expected a connection to {carrier.address.url} within {seconds} seconds, found {cause}"
         raise ConnectionRefused(reason, code=ErrorCode.TIMEOUT)
 
 
-async def _finish(
-    session: ClientSession, carrier: HttpCarrier | WebSocketCarrier, carrying: asyncio.Task[None], seconds: float
-) -> None:
+async def _finish(session: ClientSession, carrying: asyncio.Task[None], seconds: float) -> None:
     """Send what is still to be sent, and close the connection."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            await carrier.drain()
+            while (session.posted or session.has_outgoing.is_set()) and not session.is_lost:
+                await asyncio.sleep(0.01)
             session.lose(None)
-            await carrier.close()
             await asyncio.wait([carrying])
 
 

@@ -5,15 +5,14 @@ serve_stdio     B                                                serve_relay  C 
 serve_tcp       E                                                acp_connect  the client of all five
 """
 
+from accp_adapters.bindings.acp.channels import serve_stdio, serve_tcp
 from accp_adapters.bindings.acp.connect import acp_connect
 from accp_adapters.bindings.acp.host import AcpAgent, AcpHost
 from accp_adapters.bindings.acp.http import acp_app
-from accp_adapters.bindings.acp.lines import serve_stdio, serve_tcp
-from accp_adapters.bindings.acp.relay import RelayLimits, relay_app
-from accp_adapters.bindings.acp.relay_client import serve_relay
+from accp_adapters.bindings.acp.relay import relay_app, serve_relay
 from accp_adapters.bindings.acp.session import AcpSession
 
 __all__ = [
-    "AcpAgent", "AcpHost", "AcpSession", "RelayLimits", "acp_app", "acp_connect", "relay_app",
+    "AcpAgent", "AcpHost", "AcpSession", "acp_app", "acp_connect", "relay_app",
     "serve_relay", "serve_stdio", "serve_tcp",
 ]  # fmt: skip

@@ -12,10 +12,10 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from accp_adapters.backoff import Backoff
+from accp_adapters.bindings.acp.channels import open_process, open_tcp, open_web_socket
 from accp_adapters.bindings.acp.host import CARD_SECONDS, AcpAgent
-from accp_adapters.bindings.acp.http_client import open_http
-from accp_adapters.bindings.acp.lines import open_process, open_tcp
-from accp_adapters.bindings.acp.relay_client import Position, open_relay
+from accp_adapters.bindings.acp.http import open_http
+from accp_adapters.bindings.acp.relay import Position, open_relay
 from accp_adapters.bindings.acp.session import (
     DUPLICATE,
     FATAL_CODES,
@@ -24,7 +24,6 @@ from accp_adapters.bindings.acp.session import (
     Channel,
     ChannelClosed,
 )
-from accp_adapters.bindings.acp.web_socket import open_web_socket
 from accp_adapters.serving.limits import ServerLimits
 from accp_core.acp import AcpError, AgentCard, Binding, Link, next_link, parse_link
 from accp_core.errors import EncodeError, ProtocolError, RemoteProtocolError
@@ -51,12 +50,6 @@ class _Target:
     relay: Link | None
     position: Position = field(default_factory=Position)
 
-    @property
-    def link(self) -> Link | None:
-        """The link, None where the address is of another kind."""
-        is_link = isinstance(self.address, str) and self.address.startswith(("acp:", "acp+"))
-        return parse_link(str(self.address)) if is_link else None
-
     def wait(self, failures: int) -> float:
         """Return the seconds before the next attempt, after `failures` in a row."""
         if not failures:
@@ -69,31 +62,25 @@ class _Target:
         Raises:
             OSError, ChannelClosed: There is none.
         """
-        link, limit = self.link, session.limits.frame_bytes
-        if link is not None:
-            return await self._open_link(next_link(link, failures, self.relay), session)
-        if not isinstance(self.address, str):
-            return await open_process(self.address, limit=limit)
-        url = urlsplit(self.address)
+        address, limit = self.address, session.limits.frame_bytes
+        if not isinstance(address, str):
+            return await open_process(address, limit=limit)
+        if address.startswith(("acp:", "acp+")):
+            link = next_link(parse_link(address), failures, self.relay)
+            if link.binding is Binding.HTTP_RELAY:
+                name, position = self.card.name, self.position
+                return await open_relay(link, name=name, position=position, tls=self.tls, limit=limit)
+            address = link.url
+        url = urlsplit(address)
         if url.scheme in ("http", "https"):
-            return await open_http(self.address, session, token=self.token, tls=self.tls)
+            return await open_http(address, session, token=self.token, tls=self.tls)
         if url.scheme in ("ws", "wss"):
-            return await open_web_socket(
-                self.address, token=self.token, agent=self.card.name, tls=self.tls, limit=limit
-            )
+            return await open_web_socket(address, token=self.token, agent=self.card.name, tls=self.tls, limit=limit)
         if url.scheme in ("tcp", "tls") and url.hostname and url.port:
             tls = (self.tls or ssl.create_default_context()) if url.scheme == "tls" else None
             return await open_tcp(url.hostname, url.port, tls=tls, token=self.token, limit=limit)
-        raise EncodeError(
-            f"expected acp, acp+ws, acp+wss, ws, wss, http, https, tcp or tls, found {url.scheme!r}",
-            code=AcpError.INVALID_REQUEST,
-        )
-
-    async def _open_link(self, link: Link, session: AcpSession) -> Channel:
-        limit = session.limits.frame_bytes
-        if link.binding is Binding.HTTP_RELAY:
-            return await open_relay(link, name=self.card.name, position=self.position, tls=self.tls, limit=limit)
-        return await open_web_socket(link.url, agent=self.card.name, tls=self.tls, limit=limit)
+        reason = f"expected acp, acp+ws, acp+wss, ws, wss, http, https, tcp or tls, found {url.scheme!r}"
+        raise EncodeError(reason, code=AcpError.INVALID_REQUEST)
 
 
 @asynccontextmanager

@@ -32,6 +32,7 @@ _CAPABILITIES: Final[Mapping[str, Json]] = {
     "multi_session": True,
     "context_id": True,
     "part_types": ["text", "file", "data"],
+    RESUME: True,
 }
 CARD_SECONDS: Final = 2.0
 """Until the first text of a connection that may bring a card; after that it goes on without."""

@@ -8,12 +8,17 @@ GET  /.well-known/acp.json  the card
 from __future__ import annotations
 
 import asyncio
+import logging
+import re
 import secrets
+import ssl
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
-from http import HTTPStatus
-from typing import Any, Final, TypeAlias
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Final
 
+import httpx2
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -21,17 +26,19 @@ from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from accp_adapters.backoff import Backoff
+from accp_adapters.bindings.acp.channels import serve_web_socket
 from accp_adapters.bindings.acp.host import AcpAgent, AcpHost, host_of, seconds_left
-from accp_adapters.bindings.acp.session import KEEPALIVE_SECONDS, AcpSession
-from accp_adapters.bindings.acp.web_socket import serve_web_socket
-from accp_adapters.serving.limits import ServerLimits
-from accp_adapters.serving.principals import (
-    Authenticate,
-    Principal,
-    Scope,
-    loopback_only,
-    with_bearer_token,
+from accp_adapters.bindings.acp.session import (
+    KEEPALIVE_SECONDS,
+    TOKEN_REFUSED,
+    AcpSession,
+    Channel,
+    ChannelClosed,
+    Signal,
 )
+from accp_adapters.serving.limits import ServerLimits
+from accp_adapters.serving.principals import Authenticate, Scope, loopback_only, with_bearer_token
 from accp_adapters.serving.requests import (
     AllowedHosts,
     Receive,
@@ -52,17 +59,17 @@ from accp_core.acp import (
     UnknownReceived,
     error_body,
 )
-from accp_core.acp.connection import TOKEN_HEADER
+from accp_core.acp.connection import ACK, CURSOR, RESUME, TOKEN_HEADER
 from accp_core.acp.envelope import KEEPALIVE, Json, read_object
-from accp_core.errors import LocalProtocolError, ProtocolError
+from accp_core.errors import DecodeError, LocalProtocolError, ProtocolError
 from accp_core.strict_json import compact_json
 
-__all__ = ["STREAM_READY", "acp_app", "answer"]
+__all__ = ["HttpClient", "acp_app", "answer", "open_http", "refusing"]
 
-STREAM_READY: Final = "acp.ready"
-"""The first event of a stream: `log`, the log that is numbered; `server_seq`, the last number; `window`, its length."""
+
+_READY: Final = "acp.ready"
+"""The first event of a stream: the card, as other bindings bring it."""
 _BATCH: Final = 64
-Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
 def acp_app(
@@ -95,13 +102,13 @@ def acp_app(
     endpoints = _Endpoints(host, allowed)
     return Starlette(
         routes=[
-            Route("/.well-known/acp.json", endpoints.guarded(endpoints.card)),
-            Route("/stream", endpoints.guarded(endpoints.stream)),
-            Route("/message:send", endpoints.guarded(endpoints.send), methods=["POST"]),
+            Route("/.well-known/acp.json", endpoints.card),
+            Route("/stream", endpoints.stream),
+            Route("/message:send", endpoints.send, methods=["POST"]),
             WebSocketRoute("/", web_socket),
             WebSocketRoute("/{token}", web_socket),
         ],
-        exception_handlers={HTTPException: _no_such_path},
+        exception_handlers=refusing(_refused),
     )
 
 
@@ -112,19 +119,8 @@ class _Endpoints:
         self._host = host
         self._allowed = allowed
 
-    def guarded(self, endpoint: Endpoint) -> Endpoint:
-        """Return `endpoint`, for allowed hosts and origins only, and with every refusal as ACP writes it."""
-
-        async def wrapped(request: Request) -> Response:
-            try:
-                self._allowed.check(request.scope["headers"])
-                return await endpoint(request)
-            except Exception as error:
-                return _refusal_of(error)
-
-        return wrapped
-
-    async def card(self, _: Request) -> Response:
+    async def card(self, request: Request) -> Response:
+        self._allowed.check(request.scope["headers"])
         card = self._host.card.to_json()
         return answer({**card, "self": card})
 
@@ -133,15 +129,16 @@ class _Endpoints:
 
     async def send(self, request: Request) -> Response:
         session = await self._session(request)
-        data = await self._body(request, session)
-        text, message_id = await off_loop(len(data), _message_of, data, self._host.limits.frame_bytes)
+        limits, owner = self._host.limits, session.principal.name
+        data = await read_body(request, self._host.memory, owner, limit=limits.frame_bytes, seconds=limits.body_time)
+        if session.rate.take() or session.is_full:
+            raise LocalProtocolError("expected fewer messages at once", code=AcpError.NOT_CONNECTED)
+        text, message_id = await off_loop(len(data), _message_of, data, limits.frame_bytes)
         event = await session.take(text, wait=False)
         done: dict[str, Json] = {"ok": True, **({"message_id": message_id} if isinstance(message_id, str) else {})}
         match event:
             case Refused():
-                known = event.code in set(AcpError)
-                code = AcpError(event.code) if known else AcpError.INVALID_REQUEST
-                return refuse(code, event.reason, message_id=message_id if isinstance(message_id, str) else None)
+                return refuse(AcpError(event.code), event.reason, message_id=done.get("message_id"))
             case UnknownReceived():
                 return refuse(AcpError.NOT_FOUND, "expected a message, or a reply to one that awaits it; found neither")
             case AcpMessageReceived() | DuplicateDropped():
@@ -151,30 +148,13 @@ class _Endpoints:
         return answer(done)
 
     async def _session(self, request: Request) -> AcpSession:
-        principal = await self._principal(request)
-        OWNER.set(principal.name)
-        return self._host.shared_session(principal)
-
-    async def _principal(self, request: Request) -> Principal:
-        """Return the principal of a request, by `Authorization` or `X-ACP-Token`."""
+        """Return the session of a request, whose principal is that of `Authorization` or `X-ACP-Token`."""
+        self._allowed.check(request.scope["headers"])
         token = request.headers.get(TOKEN_HEADER)
         scope: Any = with_bearer_token(request.scope, token) if token else request.scope
-        return await self._host.authenticate(scope)
-
-    async def _body(self, request: Request, session: AcpSession) -> bytes:
-        """Return the body of a request.
-
-        Raises:
-            RequestRefused: It is too large or too slow.
-            TooMany: There is no memory for it now.
-            LocalProtocolError: ERR_NOT_CONNECTED, the caller sends too much.
-        """
-        limits = self._host.limits
-        owner = session.principal.name
-        data = await read_body(request, self._host.memory, owner, limit=limits.frame_bytes, seconds=limits.body_time)
-        if session.rate.take() or session.is_full:
-            raise LocalProtocolError("expected fewer messages at once", code=AcpError.NOT_CONNECTED)
-        return data
+        principal = await self._host.authenticate(scope)
+        OWNER.set(principal.name)
+        return self._host.shared_session(principal)
 
 
 def _message_of(body: bytes, limit: int) -> tuple[str, Json]:
@@ -192,21 +172,18 @@ def _message_of(body: bytes, limit: int) -> tuple[str, Json]:
 class _EventStream(Response):
     """The open answer of one `GET /stream` (section 6.3).
 
-    `?since=n` or `Last-Event-ID` begins after number n, otherwise it begins where the last stream ended; with `&log=`,
-    n counts only for that log. `&ack=1` says that the reader will acknowledge, so that nothing is dropped before.
+    `?since=n` or `Last-Event-ID` begins after number n, otherwise it begins after what the peer has acknowledged, or
+    where the last stream ended.
     """
 
     def __init__(self, host: AcpHost, session: AcpSession, request: Request) -> None:
         super().__init__(media_type="text/event-stream")
         self._host, self._session, self._log = host, session, session.connection.log
-        query, log_id = request.query_params, session.connection.log_id
-        since = query.get("since", request.headers.get("last-event-id"))
+        since = request.query_params.get("since", request.headers.get("last-event-id"))
         if since is not None and not (since.isdecimal() and len(since) < 20):
             raise ValueError(f"since: expected a number, found {since!r:.40}")
-        is_same = query.get("log", log_id) == log_id
-        self._cursor = self._log.written if since is None else int(since) if is_same else 0
-        if query.get("ack"):
-            self._log.acknowledge(self._cursor if is_same and since is not None else 0)
+        known = self._log.acknowledged if self._log.is_acknowledging else self._log.written
+        self._cursor = known if since is None else int(since)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send events until the client leaves or stops reading."""
@@ -222,9 +199,8 @@ class _EventStream(Response):
     async def _send_all(self, send: Send) -> None:
         headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        about = {"log": self._session.connection.log_id, "server_seq": self._cursor}
-        ready = {"type": STREAM_READY, **about, "window": self._session.limits.window}
-        await self._put(send, f"event: {STREAM_READY}\ndata: {compact_json(ready)}\n\n".encode())
+        ready = self._session.connection.greeting(time.time())
+        await self._put(send, f"event: {_READY}\ndata: {ready}\n\n".encode())
         while True:
             batch = self._log.after(self._cursor, _BATCH)
             if batch:
@@ -241,12 +217,17 @@ class _EventStream(Response):
             await send({"type": "http.response.body", "body": data, "more_body": True})
 
 
+def refusing(refused: Callable[[Request, Exception], Awaitable[Response]]) -> dict[Any, Any]:
+    """Return the exception handlers of an application that writes each refusal by `refused`."""
+    return dict.fromkeys((HTTPException, RequestRefused, ProtocolError, ValueError, Exception), refused)
+
+
 def answer(value: Json, status: int = 200) -> Response:
     """Return a response of JSON."""
     return Response(compact_json(value), status, media_type="application/json")
 
 
-def refuse(code: AcpError, reason: str, *, status: int = 0, message_id: str | None = None, **fields: str) -> Response:
+def refuse(code: AcpError, reason: str, *, status: int = 0, message_id: Any = None, **fields: str) -> Response:
     """Return the response that refuses a request; `status` in place of the code's, if it is not 0."""
     if code is AcpError.NOT_CONNECTED:
         fields.setdefault("retry-after", "1")
@@ -257,7 +238,11 @@ def refuse(code: AcpError, reason: str, *, status: int = 0, message_id: str | No
 _CODES: Final = {429: AcpError.NOT_CONNECTED, **{code.status: code for code in AcpError}}
 
 
-def _refusal_of(error: Exception) -> Response:
+async def _refused(_: Request, error: Exception) -> Response:
+    """Return the response that refuses a request, as ACP writes it."""
+    if isinstance(error, HTTPException):
+        code = _CODES.get(error.status_code, AcpError.INVALID_REQUEST)
+        return refuse(code, error.detail, status=error.status_code)
     if isinstance(error, ProtocolError) and error.code in set(AcpError):
         return refuse(AcpError(error.code), error.reason)
     if isinstance(error, ValueError):
@@ -268,7 +253,180 @@ def _refusal_of(error: Exception) -> Response:
     return refuse(code, reason, status=refused.status, **dict(refused.headers))
 
 
-async def _no_such_path(_: Request, error: Exception) -> Response:
-    """Return the response for a path or a method that there is not."""
-    status = error.status_code if isinstance(error, HTTPException) else HTTPStatus.INTERNAL_SERVER_ERROR
-    return refuse(_CODES.get(status, AcpError.INVALID_REQUEST), HTTPStatus(status).phrase, status=status)
+# The client of binding D: messages by POST, the agent's by server-sent events (ACP transport 0.3, section 6).
+
+_SECONDS: Final = httpx2.Timeout(30.0, read=60.0)
+"""The stream says something every 20 seconds, see `KEEPALIVE_SECONDS`."""
+_BUFFERED: Final = 64
+_EVENT_OVERHEAD: Final = 256
+"""Bytes of an event besides its data: the names of its fields, its name and its id."""
+_ATTEMPTS: Final = 5
+_BACKOFF: Final = Backoff(first=0.25)
+
+
+# The rooms of a relay (ACP transport 0.3, section 5): `/acp/TOKEN/…`, and `?token=TOKEN`.
+_ROOM: Final = re.compile(r"(/acp/|[?&]token=)[A-Za-z0-9_-]{6,64}(?=[/?&]|$)")
+
+
+def _hide(record: logging.LogRecord) -> bool:
+    if isinstance(record.args, tuple):
+        record.args = tuple(each if isinstance(each, int) else _ROOM.sub(r"\1***", str(each)) for each in record.args)
+    return True
+
+
+def hide_tokens() -> None:
+    """Keep the tokens of relays out of the log of httpx, which writes the address of each request; once is enough."""
+    logging.getLogger("httpx2").addFilter(_hide)
+
+
+class HttpClient:
+    """Requests to one server, with a bounded answer each."""
+
+    def __init__(
+        self, base: str, *, tls: ssl.SSLContext | None, limit: int, token: str = "", denied: str = TOKEN_REFUSED
+    ) -> None:
+        """Call the server at `base` as the owner of `token`, unless empty; `denied` is the code for 401 and 403."""
+        hide_tokens()
+        headers = {"authorization": f"Bearer {token}"} if token else {}
+        self._client = httpx2.AsyncClient(
+            base_url=base, headers=headers, verify=tls or True, timeout=_SECONDS, trust_env=False
+        )
+        self._limit, self._denied = limit, denied
+
+    async def call(self, method: str, path: str, body: str | None = None) -> tuple[int, dict[str, Any]]:
+        """Return the status and the JSON object of an answer, {} where it is none; ask again where there is none now.
+
+        Raises:
+            ChannelClosed: There is no answer; the code is "invalid_token" where the server does not know us.
+        """
+        failure = ""
+        for attempt in range(_ATTEMPTS):
+            await asyncio.sleep(_BACKOFF.delay(attempt) if attempt else 0)
+            try:
+                status, answer = await self._ask(method, path, body)
+                if status < 500 and status not in (408, 429):
+                    return status, answer
+                failure = f"{status} {answer.get('error', '')!s:.200}"
+            except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+                failure = f"{type(error).__name__} {error}"
+        raise ChannelClosed(f"the server does not answer: {failure}")
+
+    async def _ask(self, method: str, path: str, body: str | None) -> tuple[int, dict[str, Any]]:
+        headers = {} if body is None else {"content-type": "application/json"}
+        async with self._client.stream(method, path, content=body, headers=headers) as response:
+            data = await self._read(response)
+        if response.status_code in (401, 403):
+            raise ChannelClosed(f"the server refuses the token: {response.status_code}", code=self._denied)
+        try:
+            return response.status_code, read_object(data.decode(), limit=4 * self._limit)
+        except (DecodeError, UnicodeDecodeError):
+            return response.status_code, {}
+
+    def stream(self, path: str) -> AbstractAsyncContextManager[httpx2.Response]:
+        """Open an answer of events."""
+        return self._client.stream("GET", path, headers={"accept": "text/event-stream"})
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._client.aclose()
+
+    async def _read(self, response: httpx2.Response) -> bytes:
+        data = bytearray()
+        async for piece in response.aiter_bytes():
+            data += piece
+            if len(data) > 4 * self._limit:
+                raise ChannelClosed(f"expected an answer of at most {4 * self._limit} bytes, found more")
+        return bytes(data)
+
+
+async def open_http(url: str, session: AcpSession, *, token: str = "", tls: ssl.SSLContext | None = None) -> _Channel:
+    """Return a connection to a server.
+
+    Raises:
+        ChannelClosed: There is none.
+    """
+    client = HttpClient(url.rstrip("/"), token=token, tls=tls, limit=session.limits.frame_bytes)
+    try:
+        _, card = await client.call("GET", "/.well-known/acp.json")
+        return _Channel(client, card, session)
+    except BaseException:
+        await client.aclose()
+        raise
+
+
+class _Channel(Channel):
+    """One stream, and requests beside it. What a request has delivered counts as acknowledged."""
+
+    binding = Binding.HTTP_SSE
+
+    def __init__(self, client: HttpClient, card: dict[str, Any], session: AcpSession) -> None:
+        self._client, self._card, self._log_id = client, card, session.connection.log_id
+        self._limit: Final = session.limits.frame_bytes + _EVENT_OVERHEAD
+        self._texts: deque[str] = deque()
+        self._changed = Signal()
+        self._ended: ChannelClosed | DecodeError | None = None
+        self._reading: asyncio.Task[None] | None = None
+
+    async def send(self, text: str) -> None:
+        data = read_object(text)
+        if data["type"] == "acp.agent_card":
+            await self._begin(text)
+            return
+        status, answer = await self._client.call("POST", "/message:send", text)
+        self._delivered(data, status, answer)
+
+    async def _begin(self, card: str) -> None:
+        """Post our card to a server that takes it, which then knows what we have received, and open the stream."""
+        capabilities = self._card.get("capabilities")
+        if isinstance(capabilities, dict) and capabilities.get(RESUME):
+            await self._client.call("POST", "/message:send", card)
+        else:
+            self._put(compact_json({"type": "acp.agent_card", "card": self._card}))
+        self._reading = asyncio.create_task(self._read())
+
+    async def receive(self) -> str:
+        while not self._texts:
+            if self._ended is not None:
+                raise self._ended
+            await self._changed.wait()
+        self._changed.notify()
+        return self._texts.popleft()
+
+    async def aclose(self, code: str = "") -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.gather(self._reading, return_exceptions=True)
+        await self._client.aclose()
+
+    def _delivered(self, data: dict[str, Any], status: int, answer: dict[str, Any]) -> None:
+        """Acknowledge a message in the name of the server, and report one that it refused."""
+        if status >= 400 and data["type"] == "acp.message":
+            refusal = {"type": "error", "code": str(answer.get("error_code", "ERR_INVALID_REQUEST"))}
+            about = {"error": str(answer.get("error", status)), "correlation_id": data.get("message_id")}
+            self._put(compact_json({**refusal, **about}))
+        if data["type"] != ACK and type(data.get("server_seq")) is int:
+            self._put(compact_json({"type": ACK, CURSOR: data["server_seq"], "log": self._log_id}))
+
+    def _put(self, text: str) -> None:
+        self._texts.append(text)
+        self._changed.notify()
+
+    async def _read(self) -> None:
+        try:
+            async with self._client.stream("/stream") as stream:
+                if stream.status_code != 200:
+                    code = TOKEN_REFUSED if stream.status_code in (401, 403) else ""
+                    self._ended = ChannelClosed(f"the server refuses the stream: {stream.status_code}", code=code)
+                    return
+                async for event in httpx2.EventSource(stream, self._limit):
+                    if event.data:
+                        self._put(event.data)
+                    while len(self._texts) > _BUFFERED:
+                        await self._changed.wait()
+            self._ended = ChannelClosed("the stream has ended")
+        except httpx2.SSEError as error:
+            self._ended = DecodeError(str(error), code=AcpError.TOO_LARGE, text="", position=0)
+        except (httpx2.HTTPError, httpx2.StreamError) as error:
+            self._ended = ChannelClosed(f"the stream is broken: {type(error).__name__} {error}")
+        finally:
+            self._changed.notify()

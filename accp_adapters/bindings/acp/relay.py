@@ -8,69 +8,56 @@ are not authenticated: put a proxy with limits for each address before a relay t
 
 from __future__ import annotations
 
-import math
+import asyncio
+import contextlib
 import re
 import secrets
+import ssl
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, Final
+from urllib.parse import quote
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from accp_adapters.bindings.acp.http import answer
-from accp_adapters.bindings.acp.session import Signal
-from accp_adapters.serving.limits import Quota, RateLimit, Shares, TooMany
-from accp_adapters.serving.principals import network_of
+from accp_adapters.backoff import Backoff
+from accp_adapters.bindings.acp.host import AcpAgent, AcpHost, host_of
+from accp_adapters.bindings.acp.http import HttpClient, answer, refusing
+from accp_adapters.bindings.acp.session import REPLACED, Channel, ChannelClosed, Signal
+from accp_adapters.serving.limits import Quota, RateLimit, ServerLimits, Shares, TooMany
+from accp_adapters.serving.principals import (
+    AccessDenied,
+    Authenticate,
+    Principal,
+    loopback_only,
+    network_of,
+    with_bearer_token,
+)
 from accp_adapters.serving.requests import AllowedHosts, RequestRefused, read_body
 from accp_adapters.wire_log import log_frame
 from accp_core.accp.debug import Direction
-from accp_core.acp.envelope import MAX_ACP_BYTES, read_object
+from accp_core.acp import Binding, ErrorMessage, Link, parse_link, serialize_envelope
+from accp_core.acp.connection import CURSOR, RESUME
+from accp_core.acp.envelope import MAX_ACP_BYTES, RELAY_FIELDS, SENT_AT, read_object
 from accp_core.bounded import BoundedDict
-from accp_core.errors import ProtocolError
+from accp_core.errors import DecodeError
 from accp_core.strict_json import compact_json
 
-__all__ = ["DEFAULT_RELAY_LIMITS", "RelayLimits", "relay_app"]
+__all__ = ["Position", "RelayChannel", "open_relay", "relay_app", "serve_relay"]
+
 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{6,64}")
 _MAX_POLL: Final = 200
 """Messages of one answer to a poll."""
 _WAIT_SECONDS: Final = 25.0
 """How long a poll may wait for a message, at most."""
-_BODY_SECONDS: Final = 10.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelayLimits:
-    """The limits of one relay."""
-
-    rooms: int = 500
-    """Rooms at the same time, half of them of one address; for another one, whoever has most loses its oldest."""
-    messages: int = 200
-    """Messages that a room keeps."""
-    total_bytes: int = 128 << 20
-    """Bytes of the messages of all rooms, and as many of all bodies; an address may use half of each."""
-    ttl_seconds: float = 60.0
-    """Seconds after which a message is deleted, and a room that was not used."""
-    rate: float = 200.0
-    """Requests of one address that change a room, for each second, after a burst of twice as many; a tenth of it for
-    unknown tokens."""
-
-
-DEFAULT_RELAY_LIMITS: Final = RelayLimits()
-
-
-class _Refused(Exception):
-    """A request that a relay refuses."""
-
-    def __init__(self, error: str, status: int) -> None:
-        super().__init__(error)
-        self.status = status
 
 
 @dataclass(slots=True, kw_only=True)
@@ -82,8 +69,8 @@ class _Room:
     """The address that has made it."""
     used: float
     """When it was used last."""
-    messages: deque[tuple[int, bytes]] = field(default_factory=deque)
-    """The milliseconds and the text of each message that is kept; the last one has the number `last`."""
+    messages: deque[tuple[int, str, bytes]] = field(default_factory=deque)
+    """The milliseconds, the id and the text of each message that is kept; the last one has the number `last`."""
     known: BoundedDict[str, int]
     """Id to number."""
     changed: Signal = field(default_factory=Signal)
@@ -95,130 +82,128 @@ class _Room:
         self.last += 1
         milliseconds = int(now * 1000)
         text = compact_json({**entry, "id": entry_id, "seq": self.last, "ts": milliseconds}).encode()
-        self.messages.append((milliseconds, text))
+        self.messages.append((milliseconds, entry_id, text))
         self.known.put(entry_id, self.last)
         self.size += len(text)
         self.changed.notify()
 
     def drop_oldest(self) -> None:
         """Forget the oldest message."""
-        self.size -= len(self.messages.popleft()[1])
+        self.size -= len(self.messages.popleft()[2])
 
-    def after(self, after_id: str | None, since: float | None, limit: int) -> list[bytes]:
-        """Return the texts after a message, or from a time on: at most `limit`, and of at most a megabyte.
+    def after(self, after_id: str | None, since: float | None, limit: int) -> list[tuple[int, str, bytes]]:
+        """Return the messages after one, or from a time on: at most `limit`, and of at most a megabyte.
 
         An id that is not known any more counts as none: everything that is kept is returned.
         """
         number = self.known.get(after_id or "", 0)
-        first = max(0, number - (self.last - len(self.messages)))
-        found = list(self.messages)[first:]
+        found = list(self.messages)[max(0, number - (self.last - len(self.messages))) :]
         if since is not None and after_id is None:
             found = [each for each in found if each[0] > since]
-        sizes = accumulate(len(text) for _, text in found[:limit])
-        return [text for _, text in found[: max(1, sum(size <= MAX_ACP_BYTES for size in sizes))]]
+        sizes = accumulate(len(text) for *_, text in found[:limit])
+        return found[: max(1, sum(size <= MAX_ACP_BYTES for size in sizes))]
 
 
-def relay_app(*, limits: RelayLimits = DEFAULT_RELAY_LIMITS, hosts: Iterable[str] = ()) -> Starlette:
+def relay_app(*, limits: ServerLimits | None = None, ttl_seconds: float = 60.0, hosts: Iterable[str] = ()) -> Starlette:
     """Return the application of a relay.
 
     Args:
-        limits: What its users may use.
+        limits: What its users may use; None: the defaults. `places` is the rooms, half of them of one address, `window`
+            the messages of a room, and `rate` the requests of one address that change a room.
+        ttl_seconds: Until a message is deleted, and a room that was not used.
         hosts: Names of this server beside the loopback names, which `Host` and `Origin` may have.
     """
-    relay = _Relay(limits, AllowedHosts.of(hosts))
+    relay = _Relay(limits or ServerLimits(), ttl_seconds, AllowedHosts.of(hosts))
     return Starlette(
         routes=[
-            Route("/acp/new", relay.guarded(relay.new), methods=["POST"]),
-            Route("/acp/{token}/{action}", relay.guarded(relay.act), methods=["GET", "POST"]),
-        ]
+            Route("/acp/new", relay.new, methods=["POST"]),
+            Route("/acp/{token}/{action}", relay.act, methods=["GET", "POST"]),
+        ],
+        exception_handlers=refusing(_refused),
     )
 
 
+async def _refused(_: Request, error: Exception) -> Response:
+    """Return the response that refuses a request, as a relay writes it."""
+    match error:
+        case HTTPException():
+            return answer({"error": error.detail}, error.status_code)
+        case TooMany():
+            return answer({"error": "out_of_memory", "message": error.reason}, 503)
+    status = error.status if isinstance(error, RequestRefused) else 400
+    return answer({"error": "invalid_request", "message": str(error)[:300]}, status)
+
+
 class _Relay:
-    def __init__(self, limits: RelayLimits, allowed: AllowedHosts) -> None:
-        self._limits = limits
+    def __init__(self, limits: ServerLimits, ttl_seconds: float, allowed: AllowedHosts) -> None:
+        self._limits, self._ttl_seconds = limits, ttl_seconds
         self._allowed = allowed
-        self._bodies = Quota(limits.total_bytes, limits.total_bytes // 2, "bytes of bodies")
-        self._rate = RateLimit(limits.rate, 2 * limits.rate)
-        self._unknown = RateLimit(limits.rate / 10, limits.rate / 5)
+        self._bodies = Quota(limits.buffered_bytes, limits.buffered_bytes // 2, "bytes of bodies")
+        self._rate = RateLimit(limits.rate, limits.burst)
+        self._unknown = RateLimit(limits.rate / 10, limits.burst / 10)
         self._rooms: dict[str, _Room] = {}
-        self._owned = Shares(limits.rooms, limits.rooms - limits.rooms // 2)
+        self._owned = Shares(limits.places, limits.places - limits.places // 2)
 
-    def guarded(self, endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-        """Return `endpoint`, for allowed hosts and origins only, and with every refusal as a relay writes it."""
-
-        async def wrapped(request: Request) -> Response:
-            try:
-                self._allowed.check(request.scope["headers"])
-                return await endpoint(request)
-            except _Refused as refused:
-                return answer({"error": str(refused)}, refused.status)
-            except RequestRefused as refused:
-                return answer({"error": "invalid_request", "message": str(refused)}, refused.status)
-            except TooMany as error:
-                return answer({"error": "out_of_memory", "message": error.reason}, 503)
-            except (ProtocolError, ValueError) as error:
-                return answer({"error": "invalid_request", "message": str(error)[:300]}, 400)
-
-        return wrapped
+    def _owner(self, request: Request) -> str:
+        """Return the address that asks; raises for another host or origin."""
+        self._allowed.check(request.scope["headers"])
+        return network_of(request.scope)
 
     async def new(self, request: Request) -> Response:
         """Make a room; one that is there already stays."""
+        owner = self._owner(request)
         self._expire()
         token = request.query_params.get("token", "")
         existed = token in self._rooms
         if not existed:
             token = token if _TOKEN.fullmatch(token) else f"tok_{secrets.token_hex(8)}"
-            self._make(token, network_of(request.scope))
+            self._count(self._rate, owner)
+            for gone in self._owned.admit(owner, token):
+                del self._rooms[gone]
+            known: BoundedDict[str, int] = BoundedDict(self._limits.window)
+            session_id = f"tok_{secrets.token_hex(8)}"
+            self._rooms[token] = _Room(session_id=session_id, owner=owner, used=time.time(), known=known)
         self._rooms[token].used = time.time()
         scheme = "acp+wss" if request.url.scheme == "https" else "acp+ws"
         return answer({"token": token, "link": f"{scheme}://{request.url.netloc}/acp/{token}", "existed": existed})
 
-    def _make(self, token: str, owner: str) -> None:
-        self._count(self._rate, owner)
-        for gone in self._owned.admit(owner, token):
-            del self._rooms[gone]
-        known: BoundedDict[str, int] = BoundedDict(self._limits.messages)
-        session_id = f"tok_{secrets.token_hex(8)}"
-        self._rooms[token] = _Room(session_id=session_id, owner=owner, used=time.time(), known=known)
-
     def _count(self, rate: RateLimit, owner: str) -> None:
         if rate.take(owner):
-            raise _Refused("rate_limited", 429)
+            raise HTTPException(429, "rate_limited")
 
     async def act(self, request: Request) -> Response:
         """Do what a path says in its room."""
-        owner = network_of(request.scope)
+        owner = self._owner(request)
         room = self._room(request.path_params["token"], owner)
         match request.method, request.path_params["action"]:
             case "POST", "join":
-                body = await self._body(request)
+                body = await self._body(request, owner)
                 name = str(body.get("name") or "agent")[:64]
                 # The reference's guest sends its card alone.
                 entry = {"type": "acp.agent_joined", "from": name, "name": name, "card": body.get("card", body)}
                 self._add(room, entry, owner)
                 return answer({"ok": True, "session_id": room.session_id, "seq": room.last, "agent_name": name})
             case "POST", "send":
-                entry_id, is_new = self._add(room, await self._body(request), owner)
+                entry_id, is_new = self._add(room, await self._body(request, owner), owner)
                 return answer({"ok": True, "id": entry_id, **({"seq": room.last} if is_new else {"deduped": True})})
             case "GET", "poll":
                 return await self._poll(request, room)
-        raise _Refused("unknown_action", 400)
+        raise HTTPException(400, "unknown_action")
 
     def _room(self, token: str, owner: str) -> _Room:
         self._expire()
         room = self._rooms.get(token)
         if room is None:  # who tries one token after the other gets no more answers
             self._count(self._unknown, owner)
-            raise _Refused("invalid_token", 403)
+            raise HTTPException(403, "invalid_token")
         self._owned.admit(room.owner, token)
         room.used = time.time()
-        while room.messages and room.messages[0][0] < (room.used - self._limits.ttl_seconds) * 1000:
+        while room.messages and room.messages[0][0] < (room.used - self._ttl_seconds) * 1000:
             room.drop_oldest()
         return room
 
     def _expire(self) -> None:
-        oldest = time.time() - self._limits.ttl_seconds
+        oldest = time.time() - self._ttl_seconds
         for token in [token for token, room in self._rooms.items() if room.used < oldest]:
             self._owned.remove(self._rooms.pop(token).owner, token)
 
@@ -229,44 +214,292 @@ class _Relay:
         if room.known.get(entry_id) is not None:
             return entry_id, False
         self._count(self._rate, owner)
-        most, sizes = self._limits.total_bytes, [(each.size, each.owner) for each in self._rooms.values()]
+        most, sizes = self._limits.buffered_bytes, [(each.size, each.owner) for each in self._rooms.values()]
         theirs = sum(size for size, each in sizes if each == room.owner)
         if theirs > most // 2 or sum(size for size, _ in sizes) > most:
-            raise _Refused("out_of_memory", 503)
+            raise HTTPException(503, "out_of_memory")
         room.append(entry, entry_id, time.time())
-        share = self._limits.total_bytes // 16
-        while len(room.messages) > self._limits.messages or (room.size > share and len(room.messages) > 1):
+        share = self._limits.buffered_bytes // 16
+        while len(room.messages) > self._limits.window or (room.size > share and len(room.messages) > 1):
             room.drop_oldest()
         return entry_id, True
 
-    async def _body(self, request: Request) -> dict[str, Any]:
-        owner = network_of(request.scope)
-        text = (await read_body(request, self._bodies, owner, limit=2 * MAX_ACP_BYTES, seconds=_BODY_SECONDS)).decode()
+    async def _body(self, request: Request, owner: str) -> dict[str, Any]:
+        text = (
+            await read_body(request, self._bodies, owner, limit=2 * MAX_ACP_BYTES, seconds=self._limits.body_time)
+        ).decode()
         log_frame(Direction.RECEIVED, "relay", text)
         return read_object(text, limit=2 * MAX_ACP_BYTES)
 
     async def _poll(self, request: Request, room: _Room) -> Response:
         query = request.query_params
         limit = min(_MAX_POLL, max(1, int(query.get("limit", "50")[:6])))
-        asked = query.get("after_id"), _finite(query.get("since")), limit
-        wait = min(_WAIT_SECONDS, _finite(query.get("wait")) or 0.0)
-        texts = room.after(*asked)
-        if not texts and wait > 0:
+        asked = query.get("after_id"), _number(query.get("since")), limit
+        wait = min(_WAIT_SECONDS, _number(query.get("wait")) or 0.0)
+        found = room.after(*asked)
+        if not found and wait > 0:
             await room.changed.wait(wait)
-            texts = room.after(*asked)
-        last = str(read_object(texts[-1].decode(), limit=4 * MAX_ACP_BYTES)["id"]) if texts else asked[0]
-        about = {"count": len(texts), "last_id": last, "server_seq": room.last}
-        head = compact_json(about)[1:]
-        return Response(b'{"messages":[%b],%b' % (b",".join(texts), head.encode()), media_type="application/json")
+            found = room.after(*asked)
+        about = {"count": len(found), "last_id": found[-1][1] if found else asked[0], "server_seq": room.last}
+        body = b'{"messages":[%b],%b' % (b",".join(text for *_, text in found), compact_json(about)[1:].encode())
+        return Response(body, media_type="application/json")
 
 
-def _finite(text: str | None) -> float | None:
-    """Return a number of a query, None where there is none; the guest of the reference writes a time as "0.0".
+def _number(text: str | None) -> float | None:
+    """Return a number of a query, None where there is none; the guest of the reference writes a time as "0.0"."""
+    return float(text[:40]) if text else None
+
+
+# Binding C for both agents: post to a room of a relay and poll it (ACP transport 0.3, section 5).
+
+_WINDOW: Final = 80
+"""Messages under way in one direction: two directions and their acknowledgements fit in the 200 that relays keep."""
+_POLL_SECONDS: Final = 20.0
+_FOREIGN_POLL_SECONDS: Final = 1.0
+"""Between polls of a relay that does not wait: "1-3s" (section 5.3)."""
+_CLOSING_SECONDS: Final = 2.0
+_CARD: Final = "acp.agent_card"
+_JOINED: Final = "acp.agent_joined"
+_BEGUN: Final = "acp.agent_begun"
+"""Our type of what a host says when it starts: whoever is in the room joins again."""
+_OURS: Final = re.compile(r"acp-[0-9a-f]{16}-[0-9]+")
+"""The ids of what peers of this library post, who begin a connection by a card."""
+_ATTEMPTS: Final = 5
+_BACKOFF: Final = Backoff(first=0.1)
+
+
+class Position:
+    """Where an agent is in a room, over one connection after the other."""
+
+    def __init__(self) -> None:
+        """Start with nothing read."""
+        self.after: str | None = None
+        """The id of the last message that was read; None: none."""
+        self.own: Final = f"acp-{secrets.token_hex(8)}"
+        """How the ids of our own messages begin."""
+        self.posted = 0
+        """How many there are."""
+
+
+async def open_relay(
+    link: Link, *, name: str, position: Position, is_host: bool = False, tls: ssl.SSLContext | None = None, limit: int
+) -> RelayChannel:
+    """Return a connection to the room of a link, which is made if there is none.
+
+    Args:
+        link: The link on the relay.
+        name: The name of our agent.
+        position: Where to read on; it moves with what is read.
+        is_host: Whether the room is ours; a guest joins it.
+        tls: How to verify the relay; None: as the system does.
+        limit: Bytes of a message.
 
     Raises:
-        ValueError: It is none.
+        ChannelClosed: The relay does not answer, or refuses.
     """
-    number = float(text[:40]) if text else None
-    if number is not None and not math.isfinite(number):
-        raise ValueError(f"expected a number, found {text!r:.50}")
-    return number
+    host, _, _ = link.url.rpartition("/acp/")
+    client = HttpClient(link.url, tls=tls, limit=limit, denied="")
+    try:
+        status, answer = await client.call("POST", f"{host}/acp/new?token={link.token}")
+        if status != 200 or answer.get("token") != link.token:
+            raise ChannelClosed(f"the relay refuses the session: {status} {answer.get('error', '')!s:.100}")
+    except BaseException:
+        await client.aclose()
+        raise
+    return RelayChannel(client, name=name, position=position, is_host=is_host)
+
+
+async def serve_relay(
+    agent: AcpAgent | AcpHost,
+    link: str,
+    *,
+    tls: ssl.SSLContext | None = None,
+    authenticate: Authenticate = loopback_only,
+    limits: ServerLimits | None = None,
+) -> None:
+    """Serve an agent to the guest who comes to its room of a relay, until cancelled.
+
+    A guest who falls back from a WebSocket of the same host keeps its session, where the token is the same.
+
+    Args:
+        agent: The agent, or a host that other bindings share.
+        link: "acp+wss://host/acp/token".
+        tls: How to verify the relay; None: as the system does.
+        authenticate: Says of whom the token is; one that it does not know stands for itself.
+        limits: What the guest may use; None: the defaults.
+    """
+    host, place = host_of(agent, authenticate, limits), parse_link(link)
+    host.announce(Binding.HTTP_RELAY)
+    principal, position, limit = await _principal_of(host, place.token), Position(), host.limits.frame_bytes
+    while True:
+        with contextlib.suppress(ChannelClosed, OSError, DecodeError):
+            channel = await open_relay(
+                place, name=host.card.name, position=position, is_host=True, tls=tls, limit=limit
+            )
+            try:
+                first = await channel.receive()
+            except BaseException:
+                await channel.aclose()
+                raise
+            await host.serve(channel, principal, first)
+        await asyncio.sleep(_BACKOFF.delay(1))
+
+
+async def _principal_of(host: AcpHost, token: str) -> Principal:
+    scope: dict[str, Any] = {"type": "acp.relay", "headers": [], "client": None}
+    try:
+        return await host.authenticate(with_bearer_token(scope, token))
+    except AccessDenied:
+        return Principal("relay")
+
+
+class RelayChannel(Channel):
+    """One connection of ours to a room."""
+
+    binding = Binding.HTTP_RELAY
+    window = _WINDOW
+
+    def __init__(self, client: HttpClient, *, name: str, position: Position, is_host: bool) -> None:
+        """Talk in the room of `client` as the agent `name`, and read on at `position`."""
+        self._client, self._name, self._position = client, name, position
+        self._is_host = is_host
+        self._joined = asyncio.Event()
+        self._begins = 0
+        """The number of our greeting: what came before it does not count."""
+        self._met = asyncio.Event()
+        self._card = ""
+        self._peer_log: object = None
+        """The log that the peer's card named."""
+        self._last_number: int | None = None
+        self._texts: deque[str] = deque()
+        self._ended: ChannelClosed | None = None
+
+    async def send(self, text: str) -> None:
+        """Post a text, or join by our card; a guest's other texts wait until somebody has answered that."""
+        data = read_object(text)
+        if data["type"] == _CARD and not self._is_host:
+            said = {name: data[name] for name in (CURSOR, RESUME) if name in data}
+            self._card = compact_json({"name": self._name, "card": {**data["card"], **said}})
+            await self._join()
+            return
+        await self._met.wait()
+        await self._post(data)
+
+    async def receive(self) -> str:
+        """Return the next text for us."""
+        if self._is_host and self._position.after is None:
+            await self._begin()
+        elif not self._is_host:
+            await self._joined.wait()
+        while not self._texts:
+            if self._ended is not None:
+                raise self._ended
+            try:
+                for entry in await self._poll():
+                    self._take(entry)
+                    self._position.after = str(entry.get("id"))
+            except ChannelClosed as closed:
+                self._ended = closed  # after the texts that came before
+        return self._texts.popleft()
+
+    async def keep_alive(self) -> None:
+        """Join again until somebody answers, as relays delete old messages; polling keeps the room."""
+        if self._card and not self._met.is_set():
+            await self._join()
+
+    async def aclose(self, code: str = "") -> None:
+        """Leave the room; the peer is told of an error."""
+        with contextlib.suppress(ChannelClosed, TimeoutError):
+            async with asyncio.timeout(_CLOSING_SECONDS):
+                if code and code != REPLACED:
+                    await self._post(read_object(serialize_envelope(ErrorMessage(code=code))))
+        await self._client.aclose()
+
+    # "Guest (Binding A failed): POST /acp/<token>/join → join relay session" (section 5.3)
+    async def _join(self) -> None:
+        status, answer = await self._client.call("POST", "/join", self._card)
+        if status != 200:
+            raise ChannelClosed(f"the relay refuses us: {status} {answer.get('error', '')!s:.100}")
+        number = answer.get("seq")
+        self._begins = number if type(number) is int else 0
+        self._joined.set()
+
+    async def _begin(self) -> None:
+        """Begin in a room in which an earlier run of ours may have been: nothing that was said to it counts."""
+        await self._post({"type": _BEGUN})
+        self._position.after = self._last_id()
+
+    async def _post(self, data: Mapping[str, Any]) -> None:
+        self._position.posted += 1
+        relayed = {"from": self._name, **data, "id": self._last_id()}
+        if "ts" in data:
+            relayed[SENT_AT] = data["ts"]
+        status, _ = await self._client.call("POST", "/send", compact_json(relayed))
+        if status != 200:
+            raise ChannelClosed(f"the relay refuses a message: {status}")
+
+    def _last_id(self) -> str:
+        return f"{self._position.own}-{self._position.posted}"
+
+    async def _poll(self) -> list[Mapping[str, Any]]:
+        began = asyncio.get_running_loop().time()
+        after = f"&after_id={quote(self._position.after)}" if self._position.after else ""
+        status, answer = await self._client.call("GET", f"/poll?limit=200&wait={_POLL_SECONDS:g}{after}")
+        entries = answer.get("messages")
+        if status != 200 or not isinstance(entries, list):
+            raise ChannelClosed(f"the relay refuses a poll: {status}")
+        if not entries and asyncio.get_running_loop().time() - began < _FOREIGN_POLL_SECONDS:
+            await asyncio.sleep(_FOREIGN_POLL_SECONDS)
+        return [entry for entry in entries if isinstance(entry, Mapping)]
+
+    def _take(self, entry: Mapping[str, Any]) -> None:
+        """Keep the text of an entry, if it is for us.
+
+        Raises:
+            ChannelClosed: The connection is over; the next one begins with a greeting of the guest.
+        """
+        self._check_number(entry)
+        kind, number, entry_id = entry.get("type"), entry.get("seq"), str(entry.get("id"))
+        if entry_id.startswith(self._position.own) or (kind == _JOINED and not self._is_host):
+            return
+        if _OURS.fullmatch(entry_id) and (type(number) is not int or number <= self._begins):
+            return
+        if kind == _BEGUN or (kind == _JOINED and self._met.is_set()):
+            raise ChannelClosed("the peer has begun another connection")
+        if _OURS.fullmatch(entry_id) and not (self._met.is_set() or kind in (_CARD, "error")):
+            return  # what the peer posted before it read our greeting
+        if kind == _CARD:
+            self._check_log(entry)
+        if (text := _text_of(entry)) is not None:
+            self._met.set()
+            self._texts.append(text)
+
+    def _check_log(self, card: Mapping[str, Any]) -> None:
+        """Notice that the peer has started again."""
+        resume = card.get(RESUME)
+        log = resume.get("log") if isinstance(resume, Mapping) else None
+        if self._met.is_set() and log != self._peer_log:
+            raise ChannelClosed("the peer has begun anew")
+        self._peer_log = log
+
+    def _check_number(self, entry: Mapping[str, Any]) -> None:
+        """Notice what the relay has dropped: its numbers have no gaps."""
+        number, last = entry.get("seq"), self._last_number
+        if type(number) is int:
+            if last is not None and number != last + 1:
+                raise ChannelClosed("the relay has dropped messages")
+            self._last_number = number
+
+
+def _text_of(entry: Mapping[str, Any]) -> str | None:
+    """Return the envelope in an entry: without what the relay has added, or the card of who has joined."""
+    if entry.get("type") == _JOINED:
+        card = entry.get("card")
+        if not isinstance(card, Mapping):
+            return None
+        said = {name: card[name] for name in (CURSOR, RESUME) if name in card}
+        return compact_json({"type": _CARD, "card": card, **said})
+    own = {name: value for name, value in entry.items() if name not in RELAY_FIELDS}
+    if SENT_AT in entry or "ts" in entry:
+        own["ts"] = entry.get(SENT_AT, entry.get("ts"))
+    return compact_json(own)

@@ -13,11 +13,12 @@ import contextlib
 import logging
 import secrets
 import time
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final, NoReturn, Protocol, TypeAlias, TypeVar
+from typing import Final, NoReturn, TypeAlias, TypeVar
 
 from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.serving.limits import Quota, RateLimit, ServerLimits, TooMany, weight_of
@@ -90,14 +91,15 @@ class EndOfInput(ChannelClosed):
     """The peer writes nothing more, but may still read."""
 
 
-class Channel(Protocol):
+class Channel(ABC):
     """One connection with a peer. Texts are envelopes of ACP, whole and in order."""
 
     binding: Binding
     """The binding that it is of."""
-    window: int | None
+    window: int | None = None
     """Messages that may be under way without acknowledgement; None: as many as the session allows."""
 
+    @abstractmethod
     async def send(self, text: str) -> None:
         """Write a text.
 
@@ -105,6 +107,7 @@ class Channel(Protocol):
             ChannelClosed: The connection is over; the text may have arrived or not.
         """
 
+    @abstractmethod
     async def receive(self) -> str:
         """Return the next text of the peer.
 
@@ -113,9 +116,10 @@ class Channel(Protocol):
             DecodeError: The peer broke the framing, so that the connection cannot go on.
         """
 
-    async def keep_alive(self) -> None:
-        """Show the peer that we are there, where the binding does not do that by itself; raises as `send`."""
+    async def keep_alive(self) -> None:  # noqa: B027  # most bindings do that by themselves
+        """Show the peer that we are there; raises as `send`."""
 
+    @abstractmethod
     async def aclose(self, code: str = "") -> None:
         """Close the connection; `code` is an error code for the peer, where the binding can say it. Never raises."""
 
@@ -300,9 +304,13 @@ class AcpSession:
         self.heard = time.monotonic()
         OWNER.set(self.principal.name)
         weight, envelope = await off_loop(len(text), self._parse, text)
-        while not self._has_memory(weight):
-            if not wait:
-                return Refused(code=AcpError.NOT_CONNECTED, reason="expected fewer messages at once")
+        while True:
+            try:
+                self._memory.take(self.principal.name, weight)
+                break
+            except TooMany as error:
+                if not wait:
+                    return Refused(code=AcpError.NOT_CONNECTED, reason=error.reason)
             await self.changed.wait(_RETRY_SECONDS)
         event = self._misdirected(envelope) or self.connection.take(envelope)
         if isinstance(event, AcpMessageReceived):
@@ -316,13 +324,6 @@ class AcpSession:
         while wait and self.is_full and not self._ended:
             await self.changed.wait()
         return event
-
-    def _has_memory(self, weight: int) -> bool:
-        try:
-            self._memory.take(self.principal.name, weight)
-        except TooMany:
-            return False
-        return True
 
     def _parse(self, text: str) -> tuple[int, AcpEnvelope | Refused]:
         weight = weight_of(text)

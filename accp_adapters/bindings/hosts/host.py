@@ -30,14 +30,11 @@ from accp_adapters.bindings.hosts.slot import (
     Slot,
     answers_of,
     check_session_id,
-    connection_name,
     digest_of,
     failure_of,
     foreign_session,
-    is_named,
+    name_of,
     owner_of,
-    sender_name,
-    session_name,
     whole_answer,
 )
 from accp_adapters.serving.limits import Shares, TooMany
@@ -50,7 +47,6 @@ from accp_core.accp.codec import Codec
 from accp_core.accp.frame import Envelope, Message
 from accp_core.accp.parser import frame_envelope
 from accp_core.accp.profiles import error_message
-from accp_core.accp.session.delivery import SequenceScope
 from accp_core.accp.session.events import Event, RefsNeeded, SessionOptions, whole_seconds
 from accp_core.accp.session.parts import Peer
 from accp_core.accp.session.session import Session
@@ -94,7 +90,6 @@ class SessionHost:
         store: SessionStore | None = None,
         codec: Codec | None = None,
         options: SessionOptions = HOST_SESSION,
-        sequence: SequenceScope | str = SequenceScope.RECOGNIZED,
         limits: HostLimits | None = None,
         clock: Callable[[], float] | None = None,
     ) -> None:
@@ -120,10 +115,7 @@ class SessionHost:
         self._texts: Final[ColdStore] = store or embedded_store()
         self._codec: Final = codec or Codec(counter=o200k_base())
         self._clock: Final = clock or SteadyClock()
-        scope = SequenceScope(sequence)
-        self._kind: Final = SessionKind(
-            agent=agent_id, codec=self._codec, options=options, sequence=scope, limits=self.limits
-        )
+        self._kind: Final = SessionKind(agent=agent_id, codec=self._codec, options=options, limits=self.limits)
         self._handlers: Final = asyncio.Semaphore(self.limits.handlers)
         self._slots: Final[dict[str, Slot]] = {}
         self._sessions: Final = Shares(self.limits.sessions, self.limits.sessions_each)
@@ -182,7 +174,9 @@ class SessionHost:
             ProtocolError: as `frames`.
         """
         sender, envelope = await off_loop(len(text), self.head, principal, text)
-        slot, mid = await self._slot_of(principal, sender, envelope.session_id, len(text)), envelope.msg_id or ""
+        # Frames without a session id have a session of their principal and sender.
+        name, mid = name_of(principal, envelope.session_id, sender), envelope.msg_id or ""
+        slot = await self._slot(name, envelope.session_id or sender, len(text))
         entry = await self._receive(slot, principal, mid, text, is_literal=not resumes)
         async for frame in self._follow(slot, mid, entry):
             yield frame
@@ -327,8 +321,7 @@ class SessionHost:
         """
         check_session_id(session_id or "")
         own_name = secrets.token_hex(6)
-        name = connection_name(principal, own_name) if session_id is None else session_name(principal, session_id)
-        slot = await self._slot(name, session_id or own_name)
+        slot = await self._slot(name_of(principal, session_id, f"/{own_name}"), session_id or own_name)
         connection = Connection(number, partial(self._take, principal, slot, not resumes))
         await self._step(slot, partial(self._connect, slot, connection), is_literal=not resumes, attempts=_ATTEMPTS)
         watch = asyncio.ensure_future(self._watch(slot))
@@ -419,9 +412,12 @@ class SessionHost:
     async def _answer(self, slot: Slot, mid: str, request: Request) -> None:
         """Record the answers of a handler; those that an earlier run has recorded must come again."""
         number = 0
-        async for message in _without_exit(answers_of(self._handler, request)):
-            await self._record(slot, mid, message, number)
-            number += 1
+        try:
+            async for message in answers_of(self._handler, request):
+                await self._record(slot, mid, message, number)
+                number += 1
+        except SystemExit as error:  # it would end the event loop
+            raise RuntimeError(f"expected an answer, found {error!r:.100}") from error
         entry = slot.received.get(mid)
         if entry is not None and entry.request is not None:
             raise ProtocolError("the handler ended without an answer", code=ErrorCode.INTERNAL_ERROR)
@@ -604,12 +600,6 @@ class SessionHost:
 
     # Slots.
 
-    async def _slot_of(self, principal: Principal, sender: str, session_id: str | None, size: int) -> Slot:
-        """Return the slot of a frame's session; frames without a session id have one of their principal and sender."""
-        if session_id is not None:
-            return await self._slot(session_name(principal, session_id), session_id, size)
-        return await self._slot(sender_name(principal, sender), sender, size)
-
     async def _slot(self, name: str, session_id: str, size: int = 0) -> Slot:
         """Return the slot of a session, by what it and a frame of `size` take; other sessions give way where needed.
 
@@ -622,7 +612,7 @@ class SessionHost:
         characters = _LEAST + size + (slot.characters if slot else 0)
         self._weigh(name, characters)
         if name not in self._slots:
-            self._slots[name] = Slot(name, session_id, self._kind, is_named=is_named(name))
+            self._slots[name] = Slot(name, session_id, self._kind)
         return self._slots[name]
 
     def _weigh(self, name: str, characters: int) -> None:
@@ -653,15 +643,6 @@ def _content(message: Message) -> str:
     """Return what two messages must have in common to be the same answer."""
     payload = {"is_final": False, **message.payload}
     return digest_of(compact_json([message.intent, message.operation, payload], sort_keys=True, default=str))
-
-
-async def _without_exit(answers: AsyncIterator[Message]) -> AsyncIterator[Message]:
-    """Yield the answers of a handler; one that wants to end the process only ends itself."""
-    try:
-        async for answer in answers:
-            yield answer
-    except SystemExit as error:
-        raise RuntimeError(f"expected an answer, found {error!r:.100}") from error
 
 
 def _finished(slot: Slot, mid: str, task: asyncio.Task[None]) -> None:

@@ -39,8 +39,8 @@ from accp_core.strict_json import compact_json, read_json
 
 __all__ = [
     "HOST_SESSION", "MAX_SESSION_ID", "Answer", "Connection", "Handler", "HostLimits", "Received", "Request",
-    "SessionKind", "Slot", "answers_of", "check_session_id", "connection_name", "digest_of", "failure_of",
-    "foreign_session", "is_named", "owner_of", "sender_name", "session_name",
+    "SessionKind", "Slot", "answers_of", "check_session_id", "digest_of", "failure_of", "foreign_session", "name_of",
+    "owner_of",
 ]  # fmt: skip
 
 
@@ -98,7 +98,6 @@ class SessionKind:
     agent: str
     codec: Codec
     options: SessionOptions
-    sequence: SequenceScope
     limits: HostLimits
 
 
@@ -183,13 +182,14 @@ class Connection:
 class Slot:
     """Where a worker keeps one session; without one before it was read, and after another worker has taken it over."""
 
-    def __init__(self, name: str, session_id: str, kind: SessionKind, *, is_named: bool) -> None:
+    def __init__(self, name: str, session_id: str, kind: SessionKind) -> None:
         """Start without a session."""
         self.name: Final = name
         """The name of the session in the store, and the namespace of its texts."""
         self.session_id: Final = session_id
         self._kind: Final = kind
         # What a frame does not say is not said in the answer.
+        is_named = name.startswith(f"{_NAMED}/")
         self._options: Final = kind.options if is_named else replace(kind.options, name_session=False)
         self.lock: Final = asyncio.Lock()
         """Held while a step is taken."""
@@ -225,7 +225,7 @@ class Slot:
     @property
     def is_busy(self) -> bool:
         """Whether a step is being taken, a connection is open, or a request waits for its answer."""
-        return self.lock.locked() or self.connection is not None or any(map(_is_open, self.received.values()))
+        return self.lock.locked() or self.connection is not None or any(each.is_open for each in self.received.values())
 
     @property
     def characters(self) -> int:
@@ -264,7 +264,7 @@ class Slot:
     def _options_now(self) -> SessionOptions:
         if not self.is_literal:
             return self._options
-        return replace(self._options, scope=self._kind.sequence, first=None, reorder=0, gap_delay=0)
+        return replace(self._options, scope=SequenceScope.RECOGNIZED, first=None, reorder=0, gap_delay=0)
 
     def note(self, event: Event, text: str, session: Session) -> None:
         """Keep what is to be stored, and what is to be answered later."""
@@ -365,10 +365,6 @@ def whole_answer(data: str, mid: str) -> Received | None:
         if found == mid and not number and request is None:
             return Received(digest, frames)
     return None
-
-
-def _is_open(entry: Received) -> bool:
-    return entry.is_open
 
 
 def _new_id() -> str:
@@ -485,34 +481,16 @@ _NAMED: Final = "s"
 _UNNAMED: Final = "n"
 
 
-def session_name(principal: Principal, session_id: str) -> str:
-    """Return the name of the session that the frames of a principal name."""
-    return f"{_NAMED}/{_owner(principal)}/{session_id}"
-
-
-def sender_name(principal: Principal, sender: str) -> str:
-    """Return the name of the session of frames without a session id: a principal has one for each sender."""
-    return f"{_UNNAMED}/{_owner(principal)}/{sender}"
-
-
-def connection_name(principal: Principal, connection: str) -> str:
-    """Return the name of the session of one connection, whose frames have no session id."""
-    return f"{_UNNAMED}/{_owner(principal)}//{connection}"
-
-
-def is_named(name: str) -> bool:
-    """Return whether the frames of a session name it, so that the answers do."""
-    return name.startswith(f"{_NAMED}/")
+def name_of(principal: Principal, session_id: str | None, otherwise: str) -> str:
+    """Return the name of a session: that which its frames name, or another one that its principal has."""
+    kind, rest = (_UNNAMED, otherwise) if session_id is None else (_NAMED, session_id)
+    # A slash stands behind the name of the principal.
+    return f"{kind}/{quote(principal.name, safe='', errors='surrogatepass')}/{rest}"
 
 
 def owner_of(name: str) -> str:
     """Return whose session a name is of: the principal, as the name writes it."""
     return name.split("/", 2)[1]
-
-
-def _owner(principal: Principal) -> str:
-    """Return the name of a principal without a slash, which stands behind it."""
-    return quote(principal.name, safe="", errors="surrogatepass")
 
 
 def check_session_id(session_id: str) -> None:

@@ -37,7 +37,7 @@ async def test_a_wall_clock_that_is_set_ends_no_request_of_a_client(
     """ACCP 3.7 and 11.2: neither E3001 nor a missed heartbeat."""
     options = SessionOptions(timeout=60, heartbeat=30, name_session=True)
     made = Session("s1", "ann", codec=CODEC, new_id=lambda: "a1", options=options)
-    session = ClientSession(lambda: made, embedded_store(), options)
+    session = ClientSession(lambda: made, embedded_store(), options, CODEC)
     silent = list[str]()
     session.on_silence = lambda: silent.append("silent")
     message = Message(sender="", intent=Intent.REQUEST, operation="add", payload={})

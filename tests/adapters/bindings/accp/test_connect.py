@@ -13,9 +13,8 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from accp_adapters.backoff import Backoff
-from accp_adapters.bindings.accp.answers import ConnectionRefused, RequestFailed, SessionLost
 from accp_adapters.bindings.accp.app import accp_app
-from accp_adapters.bindings.accp.client_session import ClientSession
+from accp_adapters.bindings.accp.client_session import ClientSession, ConnectionRefused, RequestFailed, SessionLost
 from accp_adapters.bindings.accp.connect import ClientOptions, connect
 from accp_adapters.bindings.hosts import Request, SessionHost
 from accp_adapters.serving.principals import BearerTokens, Principal

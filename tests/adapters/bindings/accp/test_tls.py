@@ -10,7 +10,7 @@ import pytest
 import trustme
 
 from accp_adapters.bindings import Principal, SessionHost, accp_app
-from accp_adapters.bindings.accp.answers import ConnectionRefused
+from accp_adapters.bindings.accp.client_session import ConnectionRefused
 from accp_adapters.bindings.accp.connect import connect
 from accp_adapters.serving.principals import AccessDenied, bearer_token
 from accp_core.accp import Intent, Message

@@ -13,7 +13,7 @@ from typing import Any
 import uvicorn
 
 from accp_adapters.bindings.acp.host import AcpHost
-from accp_adapters.bindings.acp.relay_client import serve_relay
+from accp_adapters.bindings.acp.relay import serve_relay
 from accp_adapters.bindings.acp.session import AcpSession
 from accp_core.acp import AcpMessage, AgentCard, Part, TextPart
 from tests.limits import async_wait_until

@@ -8,11 +8,12 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from accp_adapters.bindings.acp.channels import serve_tcp
 from accp_adapters.bindings.acp.connect import acp_connect
 from accp_adapters.bindings.acp.host import AcpHost
 from accp_adapters.bindings.acp.http import acp_app
-from accp_adapters.bindings.acp.lines import serve_tcp
-from accp_adapters.bindings.acp.relay import RelayLimits, relay_app
+from accp_adapters.bindings.acp.relay import relay_app
+from accp_adapters.serving.limits import ServerLimits
 from accp_adapters.serving.principals import BearerTokens, Principal
 from tests.adapters.bindings.acp.agents import Echo, Proxy, cut_while, hosting, serving, text_of
 from tests.limits import LONG, async_wait_until
@@ -39,7 +40,7 @@ async def address_of(binding: str, host: AcpHost, proxy: Proxy) -> AsyncIterator
             async with serving(acp_app(host)) as port, proxy.to(port) as shown:
                 yield f"http://127.0.0.1:{shown}"
         case "C":
-            async with serving(relay_app(limits=RelayLimits(rate=1e6))) as port, proxy.to(port) as shown:
+            async with serving(relay_app(limits=ServerLimits(rate=1e6))) as port, proxy.to(port) as shown:
                 link = f"acp+ws://127.0.0.1:{shown}/acp/{TOKEN}"
                 async with hosting(host, link):
                     yield link

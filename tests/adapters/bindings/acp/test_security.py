@@ -257,9 +257,10 @@ async def test_websockets_and_http_over_tls(authority: trustme.CA, tmp_path: Any
             address = f"{scheme}://127.0.0.1:{port}"
             async with acp_connect(address, tls=client_tls(authority), token=ANN) as session:
                 assert text_of(await session.request(scheme)) == f"echo {scheme}"
-        with pytest.raises(RemoteProtocolError, match="untrusted_certificate"):
-            async with acp_connect(f"wss://127.0.0.1:{port}", tls=client_tls(trustme.CA()), token=ANN):
-                raise AssertionError("trusted")
+        for tls in (client_tls(trustme.CA()), None):
+            with pytest.raises(RemoteProtocolError, match="untrusted_certificate"):
+                async with acp_connect(f"wss://127.0.0.1:{port}", tls=tls, token=ANN):
+                    raise AssertionError("trusted")
 
 
 async def test_no_card_says_a_token(port: int) -> None:

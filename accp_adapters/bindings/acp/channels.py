@@ -1,4 +1,4 @@
-"""Bindings B and E: one JSON object per line, over standard streams or TCP (ACP transport 0.3, sections 4 and 7)."""
+"""Bindings A, B and E: WebSocket, standard streams and TCP (ACP transport 0.3, sections 3, 4 and 7)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import ssl
 import subprocess
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -19,12 +19,17 @@ import anyio
 from anyio.abc import ByteStream, Process, SocketAttribute
 from anyio.streams.stapled import StapledByteStream
 from anyio.streams.tls import TLSStream
+from starlette.websockets import WebSocket, WebSocketDisconnect
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from accp_adapters.bindings.acp.host import AcpAgent, AcpHost, host_of
 from accp_adapters.bindings.acp.session import (
+    DUPLICATE,
     REPLACED,
     TOKEN_REFUSED,
     UNTRUSTED,
+    Channel,
     ChannelClosed,
     EndOfInput,
 )
@@ -46,12 +51,18 @@ from accp_core.acp import (
     parse_envelope,
     serialize_envelope,
 )
+from accp_core.acp.card import ACP_VERSION
+from accp_core.acp.connection import CLOSE_INVALID_TOKEN, TOKEN_HEADER
 from accp_core.acp.envelope import read_object, write_object
 from accp_core.errors import DecodeError, LocalProtocolError
 
-__all__ = ["LineChannel", "open_process", "open_tcp", "serve_stdio", "serve_tcp"]
+__all__ = ["LineChannel", "open_process", "open_tcp", "open_web_socket", "serve_stdio", "serve_tcp", "serve_web_socket"]
+
 
 _LOGGER: Final = logging.getLogger("accp.acp")
+# At its debug level the library writes the request: its path, which may be a token, and its header fields.
+_WEBSOCKET_LOG: Final = logging.getLogger(f"{__name__}.websockets")
+_WEBSOCKET_LOG.setLevel(logging.INFO)
 TOKEN: Final = "token"
 """Our field of the first line, the message with a card: who writes it, where TLS does not say it."""
 CARD_BYTES: Final = 64 << 10
@@ -66,10 +77,8 @@ _UNANSWERED_MILLISECONDS: Final = 30_000
 _BROKEN: Final = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
 
 
-class LineChannel:
+class LineChannel(Channel):
     """One JSON object per line, over any byte stream. Empty lines keep a connection alive."""
-
-    window: int | None = None
 
     def __init__(self, stream: ByteStream, *, binding: Binding, limit: int, token: str = "") -> None:
         """Read lines of at most `limit` bytes from `stream`, and write lines to it.
@@ -240,8 +249,7 @@ async def serve_tcp(
 
     async def connected(stream: ByteStream) -> None:
         try:
-            if secured := await _secured(server, stream, ssl) if ssl else stream:
-                await _serve_one(server, secured)
+            await _serve_one(server, stream, ssl)
         except Exception:
             _LOGGER.exception("a connection over TCP failed")
 
@@ -285,33 +293,33 @@ async def open_tcp(
     return LineChannel(stream, binding=Binding.TCP, limit=limit, token=token)
 
 
-async def _secured(server: AcpHost, stream: ByteStream, tls: ssl.SSLContext) -> ByteStream | None:
-    """Return a connection with TLS, None where it failed, which closes it."""
-    try:
-        with server.stranger():
-            return await TLSStream.wrap(stream, ssl_context=tls, standard_compatible=False)
-    except (OSError, LocalProtocolError, TimeoutError, anyio.BrokenResourceError, anyio.EndOfStream):
-        await anyio.aclose_forcefully(stream)
-        return None
-
-
-async def _serve_one(server: AcpHost, stream: ByteStream) -> None:
-    channel = LineChannel(stream, binding=Binding.TCP, limit=CARD_BYTES)
+async def _serve_one(server: AcpHost, stream: ByteStream, tls: ssl.SSLContext | None) -> None:
+    channel: LineChannel | None = None
+    code = ""
     try:
         _watch(stream)
         with server.stranger():
-            principal, first = await _admit(server, channel, _scope(stream))
+            if tls is not None:
+                stream = await TLSStream.wrap(stream, ssl_context=tls, standard_compatible=False)
+            channel = LineChannel(stream, binding=Binding.TCP, limit=CARD_BYTES)
+            # What `Authenticate` asks of a connection, as ASGI servers say it.
+            client = stream.extra(SocketAttribute.remote_address, None)
+            principal, first = await _admit(server, channel, {"type": "acp.tcp", "headers": [], "client": client})
         channel.reader.limit = server.limits.frame_bytes
         with server.connection(principal):
             await server.serve(channel, principal, first)
     except AccessDenied:
-        await channel.aclose(TOKEN_REFUSED)
+        code = TOKEN_REFUSED
     except TimeoutError:
-        await channel.aclose(AcpError.TIMEOUT)
+        code = AcpError.TIMEOUT
     except (LocalProtocolError, DecodeError, ChannelClosed) as error:
-        await channel.aclose(error.code)
+        code = error.code
+    except (*_BROKEN, anyio.EndOfStream):  # TLS failed
+        pass
     finally:  # the end of the server cancels again and again, whatever else was to close the stream
         with anyio.CancelScope(shield=True):
+            if channel is not None:
+                await channel.aclose(code)
             await anyio.aclose_forcefully(stream)
 
 
@@ -332,11 +340,6 @@ async def _admit(server: AcpHost, channel: LineChannel, scope: dict[str, Any]) -
     return await server.authenticate(with_bearer_token(scope, token)), first
 
 
-def _scope(stream: ByteStream) -> dict[str, Any]:
-    """Return what `Authenticate` asks of a connection, as ASGI servers say it."""
-    return {"type": "acp.tcp", "headers": [], "client": stream.extra(SocketAttribute.remote_address, None)}
-
-
 def _watch(stream: ByteStream) -> None:
     """Have the system notice a peer that is gone without a word."""
     raw = stream.extra(SocketAttribute.raw_socket, None)
@@ -345,3 +348,151 @@ def _watch(stream: ByteStream) -> None:
         raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if hasattr(socket, "TCP_USER_TIMEOUT"):
             raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNANSWERED_MILLISECONDS)
+
+
+# Binding A, WebSocket: one text frame is one message (ACP transport 0.3, section 3).
+
+CLOSE_CODES: Final[Mapping[str, int]] = {
+    **dict.fromkeys(("", REPLACED, DUPLICATE), 1000),
+    TOKEN_REFUSED: CLOSE_INVALID_TOKEN,
+    AcpError.TOO_LARGE: 1009,
+    AcpError.NOT_CONNECTED: 1013,
+}
+"""Error code to the code that a WebSocket is closed with; any other: 1008, a violation of the policy."""
+PING_SECONDS: Final = 20.0
+PING_TIMEOUT_SECONDS: Final = 10.0
+_CLOSE_SECONDS: Final = 2.0
+
+
+async def serve_web_socket(server: AcpHost, socket: WebSocket) -> None:
+    """Admit the guest of a WebSocket and serve it until the connection ends.
+
+    A wrong token is answered by an error frame and close code 4401; what cannot be served now, by 1013.
+    """
+    try:
+        principal = await _guest_of(server, socket)
+        with server.connection(principal):
+            await socket.accept(headers=[(b"x-acp-version", ACP_VERSION.encode())])
+            await server.serve(_ServerChannel(socket), principal)
+    except (AccessDenied, LocalProtocolError) as error:
+        await socket.accept()
+        await _ServerChannel(socket).aclose(TOKEN_REFUSED if isinstance(error, AccessDenied) else error.code)
+
+
+async def open_web_socket(
+    url: str, *, token: str = "", agent: str = "", tls: ssl.SSLContext | None = None, limit: int
+) -> _ClientChannel:
+    """Return a connection to a host.
+
+    Args:
+        url: "ws://…" or "wss://…"; its path may end with the token.
+        token: The token for the header instead; empty: none.
+        agent: Our name, for the header; empty: none.
+        tls: How to verify the host; None: as the system does.
+        limit: Bytes of a message.
+
+    Raises:
+        OSError: There is no connection.
+        ChannelClosed: The host refuses it.
+    """
+    given = {TOKEN_HEADER: token, "x-acp-agent": agent, "x-acp-version": ACP_VERSION}
+    headers = {name: value for name, value in given.items() if value and value.isascii() and value.isprintable()}
+    try:
+        socket = await connect(
+            url,
+            additional_headers=headers,
+            max_size=limit,
+            ping_interval=PING_SECONDS,
+            ping_timeout=PING_TIMEOUT_SECONDS,
+            close_timeout=_CLOSE_SECONDS,
+            compression=None,
+            proxy=None,
+            logger=_WEBSOCKET_LOG,
+            ssl=tls or url.startswith("wss:") or None,
+        )
+    except ssl.SSLCertVerificationError as error:
+        raise ChannelClosed(f"TLS failed: {error}", code=UNTRUSTED) from None
+    except InvalidHandshake as error:
+        raise ChannelClosed(f"the host refuses the WebSocket: {error}") from None
+    return _ClientChannel(socket)
+
+
+# "X-ACP-Token  Guest → Host  Alternative to token-in-URL" (section 3.6)
+async def _guest_of(server: AcpHost, socket: WebSocket) -> Principal:
+    """Return whom a WebSocket is of, by the token in its path or header, or by what the server asks for itself.
+
+    Raises:
+        AccessDenied: No principal is authenticated.
+    """
+    token = socket.headers.get(TOKEN_HEADER) or socket.path_params.get("token", "")
+    scope: Any = with_bearer_token(socket.scope, token) if token else socket.scope
+    return await server.authenticate(scope)
+
+
+class _ServerChannel(Channel):
+    """A WebSocket of an ASGI server, which sends pings by itself."""
+
+    binding = Binding.WS_P2P
+
+    def __init__(self, socket: WebSocket) -> None:
+        self._socket = socket
+
+    async def send(self, text: str) -> None:
+        try:
+            await self._socket.send_text(text)
+        except (WebSocketDisconnect, RuntimeError, OSError) as error:
+            raise ChannelClosed(f"the WebSocket is closed: {type(error).__name__}") from None
+
+    async def receive(self) -> str:
+        try:
+            message = await self._socket.receive()
+        except RuntimeError:
+            raise ChannelClosed("the WebSocket is closed") from None
+        if message["type"] == "websocket.disconnect":
+            raise ChannelClosed(f"the WebSocket was closed with {message.get('code')}")
+        return text_of(message.get("text"))
+
+    async def aclose(self, code: str = "") -> None:
+        with suppress(WebSocketDisconnect, RuntimeError, OSError, TimeoutError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                if code and code != REPLACED:
+                    await self._socket.send_text(serialize_envelope(ErrorMessage(code=code)))
+                await self._socket.close(CLOSE_CODES.get(code, 1008))
+
+
+class _ClientChannel(Channel):
+    """A WebSocket of ours."""
+
+    binding = Binding.WS_P2P
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+
+    async def send(self, text: str) -> None:
+        try:
+            await self._socket.send(text)
+        except ConnectionClosed as closed:
+            raise ChannelClosed(f"the WebSocket is closed: {closed}") from None
+
+    async def receive(self) -> str:
+        try:
+            message = await self._socket.recv()
+        except ConnectionClosed as closed:
+            is_denied = closed.rcvd is not None and closed.rcvd.code == CLOSE_INVALID_TOKEN
+            raise ChannelClosed(f"the WebSocket is closed: {closed}", code=TOKEN_REFUSED if is_denied else "") from None
+        return text_of(message)
+
+    async def aclose(self, code: str = "") -> None:
+        await self._socket.close(CLOSE_CODES.get(code, 1008))
+
+
+def text_of(message: object) -> str:
+    """Return the text of a frame.
+
+    Raises:
+        DecodeError: ERR_INVALID_REQUEST, it is a binary frame.
+    """
+    if not isinstance(message, str):
+        reason = "expected a text frame, found a binary one"
+        raise DecodeError(reason, code=AcpError.INVALID_REQUEST, text="", position=0)
+    return message

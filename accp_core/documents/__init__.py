@@ -11,7 +11,7 @@ or as a grid of lines, alone or between others (`grids`: CSV, Markdown, psql, â€
    where it is not written so), `describe` (what is needed besides the value to write the same characters; None where
    the text cannot be written again, which leaves it tables and queries without a view) and `write`. Both go through the
    value once, with a pen of `writing`. A grid is a `grids.cells.LineForm`.
-2. Add it to `reading.WHOLE_FORMS`, or to those in `grids.finding`, at the place where it is to be tried: the first form
+2. Add it to `reading.WHOLE_FORMS`, or to those in `grids`, at the place where it is to be tried: the first form
    that reads the text has it.
 3. The value of a grid is an array of maps, one for each row, with distinct names in the order of the columns; numbers
    that must keep their spelling are `packing.values.SpelledFloat`.

@@ -14,19 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from accp_core.documents.grids.cells import (
-    Grid,
-    LineForm,
-    Lines,
-    Styles,
-    cells_grid,
-    end_line,
-    has_numbers,
-    names_of,
-    read_widths,
-    spell_cell,
-    spell_name,
-)  # fmt: skip
+from accp_core.documents.grids import cells as grid
 from accp_core.documents.writing import Pen, as_is
 
 __all__ = ["COLUMNS"]
@@ -62,7 +50,7 @@ class _Columns:
     rows: list[list[str]]
 
 
-def _parse(lines: Lines, at: int) -> Grid | None:
+def _parse(lines: grid.Lines, at: int) -> grid.Grid | None:
     if not _is_header(lines[at], lines[at + 1]):
         return None
     header, rule = lines[at], lines[at + 1]
@@ -83,9 +71,9 @@ def _parse(lines: Lines, at: int) -> Grid | None:
         if any(_is_regular(line, words) for line in body[size:]):
             break
         found = _columns(header, body[:size], words, is_ruled=is_ruled)
-        if found is not None and (is_ruled or _HEADER.fullmatch(header) or has_numbers(found.rows)):
+        if found is not None and (is_ruled or _HEADER.fullmatch(header) or grid.has_numbers(found.rows)):
             dashes = ",".join(str(len(word)) for word in rule.split()) if is_ruled else ""
-            return cells_grid(found.header, found.rows, start + size, dashes)
+            return grid.cells_grid(found.header, found.rows, start + size, dashes)
     return None
 
 
@@ -146,29 +134,29 @@ def _side(column: list[str], start: int, end: int) -> str:
     return "r" if all(len(part.rstrip(" ")) == end for part in there) else ""
 
 
-_STYLES: Final[Styles] = {"": str}
+_STYLES: Final[grid.Styles] = {"": str}
 
 
 def _write(pen: Pen, value: Any, how: str) -> None:
     """Write a header, a rule of dashes of the lengths that `how` names, and cells at the places of their columns."""
-    names, places = names_of(value), []
+    names, places = grid.names_of(value), []
     for number in range(len(names)):
-        pen.token(spell_name(names, number, _STYLES), ("head",))
+        pen.token(grid.spell_name(names, number, _STYLES), ("head",))
         places.append((pen.start, pen.column))
-    end_line(pen, is_last=False, width=pen.column)
-    for number, width in enumerate(read_widths(how, len(names)) if how else ()):
+    grid.end_line(pen, is_last=False, width=pen.column)
+    for number, width in enumerate(grid.read_widths(how, len(names)) if how else ()):
         pen.token(as_is("-" * width), ("rule",), default="s1" * (number > 0))
         places[number] = pen.start, pen.column
     if how:
-        end_line(pen, is_last=False, width=pen.column)
+        grid.end_line(pen, is_last=False, width=pen.column)
     width = places[-1][1]
     for line, row in enumerate(value, 1):
         for column, cell in enumerate(row.values()):
             if cell not in (None, ""):
-                pen.token(spell_cell(cell, column, _STYLES), (column, "cell"), base=places[column], default="l+0s")
-        end_line(pen, is_last=line == len(value), width=width)
+                pen.token(grid.spell_cell(cell, column, _STYLES), (column, "cell"), base=places[column], default="l+0s")
+        grid.end_line(pen, is_last=line == len(value), width=width)
 
 
 # Words apart, or a line above a rule.
 _START: Final = r" *+\S[^\n]*?  ++\S|[^\n]++\n *--"
-COLUMNS: Final = LineForm("w", _START, _parse, _write)
+COLUMNS: Final = grid.LineForm("w", _START, _parse, _write)

@@ -14,21 +14,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs m
 from json.encoder import encode_basestring
 from typing import Any, Final
 
-from accp_core.documents.grids.cells import (
-    LOOKED_AT,
-    Grid,
-    LineForm,
-    Lines,
-    Rows,
-    Styles,
-    cells_grid,
-    end_line,
-    has_numbers,
-    is_number,
-    names_of,
-    spell_cell,
-    spell_name,
-)  # fmt: skip
+from accp_core.documents.grids import cells as grid
 from accp_core.documents.writing import Pen, Spelling
 from accp_core.packing.values import read_float, read_int
 
@@ -55,7 +41,7 @@ _NOTHING: Final = frozenset(("", "-", "--", "?", "N/A", "n/a", "NA", "NaN", "nan
 """Words in a column of numbers for none."""
 
 
-def _delimiter(lines: Lines, at: int) -> str:
+def _delimiter(lines: grid.Lines, at: int) -> str:
     if len(lines[at]) > _MAX_LINE:
         return ""
     first, second = lines[at], lines[at + 1]
@@ -66,7 +52,7 @@ def _delimiter(lines: Lines, at: int) -> str:
     return ""
 
 
-def _parse(lines: Lines, at: int) -> Grid | None:
+def _parse(lines: grid.Lines, at: int) -> grid.Grid | None:
     """Return the rows that begin with a line; None: there are none."""
     sign = _delimiter(lines, at)
     if not sign:
@@ -83,10 +69,10 @@ def _parse(lines: Lines, at: int) -> Grid | None:
     if is_prose or not _is_data(header, rows):
         return None
     code = next(code for code, each in _DELIMITERS.items() if each == sign)
-    return cells_grid(header, rows, ends[-1], f"{code}{len(header)}")
+    return grid.cells_grid(header, rows, ends[-1], f"{code}{len(header)}")
 
 
-def _split(lines: Lines, at: int, sign: str) -> tuple[list[list[str]], list[int]]:
+def _split(lines: grid.Lines, at: int, sign: str) -> tuple[list[list[str]], list[int]]:
     """Return the rows from a line on, up to one that has no two cells, with the number of the line behind each."""
     reader = csv.reader(_with_ends(lines, at), delimiter=sign[0], skipinitialspace=len(sign) > 1, strict=True)
     rows, ends = [], []
@@ -103,10 +89,10 @@ def _split(lines: Lines, at: int, sign: str) -> tuple[list[list[str]], list[int]
 
 def _rows_of_one_table(rows: list[list[str]]) -> int:
     """Return how many rows stand before the header of another table, or a line of words and commas."""
-    numbers = {column for column, cell in enumerate(rows[1]) if is_number(cell)} if len(rows) > 2 else set()
+    numbers = {column for column, cell in enumerate(rows[1]) if grid.is_number(cell)} if len(rows) > 2 else set()
     for number, row in enumerate(rows[2:], 2):
         cells = {column: row[column] for column in numbers if column < len(row) and row[column] not in _NOTHING}
-        texts = {column for column, cell in cells.items() if not is_number(cell)}
+        texts = {column for column, cell in cells.items() if not grid.is_number(cell)}
         below = rows[number : number + _FEW]
         is_wider = len(row) != len(rows[0]) and len(below) > 1 and len(below[1]) == len(row) and _is_header(below)
         if is_wider or (len(texts) > 1 and texts == numbers and number > 2):
@@ -115,7 +101,7 @@ def _rows_of_one_table(rows: list[list[str]]) -> int:
     return len(rows)
 
 
-def _with_ends(lines: Lines, at: int) -> Iterator[str]:
+def _with_ends(lines: grid.Lines, at: int) -> Iterator[str]:
     return (f"{lines.raw[number]}\n" for number in range(at, len(lines.raw)))
 
 
@@ -123,9 +109,9 @@ def _is_even(rows: list[list[str]], sign: str) -> bool:
     """Return whether nearly all rows have as many cells as the first one, and few cells begin with a blank."""
     size = len(rows[0])
     uneven = sum(len(row) != size for row in rows)
-    blank = 0 if sign == "\t" else sum(any(cell[:1] == " " for cell in row) for row in rows[:LOOKED_AT])
+    blank = 0 if sign == "\t" else sum(any(cell[:1] == " " for cell in row) for row in rows[: grid.LOOKED_AT])
     if sign == ", ":  # prose has some such lines
-        return uneven == 0 and has_numbers(rows[1:])
+        return uneven == 0 and grid.has_numbers(rows[1:])
     return (uneven == 0 or size > 2) and uneven * _FEW <= len(rows) and blank * _FEW <= len(rows)
 
 
@@ -136,7 +122,7 @@ def _is_header(rows: list[list[str]]) -> bool:
         len(named) >= 2
         and len(first) - len(named) <= len(first) // 3
         and all(map(_is_name, named))
-        and (has_numbers(rows[1:]) or not any(cell in below for cell, *below in zip(*rows, strict=False) if cell))
+        and (grid.has_numbers(rows[1:]) or not any(cell in below for cell, *below in zip(*rows, strict=False) if cell))
     )
 
 
@@ -149,23 +135,23 @@ def _is_data(header: list[str], rows: list[list[str]]) -> bool:
     """Return whether rows are more than a few sentences with commas: they have a column of numbers, or many cells."""
     size = min(map(len, rows))
     if header:
-        return has_numbers(rows) or len(rows) * (len(header) - 1) >= _MIN_CELLS
+        return grid.has_numbers(rows) or len(rows) * (len(header) - 1) >= _MIN_CELLS
     is_even = all(len(row) == size for row in rows)
-    return size > 2 and is_even and has_numbers(rows) and not any(_CODE.search(cell) for cell in rows[0])
+    return size > 2 and is_even and grid.has_numbers(rows) and not any(_CODE.search(cell) for cell in rows[0])
 
 
 def _write(pen: Pen, value: Any, how: str) -> None:
     """Write rows of cells between the delimiter that `how` names, below as many names as it says."""
-    names, sign = names_of(value), _DELIMITERS.get(how[:1], "")
+    names, sign = grid.names_of(value), _DELIMITERS.get(how[:1], "")
     if not sign or not how[1:].isdecimal() or int(how[1:]) > len(names):
         raise ValueError(f"expected how cells are delimited, found {how!r}")
-    styles: Styles = {"": partial(_plain, sign=sign[0]), "q": _quoted}
+    styles: grid.Styles = {"": partial(_plain, sign=sign[0]), "q": _quoted}
     if header := names[: int(how[1:])]:
-        _write_row(pen, [spell_name(header, number, styles) for number in range(len(header))], sign)
-        end_line(pen, is_last=False)
+        _write_row(pen, [grid.spell_name(header, number, styles) for number in range(len(header))], sign)
+        grid.end_line(pen, is_last=False)
     for number, row in enumerate(value, 1):
-        _write_row(pen, [spell_cell(cell, column, styles) for column, cell in enumerate(row.values())], sign)
-        end_line(pen, is_last=number == len(value))
+        _write_row(pen, [grid.spell_cell(cell, column, styles) for column, cell in enumerate(row.values())], sign)
+        grid.end_line(pen, is_last=number == len(value))
 
 
 def _write_row(pen: Pen, cells: list[Spelling], sign: str) -> None:
@@ -185,7 +171,7 @@ def _quoted(text: str) -> str:
 
 # A sign, and again in the next line, or a quote there.
 _START: Final = "|".join(rf"[^\n{sign}]*+{sign}[^\n]*+\n[^\n]*?[{sign}\"]" for sign in "\t;,")
-DELIMITED: Final = LineForm("c", _START, _parse, _write)
+DELIMITED: Final = grid.LineForm("c", _START, _parse, _write)
 
 
 # A form: lines of logfmt, `ts=2026-02-17T14:20:06Z level=info msg="request done" took=12`.
@@ -201,7 +187,7 @@ _TO_QUOTE: Final = re.compile(r'[\x00-\x20="]')
 _BOOLEANS: Final = {"true": True, "false": False}
 
 
-def _read(lines: Lines, at: int) -> Grid | None:
+def _read(lines: grid.Lines, at: int) -> grid.Grid | None:
     """Return the lines of pairs that begin at a line; None: there are none."""
     end, rows = at, []
     while _LINE.fullmatch(line := lines[end]):
@@ -211,10 +197,10 @@ def _read(lines: Lines, at: int) -> Grid | None:
             break
         rows.append(row)
         end += 1
-    return Grid(end, partial(_typed, rows)) if len(rows) >= _MIN_LINES else None
+    return grid.Grid(end, partial(_typed, rows)) if len(rows) >= _MIN_LINES else None
 
 
-def _typed(rows: list[dict[str, str]]) -> Rows:
+def _typed(rows: list[dict[str, str]]) -> grid.Rows:
     """Return the rows with values: numbers or booleans where all cells of a key are such without quotes, else texts."""
     written: dict[str, set[str]] = {}
     for row in rows:
@@ -225,7 +211,7 @@ def _typed(rows: list[dict[str, str]]) -> Rows:
 
 
 def _reader(cells: set[str]) -> Callable[[str], Any]:
-    if all(map(is_number, cells)):
+    if all(map(grid.is_number, cells)):
         return _number
     return _BOOLEANS.__getitem__ if cells.issubset(_BOOLEANS) else _text
 
@@ -238,7 +224,7 @@ def _text(written: str) -> str:
     return str(scanstring(written, 1)[0]) if written[:1] == '"' else written
 
 
-_STYLES: Final[Styles] = {"": lambda text: None if _TO_QUOTE.search(text) else text, "q": encode_basestring}
+_STYLES: Final[grid.Styles] = {"": lambda text: None if _TO_QUOTE.search(text) else text, "q": encode_basestring}
 
 
 def _write_pairs(pen: Pen, value: Any, how: str) -> None:
@@ -247,11 +233,11 @@ def _write_pairs(pen: Pen, value: Any, how: str) -> None:
     for number, row in enumerate(value, 1):
         for place, (key, cell) in enumerate(row.items()):
             pen.token(_spell_pair(key, cell), ("gap" if place else "start",), default="s1" * (place > 0))
-        end_line(pen, is_last=number == len(value))
+        grid.end_line(pen, is_last=number == len(value))
 
 
 def _spell_pair(key: str, cell: object) -> Spelling:
-    spelling = spell_cell(cell, key, _STYLES)
+    spelling = grid.spell_cell(cell, key, _STYLES)
 
     def write(form: str) -> str | None:
         text = spelling.write(form)
@@ -260,4 +246,4 @@ def _spell_pair(key: str, cell: object) -> Spelling:
     return Spelling(write, spelling.forms, spelling.kind)
 
 
-LOGFMT: Final = LineForm("f", _FIRST.pattern, _read, _write_pairs)
+LOGFMT: Final = grid.LineForm("f", _FIRST.pattern, _read, _write_pairs)

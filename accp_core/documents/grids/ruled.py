@@ -17,21 +17,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Any, Final
 
-from accp_core.documents.grids.cells import (
-    INDENT,
-    Grid,
-    LineForm,
-    Lines,
-    Rows,
-    Styles,
-    cells_grid,
-    end_line,
-    names_of,
-    read_widths,
-    spell_cell,
-    spell_name,
-    text_width,
-)  # fmt: skip
+from accp_core.documents.grids import cells as grid
 from accp_core.documents.writing import Pen, Spelling, as_is
 
 __all__ = ["RULED"]
@@ -67,7 +53,7 @@ class _Ruled:
     """The number of the line behind the table."""
 
 
-def _parse(lines: Lines, at: int) -> Grid | None:
+def _parse(lines: grid.Lines, at: int) -> grid.Grid | None:
     table = _table(lines, at)
     if table is None:
         return None
@@ -75,7 +61,7 @@ def _parse(lines: Lines, at: int) -> Grid | None:
     colons = "".join(map(_colons, table.rule)) * (table.kind == "m")
     how = f"{table.kind}{table.signs};{','.join(str(len(cell)) for cell in table.rule)};{colons}"
     null = "NULL" if table.kind == "b" and any("NULL" in row for row in rows) else ""
-    return cells_grid(header, rows, table.end, how, null)
+    return grid.cells_grid(header, rows, table.end, how, null)
 
 
 def _text(cell: str, kind: str) -> str:
@@ -83,7 +69,7 @@ def _text(cell: str, kind: str) -> str:
     return text.replace("\\|", "|") if kind == "m" else text
 
 
-def _table(lines: Lines, at: int) -> _Ruled | None:
+def _table(lines: grid.Lines, at: int) -> _Ruled | None:
     if lines[at][:1] in _STARTS and _BORDER.fullmatch(lines[at]):
         return _parse_box(lines, at)
     rule = lines[at + 1]
@@ -98,7 +84,7 @@ def _is_markdown_rule(line: str) -> bool:
     return _MARKDOWN_RULE.fullmatch(line.strip(" ")) is not None
 
 
-def _parse_markdown(lines: Lines, at: int, rule: str) -> _Ruled | None:
+def _parse_markdown(lines: grid.Lines, at: int, rule: str) -> _Ruled | None:
     is_outer = rule.strip(" ").startswith("|")
     split = partial(_markdown_cells, is_outer=is_outer)
     table = _Ruled("m", split(rule), "", split(lines[at]), end=at + 2)
@@ -119,7 +105,7 @@ def _markdown_cells(line: str, *, is_outer: bool) -> list[str]:
     return cells[not cells[0].strip(" ") : len(cells) - (not cells[-1].strip(" "))]
 
 
-def _parse_psql(lines: Lines, at: int, rule: str) -> _Ruled | None:
+def _parse_psql(lines: grid.Lines, at: int, rule: str) -> _Ruled | None:
     sign, cross = ("|", "+") if "+" in rule else ("│", "┼")
     table = _Ruled("p", rule.split(cross), sign + rule[0] + cross, end=at + 2)
     header = _cells(lines[at], table, sign)
@@ -132,7 +118,7 @@ def _parse_psql(lines: Lines, at: int, rule: str) -> _Ruled | None:
     return table if header and table.rows else None
 
 
-def _parse_box(lines: Lines, at: int) -> _Ruled | None:
+def _parse_box(lines: grid.Lines, at: int) -> _Ruled | None:
     top, head = lines[at], lines[at + 1]
     table = _Ruled("b", _between(top), head[:1] * 2, end=at + 2)
     table.header = _box_cells(head, table) or []
@@ -203,7 +189,7 @@ def _texts_of_rows(table: _Ruled) -> Iterator[list[str]]:
 
 
 def _goes_on(cell: str, rule: str) -> bool:
-    return cell.endswith("+") and text_width(cell) == len(rule)
+    return cell.endswith("+") and grid.text_width(cell) == len(rule)
 
 
 def _colons(rule: str) -> str:
@@ -212,7 +198,7 @@ def _colons(rule: str) -> str:
     return {"": "n", "::": "c"}.get(cell[0].strip("-") + cell[-1].strip("-"), "l" if cell[0] == ":" else "r")
 
 
-_STYLES: Final[dict[str, Styles]] = {
+_STYLES: Final[dict[str, grid.Styles]] = {
     "m": {"": lambda text: None if "|" in text else text, "e": lambda text: text.replace("|", "\\|")},
     "p": {"": str},
     "b": {"": str},
@@ -221,29 +207,29 @@ _STYLES: Final[dict[str, Styles]] = {
 
 def _write(pen: Pen, value: Any, how: str) -> None:
     """Write the rules that `how` tells of, and cells between their signs."""
-    found, names = _HOW.fullmatch(how), names_of(value)
+    found, names = _HOW.fullmatch(how), grid.names_of(value)
     if found is None or len(found[2]) != _SIZES[found[1]] or (found[1] == "m" and len(found[4]) != len(names)):
         raise ValueError(f"expected how a table of {len(names)} columns is ruled, found {how!r}")
     kind, signs, lengths, colons = found.groups()
-    widths, styles = read_widths(lengths, len(names)), _STYLES[kind]
+    widths, styles = grid.read_widths(lengths, len(names)), _STYLES[kind]
     top, middle, bottom = _rules(kind, signs, widths, colons)
     has_edges = kind == "b" or (kind == "m" and signs[0] == "y")
     line = partial(_write_line, pen, widths=widths, has_edges=has_edges)
     sign, head_sign = {"m": ("|", "|"), "p": (signs[0], signs[0]), "b": (signs[0], signs[1])}[kind]
     if top:
         _write_rule(pen, top, is_last=False)
-    line([(spell_name(names, number, styles), False) for number in range(len(names))], sign=head_sign)
-    end_line(pen, is_last=False, width=pen.column)
+    line([(grid.spell_name(names, number, styles), False) for number in range(len(names))], sign=head_sign)
+    grid.end_line(pen, is_last=False, width=pen.column)
     _write_rule(pen, middle, is_last=False)
     lines = list(_lines_of(value, kind))
     for number, cells in enumerate(lines, 1):
-        line([(spell_cell(cell, at, styles), goes_on) for at, (cell, goes_on) in enumerate(cells)], sign=sign)
-        end_line(pen, is_last=number == len(lines) and not bottom, width=len(middle))
+        line([(grid.spell_cell(cell, at, styles), goes_on) for at, (cell, goes_on) in enumerate(cells)], sign=sign)
+        grid.end_line(pen, is_last=number == len(lines) and not bottom, width=len(middle))
     if bottom:
         _write_rule(pen, bottom, is_last=True)
 
 
-def _lines_of(rows: Rows, kind: str) -> Iterator[list[tuple[object, bool]]]:
+def _lines_of(rows: grid.Rows, kind: str) -> Iterator[list[tuple[object, bool]]]:
     """Yield the cells of each line, and whether each goes on in the next line, as in psql."""
     for row in rows:
         parts = [cell.split("\n") if kind == "p" and type(cell) is str else [cell] for cell in row.values()]
@@ -253,7 +239,7 @@ def _lines_of(rows: Rows, kind: str) -> Iterator[list[tuple[object, bool]]]:
 
 def _write_rule(pen: Pen, rule: str, *, is_last: bool) -> None:
     pen.token(as_is(rule), ("edge",))
-    end_line(pen, is_last=is_last)
+    grid.end_line(pen, is_last=is_last)
 
 
 def _write_line(
@@ -297,5 +283,5 @@ def _dashes(width: int, side: str) -> str:
 
 
 # A border, or a line with a sign between cells above a rule.
-_START: Final = rf"{INDENT}[+┌╭┏╔╒][-=─━═]|[^\n|│]*+[|│][^\n]*+\n{INDENT}[-|:─]"
-RULED: Final = LineForm("r", _START, _parse, _write)
+_START: Final = rf"{grid.INDENT}[+┌╭┏╔╒][-=─━═]|[^\n|│]*+[|│][^\n]*+\n{grid.INDENT}[-|:─]"
+RULED: Final = grid.LineForm("r", _START, _parse, _write)

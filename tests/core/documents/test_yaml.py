@@ -7,9 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_core.documents import read
-from accp_core.documents.yaml import DOCUMENT, DOCUMENTS
-from accp_core.documents.yaml.reader import plain_value, read_documents
-from accp_core.documents.yaml.writer import describe_documents, write_documents
+from accp_core.documents.yaml import (
+    DOCUMENT,
+    DOCUMENTS,
+    describe_documents,
+    plain_value,
+    read_documents,
+    write_documents,
+)
 from accp_core.packing.expansion import Expansion, ExpansionError
 from accp_core.tables.source import open_text
 from tests.core.exactly import exactly

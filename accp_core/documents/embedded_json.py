@@ -38,41 +38,26 @@ def pack_embedded_json(value: object, layouts: list[str] | None = None, show: Sh
             it; None: JSON documents are opened whose style has a code.
         show: The views of other strings, where there are layouts.
     """
-    return _Packing(layouts, show).pack(value)
 
+    def pack(node: object) -> object:
+        if type(node) is str:
+            return pack_string(node)
+        return map_members(node, pack, _PACKED) if type(node) is dict or type(node) is list else node
 
-class _Packing:
-    """One walk through a value, outer documents before inner ones."""
-
-    def __init__(self, layouts: list[str] | None, show: ShowString) -> None:
-        self.layouts = layouts
-        self.show = show
-
-    def pack(self, value: object) -> object:
-        if type(value) is str:
-            return self._pack_string(value)
-        if type(value) is dict or type(value) is list:
-            return map_members(value, self.pack, _PACKED)
-        return value
-
-    def _pack_string(self, text: str) -> object:
-        if self.layouts is not None:
-            return self._pack_laid_out(text, self.layouts)
-        if len(text) < 3 or text[0] not in "[{":
-            return text
-        document = read_styled_json(text) if text[-1] in "]}" else None
-        if document is None or not document[0]:
-            return text
-        return EmbeddedJson(self.pack(document[0]), document[1])
-
-    def _pack_laid_out(self, text: str, layouts: list[str]) -> object:
-        if len(text) > 2 and text[0] in "[{" and (found := _read_laid_out(text)) is not None:
+    def pack_string(text: str) -> object:
+        may_be_json = len(text) > 2 and text[0] in "[{"
+        if layouts is None:
+            styled = read_styled_json(text) if may_be_json and text[-1] in "]}" else None
+            return EmbeddedJson(pack(styled[0]), styled[1]) if styled is not None and styled[0] else text
+        if may_be_json and (found := _read_laid_out(text)) is not None:
             layouts.append(found[1])
-            return EmbeddedJson(self.pack(found[0]), "")
-        if ("\n" in text or text[:1] == '"') and (shown := self.show(text)) is not None:
+            return EmbeddedJson(pack(found[0]), "")
+        if ("\n" in text or text[:1] == '"') and (shown := show(text)) is not None:
             layouts.append(shown[1])
             return EmbeddedJson(shown[0], IS_VIEW)
         return text
+
+    return pack(value)
 
 
 def _read_laid_out(text: str) -> tuple[object, str] | None:
@@ -100,32 +85,20 @@ def unpack_embedded_json(
         ExpansionError: the strings would have more characters than `expansion` has left.
         ValueError: the writers do not fit the value.
     """
-    return _Unpacking(expansion or Expansion(DEFAULT_EXPANSION.size), writers).unpack(value)
+    left = expansion or Expansion(DEFAULT_EXPANSION.size)
 
-
-class _Unpacking:
-    """One walk through a tree, which writes inner documents before outer ones."""
-
-    def __init__(self, expansion: Expansion, writers: Iterator[WriteString] | None) -> None:
-        self.expansion = expansion
-        self.writers = writers
-
-    def unpack(self, value: object) -> object:
-        """Return `value` with a string for each EmbeddedJson."""
-        if type(value) is EmbeddedJson:
-            write = None if self.writers is None else next(self.writers, None)
-            left = self.expansion.left
-            inner = self.unpack(value.value)
-            # The characters of the inner strings are part of this one.
-            self.expansion.left = left
-            return self._write(inner, value.style, write)
-        if type(value) is dict or type(value) is list:
-            return map_members(value, self.unpack, _UNPACKED)
-        return value
-
-    def _write(self, value: object, style: str, write: WriteString | None) -> str:
+    def unpack(node: object) -> object:
+        if type(node) is not EmbeddedJson:
+            return map_members(node, unpack, _UNPACKED) if type(node) is dict or type(node) is list else node
+        write = None if writers is None else next(writers, None)
+        before = left.left
+        inner = unpack(node.value)
+        # The characters of the inner strings are part of this one.
+        left.left = before
         if write is not None:
-            return write(value, self.expansion)
-        if self.writers is not None or style == IS_VIEW:
+            return write(inner, left)
+        if writers is not None or node.style == IS_VIEW:
             raise ValueError("expected a layout for each document in a string, found fewer")
-        return write_styled_json(value, style, self.expansion)
+        return write_styled_json(inner, node.style, left)
+
+    return unpack(value)

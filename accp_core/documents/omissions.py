@@ -9,12 +9,11 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from accp_core.lazy_patterns import lazy_pattern
 
-__all__ = ["Omission", "find_dots", "find_omissions", "looks_cut", "omits_in_value", "omits_text"]
+__all__ = ["find_dots", "find_omissions", "looks_cut", "omits_in_value", "omits_text"]
 
 
 _VERB: Final = r"(?:omitted|truncated|elided|skipped|clipped|removed|hidden|snipped|cut(?:\soff)?)"
@@ -52,26 +51,13 @@ _MARK: Final = lazy_pattern(
 _BEFORE: Final = 64
 _BEHIND: Final = 256
 """Characters before a verb that its mark may have, and from it on."""
-_OF_LINES: Final = re.compile(rf"{_LINES}\b", re.IGNORECASE)
 _ONLY_DOTS: Final = re.compile(rf"[^\S\n]*+{_DOTS}")
 _OBJECT_START: Final = re.compile(r'\ufeff?\s*+(?:\[\s*+)?\{\s*+"')
 _MAX_SPACE: Final = 1_000
 """Characters at the end of a text that may be blank."""
 
 
-@dataclass(frozen=True, slots=True)
-class Omission:
-    """A mark in a text, in whose place something was left out."""
-
-    start: int
-    """The position of its first character."""
-    end: int
-    """The position after its last character."""
-    of_lines: bool = False
-    """Whether whole lines were left out, so that no line beside it is a part of one."""
-
-
-def find_omissions(text: str, start: int = 0, end: int | None = None) -> Iterator[Omission]:
+def find_omissions(text: str, start: int = 0, end: int | None = None) -> Iterator[re.Match[str]]:
     """Yield the marks in `text` that say that a tool left out a part there, between two positions."""
     at, end = start, len(text) if end is None else end
     for verb in heapq.merge(*(_places(text, stem, start, end) for stem in _STEMS)):
@@ -80,7 +66,7 @@ def find_omissions(text: str, start: int = 0, end: int | None = None) -> Iterato
         # A line that is longer is none.
         if found is not None and (found.end() < stop or stop == end) and not _shows_all(found[0]):
             at = found.end()
-            yield Omission(found.start(), at, _OF_LINES.search(found[0]) is not None)
+            yield found
 
 
 def _shows_all(mark: str) -> bool:
@@ -96,9 +82,9 @@ def _places(text: str, stem: str, start: int, end: int) -> Iterator[int]:
         at = text.find(stem, at + len(stem), end)
 
 
-def find_dots(text: str, start: int, end: int) -> Iterator[Omission]:
+def find_dots(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
     """Yield the dots between two positions, which say the same where what is behind them continues a value."""
-    return (Omission(found.start(), found.end()) for found in _ONLY_DOTS.finditer(text, start, end))
+    return _ONLY_DOTS.finditer(text, start, end)
 
 
 def omits_text(text: str, start: int = 0, end: int | None = None) -> bool:

@@ -16,10 +16,11 @@ Symbols stand before the choices that use them; `3.1*40` is the same 40 times.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, NamedTuple, Protocol, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from accp_core.packing.expansion import Expansion
 
@@ -60,21 +61,24 @@ class Spelling(NamedTuple):
     """Whether no other token stands behind it in its line but for a sign, so that an empty one can be told."""
 
 
-class Pen(Protocol):
+class Pen(ABC):
     """What a walk through a value writes with."""
 
-    column: int
-    """The columns of the line so far."""
-    start: int
-    """The column at which the last token began."""
-    indent: int
-    """The blanks before the text of the line."""
-    gap: str
-    """The symbol of the last gap."""
+    def __init__(self, measure: Callable[[str], int]) -> None:
+        """Begin a text whose columns `measure` counts."""
+        self.measure = measure
+        self.column = 0
+        """The columns of the line so far."""
+        self.start = 0
+        """The column at which the last token began."""
+        self.indent = 0
+        """The blanks before the text of the line."""
+        self.gap = ""
+        """The symbol of the last gap."""
+        self._last: dict[Hashable, str] = {}
+        """The last choice of each kind."""
 
-    def put(self, text: str) -> None:
-        """Write a text that is no choice."""
-
+    @abstractmethod
     def token(self, spelling: Spelling, gap: Kind, *, sign: str = "", base: Base = (0, 0), default: str = "") -> str:
         """Write a gap and a token, and return the form of the token.
 
@@ -85,6 +89,24 @@ class Pen(Protocol):
             base: Where the token is expected.
             default: The symbol of the first gap of its kind.
         """
+
+    def foretold(self, kind: Kind, default: str) -> str:
+        """Return the choice that is expected."""
+        last = self._last.get(kind)
+        return self._last.get(kind[-1], default) if last is None else last
+
+    def keep(self, kind: Kind, choice: str) -> None:
+        """Expect a choice again."""
+        self._last[kind] = self._last[kind[-1]] = choice
+
+    def move(self, text: str) -> None:
+        """Go behind a text."""
+        line = text.rfind("\n") if text else -1
+        if line < 0:
+            self.column += self.measure(text)
+        else:
+            self.column = self.measure(text[line + 1 :])
+            self.indent = len(text) - line - 1 - len(text[line + 1 :].lstrip(" \t"))
 
 
 Walk: TypeAlias = Callable[[Pen], None]
@@ -209,30 +231,7 @@ def _gap_pattern(sign: str) -> re.Pattern[str]:
     return re.compile(f"({blank}){re.escape(sign)}({blank})" if sign else f"()({blank})")
 
 
-class _Pen:
-    """What both pens know of the text so far."""
-
-    def __init__(self, measure: Callable[[str], int]) -> None:
-        self.measure = measure
-        self.column = self.start = self.indent = 0
-        self.gap = ""
-        self.last: dict[Hashable, str] = {}
-        """The last choice of each kind."""
-
-    def foretold(self, kind: Kind, default: str) -> str:
-        last = self.last.get(kind)
-        return self.last.get(kind[-1], default) if last is None else last
-
-    def move(self, text: str) -> None:
-        line = text.rfind("\n") if text else -1
-        if line < 0:
-            self.column += self.measure(text)
-        else:
-            self.column = self.measure(text[line + 1 :])
-            self.indent = len(text) - line - 1 - len(text[line + 1 :].lstrip(" \t"))
-
-
-class _Finder(_Pen):
+class _Finder(Pen):
     """Finds the choices in a source."""
 
     def __init__(self, source: str, measure: Callable[[str], int]) -> None:
@@ -248,12 +247,6 @@ class _Finder(_Pen):
         """Return what was not foretold."""
         events = (f"{run}.{number}" if times == 1 else f"{run}.{number}*{times}" for run, number, times in self._events)
         return f"{','.join(self._ids)};{','.join(events)}" if self._events else ""
-
-    def put(self, text: str) -> None:
-        if not self.source.startswith(text, self.at):
-            raise _Differs
-        self.at += len(text)
-        self.move(text)
 
     def token(self, spelling: Spelling, gap: Kind, *, sign: str = "", base: Base = (0, 0), default: str = "") -> str:
         forms, kind = spelling.forms, spelling.kind
@@ -314,7 +307,7 @@ class _Finder(_Pen):
         return _Gap(before, after)
 
     def _tell(self, kind: Kind, choice: str, *, is_foretold: bool) -> None:
-        self.last[kind] = self.last[kind[-1]] = choice
+        self.keep(kind, choice)
         if is_foretold:
             self._run += 1
             return
@@ -326,7 +319,7 @@ class _Finder(_Pen):
         self._run = 0
 
 
-class _Writer(_Pen):
+class _Writer(Pen):
     """Writes the choices that were found."""
 
     def __init__(self, told: str, measure: Callable[[str], int], expansion: Expansion) -> None:
@@ -367,7 +360,7 @@ class _Writer(_Pen):
         else:
             choice = self._symbol
             self._left, self._symbol = next(self._events, _NO_EVENT)
-        self.last[kind] = self.last[kind[-1]] = choice
+        self.keep(kind, choice)
         return choice
 
 
@@ -397,12 +390,8 @@ def find_writing(source: str, walk: Walk, *, measure: Callable[[str], int] = len
     except (ValueError, RecursionError):
         return None
     told = finder.to_text()
-    return told if finder.at == len(source) and is_short(told, len(source)) else None
-
-
-def is_short(told: str, chars: int) -> bool:
-    """Return whether a layout is short enough for a text of so many characters."""
-    return len(told) <= max(_MIN_CHARS, chars * _MAX_SHARE)
+    is_short = len(told) <= max(_MIN_CHARS, len(source) * _MAX_SHARE)
+    return told if finder.at == len(source) and is_short else None
 
 
 def write_again(walk: Walk, told: str, expansion: Expansion, *, measure: Callable[[str], int] = len) -> str:

@@ -28,7 +28,7 @@ from accp_core.lazy_patterns import lazy_pattern
 from accp_core.packing.expansion import Expansion
 from accp_core.packing.values import read_float, read_int
 
-__all__ = ["DOCUMENT", "DOCUMENTS", "describe_documents", "plain_value", "read_documents", "write_documents"]
+__all__ = ["DOCUMENT", "DOCUMENTS", "plain_value", "read_documents"]
 
 _MAX_DEPTH: Final = 60
 """Levels of nested maps and lists."""
@@ -607,31 +607,6 @@ def _block(text: str, indent: int, base: int) -> str:
     return f"|{first}{keep}{lines}"
 
 
-def describe_documents(text: str, values: list[Any]) -> str | None:
-    """Return the layout of a text; None where it has none, or one that would be too long."""
-    source = text.replace("\r\n", "\n")
-    start = _CRLF * (source != text) + _MARKED * source.startswith(_MARK_LINE)
-    if source != text and source.replace("\n", "\r\n") != text:
-        return None
-    told = find_writing(source, partial(_write_documents, values=values, is_marked=_MARKED in start))
-    return None if told is None else f"{start}{told}"
-
-
-def write_documents(values: list[Any], layout: str, expansion: Expansion) -> str:
-    """Return the documents in a layout; its characters are counted before they are joined.
-
-    Raises:
-        ValueError: the layout does not fit the values; ExpansionError: the text is longer than allowed.
-    """
-    told = layout.removeprefix(_CRLF)
-    walk = partial(_write_documents, values=values, is_marked=told.startswith(_MARKED))
-    text = write_again(walk, told.removeprefix(_MARKED), expansion)
-    if not layout.startswith(_CRLF):
-        return text
-    expansion.add(text.count("\n"), "this part")
-    return text.replace("\n", "\r\n")
-
-
 # The forms of YAML (see the package's docstring).
 
 _START: Final = re.compile(r"(?:(?:#[^\n]*+|---[ \t]*+(?:#[^\n]*+)?|[ \t]*+\r?)\n)*+(?:- +)*+([^\n]*+)")
@@ -663,12 +638,24 @@ class _Yaml:
         return values if self.IS_SEVERAL else values[0]
 
     def describe(self, text: str, value: object) -> str | None:
-        """Return the layout (see `writer`)."""
-        return describe_documents(text, self._documents(value))
+        """Return the layout (see above)."""
+        source = text.replace("\r\n", "\n")
+        start = _CRLF * (source != text) + _MARKED * source.startswith(_MARK_LINE)
+        if source != text and source.replace("\n", "\r\n") != text:
+            return None
+        walk = partial(_write_documents, values=self._documents(value), is_marked=_MARKED in start)
+        told = find_writing(source, walk)
+        return None if told is None else f"{start}{told}"
 
     def write(self, value: object, how: str, expansion: Expansion) -> str:
-        """Return the text in a layout."""
-        return write_documents(self._documents(value), how, expansion)
+        """Return the text in a layout; its characters are counted before they are joined."""
+        told = how.removeprefix(_CRLF)
+        walk = partial(_write_documents, values=self._documents(value), is_marked=told.startswith(_MARKED))
+        text = write_again(walk, told.removeprefix(_MARKED), expansion)
+        if not how.startswith(_CRLF):
+            return text
+        expansion.add(text.count("\n"), "this part")
+        return text.replace("\n", "\r\n")
 
     def _documents(self, value: object) -> list[Any]:
         if not self.IS_SEVERAL:

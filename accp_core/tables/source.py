@@ -134,8 +134,8 @@ def _marks(text: str) -> list[int]:
     """Return the numbers of the lines that say that lines were left out there, and nothing else."""
     numbers, marks = LineNumbers(text), []
     for found in find_omissions(text):
-        mark = text[found.start : found.end].strip()
-        start = text.index(mark, found.start)
+        mark = found[0].strip()
+        start = text.index(mark, found.start())
         begin, end = text.rfind("\n", 0, start) + 1, text.find("\n", start) % (len(text) + 1)
         if text[begin:end].strip() == mark:
             marks.append(numbers.number_at(start))

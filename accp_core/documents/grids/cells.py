@@ -21,7 +21,7 @@ from accp_core.packing.values import read_float, read_int
 __all__ = [
     "INDENT", "LOOKED_AT", "Grid", "LineForm", "Lines", "Rows", "Styles", "cells_grid", "distinct_names",
     "end_line", "has_numbers", "is_number", "names_of", "read_widths", "rows_of", "spell_cell", "spell_name",
-    "text_width",
+    "text_width", "values_of",
 ]  # fmt: skip
 
 
@@ -65,9 +65,13 @@ def rows_of(names: Sequence[str], rows: Sequence[Sequence[str | None]], null: st
 
 def _typed(cells: Sequence[str | None], null: str) -> list[Any]:
     """Return the cells of one column as values; None in `cells` is a cell that its row does not have."""
-    distinct = {cell for cell in set(cells) if cell is not None and cell != null}
-    values = _numbers(distinct) or _truths(distinct) or {cell: cell for cell in distinct}
+    values = values_of({cell for cell in set(cells) if cell is not None and cell != null})
     return list(map(values.get, cells))
+
+
+def values_of(cells: set[str]) -> Mapping[str | None, Any]:
+    """Return the value of each of the cells of a column."""
+    return _numbers(cells) or _truths(cells) or {cell: cell for cell in cells}
 
 
 def _numbers(cells: set[str]) -> dict[str | None, Any] | None:

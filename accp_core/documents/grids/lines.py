@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs miss it
 from json.encoder import encode_basestring
@@ -16,7 +16,6 @@ from typing import Any, Final
 
 from accp_core.documents.grids import cells as grid
 from accp_core.documents.writing import Pen, Spelling
-from accp_core.packing.values import read_float, read_int
 
 __all__ = ["DELIMITED", "LOGFMT"]
 
@@ -184,7 +183,6 @@ _EACH: Final = re.compile(f"({_KEY})=({_CELL})")
 _LINE: Final = re.compile(f"{_PAIR}(?: {_PAIR})*+")
 _FIRST: Final = re.compile(f"{_PAIR} {_PAIR}")
 _TO_QUOTE: Final = re.compile(r'[\x00-\x20="]')
-_BOOLEANS: Final = {"true": True, "false": False}
 
 
 def _read(lines: grid.Lines, at: int) -> grid.Grid | None:
@@ -206,22 +204,12 @@ def _typed(rows: list[dict[str, str]]) -> grid.Rows:
     for row in rows:
         for key, cell in row.items():
             written.setdefault(key, set()).add(cell)
-    readers = {key: _reader(cells) for key, cells in written.items()}
-    return [{key: readers[key](cell) for key, cell in row.items()} for row in rows]
+    values = {key: grid.values_of(cells) for key, cells in written.items()}
+    return [{key: _text(values[key][cell]) for key, cell in row.items()} for row in rows]
 
 
-def _reader(cells: set[str]) -> Callable[[str], Any]:
-    if all(map(grid.is_number, cells)):
-        return _number
-    return _BOOLEANS.__getitem__ if cells.issubset(_BOOLEANS) else _text
-
-
-def _number(written: str) -> int | float:
-    return read_float(written) if "." in written or "e" in written.lower() else read_int(written)
-
-
-def _text(written: str) -> str:
-    return str(scanstring(written, 1)[0]) if written[:1] == '"' else written
+def _text(value: Any) -> Any:
+    return scanstring(value, 1)[0] if type(value) is str and value[:1] == '"' else value
 
 
 _STYLES: Final[grid.Styles] = {"": lambda text: None if _TO_QUOTE.search(text) else text, "q": encode_basestring}

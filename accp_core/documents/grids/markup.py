@@ -11,7 +11,7 @@ import html
 import re
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
-from xml.etree.ElementTree import ParseError, XMLParser
+from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from accp_core.documents.document import Value
 from accp_core.documents.grids.cells import LineForm, Rows, distinct_names, is_number, rows_of
@@ -197,54 +197,29 @@ def read(text: str) -> dict[str, Any]:
     # Entities, which a document type declares, could stand for gigabytes.
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise ValueError("expected XML without a document type")
-    builder = _Builder()
-    parser = XMLParser(target=builder)
     try:
-        parser.feed(text)
-        parser.close()
+        value, has_records = _element(fromstring(text), 1)
     except ParseError as error:
         raise ValueError("expected XML") from error
-    if not builder.has_records or not isinstance(builder.value, dict):
+    if not has_records or not isinstance(value, dict):
         raise ValueError("expected elements with members that are repeated")
-    return builder.value
+    return value
 
 
-class _Builder:
-    """Makes values of elements when they end."""
-
-    def __init__(self) -> None:
-        self.value: Any = None
-        self.has_records = False
-        self._open: list[tuple[str, dict[str, Any], list[str], bool]] = []
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Begin an element."""
-        if len(self._open) >= _MAX_DEPTH:
-            raise ValueError(f"expected at most {_MAX_DEPTH} levels of elements")
-        is_nil = attributes.get(_NIL) == "true"
-        self._open.append(
-            (
-                _local(tag),
-                {} if is_nil else {_local(name): _value(text) for name, text in attributes.items()},
-                [],
-                is_nil,
-            )
-        )
-
-    def data(self, text: str) -> None:
-        """Add text to the element."""
-        self._open[-1][2].append(text)
-
-    def end(self, tag: str) -> None:
-        """End the element, which is a member of the one around it."""
-        name, members, parts, is_nil = self._open.pop()
-        text = "".join(parts).strip()
-        if members and text:
-            _add(members, "text", _value(text))
-        self.value = members or (None if is_nil else _value(text))
-        if self._open:
-            added = _add(self._open[-1][1], name, self.value)
-            self.has_records |= added and bool(members)
+def _element(node: Element, depth: int) -> tuple[Any, bool]:
+    """Return the value of an element, and whether elements with members are repeated in it."""
+    if depth > _MAX_DEPTH:
+        raise ValueError(f"expected at most {_MAX_DEPTH} levels of elements")
+    is_nil = node.attrib.get(_NIL) == "true"
+    members = {} if is_nil else {_local(name): _value(text) for name, text in node.attrib.items()}
+    has_records = False
+    for child in node:
+        value, inner = _element(child, depth + 1)
+        has_records |= (_add(members, _local(child.tag), value) and isinstance(value, dict)) or inner
+    text = "".join([node.text or "", *(child.tail or "" for child in node)]).strip()
+    if members and text:
+        _add(members, "text", _value(text))
+    return members or (None if is_nil else _value(text)), has_records
 
 
 def _add(members: dict[str, Any], name: str, value: Any) -> bool:

@@ -7,14 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_core.documents import read
-from accp_core.documents.yaml import (
-    DOCUMENT,
-    DOCUMENTS,
-    describe_documents,
-    plain_value,
-    read_documents,
-    write_documents,
-)
+from accp_core.documents.yaml import DOCUMENT, DOCUMENTS, plain_value, read_documents
 from accp_core.packing.expansion import Expansion, ExpansionError
 from accp_core.tables.source import open_text
 from tests.core.exactly import exactly
@@ -135,9 +128,10 @@ def dump(value: object, **options: Any) -> str:
 def layout_of(text: str) -> str | None:
     """Return the layout of a text, from which the same text is written."""
     values, _ = read_documents(text)
-    layout = describe_documents(text, values)
+    form, value = (DOCUMENT, values[0]) if len(values) == 1 else (DOCUMENTS, values)
+    layout = form.describe(text, value) if len(values) else None
     if layout is not None:
-        assert write_documents(values, layout, Expansion(len(text) * 2)) == text
+        assert form.write(value, layout, Expansion(len(text) * 2)) == text
         assert set(layout).isdisjoint(" :<")
     return layout
 

@@ -65,6 +65,13 @@ def test_tables_of_too_many_cells_are_refused(monkeypatch: pytest.MonkeyPatch) -
         ask(json.dumps([{"a": 1, "b": 2}] * 6), "SELECT a FROM rows")
 
 
+@pytest.mark.parametrize("separator", [",", ";", "|", "\t", "  ", "    "])
+def test_cells_count_as_well_as_characters(separator: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "MAX_CHARS", 4_000)
+    text = "\n".join(separator.join(["id", "name", "x"] if n == 0 else [f"{n}", f"n{n}", "y"]) for n in range(60))
+    assert ask(text, "n7").startswith("words in lines")
+
+
 def test_a_text_that_is_too_long_has_pages_and_words_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "MAX_CHARS", 100)
     text = json.dumps([{"id": n} for n in range(100)])

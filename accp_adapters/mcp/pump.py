@@ -13,6 +13,7 @@ import os
 import secrets
 import signal
 import sys
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ from anyio.abc import TaskStatus
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.stdio import stdio_server
-from mcp.server.streamable_http import StreamableHTTPServerTransport
+from mcp.server.streamable_http import EventMessage, EventStore, StreamableHTTPServerTransport
 from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
 from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.message import ClientMessageMetadata, ServerMessageMetadata, SessionMessage
@@ -60,6 +61,10 @@ _IDLE_SECONDS: Final = 1_800
 _LAST_SECONDS: Final = 60
 """Seconds that a client is waited for which has closed its end before all its requests were answered."""
 _MAX_SESSIONS: Final = 1_000
+_MAX_EVENTS: Final = 64
+"""Messages of a session that are kept for a client whose stream has broken off."""
+_RETRY_MILLISECONDS: Final = 500
+"""After which such a client is to come back."""
 _MAX_BODY: Final = 4 * 1024 * 1024
 """Bytes of a request over HTTP, as servers of the SDK take them."""
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
@@ -258,6 +263,30 @@ async def _cancel_at_sigterm(scope: anyio.CancelScope) -> None:
             scope.cancel()
 
 
+class _Events(EventStore):
+    """The last messages of a session, for a client whose stream broke off (Streamable HTTP, Resumability)."""
+
+    def __init__(self) -> None:
+        self._kept: Final[deque[tuple[str, str, Any]]] = deque(maxlen=_MAX_EVENTS)
+        self._last = 0
+
+    async def store_event(self, stream_id: str, message: Any) -> str:
+        self._last += 1
+        self._kept.append((str(self._last), stream_id, message))
+        return str(self._last)
+
+    async def replay_events_after(self, last_event_id: str, send_callback: Any) -> str | None:
+        kept = list(self._kept)
+        place = next((number for number, event in enumerate(kept) if event[0] == last_event_id), None)
+        if place is None:
+            return None
+        stream = kept[place][1]
+        for event_id, stream_id, message in kept[place + 1 :]:
+            if stream_id == stream and message is not None:
+                await send_callback(EventMessage(message, event_id))
+        return stream
+
+
 class HttpProxy:
     """The ASGI application: a session, with a connection of its own to the server, for each client."""
 
@@ -303,7 +332,13 @@ class HttpProxy:
         hosts = [each for host in _LOOPBACK for each in (host, f"{host}:*")]
         security = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts])
         name, status = secrets.token_hex(16), 500
-        transport = StreamableHTTPServerTransport(name, security_settings=security, idle_timeout=_IDLE_SECONDS)
+        transport = StreamableHTTPServerTransport(
+            name,
+            event_store=_Events(),
+            retry_interval=_RETRY_MILLISECONDS,
+            security_settings=security,
+            idle_timeout=_IDLE_SECONDS,
+        )
 
         async def watched(message: Any) -> None:
             nonlocal status

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -278,3 +278,31 @@ def test_a_client_over_http_is_refused_what_no_session_allows() -> None:
         assert httpx.post(url, content=b"x" * (5 << 20), headers=fields).status_code == 413
     with proxying(Upstream(command=["no-such-command"]), Encoder) as url:
         assert httpx.post(url, json=body, headers=fields).status_code == 502
+
+
+# "the client MAY attempt to resume the connection ... Last-Event-ID" (Streamable HTTP of 2025-11-25, Resumability)
+def test_a_client_whose_stream_has_broken_off_gets_the_rest(tmp_path: Path) -> None:
+    (tmp_path / "rows.py").write_text(SERVER)
+    with (
+        proxying(Upstream(command=[sys.executable, str(tmp_path / "rows.py")]), Encoder) as url,
+        httpx.Client(timeout=PATIENCE, headers={"accept": "application/json, text/event-stream"}) as client,
+    ):
+
+        def post(method: str, **message: Any) -> AbstractContextManager[httpx.Response]:
+            return client.stream("POST", url, json={"jsonrpc": "2.0", "method": method, **message})
+
+        info = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
+        with post("initialize", id=1, params=info) as answer:
+            answer.read()
+        client.headers.update(
+            {"mcp-session-id": answer.headers["mcp-session-id"], "mcp-protocol-version": "2025-11-25"}
+        )
+        with post("notifications/initialized"):
+            pass
+        with post("tools/call", id=2, params={"name": "report", "arguments": {"count": 3}}) as answer:
+            first = next(line for line in answer.iter_lines() if line.startswith("id: "))
+        with client.stream("GET", url, headers={"last-event-id": first[4:]}) as again:
+            result = next(json.loads(line[6:]) for line in again.iter_lines() if line.startswith("data: {"))
+        with client.stream("GET", url, headers={"last-event-id": "unknown"}) as nothing:
+            assert not nothing.read()
+    assert result["id"] == 2 and "note" in result["result"]["content"][0]["text"]

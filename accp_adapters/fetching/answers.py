@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 from accp_adapters.fetching.opening import LongText, open_bounded, too_long
 from accp_adapters.fetching.page import Room, line_page, row_page, text_page
 from accp_adapters.fetching.paths import NO_VALUE, POINTER, find_rows, follow, follow_pointer
-from accp_adapters.fetching.request import FetchRequest
+from accp_adapters.fetching.request import FetchRequest, refuse, too_much
 from accp_adapters.fetching.source_text import shown_source
 from accp_adapters.fetching.sql.query import resolve_select
 from accp_adapters.fetching.sql.rows import answer_condition, answer_select
@@ -163,8 +163,7 @@ def value_in(texts: Mapping[str, str], request: FetchRequest, *, max_rows: int =
         result = _ask(texts, request, select)
         found_rows = max(0, result.total - request.offset)
         if len(result.rows) < min(found_rows, request.limit or found_rows):
-            reason = f"expected at most {max_rows:,} rows, found more: write LIMIT and OFFSET"
-            raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
+            raise too_much(f"expected at most {max_rows:,} rows, found more: write LIMIT and OFFSET")
         rows = [dict(row) for row in result.rows]
         cells = [cell for row in rows for cell in row.values()]
         one_column = all(len(row) == 1 for row in rows)
@@ -173,8 +172,7 @@ def value_in(texts: Mapping[str, str], request: FetchRequest, *, max_rows: int =
     found = _at_path(query, opened) if query else opened[0].value
     if found is NO_VALUE:
         _refuse_pointer(query, opened[0])
-        reason = f"expected a path to a value, or a SELECT, found {query[:_MAX_SHOWN]!r}"
-        raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
+        raise refuse(f"expected a path to a value, or a SELECT, found {query[:_MAX_SHOWN]!r}")
     return _part_of(found, request) if request.is_part else found
 
 
@@ -187,7 +185,7 @@ def _refuse_pointer(query: str, opened: OpenedText) -> None:
     try:
         follow_pointer(opened.value, query)
     except LookupError as error:
-        raise ProtocolError(str(error), code=ErrorCode.INVALID_TYPE) from error
+        raise refuse(str(error)) from error
 
 
 def _part_of(value: Any, request: FetchRequest) -> Any:
@@ -195,10 +193,9 @@ def _part_of(value: Any, request: FetchRequest) -> Any:
     if isinstance(value, str):
         return "".join(lines_of(value)[part])
     if not isinstance(value, list):
-        reason = (
+        raise refuse(
             f"expected a path to a list or a text where an offset or a limit is given, found {request.query!r:.100}"
         )
-        raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
     return value[part]
 
 
@@ -224,7 +221,7 @@ def _whole(texts: Mapping[str, str], room: Room) -> str:
     source = next(iter(texts.values()))
     if len(texts) > 1:
         reason = f"expected one reference, or a SELECT that joins them, found {len(texts)} without a query. {GRAMMAR}"
-        raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
+        raise refuse(reason)
     if not room.request.is_part and room.may_fit(source):
         view = render_text(source, counter=room.counter)
         shown = shown_source(view.text, layout=view.layout)
@@ -338,8 +335,7 @@ def _nothing(query: str, opened: Sequence[OpenedText], describe: Callable[[], st
     _refuse_pointer(query, opened[0])
     described = describe()
     if _INDEX.fullmatch(query):
-        reason = f"expected a path that leads to a value, or words, of {described}; found {query[:_MAX_SHOWN]!r}"
-        raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
+        raise refuse(f"expected a path that leads to a value, or words, of {described}; found {query[:_MAX_SHOWN]!r}")
     return f"0 of {sum(len(table.rows) for table in rows):,} rows; tables: {escape_markers(described)}"
 
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from accp_core.error_codes import ErrorCode
-from accp_core.errors import ProtocolError
+from accp_adapters.fetching.request import too_much
 
 __all__ = ["WorkBudget", "memory_of_process"]
 
@@ -41,7 +40,7 @@ class WorkBudget:
             ProtocolError: E2003, there were too many.
         """
         if self.use(steps):
-            raise ProtocolError(self._reason, code=ErrorCode.BUDGET_EXCEEDED)
+            raise too_much(self._reason)
 
     def look_at(self, chars: int) -> None:
         """Count characters, or comparisons of one; E2003: there were too many."""

@@ -10,8 +10,8 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Final, overload
 
+from accp_adapters.fetching.request import too_much
 from accp_core.documents import looks_cut
-from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.tables import FIRST_LINE, LINES, OpenedText, Table, open_text
 from accp_core.tables.table import MadeRows
@@ -42,7 +42,7 @@ def too_long(text: str) -> ProtocolError:
         f"expected a text of at most {MAX_CHARS:,} characters for a query, where a line counts as {_LINE_CHARS} more"
     )
     found = f"and a separator as {_CELL_CHARS}, found {work_of(text):,}; use words, lines 41-97, or offset and limit"
-    return ProtocolError(f"{reason} {found}", code=ErrorCode.BUDGET_EXCEEDED)
+    return too_much(f"{reason} {found}")
 
 
 def open_bounded(text: str) -> OpenedText:
@@ -126,7 +126,7 @@ class LongText(OpenedText):
         for count, hit in enumerate(found):
             if count >= _MAX_HITS:
                 reason = f"expected words that occur at most {_MAX_HITS:,} times in {len(self.value):,} characters"
-                raise ProtocolError(f"{reason}, found more; use rarer words", code=ErrorCode.BUDGET_EXCEEDED)
+                raise too_much(f"{reason}, found more; use rarer words")
             number, at = number + self.value.count("\n", at, hit.start()), hit.start()
             if number > last:
                 yield number

@@ -12,11 +12,9 @@ from typing import Any, Final
 
 from accp_adapters.fetching.opening import MAX_CHARS, lines_of_long, parts_of
 from accp_adapters.fetching.paths import RowSelection
-from accp_adapters.fetching.request import FetchRequest
+from accp_adapters.fetching.request import FetchRequest, refuse
 from accp_adapters.fetching.source_text import one_line, shown_source
 from accp_core.documents.json_styles import write_styled_json
-from accp_core.error_codes import ErrorCode
-from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
 from accp_core.tables import FIRST_LINE, lines_of
 from accp_core.view import render_text
@@ -86,8 +84,7 @@ class Room:
         """
         offset, limit = self.request.offset, self.request.limit
         if offset and offset >= total:
-            reason = f"expected an offset below {total} {unit}, found {offset!r}"
-            raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
+            raise refuse(f"expected an offset below {total} {unit}, found {offset!r}")
         return total - offset if limit is None else min(total - offset, limit)
 
     def largest(self, page: Callable[[int], str], highest: int) -> str:

@@ -14,10 +14,8 @@ from typing import Any, Final
 
 from accp_adapters.fetching.answers import value_in
 from accp_adapters.fetching.opening import open_bounded
-from accp_adapters.fetching.request import FetchRequest
+from accp_adapters.fetching.request import FetchRequest, refuse, too_much
 from accp_core.documents.json_styles import write_styled_json
-from accp_core.error_codes import ErrorCode
-from accp_core.errors import ProtocolError
 from accp_core.markers import printable
 from accp_core.projection import Resolve
 from accp_core.references import parse_reference, split_reference
@@ -62,22 +60,19 @@ def passed_text(request: FetchRequest, open_one: Callable[[str], str], *, max_ch
     texts = {parse_reference(each): open_one(each) for each in request.references}
     text = _part(texts, request) if request.query else next(iter(texts.values()))
     if len(text) > max_chars:
-        reason = f"expected at most {max_chars:,} characters of {request.ref!r}, found {len(text):,}"
-        raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
+        raise too_much(f"expected at most {max_chars:,} characters of {request.ref!r}, found {len(text):,}")
     return text
 
 
 def _part(texts: Mapping[str, str], request: FetchRequest) -> str:
     if any(open_bounded(text).is_cut for text in texts.values()):
-        reason = (
+        raise refuse(
             f"expected a whole source of {request.query[:100]!r}, found one that its tool cut off: pass it on whole"
         )
-        raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
     value = value_in(texts, request, max_rows=_MAX_ROWS)
     is_select = re.match(r"(?i)\(*(select|with)\s", request.query) is not None
     if is_select and value in ([], None):
-        reason = f"expected a value to pass on, found none by {request.query[:100]!r}"
-        raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
+        raise refuse(f"expected a value to pass on, found none by {request.query[:100]!r}")
     if isinstance(value, list) and is_select:
         value = "\n".join(value) if all(isinstance(each, str) for each in value) else value
     return value if isinstance(value, str) else write_styled_json(value, "0u")

@@ -13,6 +13,7 @@ from accp_core.references import find_references, mistyped_references, reference
 from accp_core.view.notation import LEGEND
 
 __all__ = ["FETCH_DESCRIPTION", "FETCH_NAME", "FETCH_PARAMETERS", "MAX_REFERENCES", "FetchRequest", "read_request"]
+__all__ += ["refuse", "too_much"]
 
 
 MAX_REFERENCES: Final = 8
@@ -20,6 +21,16 @@ MAX_REFERENCES: Final = 8
 
 _AROUND: Final = re.compile(r"""[\s,;()\[\]<>`"']+""")
 _STRING: Final = re.compile("'(?:[^']|'')*'")
+
+
+def refuse(reason: str) -> ProtocolError:
+    """Return the refusal of a request that was not understood (E1004)."""
+    return ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
+
+
+def too_much(reason: str) -> ProtocolError:
+    """Return the refusal of a request that takes too much time or memory (E2003)."""
+    return ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +77,7 @@ class FetchRequest:
         named = self._in_ref or ((self.ref,) if self.ref or not in_query else ())
         found = tuple(dict.fromkeys((*named, *in_query)))
         if len(found) > MAX_REFERENCES:
-            reason = f"expected at most {MAX_REFERENCES} references, found {len(found)}"
-            raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
+            raise refuse(f"expected at most {MAX_REFERENCES} references, found {len(found)}")
         return found
 
 

@@ -11,10 +11,9 @@ from typing import Any, Final
 from accp_adapters.fetching.budget import WorkBudget
 from accp_adapters.fetching.opening import LongText
 from accp_adapters.fetching.page import Room, cut_row, lines_around, numbered_line
+from accp_adapters.fetching.request import too_much
 from accp_adapters.fetching.source_text import shown_source
 from accp_core.documents.json_styles import write_styled_json
-from accp_core.error_codes import ErrorCode
-from accp_core.errors import ProtocolError
 from accp_core.tables import OpenedText, Row, Table
 
 __all__ = ["answer_words", "has_phrase"]
@@ -28,7 +27,7 @@ _BEFORE: Final = 100
 _BEHIND: Final = 200
 """Characters that are shown from the beginning of each of the words on."""
 _MAX_PLACES: Final = 20
-"""Places of the words in one line or cell that are shown."""
+"""Places of the words in one line or cell that are shown, about."""
 _MAX_WORDS: Final = 100
 """Words that each row is searched for."""
 _MAX_STEPS: Final = 500_000_000
@@ -111,16 +110,15 @@ class _Search:
         return cell if len(text) <= _MAX_LINE else self._around(text)
 
     def _around(self, text: str) -> str:
-        at, total = _positions(text, [self.phrase] if self.has_phrase else self.words)
-        spans: list[tuple[int, int]] = []
-        for place in sorted(at) or [0]:
-            start, end = max(0, place - _BEFORE), place + _BEHIND
-            if spans and start <= spans[-1][1]:
-                start, _ = spans.pop()
-            spans.append((start, end))
-        parts = "…".join(text[start:end] for start, end in spans)
-        more = f" [{total - _MAX_PLACES} more]" if total > _MAX_PLACES else ""
-        return f"{'…' * (spans[0][0] > 0)}{parts}{'…' * (spans[-1][1] < len(text))}{more}"
+        words, parts, end = [self.phrase] if self.has_phrase else self.words, [], 0
+        # As many places of each word: a rare one behind many of another is shown, too.
+        each = 1 + _MAX_PLACES // len(words)
+        found = (islice(re.finditer(re.escape(word), text, re.IGNORECASE), each) for word in words)
+        for at in sorted(hit.start() for hit in chain.from_iterable(found)) or [0]:
+            if at >= end:
+                parts.append(text[max(end, at - _BEFORE) : at + _BEHIND])
+                end = at + _BEHIND
+        return f"{'…' * (not text.startswith(parts[0]))}{'…'.join(parts)}{'…' * (end < len(text))}"
 
 
 def has_phrase(words: str, opened: Sequence[OpenedText]) -> bool:
@@ -143,8 +141,7 @@ def answer_words(words: str, opened: Sequence[OpenedText], room: Room) -> str | 
     search = _Search(words)
     search.look_through(opened)
     if not search.has_phrase and len(search.words) > _MAX_WORDS:
-        reason = f"expected words that stand together, or at most {_MAX_WORDS} words, found {len(search.words)}"
-        raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
+        raise too_much(f"expected words that stand together, or at most {_MAX_WORDS} words, found {len(search.words)}")
     if not search.found:
         return None
     before = "" if search.most >= len(search.words) else _missing(search)
@@ -232,14 +229,3 @@ def _texts(table: Table) -> Iterator[str]:
 
 def _text(cell: Any) -> str:
     return cell if isinstance(cell, str) else write_styled_json(cell, "0u")
-
-
-def _positions(text: str, words: Sequence[str]) -> tuple[list[int], int]:
-    """Return where folded words are in a text, of many those of the rarest words, and how often they are there."""
-    folded = text.casefold()
-    counts = {word: folded.count(word) for word in words}
-    # Folding makes several letters of some, such as ß; the places are then those of the words as they are written.
-    searched = folded if len(folded) == len(text) else text.lower()
-    all_found = (re.finditer(re.escape(word), searched) for word in sorted(counts, key=counts.__getitem__))
-    at = [found.start() for found in islice(chain.from_iterable(all_found), _MAX_PLACES)]
-    return at, sum(counts.values())

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
 from accp_adapters.fetching.budget import WorkBudget
-from accp_adapters.fetching.sql.tables import refuse
+from accp_adapters.fetching.request import refuse
 from accp_core.errors import ProtocolError
 
 __all__ = ["CALLS", "CHECKED", "OPERATORS", "TABLE_FUNCTIONS", "QueryConnection", "add_functions"]

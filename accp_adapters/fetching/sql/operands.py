@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from accp_adapters.fetching.request import refuse
 from accp_adapters.fetching.sql.functions import CHECKED
 from accp_adapters.fetching.sql.tables import (
     SPELLING,
@@ -14,7 +15,6 @@ from accp_adapters.fetching.sql.tables import (
     StoredColumn,
     quoted_name,
     reach_into,
-    refuse,
     sql_text,
 )
 from accp_adapters.fetching.sql.tokens import Token, Tokens
@@ -231,8 +231,7 @@ def _told(expr: Expr) -> str:
     stored = expr.columns[0].stored
     if stored.holds_json:
         return f"which is of arrays or objects; see {reach_into(expr.columns[0].column, stored)}"
-    few = sorted(stored.few or ())[:3]
-    return "which is of texts" + (f" such as {', '.join(map(repr, (text[:20] for text in few)))}" if few else "")
+    return "which is of texts"
 
 
 def spelling_of(column: ComparedColumn) -> str:

@@ -20,6 +20,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
+from accp_adapters.fetching.request import refuse
 from accp_adapters.fetching.sql.functions import CALLS, TABLE_FUNCTIONS
 from accp_adapters.fetching.sql.operands import (
     CONDITION,
@@ -39,7 +40,6 @@ from accp_adapters.fetching.sql.tables import (
     find_name,
     quote,
     quoted_name,
-    refuse,
     sql_text,
 )  # fmt: skip
 from accp_adapters.fetching.sql.tokens import Token

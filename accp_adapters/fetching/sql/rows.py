@@ -10,10 +10,11 @@ from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
 from accp_adapters.fetching.page import Room, cut_row, next_offset
+from accp_adapters.fetching.request import refuse
 from accp_adapters.fetching.source_text import one_line, shown_source
 from accp_adapters.fetching.sql.query import ComparedColumn, ResolvedQuery, resolve_condition, resolve_select
 from accp_adapters.fetching.sql.run import QueryResult, open_connection, run_query
-from accp_adapters.fetching.sql.tables import Catalog, Database, NamedTable, quote, quoted_name, reach_into, refuse
+from accp_adapters.fetching.sql.tables import Catalog, Database, NamedTable, quote, quoted_name, reach_into
 from accp_core.errors import ProtocolError
 from accp_core.markers import escape_markers
 from accp_core.strict_json import compact_json
@@ -90,8 +91,11 @@ def _resolve_parts(query: str, catalog: Catalog) -> ResolvedQuery:
             break
     catalog.tells = True
     if len(found) > 1:
-        names = " or ".join(quoted_name(each.tables[0].name) for each in found)
-        raise refuse(f"expected a SELECT, because the columns are in {names}; found {query!r}")
+        several = [each.tables[0] for each in found]
+        names = " or ".join(map(catalog.name_of, several))
+        raise refuse(
+            f"expected a SELECT, because the columns are in {names}{catalog.union_of(several)}; found {query!r}"
+        )
     if not found:
         raise refusal or refuse(f"expected a table, found none for {query!r}")
     return found[0]

@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Any, Final
 
 from accp_adapters.fetching.budget import WorkBudget, memory_of_process
+from accp_adapters.fetching.request import refuse, too_much
 from accp_adapters.fetching.sql.functions import (
     CALLS,
     CHECKED,
@@ -26,8 +27,6 @@ from accp_adapters.fetching.sql.functions import (
 )
 from accp_adapters.fetching.sql.query import ResolvedQuery
 from accp_adapters.fetching.sql.tables import Database, StoredColumn
-from accp_core.error_codes import ErrorCode
-from accp_core.errors import ProtocolError
 from accp_core.strict_json import is_utf8
 from accp_core.tables.table import DistinctNames
 
@@ -114,8 +113,7 @@ def run_query(
     """
     sql = query.sql
     if not is_utf8(sql):
-        reason = f"expected a query without halves of surrogate pairs, found {sql[:_MAX_SHOWN]!r}"
-        raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
+        raise refuse(f"expected a query without halves of surrogate pairs, found {sql[:_MAX_SHOWN]!r}")
     with open_connection(databases, steps, query) as connection, _refusals(connection):
         columns = _columns_of(query, databases, connection)
         cursor = connection.execute(sql)
@@ -255,7 +253,7 @@ def _refusals(connection: QueryConnection) -> Iterator[None]:
             connection.budget.spend(0)
         for part, expected in _TOO_MUCH.items():
             if part in reason:
-                raise ProtocolError(f"expected {expected}", code=ErrorCode.BUDGET_EXCEEDED) from error
+                raise too_much(f"expected {expected}") from error
         if "not authorized" in reason:
             reason = "expected a SELECT that only reads tables and does not recur"
-        raise ProtocolError(f"SQLite: {reason}", code=ErrorCode.INVALID_TYPE) from error
+        raise refuse(f"SQLite: {reason}") from error

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from accp_adapters.fetching.opening import LongText, open_bounded, too_long, work_of
+from accp_adapters.fetching.request import refuse
 from accp_core.bounded import SizedCache
 from accp_core.documents.json_styles import write_styled_json
-from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.packing.values import spelling_decoder
 from accp_core.previews.records import table_of_records
@@ -29,7 +29,7 @@ from accp_core.tables import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedTex
 from accp_core.tables.values import ABSENT, Kind, TypedColumn, type_column
 
 __all__ = ["MAX_CELLS", "SPELLING", "Catalog", "Database", "DatabaseCache", "NamedTable", "StoredColumn"]
-__all__ += ["StoredTable", "UnbuiltColumn", "find_name", "quote", "quoted_name", "reach_into", "refuse", "sql_text"]
+__all__ += ["StoredTable", "UnbuiltColumn", "find_name", "quote", "quoted_name", "reach_into", "sql_text"]
 __all__ += ["store_column"]
 
 MAX_CELLS: Final = 10_000_000
@@ -44,8 +44,6 @@ _KINDS: Final = {
 _MAX_EXACT: Final = 2**53
 _INTEGERS: Final = range(-(2**63), 2**63)
 _LIKE_NUMBER: Final = re.compile(r"[^\w\s]?\d")
-_FEW: Final = 64
-"""Different texts of a column that are remembered."""
 _CACHED_BYTES: Final = 64_000_000
 _ENTRY_BYTES: Final = 250
 """Memory of a cell whose spelling is kept."""
@@ -70,11 +68,6 @@ _read_json: Final = spelling_decoder()
 
 class UnbuiltColumn(ProtocolError):
     """The refusal of the name of an object, an array, a spelling or the lines of JSON, which a whole database has."""
-
-
-def refuse(reason: str) -> ProtocolError:
-    """Return the refusal of a query that was not understood (E1004)."""
-    return ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
 
 
 def quote(name: str) -> str:
@@ -124,8 +117,6 @@ class StoredColumn:
     """Whether it is of texts of which most begin with a digit, so that their order is not that of numbers or times."""
     has_numbers: bool = False
     """Whether it has numbers beside texts, each kept as a number, which are equal to numbers and have no order."""
-    few: frozenset[str] | None = None
-    """Its texts, where they are few."""
     name: str = ""
     is_extra: bool = False
     """Whether `*` leaves it out: other columns or child tables say what it says."""
@@ -193,7 +184,6 @@ def _store_texts(cells: Sequence[Any], column: StoredColumn) -> list[Any]:
     column.has_numbers = bool(numbers) and all(type(cell) is not int or cell in _INTEGERS for cell in numbers)
     like = sum(_LIKE_NUMBER.match(text) is not None for text in texts)
     column.looks_numeric = like * 2 > len(texts) or bool(numbers)
-    column.few = frozenset(texts) if len(texts) <= _FEW else None
     stored = [_stored_text(cell, column, texts) for cell in cells]
     column.empty = stored.count(None)
     return stored
@@ -462,16 +452,23 @@ class Catalog:
 
     def _unknown(self, written: str, tables: Sequence[NamedTable], found: Sequence[NamedTable]) -> Exception:
         if len({table.number for table in found}) > 1:
-            named = [f"{reference_to(self._keys[each.number])}.{quoted_name(each.name)}" for each in found]
-            same = len({tuple(each.stored.source.columns) for each in found}) == 1
-            union = f" (all their rows: {' UNION ALL '.join(f'SELECT * FROM {name}' for name in named)})" * same
-            return refuse(f"expected {' or '.join(named)}, found {written!r}, which both have{union}")
+            names = map(self.name_of, found)
+            return refuse(f"expected {' or '.join(names)}, found {written!r}, which both have{self.union_of(found)}")
         if not tables:
             return refuse(f"expected one of the references, found {written!r}")
         described = self.describe(found or tables, near=written)
-        kind = UnbuiltColumn if written.casefold() == LINES else ProtocolError
-        reason = f"expected a table of {described}; found {written[:_MAX_NAME_CHARS]!r}"
-        return kind(reason, code=ErrorCode.INVALID_TYPE)
+        refusal = refuse(f"expected a table of {described}; found {written[:_MAX_NAME_CHARS]!r}")
+        return UnbuiltColumn(refusal.reason, code=refusal.code) if written.casefold() == LINES else refusal
+
+    def name_of(self, table: NamedTable) -> str:
+        """Return the name of a table behind the reference to its text."""
+        return f"{reference_to(self._keys[table.number])}.{quoted_name(table.name)}"
+
+    def union_of(self, tables: Sequence[NamedTable]) -> str:
+        """Return how a query has all rows of tables of one shape, such as pages of a list; "": they have several."""
+        is_same = len({tuple(table.stored.source.columns) for table in tables}) == 1
+        selects = " UNION ALL ".join(f"SELECT * FROM {self.name_of(table)}" for table in tables)
+        return f" (all their rows: {selects})" * is_same
 
     def unknown_column(self, written: str, named: Sequence[NamedTable], what: str = "a column") -> Exception:
         """Return the refusal of a column that the tables named by a query do not have; it names the others, too."""

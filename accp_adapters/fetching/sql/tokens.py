@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from accp_adapters.fetching.sql.tables import quote, refuse, sql_text
-from accp_core.error_codes import ErrorCode
+from accp_adapters.fetching.request import refuse, too_much
+from accp_adapters.fetching.sql.tables import quote, sql_text
 from accp_core.errors import ProtocolError
 
 __all__ = ["MAX_SHOWN", "Token", "Tokens"]
@@ -72,8 +72,7 @@ class Token:
 def _tokenize(query: str) -> list[Token]:
     """Return the tokens of one statement, and one that is its end; a semicolon at its end is left out."""
     if len(query) > _MAX_CHARS:
-        reason = f"expected a query of at most {_MAX_CHARS:,} characters, found {len(query):,}"
-        raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
+        raise too_much(f"expected a query of at most {_MAX_CHARS:,} characters, found {len(query):,}")
     text = query.rstrip().rstrip(";").rstrip()
     tokens: list[Token] = []
     at = 0
@@ -100,8 +99,6 @@ def _closings(tokens: list[Token]) -> dict[int, int]:
             opened.append(at)
         elif token.text == ")" and opened:
             closing[opened.pop()] = at
-        if len(opened) > _MAX_DEPTH:
-            raise refuse(f"expected a query of at most {_MAX_DEPTH} levels, found more")
     if opened:
         raise refuse(f"expected ) for each (, found {tokens[max(0, opened[-1] - 1)].text!r} and ( without it")
     return closing

@@ -70,7 +70,7 @@ def test_three_references_and_a_child_table_are_joined() -> None:
         (f"SELECT {USER_REF}.nosuch FROM {USER_REF}", "expected a column of rows(id, name); found"),
         ("SELECT * FROM $cold.other", "expected one of the references, found"),
         ("SELECT x.* FROM orders", "expected a column of orders"),
-        ("id = 7", "expected a SELECT, because the columns are in"),
+        ("id = 7", f"expected a SELECT, because the columns are in {ORDER_REF}.orders or {USER_REF}.rows or"),
     ],
 )
 def test_what_is_ambiguous_or_unknown_is_refused(query: str, message: str) -> None:
@@ -138,3 +138,14 @@ def test_a_refused_column_names_the_nearest_of_many() -> None:
 
 def test_a_table_of_exactly_a_name_is_meant_by_it() -> None:
     assert of_issues("labels", limit=800).startswith("[60] rows_number name color")
+
+
+def test_pages_of_one_list_are_queried_as_one_table() -> None:
+    pages = [json.dumps([{"id": page * 10 + n, "price": f"${n}.50"} for n in range(3)]) for page in (1, 2)]
+    texts = {key_of(page): page for page in pages}
+    with pytest.raises(ProtocolError, match="all their rows: SELECT") as refusal:
+        answer(texts, read_request({"query": "price > 2"}), limit=500, counter=count_o200k)
+    found = re.search(r"all their rows: (SELECT .*?)\)", refusal.value.reason)
+    assert found
+    query = f"SELECT id FROM ({found[1]}) WHERE price > 2"
+    assert answer(texts, read_request({"query": query}), limit=500, counter=count_o200k).startswith("[2] id\n12\n22")

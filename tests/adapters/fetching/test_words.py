@@ -97,14 +97,9 @@ def test_each_place_of_the_words_is_shown_the_rarest_word_first() -> None:
     found = fetch(json.dumps([{"c": cell}, {"c": "other"}]), "one")
     assert found.count(f"{'x' * 90} one ß ") == found.count(f"{'x' * 90} ONE two ") == 1
     assert " end" not in found
-    many = answer(
-        {"k": json.dumps([{"c": f"one {filler} " * 30 + "two"}])},
-        read_request({"query": "two one"}),
-        limit=9_000,
-        counter=count_o200k,
-    )
-    assert many.count("two") == 1
-    assert many.endswith(" two [11 more]\n}]")
+    many = {"k": json.dumps([{"c": f"one {filler} " * 30 + "two"}])}
+    shown = answer(many, read_request({"query": "two one"}), limit=9_000, counter=count_o200k)
+    assert shown.rstrip("\n}]").endswith("two")
 
 
 def test_words_in_other_lines_find_those_with_most_of_them_and_say_what_is_missing() -> None:
@@ -177,8 +172,8 @@ def test_places_of_a_common_letter_take_no_memory_each() -> None:
     for letter in ("a", "ß"):
         text = json.dumps([{"id": 1, "t": letter * 2_000_000}], ensure_ascii=False)
         tracemalloc.start()
-        found = fetch(text, "s" if letter == "ß" else "a")
+        found = fetch(text, letter)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert " more]" in found
+        assert letter * 200 in found
         assert peak < 60_000_000

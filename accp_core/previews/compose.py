@@ -117,7 +117,7 @@ def preview(
     Raises:
         ValueError: `limit` has no room for the reference.
     """
-    subject = _Subject(source, Request(request), document)
+    subject = _Subject(source, Request(request), document, counter)
     if view is None and is_rendered(source, limit):
         view = render_document(subject.document, counter=counter, options=options)
     if view is not None and view.tokens_after <= limit and not is_part:
@@ -128,14 +128,10 @@ def preview(
     if is_part and has_cut:
         # What is counted in a beginning is not what the whole holds.
         found = source
-    if verbatim:
-        body = subject.preview_verbatim(limit, is_part=is_part)
-    elif isinstance(found, OpenedText):
-        body = subject.preview_grids(found, limit, counter)
-    elif isinstance(found, str):
-        body = subject.preview_text(found, limit, is_part=is_part)
+    if isinstance(found, str):
+        body = subject.preview_text(found, limit, is_part=is_part, verbatim=verbatim)
     else:
-        body = subject.preview_tables(found, counter)
+        body = subject.preview_tables(found, limit)
     head = _head(opening, body.title, is_cut=is_cut or (has_cut and not is_part), is_brief=is_brief)
     first = f"{head}]"
     told = f"{head}; e.g. query: {body.example}]" if is_queried and body.example else first
@@ -202,16 +198,17 @@ class _Body:
 class _Subject:
     """What is previewed, and for whom."""
 
-    def __init__(self, source: str, request: Request, document: Document | None) -> None:
-        self.source = source
-        self.request = request
+    def __init__(self, source: str, request: Request, document: Document | None, counter: TokenCounter) -> None:
+        self._source = source
+        self._request = request
         self._document = document
+        self._counter = counter
 
     @property
     def document(self) -> Document:
         """What the source holds; it is read at most once."""
         if self._document is None:
-            self._document = read(self.source)
+            self._document = read(self._source)
         return self._document
 
     def find_tables(self, *, is_part: bool) -> tuple[SampledTables | OpenedText | str, bool]:
@@ -220,9 +217,9 @@ class _Subject:
         A text with grids is returned opened; of a part of one no rows are counted. With it whether the source was cut
         off.
         """
-        if len(self.source) > MAX_WHOLE:
-            found = self._starts_like_json() and sample_tables(self.source)
-            return found or self.source, not found and looks_cut(self.source)
+        if len(self._source) > MAX_WHOLE:
+            found = self._starts_like_json() and sample_tables(self._source)
+            return found or self._source, not found and looks_cut(self._source)
         opened = open_document(self.document)
         if (opened.grids or self._is_mostly_values(opened)) and not is_part:
             return opened, opened.is_cut
@@ -233,89 +230,84 @@ class _Subject:
         """Return whether values, such as a Python literal in each line or JSON in a tag, are nearly all of a text."""
         values = (part for part in self.document.values() if not isinstance(part.value, str))
         chars = sum(part.end - part.start for part in values)
-        return opened.prose == self.source and chars >= _MOSTLY * len(self.source)
+        return opened.prose == self._source and chars >= _MOSTLY * len(self._source)
 
-    def preview_tables(self, found: SampledTables, counter: TokenCounter) -> _Body:
-        """Return the preview of a JSON value."""
-        marks = Marks.for_tables(self.source, found.tables)
-        tables = TablePreview(found.tables, totals=found.totals, request=self.request, marks=marks, counter=counter)
-        return _Body("", lambda room: marks.show(tables.write(room)), tables.enough, tables.example)
+    def _starts_like_json(self) -> bool:
+        return _JSON_START.match(self._source) is not None
 
-    def preview_grids(self, opened: OpenedText, limit: int, counter: TokenCounter) -> _Body:
-        """Return the preview of a text with grids: its tables, then of its other lines those with the most worth."""
-        tables = opened.tables()[:-1]
-        marks = max(Marks.for_text(self.source), Marks.for_tables(self.source, tables), key=lambda each: each.length)
-        shown = TablePreview(tables, request=self.request, marks=marks, counter=counter)
-        prose = [(part.start, part.end) for part in self.document.parts if isinstance(part, Prose)]
-        if opened.how:
-            starts = list(accumulate(map(len, lines_of(self.source)), initial=0))
-            prose = [(starts[first - 1], starts[last]) for first, last in opened.outside]
-        spans = [span for span in prose if self.source[slice(*span)].strip()]
-        text = self.source.rstrip()
-        excerpt = (
-            Excerpt(text, requested=self.request.words, marks=marks, max_piece=limit, spans=spans) if spans else None
+    def preview_tables(self, found: SampledTables | OpenedText, limit: int) -> _Body:
+        """Return the preview of tables, and of the lines of a text that are in none those with the most worth."""
+        is_text = isinstance(found, OpenedText)
+        tables = found.tables()[:-1] if isinstance(found, OpenedText) else found.tables
+        totals = {} if isinstance(found, OpenedText) else found.totals
+        marks = max(
+            Marks.for_text(self._source if is_text else ""),
+            Marks.for_tables(self._source, tables),
+            key=lambda each: each.length,
         )
+        shown = TablePreview(tables, request=self._request, marks=marks, counter=self._counter, totals=totals)
+        if not isinstance(found, OpenedText):
+            return _Body("", lambda room: marks.show(shown.write(room)), shown.enough, shown.example)
+        spans = self._outside(found)
+        words = self._request.words
+        excerpt = Excerpt(self._source.rstrip(), requested=words, marks=marks, max_piece=limit, spans=spans)
         chars = sum(end - start for start, end in spans)
-        note = opened.outside_note
+        note = found.outside_note
 
         def write(room: float) -> str:
             parts = [shown.write(max(room - chars, min(shown.enough, room * _TABLES_SHARE)))]
-            if note and room > _EXAMPLE_ROOM * len(note) and (opened.how or chars + len(parts[0]) + len(spans) >= room):
+            is_short = found.how or chars + len(parts[0]) + len(spans) >= room
+            if note and room > _EXAMPLE_ROOM * len(note) and is_short:
                 parts.append(note)
-            if excerpt is not None and room > len(parts[0]):
+            if spans and room > len(parts[0]):
                 text = excerpt.write(room - sum(map(len, parts)))
                 parts += [text] if excerpt.has_any else []
             return marks.show("\n".join(parts))
 
-        lines = count_lines(self.source)
-        return _Body(f"{lines:,} line{'s'[: lines != 1]}", write, shown.enough + chars, shown.example)
+        return _Body(_lines(self._source), write, shown.enough + chars, shown.example)
 
-    def preview_verbatim(self, limit: int, *, is_part: bool) -> _Body:
-        """Return the preview of a text that is shown in its own lines: of a wrapped one those of the file."""
-        value = next((part.value for part in self.document.values()), None)
-        text = wrapped_text(value, len(self.source))
-        marks = Marks.for_text(text or self.source)
-        excerpt = Excerpt(
-            text or self.source, requested=self.request.words, marks=marks, max_piece=limit * _VERBATIM_CHARS
-        )
-        lines = count_lines(text or self.source)
-        title = f"{'the first ' if is_part else ''}{lines:,} line{'s'[: lines != 1]}"
-        example = "" if text else _query_lines(self.source)
-        return _Body(title, lambda room: marks.show(excerpt.write(room)), example=example)
+    def _outside(self, opened: OpenedText) -> list[tuple[int, int]]:
+        """Return where the parts of a text begin and end that are in no table."""
+        prose = [(part.start, part.end) for part in self.document.parts if isinstance(part, Prose)]
+        if opened.how:
+            starts = list(accumulate(map(len, lines_of(self._source)), initial=0))
+            prose = [(starts[first - 1], starts[last]) for first, last in opened.outside]
+        return [span for span in prose if self._source[slice(*span)].strip()]
 
-    def _starts_like_json(self) -> bool:
-        return _JSON_START.match(self.source) is not None
-
-    def preview_text(self, prose: str, limit: int, *, is_part: bool) -> _Body:
-        """Return the preview of a text.
+    def preview_text(self, prose: str, limit: int, *, is_part: bool, verbatim: bool) -> _Body:
+        """Return the preview of a text; one that is shown verbatim is that of the file which a JSON object wraps.
 
         `prose` is the text whose lines a query counts: the source, or the text in its JSON string or text block.
         """
-        marks = Marks.for_text(self.source)
-        text = marks.size_blobs(self.source, keeps_lines=True)
-        named = None if is_part else find_requested_records(text, self.request)
+        value = next((part.value for part in self.document.values()), None) if verbatim else None
+        wrapped = wrapped_text(value, len(self._source))
+        marks = Marks.for_text(wrapped or self._source)
+        text = wrapped or (self._source if verbatim else marks.size_blobs(self._source, keeps_lines=True))
+        named = None if is_part or verbatim else find_requested_records(text, self._request)
         excerpt = Excerpt(
             text,
-            requested=self.request.words,
+            requested=self._request.words,
             marks=marks,
-            max_piece=limit,
+            max_piece=limit * (_VERBATIM_CHARS if verbatim else 1),
             worths=named.worths if named else (),
         )
-        lines = count_lines(prose)
-        title = f"{'the first ' if is_part else ''}{lines:,} line{'s'[: lines != 1]}"
         # The whole may be JSON that has tables, but perhaps no table of lines.
-        is_open = (is_part or len(self.source) > MAX_WHOLE) and self._starts_like_json()
-        example = "" if is_open else _query_lines(prose)
+        is_open = not verbatim and (is_part or len(self._source) > MAX_WHOLE) and self._starts_like_json()
+        title = f"{'the first ' * is_part}{_lines(wrapped or prose)}"
+        example = "" if wrapped or is_open else _query_lines(prose)
         return _Body(title, lambda room: marks.show(_with_named(excerpt, named, room)), example=example)
+
+
+def _lines(text: str) -> str:
+    lines = count_lines(text)
+    return f"{lines:,} line{'s'[: lines != 1]}"
 
 
 def _with_named(excerpt: Excerpt, named: RequestedRecords | None, room: float) -> str:
     """Return an excerpt below what is said of the records that a request asks for, where there is room for both."""
-    if named is None:
-        return excerpt.write(room)
-    told = named.describe(lambda start, end: True, room * _TOLD_SHARE)
+    told = named.describe(lambda start, end: True, room * _TOLD_SHARE) if named else ""
     body = excerpt.write(room - len(told))
-    return f"{named.describe(excerpt.shows, room * _TOLD_SHARE)}\n{body}" if told else body
+    return f"{named.describe(excerpt.shows, room * _TOLD_SHARE)}\n{body}" if named and told else body
 
 
 def _fill(write: Callable[[float], str], *, limit: int, token_chars: float, counter: TokenCounter) -> str:

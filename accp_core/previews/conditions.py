@@ -16,7 +16,7 @@ from decimal import Decimal
 from itertools import islice, product, takewhile
 from typing import Any, Final
 
-from accp_core.previews.request import COMMON, NO_DATE, Asked, Order, Request, find_words, words_of_name
+from accp_core.previews.request import COMMON, NO_DATE, Asked, Request, find_words, words_of_name
 from accp_core.tables import Table
 from accp_core.tables.values import Kind, TypedColumn, convert, is_left_out, type_column
 from accp_core.view.notation import INLINE, quote, write_name
@@ -32,8 +32,6 @@ _MAX_TEXT: Final = 4_000
 """Characters of a cell in which words are looked for."""
 _MIN_WORD: Final = 3
 """Letters of a word that is looked for in texts, and digits of a number that names a row in any column."""
-_CODE: Final = re.compile(r"\b(?=[a-z]*\d)(?=\d*[a-z])[a-z0-9]{12,}\b")
-"""A hash or another code, which has no words."""
 _MAX_SHARE: Final = 0.5
 """The share of the texts that have a word up to which the word says something."""
 _LAST_NUMBER: Final = re.compile(r"\D0*([1-9]\d*)$")
@@ -276,7 +274,7 @@ class _Columns:
         """Yield the texts that have the most words of the request together."""
         holders: defaultdict[str, set[int]] = defaultdict(set)
         cells = (row.get(column) for row in self.table.rows)
-        texts = [_CODE.sub(" ", cell[:_MAX_TEXT]) if type(cell) is str else "" for cell in cells]
+        texts = [cell[:_MAX_TEXT] if type(cell) is str else "" for cell in cells]
         for number, text in enumerate(texts):
             for word in dict.fromkeys(words_of_name(text)) if text else ():
                 asked = self.request.match(word)
@@ -485,19 +483,16 @@ class _Reader:
         """Yield the columns whose order the request asks for, with its first values in words and its first rows."""
         columns = [name for name in self._columns.ordered() if name not in self._inherited]
         for order in self._request.orders[:_MAX_ORDERS]:
-            near = order.near - used
-            kinds = [name for name in columns if self._may_order(name, order)]
-            if order.kind == "longest":
-                measured = [name for name in kinds if not self._columns.is_moment(name)]
-                kinds = measured if any(self._columns.fit(name, near) > 1 for name in measured) else kinds
-            named = self._columns.fitting(columns, near)
+            is_timed = order.kind in ("latest", "earliest")
+            end = "least" if order.kind in ("least", "earliest") else "greatest"
+            kinds = [name for name in columns if self._columns.is_moment(name) is is_timed]
+            named = self._columns.fitting(columns, order.near - used)
             for column in ([name for name in named if name in kinds] or kinds or named)[:_MAX_ORDERS]:
-                for end in self._ends(column, order):
-                    first = self._first(column, numbers, is_greatest=end == "greatest")
-                    counts = Counter(_write(self._table.rows[number][column]) for number in first)
-                    if first and (named or counts.most_common()[0][1] <= _RANKED):
-                        values = ", ".join(f"{value}{f' ({count})' * (count > 1)}" for value, count in counts.items())
-                        yield column, f"{end} {write_name(column)}: {values}", first[:_MAX_TIED]
+                first = self._first(column, numbers, is_greatest=end == "greatest")
+                counts = Counter(_write(self._table.rows[number][column]) for number in first)
+                if first and (named or counts.most_common()[0][1] <= _RANKED):
+                    values = ", ".join(f"{value}{f' ({count})' * (count > 1)}" for value, count in counts.items())
+                    yield column, f"{end} {write_name(column)}: {values}", first[:_MAX_TIED]
 
     def _first(self, column: str, numbers: Sequence[int], *, is_greatest: bool) -> list[int]:
         """Return the rows with the first values of a column; none where all have one value."""
@@ -506,18 +501,6 @@ class _Reader:
         values = sorted({ranks[number] for number in known}, reverse=is_greatest)[:_RANKED]
         first = [number for value in values for number in known if ranks[number] == value]
         return first if len(values) > 1 else []
-
-    def _may_order(self, column: str, order: Order) -> bool:
-        """Return whether a column has what a superlative is about: a time, a number or either."""
-        is_timed = order.kind in ("latest", "earliest")
-        return order.kind in ("longest", "best") or self._columns.is_moment(column) is is_timed
-
-    def _ends(self, column: str, order: Order) -> Sequence[str]:
-        """Return whether the greatest or the least come first; what is there the longest has the earliest time."""
-        if order.kind == "best":
-            return "least", "greatest"
-        is_longest = order.kind == "longest" and self._columns.is_moment(column)
-        return ("least",) if is_longest or order.kind in ("least", "earliest") else ("greatest",)
 
 
 def _groups(conditions: Sequence[_Condition]) -> list[list[_Condition]]:

@@ -210,12 +210,10 @@ def _words_before(text: str, found: re.Match[str]) -> frozenset[str]:
 # Superlatives, negations, and what else a request says of rows.
 
 _ORDERS: Final = {
-    "greatest": r"most|largest|biggest|highest|greatest|max\w*|top|slowest|dearest|heaviest|warmest|busiest",
+    "greatest": r"most|largest|biggest|highest|longest|greatest|max\w*|top|slowest|dearest|heaviest|warmest|busiest",
     "least": r"least|smallest|lowest|shortest|fewest|min(?:imum)?|cheapest|fastest|lightest|coldest",
     "latest": r"latest|newest|last|recent\w*|youngest",
     "earliest": r"earliest|oldest|first|next|soonest",
-    "longest": r"longest",
-    "best": r"best|happiest|worst",
 }
 _ORDER: Final = re.compile(
     "|".join(rf"(?P<{kind}>(?<!at )\b(?:{words})\b)" for kind, words in _ORDERS.items()), re.IGNORECASE
@@ -241,7 +239,7 @@ class Order:
     """A superlative."""
 
     kind: str
-    """greatest, least, latest, earliest, longest, or best: one end of the order, which is not known."""
+    """greatest or least of numbers, latest or earliest of moments."""
     word: str
     """It, without regard to case."""
     near: frozenset[str]

@@ -217,9 +217,8 @@ class _DescribedTable:
     def write(self, room: float, *, is_beside: bool) -> Iterator[str]:
         """Yield the lines of the table in about `room` characters; beside one that is asked for, only its columns."""
         left = room - _TITLE_CHARS
-        rows = self._choose(room if self.size <= room else left)
-        if self.size <= room or self._shows_all(rows):
-            yield from self._with_rows(rows, "")
+        if self.size <= room:
+            yield from self._with_rows(self._choose(room), "")
             return
         names = self._describe(0, room * _NAMES_SHARE)
         if is_beside and len(self._table.rows) > 1:
@@ -270,11 +269,6 @@ class _DescribedTable:
 
     def _names(self, column: str) -> bool:
         return column in self._sought or bool(self._request.names(column))
-
-    def _shows_all(self, rows: Mapping[int, Mapping[str, object]]) -> bool:
-        """Return whether every row is among `rows` with all its cells, so that facts would repeat what they show."""
-        total = self._table.rows
-        return len(rows) == len(total) and all(len(row) == len(total[number]) for number, row in rows.items())
 
     def _with_rows(self, rows: Mapping[int, dict[str, object]], facts: str) -> Iterator[str]:
         total = len(self._table.rows)

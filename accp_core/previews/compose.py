@@ -29,16 +29,7 @@ from accp_core.previews.records import RequestedRecords, find_requested_records
 from accp_core.previews.request import Request
 from accp_core.previews.rows import TablePreview
 from accp_core.previews.units import Excerpt
-from accp_core.tables import (
-    MAX_WHOLE,
-    LineNumbers,
-    OpenedText,
-    SampledTables,
-    count_lines,
-    lines_of,
-    open_document,
-    sample_tables,
-)
+from accp_core.tables import MAX_WHOLE, OpenedText, SampledTables, count_lines, lines_of, open_document, sample_tables
 from accp_core.view.layout import escape_view
 from accp_core.view.render_value import Options
 from accp_core.view.text import View, render_document
@@ -242,7 +233,7 @@ class _Subject:
         totals = {} if isinstance(found, OpenedText) else found.totals
         marks = max(
             Marks.for_text(self._source if is_text else ""),
-            Marks.for_tables(self._source, tables),
+            Marks.for_tables(tables),
             key=lambda each: each.length,
         )
         shown = TablePreview(tables, request=self._request, marks=marks, counter=self._counter, totals=totals)
@@ -340,6 +331,5 @@ def _fill(write: Callable[[float], str], *, limit: int, token_chars: float, coun
 
 def _query_lines(source: str) -> str:
     """Return a query of some lines in the middle of a text, by the numbers that they have in a query."""
-    middle = LineNumbers(source).number_at(len(source) // 2)
-    start = max(middle - _LINES // 2, 1)
+    start = max(source.count("\n", 0, len(source) // 2) + 1 - _LINES // 2, 1)
     return f"select text from lines where n between {start} and {start + _LINES - 1}"

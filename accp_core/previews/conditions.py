@@ -40,11 +40,6 @@ _PRECISION: Final = 6
 _PLACES: Final = re.compile("x+")
 """The digits that a number does not say: 5xx."""
 _TIME_OF_DAY: Final = re.compile(r"\d\d:\d\d(?::\d\d)?")
-_IN_WORDS: Final = {
-    ">": ("over", "after"), "≥": ("at least", "from"), "<": ("under", "before"), "≤": ("at most", "until"),
-    "": ("", "at"),
-}  # fmt: skip
-"""The signs in words for numbers and for times."""
 _FLAGS: Final = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
 _MAX_LINES: Final = 4
 """Readings of a request whose words stand in several columns that are described."""
@@ -130,291 +125,21 @@ def find_named_rows(
     return tuple(islice((each for each in reader.readings() if is_told or not each.columns <= inherited), _MAX_LINES))
 
 
-class _Columns:
-    """The columns of a table that a request may mean, and the conditions on them that it states."""
-
-    def __init__(self, table: Table, request: Request, inherited: frozenset[str]) -> None:
-        self.table = table
-        self.request = request
-        self.inherited = inherited
-        link = table.parent.column if table.parent else None
-        self._names: Final = [name for name in table.columns[:_MAX_COLUMNS] if name != link]
-        self._typed: dict[str, TypedColumn] = {}
-
-    def find(self) -> list[_Condition]:
-        """Return the conditions of the request that some rows meet and others do not, and bounds that none meets."""
-        return [each for each in self._read() if each.nearest or 0 < len(each.rows) < len(self.table.rows)]
-
-    def typed(self, column: str) -> TypedColumn:
-        """Return the cells of a column as what they are."""
-        if column not in self._typed:
-            self._typed[column] = type_column([row.get(column) for row in self.table.rows])
-        return self._typed[column]
-
-    def is_moment(self, column: str) -> bool:
-        """Return whether a column holds moments."""
-        return self.typed(column).kind is Kind.MOMENT
-
-    def ordered(self) -> list[str]:
-        """Return the columns of unlike numbers or moments, without ids."""
-        return [name for name in self._names if not _is_id(name) and self._is_ordered(name)]
-
-    def _is_ordered(self, column: str) -> bool:
-        typed = self.typed(column)
-        return typed.is_ordered and len(set(typed.values) - {None}) > 1
-
-    def fitting(self, columns: Sequence[str], *nears: frozenset[str]) -> list[str]:
-        """Return those of some columns that the first words name which name any, else those that the request names."""
-        beside = ([name for name in columns if self.fit(name, near) > 1] for near in nears)
-        return next(filter(None, beside), [name for name in columns if self.fit(name, frozenset())])
-
-    def fit(self, column: str, near: frozenset[str]) -> int:
-        """Return how well a column fits some words of the request; the name of its parent's table says nothing."""
-        return self.request.fits(column.rsplit(".", 1)[-1] if column in self.inherited else column, near)
-
-    def _read(self) -> Iterator[_Condition]:
-        for column in self._names:
-            found = [*self._values(column), *self._flag(column), *self._absence(column), *self._numbers(column)]
-            yield from found or self._texts(column)
-        for number, asked in enumerate(self.request.asked):
-            ordered = [name for name in self.ordered() if self.is_moment(name) is bool(asked.moment)]
-            named = self.fitting(ordered, asked.near, asked.before) or [
-                name for name in ordered if asked.unit and asked.unit in (self.typed(name).unit, *words_of_name(name))
-            ]
-            for column in named or [name for name in ordered if name not in self.inherited]:
-                read = self._moment if asked.moment else self._bound
-                yield from read(column, asked, frozenset((f"{number}",)))
-
-    def _rows(self, column: str, meets: Callable[[Any], bool]) -> frozenset[int]:
-        return frozenset(number for number, row in enumerate(self.table.rows) if meets(row.get(column)))
-
-    def _values(self, column: str) -> Iterator[_Condition]:
-        """Yield the texts of a column that the request names, one that it denies, or codes such as SO-35."""
-        cells = dict.fromkeys(value for cell in self.table.cells(column) for value in _texts(cell))
-        if all(_flag_of(value) is not None for value in cells):
-            return
-        if any(asked.moment for asked in self.request.asked) and self.is_moment(column):
-            return
-        is_few = len(cells) <= _MAX_VALUES
-        named = [value for value in cells if (self._is_named(value) if is_few else self._is_code(value))]
-        if not named and len(cells) == len(self.table.rows):
-            named = [value for value in cells if self._ends_with_number(value)]
-        if named:
-            wanted = frozenset(named)
-            is_denied = len(named) == 1 and self.request.denies(named[0])
-            words = frozenset(word for value in named for word in self._words_of(value))
-            text = f"{write_name(column)}{'≠' if is_denied else '='}{'|'.join(map(_write, named))}"
-            rows = self._rows(column, lambda cell: wanted.isdisjoint(_texts(cell)) is is_denied)
-            yield _Condition(column, text, rows, words, is_sure=not words <= self.request.kinds)
-
-    def _is_code(self, value: str) -> bool:
-        return value.casefold() in self.request.words and not value.isalpha()
-
-    def _is_named(self, value: str) -> bool:
-        """Return whether the request has all words of a value, and not only as what it counts."""
-        if len(value) > _MAX_VALUE_CHARS or is_left_out(value):
-            return False
-        words = set(self._words_of(value))
-        counted = {asked.unit for asked in self.request.asked}.union(f"{asked.number}" for asked in self.request.asked)
-        return value not in counted and not (words and words <= counted) and self.request.has_all(value)
-
-    def _words_of(self, value: str) -> Iterator[str]:
-        """Yield the words of the request that a value is named by."""
-        for word in map(str.casefold, find_words(value)):
-            asked = self.request.match(word)
-            yield from [asked] if asked else filter(None, map(self.request.match, words_of_name(word)))
-
-    def _ends_with_number(self, value: str) -> bool:
-        """Return whether a code such as INV-2026-00138 ends with a number of the request: "invoice 138"."""
-        digits = _LAST_NUMBER.search(value) if len(value) <= _MAX_VALUE_CHARS else None
-        return digits is not None and len(digits[1]) >= _MIN_WORD and digits[1] in self._named_numbers()
-
-    def _named_numbers(self) -> dict[str, Asked]:
-        """Return the whole numbers that the request names and does not bound."""
-        return {f"{each.number}": each for each in self.request.asked if not each.sign and not each.moment}
-
-    def _flag(self, column: str) -> Iterator[_Condition]:
-        """Yield a flag whose name ends with a word of the request."""
-        last = words_of_name(column)[-1:]
-        kinds = {_flag_of(cell) for cell in self.table.cells(column)} if self.request.names("".join(last)) else set()
-        if kinds == {True, False}:
-            wanted = not self.request.denies(last[0])
-            told = next(cell for cell in self.table.cells(column) if _flag_of(cell) is wanted)
-            text = f"{write_name(column)}={told if type(told) is str else str(told).lower()}"
-            rows = self._rows(column, lambda cell: _flag_of(cell) is wanted)
-            yield _Condition(column, text, rows, frozenset((column,)))
-
-    def _absence(self, column: str) -> Iterator[_Condition]:
-        """Yield that nothing is in a column which the request asks to be without."""
-        if self.request.denies(column) and (words := self.request.names(column)):
-            rows = self._rows(column, is_left_out)
-            cells = {repr(cell): cell for cell in (self.table.rows[number].get(column) for number in rows)}
-            told = next(iter(cells.values())) if len(cells) == 1 else None
-            text = f"={_write(told)}" if type(told) is str and told.strip("-") else " is empty"
-            yield _Condition(column, f"{write_name(column)}{text}", rows, words)
-
-    def _numbers(self, column: str) -> Iterator[_Condition]:
-        """Yield the numbers that the request names beside the column, or where they count nothing else."""
-        numbers = {cell for cell in self.table.cells(column) if type(cell) is int}
-        names = {self.request.match(word) for word in self.request.names(column)}
-        named = [
-            text
-            for text, asked in self._named_numbers().items()
-            if asked.number in numbers
-            and (
-                not names.isdisjoint({*asked.before, asked.unit})
-                or (len(text) >= _MIN_WORD and (asked.unit in COMMON or not asked.unit))
-            )
-        ]
-        if named:
-            rows = self._rows(column, lambda cell: type(cell) is int and str(cell) in named)
-            yield _Condition(column, f"{write_name(column)}={'|'.join(named)}", rows, frozenset(named))
-
-    def _texts(self, column: str) -> Iterator[_Condition]:
-        """Yield the texts that have the most words of the request together."""
-        holders: defaultdict[str, set[int]] = defaultdict(set)
-        cells = (row.get(column) for row in self.table.rows)
-        texts = [cell[:_MAX_TEXT] if type(cell) is str else "" for cell in cells]
-        for number, text in enumerate(texts):
-            for word in dict.fromkeys(words_of_name(text)) if text else ():
-                asked = self.request.match(word)
-                if asked and len(asked) >= _MIN_WORD and asked not in self.request.said:
-                    holders[asked].add(number)
-        telling = {word: held for word, held in holders.items() if len(held) <= _MAX_SHARE * len(texts)}
-        if telling:
-            words, rows = _most_together(telling)
-            told = " and ".join(f'"{word}"' for word in words)
-            yield _Condition(column, f"{write_name(column)} has {told}", rows, frozenset(words), is_sure=False)
-
-    def _bound(self, column: str, asked: Asked, words: frozenset[str]) -> Iterator[_Condition]:
-        """Yield a comparison of the numbers of a column."""
-        typed = self.typed(column)
-        limit = self._limit(asked, column) if asked.sign else None
-        limits = self._range(asked, typed) if limit is None else [(asked.sign, limit)]
-        if limits:
-            rows = frozenset.intersection(*(_meeting(typed.values, sign, float(end)) for sign, end in limits))
-            name = write_name(column)
-            text = ", ".join(_compared(name, sign, f"{end.normalize():f}", typed) for sign, end in limits)
-            nearest = "" if rows else "greatest" if asked.sign in (">", "≥") else "least"
-            yield _Condition(column, text, rows, words, nearest=nearest)
-
-    def _range(self, asked: Asked, typed: TypedColumn) -> list[tuple[str, Decimal]]:
-        """Return the ends of what 5xx means in a column whose numbers all have three digits; empty: it is no range."""
-        if not (places := _PLACES.fullmatch(asked.unit)):
-            return []
-        step = Decimal(10 ** len(places[0]))
-        digits = {len(str(value)) for value in typed.values if value is not None}
-        is_code = digits == {len(f"{asked.number}{asked.unit}")}
-        return [("≥", asked.number * step), ("<", (asked.number + 1) * step)] if is_code else []
-
-    def _limit(self, asked: Asked, column: str) -> Decimal | None:
-        """Return a bound in the unit of a column, which its name may say; None: they cannot be compared."""
-        typed = self.typed(column)
-        known = [value for value in typed.values if value is not None]
-        units = (typed.unit, *words_of_name(column), "") if asked.unit else ()
-        exact = next((each for unit in units if (each := convert(asked.number, asked.unit, unit)) is not None), None)
-        limit = asked.number if exact is None else round(exact, _PRECISION)
-        is_named = bool(self.fitting([column], asked.near, asked.before))
-        is_plain = is_named and (exact is not None or not units or convert(limit, asked.unit, asked.unit) is None)
-        return limit if is_plain or min(known) <= limit <= max(known) else None
-
-    def _moment(self, column: str, asked: Asked, words: frozenset[str]) -> Iterator[_Condition]:
-        """Yield a comparison of the moments of a column, or of their times of day, with a moment or a part of one."""
-        typed = self.typed(column)
-        keys, form, name = typed.values, asked.moment, write_name(column)
-        if form.startswith(NO_DATE):
-            cells = [row.get(column) for row in self.table.rows]
-            keys = [_time_of_day(key, cell, typed) for key, cell in zip(keys, cells, strict=True)]
-            form, name = form.removeprefix(NO_DATE), f"time of {name}"
-        elif any(key and key[2] == ":" for key in keys):
-            return
-        limit = _filled(form, [key for key in keys if key])
-        if asked.sign and "?" not in limit:
-            rows = _meeting(keys, asked.sign, limit)
-            yield _Condition(column, _compared(name, asked.sign, limit, typed), rows, words)
-        elif not asked.sign:
-            pattern = re.compile(limit.replace("?", "."))
-            rows = frozenset(number for number, key in enumerate(keys) if key and pattern.match(key))
-            yield _Condition(column, f"{name} in {limit}", rows, words)
-
-
-def _filled(form: str, keys: Sequence[str]) -> str:
-    """Return a moment up to the last part that is said; those before it are what all keys have alike, else `?`."""
-    same = "".join(parts[0] for parts in takewhile(lambda parts: len(set(parts)) == 1, zip(*keys, strict=False)))
-    return "".join(own if own != "?" else same[at : at + 1] or "?" for at, own in enumerate(form.rstrip("-?")))
-
-
-def _time_of_day(key: str | None, cell: Any, typed: TypedColumn) -> str | None:
-    """Return the time of day that a cell says; a moment in UTC has another one."""
-    if typed.is_scaled:
-        return found[0] if (found := _TIME_OF_DAY.search(str(cell))) else None
-    return key and (key if key[2] == ":" else key.partition("T")[2] or None)
-
-
-def _meeting(keys: Sequence[Any], sign: str, limit: Any) -> frozenset[int]:
-    """Return the numbers of the keys that a comparison finds, as a query does: of numbers as floats."""
-    meets = {">": "__gt__", "≥": "__ge__", "<": "__lt__", "≤": "__le__"}[sign]
-    known = ((number, key) for number, key in enumerate(keys) if key is not None)
-    cut = len(limit) if type(limit) is str else 0
-    return frozenset(number for number, key in known if getattr(key[:cut] if cut else float(key), meets)(limit))
-
-
-def _compared(name: str, sign: str, limit: str, typed: TypedColumn) -> str:
-    """Return a comparison: with a sign of plain numbers and dates, else in words."""
-    if not typed.unit and not typed.is_scaled and "T" not in limit:
-        return f"{name}{sign}{limit}"
-    return f"{name} {_IN_WORDS[sign][typed.kind is Kind.MOMENT]} {limit.replace('T', ' ')}"
-
-
-def _most_together(holders: dict[str, set[int]]) -> tuple[tuple[str, ...], frozenset[int]]:
-    """Return the words that the most of `holders` have together, of equal ones those that fewest have, and who has."""
-    words_of: defaultdict[int, list[str]] = defaultdict(list)
-    for word in sorted(holders):
-        for number in holders[word]:
-            words_of[number].append(word)
-    best = max(
-        sorted(set(map(tuple, words_of.values()))),
-        key=lambda words: (len(words), -len(set.intersection(*(holders[word] for word in words)))),
-    )
-    return best, frozenset(set.intersection(*(holders[word] for word in best)))
-
-
-def _is_id(column: str) -> bool:
-    """Return whether a column numbers rows, by its name."""
-    return column.casefold().endswith("id") or column == "_row"
-
-
-def _flag_of(cell: Any) -> bool | None:
-    return cell if type(cell) is bool else _FLAGS.get(cell.strip().casefold()) if type(cell) is str else None
-
-
-def _texts(cell: Any) -> Sequence[str]:
-    """Return the texts that a cell is or, as an array, has."""
-    if type(cell) is list:
-        return [member for member in cell if type(member) is str]
-    return (cell,) if type(cell) is str else ()
-
-
-def _write(cell: Any) -> str:
-    """Return a cell as a line about rows has it: a colon or a bar would end it there."""
-    if type(cell) is not str or cell.isdigit():
-        return str(cell)
-    return cell if INLINE.allows(cell) and ":" not in cell and "|" not in cell else quote(cell)
-
-
 class _Reader:
-    """Finds the rows that a request asks for."""
+    """Finds the rows of a table that a request asks for."""
 
     def __init__(self, table: Table, request: Request, inherited: frozenset[str], noun: str) -> None:
         self._table = table
         self._request = request
         self._inherited = inherited
         self._noun = noun
-        self._columns = _Columns(table, request, inherited)
+        link = table.parent.column if table.parent else None
+        self._names: Final = [name for name in table.columns[:_MAX_COLUMNS] if name != link]
+        self._typed: dict[str, TypedColumn] = {}
 
     def readings(self) -> list[NamedRows]:
         """Return what meets the conditions, or is first of all; where nothing meets all of them, what meets each."""
-        conditions = self._columns.find()
+        conditions = self.find()
         sure = [each for each in conditions if each.is_sure]
         words = frozenset[str]().union(*(each.words for each in sure))
         texts = [each for each in conditions if not each.is_sure and words.isdisjoint(each.words)]
@@ -469,7 +194,7 @@ class _Reader:
         used = frozenset[str]().union(*(each.words for each in reading))
         orders = list(self._orders(numbers, used))
         known = frozenset(column for column, _, _ in orders)
-        fits = (self._columns.fit(column, order.near - used) for column in known for order in self._request.orders)
+        fits = (self.fit(column, order.near - used) for column in known for order in self._request.orders)
         return NamedRows(
             numbers=frozenset(numbers) if conditions else frozenset(),
             first=tuple(dict.fromkeys(number for _, _, first in orders for number in first)),
@@ -481,12 +206,12 @@ class _Reader:
 
     def _orders(self, numbers: Sequence[int], used: frozenset[str]) -> Iterator[tuple[str, str, list[int]]]:
         """Yield the columns whose order the request asks for, with its first values in words and its first rows."""
-        columns = [name for name in self._columns.ordered() if name not in self._inherited]
+        columns = [name for name in self.ordered() if name not in self._inherited]
         for order in self._request.orders[:_MAX_ORDERS]:
             is_timed = order.kind in ("latest", "earliest")
             end = "least" if order.kind in ("least", "earliest") else "greatest"
-            kinds = [name for name in columns if self._columns.is_moment(name) is is_timed]
-            named = self._columns.fitting(columns, order.near - used)
+            kinds = [name for name in columns if self.is_moment(name) is is_timed]
+            named = self.fitting(columns, order.near - used)
             for column in ([name for name in named if name in kinds] or kinds or named)[:_MAX_ORDERS]:
                 first = self._first(column, numbers, is_greatest=end == "greatest")
                 counts = Counter(_write(self._table.rows[number][column]) for number in first)
@@ -496,11 +221,263 @@ class _Reader:
 
     def _first(self, column: str, numbers: Sequence[int], *, is_greatest: bool) -> list[int]:
         """Return the rows with the first values of a column; none where all have one value."""
-        ranks = self._columns.typed(column).values
+        ranks = self.typed(column).values
         known = [number for number in numbers if ranks[number] is not None]
         values = sorted({ranks[number] for number in known}, reverse=is_greatest)[:_RANKED]
         first = [number for value in values for number in known if ranks[number] == value]
         return first if len(values) > 1 else []
+
+    def find(self) -> list[_Condition]:
+        """Return the conditions of the request that some rows meet and others do not, and bounds that none meets."""
+        return [each for each in self._read() if each.nearest or 0 < len(each.rows) < len(self._table.rows)]
+
+    def typed(self, column: str) -> TypedColumn:
+        """Return the cells of a column as what they are."""
+        if column not in self._typed:
+            self._typed[column] = type_column([row.get(column) for row in self._table.rows])
+        return self._typed[column]
+
+    def is_moment(self, column: str) -> bool:
+        """Return whether a column holds moments."""
+        return self.typed(column).kind is Kind.MOMENT
+
+    def ordered(self) -> list[str]:
+        """Return the columns of unlike numbers or moments, without ids."""
+        return [name for name in self._names if not _is_id(name) and self._is_ordered(name)]
+
+    def _is_ordered(self, column: str) -> bool:
+        typed = self.typed(column)
+        return typed.is_ordered and len(set(typed.values) - {None}) > 1
+
+    def fitting(self, columns: Sequence[str], *nears: frozenset[str]) -> list[str]:
+        """Return those of some columns that the first words name which name any, else those that the request names."""
+        beside = ([name for name in columns if self.fit(name, near) > 1] for near in nears)
+        return next(filter(None, beside), [name for name in columns if self.fit(name, frozenset())])
+
+    def fit(self, column: str, near: frozenset[str]) -> int:
+        """Return how well a column fits some words of the request; the name of its parent's table says nothing."""
+        return self._request.fits(column.rsplit(".", 1)[-1] if column in self._inherited else column, near)
+
+    def _read(self) -> Iterator[_Condition]:
+        for column in self._names:
+            found = [*self._values(column), *self._flag(column), *self._absence(column), *self._numbers(column)]
+            yield from found or self._texts(column)
+        for number, asked in enumerate(self._request.asked):
+            ordered = [name for name in self.ordered() if self.is_moment(name) is bool(asked.moment)]
+            named = self.fitting(ordered, asked.near, asked.before) or [
+                name for name in ordered if asked.unit and asked.unit in (self.typed(name).unit, *words_of_name(name))
+            ]
+            for column in named or [name for name in ordered if name not in self._inherited]:
+                read = self._moment if asked.moment else self._bound
+                yield from read(column, asked, frozenset((f"{number}",)))
+
+    def _rows(self, column: str, meets: Callable[[Any], bool]) -> frozenset[int]:
+        return frozenset(number for number, row in enumerate(self._table.rows) if meets(row.get(column)))
+
+    def _values(self, column: str) -> Iterator[_Condition]:
+        """Yield the texts of a column that the request names, one that it denies, or codes such as SO-35."""
+        cells = dict.fromkeys(value for cell in self._table.cells(column) for value in _texts(cell))
+        if all(_flag_of(value) is not None for value in cells):
+            return
+        if any(asked.moment for asked in self._request.asked) and self.is_moment(column):
+            return
+        is_few = len(cells) <= _MAX_VALUES
+        named = [value for value in cells if (self._is_named(value) if is_few else self._is_code(value))]
+        if not named and len(cells) == len(self._table.rows):
+            named = [value for value in cells if self._ends_with_number(value)]
+        if named:
+            wanted = frozenset(named)
+            is_denied = len(named) == 1 and self._request.denies(named[0])
+            words = frozenset(word for value in named for word in self._words_of(value))
+            text = f"{write_name(column)}{'≠' if is_denied else '='}{'|'.join(map(_write, named))}"
+            rows = self._rows(column, lambda cell: wanted.isdisjoint(_texts(cell)) is is_denied)
+            yield _Condition(column, text, rows, words, is_sure=not words <= self._request.kinds)
+
+    def _is_code(self, value: str) -> bool:
+        return value.casefold() in self._request.words and not value.isalpha()
+
+    def _is_named(self, value: str) -> bool:
+        """Return whether the request has all words of a value, and not only as what it counts."""
+        if len(value) > _MAX_VALUE_CHARS or is_left_out(value):
+            return False
+        words = set(self._words_of(value))
+        counted = {asked.unit for asked in self._request.asked}.union(
+            f"{asked.number}" for asked in self._request.asked
+        )
+        return value not in counted and not (words and words <= counted) and self._request.has_all(value)
+
+    def _words_of(self, value: str) -> Iterator[str]:
+        """Yield the words of the request that a value is named by."""
+        for word in map(str.casefold, find_words(value)):
+            asked = self._request.match(word)
+            yield from [asked] if asked else filter(None, map(self._request.match, words_of_name(word)))
+
+    def _ends_with_number(self, value: str) -> bool:
+        """Return whether a code such as INV-2026-00138 ends with a number of the request: "invoice 138"."""
+        digits = _LAST_NUMBER.search(value) if len(value) <= _MAX_VALUE_CHARS else None
+        return digits is not None and len(digits[1]) >= _MIN_WORD and digits[1] in self._named_numbers()
+
+    def _named_numbers(self) -> dict[str, Asked]:
+        """Return the whole numbers that the request names and does not bound."""
+        return {f"{each.number}": each for each in self._request.asked if not each.sign and not each.moment}
+
+    def _flag(self, column: str) -> Iterator[_Condition]:
+        """Yield a flag whose name ends with a word of the request."""
+        last = words_of_name(column)[-1:]
+        kinds = {_flag_of(cell) for cell in self._table.cells(column)} if self._request.names("".join(last)) else set()
+        if kinds == {True, False}:
+            wanted = not self._request.denies(last[0])
+            told = next(cell for cell in self._table.cells(column) if _flag_of(cell) is wanted)
+            text = f"{write_name(column)}={told if type(told) is str else str(told).lower()}"
+            rows = self._rows(column, lambda cell: _flag_of(cell) is wanted)
+            yield _Condition(column, text, rows, frozenset((column,)))
+
+    def _absence(self, column: str) -> Iterator[_Condition]:
+        """Yield that nothing is in a column which the request asks to be without."""
+        if self._request.denies(column) and (words := self._request.names(column)):
+            rows = self._rows(column, is_left_out)
+            yield _Condition(column, f"{write_name(column)} is empty", rows, words)
+
+    def _numbers(self, column: str) -> Iterator[_Condition]:
+        """Yield the numbers that the request names beside the column, or where they count nothing else."""
+        numbers = {cell for cell in self._table.cells(column) if type(cell) is int}
+        names = {self._request.match(word) for word in self._request.names(column)}
+        named = [
+            text
+            for text, asked in self._named_numbers().items()
+            if asked.number in numbers
+            and (
+                not names.isdisjoint({*asked.before, asked.unit})
+                or (len(text) >= _MIN_WORD and (asked.unit in COMMON or not asked.unit))
+            )
+        ]
+        if named:
+            rows = self._rows(column, lambda cell: type(cell) is int and str(cell) in named)
+            yield _Condition(column, f"{write_name(column)}={'|'.join(named)}", rows, frozenset(named))
+
+    def _texts(self, column: str) -> Iterator[_Condition]:
+        """Yield the texts that have the most words of the request together."""
+        holders: defaultdict[str, set[int]] = defaultdict(set)
+        cells = (row.get(column) for row in self._table.rows)
+        texts = [cell[:_MAX_TEXT] if type(cell) is str else "" for cell in cells]
+        for number, text in enumerate(texts):
+            for word in dict.fromkeys(words_of_name(text)) if text else ():
+                asked = self._request.match(word)
+                if asked and len(asked) >= _MIN_WORD and asked not in self._request.said:
+                    holders[asked].add(number)
+        telling = {word: held for word, held in holders.items() if len(held) <= _MAX_SHARE * len(texts)}
+        if telling:
+            words, rows = _most_together(telling)
+            told = " and ".join(f'"{word}"' for word in words)
+            yield _Condition(column, f"{write_name(column)} has {told}", rows, frozenset(words), is_sure=False)
+
+    def _bound(self, column: str, asked: Asked, words: frozenset[str]) -> Iterator[_Condition]:
+        """Yield a comparison of the numbers of a column."""
+        typed = self.typed(column)
+        limit = self._limit(asked, column) if asked.sign else None
+        limits = self._range(asked, typed) if limit is None else [(asked.sign, limit)]
+        if limits:
+            rows = frozenset.intersection(*(_meeting(typed.values, sign, float(end)) for sign, end in limits))
+            name = write_name(column)
+            text = ", ".join(f"{name}{sign}{end.normalize():f}" for sign, end in limits)
+            nearest = "" if rows else "greatest" if asked.sign in (">", "≥") else "least"
+            yield _Condition(column, text, rows, words, nearest=nearest)
+
+    def _range(self, asked: Asked, typed: TypedColumn) -> list[tuple[str, Decimal]]:
+        """Return the ends of what 5xx means in a column whose numbers all have three digits; empty: it is no range."""
+        if not (places := _PLACES.fullmatch(asked.unit)):
+            return []
+        step = Decimal(10 ** len(places[0]))
+        digits = {len(str(value)) for value in typed.values if value is not None}
+        is_code = digits == {len(f"{asked.number}{asked.unit}")}
+        return [("≥", asked.number * step), ("<", (asked.number + 1) * step)] if is_code else []
+
+    def _limit(self, asked: Asked, column: str) -> Decimal | None:
+        """Return a bound in the unit of a column, which its name may say; None: they cannot be compared."""
+        typed = self.typed(column)
+        known = [value for value in typed.values if value is not None]
+        units = (typed.unit, *words_of_name(column), "") if asked.unit else ()
+        exact = next((each for unit in units if (each := convert(asked.number, asked.unit, unit)) is not None), None)
+        limit = asked.number if exact is None else round(exact, _PRECISION)
+        is_named = bool(self.fitting([column], asked.near, asked.before))
+        is_plain = is_named and (exact is not None or not units or convert(limit, asked.unit, asked.unit) is None)
+        return limit if is_plain or min(known) <= limit <= max(known) else None
+
+    def _moment(self, column: str, asked: Asked, words: frozenset[str]) -> Iterator[_Condition]:
+        """Yield a comparison of the moments of a column, or of their times of day, with a moment or a part of one."""
+        typed = self.typed(column)
+        keys, form, name = typed.values, asked.moment, write_name(column)
+        if form.startswith(NO_DATE):
+            cells = [row.get(column) for row in self._table.rows]
+            keys = [_time_of_day(key, cell, typed) for key, cell in zip(keys, cells, strict=True)]
+            form, name = form.removeprefix(NO_DATE), f"time of {name}"
+        elif any(key and key[2] == ":" for key in keys):
+            return
+        limit = _filled(form, [key for key in keys if key])
+        if asked.sign and "?" not in limit:
+            rows = _meeting(keys, asked.sign, limit)
+            yield _Condition(column, f"{name}{asked.sign}{limit}", rows, words)
+        elif not asked.sign:
+            pattern = re.compile(limit.replace("?", "."))
+            rows = frozenset(number for number, key in enumerate(keys) if key and pattern.match(key))
+            yield _Condition(column, f"{name} in {limit}", rows, words)
+
+
+def _filled(form: str, keys: Sequence[str]) -> str:
+    """Return a moment up to the last part that is said; those before it are what all keys have alike, else `?`."""
+    same = "".join(parts[0] for parts in takewhile(lambda parts: len(set(parts)) == 1, zip(*keys, strict=False)))
+    return "".join(own if own != "?" else same[at : at + 1] or "?" for at, own in enumerate(form.rstrip("-?")))
+
+
+def _time_of_day(key: str | None, cell: Any, typed: TypedColumn) -> str | None:
+    """Return the time of day that a cell says; a moment in UTC has another one."""
+    if typed.is_scaled:
+        return found[0] if (found := _TIME_OF_DAY.search(str(cell))) else None
+    return key and (key if key[2] == ":" else key.partition("T")[2] or None)
+
+
+def _meeting(keys: Sequence[Any], sign: str, limit: Any) -> frozenset[int]:
+    """Return the numbers of the keys that a comparison finds, as a query does: of numbers as floats."""
+    meets = {">": "__gt__", "≥": "__ge__", "<": "__lt__", "≤": "__le__"}[sign]
+    known = ((number, key) for number, key in enumerate(keys) if key is not None)
+    cut = len(limit) if type(limit) is str else 0
+    return frozenset(number for number, key in known if getattr(key[:cut] if cut else float(key), meets)(limit))
+
+
+def _most_together(holders: dict[str, set[int]]) -> tuple[tuple[str, ...], frozenset[int]]:
+    """Return the words that the most of `holders` have together, of equal ones those that fewest have, and who has."""
+    words_of: defaultdict[int, list[str]] = defaultdict(list)
+    for word in sorted(holders):
+        for number in holders[word]:
+            words_of[number].append(word)
+    best = max(
+        sorted(set(map(tuple, words_of.values()))),
+        key=lambda words: (len(words), -len(set.intersection(*(holders[word] for word in words)))),
+    )
+    return best, frozenset(set.intersection(*(holders[word] for word in best)))
+
+
+def _is_id(column: str) -> bool:
+    """Return whether a column numbers rows, by its name."""
+    return column.casefold().endswith("id") or column == "_row"
+
+
+def _flag_of(cell: Any) -> bool | None:
+    return cell if type(cell) is bool else _FLAGS.get(cell.strip().casefold()) if type(cell) is str else None
+
+
+def _texts(cell: Any) -> Sequence[str]:
+    """Return the texts that a cell is or, as an array, has."""
+    if type(cell) is list:
+        return [member for member in cell if type(member) is str]
+    return (cell,) if type(cell) is str else ()
+
+
+def _write(cell: Any) -> str:
+    """Return a cell as a line about rows has it: a colon or a bar would end it there."""
+    if type(cell) is not str or cell.isdigit():
+        return str(cell)
+    return cell if INLINE.allows(cell) and ":" not in cell and "|" not in cell else quote(cell)
 
 
 def _groups(conditions: Sequence[_Condition]) -> list[list[_Condition]]:

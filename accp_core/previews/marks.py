@@ -8,9 +8,9 @@ and names of a source come to stand together, only the marks written here look l
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import TokenCounter
@@ -56,10 +56,9 @@ class Marks:
         return cls._apart_from([text])
 
     @classmethod
-    def for_tables(cls, source: str, tables: Sequence[Table]) -> Marks:
-        """Return the marks for a preview of `tables`, which `source` holds, perhaps behind escapes as `\\u2026`."""
-        is_plain = "\\" not in source and _PRIVATE not in source
-        return cls() if is_plain else cls._apart_from(_texts(tables))
+    def for_tables(cls, tables: Sequence[Table]) -> Marks:
+        """Return the marks for a preview of `tables`, whose source may hold the sign behind escapes as `\\u2026`."""
+        return cls._apart_from(repr(part) for table in tables for part in (table.name, table.columns, *table.rows))
 
     @classmethod
     def _apart_from(cls, texts: Iterable[str]) -> Marks:
@@ -129,24 +128,3 @@ class Marks:
             return self.gap(f"hex, {len(blob):,} characters")
         words = sum(1 for _ in _WORDLIKE.finditer(head))
         return blob if words * _CHARS_PER_WORD > len(head) else self.gap(f"base64, {len(blob):,} characters")
-
-
-def _texts(tables: Sequence[Table]) -> Iterator[str]:
-    """Yield every name and every text in `tables`."""
-    for table in tables:
-        yield table.name
-        yield from table.columns
-        yield from _texts_in(table.rows)
-
-
-def _texts_in(values: Iterable[Any]) -> Iterator[str]:
-    """Yield every text in `values`, at any depth, with the keys of maps in cells."""
-    left = [values]
-    while left:
-        for value in left.pop():
-            if type(value) is str:
-                yield value
-            elif isinstance(value, dict):
-                left += (value, value.values())
-            elif isinstance(value, list):
-                left.append(value)

@@ -18,7 +18,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate, islice
+from itertools import accumulate
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -55,8 +55,6 @@ _ROWS_CHARS: Final = 500
 """Characters of rows that are enough of a table whose rows are short: the others are one query away."""
 _MAX_NAMED: Final = 3_000
 """Characters of rows that a request asks for which are enough."""
-_MAX_NAMED_ROWS: Final = 60
-"""Rows that a request asks for up to which all of them come first; of more, the ends of their ranges."""
 _LONG_CELL: Final = 100
 """Characters from which a cell is shown as an excerpt."""
 _SHORT_CELL: Final = 60
@@ -111,7 +109,10 @@ class TablePreview:
         filled = [table for table in tables if table.rows]
         described = filled[:_MAX_TABLES]
         self._left_out = len(filled) - len(described)
-        self._marks = marks
+        self.request = request
+        self.marks = marks
+        self.counter = marks.counting(counter)
+        self.totals = totals
         joined: dict[str, Table] = {}
         inherited: dict[str, frozenset[str]] = {}
         for table in described:
@@ -128,7 +129,7 @@ class TablePreview:
             kept = [each for each in named[table.name] if each.is_sure >= is_sure]
             shown = _naming_parents(joined[table.name], inherited[table.name], kept) if kept else table
             shown = _without_repeated(shown)
-            self._tables.append(_DescribedTable(table, shown, kept, request, marks, counter, totals))
+            self._tables.append(_DescribedTable(table, shown, kept, self))
 
     @property
     def enough(self) -> float:
@@ -137,9 +138,17 @@ class TablePreview:
 
     @property
     def example(self) -> str:
-        """A query of the largest table that works; empty: there is none, or it teaches less than what is asked for."""
-        is_taught = not self._tables or any(table.is_named for table in self._tables)
-        return "" if is_taught else max(self._tables, key=lambda table: table.size).example
+        """A query of the largest table that works; empty: there is none, or it teaches less than what is asked for.
+
+        It stands in the first line of the preview, so no name in it has a sign that is not printed, or a bracket: it
+        could be taken for the end of that line, or for a marker.
+        """
+        if not self._tables or any(table.is_named for table in self._tables):
+            return ""
+        table = max(self._tables, key=lambda table: table.size).table
+        is_plain = table.name.isprintable() and _BRACKETS.isdisjoint(table.name)
+        is_built = len(table.rows) >= _MIN_ROWS and len(table.columns) <= MAX_COLUMNS
+        return f'select * from "{table.name}" limit {_EXAMPLE_ROWS}' if is_plain and is_built else ""
 
     def write(self, room: float) -> str:
         """Return the descriptions and rows of the tables in about `room` characters."""
@@ -150,37 +159,25 @@ class TablePreview:
         for table, own, is_beside in zip(self._tables, _share(sizes, room), beside, strict=True):
             parts += table.write(own, is_beside=is_beside)
         if self._left_out:
-            parts.append(self._marks.gap(f"{self._left_out} tables"))
+            parts.append(self.marks.gap(f"{self._left_out} tables"))
         return "\n".join(parts)
 
 
 class _DescribedTable:
     """One table with the facts of its columns and its rows, those first that the request asks for."""
 
-    def __init__(
-        self,
-        described: Table,
-        table: Table,
-        named: Sequence[NamedRows],
-        request: Request,
-        marks: Marks,
-        counter: TokenCounter,
-        totals: Mapping[str, int | None],
-    ) -> None:
-        self._totals = totals
-        self._table = table
-        self._request = request
-        self._marks = marks
-        self._counter = marks.counting(counter)
+    def __init__(self, described: Table, table: Table, named: Sequence[NamedRows], shown: TablePreview) -> None:
+        self._shown = shown
+        self.table = table
         self._named = named
         columns = _without_repeated(described).columns
-        self._facts = {name: facts_of(described, name, marks) for name in columns[:_MAX_COLUMNS]}
+        self._facts = {name: facts_of(described, name, shown.marks) for name in columns[:_MAX_COLUMNS]}
         self._further = columns[_MAX_COLUMNS:]
         self._sought = frozenset[str]().union(*(each.columns for each in named))
         self._naming = _naming(table)
         first = _rows_that_come_first(named)
         self._asked = len(named[0].wanted) if named else 0
-        self._ranked = _rank(table, [column.rows for column in self._facts.values()], request.words, first)
+        self._ranked = _rank(table, [column.rows for column in self._facts.values()], shown.request.words, first)
         self._sized: dict[int, Mapping[str, Any]] = {}
         self._excerpts: dict[tuple[int, str], Excerpt] = {}
         self._rows_size, self._long_size = _sizes(table.rows)
@@ -199,21 +196,6 @@ class _DescribedTable:
         named = sum(len(each.describe(are_shown=True)) for each in self._named) + self._first_size
         return min(self.size, _TITLE_CHARS + facts + _ROWS_CHARS + named + self._long_size)
 
-    @property
-    def example(self) -> str:
-        """A query of the table that works: a count by a column of few values, or its first rows; empty: there is none.
-
-        It stands in the first line of the preview, so no name in it has a sign that is not printed, or a bracket: it
-        could be taken for the end of that line, or for a marker.
-        """
-        table = self._table
-        if len(table.rows) < _MIN_ROWS or len(table.columns) > MAX_COLUMNS or not _stands_plainly(table.name):
-            return ""
-        for name, column in self._facts.items():
-            if column.is_counted and _stands_plainly(name):
-                return f'select "{name}", count(*) from "{table.name}" group by "{name}"'
-        return f'select * from "{table.name}" limit {_EXAMPLE_ROWS}'
-
     def write(self, room: float, *, is_beside: bool) -> Iterator[str]:
         """Yield the lines of the table in about `room` characters; beside one that is asked for, only its columns."""
         left = room - _TITLE_CHARS
@@ -221,10 +203,10 @@ class _DescribedTable:
             yield from self._with_rows(self._choose(room), "")
             return
         names = self._describe(0, room * _NAMES_SHARE)
-        if is_beside and len(self._table.rows) > 1:
+        if is_beside and len(self.table.rows) > 1:
             yield from self._with_rows({}, self._describe(room * _FACTS_SHARE, room))
             return
-        left -= len(self._describe_named(range(len(self._table.rows)), left))
+        left -= len(self._describe_named(range(len(self.table.rows)), left))
         # The names of the columns come first, then the rows that are asked for, then facts, then other rows.
         asked = self._choose(left - len(names), most=self._asked) if self._named else {}
         heads = {name: None for row in asked.values() for name in row}
@@ -264,14 +246,14 @@ class _DescribedTable:
             if 0 < added <= left:
                 texts[name] = f": {fact}"
                 left -= added
-        gap = f"; {self._marks.gap(f'{len(names) - told:,} columns')}" if told < len(names) else ""
+        gap = f"; {self._shown.marks.gap(f'{len(names) - told:,} columns')}" if told < len(names) else ""
         return "".join(f"{name}{text}" for name, text in texts.items()) + gap
 
     def _names(self, column: str) -> bool:
-        return column in self._sought or bool(self._request.names(column))
+        return column in self._sought or bool(self._shown.request.names(column))
 
     def _with_rows(self, rows: Mapping[int, dict[str, object]], facts: str) -> Iterator[str]:
-        total = len(self._table.rows)
+        total = len(self.table.rows)
         asked = frozenset[int]().union(*(each.numbers for each in self._named)) if facts else frozenset()
         first = [row for number, row in rows.items() if number in asked]
         others = [row for number, row in rows.items() if number not in asked]
@@ -280,44 +262,31 @@ class _DescribedTable:
         number_shown = len(first) + len(others)
         shown = f", {number_shown} shown" if number_shown < total else ""
         count = f"{total:,} row{'s'[: total != 1]}"
-        if self._table.name in self._totals:
-            whole = self._totals[self._table.name]
+        if self.table.name in self._shown.totals:
+            whole = self._shown.totals[self.table.name]
             count = f"{whole:,} rows, {total:,} of them described" if whole else f"{total:,} of its rows described"
-        link = self._table.parent
+        link = self.table.parent
         joined = f", {write_name(link.column)} = {write_name(link.table)}.{write_name(link.key)}" if link else ""
-        yield f"{write_name(self._table.name)}: {count}{shown}{joined}{facts}"
+        yield f"{write_name(self.table.name)}: {count}{shown}{joined}{facts}"
         if first:
-            heads = frozenset(first[0])
-            unasked = (
-                {name: cell for name, cell in row.items() if name in heads}
-                for number, row in enumerate(self._table.rows)
-                if number not in asked
-            )
-            beside = others or (list(islice(unasked, 1)) if len(first) == 1 else [])
-            yield from self._render_apart(first, others, beside)
+            yield from self._render_apart(first, others)
         elif others:
             yield self._render(others)
 
-    def _render_apart(
-        self, first: list[dict[str, object]], others: list[dict[str, object]], beside: list[dict[str, object]]
-    ) -> Iterator[str]:
-        """Yield the rows that are asked for, and the others below a line that says so; one header is for both.
-
-        One row alone has a header, too: that of a table which it shares with the row `beside`.
-        """
-        header, *lines = self._render([*first, *beside]).split("\n")
+    def _render_apart(self, first: list[dict[str, object]], others: list[dict[str, object]]) -> Iterator[str]:
+        """Yield the rows that are asked for, and the others below a line that says so; one header is for both."""
+        header, *lines = self._render([*first, *others]).split("\n")
         count = f"[{len(lines)}] "
-        if len(lines) != len(first) + len(beside) or not header.startswith(count):
-            yield self._render(first)
-            yield from ["other rows:", self._render(others)] if others else []
-            return
-        yield f"[{len(first)}] {header.removeprefix(count)}"
-        yield from lines[: len(first)]
-        yield from ["other rows:", *lines[len(first) :]] if others else []
+        if len(lines) == len(first) + len(others) and header.startswith(count):
+            parts = [f"[{len(first)}] {header.removeprefix(count)}", *lines[: len(first)]], lines[len(first) :]
+        else:
+            parts = [self._render(first)], [self._render(others)] if others else []
+        yield from parts[0]
+        yield from ["other rows:", *parts[1]] if others else []
 
     def _render(self, rows: list[dict[str, object]]) -> str:
-        shown = rows if len(self._table.rows) > 1 else rows[0]
-        return render(shown, counter=self._counter, options=_OPTIONS)
+        shown = rows if len(self.table.rows) > 1 else rows[0]
+        return render(shown, counter=self._shown.counter, options=_OPTIONS)
 
     def _choose(self, room: float, most: int | None = None) -> dict[int, dict[str, Any]]:
         """Return rows by their numbers that take about `room` characters, in the order of the table.
@@ -325,7 +294,7 @@ class _DescribedTable:
         At most so many of those that come first; None: as many as fit.
         """
         columns = self._columns(room) if room >= min(_MIN_ROOM, self._rows_size) else ()
-        if not columns and self._table.columns:
+        if not columns and self.table.columns:
             return {}
         chosen: list[int] = []
         left = room - sum(len(name) + 1 for name in columns)
@@ -351,13 +320,13 @@ class _DescribedTable:
         """Return a long cell in about `room` characters."""
         cell = self._row(number)[name]
         if type(cell) is not str:
-            return self._marks.gap(f"{'array' if type(cell) is list else 'map'} of {len(cell)}")
+            return self._shown.marks.gap(f"{'array' if type(cell) is list else 'map'} of {len(cell)}")
         if room >= len(cell):
             return cell
         if (number, name) not in self._excerpts:
-            words, most = self._request.words, _MIN_EXCERPT // 2
+            words, most = self._shown.request.words, _MIN_EXCERPT // 2
             self._excerpts[number, name] = Excerpt(
-                cell, requested=words, marks=self._marks, max_piece=most, in_line=True, max_rated=_MAX_RATED
+                cell, requested=words, marks=self._shown.marks, max_piece=most, in_line=True, max_rated=_MAX_RATED
             )
         return self._excerpts[number, name].write(room)
 
@@ -365,16 +334,16 @@ class _DescribedTable:
         """Return a row with the sizes of the blobs in its cells in their places."""
         if number not in self._sized:
             # A text outside all rows may be a cursor, which the next call needs.
-            short = _SHORT_CELL if self._table.path or len(self._table.rows) > 1 else _MAX_CURSOR
+            short = _SHORT_CELL if self.table.path or len(self.table.rows) > 1 else _MAX_CURSOR
             self._sized[number] = {
-                column: self._marks.size_blobs(cell) if type(cell) is str and len(cell) > short else cell
-                for column, cell in self._table.rows[number].items()
+                column: self._shown.marks.size_blobs(cell) if type(cell) is str and len(cell) > short else cell
+                for column, cell in self.table.rows[number].items()
             }
         return self._sized[number]
 
     def _columns(self, room: float) -> Sequence[str]:
         """Return the columns that are shown: all, or as many as let several rows fit, those that are named first."""
-        columns = self._table.columns
+        columns = self.table.columns
         if self._rows_size > room:
             columns = tuple(name for name in columns if name != "_row" and not self._is_constant(name))
         sample = [self._row(number) for number in self._ranked[: self._asked if self._asked >= _MIN_ROWS else _SAMPLE]]
@@ -393,10 +362,6 @@ class _DescribedTable:
 
 def _is_long(cell: Any) -> bool:
     return (type(cell) is str and len(cell) > _LONG_CELL) or (type(cell) in (list, dict) and _size(cell) >= _LONG_CELL)
-
-
-def _stands_plainly(name: str) -> bool:
-    return name.isprintable() and _BRACKETS.isdisjoint(name)
 
 
 def _naming(table: Table) -> str:
@@ -419,8 +384,6 @@ def _rows_that_come_first(named: Sequence[NamedRows]) -> dict[int, float]:
     for rank, each in enumerate(named):
         for place, number in enumerate(each.wanted):
             worths[number] += _NAMED / (1 + rank) - place / 100
-        for number in each.numbers if each.first and len(each.numbers) <= _MAX_NAMED_ROWS else ():
-            worths[number] += 1.0
     return worths
 
 
@@ -490,19 +453,10 @@ def _naming_parents(joined: Table, inherited: frozenset[str], named: Sequence[Na
     """Return a child table with those cells of its parents that say which rows they are, or that are asked for."""
     asked = inherited.intersection(*(each.columns for each in named[:1]))
     above = replace(joined, columns=tuple(name for name in joined.columns if name in inherited))
-    names = above.naming("") or _most_telling(above)
-    if joined.parent and joined.parent.key != "_row":
-        names = tuple(name for name in names if name.endswith(("name", "title")))
-    kept = {*asked, *names}
+    kept = {*asked, *above.naming("")}
     shown = tuple(name for name in joined.columns if name not in inherited or name in kept)
     rows = [{name: row[name] for name in shown if name in row} for row in joined.rows]
     return replace(joined, columns=shown, rows=rows)
-
-
-def _most_telling(table: Table) -> tuple[str, ...]:
-    """Return the column of texts that tells the most rows apart; none: all are alike."""
-    kinds = {name: {cell for cell in table.cells(name) if type(cell) is str} for name in table.columns}
-    return tuple(name for name in sorted(kinds, key=lambda name: -len(kinds[name]))[:1] if len(kinds[name]) > 1)
 
 
 def _without_repeated(table: Table) -> Table:

@@ -56,7 +56,7 @@ def readings(text: str, request: str) -> list[str]:
         (COMMITS, "Which commit touched labels.py?", 'text has "labels": 1 record'),
         (COMMITS, "Which commits touch four files or more?", "file≥4: 8 records"),
         (COMMITS, "Which commit has the most insertions?", "greatest insertion: 190, 180, 170"),
-        (COMMITS, "What was committed since 25 February?", "Date from 2026-02-25: 3 records"),
+        (COMMITS, "What was committed since 25 February?", "Date≥2026-02-25: 3 records"),
         (MAILS, "What is the last mail of Bob?", 'From has "bob": 6 records; greatest Date: '),
         (LOG, "Where was CutOffPassed raised?", 'text has "cut" and "off" and "passed": 1 record'),
         (LOG, "What took over 88 ms?", "ms>88: 1 record"),

@@ -91,7 +91,13 @@ CASES: list[tuple[str, object, str, list[str], list[str]]] = [
         ["SO-77 ", "The box was torn open."],
         ["(kind=order"],
     ),
-    ("a time of day is that of the cell", ORDERS, "placed before 02:00 that are late", ["before 02:00: 6 rows"], []),
+    (
+        "a time of day is that of the cell",
+        ORDERS,
+        "placed before 02:00 that are late",
+        ["time of placed<02:00: 6 rows"],
+        [],
+    ),
     (
         "rows of a child table are asked for by what their parents say",
         SCAN,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from accp_core.packing.expansion import Expansion
+from accp_core.packing.tree import map_members
 from accp_core.packing.values import SpelledFloat, read_float, read_int
 from accp_core.strict_json import refuse_constant
 
@@ -16,8 +17,7 @@ StyledJson: TypeAlias = tuple[object, str]
 """A JSON value and the code of the style in which it was written."""
 
 # Not strict about duplicate names: a text with one is not written again as it was.
-_DECODER: Final = json.JSONDecoder(parse_constant=refuse_constant)
-_SPELLING_DECODER: Final = json.JSONDecoder(parse_constant=refuse_constant, parse_float=read_float, parse_int=read_int)
+_DECODER: Final = json.JSONDecoder(parse_constant=refuse_constant, parse_float=read_float, parse_int=read_int)
 # `json` cannot be told how to write a number, so it writes a string in place of a SpelledFloat.
 _PLACEHOLDER: Final = re.compile(r'"\\u0000(-?[0-9.]+(?:[eE][+-]?[0-9]+)?)\\u0000"')
 _INDENTS: Final[dict[str, int | str]] = {"1": 1, "2": 2, "3": 3, "4": 4, "t": "\t"}
@@ -85,12 +85,9 @@ def read_styled_json(text: str) -> StyledJson | None:
     """
     try:
         value = _DECODER.decode(text)
-        style = find_style(text, value)
-        if style is None:
-            value = _SPELLING_DECODER.decode(text)
-            style = find_style(text, value)
     except (ValueError, RecursionError):
         return None
+    style = find_style(text, value)
     return None if style is None else (value, style)
 
 
@@ -108,17 +105,11 @@ def find_style(text: str, value: object) -> str | None:
     return None
 
 
-def _with_placeholders(value: object) -> object:
+def _with_placeholders(value: Any) -> object:
     """Return `value` with a placeholder for each SpelledFloat."""
     if type(value) is SpelledFloat:
         return f"\0{value.spelling}\0"
-    if type(value) is dict:
-        return {
-            name: _with_placeholders(member) if type(member) in _MAY_HOLD_SPELLED else member
-            for name, member in value.items()
-        }
-    assert type(value) is list
-    return [_with_placeholders(member) if type(member) in _MAY_HOLD_SPELLED else member for member in value]
+    return map_members(value, _with_placeholders, _MAY_HOLD_SPELLED)
 
 
 def _holds_spelled(value: object) -> bool:

@@ -30,7 +30,7 @@ from accp_core.packing.values import read_float, read_int
 from accp_core.strict_json import is_utf8
 
 __all__ = [
-    "CODE", "IS_SEVERAL", "describe", "look_at", "read", "recognise", "recognise_object", "write",
+    "CODE", "IS_SEVERAL", "describe", "look_at", "read", "recognise", "write",
 ]  # fmt: skip
 
 CODE: Final = "p"
@@ -61,13 +61,8 @@ _BY_COLUMN: Final = "^"
 
 
 def recognise(text: str) -> bool:
-    """Return whether `text` begins like an array, a map or a text in quotes."""
-    return text[:1] in "[{'\""
-
-
-def recognise_object(text: str) -> bool:
-    """Return whether `text` begins like the repr of an object."""
-    return _START.match(text) is not None and text[-1:] in "]})'\""
+    """Return whether `text` begins like an array, a map, a text in quotes or the repr of an object."""
+    return text[:1] in "[{'\"" or (_START.match(text) is not None and text[-1:] in "]})'\"")
 
 
 def read(text: str) -> Any:

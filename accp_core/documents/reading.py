@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from accp_core.documents import printed, yaml
@@ -144,10 +144,10 @@ def _is_cut_behind(source: str, end: int) -> bool:
 # The forms in which a whole text, or a grid in one, may write a value.
 
 WHOLE_FORMS: Final[tuple[WholeForm, ...]] = (
-    JSON, JSON_LINES, yaml.DOCUMENT, yaml.DOCUMENTS, markup, printed,
+    JSON, JSON_LINES, yaml.DOCUMENT, yaml.DOCUMENTS, markup,
 )  # fmt: skip
-"""The forms of a whole text in the order in which they are tried."""
-_ALL: Final[tuple[Form, ...]] = (*WHOLE_FORMS, *GRIDS)
+"""The forms of a whole text in the order in which they are tried, before grids; behind these is `printed`."""
+_ALL: Final[tuple[Form, ...]] = (*WHOLE_FORMS, *GRIDS, printed)
 FORMS: Final = {form.CODE: form for form in _ALL}
 """All forms by their letters in a layout."""
 
@@ -178,28 +178,20 @@ def _values(source: str) -> list[Value]:
     grids = grids_in(source)
     if all(sign not in body for sign in "{[(\\"):
         return grids
-    if not grids and (whole := _read_printed(body, start)) is not None:
+    # The lines of a log or of aligned columns are like the reprs of objects.
+    if not grids and (whole := _read_whole(body, start, (printed,))) is not None:
         return [whole]
     return _beside(grids, values_inside(source))
 
 
-def _read_whole(body: str, start: int) -> Value | None:
-    for form in WHOLE_FORMS:
+def _read_whole(body: str, start: int, forms: Sequence[WholeForm] = WHOLE_FORMS) -> Value | None:
+    for form in forms:
         if form.recognise(body):
             try:
                 return Value(start, start + len(body), form.read(body), form, body)
             except ValueError:
                 continue
     return None
-
-
-def _read_printed(body: str, start: int) -> Value | None:
-    if not printed.recognise_object(body):
-        return None
-    try:
-        return Value(start, start + len(body), printed.read(body), printed, body)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _beside(grids: list[Value], values: list[Value]) -> list[Value]:

@@ -45,18 +45,18 @@ KEY: Final = re.compile(
 _MIN_ROW_KEYS: Final = 2
 """Keys of a map below another value that are rows; one is a heading with a sentence below it."""
 _BLOCK: Final = re.compile(r"([|>])(?:([1-9])([+-]?)|([+-]?)([1-9]?)) *(?: #.*)?$")
+_FOLDED_LINE: Final = re.compile(r"^([^ \t\n][^\n]*)\n(\n*)(?=[^ \t\n])", re.MULTILINE)
+"""A line of a folded block that goes on in the next one, as neither of them begins with a blank."""
 _AFTER: Final = re.compile(r"[ \t]*+(?:$|(?<=[ \t])#)", re.MULTILINE)
 _QUOTED: Final = r"""("(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+')"""
 _TEXT: Final = re.compile(_QUOTED, re.DOTALL)
 _JOINED: Final = re.compile(r"\\[^\n]|(\\?[ \t]*\n)((?:[ \t]*\n)*)[ \t]*")
 _JOINED_SINGLE: Final = re.compile(r"([ \t]*\n)((?:[ \t]*\n)*)[ \t]*")
 """The end of a line in quotes, blank lines, and the indentation behind it."""
-_WORDS: Final[dict[str, object]] = {
-    "": None,
-    "~": None,
-    **dict.fromkeys(("null", "Null", "NULL")),
-    **dict.fromkeys(("true", "True", "TRUE"), True),
-    **dict.fromkeys(("false", "False", "FALSE"), False),
+_WORDS: Final[dict[str, object]] = {"": None, "~": None} | {
+    spelling: value
+    for word, value in (("null", None), ("true", True), ("false", False))
+    for spelling in (word, word.title(), word.upper())
 }
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*+)(\.[0-9]++(?:[eE][-+][0-9]++)?)?")
 _KEY_OR_COMMENT: Final = re.compile(r":(?:[ \t]|$)|(?<![^ \t])#")
@@ -280,27 +280,11 @@ def _joined(lines: list[str], sign: str, *, is_folded: bool) -> str:
     last = len(lines)
     while last and not lines[last - 1]:
         last -= 1
-    body = _folded(lines[:last]) if is_folded else "\n".join(lines[:last])
+    body = "\n".join(lines[:last])
+    if is_folded:
+        body = _FOLDED_LINE.sub(lambda line: line[1] + (line[2] or " "), body)
     end = "" if sign == "-" or not last else "\n"
     return body + end + ("\n" * (len(lines) - last) if sign == "+" else "")
-
-
-def _folded(lines: list[str]) -> str:
-    """Return the lines of a folded block: those that begin with no blank are one line."""
-    parts: list[str] = []
-    before, blanks = None, 0
-    for line in lines:
-        if not line:
-            blanks += 1
-            continue
-        if before is not None:
-            is_joined = before[0] not in " \t" and line[0] not in " \t"
-            parts.append(("\n" * blanks or " ") if is_joined else "\n" * (blanks + 1))
-        else:
-            parts.append("\n" * blanks)
-        parts.append(line)
-        before, blanks = line, 0
-    return "".join(parts)
 
 
 class _Flow:

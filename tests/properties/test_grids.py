@@ -95,7 +95,7 @@ def test_what_looks_like_tuples_comes_back(source: str) -> None:
 
 
 @given(st.sampled_from([form.CODE for form in GRIDS]), st.text("mpbenrwtlc0129;,*.|+-yx/", max_size=30))
-@example("r", "nmyy;99999,1;nn/")
+@example("r", "nm||;;---|---;/")
 @example("w", "n/l+999999s;0.0*9")
 def test_any_layout_restores_within_the_limits_or_is_refused(code: str, how: str) -> None:
     text = "[2] a b\n1 2\n3 4"

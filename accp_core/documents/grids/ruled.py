@@ -31,9 +31,11 @@ _MARKDOWN_RULE: Final = re.compile(rf"\|{_RULE_CELL}(?:\|{_RULE_CELL})*+\||{_RUL
 _PIPE: Final = re.compile(r"(?<!\\)\|")
 _STARTS: Final = frozenset("-|:─+┌╭┏╔╒")
 _SIGNS: Final = frozenset("|│┃║")
-_HOW: Final = re.compile(r"([mpb])([^;]{1,14});([0-9,]*+);([lrcn]*+)")
-_SIZES: Final = {"m": 2, "p": 3, "b": 14}
-"""How many signs a layout has."""
+_HOW: Final = re.compile(r"([mpb])(.)(.);([^;]*+);([^;]++);([^;]*+)")
+_CODED: Final = str.maketrans(": ", "cs")
+_DECODED: Final = str.maketrans("cs", ": ")
+"""A layout has no blanks and no colons."""
+_CROSS: Final = re.compile(r"[^-=─━═: ]")
 
 
 @dataclass(slots=True)
@@ -45,7 +47,9 @@ class _Ruled:
     rule: list[str]
     """The cells of the rule below the header."""
     signs: str
-    """The signs between cells and in rules: of rows, of the header, then of the rules; of Markdown its style."""
+    """The sign between the cells of a row, and that between those of the header."""
+    rules: list[str]
+    """The rule above the header, the one below it, and the one below the rows; "" for one that is not there."""
     header: list[str] = field(default_factory=list)
     """The cells of the header, with the blanks around them; so are those of the rows."""
     rows: list[list[str]] = field(default_factory=list)
@@ -58,8 +62,7 @@ def _parse(lines: grid.Lines, at: int) -> grid.Grid | None:
     if table is None:
         return None
     header, rows = [_text(cell, table.kind) for cell in table.header], list(_texts_of_rows(table))
-    colons = "".join(map(_colons, table.rule)) * (table.kind == "m")
-    how = f"{table.kind}{table.signs};{','.join(str(len(cell)) for cell in table.rule)};{colons}"
+    how = f"{table.kind}{table.signs};{';'.join(table.rules).translate(_CODED)}"
     null = "NULL" if table.kind == "b" and any("NULL" in row for row in rows) else ""
     return grid.cells_grid(header, rows, table.end, how, null)
 
@@ -87,14 +90,12 @@ def _is_markdown_rule(line: str) -> bool:
 def _parse_markdown(lines: grid.Lines, at: int, rule: str) -> _Ruled | None:
     is_outer = rule.strip(" ").startswith("|")
     split = partial(_markdown_cells, is_outer=is_outer)
-    table = _Ruled("m", split(rule), "", split(lines[at]), end=at + 2)
+    table = _Ruled("m", split(rule), "||", ["", rule, ""], split(lines[at]), end=at + 2)
     if len(table.header) != len(table.rule):
         return None
     while "|" in (line := lines[table.end]) and not (table.rows and _is_markdown_rule(lines[table.end + 1])):
         table.rows.append(split(line))
         table.end += 1
-    styles = (is_outer, table.rule[0][:1] == " ")
-    table.signs = "".join("ny"[style] for style in styles)
     return table if table.rows else None
 
 
@@ -107,7 +108,7 @@ def _markdown_cells(line: str, *, is_outer: bool) -> list[str]:
 
 def _parse_psql(lines: grid.Lines, at: int, rule: str) -> _Ruled | None:
     sign, cross = ("|", "+") if "+" in rule else ("│", "┼")
-    table = _Ruled("p", rule.split(cross), sign + rule[0] + cross, end=at + 2)
+    table = _Ruled("p", rule.split(cross), sign * 2, ["", rule, ""], end=at + 2)
     header = _cells(lines[at], table, sign)
     while (cells := _cells(lines[table.end], table, sign)) is not None:
         if table.rows and _PSQL_RULE.fullmatch(lines[table.end + 1]):
@@ -120,12 +121,11 @@ def _parse_psql(lines: grid.Lines, at: int, rule: str) -> _Ruled | None:
 
 def _parse_box(lines: grid.Lines, at: int) -> _Ruled | None:
     top, head = lines[at], lines[at + 1]
-    table = _Ruled("b", _between(top), head[:1] * 2, end=at + 2)
+    table = _Ruled("b", _CROSS.split(top[1:-1]), head[:1], [top, "", ""], end=at + 2)
     table.header = _box_cells(head, table) or []
     while _box_cells(lines[table.end], table):  # further lines of the header, such as types
         table.end += 1
-    middle = lines[table.end]
-    table.signs = f"{lines[table.end + 1][:1]}{head[:1]}{_corners(top)}{_corners(middle)}"
+    table.rules[1], table.signs = lines[table.end], lines[table.end + 1][:1] + head[:1]
     while table.header and _is_rule(line := lines[table.end], table):
         table.end += 1
         before = len(table.rows)
@@ -133,23 +133,13 @@ def _parse_box(lines: grid.Lines, at: int) -> _Ruled | None:
             table.rows.append(cells)
             table.end += 1
         if len(table.rows) == before or not _is_rule(lines[table.end], table):
-            # Without a rule below its rows it was cut off, and is not written again.
-            table.signs += _corners(line) if len(table.rows) == before else ""
+            table.rules[2] = line if len(table.rows) == before else ""
             return table if table.rows else None
     return None
 
 
 def _is_rule(line: str, table: _Ruled) -> bool:
-    return _BORDER.fullmatch(line) is not None and len(_between(line)) == len(table.rule)
-
-
-def _between(rule: str) -> list[str]:
-    return re.split(r"[^-=─━═]", rule[1:-1])
-
-
-def _corners(rule: str) -> str:
-    """Return the signs of a border: the first one, those below a cell and between two, and the last one."""
-    return rule[:1] + rule[1:2] + rule[1 + len(_between(rule)[0]) :][:1] + rule[-1:]
+    return _BORDER.fullmatch(line) is not None and len(_CROSS.split(line[1:-1])) == len(table.rule)
 
 
 def _box_cells(line: str, table: _Ruled) -> list[str] | None:
@@ -192,12 +182,6 @@ def _goes_on(cell: str, rule: str) -> bool:
     return cell.endswith("+") and grid.text_width(cell) == len(rule)
 
 
-def _colons(rule: str) -> str:
-    """Return the side that a cell of a Markdown rule tells by its colons."""
-    cell = rule.strip(" ")
-    return {"": "n", "::": "c"}.get(cell[0].strip("-") + cell[-1].strip("-"), "l" if cell[0] == ":" else "r")
-
-
 _STYLES: Final[dict[str, grid.Styles]] = {
     "m": {"": lambda text: None if "|" in text else text, "e": lambda text: text.replace("|", "\\|")},
     "p": {"": str},
@@ -206,16 +190,17 @@ _STYLES: Final[dict[str, grid.Styles]] = {
 
 
 def _write(pen: Pen, value: Any, how: str) -> None:
-    """Write the rules that `how` tells of, and cells between their signs."""
+    """Write the rules that `how` tells of, and cells between the signs that it names."""
     found, names = _HOW.fullmatch(how), grid.names_of(value)
-    if found is None or len(found[2]) != _SIZES[found[1]] or (found[1] == "m" and len(found[4]) != len(names)):
-        raise ValueError(f"expected how a table of {len(names)} columns is ruled, found {how!r}")
-    kind, signs, lengths, colons = found.groups()
-    widths, styles = grid.read_widths(lengths, len(names)), _STYLES[kind]
-    top, middle, bottom = _rules(kind, signs, widths, colons)
-    has_edges = kind == "b" or (kind == "m" and signs[0] == "y")
+    if found is None:
+        raise ValueError(f"expected how a table is ruled, found {how!r}")
+    kind, sign, head_sign, *rules = found.groups()
+    top, middle, bottom = (rule.translate(_DECODED) for rule in rules)
+    has_edges = _CROSS.match(middle) is not None
+    widths, styles = list(map(len, _CROSS.split(middle[1:-1] if has_edges else middle))), _STYLES[kind]
+    if len(widths) != len(names):
+        raise ValueError(f"expected a rule of {len(names)} columns, found {middle!r}")
     line = partial(_write_line, pen, widths=widths, has_edges=has_edges)
-    sign, head_sign = {"m": ("|", "|"), "p": (signs[0], signs[0]), "b": (signs[0], signs[1])}[kind]
     if top:
         _write_rule(pen, top, is_last=False)
     line([(grid.spell_name(names, number, styles), False) for number in range(len(names))], sign=head_sign)
@@ -259,27 +244,6 @@ def _write_line(
             pen.token(as_is("+"), ("more",), base=(place - 1, place), default="l+0s")
     if has_edges:
         pen.token(as_is(sign), ("sign",), base=(place, place + 1), default="l+0s")
-
-
-def _rules(kind: str, signs: str, widths: Sequence[int], colons: str) -> tuple[str, str, str]:
-    """Return the rules above the header, below it, and below the rows."""
-    if kind == "p":
-        return "", signs[2].join([signs[1] * width for width in widths]), ""
-    if kind == "m":
-        pad = " " * (signs[1] == "y")
-        inner = [_dashes(width - 2 * len(pad), side) for width, side in zip(widths, colons, strict=True)]
-        edge = "|" * (signs[0] == "y")
-        return "", f"{edge}{'|'.join([f'{pad}{dashes}{pad}' for dashes in inner])}{edge}", ""
-    corners = (tuple(signs[at : at + 4]) for at in range(2, 14, 4))
-    top, middle, bottom = (
-        f"{first}{cross.join([fill * width for width in widths])}{last}" for first, fill, cross, last in corners
-    )
-    return top, middle, bottom
-
-
-def _dashes(width: int, side: str) -> str:
-    left, right = ":" * (side in "lc"), ":" * (side in "rc")
-    return left + "-" * (width - len(left) - len(right)) + right
 
 
 # A border, or a line with a sign between cells above a rule.

@@ -14,7 +14,7 @@ from typing import Final
 
 from accp_core.documents.json_forms import read_json_text
 
-__all__ = ["MIN_CUT_CHARS", "CutJson", "end_of_json", "read_cut_json", "read_cut_string"]
+__all__ = ["MIN_CUT_CHARS", "CutJson", "end_of_json", "read_cut_json"]
 
 
 MIN_CUT_CHARS: Final = 200
@@ -29,8 +29,6 @@ _MAX_TOKEN: Final = 16
 _DECODER: Final = json.JSONDecoder()
 _TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+("?)|[\[\]{},:]|[^\s"\[\]{},:]++', re.DOTALL)
 _STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+')
-_ESCAPE_LEFT: Final = re.compile(r"\\?u?[0-9a-fA-F]{0,3}\Z")
-"""What is left of an escape in which a text was cut off."""
 _CLOSING: Final = {"[": "]", "{": "}"}
 
 
@@ -80,13 +78,6 @@ def read_cut_json(text: str, start: int, end: int) -> CutJson | None:
         if cut - start >= MIN_CUT_CHARS and (found := _closed_at(text[start:cut], closing)) is not None:
             return found
     return None
-
-
-def read_cut_string(text: str) -> CutJson | None:
-    """Return the string that `text` is up to its cut; None where it is no string with JSON that was cut off."""
-    part = _STRING.match(text) if text[1:2] in ("[", "{") else None
-    is_cut = part is not None and part.end() >= MIN_CUT_CHARS and _ESCAPE_LEFT.match(text, part.end()) is not None
-    return _closed_at(part[0], '"') if part is not None and is_cut else None
 
 
 def _closed_at(beginning: str, closing: str) -> CutJson | None:

@@ -11,7 +11,7 @@ from accp_core.packing.tree import map_members
 from accp_core.packing.values import SpelledFloat, read_float, read_int
 from accp_core.strict_json import refuse_constant
 
-__all__ = ["ESCAPE_FORMS", "STYLES", "STYLE_CODE", "find_style", "find_styles", "read_styled_json", "write_styled_json"]
+__all__ = ["ESCAPE_FORMS", "STYLES", "STYLE_CODE", "find_styles", "read_styled_json", "write_styled_json"]
 
 StyledJson: TypeAlias = tuple[object, str]
 """A JSON value and the code of the style in which it was written."""
@@ -83,26 +83,14 @@ def read_styled_json(text: str) -> StyledJson | None:
 
     That is so for duplicate names, NaN, unusual blanks, and documents that are nested too deep.
     """
+    # A string that looks like a placeholder would be written as a number.
+    if "\\u0000" in text and _PLACEHOLDER.search(text):
+        return None
     try:
         value = _DECODER.decode(text)
+        return next(((value, style) for style in find_styles(text) if write_styled_json(value, style) == text), None)
     except (ValueError, RecursionError):
         return None
-    style = find_style(text, value)
-    return None if style is None else (value, style)
-
-
-def find_style(text: str, value: object) -> str | None:
-    """Return the code of the style in which `text` writes `value`; None: no style writes the same characters."""
-    if "\\u0000" in text and _PLACEHOLDER.search(text):
-        # A string that looks like a placeholder would be written as a number.
-        return None
-    try:
-        for style in find_styles(text):
-            if write_styled_json(value, style) == text:
-                return style
-    except (ValueError, RecursionError):
-        pass
-    return None
 
 
 def _with_placeholders(value: Any) -> object:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from accp_core.documents import printed, yaml
-from accp_core.documents.cut_json import MIN_CUT_CHARS, CutJson, end_of_json, read_cut_json, read_cut_string
+from accp_core.documents.cut_json import MIN_CUT_CHARS, CutJson, end_of_json, read_cut_json
 from accp_core.documents.document import BYTE_ORDER_MARK, Document, Form, Value, WholeForm
 from accp_core.documents.grids import GRIDS, grids_in, markup
 from accp_core.documents.json_forms import JSON, JSON_LINES
@@ -173,8 +173,6 @@ def _values(source: str) -> list[Value]:
         at = start + len(mark)
         if body.startswith(mark) and (whole := _read_whole(body[len(mark) :], at)) is not None:
             return [whole]
-    if body[0] == '"' and (cut := read_cut_string(body)) is not None:
-        return [Value(start, start + cut.chars, cut.value, JSON, cut.written, cut.chars)]
     grids = grids_in(source)
     if all(sign not in body for sign in "{[(\\"):
         return grids

@@ -306,49 +306,33 @@ class _Flow:
         token = self._token()
         if depth > _MAX_FLOW_DEPTH or token in "]},:":
             _fail(token)
-        if token == "[":
-            return self._list(depth)
-        if token == "{":
-            return self._map(depth)
-        return _unquoted(token) if token[0] in "\"'" else plain_value(token)
-
-    def _ends(self, close: str) -> bool:
-        """Pass the closing bracket if it is next."""
-        if self._token(is_passed=False) != close:
-            return False
+        if token not in ("[", "{"):
+            return _unquoted(token) if token[0] in "\"'" else plain_value(token)
+        close, items, members = "]" if token == "[" else "}", list[object](), dict[str, object]()
+        while self._token(is_passed=False) != close:
+            if token == "[":
+                items.append(self.value(depth + 1))
+            else:
+                self._add_pair(members, depth + 1)
+            if not self._pass(",") and (sign := self._token(is_passed=False)) != close:
+                _fail(sign)
         self._token()
-        return True
+        return items if token == "[" else members
 
-    def _goes_on(self, close: str) -> bool:
-        """Pass what stands behind a member."""
-        sign = self._token()
-        if sign not in (",", close):
-            _fail(sign)
-        return sign == ","
+    def _pass(self, sign: str) -> bool:
+        """Pass a sign if it is next."""
+        is_next = self._token(is_passed=False) == sign
+        if is_next:
+            self._token()
+        return is_next
 
-    def _list(self, depth: int) -> list[object]:
-        items: list[object] = []
-        while not self._ends("]"):
-            items.append(self.value(depth + 1))
-            if not self._goes_on("]"):
-                break
-        return items
-
-    def _map(self, depth: int) -> dict[str, object]:
-        members: dict[str, object] = {}
-        while not self._ends("}"):
-            key = self._token()
-            name = _unquoted(key) if key[0] in "\"'" else key
-            if key in "[]{},:" or name in members:
-                _fail(key)
-            members[name] = None
-            if self._token(is_passed=False) == ":":
-                self._token()
-                if self._token(is_passed=False) not in (",", "}"):
-                    members[name] = self.value(depth + 1)
-            if not self._goes_on("}"):
-                break
-        return members
+    def _add_pair(self, members: dict[str, object], depth: int) -> None:
+        key = self._token()
+        name = _unquoted(key) if key[0] in "\"'" else key
+        if key in "[]{},:" or name in members:
+            _fail(key)
+        has_value = self._pass(":") and self._token(is_passed=False) not in (",", "}")
+        members[name] = self.value(depth) if has_value else None
 
 
 def plain_value(text: str) -> object:

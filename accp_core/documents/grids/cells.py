@@ -20,7 +20,7 @@ from accp_core.packing.values import read_float, read_int
 
 __all__ = [
     "INDENT", "LOOKED_AT", "Grid", "LineForm", "Lines", "Rows", "Styles", "cells_grid", "distinct_names",
-    "end_line", "has_numbers", "is_number", "names_of", "read_widths", "rows_of", "spell_cell", "spell_name",
+    "end_line", "has_numbers", "is_number", "names_of", "rows_of", "spell_cell", "spell_name",
     "text_width", "values_of",
 ]  # fmt: skip
 
@@ -32,8 +32,6 @@ _TRUTHS: Final = (("false", "true"), ("False", "True"), ("FALSE", "TRUE"))
 """How a boolean may be spelled."""
 LOOKED_AT: Final = 500
 """Rows that show what the cells are."""
-_MAX_WIDTH: Final = 100_000
-"""Characters of a rule in a layout; so few digits could ask for more memory than there is."""
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,30})(\.[0-9]{1,40})?([eE][+-][0-9]{1,3})?")
 
 
@@ -177,14 +175,6 @@ def end_line(pen: Pen, *, is_last: bool, width: int = 0) -> None:
     pen.token(_TEXT_END if is_last else _LINE_ENDS, ("trail",), base=(width, width))
 
 
-def read_widths(text: str, columns: int) -> list[int]:
-    """Return the widths of as many columns as a layout has them; ValueError: it has others."""
-    widths = [int(each) for each in text.split(",") if each.isdecimal()]
-    if len(widths) != columns or text.count(",") + 1 != columns or sum(widths) > _MAX_WIDTH:
-        raise ValueError(f"expected the widths of {columns} columns, found {text[:40]!r}")
-    return widths
-
-
 INDENT: Final = "[ \\t>]{0,40}+"
 """The pattern of what may precede each line of a table with rules: it stands in a list or a quotation."""
 _INDENT: Final = re.compile(f"{INDENT}(?=[|+┌╭┏╔╒])")
@@ -238,11 +228,13 @@ class LineForm:
 
     def describe(self, text: str, value: object) -> str | None:
         """Return what `write` needs; None: the text cannot be written again."""
-        grid = self.parse(Lines(text.split("\n")), 0) if self.walk else None
-        if grid is None or self.walk is None:
+        walk = self.walk
+        grid = self.parse(Lines(text.split("\n")), 0) if walk else None
+        if grid is None or walk is None:
             return None
+        write = partial(_write_grid, walk=walk, value=value, how=grid.how)
         for code, measure in _MEASURES.items() if not text.isascii() else _OF_ASCII:
-            told = find_writing(text, partial(self._walk, value=value, how=grid.how), measure=measure)
+            told = find_writing(text, write, measure=measure)
             if told is not None:
                 return f"{code}{grid.how}/{told}"
         return None
@@ -253,11 +245,12 @@ class LineForm:
         measure = _MEASURES.get(start[:1])
         if measure is None or self.walk is None:
             raise ValueError(f"expected the layout of a form that has views, found {how!r}")
-        return write_again(partial(self._walk, value=value, how=start[1:]), told, expansion, measure=measure)
+        write = partial(_write_grid, walk=self.walk, value=value, how=start[1:])
+        return write_again(write, told, expansion, measure=measure)
 
-    def _walk(self, pen: Pen, value: object, how: str) -> None:
-        assert self.walk is not None
-        self.walk(pen, value, how)
+
+def _write_grid(pen: Pen, walk: Callable[[Pen, Any, str], None], value: object, how: str) -> None:
+    walk(pen, value, how)
 
 
 def text_width(text: str) -> int:

@@ -72,8 +72,8 @@ def _parse(lines: grid.Lines, at: int) -> grid.Grid | None:
             break
         found = _columns(header, body[:size], words, is_ruled=is_ruled)
         if found is not None and (is_ruled or _HEADER.fullmatch(header) or grid.has_numbers(found.rows)):
-            dashes = ",".join(str(len(word)) for word in rule.split()) if is_ruled else ""
-            return grid.cells_grid(found.header, found.rows, start + size, dashes)
+            how = rule.strip().replace(" ", "s") if is_ruled else ""
+            return grid.cells_grid(found.header, found.rows, start + size, how)
     return None
 
 
@@ -138,17 +138,19 @@ _STYLES: Final[grid.Styles] = {"": str}
 
 
 def _write(pen: Pen, value: Any, how: str) -> None:
-    """Write a header, a rule of dashes of the lengths that `how` names, and cells at the places of their columns."""
+    """Write a header, the rule of dashes that `how` names, and cells at the places of their columns."""
     names, places = grid.names_of(value), []
     for number in range(len(names)):
         pen.token(grid.spell_name(names, number, _STYLES), ("head",))
         places.append((pen.start, pen.column))
     grid.end_line(pen, is_last=False, width=pen.column)
-    for number, width in enumerate(grid.read_widths(how, len(names)) if how else ()):
-        pen.token(as_is("-" * width), ("rule",), default="s1" * (number > 0))
-        places[number] = pen.start, pen.column
     if how:
+        rule = how.replace("s", " ")
+        pen.token(as_is(rule), ("rule",))
+        places = [(pen.start + word.start(), pen.start + word.end()) for word in _WORD.finditer(rule)]
         grid.end_line(pen, is_last=False, width=pen.column)
+    if len(places) != len(names):
+        raise ValueError(f"expected a rule of {len(names)} columns, found {how!r}")
     width = places[-1][1]
     for line, row in enumerate(value, 1):
         for column, cell in enumerate(row.values()):

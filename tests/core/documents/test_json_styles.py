@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from accp_core.documents.embedded_json import pack_embedded_json, unpack_embedded_json
 from accp_core.documents.json_styles import (
     STYLES,
-    find_style,
     read_styled_json,
     write_styled_json,
 )
@@ -191,9 +190,5 @@ def refused(value: object) -> None:
         write_styled_json(value, "4", Expansion(100_000))
 
 
-def test_what_no_style_can_write_has_none() -> None:
-    value: object = 1
-    for _ in range(5_000):
-        value = [value]
-    assert find_style("[1]", value) is None, "too many levels"
-    assert find_style(r'["\u00001.5\u0000"]', ["\0001.5\000"]) is None, "a string that looks like a placeholder"
+def test_a_string_that_looks_like_a_placeholder_has_no_style() -> None:
+    assert read_styled_json(r'["\u00001.5\u0000"]') is None

@@ -36,15 +36,6 @@ def test_the_rows_in_a_string_are_a_view_and_a_table(depth: int, inner: str, is_
     assert not open_text(source).is_cut
 
 
-def test_a_string_that_was_cut_off_is_read_up_to_the_cut() -> None:
-    source = strings(COMPACT, 1)
-    for end in range(2_400, 2_440, 9):
-        assert render_text(source[:end], counter=counter).restore() == source[:end]
-        opened = open_text(source[:end])
-        assert opened.is_cut
-        assert list(opened.tables()[0].rows)[:9] == ROWS[:9]
-
-
 @pytest.mark.parametrize(
     "inner", [COMPACT, INDENTED, json.dumps({"it's": 1, "rows": ROWS}), "one 'line'\nand \"another\" one\n" * 9]
 )

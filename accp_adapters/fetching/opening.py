@@ -54,14 +54,14 @@ def open_bounded(text: str) -> OpenedText:
 class Pieces(Sequence[str]):
     """Parts of a text, which are made where they are asked for."""
 
-    def __init__(self, count: int, piece: Callable[[int], str]) -> None:
-        """Begin with how many there are, and what returns one."""
-        self._places: Final = range(count)
-        self._piece: Final = piece
+    def __init__(self, count: int, between: Callable[[int, int], list[str]]) -> None:
+        """Begin with how many there are, and what returns those between two places."""
+        self._count: Final = count
+        self._between: Final = between
 
     def __len__(self) -> int:
         """Return how many there are."""
-        return len(self._places)
+        return self._count
 
     @overload
     def __getitem__(self, at: int) -> str: ...
@@ -69,8 +69,10 @@ class Pieces(Sequence[str]):
     def __getitem__(self, at: slice) -> list[str]: ...
     def __getitem__(self, at: int | slice) -> str | list[str]:
         """Return one, or some that follow each other."""
-        places = self._places[at]
-        return self._piece(places) if isinstance(places, int) else list(map(self._piece, places))
+        if isinstance(at, int):
+            return self._between(at, at + 1)[0]
+        first, behind, _ = at.indices(self._count)
+        return self._between(first, behind)
 
 
 def lines_of_long(text: str) -> Pieces:
@@ -78,19 +80,26 @@ def lines_of_long(text: str) -> Pieces:
     starts = range(0, len(text), _PIECE)
     before = list(accumulate((text.count("\n", at, at + _PIECE) for at in starts), initial=0))
 
-    def line(number: int) -> str:
-        piece = bisect_right(before, number - 1) - 1 if number else 0
-        start = piece * _PIECE
-        for _ in range(number - before[piece]):
-            start = text.find("\n", start) + 1
-        return text[start : text.find("\n", start) + 1 or len(text)]
+    def between(first: int, behind: int) -> list[str]:
+        piece = bisect_right(before, first - 1) - 1 if first else 0
+        start, lines = piece * _PIECE, []
+        for number in range(before[piece], behind):
+            end = text.find("\n", start) + 1 or len(text)
+            if number >= first:
+                lines.append(text[start:end])
+            start = end
+        return lines
 
-    return Pieces(before[-1] + (text[-1:] not in ("", "\n")), line)
+    return Pieces(before[-1] + (text[-1:] not in ("", "\n")), between)
 
 
 def parts_of(text: str, chars: int) -> Pieces:
     """Return a text in parts of one length."""
-    return Pieces(-(-len(text) // chars), lambda at: text[at * chars : (at + 1) * chars])
+
+    def between(first: int, behind: int) -> list[str]:
+        return [text[at * chars : (at + 1) * chars] for at in range(first, behind)]
+
+    return Pieces(-(-len(text) // chars), between)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import html
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
@@ -26,10 +27,15 @@ _MAX_SPAN: Final = 1_000
 _MAX_COPIES: Final = 8
 """Cells of a table for each one that is written."""
 _MIN_ROWS: Final = 2
-_TAG: Final = re.compile(
-    r"(?:</t[dh]>\s*+)?<(?:(/?)(table|tr)|(t[dh])|(script|style|template))\b([^<>]*+)>|<(!--)",
-    re.IGNORECASE,
+# A table that holds another one lays out a page.
+_TABLE: Final = re.compile(r"<table\b[^<>]*+>((?:[^<]|<(?!/?table\b))*+)</table\b[^<>]*+>", re.IGNORECASE)
+_ROW: Final = re.compile(r"<tr\b[^<>]*+>", re.IGNORECASE)
+_CELL: Final = re.compile(r"<(t[dh])\b([^<>]*+)>", re.IGNORECASE)
+_CELL_END: Final = re.compile(r"</t[dhr]\b", re.IGNORECASE)
+_HIDDEN: Final = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(script|style|template)\b.*?(?:</\1[^<>]*+>|\Z)", re.IGNORECASE | re.DOTALL
 )
+"""Comments, and what is no text of a page."""
 _BREAK: Final = re.compile(r"<br\b[^<>]*+>", re.IGNORECASE)
 _MARKUP: Final = re.compile(r"</?[a-zA-Z][^<>]*+>")
 _SPAN: Final = re.compile(r"""(?i:\b(col|row)span\s*=\s*["']?([0-9]{1,6}))""")
@@ -39,82 +45,31 @@ def read_tables(source: str) -> list[Value]:
     """Return the tables of a text that begins like a page; no character is read more than a few times."""
     if not source.lstrip().startswith("<") or ("<t" not in source and "<T" not in source):
         return []
-    return _Page(source).tables()
+    page = _HIDDEN.sub(lambda part: " " * len(part[0]), source)
+    found = ((*table.span(), _rows_of_table(table[1])) for table in _TABLE.finditer(page))
+    return [Value(start, end, rows, HTML_TABLE, source[start:end]) for start, end, rows in found if rows is not None]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Cell:
     is_header: bool
     columns: int
     rows: int
-    parts: list[str] = field(default_factory=list)
+    text: str
 
 
-@dataclass(slots=True)
-class _Table:
-    start: int
-    rows: list[list[_Cell]] = field(default_factory=list)
-    is_in_cell: bool = False
+def _cells(row: str) -> Iterator[_Cell]:
+    """Yield the cells of a row."""
+    _, *parts = _CELL.split(row)
+    for tag, attributes, content in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        spans = {kind.lower(): min(int(count), _MAX_SPAN) or 1 for kind, count in _SPAN.findall(attributes)}
+        text = _text(_CELL_END.split(content, maxsplit=1)[0])
+        yield _Cell(tag in ("th", "TH"), spans.get("col", 1), spans.get("row", 1), text)
 
 
-class _Page:
-    """One walk through the tags of a page."""
-
-    def __init__(self, source: str) -> None:
-        self.source = source
-        self.open: list[_Table] = []
-        self.found: list[Value] = []
-
-    def tables(self) -> list[Value]:
-        """Return the tables that are whole, those within the cell of another one in place of that."""
-        at = 0
-        while tag := _TAG.search(self.source, at):
-            self._add_text(at, tag.start())
-            at = tag.end()
-            if tag[6] or tag[4]:
-                # What ends a script is taken from a cell as other markup is.
-                end = self.source.find("-->" if tag[6] else f"</{tag[4]}", at)
-                at = len(self.source) if end < 0 else end + 3 * bool(tag[6])
-            elif tag[3]:
-                self._begin_cell(tag)
-            else:
-                self._take(tag)
-        return self.found
-
-    def _add_text(self, start: int, end: int) -> None:
-        if self.open and self.open[-1].is_in_cell and start < end:
-            self.open[-1].rows[-1][-1].parts.append(self.source[start:end])
-
-    def _take(self, tag: re.Match[str]) -> None:
-        if len(tag[2]) > len("tr"):
-            if not tag[1]:
-                self.open.append(_Table(tag.start(1) - 1))
-            elif self.open:
-                self._close(self.open.pop(), tag.end())
-        elif self.open:
-            self.open[-1].is_in_cell = False
-            if not tag[1]:
-                self.open[-1].rows.append([])
-
-    def _begin_cell(self, tag: re.Match[str]) -> None:
-        table = self.open[-1] if self.open else None
-        if table is None or not table.rows:
-            return
-        table.is_in_cell = True
-        spans = (
-            {kind.lower(): min(int(count), _MAX_SPAN) or 1 for kind, count in _SPAN.findall(tag[5])} if tag[5] else {}
-        )
-        table.rows[-1].append(_Cell(tag[3] in ("th", "TH"), spans.get("col", 1), spans.get("row", 1)))
-
-    def _close(self, table: _Table, end: int) -> None:
-        rows = _rows_of_table([row for row in table.rows if row])
-        # A table that holds another one lays out a page.
-        if rows is not None and (not self.found or self.found[-1].start < table.start):
-            self.found.append(Value(table.start, end, rows, HTML_TABLE, self.source[table.start : end]))
-
-
-def _rows_of_table(rows: list[list[_Cell]]) -> Rows | None:
+def _rows_of_table(body: str) -> Rows | None:
     """Return a map for each row; None: there are no two rows of two columns, or too many copies."""
+    rows = [cells for row in _ROW.split(body)[1:] if (cells := list(_cells(row)))]
     headers = 0
     while headers < len(rows) and all(cell.is_header for cell in rows[headers]):
         headers += 1
@@ -138,11 +93,10 @@ def _spread(rows: list[list[_Cell]]) -> list[list[str]] | None:
         texts: list[str] = []
         for cell in row:
             _take_from_above(texts, below)
-            text = _text("".join(cell.parts))
             for _ in range(cell.columns):
                 if cell.rows > 1:
-                    below[len(texts)] = cell.rows - 1, text
-                texts.append(text)
+                    below[len(texts)] = cell.rows - 1, cell.text
+                texts.append(cell.text)
             if size + len(texts) > most:
                 return None
         _take_from_above(texts, below)

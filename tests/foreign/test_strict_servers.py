@@ -59,19 +59,27 @@ def test_one_frame_follows_the_answer_to_the_one_before(reading: str, registry: 
 
 
 @pytest.mark.requirement("11.1-5")
-@pytest.mark.parametrize("piece", [0, 1, 7, 50])
-def test_a_stream_is_read_by_its_grammar(piece: int) -> None:
+@pytest.mark.parametrize(
+    ("piece", "end", "cid"),
+    [(0, "", True), (1, "", True), (7, "\r\n", True), (50, "\n", True), (0, "", False), (1, "\r\n", False)],
+)
+def test_a_stream_is_read_by_its_grammar(piece: int, end: str, cid: bool) -> None:
     """ACCP 11.1: "one ST-schema frame per chunk"; proxies cut chunks anywhere."""
-    server = Server(Strict("own", stream=True).answer, piece=piece)
+    server = Server(Strict("own", stream=True, cid=cid).answer, piece=piece, end=end)
     (found,) = ask(f"http://127.0.0.1:{server.port}", 1)
     assert found.startswith("done {'data': 'Hello_world!'")
     server.close()
 
 
-def test_an_answer_to_a_post_needs_no_correlation_id() -> None:
-    """ACCP 3.5: the correlation_id of an answer SHOULD be there; HTTP answers a request by itself."""
-    server = Server(Strict("own", cid=False).answer)
-    assert ask(f"http://127.0.0.1:{server.port}", 2) == ["done {'res': 'ok'}"] * 2
+@pytest.mark.parametrize(
+    ("scheme", "stream", "end"),
+    [("http", False, ""), ("ws", False, ""), ("ws", False, "\r\n"), ("ws", True, "\n")],
+)
+def test_the_only_answer_that_is_awaited_needs_no_correlation_id(scheme: str, stream: bool, end: str) -> None:
+    """ACCP 3.5: the correlation_id of an answer SHOULD be there."""
+    server = Server(Strict("own", cid=False, stream=stream).answer, end=end)
+    expected = "done {'data': 'Hello_world!'" if stream else "done {'res': 'ok'}"
+    assert [each[: len(expected)] for each in ask(f"{scheme}://127.0.0.1:{server.port}", 2)] == [expected] * 2
     server.close()
 
 

@@ -170,13 +170,19 @@ class Server:
     """A server of ACCP, over HTTP and WebSocket: `answer` returns the frames that answer a frame."""
 
     def __init__(
-        self, answer: Callable[[Frame], list[str]], *, empty: str = "204 No Content", piece: int = 0, lasts: int = 0
+        self,
+        answer: Callable[[Frame], list[str]],
+        *,
+        empty: str = "204 No Content",
+        piece: int = 0,
+        lasts: int = 0,
+        end: str = "",
     ) -> None:
         """Answer as the draft has it: one frame per chunk, nothing between.
 
-        `piece`: chunks of so many bytes; `lasts`: the requests after which a WebSocket is cut.
+        `piece`: chunks of so many bytes; `lasts`: the requests after which a WebSocket is cut; `end`: follows a frame.
         """
-        self._answer, self._empty, self._piece, self._lasts = answer, empty, piece, lasts
+        self._answer, self._empty, self._piece, self._lasts, self._end = answer, empty, piece, lasts, end
         self.first: list[Frame] = []
         self.received: list[Frame] = []
         self._listening = socket.create_server(("127.0.0.1", 0))
@@ -209,7 +215,7 @@ class Server:
             self.first += [] if begun else [read_frame(text)]
             begun = 1
             for frame in self._take(text):
-                web_socket.send(frame)
+                web_socket.send(frame + self._end)
             asked += ">req:" in text
             if asked == self._lasts > 0:
                 return
@@ -224,7 +230,7 @@ class Server:
         if not frames:
             connection.sendall(f"HTTP/1.1 {self._empty}\r\nContent-Length: 0\r\n\r\n".encode())
             return
-        pieces = [frame.encode() for frame in frames]
+        pieces = [f"{frame}{self._end}".encode() for frame in frames]
         if self._piece:
             whole = b"".join(pieces)
             pieces = [whole[at : at + self._piece] for at in range(0, len(whole), self._piece)]

@@ -85,6 +85,7 @@ class RequestFailed(ProtocolError):
         """The answer; None where there is none."""
 
 
+_ANSWERING: Final = frozenset({Intent.COMPLETE, Intent.FAILURE, Intent.STREAM, Intent.END_STREAM, Intent.WAITING})
 # The request that these errors name goes on.
 _STILL_OPEN: Final = frozenset({ErrorCode.DUPLICATE, ErrorCode.SEQUENCE_GAP})
 
@@ -133,14 +134,13 @@ class Answers:
         """Stop to wait; return whether the answer was not complete."""
         return self._pending.pop(chain, None) is not None
 
-    def take(self, events: Iterable[Event], answered: str = "") -> list[Message]:
-        """Take what belongs to requests; return the other messages, in order.
+    def only(self) -> str:
+        """Return the correlation_id of the only request; "" where there is none, or another one."""
+        return next(iter(self._pending)) if len(self._pending) == 1 else ""
 
-        A message without a correlation_id answers the request `answered`.
-        """
-        others = [
-            event.message for event in events if not self._take(event, answered) and isinstance(event, MessageReceived)
-        ]
+    def take(self, events: Iterable[Event]) -> list[Message]:
+        """Take what belongs to requests; return the other messages, in order."""
+        others = [event.message for event in events if not self._take(event) and isinstance(event, MessageReceived)]
         for chain, pending in list(self._pending.items()):
             if pending.closed is not None:
                 self._end(chain, _failure(pending.closed))
@@ -151,9 +151,9 @@ class Answers:
         for chain in list(self._pending):
             self._end(chain, error)
 
-    def _take(self, event: Event, answered: str) -> bool:
+    def _take(self, event: Event) -> bool:
         if isinstance(event, MessageReceived):
-            return self._take_message(event.message, answered)
+            return self._take_message(event.message)
         if isinstance(event, FrameRefused):
             return self._take_refused(event)
         if not isinstance(event, StreamChunkReceived | StreamEnded | ExchangeClosed):
@@ -178,9 +178,8 @@ class Answers:
             self._end(f"{each}", RequestFailed(event.reason, code=event.code))
         return True
 
-    def _take_message(self, message: Message, answered: str) -> bool:
-        is_unnamed = message.envelope.correlation_id is None and message.intent in (Intent.COMPLETE, Intent.FAILURE)
-        chain = (answered if is_unnamed else "") or reply_correlation(message.envelope) or ""
+    def _take_message(self, message: Message) -> bool:
+        chain = reply_correlation(message.envelope) or ""
         pending, error = self._pending.get(chain), read_error(message)
         if pending is None:
             return False
@@ -191,7 +190,7 @@ class Answers:
             self._end(chain, RequestFailed(reason, code=code, message=message))
             return True
         pending.parts.put_nowait(message)
-        if pending.closed is not None or is_unnamed:
+        if pending.closed is not None:
             self._end(chain, None)
         return True
 
@@ -340,11 +339,6 @@ class ClientSession:
     def session_id(self) -> str:
         """The id of the session."""
         return self._session.session_id
-
-    @property
-    def codec(self) -> Codec:
-        """The codec, with the schemas that are known now."""
-        return self._session.codec
 
     async def send(self, message: Message) -> None:
         """Send a message, as soon as the window has room for it; no answer is waited for.
@@ -501,10 +495,14 @@ class ClientSession:
             await self._receive(text, answered)
 
     async def _receive(self, text: str, answered: str) -> None:
-        try:
-            envelope = frame_head(text).envelope
-        except DecodeError:
-            envelope = Envelope()
+        envelope = Envelope()
+        with suppress(DecodeError):
+            head = frame_head(text)
+            envelope = head.envelope
+            chain = answered or self._answers.only()
+            # "cid ... SHOULD" (section 3.5): an answer without one is that of the only request that it can be of.
+            if chain and not self.resumes and envelope.correlation_id is None and head.intent in _ANSWERING:
+                text = f"{text[:-1]},cid:{chain}]"
         mid, number = envelope.msg_id or "", envelope.sequence or 0
         if self._seen.get(mid) == text:
             return
@@ -517,7 +515,7 @@ class ClientSession:
         # A frame that came too early and was not held is sent again.
         if number <= self._session.received or any(isinstance(event, FrameHeld) for event in events):
             self._seen.put(mid, text)
-        await self._take(events, answered)
+        await self._take(events)
 
     async def tick(self) -> None:
         """Do what is due; to be called every second."""
@@ -551,7 +549,7 @@ class ClientSession:
         """Whether the session is over."""
         return self._lost is not None
 
-    async def _take(self, events: list[Event], answered: str = "") -> None:
+    async def _take(self, events: list[Event]) -> None:
         """Take the events of a step, with those that follow once the texts of the cold store are there."""
         taken = list(events)
         while needed := [key for event in events if isinstance(event, RefsNeeded) for key in event.keys]:
@@ -560,7 +558,7 @@ class ClientSession:
             events = await off_loop(size, self._session.resolve, texts, self._clock())
             taken += events
         self._queue(self._session.frames_to_send())
-        for message in self._answers.take(taken, answered):
+        for message in self._answers.take(taken):
             self._deliver(message)
         self._writable.set()
         for event in taken:

@@ -356,6 +356,7 @@ class WebSocketCarrier(_Carrier):
             raise ConnectionRefused(_FINAL_CODES[socket.close_code], code=code)
 
     async def _take(self, text: str, ready: asyncio.Event) -> None:
+        text = text.rstrip("\r\n")  # a line end after a frame is not part of it
         log_frame(Direction.RECEIVED, self.address.url, text)
         with suppress(DecodeError):
             head = frame_head(text)

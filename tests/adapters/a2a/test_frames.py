@@ -190,6 +190,8 @@ def test_a_frame_of_a_stranger_is_decoded_wherever_it_stands(text: str, content:
     "text",
     [
         "{" * 100_000,
+        "@crm>done:task{d:hel",  # both halves of a frame that a stream has split: a part is a frame (section 11.4)
+        "lo}[mid:0123456789ab,seq:1]",
         f"@crm>stream:task{{idx:0|d:{'9' * 5_000}|schema:ST}}[mid:0123456789ab,seq:1]",
         f"@crm>stream:task{{idx:0|d:{'x' * 2_000_000}|schema:ST}}[mid:0123456789ab,seq:1]",
         "@crm>stream:task{idx:0|d:x|schema:ZZ}[mid:0123456789ab,seq:1]",

@@ -31,7 +31,8 @@ def answer(text):
     reply = {"type": "acp.message", "message_id": "a_" + data["message_id"], "from": "H", "role": "agent"}
     said = data["parts"][0]["content"]
     parts = [{"type": "text", "content": "you said " + said}]
-    return json.dumps({**reply, "correlation_id": data["message_id"], "parts": parts})
+    known = {"correlation_id": data["message_id"], "parts": parts}
+    return json.dumps({"type": "acp.message", **known} if said == "again" else {**reply, **known})
 """
 PROCESS = f"{SCRIPT}\nfor line in sys.stdin:\n    found = answer(line)\n    if found:\n        print(found, flush=True)"
 _names: dict[str, Any] = {}

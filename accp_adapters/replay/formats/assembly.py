@@ -13,8 +13,10 @@ from typing import Any, Final
 from accp_adapters.replay.formats.conversation import Item, Kind, Part, Request, Snapshot, Step, Turn, json_value, text
 from accp_adapters.replay.recorded_run import Findings, RecordedCall, RecordedMessage, Role, Run, calls_in_order
 
-__all__ = ["MAX_OPEN", "Assembler"]
+__all__ = ["MAX_MESSAGES", "MAX_OPEN", "Assembler"]
 
+MAX_MESSAGES: Final = 5_000
+"""Messages of one run; a longer one is a finding: each of its calls was sent all messages before it."""
 MAX_OPEN: Final = 64
 """Runs that later records of the same file may continue; the one that was continued longest ago is closed."""
 _MAX_CHOICES: Final = 128
@@ -140,7 +142,9 @@ class Assembler:
             self._continues.pop(beginning, None)
 
     def _checked(self, run: Run) -> Iterator[Run]:
-        if run.calls:
+        if len(run.messages) > MAX_MESSAGES:
+            self._findings.add("run", f"of more than {MAX_MESSAGES:,} messages")
+        elif run.calls:
             yield replace(run, agent_names=self._agents)
         else:
             self._findings.add("record", "without a model call")
@@ -270,8 +274,9 @@ class _Growing:
         """Return the run."""
         for request in sorted(self._requests, key=lambda request: request.started):
             self._place_call(request)
-        messages = tuple(self._messages)
-        calls = self._calls or sorted(self._found_calls(messages), key=lambda call: call.prompt[-1:])
+        messages, calls = tuple(self._messages), self._calls
+        if not calls and len(messages) <= MAX_MESSAGES:
+            calls = sorted(self._found_calls(messages), key=lambda call: call.prompt[-1:])
         return Run(name=f"{path}:{self.line}", source=path, messages=messages, calls=tuple(calls))
 
     def _found_calls(self, messages: Sequence[RecordedMessage]) -> Iterator[RecordedCall]:

@@ -32,7 +32,7 @@ __all__ = [
 
 # The JSON documents of a file, each with its line, read without holding a whole log: one document, or one a line.
 
-MAX_RECORD: Final = 256 << 20
+MAX_RECORD: Final = 64 << 20
 """Bytes of one record: a line of JSON lines, or a whole document."""
 _CSV: Final = "expected JSON, found a table of comma-separated values; export the same records as JSON"
 _CSV_START: Final = re.compile(r'"?[A-Za-z_][\w .-]*"?(?:,"?[A-Za-z_][\w .-]*"?)+\r?$', re.MULTILINE)

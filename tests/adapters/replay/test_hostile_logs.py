@@ -234,3 +234,15 @@ def test_a_record_of_many_values_is_refused_before_it_is_read(tmp_path: Path, na
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 100 << 20
+
+
+def test_a_run_of_too_many_messages_is_a_finding_and_the_next_one_is_read() -> None:
+    findings = Findings()
+    lines = [json.dumps([{"role": "user", "content": str(n)}, {"role": "assistant", "content": "a"}]) for n in (1, 2)]
+    many = json.dumps([{"role": role, "content": "x"} for role in ("assistant", "user")] * 20_000)
+    tracemalloc.start()
+    runs = parse_runs("\n".join([lines[0], many, lines[1]]), path="runs.jsonl", findings=findings)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(runs) == 2 and peak < 100_000_000
+    assert list(map(str, findings)) == ["1 run of more than 5,000 messages (runs.jsonl:3)"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Final
 
 from accp_core.documents import read
 from accp_core.documents.grids import GRIDS
-from accp_core.tables.flatten import MAX_DEPTH, FlatRows, Items, flatten, is_keyed_map
 from accp_core.tables.layouts import arrange
 from accp_core.tables.table import (
     Cell,
@@ -16,10 +18,244 @@ from accp_core.tables.table import (
     ParentLink,
     Table,
     columns_side_by_side,
+    is_matrix,
     table_of_lines,
 )
 
 __all__ = ["MAX_TABLES", "tables_of"]
+
+
+# The shape of the maps in an array: which names they have, and which maps within them are tables of their own.
+
+_MAX_DEPTH: Final = 12
+"""Levels of maps within maps that get columns or tables; deeper ones are cells."""
+
+_MAX_NAMED: Final = 16
+"""Members of a map that are read as names of fields; in a map of more arrays or like maps they are read as keys."""
+_MAX_FIELDS: Final = 50
+"""The same for scalars."""
+_MIN_SPARSE: Final = 64
+"""Names that a sparse map in a row must have over all rows to be read as keys."""
+
+
+@dataclass(eq=False, slots=True)
+class _Shape:
+    """What the maps in one place of all rows have in common."""
+
+    names: dict[str, _Shape] = field(default_factory=dict)
+    """Each name that a map has in this place, with the shape of the maps that it leads to."""
+    holds_rows: bool = False
+    """Whether an array of maps, or of arrays of one length, is here in any row."""
+    holds_maps: bool = False
+    """Whether an array of maps is here in any row, so that a map alone is an array of one."""
+    _holds_lists: bool = False
+    _holds_values: bool = False
+    _seen: int = 0
+    _maps: int = 0
+    _cells: int = 0
+    _only_maps: bool = True
+
+    def add(self, value: dict[str, Any], depth: int = 1) -> None:
+        """Count a map, and those within it."""
+        self._maps += 1
+        self._cells += len(value)
+        for name, member in value.items():
+            shape = self.names.get(name)
+            if shape is None:
+                shape = self.names[name] = _Shape()
+            shape._seen += 1
+            if type(member) is list:
+                shape._holds_lists = True
+                shape.holds_maps = shape.holds_maps or dict in set(map(type, member))
+                shape.holds_rows = shape.holds_maps or shape.holds_rows or is_matrix(member)
+            elif type(member) is not dict or not member:
+                shape._holds_values = True
+            if type(member) is not dict:
+                self._only_maps = False
+            elif depth < _MAX_DEPTH:
+                shape.add(member, depth + 1)
+
+    def is_mixed(self, rows: int) -> bool:
+        """Return whether a row of so many has a cell here (null, a scalar, an empty map), or no map where others do."""
+        is_optional = self._maps > 0 and (self._seen < rows or self._holds_lists)
+        return self._holds_values or is_optional or (self._holds_lists and not self.holds_rows)
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether the names are keys rather than fields: many maps of like shape, or many names that few rows have."""
+        if len(self.names) <= _MAX_NAMED:
+            return False
+        if self._only_maps and _are_like([set(shape.names) for shape in self.names.values()]):
+            return True
+        return len(self.names) > _MIN_SPARSE and 4 * self._cells < self._maps * len(self.names)
+
+
+def _is_keyed_map(value: dict[str, Any]) -> bool:
+    """Return whether a map outside all rows is a table: its members are rows, and their names are keys."""
+    kinds = set(map(type, value.values()))
+    if kinds == {dict}:
+        return len(value) > 1 and _are_like([set(member) for member in value.values()])
+    if kinds == {list}:
+        return len(value) > _MAX_NAMED
+    return len(value) > _MAX_FIELDS and kinds.isdisjoint((dict, list))
+
+
+def _are_like(names: list[set[str]]) -> bool:
+    """Return whether at least half of all names are ones that more than half of the sets have."""
+    counts = Counter(name for each in names for name in each)
+    common = sum(count for count in counts.values() if 2 * count > len(names))
+    return common > 0 and 2 * common >= counts.total()
+
+
+@dataclass(slots=True)
+class _Items:
+    """Members of an array, or of a map whose names are keys; three lists, because an object for each takes memory."""
+
+    values: list[Any] = field(default_factory=list)
+    keys: list[str | None] = field(default_factory=list)
+    """Their names in the map, None for one that is a member of an array; empty: all of them are."""
+    parents: list[int] = field(default_factory=list)
+    """The numbers of the parent's rows that hold them; empty: they have no parent."""
+
+    def add(self, values: Sequence[Any], parent: int, keys: Sequence[str] | None = None) -> None:
+        """Add the members of an array or a map in the row `parent`."""
+        self.values += values
+        self.keys += [None] * len(values) if keys is None else keys
+        self.parents += [parent] * len(values)
+
+
+@dataclass(eq=False, slots=True)
+class _FlatRows:
+    """The rows of a table before its keys are chosen; made in one walk through its items."""
+
+    max_children: int = 0
+    """How many arrays of maps may be tables of their own; further ones are cells."""
+    with_objects: bool = False
+    """Whether each map and array of maps in the rows is a cell of a column, too."""
+    columns: list[str] = field(default_factory=list)
+    rows: list[dict[str, Cell]] = field(default_factory=list)
+    names: DistinctNames = field(default_factory=DistinctNames)
+    nested: dict[tuple[str, ...], _Items] = field(default_factory=dict)
+    """The members of each array of maps in the rows, by the path from the row to the array."""
+    repeated: set[str] = field(default_factory=set)
+    """The columns with maps and arrays in cells whose content has columns or tables of its own, too."""
+    key: str = ""
+    """The column that holds the keys of a map; empty: the table is an array."""
+    _claimed: dict[tuple[str, ...], str] = field(default_factory=dict)
+    """The columns of the cells at paths from the row."""
+    _count: int = 0
+
+    def claim(self, name: str, *, is_invented: bool = False) -> str:
+        """Return a new last column; `is_invented`: no key of the source is called so."""
+        column = self.names.claim(name, is_invented=is_invented)
+        self.columns.append(column)
+        return column
+
+    def add_lists(self, values: list[list[Any]]) -> None:
+        """Add a row for each array, whose cells are the columns `c0`, `c1` …"""
+        columns = [self.claim(f"c{number}") for number in range(max(map(len, values)))]
+        # The columns are as many as the longest array has members: arrays of unlike length have fewer cells.
+        self.rows = [dict(zip(columns, value, strict=False)) for value in values]
+
+    def add_items(self, values: list[Any]) -> None:
+        """Add a row for each map; any other item is the cell of a column `value`."""
+        shape = _Shape()
+        for value in values:
+            if type(value) is dict:
+                shape.add(value)
+        self._count = len(values)
+        self.names = DistinctNames(_names_of(shape))
+        value_column = ""
+        for value in values:
+            row: dict[str, Cell] = {}
+            self.rows.append(row)
+            if type(value) is dict:
+                self._add_map(value, shape, (), row)
+            else:
+                value_column = value_column or self.claim("value", is_invented=True)
+                row[value_column] = value
+
+    def _add_map(self, value: dict[str, Any], shape: _Shape, above: tuple[str, ...], row: dict[str, Cell]) -> None:
+        number = len(self.rows) - 1
+        for name, member in value.items():
+            inner, path = shape.names[name], (*above, name)
+            is_map = type(member) is dict and bool(member)
+            if is_map and inner.is_keyed and not inner.holds_maps and self._may_nest(path):
+                self._nest(path).add(list(member.values()), number, list(member))
+            elif (inner.holds_maps if is_map else type(member) is list and inner.holds_rows) and self._may_nest(path):
+                self._nest(path).add([member] if is_map else member, number)
+            elif is_map and inner.names:
+                self._add_map(member, inner, path, row)
+            else:
+                row[self._column(path)] = member
+                continue
+            if self.with_objects or inner.is_mixed(self._count):
+                # Without it nothing tells the rows that have a map from those that have none.
+                column = self._column(path)
+                self.repeated.add(column)
+                row[column] = member
+
+    def _column(self, path: tuple[str, ...]) -> str:
+        column = self._claimed.get(path)
+        if column is None:
+            column = self._claimed[path] = self.claim(".".join(path))
+        return column
+
+    def _may_nest(self, path: tuple[str, ...]) -> bool:
+        return path in self.nested or len(self.nested) < self.max_children
+
+    def _nest(self, path: tuple[str, ...]) -> _Items:
+        """Return the members of the child table at `path`, to be added to."""
+        nested = self.nested.get(path)
+        if nested is None:
+            nested = self.nested[path] = _Items()
+        return nested
+
+    def add_keys(self, keys: list[str | None]) -> None:
+        """Put the keys of the items in front."""
+        self.key = self.names.claim("key")
+        self.columns.insert(0, self.key)
+        for row, key in zip(self.rows, keys, strict=True):
+            row[self.key] = key
+
+
+def _flatten(items: _Items, flat: _FlatRows) -> _FlatRows:
+    """Return the rows that `items` are, in `flat`."""
+    if not items.parents and not items.keys and (columns := _flat_columns(items.values)):
+        flat.columns, flat.rows = columns, items.values
+    elif items.values and all(type(value) is list for value in items.values):
+        flat.add_lists(items.values)
+    else:
+        flat.add_items(items.values)
+    if any(key is not None for key in items.keys):
+        flat.add_keys(items.keys)
+    return flat
+
+
+def _flat_columns(values: list[Any]) -> list[str]:
+    """Return the columns of maps that are rows as they are, which need no copies; empty: some are none."""
+    if set(map(type, values)) != {dict} or not all(map(_is_flat, values)):
+        return []
+    columns = list(dict.fromkeys(chain.from_iterable(values)))
+    claim = DistinctNames().claim
+    return columns if all(claim(name) == name for name in columns) else []
+
+
+def _is_flat(value: dict[str, Any]) -> bool:
+    """Return whether the members of a map are all cells: scalars, and arrays without maps."""
+    return not any(
+        (type(member) is dict and member)
+        or (type(member) is list and (dict in set(map(type, member)) or is_matrix(member)))
+        for member in value.values()
+    )
+
+
+def _names_of(shape: _Shape, above: str = "") -> Iterator[str]:
+    """Yield the names that keys of the rows have as columns."""
+    for name, inner in shape.names.items():
+        yield above + name
+        yield from _names_of(inner, f"{above}{name}.")
+
 
 MAX_TABLES: Final = 200
 """Tables of one value outside rows, and tables whose rows may have children; further arrays are cells."""
@@ -80,7 +316,7 @@ class _Tables:
 
     def add_map(self, value: dict[str, Any], path: tuple[str, ...], depth: int) -> None:
         """Add the tables of a map that no row holds."""
-        if is_keyed_map(value):
+        if _is_keyed_map(value):
             self._add(_keyed_items(value), path)
             return
         if (beside := columns_side_by_side(value)) is not None:
@@ -90,7 +326,7 @@ class _Tables:
             inner = (*path, name)
             if type(member) is list and len(self._tables) < MAX_TABLES:
                 self.add_array(member, inner)
-            elif type(member) is dict and member and depth < MAX_DEPTH:
+            elif type(member) is dict and member and depth < _MAX_DEPTH:
                 self.add_map(member, inner, depth + 1)
             else:
                 self._root[inner] = member
@@ -107,18 +343,18 @@ class _Tables:
 
     def add_array(self, value: list[Any], path: tuple[str, ...]) -> None:
         """Add the table of an array that no row holds, and its children."""
-        self._add(Items(value), path)
+        self._add(_Items(value), path)
 
     def _add(
         self,
-        items: Items,
+        items: _Items,
         path: tuple[str, ...],
         parent: tuple[Table, str] | None = None,
         depth: int = 1,
     ) -> None:
-        has_room = depth < MAX_DEPTH and len(self._tables) < MAX_TABLES
+        has_room = depth < _MAX_DEPTH and len(self._tables) < MAX_TABLES
         most = _MAX_CHILDREN if has_room else 0
-        flat = flatten(items, max_children=most, with_objects=self._with_objects)
+        flat = _flatten(items, _FlatRows(most, self._with_objects))
         key = _choose_key(flat) if flat.nested else ""
         link = _link(flat, items, parent) if parent else None
         name = self._names.claim(".".join(path) or _ROOT_ARRAY)
@@ -129,8 +365,8 @@ class _Tables:
             self._add(members, (*path, *inner), (table, key), depth + 1)
 
 
-def _keyed_items(value: dict[str, Any]) -> Items:
-    items = Items()
+def _keyed_items(value: dict[str, Any]) -> _Items:
+    items = _Items()
     for key, member in value.items():
         members = member if type(member) is list else [member]
         items.values += members
@@ -138,7 +374,7 @@ def _keyed_items(value: dict[str, Any]) -> Items:
     return items
 
 
-def _choose_key(flat: FlatRows) -> str:
+def _choose_key(flat: _FlatRows) -> str:
     """Return the column that identifies the rows: a key of the source, else `_row`, which is added in front."""
     ranked = [flat.key, *(name for name in _FIRST_KEYS if name in flat.columns), *filter(_KEY.search, flat.columns)]
     for column in filter(None, ranked):
@@ -151,12 +387,12 @@ def _choose_key(flat: FlatRows) -> str:
     return column
 
 
-def _is_unique(flat: FlatRows, column: str) -> bool:
+def _is_unique(flat: _FlatRows, column: str) -> bool:
     cells = [row.get(column) for row in flat.rows]
     return set(map(type, cells)) <= {str, int} and len(set(map(str, cells))) == len(cells)
 
 
-def _link(flat: FlatRows, items: Items, parent: tuple[Table, str]) -> ParentLink:
+def _link(flat: _FlatRows, items: _Items, parent: tuple[Table, str]) -> ParentLink:
     """Add the key of the parent in front of the columns."""
     table, key = parent
     owner = table.path[-1] if table.path else table.name

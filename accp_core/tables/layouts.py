@@ -7,7 +7,6 @@
     pairs                    [{"name": "a", "value": 1}, …] in a row: the map {"a": 1}
     columns of maps          {"region": {"0": "North", …}, …}: maps of the same keys, which are numbers or dates
     columns in rows          [{"x": […], "y": […], "name": "a"}, …]: the cells of one row at each place of x and y
-    labels and series        {"labels": […], "datasets": [{"label": "a", "data": […]}]}
 
 An array shows what it is by its first members; so a value without such tables costs a glance.
 """
@@ -251,15 +250,12 @@ def _is_told(names: Any) -> bool:
 
 
 def _turn(value: Any, depth: int) -> Any:
-    """Return columns of maps, and labels with series, as rows."""
-    if type(value) is dict and len(value) > 1:
-        if all(type(member) is dict and member for member in value.values()):
-            keys = next(iter(value.values()))
-            is_numbered = all(map(_NUMBERED.match, keys)) and not any(map(_NUMBERED.match, value))
-            if is_numbered and len(keys) > 1 and all(member.keys() == keys.keys() for member in value.values()):
-                return [{"key": key, **{name: column[key] for name, column in value.items()}} for key in sorted(keys)]
-        if (found := _series(value)) is not None:
-            return found
+    """Return columns of maps, and columns side by side in rows, as rows."""
+    if type(value) is dict and len(value) > 1 and all(type(member) is dict and member for member in value.values()):
+        keys = next(iter(value.values()))
+        is_numbered = all(map(_NUMBERED.match, keys)) and not any(map(_NUMBERED.match, value))
+        if is_numbered and len(keys) > 1 and all(member.keys() == keys.keys() for member in value.values()):
+            return [{"key": key, **{name: column[key] for name, column in value.items()}} for key in sorted(keys)]
     if type(value) is list and not depth and 1 < len(value) <= _MAX_PARTS and set(map(type, value)) == {dict, list}:
         value = {str(number): part for number, part in enumerate(value)}
     if type(value) is list and depth:
@@ -277,25 +273,3 @@ def _columns_in_rows(value: list[Any]) -> list[Any]:
         return value
     others = ({key: cells for key, cells in member.items() if key not in keys} for member in value)
     return [other | {keys[0]: each} for other, each in zip(others, rows, strict=True)]
-
-
-def _series(value: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a map of labels and of named series with as many cells each, as rows."""
-    for labels_key, labels in value.items():
-        if type(labels) is not list or len(labels) < 2 or not all(map(_is_cell, labels)):
-            continue
-        for key, series in value.items():
-            named = [_named_cells(each, len(labels)) for each in series] if type(series) is list else []
-            columns = {labels_key: labels, **dict(filter(None, named))}
-            if key != labels_key and named and len(columns) == len(named) + 1:
-                rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-                return {name: rows if name == key else each for name, each in value.items() if name != labels_key}
-    return None
-
-
-def _named_cells(series: Any, size: int) -> tuple[str, list[Any]] | None:
-    members = list(series.values()) if type(series) is dict else []
-    name = next((each for each in members if type(each) is str), None)
-    lists = (each for each in members if type(each) is list and len(each) == size and all(map(_is_cell, each)))
-    cells = next(lists, None)
-    return None if name is None or cells is None else (name, cells)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from http import HTTPMethod, HTTPStatus
 from itertools import chain, islice
 from typing import Any, Final
 
@@ -11,14 +13,133 @@ from accp_core.documents import BYTE_ORDER_MARK, Document, Value, read
 from accp_core.documents.grids import GRIDS
 from accp_core.documents.grids.cells import distinct_names, rows_of
 from accp_core.documents.inference import Section, heading_above, infer_tables, join_sections
-from accp_core.documents.inference.columns import sums_up
+from accp_core.documents.inference.columns import STRONG, class_of, sums_up, top_class
+from accp_core.documents.inference.records import SECTION
 from accp_core.documents.json_forms import JSON_LINES, read_json_text
 from accp_core.documents.omissions import find_omissions, omits_text
 from accp_core.tables.build import tables_of
-from accp_core.tables.naming import name_columns
 from accp_core.tables.table import FIELDS, LINES, LineNumbers, Table, table_of_lines
+from accp_core.tables.values import Kind, is_left_out, type_column
 
 __all__ = ["MAX_WHOLE", "OpenedText", "SampledTables", "open_document", "open_text", "sample_tables"]
+
+
+# Names for the columns of lines that name none: what all their cells are, such as a time, an address or a path.
+
+_UNNAMED: Final = re.compile(r"(?:c|head)\d*")
+_ALIKE: Final = 0.95
+"""The share of the cells of a column that are what its name says."""
+_KINDS: Final = (
+    ("url", re.compile(r"[a-z][a-z\d+.-]*://\S+")),
+    ("email", re.compile(r"[^\s@<>]+@[^\s@<>]+\.\w+")),
+    ("path", re.compile(r"(?:~|\.{0,2})/\S*|[A-Z]:\\\S*")),
+    ("mode", re.compile(r"[a-z-](?:[-r][-w][-xsStT]){3}[.+@]?")),
+    ("method", re.compile("|".join(HTTPMethod))),
+    ("hash", re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{7,64}")),
+)
+"""The names of what cells are that are no numbers, moments or addresses."""
+_AROUND: Final = re.compile(r'"[^"]*"|\[[^\[\]]*\]')
+_VAGUE: Final = ("", "number", "text")
+"""Names that say no more than a place in the line does."""
+_MIN_COLUMNS: Final = 3
+"""Columns of different cells from which a row is easier to read than its line."""
+_MAX_WORDS: Final = 6
+_MIN_PROSE: Final = 2.5
+"""Words of a cell, in the mean, from which a column is prose."""
+_PARTS_OF_TIME: Final = re.compile(r"M{1,2}d?(?:T(?:y|Wy)?|y)?|d?M(?:yT?|T)|DT")
+"""Columns that are parts of one time, by their classes: months and days of a week, days, times, years."""
+_YEAR_OR_TIME: Final = re.compile(r"(?:19|20)\d\d|\d\d?:\d\d(?::\d\d)?")
+
+_Cells = Sequence[str | None]
+
+
+def _name_columns(table: Section) -> tuple[list[str], list[_Cells], bool]:
+    """Return a name for each column, the rows, and whether most names say what the cells are.
+
+    Words between the cells make a sentence, which is better read as a line.
+    """
+    columns: list[_Cells] = [[row.get(name) for row in table.rows] for name in table.columns]
+    if table.is_named:
+        return table.columns, list(zip(*columns, strict=True)), True
+    sources = list(_with_times(["" if _UNNAMED.fullmatch(name) else name for name in table.columns], columns))
+    parts = [
+        part
+        for name, cells in sources
+        for part in _parts(name, [cell[1:-1] if cell and _AROUND.fullmatch(cell) else cell for cell in cells])
+        if not all(map(is_left_out, part[1]))
+    ]
+    named = [(name or _name_of(cells), cells) for name, cells in parts]
+    varied = [name for name, cells in named if len(set(cells)) > 1]
+    told = [name for name in varied if name not in _VAGUE]
+    is_sentence = any(name not in ("", "time", SECTION) for name, _ in sources) or any(map(_is_prose, columns))
+    is_telling = 2 * len(told) > len(varied) >= _MIN_COLUMNS and not is_sentence
+    names = [name or f"column_{number}" for number, (name, _) in enumerate(named, 1)]
+    return names, list(zip(*(cells for _, cells in named), strict=True)), is_telling
+
+
+def _with_times(names: Sequence[str], columns: Sequence[_Cells]) -> Iterator[tuple[str, _Cells]]:
+    """Yield the columns with their names; those that are parts of one time, as `Mar 5 10:11`, are one."""
+    kinds = "".join(map(_time_class, columns))
+    at = 0
+    while at < len(names):
+        found = _PARTS_OF_TIME.match(kinds, at)
+        end = max(found.end(), at + 1) if found else at + 1
+        joined = [" ".join(filter(None, cells)) or None for cells in zip(*columns[at:end], strict=True)]
+        yield ("time", joined) if end > at + 1 else (names[at], columns[at])
+        at = end
+
+
+def _time_class(cells: _Cells) -> str:
+    """Return the class of cells, "d" for days of a month, "y" for years, "T" for times or years."""
+    there = [cell for cell in cells if cell]
+    kind = top_class(there[:200]) or "?"
+    if kind == "N" and all(cell.isdigit() and 0 < int(cell) < 32 for cell in there):
+        return "d"
+    if kind in "NT?" and there and all(map(_YEAR_OR_TIME.fullmatch, there)):
+        return "T" if any(":" in cell for cell in there) else "y"
+    return kind
+
+
+def _parts(name: str, cells: _Cells) -> list[tuple[str, _Cells]]:
+    """Return the columns that the words of cells are, where all have as many and some are paths; else the one."""
+    words = [cell.split() for cell in cells if cell and not is_left_out(cell)]
+    size = len(words[0]) if words else 0
+    fitting = [each for each in words if len(each) == size]
+    if name or not 1 < size <= _MAX_WORDS or len(fitting) < _ALIKE * len(words) or type_column(cells).is_ordered:
+        return [(name, cells)]
+    if not any(_name_of(column) in ("path", "url") for column in zip(*fitting, strict=True)):
+        return [(name, cells)]
+    rows = [cell.split() if cell and len(cell.split()) == size else [cell, *[None] * (size - 1)] for cell in cells]
+    return [("", column) for column in zip(*rows, strict=True)]
+
+
+def _name_of(cells: _Cells) -> str:
+    """Return the name of what nearly all cells are; empty: it is not known."""
+    there = [cell for cell in cells if cell and not is_left_out(cell)]
+    typed = type_column(there)
+    if typed.kind is Kind.MOMENT:
+        return "time" if any(":" in value for value in typed.values) else "date"
+    if typed.kind is Kind.DURATION:
+        return "duration"
+    if typed.kind is Kind.NUMBER:
+        return "status" if set(typed.values) <= set(HTTPStatus) else "percent" if typed.unit == "%" else "number"
+    if _share(class_of(cell) == "I" for cell in there):
+        return "address"
+    named = next((name for name, kind in _KINDS if _share(kind.fullmatch(cell) is not None for cell in there)), "")
+    return named or "text" * (2 * sum(" " in cell for cell in there) > len(there))
+
+
+def _share(found: Iterable[bool]) -> bool:
+    told = list(found)
+    return bool(told) and sum(told) >= _ALIKE * len(told)
+
+
+def _is_prose(cells: _Cells) -> bool:
+    """Return whether cells have several words each that stand in no quotes and are no time."""
+    texts = [cell for cell in cells if cell]
+    words = (len(text.split()) for text in texts if class_of(text) not in STRONG and not _AROUND.fullmatch(text))
+    return sum(words) > _MIN_PROSE * len(texts)
+
 
 _MAX_NESTED: Final = 4
 """Documents within one: one in a string in a text block, as MCP servers answer, is two deep."""
@@ -207,7 +328,7 @@ def _inferred(document: Document) -> OpenedText | None:
     # A grid names its columns, so what has no names does not take its place.
     if not found.tables or (values and not all(table.is_named for table in found.tables)):
         return None
-    named = [name_columns(table) for table in found.tables]
+    named = [_name_columns(table) for table in found.tables]
     grids = tuple(rows_of(distinct_names(names, len(names)), rows) for names, rows, _ in named)
     opened = OpenedText(value=text, prose=text, outside=_runs(found.outside), how=found.how)
     if not all(is_telling for *_, is_telling in named):

@@ -22,9 +22,6 @@ from enum import StrEnum
 from itertools import takewhile
 from typing import Any, Final, TypeAlias
 
-__all__ = ["ABSENT", "CLOCK", "DATE", "MONTH", "TIME_TEXT", "Kind", "TypedColumn", "convert", "is_left_out"]
-__all__ += ["month_number", "read_date", "type_column"]
-
 ABSENT: Final = ...
 """A cell that a row does not have, which is not null."""
 _LEFT_OUT: Final = frozenset(("", "-", "--", "null", "none", "nil", "n/a", "na", "nan", "<none>", "\u2013", "\u2014"))
@@ -59,11 +56,13 @@ _NOTATIONS: Final = (
 )
 """The ways to write a number, with the sign before its fraction and those between its thousands."""
 _SECONDS: Final = {
-    "ns": "1e-9", "us": "1e-6", "\u00b5s": "1e-6", "ms": "0.001", "s": "1", "sec": "1", "secs": "1", "second": "1",
-    "seconds": "1", "m": "60", "min": "60", "mins": "60", "minute": "60", "minutes": "60", "h": "3600", "hr": "3600",
-    "hour": "3600", "hours": "3600", "d": "86400", "day": "86400", "days": "86400", "w": "604800", "week": "604800",
-    "weeks": "604800", "month": "2592000", "months": "2592000", "y": "31536000", "year": "31536000",
-    "years": "31536000",
+    unit: size
+    for size, units in (
+        ("1e-9", "ns"), ("1e-6", "us \u00b5s"), ("0.001", "ms"), ("1", "s sec secs second seconds"),
+        ("60", "m min mins minute minutes"), ("3600", "h hr hour hours"), ("86400", "d day days"),
+        ("604800", "w week weeks"), ("2592000", "month months"), ("31536000", "y year years"),
+    )
+    for unit in units.split()
 }  # fmt: skip
 _PREFIXES: Final = "kmgt"
 _BYTES: Final = {
@@ -76,12 +75,11 @@ _SCALES: Final[tuple[Mapping[str, str], ...]] = (_SECONDS, _BYTES, {"m": "0.001"
 _DURATION: Final = re.compile(r"(?:\d+(?:\.\d+)?[a-z\u00b5]+ )+|(?:\d+(?:\.\d+)?[a-z\u00b5]+)+ ")
 _STEP: Final = re.compile(r"(\d+(?:\.\d+)?)([a-z\u00b5]+)")
 
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_FULL_MONTHS: Final = (
+_MONTHS: Final = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
-MONTH: Final = rf"(?:{'|'.join(f'{short}(?:{full[3:]})?' for short, full in zip(_MONTHS, _FULL_MONTHS, strict=True))})"
+MONTH: Final = rf"(?:{'|'.join(f'{month[:3]}(?:{month[3:]})?' for month in _MONTHS)})"
 """The name of a month, in a pattern that ignores case."""
 _DATES: Final = (
     r"(?P<y1>\d{4})(?P<sign1>[-/.])(?P<m1>\d\d)(?:(?P=sign1)(?P<d1>\d\d))?(?!\d)",
@@ -179,18 +177,15 @@ def _of_json(cells: Sequence[Any], kinds: set[type]) -> TypedColumn:
     if kinds == {bool}:
         return TypedColumn(Kind.BOOLEAN, values, _read_boolean)
     if all(issubclass(kind, (int, float)) and kind is not bool for kind in kinds):
-        numbers = [None if value is None else _storable(value) for value in values]
-        if len(set(map(Decimal, map(repr, filter(_is_number, values))))) == len(set(filter(_is_number, numbers))):
+        present = [value for value in values if value is not None]
+        if len({Decimal(repr(value)) for value in present}) == len(set(map(_storable, present))):
+            numbers = [None if value is None else _storable(value) for value in values]
             return TypedColumn(Kind.NUMBER, numbers, _Reader(_NOTATIONS[0]))
     return _texts(cells)
 
 
 def _texts(cells: Sequence[Any]) -> TypedColumn:
     return TypedColumn(Kind.TEXT, [None if cell is ABSENT else cell for cell in cells], lambda text: text)
-
-
-def _is_number(value: Any) -> bool:
-    return value is not None
 
 
 _Found: TypeAlias = "tuple[Kind, Sequence[Any], _Read, str, bool] | None"
@@ -411,4 +406,4 @@ def month_number(text: str) -> str:
     """Return the two digits of a month that is written in digits or letters; empty for an empty text."""
     if not text or text.isdigit():
         return text and text.zfill(2)
-    return f"{_MONTHS.index(text[:3].lower()) + 1:02}"
+    return f"{[month[:3] for month in _MONTHS].index(text[:3].lower()) + 1:02}"

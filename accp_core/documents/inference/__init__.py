@@ -3,7 +3,7 @@
 A reading explains a run of lines as rows, and has a score in bits: how improbable it is that lines that are no table
 agree so well (`columns`). Readings compete for the lines; those chosen must explain most of the text.
 
-    delimited   lines with equally many marks (tab | ; , :), rules and titles between them
+    delimited   lines with equally many marks (tab | ; :), rules and titles between them
     aligned     columns that blanks keep apart, under the words of a header or without one
     template    lines whose first words are of the same kinds, and lines of pairs
     blocks      records of `key: value` lines that begin alike, with the tables within them
@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, groupby, takewhile
+from itertools import accumulate, groupby
 from typing import Any, Final
 
 from accp_core.documents.inference.columns import (
@@ -201,19 +201,19 @@ def _read(source: Sequence[str]) -> list[Reading]:
         return []
     first, last = paragraphs[0][0], paragraphs[-1][1]
     found: list[Reading | None] = list(read_delimited(source))
-    again = _headers_again(lines)
     for start, end in paragraphs:
-        found += _of_paragraph(lines, start, end, again)
-    outer = [read_blocks(lines, first, last)]
+        found += _of_paragraph(lines, start, end)
     if len(paragraphs) > 1:
         found += _of_lines(lines, first, last)
-        outer += [read_blocks(lines, *each) for each in paragraphs if _has_keys(lines[each[0] : each[1]][:24])]
     codes = [0, *accumulate(map(_is_code, lines))]
     flat = [each for each in found if each is not None and _is_enough(each) and not _is_of_code(each, codes)]
-    blocks = [each for each in outer if each is not None and not _is_of_code(each, codes)]
-    wrapped = {id(full): (full, inner) for each in blocks for full, inner in _with_inner(lines, each, flat)}
-    chosen = _choose([each for each in (*flat, *(full for full, _ in wrapped.values())) if _is_enough(each)])
-    return [part for each in chosen for part in (each, *wrapped.get(id(each), (each, []))[1])]
+    outer = read_blocks(lines, first, last)
+    inner: list[Reading] = []
+    if outer is not None and not _is_of_code(outer, codes):
+        outer, inner = _with_inner(lines, outer, flat)
+        flat += [outer] * _is_enough(outer)
+    chosen = _choose(flat)
+    return [part for each in chosen for part in (each, *(inner if each is outer else ()))]
 
 
 def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -225,48 +225,21 @@ def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         at += size
 
 
-def _headers_again(lines: Sequence[str]) -> dict[str, list[str]]:
-    """Return the headers that stand several times in a text, each with lines from under all of them."""
-    places: dict[str, list[int]] = {}
-    for number, line in enumerate(lines):
-        if "  " in line.strip():
-            places.setdefault(line, []).append(number)
-    return {
-        line: [
-            row
-            for at in numbers[:_TRIED]
-            for row in takewhile(lambda row: row.strip(), lines[at + 1 : at + 1 + _TRIED])
-        ]
-        for line, numbers in places.items()
-        if len(numbers) > 1
-        and is_head(line)
-        and line[:1] not in "-*#"
-        and not ((":" in line or "=" in line) and key_value(line))
-        and not _is_code(line)
-    }
-
-
 def _of_lines(lines: Sequence[str], start: int, end: int) -> Iterator[Reading | None]:
     yield read_template(lines, start, end)
     yield read_anchored(lines, start, end)
     yield read_settings(lines, start, end)
 
 
-def _has_keys(lines: Sequence[str]) -> bool:
-    return len(lines) > 7 and sum(key_value(line) is not None for line in lines) > 5
-
-
-def _of_paragraph(
-    lines: Sequence[str], start: int, end: int, again: Mapping[str, Sequence[str]]
-) -> Iterator[Reading | None]:
+def _of_paragraph(lines: Sequence[str], start: int, end: int) -> Iterator[Reading | None]:
     at, left = start, 4 * _SAMPLED + end - start
     while at < end - 1 and left > 0:
         # A header is tried on a few lines first, so that a long paragraph is not read once for each of its lines.
-        found = read_aligned(lines, at, min(end, at + _TRIED), again)
+        found = read_aligned(lines, at, min(end, at + _TRIED))
         left -= _TRIED * is_head(lines[at])
         if found is not None and at + _TRIED < end:
             left -= end - at
-            found = read_aligned(lines, at, end, again)
+            found = read_aligned(lines, at, end)
         if found is not None and _is_enough(found):
             yield found
             left += 2 * (found.end - at)
@@ -292,30 +265,25 @@ def _is_enough(reading: Reading) -> bool:
     return len(reading.columns) > 1 and reading.bits >= max(_MIN_BITS, _MIN_ROW_BITS * len(reading.rows))
 
 
-def _with_inner(
-    lines: Sequence[str], outer: Reading, flat: Sequence[Reading]
-) -> Iterator[tuple[Reading, list[Reading]]]:
-    """Yield a reading as blocks with the tables within its records, which count for it."""
-    starts = outer.lines
-    fields = {name.rpartition(".")[2] for name in outer.columns}
+def _with_inner(lines: Sequence[str], outer: Reading, flat: Sequence[Reading]) -> tuple[Reading, list[Reading]]:
+    """Return a reading as blocks with the tables within its records, which count for it."""
+    starts, fields = outer.lines, {name.rpartition(".")[2] for name in outer.columns}
     stops = [*starts[1:], outer.end]
     within = []
     for each in flat:
         place = bisect_right(starts, each.start) - 1
         if place >= 0 and each.start > starts[place] and each.end <= stops[place]:
-            part = each.lines[:50]
-            taken = sum(
-                any(key in fields for key in (segments_of(lines[n]) or [(key_value(lines[n]) or (0, ""))[1]]))
-                for n in part
-            )
-            if taken <= 0.2 * len(part):
+            keys = [segments_of(lines[n]) or (key_value(lines[n]) or (0, ""))[1:2] for n in each.lines[:50]]
+            if sum(not fields.isdisjoint(names) for names in keys) <= 0.2 * len(keys):
                 within.append(each)
     inner = _choose(within)
-    skip = frozenset(number for each in inner for number in range(each.start, each.end))
-    full = fill_blocks(lines, starts, outer.end, skip)
-    if full is not None:
-        full.bits = min(full.bits, outer.bits) + 0.9 * sum(each.bits for each in inner)
-        yield full, [_of_record(each, full, starts) for each in inner]
+    full = fill_blocks(
+        lines, starts, outer.end, frozenset(number for each in inner for number in range(each.start, each.end))
+    )
+    if full is None:
+        return outer, []
+    full.bits = min(full.bits, outer.bits) + 0.9 * sum(each.bits for each in inner)
+    return full, [_of_record(each, full, starts) for each in inner]
 
 
 def _of_record(inner: Reading, full: Reading, starts: Sequence[int]) -> Reading:

@@ -9,7 +9,7 @@ import csv
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -137,8 +137,8 @@ def sums_up(rows: Sequence[Sequence[str | None]]) -> bool:
 
 # Lines that have a mark equally often, whatever stands above, below and between them.
 
-_MARKS: Final = {"\t": 1.2, "|": 1.2, ";": 0.9, ",": 0.7, ":": 0.5}
-"""The marks, with the bits of one that all lines have as often."""
+_MARKS: Final = {"\t": 1.2, "|": 1.2, ";": 0.9, ":": 0.5}
+"""The marks, with the bits of one that all lines have as often; commas stand in prose and code, too."""
 _QUOTED: Final = re.compile(r'"(?:[^"]|"")*"')
 _MAX_ODD: Final = 4
 """Lines of other counts that end a run."""
@@ -152,7 +152,7 @@ def read_delimited(lines: Sequence[str]) -> Iterator[Reading | None]:
         counts = [_count(line, mark) for line in lines]
         tally = Counter(count for count in counts if 0 < count < MAX_COLUMNS)
         for count, seen in sorted(tally.items(), key=lambda each: -each[1] * min(each[0], 8))[:3]:
-            if seen >= 2 and (count >= 2 or mark not in ",:"):
+            if seen >= 2 and (count >= 2 or mark != ":"):
                 for run, odd in _runs(lines, counts, mark, count):
                     yield _reading(lines, run, odd, mark, count)
 
@@ -196,7 +196,9 @@ def _reading(lines: Sequence[str], at: list[int], odd: int, mark: str, count: in
         while len(cells) > 2 and sum(map(bool, cells[end])) <= 1 < sum(map(bool, cells[end or 1])):
             del cells[end], at[end]
     width = max(map(len, cells))
-    if len(cells) < 2 or width < 2 or _is_code(cells, [lines[number] for number in at], mark):
+    addresses = 4 * sum(cell[:2] == "//" for row in cells for cell in row)
+    is_prose = mark == ":" and max(addresses, 5 * sum(" " in row[0] for row in cells)) > len(cells)
+    if len(cells) < 2 or width < 2 or is_prose:
         return None
     is_ruled = mark == "|" and at[0] + 1 < len(lines) and bool(RULE.fullmatch(lines[at[0] + 1]))
     top = is_ruled or names_columns(cells[0], cells[1:])
@@ -207,23 +209,11 @@ def _reading(lines: Sequence[str], at: list[int], odd: int, mark: str, count: in
     structure = _MARKS[mark] * min(count, 6) * len(found)
     bits = structure + (30.0 + 4.0 * len(found)) * is_ruled - 4.0 * odd + bits_of(found)
     bits -= 3.0 * sum(len(cell.split()) > 12 for row in found[:SAMPLE] for cell in row if cell)
-    spaced = sum(lines[number].count(mark + " ") > count / 2 for number in at) if mark in ",;:" else 0
-    bits -= (structure + 2 * len(found)) * spaced / len(at) + 2.0 * len(found) * (mark in ",;" and not top)
+    spaced = sum(lines[number].count(mark + " ") > count / 2 for number in at) if mark in ";:" else 0
+    bits -= (structure + 2 * len(found)) * spaced / len(at) + 2.0 * len(found) * (mark == ";" and not top)
     names = distinct_names([name.strip('"*:') for name in cells[0]] if top else [], width)
     how = f"columns between {'tabs' if mark == chr(9) else mark}"
     return Reading(how, at[0], at[-1] + 1, names, found, [number for _, number in body], bits, top)
-
-
-def _is_code(cells: Sequence[Sequence[str]], lines: Sequence[str], mark: str) -> bool:
-    """Return whether rows are those of a literal, of calls, of addresses, or `words: text`."""
-    firsts = [row[0] for row in cells]
-    if mark == ",":
-        ends = sum(line.rstrip().endswith((",", "],", ");")) for line in lines)
-        return 2 * max(ends, sum(first[:1] in "[({" and first != "" for first in firsts)) > len(lines)
-    if mark == ":":
-        addresses = 4 * sum(cell[:2] == "//" for row in cells for cell in row)
-        return addresses > len(cells) or 5 * sum(" " in first for first in firsts) > len(cells)
-    return False
 
 
 # Columns that blanks keep apart: under the words of a header, or without one.
@@ -256,31 +246,27 @@ def is_head(line: str) -> bool:
     return named >= 0.85 * len(words) and any(word[0].isalpha() for word in words)
 
 
-def read_aligned(lines: Sequence[str], top: int, end: int, again: Mapping[str, Sequence[str]]) -> Reading | None:
-    """Return the reading of the lines under a header, up to `end`; a line that stands `again` in the text is one."""
+def read_aligned(lines: Sequence[str], top: int, end: int) -> Reading | None:
+    """Return the reading of the lines under a header, up to `end`."""
     head = lines[top]
     if top + 1 >= end or not is_head(head) or " | " in head:
         return None
     words, is_ruled = _words(head, lines[top + 1])
     body, odd = _body(lines, top + 1 + is_ruled, end, words, head)
-    is_again = head in again
-    if len(body) < (1 if is_ruled or is_again or len(words) > 3 else 2):
+    if len(body) < (1 if is_ruled or len(words) > 3 else 2):
         return None
     texts = [lines[number] for number in body]
-    sample = list(again.get(head) or texts)[:SAMPLE]
-    shift = len(head) - len(head.lstrip())
-    if shift >= 3 and not is_ruled and sum(bool(text[: shift - 1].strip()) for text in sample) > 0.5 * len(sample):
-        words = [(0, 0), *words]
+    sample = texts[:SAMPLE]
     bounds, spans, clean = _bounds(head, sample, words, is_ruled=is_ruled)
     if len(spans) < 2:
         return None
     rows = [_cut(text, bounds) for text in texts]
     names = [head[start:stop].strip() for start, stop in spans[:-1]] + [head[spans[-1][0] :].strip()]
     fit = sum(_fits(words, text) for text in sample) / len(sample)
-    bits = _bits(head, names, rows, fit, is_told=is_ruled or is_again)
+    bits = _bits(head, names, rows, fit, is_ruled=is_ruled)
     if bits is None:
         return None
-    bits += len(rows) * min(clean, 6) * (fit - 0.4) - 4.0 * odd + 12.0 * is_ruled + is_again * (20.0 + 3.0 * len(rows))
+    bits += len(rows) * min(clean, 6) * (fit - 0.4) - 4.0 * odd + 12.0 * is_ruled
     return Reading(ALIGNED, top, body[-1] + 1, distinct_names(names, len(spans)), rows, body, bits)
 
 
@@ -291,7 +277,7 @@ def _words(head: str, rule: str) -> tuple[_Spans, bool]:
     return marks if len(marks) > 1 else [found.span() for found in _WORD.finditer(head)], is_ruled
 
 
-def _bits(head: str, names: Sequence[str], rows: Sequence[Cells], fit: float, *, is_told: bool) -> float | None:
+def _bits(head: str, names: Sequence[str], rows: Sequence[Cells], fit: float, *, is_ruled: bool) -> float | None:
     """Return the bits of rows under a header; None: nothing shows that it is one."""
     columns = list(zip(*rows, strict=True))
     strong = sum(
@@ -300,11 +286,10 @@ def _bits(head: str, names: Sequence[str], rows: Sequence[Cells], fit: float, *,
     )
     caps = head.upper() == head and any(map(str.isalpha, head))
     apart = "  " in head.strip()
-    if not (strong or is_told or (apart and (caps or len(rows) > 2))):
+    if not (strong or is_ruled or (apart and (caps or len(rows) > 2))):
         return None
     bits = sum(map(column_bits, columns)) + 3.0 * strong + 10.0 * caps + 5.0 * apart - 8.0 * (fit < 0.6)
-    bits -= 15.0 * sum(name in column[:SAMPLE] for name, column in zip(names, columns, strict=True))
-    return bits - 1.0 * len(rows) * (len(names) == 2 and not is_told and not caps)
+    return bits - 15.0 * sum(name in column[:SAMPLE] for name, column in zip(names, columns, strict=True))
 
 
 def _fits(words: Sequence[tuple[int, int]], line: str) -> float:
@@ -354,8 +339,6 @@ def _bounds(head: str, sample: Sequence[str], words: _Spans, *, is_ruled: bool) 
     """Return where columns begin, the words of each as one span, and how many bounds are blank in nearly all lines."""
     fitting = [text for text in sample if _fits(words, text) > 0.99]
     if 4 * len(fitting) < len(sample):
-        if not is_ruled and sum(len(text.split()) == len(words) for text in sample) >= 0.8 * len(sample):
-            return [0, *(start - 1 for start, _ in words[1:])], list(words), 0
         fitting = list(sample)
     longest = max(map(len, fitting))
     filled = Counter(place for text in fitting for place, sign in enumerate(text) if sign != " ")
@@ -383,12 +366,9 @@ def _cut(text: str, bounds: Sequence[int]) -> Cells:
     width = len(bounds)
     if all(text[at : at + 1] in ("", " ") or text[at - 1 : at] == " " for at in bounds[1:]):
         return [text[start:end].strip() or None for start, end in zip(bounds, [*bounds[1:], None], strict=True)]
-    words = text.split()
-    for parts in (_APART.split(text.strip()), words):
+    for parts in (_APART.split(text.strip()), text.split()):
         if len(parts) == width:
             return list(parts)
-    if len(words) > width and len(_APART.split(text.strip())) < width:
-        return [*words[: width - 1], " ".join(words[width - 1 :])]
     cells: list[list[str]] = [[] for _ in range(width)]
     for found in _WORD.finditer(text):
         middle = (found.start() + min(found.end(), found.start() + 12)) // 2

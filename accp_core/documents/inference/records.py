@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
@@ -24,7 +24,6 @@ from accp_core.documents.inference.columns import (
     bits_of,
     class_of,
     column_bits,
-    is_head,
     names_columns,
     top_class,
 )
@@ -35,7 +34,7 @@ ANCHORED: Final = "words that all lines have"
 BLOCKS: Final = "blocks of keys and values"
 SETTINGS: Final = "keys and values"
 SECTION: Final = "section"
-"""The column of the headings between rows or tables."""
+"""The column of the headings of tables."""
 _TOKEN: Final = re.compile(
     r'\d{1,2}:\d\d(?::\d\d)? [AaPp][Mm]\b|"(?:[^"\\]|\\.)*"|\[[^\]\s][^\]]{0,999}\]'
     r'|[\w.@/-]+=(?:"(?:[^"\\]|\\.)*"|[^\s,;]*)|\S+'
@@ -71,10 +70,19 @@ def read_template(lines: Sequence[str], start: int, end: int) -> Reading | None:
     if not strong or (strong[0] > 0 and len(strong) < 2) or (lines[at[0]].lstrip()[0] in "-*•+" and len(strong) < 3):
         return None
     kept = [number for number in at if _is_alike(_tokens_of(lines[number]), kinds, strong)]
-    headings, unsaid = _headings(lines, sorted(set(at).difference(kept)))
-    if len(kept) < max(3, 0.3 * len(at)) or unsaid > 0.4 * len(at):
+    odd = len(at) - len(kept)
+    if len(kept) < 3 or odd > 0.4 * len(at):
         return None
-    return _as_rows(lines, kept, len(kinds), headings, unsaid, is_grid=is_grid)
+    rows: list[Cells] = []
+    for number in kept:
+        spans = [found.span() for found in _TOKEN.finditer(lines[number])][: len(kinds)]
+        words: Cells = [lines[number][start:end] for start, end in spans]
+        rows.append([*words, *([] if is_grid else [lines[number][spans[-1][1] :].strip() or None])])
+    names = [f"c{place}" for place in range(len(kinds))] + ["text"] * (not is_grid)
+    above = lines[kept[0] - 1].split() if kept[0] else []
+    is_named = len(above) == len(names) == len(set(above)) and names_columns(above, rows)
+    bits = bits_of(rows) + 1.0 * len(rows) * is_grid - 4.0 * odd - 6
+    return Reading(TEMPLATE, kept[0] - is_named, kept[-1] + 1, above if is_named else names, rows, kept, bits, is_named)
 
 
 def _kinds(tokens: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
@@ -105,39 +113,6 @@ def _is_alike(words: Sequence[str], kinds: Sequence[str], strong: Sequence[int])
         return False
     found = [(kinds[place], class_of(words[place])) for place in strong]
     return sum(kind in (want, "Z") or want + kind == "TN" for want, kind in found) >= 0.75 * len(strong)
-
-
-def _headings(lines: Sequence[str], odd: Sequence[int]) -> tuple[list[int], int]:
-    """Return the headings among lines that do not begin like the others, and how many lines are neither."""
-    groups: defaultdict[str, list[int]] = defaultdict(list)
-    for number in odd:
-        line = lines[number].rstrip()
-        groups[":" if line.endswith(":") else re.sub(r"\d+", "9", line.split(None, 1)[0])].append(number)
-    told = [group for group in groups.values() if len(group) > 1 and len(group) > 0.15 * len(odd)]
-    heads = max(told, key=lambda group: len({lines[number] for number in group}), default=[])
-    return heads if len({lines[number] for number in heads}) > 1 else [], len(odd) - sum(map(len, told))
-
-
-def _as_rows(
-    lines: Sequence[str], kept: list[int], depth: int, headings: list[int], unsaid: int, *, is_grid: bool
-) -> Reading:
-    rows: list[Cells] = []
-    for number in kept:
-        spans = [found.span() for found in _TOKEN.finditer(lines[number])][:depth]
-        words: Cells = [lines[number][start:end] for start, end in spans]
-        rows.append([*words, *([] if is_grid else [lines[number][spans[-1][1] :].strip() or None])])
-    names = [f"c{number}" for number in range(depth)] + ["text"] * (not is_grid)
-    bits = bits_of(rows) + 1.0 * len(rows) * is_grid - 4.0 * unsaid - 6
-    first = kept[0]
-    above = lines[first - 1].split() if first else []
-    is_named = len(above) == len(names) == len(set(above)) and names_columns(above, rows)
-    if headings:
-        before = [bisect_left(headings, number) for number in kept]
-        said = [lines[headings[place - 1]].strip(" :") if place else None for place in before]
-        rows = [[*row, heading] for row, heading in zip(rows, said, strict=True)]
-        names, above, first = [*names, SECTION], [*above, SECTION], min(first, headings[0])
-    start = min(first, kept[0] - is_named)
-    return Reading(TEMPLATE, start, kept[-1] + 1, above if is_named else names, rows, kept, bits, is_named)
 
 
 def read_anchored(lines: Sequence[str], start: int, end: int) -> Reading | None:
@@ -455,9 +430,6 @@ def read_settings(lines: Sequence[str], start: int, end: int) -> Reading | None:
     }
     keys = [pair[1] for pair in found.values()]
     if len(found) < max(3, 0.9 * len(there)) or len(set(keys)) < len(keys):
-        return None
-    first = lines[there[0]]
-    if is_head(first) and first.isupper() and ":" not in first:
         return None
     places = Counter(len(lines[number].rstrip()) - len(pair[2]) for number, pair in found.items())
     is_placed = places.most_common(1)[0][1] >= 0.9 * len(found) and len(set(map(len, keys))) > 1

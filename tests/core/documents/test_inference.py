@@ -94,7 +94,7 @@ TEXTS = {
     "a header that stands again": (
         "".join(
             f"Disk {disk}\n  Device Boot  Blocks\n"
-            + "".join(f"/dev/s{disk}{n} {'*' * (disk * n):<5}{n * 77:>7}\n" for n in range(6))
+            + "".join(f"/dev/s{disk}{n} {'*' * n:<5}{n * 77:>7}\n" for n in range(6))
             + "\n"
             for disk in range(2)
         ),

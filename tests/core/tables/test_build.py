@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accp_core.tables import ParentLink, Table, tables_of
+from accp_core.tables import Table, tables_of
 from accp_core.tables.build import MAX_TABLES
+from accp_core.tables.table import ParentLink
 from tests.properties.json_values import values as json_values
 
 

@@ -20,10 +20,6 @@ LAYOUTS: dict[str, Any] = {
     },
     "pairs": {"results": [[{"field": key, "value": cell} for key, cell in row.items()] for row in ROWS]},
     "maps of columns": {name: {str(n): row[name] for n, row in enumerate(ROWS)} for name in NAMES},
-    "labels and series": {
-        "id": [row["id"] for row in ROWS],
-        "sets": [{"label": name, "data": [row[name] for row in ROWS]} for name in NAMES[1:]],
-    },
 }
 
 

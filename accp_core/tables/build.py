@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -135,7 +135,7 @@ class _FlatRows:
     columns: list[str] = field(default_factory=list)
     rows: list[dict[str, Cell]] = field(default_factory=list)
     names: DistinctNames = field(default_factory=DistinctNames)
-    nested: dict[tuple[str, ...], _Items] = field(default_factory=dict)
+    nested: defaultdict[tuple[str, ...], _Items] = field(default_factory=lambda: defaultdict(_Items))
     """The members of each array of maps in the rows, by the path from the row to the array."""
     repeated: set[str] = field(default_factory=set)
     """The columns with maps and arrays in cells whose content has columns or tables of its own, too."""
@@ -181,9 +181,9 @@ class _FlatRows:
             inner, path = shape.names[name], (*above, name)
             is_map = type(member) is dict and bool(member)
             if is_map and inner.is_keyed and not inner.holds_maps and self._may_nest(path):
-                self._nest(path).add(list(member.values()), number, list(member))
+                self.nested[path].add(list(member.values()), number, list(member))
             elif (inner.holds_maps if is_map else type(member) is list and inner.holds_rows) and self._may_nest(path):
-                self._nest(path).add([member] if is_map else member, number)
+                self.nested[path].add([member] if is_map else member, number)
             elif is_map and inner.names:
                 self._add_map(member, inner, path, row)
             else:
@@ -203,13 +203,6 @@ class _FlatRows:
 
     def _may_nest(self, path: tuple[str, ...]) -> bool:
         return path in self.nested or len(self.nested) < self.max_children
-
-    def _nest(self, path: tuple[str, ...]) -> _Items:
-        """Return the members of the child table at `path`, to be added to."""
-        nested = self.nested.get(path)
-        if nested is None:
-            nested = self.nested[path] = _Items()
-        return nested
 
     def add_keys(self, keys: list[str | None]) -> None:
         """Put the keys of the items in front."""

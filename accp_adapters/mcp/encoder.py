@@ -56,6 +56,7 @@ from accp_adapters.mcp.sessions import (
     read_stored,
 )
 from accp_adapters.mcp.views import ViewSettings, has_escapes, references_in, write_alone, write_view
+from accp_adapters.policy import is_disabled
 from accp_adapters.serving.threads import size_of
 from accp_adapters.stores import embedded_store
 from accp_adapters.telemetry import RewritingRecord, Telemetry
@@ -144,8 +145,8 @@ class EncoderOptions:
 
     @property
     def is_off(self) -> bool:
-        """Whether every message passes unchanged."""
-        return self.policy == "never" and not (self.index or self.fetch)
+        """Whether every message passes unchanged; the environment variable ACCP_DISABLED=1 sees to that, too."""
+        return is_disabled() or (self.policy == "never" and not (self.index or self.fetch))
 
 
 _Gains: TypeAlias = Callable[[JsonObject], bool]
@@ -189,6 +190,7 @@ class Encoder:
         self._passed: Final[BoundedDict[MessageId, JsonObject]] = BoundedDict(_MAX_PASSED)
         """By the ids of calls the arguments that are references, and their texts."""
         self._rewriter: Final = _Rewriter(self.options, self.session)
+        self._is_off: Final = self.options.is_off
 
     def warm_up(self) -> None:
         """Load what the first result needs, the vocabulary of the counter above all; a later call does nothing new."""
@@ -205,7 +207,7 @@ class Encoder:
     def answer_own(self, message: JsonObject) -> JsonObject | None:
         """Return the response to a request that the shim answers itself; None for one that the server answers."""
         params = message.get("params") if type(message) is dict else None
-        if not isinstance(params, dict) or message_id(message) is None:
+        if self._is_off or not isinstance(params, dict) or message_id(message) is None:
             return None
         response: JsonObject = {"jsonrpc": "2.0", "id": message["id"]}
         try:
@@ -233,11 +235,11 @@ class Encoder:
 
     def from_client(self, message: JsonObject) -> JsonObject:
         """Return a client's message for the server; what it declares and requests is remembered."""
-        return message if self.options.is_off else unchanged_on_error(self._from_client, message, self._failed)
+        return message if self._is_off else unchanged_on_error(self._from_client, message, self._failed)
 
     def from_server(self, message: JsonObject) -> JsonObject:
         """Return a server's message for the client; the result of a known request is rewritten."""
-        return message if self.options.is_off else unchanged_on_error(self._from_server, message, self._failed)
+        return message if self._is_off else unchanged_on_error(self._from_server, message, self._failed)
 
     def _failed(self) -> None:
         """Count a fault of ours; counting may be what failed."""

@@ -7,6 +7,7 @@ small; where it is not, a result is rewritten only if it is larger in none of th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -76,12 +77,23 @@ HOSTS: Final[Mapping[str, Host]] = MappingProxyType(
     }
 )
 """The hosts by the name of the option; the last four are any host of that kind."""
-_BY_CLIENT: Final = MappingProxyType({name: host for host in HOSTS.values() for name in host.client_names})
+
+
+def _plain(name: str) -> str:
+    return "-".join(re.findall("[a-z0-9]+", name.casefold())) + "-"
+
+
+_BY_CLIENT: Final = MappingProxyType(
+    {_plain(each): host for name, host in HOSTS.items() if host.source for each in (name, *host.client_names)}
+)
 
 
 def host_named(option: str, client: str = "") -> Host:
-    """Return the host of an option; for "auto", the one whose client has the name `client`."""
-    return HOSTS[option] if option != "auto" else _BY_CLIENT.get(client, _UNKNOWN)
+    """Return the host of an option; for "auto", the one with whose name, or its client's, the name `client` begins."""
+    if option != "auto":
+        return HOSTS[option]
+    known = [each for each in _BY_CLIENT if _plain(client).startswith(each)]
+    return _BY_CLIENT[max(known, key=len)] if known else _UNKNOWN
 
 
 def client_name(params: object) -> str:

@@ -24,6 +24,11 @@ __all__ = ["CLIENTS", "Change", "Installation", "client_files", "undo_by_hand"]
 Entry: TypeAlias = dict[str, Any]
 """A server as a configuration file describes it."""
 
+_BY_HAND: Final = (
+    'You can edit it by hand: a wrapped server has "command": "accp", "args": ["mcp", "--", "COMMAND", "ARG", …], and '
+    "without us its own command and arguments"
+)
+_OWN_WORDS: Final = "left as it is: wrapped by hand"
 _INDENT: Final = re.compile(r"\n([ \t]+)")
 
 CLIENTS: Final[Mapping[str, tuple[Sequence[str], Sequence[str]]]] = MappingProxyType(
@@ -104,12 +109,12 @@ class Installation:
     def install(
         self, program: str, *, names: Collection[str] = (), options: Sequence[str] = (), dry_run: bool = False
     ) -> list[Change]:
-        """Put `program` before the servers of the file.
+        """Put `program` before the servers of the file; one that somebody wrapped by hand stays as it is.
 
         Args:
             program: The path of this program.
             names: The servers; empty: all that a command starts.
-            options: Options of `accp mcp`, such as "--fetch".
+            options: Options of `accp mcp`, such as "--fetch"; none: those that a wrapped server has.
             dry_run: Whether nothing is written.
 
         Raises:
@@ -117,14 +122,15 @@ class Installation:
             OSError: A file cannot be read or written.
         """
         content, data = _read(self.path)
-        _, bare = _read(self.path)
+        bare = json.loads(json.dumps(data))
         _unwrap_all(bare, self._originals())
         changes = []
         for (name, table, key), (_, new, _) in zip(_entries(data), list(_entries(bare)), strict=True):
             if names and key not in names:
                 new[key] = table[key]
                 continue
-            new[key], change = _wrapped(name, new[key], program, options, is_named=key in names)
+            kept = options or (_options_of(table[key]) if is_wrapped(table[key]) else ())
+            new[key], change = _wrapped(name, new[key], program, kept, is_named=key in names)
             changes.append(change if new[key] != table[key] else Change(name, change.outcome, is_change=False))
         if not dry_run and bare != data:
             self._keep_backup(content, data)
@@ -139,12 +145,15 @@ class Installation:
             OSError: A file cannot be read or written.
         """
         content, data = _read(self.path)
-        changes = _unwrap_all(data, self._originals())
+        changes = _unwrap_all(data, self._originals() if self.backup.is_file() else None)
         is_same = self.backup.is_file() and _read(self.backup)[1] == data
         if changes and not dry_run:
             _replace(self.path, content, self.backup.read_bytes() if is_same else _written(data, content))
             self.backup.unlink(missing_ok=True)
-        return changes, is_same and bool(changes)
+        left = [
+            Change(name, _OWN_WORDS, is_change=False) for name, table, key in _entries(data) if is_wrapped(table[key])
+        ]
+        return [*changes, *left], is_same and bool(changes)
 
     def _keep_backup(self, content: bytes, data: Any) -> None:
         """Write the file as it is without us, unless the backup says the same."""
@@ -177,11 +186,7 @@ def _read(path: Path) -> tuple[bytes, Any]:
     try:
         data = read_json(content.decode("utf-8-sig"))
     except ValueError as error:
-        words = '"command": "accp", "args": ["mcp", "--", "COMMAND", "ARG", …]'
-        raise ValueError(
-            f"expected JSON without comments, found {error}; nothing was changed. "
-            f"Paste these words into the entry of each server by hand, with its own command and arguments: {words}"
-        ) from error
+        raise ValueError(f"this file is no plain JSON, so nothing was changed: {error}. {_BY_HAND}") from error
     _check(data)
     return content, data
 
@@ -210,11 +215,16 @@ def _entries(data: Any) -> Iterator[tuple[str, dict[str, Any], str]]:
 
 def _wrapped(name: str, entry: Entry, program: str, options: Sequence[str], *, is_named: bool) -> tuple[Entry, Change]:
     words, url = entry.get("args", []), entry.get("url")
+    if is_wrapped(entry):
+        return entry, Change(name, _OWN_WORDS, is_change=False)
     if isinstance(entry.get("command"), str) and isinstance(words, list):
         new = {**entry, "command": program, "args": ["mcp", *options, "--", entry["command"], *words]}
         return new, Change(name, "wrapped")
     if not isinstance(url, str):
         return entry, Change(name, "left as it is: it has neither a command nor a URL", is_change=False)
+    if entry.get("type") == "sse":
+        reason = "left as it is: accp mcp speaks Streamable HTTP, and this is SSE, which went before it"
+        return entry, Change(name, reason, is_change=False)
     if entry.get("headers") or not is_named:
         # A client may have to log in to a URL (OAuth), which a command cannot; a header may be a secret.
         how = "accp mcp --url URL --header-env NAME=VARIABLE" if entry.get("headers") else f"name it by --server {name}"
@@ -224,22 +234,32 @@ def _wrapped(name: str, entry: Entry, program: str, options: Sequence[str], *, i
     return {**kind, "command": program, "args": ["mcp", *options, "--url", url], **rest}, Change(name, "wrapped")
 
 
-def _unwrap_all(data: Any, originals: Mapping[str, Entry]) -> list[Change]:
-    """Take our words out of the entries of `data`; return the servers that had them."""
+def _unwrap_all(data: Any, originals: Mapping[str, Entry] | None) -> list[Change]:
+    """Take our words out of the entries of `data`; return the servers that had them.
+
+    Where there are originals, one that had our words before, or that is not among them, was wrapped by hand and stays.
+    """
     changes = []
     for name, table, key in _entries(data):
-        if is_wrapped(table[key]):
-            table[key] = _unwrapped(table[key], originals.get(name))
+        original = None if originals is None else originals.get(name)
+        is_by_hand = originals is not None and (original is None or is_wrapped(original))
+        if is_wrapped(table[key]) and not is_by_hand:
+            table[key] = _unwrapped(table[key], original)
             changes.append(Change(name, "taken out"))
     return changes
 
 
+def _options_of(entry: Entry) -> list[str]:
+    """Return the options of `accp mcp` in a wrapped entry."""
+    words: list[str] = entry["args"]
+    return words[1 : words.index("--") if "--" in words else words.index("--url") if "--url" in words else 1]
+
+
 def _unwrapped(entry: Entry, original: Entry | None) -> Entry:
     words: list[Any] = entry["args"]
-    if original is not None:
-        options = words[1 : words.index("--") if "--" in words else words.index("--url") if "--url" in words else 1]
-        if _wrapped("", original, entry["command"], options, is_named=True)[0] == entry:
-            return original
+    again = original and _wrapped("", original, entry["command"], _options_of(entry), is_named=True)[0]
+    if original is not None and again == entry:
+        return original
     if "--" in words and len(words) > words.index("--") + 1:
         command, *rest = words[words.index("--") + 1 :]
         return {**{key: value for key, value in entry.items() if key != "args" or rest}, "command": command} | (

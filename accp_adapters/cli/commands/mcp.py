@@ -119,8 +119,8 @@ HeaderVariables = Annotated[
 ]
 Listen = Annotated[str, typer.Option(metavar="HOST:PORT", help="Serve HTTP on the loopback, not standard streams.")]
 PolicyName = Annotated[
-    Literal["negotiate", "always", "never"] | None,
-    typer.Option(help="Who gets smaller results. By default all on standard streams, and over HTTP who negotiates."),
+    Literal["negotiate", "always", "never"],
+    typer.Option(help="Who gets smaller results: clients that negotiate frames, every client, or none."),
 ]
 Host = Annotated[str, typer.Option(metavar="NAME", help="What shows results to a model, such as cursor; or its form.")]
 Index = Annotated[bool, typer.Option("--index", help="List one tool that searches, describes and calls the others.")]
@@ -142,7 +142,7 @@ def run(
     url: Url = "",
     header_env: HeaderVariables = None,
     listen: Listen = "",
-    policy: PolicyName = None,
+    policy: PolicyName = "always",
     host: Host = "auto",
     index: Index = False,
     tool: ToolOption = None,
@@ -152,8 +152,8 @@ def run(
 ) -> None:
     """Run a proxy for an MCP server in any language, and compress the results of its tools.
 
-    On standard streams every host gets views, and two lines on standard error say what is done and what it saved. Over
-    HTTP a client that does not ask for frames notices nothing. For several servers, put FastMCP behind it.
+    Every host gets views, and two lines on standard error say what is done and what it saved. For several servers, put
+    FastMCP behind it.
 
     Example: `accp mcp -- uvx mcp-server-git --repository .`
 
@@ -164,8 +164,7 @@ def run(
     if bool(command) == bool(url):
         raise typer.BadParameter(f"expected a command after --, or --url; found {'both' if command else 'none'}")
     upstream = _upstream(command or [], url, header_env or [])
-    chosen = policy or ("negotiate" if listen else "always")
-    options = _options(policy=chosen, host=host, index=index, tools=tool_forms(tool), fetch=fetch)
+    options = _options(policy=policy, host=host, index=index, tools=tool_forms(tool), fetch=fetch)
     name = _server_name(upstream)
     with _telling(name, options, quiet=quiet or decode):
         if listen:
@@ -304,7 +303,8 @@ def install(
 ) -> None:
     """Put this program before the MCP servers in the configuration files of clients, with a backup beside each file.
 
-    Results become views; definitions of tools stay as they are. A file with comments is left as it is.
+    Results become views; definitions of tools stay as they are. A file with comments and a server that you wrapped by
+    hand are left as they are. Without options, a server that is wrapped keeps those that it has.
 
     Example: `accp mcp install --client cursor --dry-run`
 
@@ -339,7 +339,7 @@ def uninstall(*, client: Client = None, project: Project = False, dry_run: DryRu
         with _refusals(each):
             changes, is_restored = each.uninstall(dry_run=dry_run)
             _report(each, changes, dry_run=dry_run)
-            if changes:
+            if any(change.is_change for change in changes):
                 say(f"accp mcp: {each.path}: {'the backup, byte for byte' if is_restored else 'only our words'}")
 
 

@@ -75,6 +75,24 @@ def test_a_client_without_a_name_may_be_any_host(params: object) -> None:
     assert HOSTS["unknown"].forms == FORMS
 
 
+@pytest.mark.parametrize(
+    ("client", "host"),
+    [("cursor", "cursor"), ("Cursor 2.1", "cursor"), ("cursor-vscode", "cursor"), ("claude-code/2", "claude-code"),
+     ("Visual Studio Code - Insiders", "vscode"), ("cursory", "unknown"), ("text", "unknown")],
+)  # fmt: skip
+def test_a_client_is_known_by_the_words_with_which_its_name_begins(client: str, host: str) -> None:
+    assert host_named("auto", client) is HOSTS[host]
+
+
+def test_the_switch_of_the_environment_leaves_every_message_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACCP_DISABLED", "1")
+    encoder = Encoder(policy="always", fetch=True, index=True)
+    asked, answer = call(), served(rows())
+    assert encoder.from_client(asked) is asked
+    assert encoder.answer_own(asked) is None
+    assert encoder.from_server(answer) is answer
+
+
 def test_every_host_that_is_named_has_a_source_and_no_two_have_one_client() -> None:
     kinds = {*FORMS, "unknown"}
     assert all(host.source.startswith("https://") for name, host in HOSTS.items() if name not in kinds)

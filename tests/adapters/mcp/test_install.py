@@ -120,6 +120,30 @@ def test_installing_again_takes_the_new_words_and_the_first_backup(tmp_path: Pat
     assert installation.uninstall()[1]
 
 
+def test_a_server_that_was_wrapped_by_hand_stays_as_it_is(tmp_path: Path) -> None:
+    hand = {"command": "accp", "args": ["mcp", "--fetch", "--", "uvx", "z"]}
+    text = json.dumps({"mcpServers": {"hand": hand, "x": {"command": "npx"}}})
+    installation = configuration(tmp_path, text)
+    told = {change.server: change.outcome for change in installation.install(PROGRAM)}
+    assert told == {"hand": "left as it is: wrapped by hand", "x": "wrapped"}
+    assert data_of(installation)["mcpServers"]["hand"] == hand
+    assert [change.server for change in installation.uninstall()[0] if change.is_change] == ["x"]
+    assert installation.path.read_text() == text
+
+
+def test_installing_again_without_options_keeps_those_of_the_first_time(tmp_path: Path) -> None:
+    installation = configuration(tmp_path, json.dumps(CURSOR, indent=2))
+    installation.install(PROGRAM, options=["--fetch"])
+    assert not any(change.is_change for change in installation.install(PROGRAM))
+    assert data_of(installation)["mcpServers"]["bare"]["args"] == ["mcp", "--fetch", "--", "server"]
+
+
+def test_a_server_that_speaks_sse_stays_as_it_is(tmp_path: Path) -> None:
+    installation = configuration(tmp_path, '{"servers": {"old": {"type": "sse", "url": "https://e.example/sse"}}}')
+    (change,) = installation.install(PROGRAM, names=["old"])
+    assert not change.is_change and "Streamable HTTP" in change.outcome
+
+
 @pytest.mark.parametrize(
     "text",
     ['{"mcpServers": {} // mine\n}', '{"a": 1, "a": 2}', "[]", '{"mcpServers": {"a": 5}}', '{"a": 1,}', ""],

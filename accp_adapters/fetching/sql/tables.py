@@ -198,8 +198,10 @@ def _stored_text(cell: Any, column: StoredColumn, texts: Container[str]) -> Any:
         stored: Any = escape_halves(cell)
         is_other = stored is not cell or (column.holds_json and cell[:1] in ("[", "{"))
     elif type(cell) is bool:
-        stored = str(cell).lower()
-        is_other = stored not in texts
+        stored, is_other = str(cell).lower(), True
+        while stored in texts:
+            # What keeps the boolean apart from the text.
+            stored += "\v"
     else:
         stored = cell if type(cell) is not int or cell in _INTEGERS else repr(cell)
         stored = float(stored) if isinstance(stored, float) else stored

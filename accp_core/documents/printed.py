@@ -56,13 +56,15 @@ _WORDS: Final[dict[str, bool | None]] = {
     "true": True, "True": True, "false": False, "False": False, "null": None, "None": None, "undefined": None,
 }  # fmt: skip
 _START: Final = re.compile(r"[\[{(]|[A-Za-z_][\w.]*+[(=]")
+_ENDS: Final = re.compile(r"(?:[\]})'\"]|[\])] \w++=\w++)\Z")
+"""The end of the repr of an object."""
 _ROWS: Final = "r"
 _BY_COLUMN: Final = "^"
 
 
 def recognise(text: str) -> bool:
     """Return whether `text` begins like an array, a map, a text in quotes or the repr of an object."""
-    return text[:1] in "[{'\"" or (_START.match(text) is not None and text[-1:] in "]})'\"")
+    return text[:1] in "[{'\"" or (_START.match(text) is not None and _ENDS.search(text[-40:]) is not None)
 
 
 def read(text: str) -> Any:

@@ -231,19 +231,19 @@ def _write_line(
     pen: Pen, cells: Sequence[tuple[Spelling, bool]], *, sign: str, widths: Sequence[int], has_edges: bool
 ) -> None:
     """Write cells, which are expected between the places of the rule; one that goes on has a sign at its end."""
-    place = -1
+    place, mark = -1, as_is(sign)
     if has_edges:
-        pen.token(as_is(sign), ("edge",))
+        pen.token(mark, ("edge",))
         place = pen.start
     for number, ((cell, goes_on), width) in enumerate(zip(cells, widths, strict=False)):
         if number:
-            pen.token(as_is(sign), ("sign",), base=(place, place + 1), default="l+0s")
+            pen.token(mark, ("sign",), base=(place, place + 1), default="l+0s")
         pen.token(cell, (number, "cell"), base=(place + 1, place + 1 + width), default="l+1s")
         place += width + 1
         if goes_on:
             pen.token(as_is("+"), ("more",), base=(place - 1, place), default="l+0s")
     if has_edges:
-        pen.token(as_is(sign), ("sign",), base=(place, place + 1), default="l+0s")
+        pen.token(mark, ("sign",), base=(place, place + 1), default="l+0s")
 
 
 # A border, or a line with a sign between cells above a rule.

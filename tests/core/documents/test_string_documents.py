@@ -48,7 +48,7 @@ def test_a_string_of_python_is_one_too(inner: str) -> None:
 
 
 def test_an_object_has_the_tables_of_the_document_in_it() -> None:
-    source = f"meta=None content=[TextContent(type='text', text={INDENTED!r}, annotations=None)]"
+    source = f"meta=None content=[TextContent(type='text', text={INDENTED!r}, annotations=None)] isError=False"
     assert render_text(source, counter=counter).text == source
     assert list(open_text(source).tables()[0].rows) == ROWS
 

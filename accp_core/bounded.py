@@ -1,15 +1,29 @@
-"""Collections with a bound: where a peer can add entries, the oldest ones are evicted for those too many."""
+"""Collections with a bound: where a peer can add entries, the oldest ones are evicted for those too many.
+
+`share` divides a bound among several.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final, Generic, Self, TypeVar
 
-__all__ = ["BoundedDict", "SizedCache"]
+__all__ = ["BoundedDict", "SizedCache", "share"]
 
 K = TypeVar("K")
 V = TypeVar("V")
+
+
+def share(sizes: Sequence[float], total: float) -> list[float]:
+    """Return parts of `total`: the smallest sizes are met first, what they leave goes to the larger ones equally."""
+    parts = [0.0] * len(sizes)
+    left = total
+    for rank, index in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__)):
+        parts[index] = left / (len(sizes) - rank)
+        left -= min(parts[index], sizes[index])
+    return parts
 
 
 class BoundedDict(OrderedDict[K, V]):

@@ -16,7 +16,7 @@ from typing import Final
 
 from accp_core import documents, previews, tables
 from accp_core import view as views
-from accp_core.bounded import SizedCache
+from accp_core.bounded import SizedCache, share
 from accp_core.packing.expansion import OWN_EXPANSION
 from accp_core.ports import TokenCounter
 from accp_core.references import StoredText, short_reference
@@ -324,22 +324,12 @@ def share_limits(sizes: Sequence[int], limits: ResultLimits) -> list[int | None]
     """
     if limits.inline is None:
         return [None] * len(sizes)
-    parts = _share(sizes, limits.inline)
+    parts = [int(part) for part in share(sizes, limits.inline)]
     is_large = [size > part for size, part in zip(sizes, parts, strict=True)]
     minimum = max(limits.preview // max(sum(is_large), 1), MIN_PREVIEW)
     return [
         min(limits.preview, max(part, minimum)) if large else None for part, large in zip(parts, is_large, strict=True)
     ]
-
-
-def _share(sizes: Sequence[int], total: int) -> list[int]:
-    """Return parts of `total`: the smallest sizes are met first, what they leave goes to the larger ones equally."""
-    parts = list(sizes)
-    left = total
-    for rank, index in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__)):
-        parts[index] = left // (len(sizes) - rank)
-        left -= min(parts[index], sizes[index])
-    return parts
 
 
 # The text blocks of one message as views or previews, where that saves tokens.

@@ -34,7 +34,6 @@ _MIN_WORD: Final = 3
 """Letters of a word that is looked for in texts, and digits of a number that names a row in any column."""
 _MAX_SHARE: Final = 0.5
 """The share of the texts that have a word up to which the word says something."""
-_LAST_NUMBER: Final = re.compile(r"\D0*([1-9]\d*)$")
 _PRECISION: Final = 6
 """Digits behind the point of a bound in another unit."""
 _PLACES: Final = re.compile("x+")
@@ -114,15 +113,12 @@ def find_named_rows(
     Args:
         table: Its rows are all of the source; what is counted and summed is exact.
         request: What is asked for.
-        inherited: The columns that are those of the table's parents: alone they name no rows of it.
+        inherited: The columns that are those of the table's parents: they have no order among its rows.
         noun: What one row is called.
     """
     if not request.words or len(table.rows) < 2:
         return ()
-    reader = _Reader(table, request, inherited, noun)
-    own = set(table.columns) - inherited - {table.parent.column if table.parent else ""}
-    is_told = any(map(request.names, own))
-    return tuple(islice((each for each in reader.readings() if is_told or not each.columns <= inherited), _MAX_LINES))
+    return tuple(_Reader(table, request, inherited, noun).readings()[:_MAX_LINES])
 
 
 class _Reader:
@@ -283,8 +279,6 @@ class _Reader:
             return
         is_few = len(cells) <= _MAX_VALUES
         named = [value for value in cells if (self._is_named(value) if is_few else self._is_code(value))]
-        if not named and len(cells) == len(self._table.rows):
-            named = [value for value in cells if self._ends_with_number(value)]
         if named:
             wanted = frozenset(named)
             is_denied = len(named) == 1 and self._request.denies(named[0])
@@ -311,11 +305,6 @@ class _Reader:
         for word in map(str.casefold, find_words(value)):
             asked = self._request.match(word)
             yield from [asked] if asked else filter(None, map(self._request.match, words_of_name(word)))
-
-    def _ends_with_number(self, value: str) -> bool:
-        """Return whether a code such as INV-2026-00138 ends with a number of the request: "invoice 138"."""
-        digits = _LAST_NUMBER.search(value) if len(value) <= _MAX_VALUE_CHARS else None
-        return digits is not None and len(digits[1]) >= _MIN_WORD and digits[1] in self._named_numbers()
 
     def _named_numbers(self) -> dict[str, Asked]:
         """Return the whole numbers that the request names and does not bound."""

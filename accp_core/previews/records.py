@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from accp_core.documents.grids.cells import rows_of
 from accp_core.previews.conditions import NamedRows, find_named_rows
-from accp_core.previews.request import Request, words_of_name
+from accp_core.previews.request import Request
 from accp_core.tables import FIRST_LINE, TEXT_RECORDS, Table
 from accp_core.tables.values import TIME_TEXT
 
@@ -152,8 +152,6 @@ _MAX_UNSURE: Final = 24
 """Records with words of the request up to which they come before all others."""
 _RANK: Final = 0.1
 """By how much a record that comes later is worth less."""
-_REST: Final = 0.5
-"""What the other lines of a record are worth beside those that were asked for."""
 _QUOTED: Final = -20.0
 """What a line is worth that a mail quotes from another one."""
 
@@ -164,8 +162,8 @@ class RequestedRecords:
 
     named: Sequence[NamedRows]
     """The readings of the request."""
-    spans: Sequence[Sequence[tuple[int, int]]]
-    """The lines of each record that show it: where they begin and end in the text."""
+    spans: Sequence[tuple[int, int]]
+    """Where each record begins and ends in the text."""
     worths: Sequence[tuple[int, int, float]]
     """What lines are worth for the request: where they begin and end, and how much."""
 
@@ -175,7 +173,7 @@ class RequestedRecords:
         for named in self.named:
             if not named.is_sure and not named.first and len(named.numbers) == 1:
                 continue  # one place that has some of the words is no answer
-            are_shown = all(shows(*span) for number in named.numbers for span in self.spans[number])
+            are_shown = all(shows(*self.spans[number]) for number in named.numbers)
             line = named.describe(are_shown=are_shown)
             text += f"{'; ' if text else ''}{line}" if len(text) + len(line) <= room else ""
         return text
@@ -191,31 +189,10 @@ def find_requested_records(text: str, request: Request) -> RequestedRecords | No
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
     telling = (each for each in named if each.is_sure or len(each.numbers) <= _MAX_UNSURE)
     ranked = dict.fromkeys(number for each in telling for number in each.wanted)
-    spans = [list(_telling(lines, records, number, request, named)) for number in range(len(records.lines))]
-    worths = {n: _QUOTED for n, line in enumerate(lines) if line.startswith(_QUOTE) and records.noun != "line"}
-    for rank, number in enumerate(ranked):
-        first = _FIRST - rank * _RANK
-        worths |= {n: first * _REST for n in range(*records.lines[number]) if n not in worths}
-        worths |= dict.fromkeys(spans[number], first)
+    worths = {n: _FIRST - rank * _RANK for rank, number in enumerate(ranked) for n in range(*records.lines[number])}
+    worths |= {n: _QUOTED for n, line in enumerate(lines) if line.startswith(_QUOTE) and records.noun != "line"}
     return RequestedRecords(
         named,
-        [[(starts[n], starts[n + 1]) for n in own] for own in spans],
+        [(starts[start], starts[end]) for start, end in records.lines],
         [(starts[n], starts[n + 1], worths[n]) for n in sorted(worths)],
     )
-
-
-def _telling(
-    lines: Sequence[str], records: Records, number: int, request: Request, named: Sequence[NamedRows]
-) -> Iterator[int]:
-    """Yield the lines of a record that show it: its first one, the first one of its text, and what is asked for."""
-    start, end = records.lines[number]
-    row = records.table.rows[number]
-    columns = frozenset[str]().union(*(each.columns for each in named))
-    asked = {str(row[name]) for name in columns if name in row and name != "text"}
-    filled = [n for n in range(start, end) if lines[n].strip() and not lines[n].startswith(_QUOTE)]
-    blank = next((n for n in range(start, end) if not lines[n].strip()), start)
-    heads = (start, next((n for n in filled if n > blank), start))
-    for n in filled:
-        has_word = "text" in columns and any(map(request.has, words_of_name(lines[n])))
-        if n in heads or has_word or any(part in lines[n] for part in asked):
-            yield n

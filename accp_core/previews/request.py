@@ -21,7 +21,6 @@ from typing import Final
 from accp_core.tables.values import CLOCK, DATE, MONTH, month_number, read_date
 
 __all__ = ["COMMON", "NO_DATE", "Asked", "Order", "Request", "find_words", "requested_words", "words_of_name"]
-__all__ += ["worth_of"]
 
 _WORD: Final = re.compile(r"[^\W_]+(?:[._@/:+-][^\W_]+)*")
 # Chinese and Japanese have no blanks between words, Korean has particles behind them: `서울의`, of Seoul.
@@ -30,9 +29,6 @@ _CJK: Final = (
 )
 _PAIR: Final = re.compile(f"(?=([{_CJK}]{{2}}))|([^{_CJK}]+)")
 _JOINERS: Final = "._@/:+-"
-_IDENTIFIER: Final = re.compile(r"[0-9_@/]|[a-z][A-Z]|\w[-.]\w")
-_NAME_WORTH: Final = 0.1
-"""Words that may be names count less than identifiers, because every sentence begins with a capital."""
 _MAX_REQUESTED: Final = 64
 _MIN_REQUESTED_CHARS: Final = 3
 _MAX_CHARS: Final = 4_000
@@ -67,15 +63,10 @@ def _parts(word: str) -> list[str]:
     return [part for pair, rest in _PAIR.findall(word) if (part := pair or rest.strip(_JOINERS))]
 
 
-def worth_of(word: str) -> float:
-    """Return the worth of a word: 1.0 for an identifier, 0.1 for a possible name, 0.0 for any other."""
-    return 1.0 if _IDENTIFIER.search(word) else _NAME_WORTH * word[:1].isupper()
-
-
 def requested_words(request: str) -> frozenset[str]:
-    """Return the words of a request without regard to case, at most 64: identifiers first, then long ones."""
-    words = {word.casefold(): worth_of(word) for word in find_words(request) if _is_telling(word)}
-    return frozenset(sorted(words, key=lambda word: (-words[word], -len(word), word))[:_MAX_REQUESTED])
+    """Return the words of a request without regard to case, at most 64: codes first, then long ones."""
+    words = {word.casefold() for word in find_words(request) if _is_telling(word)}
+    return frozenset(sorted(words, key=lambda word: (word.isalpha(), -len(word), word))[:_MAX_REQUESTED])
 
 
 def _is_telling(word: str) -> bool:

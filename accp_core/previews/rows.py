@@ -22,6 +22,7 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import Any, Final
 
+from accp_core.bounded import share
 from accp_core.ports import TokenCounter
 from accp_core.previews.conditions import NamedRows, find_named_rows
 from accp_core.previews.facts import facts_of
@@ -81,16 +82,6 @@ _EXAMPLE_ROWS: Final = 5
 _BRACKETS: Final = frozenset("[]\uff3b\uff3d")
 _OPTIONS: Final = Options(repeated_values=False)
 """The first place of a repeated value could be in a row that is not shown."""
-
-
-def _share(sizes: Sequence[float], total: float) -> list[float]:
-    """Return parts of `total`: the smallest sizes are met first, what they leave goes to the larger ones equally."""
-    parts = [0.0] * len(sizes)
-    left = total
-    for rank, index in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__)):
-        parts[index] = left / (len(sizes) - rank)
-        left -= min(parts[index], sizes[index])
-    return parts
 
 
 class TablePreview:
@@ -156,7 +147,7 @@ class TablePreview:
         beside = [is_named and not table.is_named for table in self._tables]
         sizes = [min(t.size, t.schema_size if b else t.size) for t, b in zip(self._tables, beside, strict=True)]
         parts: list[str] = []
-        for table, own, is_beside in zip(self._tables, _share(sizes, room), beside, strict=True):
+        for table, own, is_beside in zip(self._tables, share(sizes, room), beside, strict=True):
             parts += table.write(own, is_beside=is_beside)
         if self._left_out:
             parts.append(self.marks.gap(f"{self._left_out} tables"))
@@ -311,7 +302,7 @@ class _DescribedTable:
         }
         places = [(number, name) for number, row in shown.items() for name, cell in row.items() if _is_long(cell)]
         lengths = [len(shown[number][name]) for number, name in places]
-        rooms = _share(lengths, max(left, 0) + sum(min(length, _MIN_EXCERPT) for length in lengths))
+        rooms = share(lengths, max(left, 0) + sum(min(length, _MIN_EXCERPT) for length in lengths))
         for (number, name), own in zip(places, rooms, strict=True):
             shown[number][name] = self._abridge(number, name, own)
         return shown

@@ -17,7 +17,7 @@ from itertools import chain, islice, pairwise
 from typing import Final
 
 from accp_core.previews.marks import Marks
-from accp_core.previews.request import COMMON, find_words, worth_of
+from accp_core.previews.request import COMMON, find_words
 from accp_core.tables import LineNumbers, has_other_numbers
 
 __all__ = ["MAX_RATED", "Excerpt"]
@@ -120,18 +120,10 @@ _MAX_UNIT: Final = 1_200
 """Characters of a unit that is shown whole."""
 _MAX_ABOVE: Final = 200
 """Pieces above a unit among which its heading is looked for."""
-_RARE_WORTH: Final = 6.0
-"""What a line is worth that alone names an error of its kind."""
-_MAX_RARE: Final = 0.2
+_ERROR_WORTH: Final = 6.0
+"""What a piece is worth that alone names an error of its kind."""
+_MAX_ERRORS: Final = 0.2
 """The share of the pieces that do so up to which it is worth anything."""
-_SHAPE_WORTH: Final = 2.0
-"""What a piece of a rare shape is worth in a log: where most pieces have a common one."""
-_COMMON: Final = 10
-_RARE: Final = 3
-"""Pieces of one shape from which it is common, and up to which it is rare."""
-_WITH_DIGIT: Final = re.compile(r"\w*\d[\w.:+-]*")
-_MAX_SHAPED: Final = 80
-"""Characters that the shape of a text is made of."""
 _HEADING: Final = re.compile(r"[#=\[*]+ ?\S|[A-Z][^.]{2,80}:$")
 _INDENT: Final = re.compile(r"(?: *\d+\t)?(\s*)\S")
 """The blanks before a line, behind its number."""
@@ -184,13 +176,11 @@ def rate(pieces: list[Piece], requested: frozenset[str]) -> None:
     # In the order of the text: a set has another order in each process, which would change the sums.
     words = [dict.fromkeys(find_words(piece.text)) for piece in pieces]
     uses = Counter(word for piece_words in words for word in piece_words)
-    worth = {word: worth_of(word) / count for word, count in uses.items()}
     wanted = _wanted(uses, requested - COMMON, len(pieces))
-    rare = _rare_worths(pieces)
+    errors = _error_worths(pieces)
     for number, piece in enumerate(pieces):
-        facts = sum(worth[word] for word in words[number])
         edge = max(0, _EDGE - min(number, len(pieces) - 1 - number))
-        score = (2 * facts + edge / 2 + rare[number]) / math.sqrt(len(piece.text) + 20)
+        score = (edge / 2 + errors[number]) / math.sqrt(len(piece.text) + 20)
         piece.score = score + _REQUESTED_WORTH * sum(wanted.get(word, 0.0) for word in words[number])
     _lift_units(pieces, words, wanted)
 
@@ -207,19 +197,12 @@ def _wanted(uses: Mapping[str, int], requested: frozenset[str], total: int) -> d
     return {word: worths[word.casefold()] for word in uses if word.casefold() in worths}
 
 
-def _rare_worths(pieces: list[Piece]) -> list[float]:
-    """Return what each piece is worth for the errors that it names, and for a shape that few pieces have."""
-    shapes = [_WITH_DIGIT.sub("#", piece.text[:_MAX_SHAPED]) for piece in pieces]
-    uses = Counter(shapes)
-    is_log = 2 * sum(count for count in uses.values() if count >= _COMMON) > len(pieces)
+def _error_worths(pieces: list[Piece]) -> list[float]:
+    """Return what each piece is worth for the errors that it names and few others do."""
     named = [[word for word in _ERRORS if word in piece.text.lower()] for piece in pieces]
     counts = Counter(chain(*named))
-    most = max(_MAX_RARE * len(pieces), 1)
-    return [
-        _RARE_WORTH * max([0.0, *(1 - counts[word] / most for word in words)])
-        + _SHAPE_WORTH * (is_log and uses[shape] <= _RARE)
-        for words, shape in zip(named, shapes, strict=True)
-    ]
+    most = max(_MAX_ERRORS * len(pieces), 1)
+    return [_ERROR_WORTH * max([0.0, *(1 - counts[word] / most for word in words)]) for words in named]
 
 
 def _lift_units(pieces: Sequence[Piece], words: Sequence[Mapping[str, None]], wanted: Mapping[str, float]) -> None:
@@ -316,9 +299,12 @@ class Excerpt:
         return bool(self._shown)
 
     def shows(self, start: int, end: int) -> bool:
-        """Return whether the last text that was written has all pieces that begin between two positions."""
-        pieces = (number for number, piece in enumerate(self._pieces) if start <= piece.start < end)
-        return all(number in self._shown or number in self._blank for number in pieces)
+        """Return whether the last text that was written has all pieces of any worth between two positions."""
+        return all(
+            number in self._shown or number in self._blank or piece.score < 0
+            for number, piece in enumerate(self._pieces)
+            if start <= piece.start < end
+        )
 
     def _choose(self, room: float) -> set[int]:
         """Return the indexes of the pieces with the highest score that fit."""
@@ -339,21 +325,12 @@ class Excerpt:
         start, end = last.end if last else 0, piece.start if piece else len(self._text)
         if last and piece and end - start < _MIN_GAP:
             return self._text[start:end]
-        first = self._text.find("\n", start, end) if last else -1
-        final = self._text.rfind("\n", start, end)
-        if self._in_line or (first < 0 if last else final < 0):
-            after = "" if piece is None or piece.text[0] == " " else " "
-            return self._skip(start, end, f" {{}}{after}" if last else f"{{}}{after}")
-        rest = self._skip(start, first, " {}") + "\n" if last else ""
-        lines = self._skip_lines(first + 1 if last else 0, final + 1 if piece else end)
-        if piece is None:
-            return f"{rest}{lines}" if lines else rest.rstrip("\n")
-        return f"{rest}{lines}{chr(10) * bool(lines)}{self._skip(final + 1, end, '{} ')}"
-
-    def _skip(self, start: int, end: int, form: str) -> str:
-        """Return the mark for some characters, or a few characters as they are."""
-        is_short = end - start < _MIN_GAP
-        return self._text[start:end] if is_short else form.format(self._marks.gap(f"{end - start:,} characters"))
+        is_whole = (not last or self._text[start : start + 1] == "\n") and (not piece or self._text[end - 1] == "\n")
+        if self._in_line or not is_whole:
+            chars = self._marks.gap(f"{end - start:,} characters") if end - start >= _MIN_GAP else self._text[start:end]
+            return f"{' ' * bool(last)}{chars}{' ' * bool(piece and piece.text[0] != ' ')}" if end > start else ""
+        lines = self._skip_lines(start + bool(last), end)
+        return "\n" * bool(last and (lines or piece)) + lines + "\n" * bool(lines and piece)
 
     def _skip_lines(self, start: int, end: int) -> str:
         """Return the mark for the lines from the one at `start` to before the one at `end`."""

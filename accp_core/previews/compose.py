@@ -165,7 +165,7 @@ def preview_without_blobs(
     """
     if len(source) <= _LONGEST_SHOWN:
         return None
-    marks = Marks.for_text(view)
+    marks = Marks.apart_from(view)
     kept = marks.keep_cuts(view, layout)
     sized = marks.size_blobs(kept, _LONGEST_SHOWN + 1)
     head = _head(opening, is_cut=is_cut, is_brief=is_brief)
@@ -229,14 +229,9 @@ class _Subject:
     def preview_tables(self, found: SampledTables | OpenedText, limit: int) -> _Body:
         """Return the preview of tables, and of the lines of a text that are in none those with the most worth."""
         is_text = isinstance(found, OpenedText)
-        tables = found.tables()[:-1] if isinstance(found, OpenedText) else found.tables
-        totals = {} if isinstance(found, OpenedText) else found.totals
-        marks = max(
-            Marks.for_text(self._source if is_text else ""),
-            Marks.for_tables(tables),
-            key=lambda each: each.length,
-        )
-        shown = TablePreview(tables, request=self._request, marks=marks, counter=self._counter, totals=totals)
+        sampled = SampledTables(tables=found.tables()[:-1], totals={}) if isinstance(found, OpenedText) else found
+        marks = Marks.apart_from(self._source if is_text else "", sampled.tables)
+        shown = TablePreview(sampled, request=self._request, marks=marks, counter=self._counter)
         if not isinstance(found, OpenedText):
             return _Body("", lambda room: marks.show(shown.write(room)), shown.enough, shown.example)
         spans = self._outside(found)
@@ -272,7 +267,7 @@ class _Subject:
         """
         value = next((part.value for part in self.document.values()), None) if verbatim else None
         wrapped = wrapped_text(value, len(self._source))
-        marks = Marks.for_text(wrapped or self._source)
+        marks = Marks.apart_from(wrapped or self._source)
         text = wrapped or (self._source if verbatim else marks.size_blobs(self._source, keeps_lines=True))
         named = None if is_part or verbatim else find_requested_records(text, self._request)
         excerpt = Excerpt(

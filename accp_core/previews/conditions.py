@@ -278,7 +278,7 @@ class _Reader:
         if any(asked.moment for asked in self._request.asked) and self.is_moment(column):
             return
         is_few = len(cells) <= _MAX_VALUES
-        named = [value for value in cells if (self._is_named(value) if is_few else self._is_code(value))]
+        named = [value for value in cells if (self._is_named if is_few else self._is_code)(value)]
         if named:
             wanted = frozenset(named)
             is_denied = len(named) == 1 and self._request.denies(named[0])

@@ -8,8 +8,9 @@ and names of a source come to stand together, only the marks written here look l
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from accp_core.markers import MarkerStart, escape_markers
@@ -51,20 +52,12 @@ class Marks:
     """The number of private characters in the sign."""
 
     @classmethod
-    def for_text(cls, text: str) -> Marks:
-        """Return the marks for a preview that shows parts of `text` as they are."""
-        return cls._apart_from([text])
-
-    @classmethod
-    def for_tables(cls, tables: Sequence[Table]) -> Marks:
-        """Return the marks for a preview of `tables`, whose source may hold the sign behind escapes as `\\u2026`."""
-        return cls._apart_from(repr(part) for table in tables for part in (table.name, table.columns, *table.rows))
-
-    @classmethod
-    def _apart_from(cls, texts: Iterable[str]) -> Marks:
+    def apart_from(cls, text: str, tables: Sequence[Table] = ()) -> Marks:
+        """Return the marks for a preview of parts of `text` and `tables`, whose source may escape the sign."""
+        cells = (repr(part) for table in tables for part in (table.name, table.columns, *table.rows))
         length = 1
-        for text in texts:
-            while _PRIVATE * length in text or _IN_ASCII * length in text:
+        for each in chain([text], cells):
+            while _PRIVATE * length in each or _IN_ASCII * length in each:
                 length += 1
         return cls(length)
 

@@ -91,12 +91,12 @@ def table_of_records(text: str) -> Table | None:
     if found is None or (found.table.columns == ("text",) and not any("\n" in row["text"] for row in found.table.rows)):
         return None
     # Names that differ in case alone are one name in a query: the first of them is kept.
-    first = {name.casefold(): name for name in reversed(found.table.columns)}
-    names = [name for name in found.table.columns if name.casefold() != "n" and first[name.casefold()] == name]
-    cells: list[list[Any]] = [[row.get(name) for name in names] for row in found.table.rows]
+    first = {name.casefold(): name for name in reversed(found.table.columns) if name.casefold() != "n"}
+    names = [name for name in found.table.columns if name in first.values()]
+    typed = rows_of(names, [[row.get(name) for name in names] for row in found.table.rows])
     rows = [
         {"n": start + FIRST_LINE} | {name: cell for name, cell in row.items() if cell is not None}
-        for row, (start, _) in zip(rows_of(names, cells), found.lines, strict=True)
+        for row, (start, _) in zip(typed, found.lines, strict=True)
     ]
     return Table(name=TEXT_RECORDS, path=(), columns=("n", *names), rows=rows)
 

@@ -56,11 +56,8 @@ def find_words(text: str) -> list[str]:
     words = _WORD.findall(text)
     if text.isascii():
         return words
-    return [part for word in words for part in _parts(word) or [word]]
-
-
-def _parts(word: str) -> list[str]:
-    return [part for pair, rest in _PAIR.findall(word) if (part := pair or rest.strip(_JOINERS))]
+    pairs = ([pair or rest.strip(_JOINERS) for pair, rest in _PAIR.findall(word)] or [word] for word in words)
+    return [part for parts in pairs for part in parts if part]
 
 
 def requested_words(request: str) -> frozenset[str]:

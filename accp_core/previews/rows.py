@@ -19,7 +19,6 @@ from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from types import MappingProxyType
 from typing import Any, Final
 
 from accp_core.bounded import share
@@ -28,23 +27,18 @@ from accp_core.previews.conditions import NamedRows, find_named_rows
 from accp_core.previews.facts import facts_of
 from accp_core.previews.marks import Marks
 from accp_core.previews.request import Request, find_words
-from accp_core.previews.units import Excerpt
+from accp_core.previews.units import MAX_RATED, Excerpt
 from accp_core.strict_json import compact_json
-from accp_core.tables import MAX_COLUMNS, Table
-from accp_core.tables.values import type_column
+from accp_core.tables import MAX_COLUMNS, SampledTables, Table
 from accp_core.view.notation import write_name
 from accp_core.view.render_value import Options, render
 
 __all__ = ["TablePreview"]
 
 _FACTS_SHARE: Final = 0.5
-"""The share of a table's room that the facts of its columns may take."""
+"""The share of a table's room that the facts of its columns may take, or further readings of the request."""
 _NAMES_SHARE: Final = 0.65
 """The share that they may take with the names of the other columns."""
-_NAMED_SHARE: Final = 0.5
-"""The share of a table's room that further readings of the request may take."""
-_MIN_APART: Final = 3
-"""Rows that a request does not ask for which are worth a header of their own below those that it asks for."""
 _MAX_TABLES: Final = 12
 """Tables that are described; the others are counted."""
 _MAX_COLUMNS: Final = 64
@@ -62,8 +56,6 @@ _SHORT_CELL: Final = 60
 """Characters of a cell up to which it holds no blob."""
 _MAX_CURSOR: Final = 256
 """Characters of a text outside all rows that is shown whatever it looks like."""
-_MAX_RATED: Final = 8_000
-"""Characters of a cell that are rated."""
 _MIN_EXCERPT: Final = 200
 """Characters of a long cell that are shown at least, about."""
 _REQUESTED: Final = 4.0
@@ -87,23 +79,15 @@ _OPTIONS: Final = Options(repeated_values=False)
 class TablePreview:
     """The tables of a value, to be described in any length."""
 
-    def __init__(
-        self,
-        tables: Sequence[Table],
-        *,
-        request: Request,
-        marks: Marks,
-        counter: TokenCounter,
-        totals: Mapping[str, int | None] = MappingProxyType({}),
-    ) -> None:
-        """Find the facts of the columns and rank the rows of `tables`; `totals` are as in `SampledTables`."""
-        filled = [table for table in tables if table.rows]
+    def __init__(self, sampled: SampledTables, *, request: Request, marks: Marks, counter: TokenCounter) -> None:
+        """Find the facts of the columns and rank the rows of tables."""
+        filled = [table for table in sampled.tables if table.rows]
         described = filled[:_MAX_TABLES]
         self._left_out = len(filled) - len(described)
         self.request = request
         self.marks = marks
         self.counter = marks.counting(counter)
-        self.totals = totals
+        self.totals = sampled.totals
         joined: dict[str, Table] = {}
         inherited: dict[str, frozenset[str]] = {}
         for table in described:
@@ -111,7 +95,7 @@ class TablePreview:
             inherited[table.name] = frozenset(joined[table.name].columns) - frozenset(table.columns)
         # Of a sample nothing can be counted.
         named = {
-            name: () if name in totals else find_named_rows(table, request, inherited[name])
+            name: () if name in sampled.totals else find_named_rows(table, request, inherited[name])
             for name, table in joined.items()
         }
         is_sure = any(each.is_sure for found in named.values() for each in found)
@@ -165,7 +149,8 @@ class _DescribedTable:
         self._facts = {name: facts_of(described, name, shown.marks) for name in columns[:_MAX_COLUMNS]}
         self._further = columns[_MAX_COLUMNS:]
         self._sought = frozenset[str]().union(*(each.columns for each in named))
-        self._naming = _naming(table)
+        key = table.columns[0] if table.columns else ""  # rows such as [] and {} have none
+        self._naming = next(iter((*table.naming(key), key)))
         first = _rows_that_come_first(named)
         self._asked = len(named[0].wanted) if named else 0
         self._ranked = _rank(table, [column.rows for column in self._facts.values()], shown.request.words, first)
@@ -211,8 +196,7 @@ class _DescribedTable:
         text = ""
         for named in self._named:
             line = named.describe(are_shown=all(number in rows for number in named.numbers))
-            fits = len(text) + len(line) <= room * (_NAMED_SHARE if text else 1)
-            text += f"\n{line}" * fits
+            text += f"\n{line}" * (len(text) + len(line) <= room * (_FACTS_SHARE if text else 1))
         return text
 
     def _describe(self, room: float, names_room: float) -> str:
@@ -228,11 +212,11 @@ class _DescribedTable:
         left = room - (ends[told - 1] if told else 0)
         texts = dict.fromkeys(names[:told], "")
         known = [(text, column, self._facts[column]) for text, column in zip(names[:told], columns, strict=False)]
-        named = [(text, facts) for text, column, facts in known if self._names(column)]
-        counted = [(text, facts.brief) for text, _, facts in known if facts.is_counted]
-        steps = [*((text, facts.full) for text, facts in named), *((text, facts.brief) for text, facts in named)]
-        steps += [*counted, *((text, facts.brief) for text, _, facts in known)]
-        for name, fact in (*steps, *((text, facts.full) for text, _, facts in known)):
+        named = [(text, facts.full) for text, column, facts in known if self._names(column)]
+        known.sort(key=lambda each: (not self._names(each[1]), not each[2].is_counted))
+        brief = [(text, facts.brief) for text, _, facts in known]
+        full = [(text, facts.full) for text, _, facts in known]
+        for name, fact in (*named, *brief, *full):
             added = len(fact) + 2 - len(texts[name])
             if 0 < added <= left:
                 texts[name] = f": {fact}"
@@ -248,8 +232,6 @@ class _DescribedTable:
         asked = frozenset[int]().union(*(each.numbers for each in self._named)) if facts else frozenset()
         first = [row for number, row in rows.items() if number in asked]
         others = [row for number, row in rows.items() if number not in asked]
-        if first and len(others) < _MIN_APART:
-            others = []
         number_shown = len(first) + len(others)
         shown = f", {number_shown} shown" if number_shown < total else ""
         count = f"{total:,} row{'s'[: total != 1]}"
@@ -315,9 +297,9 @@ class _DescribedTable:
         if room >= len(cell):
             return cell
         if (number, name) not in self._excerpts:
-            words, most = self._shown.request.words, _MIN_EXCERPT // 2
+            words, marks = self._shown.request.words, self._shown.marks
             self._excerpts[number, name] = Excerpt(
-                cell, requested=words, marks=self._shown.marks, max_piece=most, in_line=True, max_rated=_MAX_RATED
+                cell, requested=words, marks=marks, max_piece=_MIN_EXCERPT // 2, in_line=True
             )
         return self._excerpts[number, name].write(room)
 
@@ -355,20 +337,6 @@ def _is_long(cell: Any) -> bool:
     return (type(cell) is str and len(cell) > _LONG_CELL) or (type(cell) in (list, dict) and _size(cell) >= _LONG_CELL)
 
 
-def _naming(table: Table) -> str:
-    """Return the column that says which row one is: its name, a text that no other row has, or its key."""
-    first = table.columns[0] if table.columns else ""  # rows such as [] and {} have none
-    codes = (name for name in table.columns if _is_code(table, name))
-    return next(iter((*table.naming(first), *codes, first)))
-
-
-def _is_code(table: Table, name: str) -> bool:
-    """Return whether a column holds another short text in each row, such as its id, and no moments."""
-    cells = [cell for cell in table.cells(name) if type(cell) is str and 0 < len(cell) <= _SHORT_CELL]
-    is_distinct = len(set(cells)) == len(table.rows)
-    return is_distinct and not type_column(cells[:_SAMPLE]).is_ordered
-
-
 def _rows_that_come_first(named: Sequence[NamedRows]) -> dict[int, float]:
     """Return what the rows are worth that a request asks for."""
     worths: defaultdict[int, float] = defaultdict(float)
@@ -396,7 +364,7 @@ def _matches(rows: Sequence[Mapping[str, Any]], requested: frozenset[str]) -> di
     """Return how well rows match the words of the request; a word of many rows counts little."""
     holders: dict[str, list[int]] = {word: [] for word in sorted(requested)}
     for number, row in enumerate(rows):
-        text = " ".join([str(cell)[:_MAX_RATED] for cell in row.values()]).casefold()
+        text = " ".join([str(cell)[:MAX_RATED] for cell in row.values()]).casefold()
         held = [word for word in holders if word in text]
         for word in set(held).intersection(find_words(text)) if held else ():
             holders[word].append(number)

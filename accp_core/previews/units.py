@@ -25,6 +25,8 @@ __all__ = ["MAX_RATED", "Excerpt"]
 
 MAX_RATED: Final = 64_000
 """Characters of a text that is rated whole, and of the parts of a longer one."""
+_MAX_IN_CELL: Final = 8_000
+"""The same of the text of a cell."""
 _HEAD: Final = 8
 _TAIL: Final = 10
 """The parts of what is rated that are the beginning and the end."""
@@ -222,8 +224,7 @@ def _lift_units(pieces: Sequence[Piece], words: Sequence[Mapping[str, None]], wa
             piece.score += _UNIT_WORTH / len(top)
         above = range(start - 1, max(start - _MAX_ABOVE, -1), -1)
         heading = next((n for n in above if _heads(pieces[n].text, pieces[start].text)), start)
-        for number in {start, heading}:
-            pieces[number].score += _REQUESTED_WORTH / len(top)
+        pieces[heading].score += _REQUESTED_WORTH / len(top)
 
 
 def _heads(line: str, below: str) -> bool:
@@ -251,7 +252,6 @@ class Excerpt:
         marks: Marks,
         max_piece: int = 240,
         in_line: bool = False,
-        max_rated: int = MAX_RATED,
         spans: Sequence[tuple[int, int]] | None = None,
         worths: Sequence[tuple[int, int, float]] = (),
     ) -> None:
@@ -263,7 +263,6 @@ class Excerpt:
             marks: Write the gaps.
             max_piece: Characters of a piece at most.
             in_line: Whether the excerpt stands in a cell, so that all gaps are counted in characters.
-            max_rated: Characters of a text that is rated whole, and of the parts of a longer one, about.
             spans: The parts (start, end) of a text that may be shown; None: all.
             worths: Parts (start, end, worth) that are worth more than others, or less: sorted, none in another.
         """
@@ -274,7 +273,9 @@ class Excerpt:
         self._in_line = in_line
         self._says_lines = True
         """Whether the next mark for lines says that its numbers are those of lines; the first one of a text does."""
-        self._pieces = list(cut_lines(text, _spans(text, spans, requested, max_rated), max_piece))
+        self._pieces = list(
+            cut_lines(text, _spans(text, spans, requested, _MAX_IN_CELL if in_line else MAX_RATED), max_piece)
+        )
         rate(self._pieces, requested)
         starts = [start for start, _, _ in worths]
         for piece in self._pieces:
@@ -352,6 +353,5 @@ def _spans(
 ) -> Iterator[tuple[int, int]]:
     """Yield the spans that are rated: those of `candidate_spans`, within `spans` where they are given."""
     for low, high in [(0, len(text))] if spans is None else spans:
-        part = text if spans is None else text[low:high]
-        share = most * len(part) // max(len(text), 1) if spans else most
-        yield from ((low + start, low + end) for start, end in candidate_spans(part, requested, share))
+        share = most * (high - low) // max(len(text), 1)
+        yield from ((low + start, low + end) for start, end in candidate_spans(text[low:high], requested, share))

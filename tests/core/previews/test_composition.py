@@ -59,7 +59,8 @@ def test_the_preview_of_a_text_uses_its_room(name: str) -> None:
 def test_what_the_request_names_is_shown_with_its_columns() -> None:
     source = json.dumps(orders(200))
     text = shown(source, 200, request="What did the customer of ord_7411 buy?")
-    assert "\n[{id ord_7411, customer.name Gus Holt, customer.city Oslo, " in text
+    assert "\n[1] id customer.name, " in text
+    assert "\nord_7411 Gus Holt, Oslo " in text
     assert "ord_7411" not in shown(source, 200)
 
 

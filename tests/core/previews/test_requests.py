@@ -55,6 +55,17 @@ TRACES = "\n".join(
     "Caused by: java.io.IOException: disk\n  at Disk.write(Disk.java:3)\nCaused by: No space left on device"
     for n in range(120)
 )
+CONFIG = "\n".join(f"[service-{n}]\nport = {8000 + n}\nowner = team-{n % 7}\n" for n in range(60))
+METHODS = {method: {"summary": f"{method} one"} for method in ("get", "put")}
+API = {"openapi": "3.1.0", "paths": {f"/{n}/parcels": METHODS if n != 11 else {"post": {}} for n in range(40)}}
+PLAN = "\n".join(
+    f'  # web[{n}] {"must be replaced" if n == 17 else "will change"}\n  ~ resource {{\n      id = "i-{n}"\n    }}\n'
+    for n in range(60)
+)
+CALLS = [{"path": f"/items/{n}", "status": (200, 201, 404, 503)[n % 4]} for n in range(120)]
+LONG_LINES = "\n".join(
+    f"10:{n % 60:02} order {n} " + ("failed " if n == 77 else "ok ") + f"step-{n} " * 40 for n in range(150)
+)
 CASES: list[tuple[str, object, str, list[str], list[str]]] = [
     (
         "a number belongs to the column that is named beside it",
@@ -128,6 +139,23 @@ CASES: list[tuple[str, object, str, list[str], list[str]]] = [
         ORDERS,
         "Is there a total over 9,000?",
         ["total.value>9000: 0 rows; nearest: 4819.5", "SO-119 "],
+        [],
+    ),
+    ("a section of a configuration is a row", CONFIG, "On which port is service-31?", ["service-31 8031 "], []),
+    ("the paths of an interface are rows", API, "Which path takes a post?", ["paths: 40 rows", "/11/parcels"], []),
+    (
+        "a block of a plan has its heading",
+        PLAN,
+        "What must be replaced?",
+        ["# web[17] must be replaced", 'id = "i-17"'],
+        [],
+    ),
+    ("digits that are not said are a range", CALLS, "a 5xx", ["status≥500, status<600: 30 rows"], ["status=5"]),
+    (
+        "a line is shown whole where there is room",
+        LONG_LINES,
+        "Why did order 77 fail?",
+        ["order 77 failed " + "step-77 " * 39 + "step-77"],
         [],
     ),
     (

@@ -76,7 +76,7 @@ DOCUMENTS: Final = """\
 # the first order
 id: 7
 name: "Ana, the first"
-status: &paid paid
+status: paid
 total: 12.5
 ---
 id: 8

@@ -16,7 +16,7 @@ import pytest
 from accp_adapters.bindings import SessionHost, accp_app
 from accp_adapters.bindings.acp import acp_app
 from accp_adapters.bindings.acp.host import AcpHost
-from accp_adapters.bindings.acp.relay import RelayLimits, relay_app
+from accp_adapters.bindings.acp.relay import relay_app
 from accp_adapters.bindings.hosts import HostLimits
 from accp_adapters.serving.limits import ServerLimits
 from accp_adapters.serving.principals import BearerTokens, Principal
@@ -110,7 +110,7 @@ async def test_half_bodies(door: str) -> None:
     limits = ServerLimits(buffered_bytes=100_000)
     host = SessionHost(answer)
     async with host:
-        relay = relay_app(limits=RelayLimits(total_bytes=100_000))
+        relay = relay_app(limits=limits)
         token = (await Caller(relay, "ann")("POST", "/acp/new")).json()["token"]
         app, path = {
             "ACCP": (accp_app(host, authenticate=TOKENS, limits=limits), "/accp/v1/frames"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import MutableMapping
 from typing import Any
 
@@ -28,8 +27,10 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = (await receive())["body"]
         if len(body) > 5_000:
-            self.read.append(time.monotonic())
-            time.sleep(HELD)
+            now = asyncio.get_running_loop().time
+            self.read.append(now())
+            while now() < self.read[-1] + HELD:
+                pass
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": str(len(body)).encode()})
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -161,8 +160,7 @@ def test_who_asks_many_long_queries_waits_for_them_and_nobody_else() -> None:
         )
         [ref], [own] = (re.findall(r"\$cold\.[0-9]{12}", each.call("report")) for each in (hog, ann))
         asked = [pool.submit(hog.call, "accp_fetch", ref=ref, query=query) for _ in range(many)]
-        while not any(each.done() for each in asked):
-            time.sleep(0.01)
+        wait(asked, return_when=FIRST_COMPLETED)
         assert "ann" in ann.call("accp_fetch", ref=own, query="items.3")
         assert sum(each.done() for each in asked) < 5
         assert "E2003" in asked[0].result()

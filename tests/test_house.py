@@ -161,11 +161,13 @@ CLOCKS = ("perf_counter(", "process_time(", "monotonic(", "thread_time(", "time.
 def test_no_test_asks_a_clock() -> None:
     tests = [path for path in TESTS if not path.is_relative_to(HARNESS) and path != Path(__file__)]
     found = {name_of(path) for path in tests if any(clock in path.read_text(encoding="utf-8") for clock in CLOCKS)}
-    # Deadlines of what waits for an event; counted work; workers that are killed at a random moment.
+    # Deadlines of what waits for an event; slow work; counted work; workers that are killed at a random moment.
     assert found <= {
         "tests/limits.py",
         "tests/work.py",
         "tests/adapters/langgraph/worker.py",
         "tests/adapters/langgraph/test_workers.py",
         "tests/adapters/mcp/test_pump.py",
+        "tests/adapters/mcp/test_wrapped_http.py",
+        "tests/adapters/a2a/test_bounded.py",
     }

@@ -8,6 +8,12 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final, TypeAlias, overload
 
+__all__ = [
+    "FIELDS", "FIRST_LINE", "LINES", "MAX_COLUMNS", "TEXT_RECORDS", "Cell", "DistinctNames", "LineNumbers",
+    "MadeRows", "ParentLink", "Row", "Table", "columns_side_by_side", "count_lines", "has_other_numbers",
+    "is_matrix", "lines_of", "table_of_lines",
+]  # fmt: skip
+
 MAX_COLUMNS: Final = 2_000
 """Columns of a table that can be queried; a table of more is described, but not built."""
 

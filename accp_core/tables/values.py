@@ -22,6 +22,11 @@ from enum import StrEnum
 from itertools import takewhile
 from typing import Any, Final, TypeAlias
 
+__all__ = [
+    "ABSENT", "CLOCK", "DATE", "MONTH", "TIME_TEXT", "Kind", "TypedColumn", "convert", "is_left_out",
+    "month_number", "read_date", "type_column",
+]  # fmt: skip
+
 ABSENT: Final = ...
 """A cell that a row does not have, which is not null."""
 _LEFT_OUT: Final = frozenset(("", "-", "--", "null", "none", "nil", "n/a", "na", "nan", "<none>", "\u2013", "\u2014"))

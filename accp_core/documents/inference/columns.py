@@ -16,6 +16,11 @@ from typing import Final
 
 from accp_core.documents.grids.cells import distinct_names
 
+__all__ = [
+    "MAX_COLUMNS", "RULE", "SAMPLE", "STRONG", "Reading", "bits_of", "class_of", "column_bits", "is_head",
+    "names_columns", "read_aligned", "read_delimited", "read_unheaded", "sums_up", "top_class",
+]  # fmt: skip
+
 SAMPLE: Final = 200
 """Rows that show what the cells of a column are."""
 MAX_COLUMNS: Final = 400

@@ -28,6 +28,11 @@ from accp_core.documents.inference.columns import (
     top_class,
 )
 
+__all__ = [
+    "SECTION", "fill_blocks", "key_value", "read_anchored", "read_blocks", "read_settings", "read_template",
+    "segments_of",
+]  # fmt: skip
+
 TEMPLATE: Final = "lines that begin alike"
 PAIRS: Final = "pairs of keys and values"
 ANCHORED: Final = "words that all lines have"

@@ -7,7 +7,7 @@ and else what `writing` tells of the gaps and of the escapes in strings.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -25,22 +25,17 @@ __all__ = ["JSON", "JSON_LINES", "JsonForm", "describe_json", "read_json_text", 
 _FIRST: Final = frozenset('[{"-0123456789tfnNI')
 
 
-def _number_or_digits(digits: str) -> float | str:
+def _or_digits(read: Callable[[str], Any], digits: str) -> Any:
+    """Return a number, or its digits where nothing holds it."""
     try:
-        return read_float(digits)
+        return read(digits)
     except ValueError:
         return digits
 
 
-def _integer_or_digits(digits: str) -> int | float | str:
-    try:
-        return read_int(digits)
-    except ValueError:
-        return digits
-
-
-_decode: Final = spelling_decoder(read_float=_number_or_digits, read_constant=str)
-_decode_long: Final = strict_decoder(read_float=_number_or_digits, read_constant=str, read_int=_integer_or_digits)
+_FLOAT: Final = partial(_or_digits, read_float)
+_decode: Final = spelling_decoder(read_float=_FLOAT, read_constant=str)
+_decode_long: Final = strict_decoder(read_float=_FLOAT, read_constant=str, read_int=partial(_or_digits, read_int))
 _MAX_DIGITS: Final = 4_000
 """Digits of an integer that Python reads: by default up to 4,300."""
 _LONG: Final = re.compile(rf"(?<![0-9])[0-9]{{{_MAX_DIGITS}}}")

@@ -4,10 +4,10 @@ Prose has lines such as `Error: File not found`, too, and its colons are part of
 where it is nested as a writer nests it, a map of several keys below a key or in a list, where not nearly all of its
 values are sentences, and where no heading of several words stands above what is nested.
 
-A text with comments, flow collections of several lines or other things that the value does not hold has tables
-and queries, but no view.
+A text with comments, anchors, flow collections of several lines or other things that the value does not hold has
+tables and queries, but no view. An alias is the value of its anchor, and `<<` adds the members that a map has not.
 
-Left out, so that a text with them is no YAML here: anchors, tags, directives, keys that are no text of one line (`? `),
+Left out, so that a text with them is no YAML here: tags, directives, keys that are no text of one line (`? `),
 tabs as indentation. No character is looked at more than a few times.
 
 A layout is what `writing` tells, behind `!` where the lines end as in Windows, and `-` where the text begins with
@@ -36,6 +36,10 @@ _MAX_FLOW_DEPTH: Final = 30
 """Levels of collections in brackets."""
 _MAX_KEY_CHARS: Final = 200
 """Characters of a key."""
+_MAX_ALIASED: Final = 20
+"""Values that aliases may add, for each line of the text."""
+_ANCHOR: Final = re.compile(r"&([^\s,\[\]{}]+)(?: +|$)")
+_ALIAS: Final = re.compile(r"\*([^\s,\[\]{}]+)(?: +#.*)?$")
 
 KEY: Final = re.compile(
     r"""("(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+'|(?:[^\s'"#&*!|>%@`\[\]{},?:-]|[?:-](?=[^\s]))(?:[^:#]++|:(?=[^\s])|(?<!\s)#)*+)"""
@@ -120,6 +124,9 @@ class _Reader:
         """Blank lines before the line."""
         self.is_behind_comment = False
         self.has_rows = False
+        self.anchors: dict[str, tuple[object, int]] = {}
+        """The value of each anchor, and how many values are in it."""
+        self.values = 0
 
     def advance(self) -> None:
         """Go to the next line that has more than a comment."""
@@ -143,6 +150,7 @@ class _Reader:
 
     def read_document(self) -> object:
         """Return the value of the next document, None where it has none."""
+        self.anchors.clear()
         if self.at < 0:
             self.advance()
         if self.indent < 0 and self.at < len(self.lines):
@@ -180,19 +188,29 @@ class _Reader:
     def _read_map(self, indent: int, depth: int, key: re.Match[str] | None) -> dict[str, object]:
         """Return the map whose first key was found."""
         members: dict[str, object] = {}
+        merged: dict[str, object] = {}
         while key:
             name = key[1]
             name = _unquoted(name) if name[0] in "\"'" else name
             if name in members or len(name) > _MAX_KEY_CHARS:
                 _fail(self.text)
             value = self._read_value(self.text[key.end() :], indent, depth, is_key=True)
-            members[name.rstrip() if key[1][0] not in "\"'" else name] = value
+            if name == "<<" and isinstance(value, dict):
+                merged |= value
+            else:
+                members[name.rstrip() if key[1][0] not in "\"'" else name] = value
             key = KEY.match(self.text) if self.indent == indent else None
         self.has_rows |= depth > 0 and len(members) >= _MIN_ROW_KEYS
-        return members
+        return merged | members
 
     def _read_value(self, rest: str, indent: int, depth: int, *, is_key: bool) -> object:
         """Return the value behind a key or a dash that stand at an indentation."""
+        self.values += 1
+        if anchor := _ANCHOR.match(rest):
+            before = self.values
+            value = self._read_value(rest[anchor.end() :], indent, depth, is_key=is_key)
+            self.anchors[anchor[1]] = value, self.values - before
+            return value
         if rest and rest[0] != "#":
             return self._read_inline(rest, indent)
         self.advance()
@@ -209,6 +227,13 @@ class _Reader:
             return _unquoted(self._go_behind(rest, found[0])) if found else _fail(rest)
         if first in "[{":
             return self._read_flow(rest)
+        if (alias := _ALIAS.match(rest)) and alias[1] in self.anchors:
+            value, count = self.anchors[alias[1]]
+            self.values += count
+            if self.values > _MAX_ALIASED * len(self.lines):
+                _fail(rest)
+            self.advance()
+            return value
         if first in "&*!%@`,]}#" or (first in "?:-" and rest[1:2] in ("", " ")):
             _fail(rest)
         return self._read_plain(rest, indent)
@@ -641,7 +666,8 @@ def _is_data(documents: list[Any]) -> bool:
     """Return whether there are few sentences, no headings, and more than a list."""
     if len(documents) > 1 and not all(isinstance(document, dict) and len(document) > 1 for document in documents):
         return False
-    if any(" " in key and member and isinstance(member, (dict, list)) for key, member in _first_members(documents)):
+    first = [pair for document in documents if isinstance(document, dict) for pair in document.items()]
+    if any(" " in key and member and isinstance(member, (dict, list)) for key, member in first):
         return False
     left: list[Any] = [documents]
     values = sentences = 0
@@ -654,7 +680,3 @@ def _is_data(documents: list[Any]) -> bool:
                 values += 1
                 sentences += isinstance(member, str) and len(member.split(None, _SENTENCE_WORDS)) >= _SENTENCE_WORDS
     return sentences < values * _MAX_SENTENCES
-
-
-def _first_members(documents: list[Any]) -> list[tuple[str, Any]]:
-    return [pair for document in documents if isinstance(document, dict) for pair in document.items()]

@@ -56,23 +56,7 @@ from accp_core.tables.table import (
 )
 
 __all__ = [
-    "FIELDS",
-    "FIRST_LINE",
-    "LINES",
-    "MAX_COLUMNS",
-    "MAX_WHOLE",
-    "TEXT_RECORDS",
-    "LineNumbers",
-    "OpenedText",
-    "Row",
-    "SampledTables",
-    "Table",
-    "count_lines",
-    "has_other_numbers",
-    "lines_of",
-    "open_document",
-    "open_text",
-    "sample_tables",
-    "table_of_lines",
-    "tables_of",
-]
+    "FIELDS", "FIRST_LINE", "LINES", "MAX_COLUMNS", "MAX_WHOLE", "TEXT_RECORDS", "LineNumbers", "OpenedText",
+    "Row", "SampledTables", "Table", "count_lines", "has_other_numbers", "lines_of", "open_document",
+    "open_text", "sample_tables", "table_of_lines", "tables_of",
+]  # fmt: skip

@@ -230,6 +230,9 @@ def test_several_documents_are_rows() -> None:
         ("a: |1-\n  x\nb: 1", {"a": " x", "b": 1}),
         ("a: |\n  x\n      \n  y", {"a": "x\n    \ny\n"}),
         ("-\n  a: 1\n-\n  - b\n-", [{"a": 1}, ["b"], None]),
+        ("a: &x\n  b: 1\n  c: 2\nd:\n  <<: *x\n  c: 3\ne:\n- *x # same\n- &y z\n- *y", {
+            "a": {"b": 1, "c": 2}, "d": {"b": 1, "c": 3}, "e": [{"b": 1, "c": 2}, "z", "z"],
+        }),
         ("'a b' : 1\n\"c\\n\": 2\nd e: 3", {"a b": 1, "c\n": 2, "d e": 3}),
     ],
 )  # fmt: skip
@@ -282,6 +285,10 @@ def test_a_scalar_is_more_than_text_where_all_versions_of_yaml_agree() -> None:
         "a: " + "[" * 40 + "]" * 40,
         "a\u2028: 1",
         "text",
+        "a: *b",
+        "a: &b\n  c: *b",
+        "a: &b x\n---\nc: *b",
+        "a0: &a0 [1]\n" + "".join(f"a{n + 1}: &a{n + 1}\n" + f"- *a{n}\n" * 10 for n in range(9)),
         "\n".join(f"{'  ' * depth}a:" for depth in range(70)) + " 1",
         f"{'k' * 300}: 1",
     ],

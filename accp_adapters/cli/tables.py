@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
@@ -12,6 +13,10 @@ from rich.text import Text
 from accp_core.markers import printable
 
 __all__ = ["percent", "plain_table", "wide_console"]
+
+
+_WIDTH: Final = 200
+"""Characters of a line where there is no terminal."""
 
 
 def percent(part: float, whole: float) -> str:
@@ -43,6 +48,6 @@ def plain_table(
 
 
 def wide_console() -> Console:
-    """Return a console on standard output; a file or a pipe has no width, and names would be cut at 80 columns."""
+    """Return a console on standard output; a file or a pipe has no width, and figures would be cut at 80 columns."""
     console = Console(markup=False, emoji=False, highlight=False)
-    return console if console.is_terminal else Console(width=110, markup=False, emoji=False, highlight=False)
+    return console if console.is_terminal else Console(width=_WIDTH, markup=False, emoji=False, highlight=False)

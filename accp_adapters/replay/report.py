@@ -253,4 +253,5 @@ def _visible(after: Totals) -> str:
     if not away and not lost:
         return f"all {after.needed:,} needed values stay visible"
     words = f"{after.visible:,} of {after.needed:,} needed values stay visible, {away:,} one query away"
+    words += " (such queries are not in these figures)" if away else ""
     return f"{words}, {lost:,} out of reach of one query" if lost else words

@@ -25,10 +25,12 @@ _STEMS: Final = (
 _LINES: Final = r"(?:lines?|rows?|items?|records?|results?|entry|entries|files?|elements?|pages?)"
 _NUMBER: Final = r"[0-9][0-9,._]{0,15}+k?"
 _COUNT: Final = rf"{_NUMBER}\s(?:more\s)?(?:(?:char(?:acter)?|byte|token)s?|{_LINES})"
-_COUNTED: Final = (
-    rf"(?:{_COUNT}\s(?:were\s|was\s)?(?:{_VERB}|remaining)|(?:{_VERB}|remaining):?\s{_COUNT}"
-    rf"|{_NUMBER}\s(?:more|remaining)(?:\s(?:[a-z]{{1,12}}\s)?(?:(?:char(?:acter)?|byte|token)s?|{_LINES}))?)"
-)
+_TOLD: Final = rf"{_COUNT}\s(?:were\s|was\s)?(?:{_VERB}|remaining)|(?:{_VERB}|remaining):?\s{_COUNT}"
+_MORE: Final = rf"{_NUMBER}\s(?:more|remaining)"
+_OF_WHAT: Final = rf"\s(?:[a-z]{{1,12}}\s)?(?:(?:char(?:acter)?|byte|token)s?|{_LINES})"
+_COUNTED: Final = rf"(?:{_TOLD}|{_MORE}(?:{_OF_WHAT})?)"
+# Alone on its line, `... 14 more` ends a stack trace of Java, and `and 14 more` a list.
+_LINE: Final = rf"(?:{_TOLD}|{_MORE}{_OF_WHAT}|(?<=and\s){_MORE})"
 _PART: Final = r"(?:output|content|response|result|text|message|observation|file)"
 _SAID: Final = rf"{_PART}\s(?:was\s|is\s)?{_VERB}(?:\s[a-z]{{1,12}}){{0,5}}"
 _PAGE: Final = (
@@ -41,7 +43,7 @@ _SIGNS: Final = r"[^\w\n]{0,12}+"
 _CLOSE: Final = rf"\s?(?:[\])>]|{_DOTS})(?:\s?{_DOTS})?"
 _BRACKETED: Final = r"(?:[\[<]|@@)[^\[\]<>\n]{0,120}?"
 _MARK: Final = lazy_pattern(
-    rf"(?:\A|\n)[ \t]*+(?!\w){_SIGNS}(?:and\s)?(?:{_COUNTED}|{_SAID}){_SIGNS}(?=\n|\Z)"
+    rf"(?:\A|\n)[ \t]*+(?!\w){_SIGNS}(?:and\s)?(?:{_LINE}|{_SAID}){_SIGNS}(?=\n|\Z)"
     rf"|(?:[\[(<…]|\.{{3}}){_SIGNS}(?:and\s)?{_COUNTED}{_CLOSE}"
     rf"|{_DOTS}\s?[\[(<]{_VERB}{_CLOSE}"
     rf"|(?:\A|\n)[ \t]*+{_SIGNS}{_PAGE}(?:\s[a-z]{{1,12}}){{0,3}}{_SIGNS}(?=\n|\Z)"

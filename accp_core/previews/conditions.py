@@ -409,7 +409,7 @@ class _Reader:
         elif not asked.sign:
             pattern = re.compile(limit.replace("?", "."))
             rows = frozenset(number for number, key in enumerate(keys) if key and pattern.match(key))
-            yield _Condition(column, f"{name} in {limit}", rows, words)
+            yield _Condition(column, f"{name} in {limit}{' UTC' * typed.is_scaled}", rows, words)
 
 
 def _filled(form: str, keys: Sequence[str]) -> str:

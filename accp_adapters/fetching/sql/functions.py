@@ -12,7 +12,7 @@ from accp_adapters.fetching.budget import WorkBudget
 from accp_adapters.fetching.request import refuse
 from accp_core.errors import ProtocolError
 
-__all__ = ["CALLS", "CHECKED", "OPERATORS", "TABLE_FUNCTIONS", "QueryConnection", "add_functions"]
+__all__ = ["AS_NUMBER", "CALLS", "CHECKED", "OPERATORS", "TABLE_FUNCTIONS", "QueryConnection", "add_functions"]
 
 _NAMES: Final = {
     "adds": "abs avg ceil ceiling floor mod pow power round sign sqrt sum total",
@@ -36,7 +36,7 @@ OPERATORS: Final = frozenset(("->", "->>", "like", "glob"))
 CHECKED: Final = "accp_checked"
 """The function that checks a value which only its row tells, such as one of `json_extract`."""
 _NUMERAL: Final = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?")
-_READ: Final = re.compile(r"\s*[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?\s*")
+AS_NUMBER: Final = re.compile(r"\s*[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?\s*")
 """A text that SQLite adds as a number."""
 
 _FORMAT: Final = re.compile(r"%(?:%|[-+ 0]*[0-9]{0,2}(?:\.[0-9]{1,2})?[sdifgxXeE])")
@@ -95,7 +95,7 @@ def _checked(value: Any, wanted: str, sign: str, shown: str) -> Any:
         return repr(value)
     if is_text and _NUMERAL.fullmatch(value):
         return float(value) if "." in value else int(value)
-    is_read = is_text and _READ.fullmatch(value)
+    is_read = is_text and AS_NUMBER.fullmatch(value)
     if is_text and (is_read if sign == "+" else is_exact and not is_read):
         return value
     found = f"found {value!r:.40}; write CAST({shown} AS {'REAL' if is_text else 'TEXT'})"

@@ -138,7 +138,7 @@ class Operands(Tokens):
         elif expr.kind is Kind.MOMENT:
             raise refuse(f"expected a number for {where!r}, found the times {name}; write julianday({name})")
         elif expr.kind is Kind.TEXT and expr.text is None:
-            raise refuse(f"expected numbers for {where!r}, found {name}, {_told(expr)}; write CAST({name} AS REAL)")
+            raise refuse(f"expected numbers for {where!r}, found {name}, {_told(expr)}; write {_cast(expr, name)}")
 
     def _check_when_run(self, expr: Expr, wanted: str, sign: str) -> None:
         """Have each value of an expression checked: beside a number no text has an order, nor a number beside texts."""
@@ -200,13 +200,21 @@ class Operands(Tokens):
         found = repr(value.text) if value.text is not None else self._written(value.first, value.behind)
         if known.kind is Kind.TEXT:
             text = f"{name} {sign} '{found}', or " if any(numbers) and column and not column.stored.has_numbers else ""
-            cast = f"CAST({name} AS REAL)" + f" {sign} {found}" * any(numbers)
+            cast = _cast(known, name, f" {sign} {found}" * any(numbers))
             return refuse(f"expected a text beside {name}, {_told(known)}, found {found}; write {text}{cast}")
         spelling = f", or {spelling_of(column)} for its spelling" if column and column.stored.is_spelled else ""
         if known.kind is Kind.MOMENT:
             return refuse(f"expected a time as {_example(known)} beside {name}, found {found}{spelling}")
         told = f"which is of {name_of_kind(column.stored)}" if column else f"which is a {known.kind}"
         return refuse(f"expected a number beside {name}, {told}, found {found}{spelling}")
+
+
+def _cast(expr: Expr, name: str, beside: str = "") -> str:
+    """Return how to read texts as numbers; of texts that no SQL reads, what has to be replaced before."""
+    misread = next((column.stored.misread for column in expr.columns if column.stored.misread), "")
+    if not misread:
+        return f"CAST({name} AS REAL){beside}"
+    return f"CAST(replace({name}, …) AS REAL){beside}, as CAST reads only the beginning of {misread!r:.60}"
 
 
 def union(parts: Iterable[Expr]) -> Expr:

@@ -502,6 +502,7 @@ class _Parser(Operands):
 
     def _called(self, name: str, arguments: Sequence[Expr]) -> Expr:
         group = CALLS.get(name, "")
+        self._use(*(each for each in arguments if each.kind is Kind.MOMENT))
         told = [(each.text or "").strip().casefold() for each in arguments]
         if name in _DATES and (len(told) <= (name == "strftime") or "now" in told):
             raise _refuse_present_time(f"{name}('now')")
@@ -584,6 +585,7 @@ class _Parser(Operands):
     def _like(self, left: Expr, operator: Token) -> None:
         operator.sql = operator.upper.replace("ILIKE", "LIKE")
         self._refuse_tests(operator.sql, left)
+        self._use(*(each for each in (left,) if each.kind is Kind.MOMENT))
         right = self._read(_BINDS["LIKE"] + 1, _ANY_TEXT)
         if right.text and not right.text.isascii() and "LIKE" in operator.sql:
             # SQLite's LIKE ignores the case of ASCII letters only.

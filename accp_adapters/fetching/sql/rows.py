@@ -149,7 +149,8 @@ def _note_of_values(used: ComparedColumn) -> str:
     stored, total = used.stored, used.table.stored.row_count
     typed, noun = stored.typed, "time" if stored.kind is Kind.MOMENT else "number"
     if stored.kind is Kind.TEXT:
-        return f"{quoted_name(used.column)}: compared as texts" if stored.looks_numeric else ""
+        cut = f"; CAST reads only the beginning of {stored.misread!r:.60}" if stored.misread else ""
+        return f"{quoted_name(used.column)}: compared as texts{cut}" if stored.looks_numeric else ""
     told = [f"{stored.empty:,} of {total:,} rows hold no {noun}"] if typed.left_out else []
     told += ["in UTC"] if stored.kind is Kind.MOMENT and typed.is_scaled else []
     told += [f"in {typed.unit}"] if typed.unit else []

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from accp_adapters.fetching.opening import LongText, open_bounded, too_long, work_of
 from accp_adapters.fetching.request import refuse
+from accp_adapters.fetching.sql.functions import AS_NUMBER
 from accp_core.bounded import SizedCache
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.errors import ProtocolError
@@ -115,6 +116,8 @@ class StoredColumn:
     """How many rows hold nothing of its kind."""
     looks_numeric: bool = False
     """Whether it is of texts of which most begin with a digit, so that their order is not that of numbers or times."""
+    misread: str = ""
+    """A text of which `CAST` would read only a beginning as a number, such as `1.335,61`; empty: there is none."""
     has_numbers: bool = False
     """Whether it has numbers beside texts, each kept as a number, which are equal to numbers and have no order."""
     name: str = ""
@@ -184,6 +187,10 @@ def _store_texts(cells: Sequence[Any], column: StoredColumn) -> list[Any]:
     column.has_numbers = bool(numbers) and all(type(cell) is not int or cell in _INTEGERS for cell in numbers)
     like = sum(_LIKE_NUMBER.match(text) is not None for text in texts)
     column.looks_numeric = like * 2 > len(texts) or bool(numbers)
+    if column.looks_numeric:
+        column.misread = next(
+            (text for text in texts if _LIKE_NUMBER.match(text) and not AS_NUMBER.fullmatch(text)), ""
+        )
     stored = [_stored_text(cell, column, texts) for cell in cells]
     column.empty = stored.count(None)
     return stored

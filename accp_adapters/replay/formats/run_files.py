@@ -12,7 +12,7 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -315,7 +315,10 @@ _SUFFIXES: Final = (
     ".sqlite3",
     ".db",
 )
-"""How the names of the files end that are read from a folder."""
+"""How the names of the files end that are read from a folder, whatever is in them."""
+_STARTS: Final = (b"{", b"[", b"\xef\xbb\xbf{", b"\x1f\x8b", b"SQLite format 3\0")
+"""How the other files begin that are read from it."""
+_BEGINNING: Final = 64
 _TOOLS: Final = ".tools.json"
 """How the name of a file ends that holds the tool definitions of the file beside it."""
 
@@ -429,7 +432,13 @@ def find_files(path: str | os.PathLike[str]) -> list[str]:
 
 
 def _is_log(path: Path) -> bool:
-    return path.name.endswith(_SUFFIXES) and not path.name.endswith(_TOOLS) and path.is_file()
+    if path.name.endswith(_TOOLS) or not path.is_file():
+        return False
+    if path.name.endswith(_SUFFIXES):
+        return True
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(_BEGINNING).lstrip().startswith(_STARTS)
+    return False
 
 
 class _Strict(Findings):

@@ -209,7 +209,7 @@ class _Subject:
         off.
         """
         if len(self._source) > MAX_WHOLE:
-            found = self._starts_like_json() and sample_tables(self._source)
+            found = _JSON_START.match(self._source) and sample_tables(self._source)
             return found or self._source, not found and looks_cut(self._source)
         opened = open_document(self.document)
         if (opened.grids or self._is_mostly_values(opened)) and not is_part:
@@ -222,9 +222,6 @@ class _Subject:
         values = (part for part in self.document.values() if not isinstance(part.value, str))
         chars = sum(part.end - part.start for part in values)
         return opened.prose == self._source and chars >= _MOSTLY * len(self._source)
-
-    def _starts_like_json(self) -> bool:
-        return _JSON_START.match(self._source) is not None
 
     def preview_tables(self, found: SampledTables | OpenedText, limit: int) -> _Body:
         """Return the preview of tables, and of the lines of a text that are in none those with the most worth."""
@@ -278,7 +275,7 @@ class _Subject:
             worths=named.worths if named else (),
         )
         # The whole may be JSON that has tables, but perhaps no table of lines.
-        is_open = not verbatim and (is_part or len(self._source) > MAX_WHOLE) and self._starts_like_json()
+        is_open = not verbatim and (is_part or len(self._source) > MAX_WHOLE) and _JSON_START.match(self._source)
         title = f"{'the first ' * is_part}{_lines(wrapped or prose)}"
         example = "" if wrapped or is_open else _query_lines(prose)
         return _Body(title, lambda room: marks.show(_with_named(excerpt, named, room)), example=example)

@@ -322,10 +322,12 @@ class _Reader:
             yield _Condition(column, text, rows, frozenset((column,)))
 
     def _absence(self, column: str) -> Iterator[_Condition]:
-        """Yield that nothing is in a column which the request asks to be without."""
-        if self._request.denies(column) and (words := self._request.names(column)):
-            rows = self._rows(column, is_left_out)
-            yield _Condition(column, f"{write_name(column)} is empty", rows, words)
+        """Yield that nothing is in a column which the request asks to be without; where some cells say "no", those."""
+        flags = {_flag_of(cell): cell for cell in self._table.cells(column)}
+        if self._request.denies(column) and (words := self._request.names(column)) and flags.keys() != {True, False}:
+            told = "" if self._request.denies(column, is_absent=True) else flags.get(False, "")
+            rows = self._rows(column, (lambda cell: _flag_of(cell) is False) if told else is_left_out)
+            yield _Condition(column, f"{write_name(column)}{f'={told}' if told else ' is empty'}", rows, words)
 
     def _numbers(self, column: str) -> Iterator[_Condition]:
         """Yield the numbers that the request names beside the column, or where they count nothing else."""

@@ -41,12 +41,12 @@ _CODE: Final = 3
 """Letters of a code such as EUR, which a word in the request begins with."""
 _CODE_ENDING: Final = 2
 COMMON: Final = frozenset((
-    "which", "what", "when", "where", "that", "this", "there", "with", "from", "were", "have", "does", "many",
-    "much", "more", "than", "most", "them", "they", "these", "those", "over", "under", "below", "above",
-    "after", "before", "about", "into", "only", "also", "give", "list", "show", "find", "first", "last",
-    "line", "lines", "been", "without", "please", "least", "time", "times", "the", "and", "for", "are", "was", "has",
-    "had", "did", "who", "how", "our", "its", "you", "can", "all", "any", "but", "a", "an", "as", "at", "by", "do",
-    "in", "is", "it", "of", "on", "or", "to", "get", "got",
+    "which", "what", "when", "where", "that", "this", "there", "with", "from", "were", "have", "does", "many", "much",
+    "more", "than", "most", "them", "they", "these", "those", "over", "under", "below", "above", "after", "before",
+    "about", "into", "only", "also", "give", "list", "show", "find", "first", "last", "line", "lines", "been",
+    "without", "please", "least", "time", "times", "the", "and", "for", "are", "was", "has", "had", "did", "who",
+    "how", "our", "its", "you", "can", "all", "any", "but", "a", "an", "as", "at", "by", "do", "in", "is", "it", "of",
+    "on", "or", "to", "get", "got",
 ))  # fmt: skip
 """Words that a sentence needs and that name nothing."""
 
@@ -67,7 +67,8 @@ def requested_words(request: str) -> frozenset[str]:
 
 
 def _is_telling(word: str) -> bool:
-    return len(word) >= _MIN_REQUESTED_CHARS or (len(word) > 1 and not word.isascii())
+    # "000" is what is left of 150,000.
+    return (len(word) >= _MIN_REQUESTED_CHARS or (len(word) > 1 and not word.isascii())) and bool(word.strip("0"))
 
 
 def words_of_name(name: str) -> list[str]:
@@ -206,9 +207,10 @@ _ORDERS: Final = {
 _ORDER: Final = re.compile(
     "|".join(rf"(?P<{kind}>(?<!at )\b(?:{words})\b)" for kind, words in _ORDERS.items()), re.IGNORECASE
 )
-_ABSENT: Final = re.compile(
-    r"\b(?:no|none|nobody|nothing|never|not|without|missing|lacks?|empty|null)\b|n['\u2019]t\b", re.IGNORECASE
-)
+_ABSENT: Final = re.compile(r"\b(?:no|none|nobody|nothing|without|missing|lacks?|empty|null)\b", re.IGNORECASE)
+"""Words that say that there is nothing."""
+_DENIED: Final = re.compile(r"\b(?:never|not)\b|n['\u2019]t\b", re.IGNORECASE)
+"""Words that say that it is not so."""
 _KIND: Final = re.compile(
     r"\b(?:which|what|whose|many) (\w+) (?:have|has|are|is|were|was|do|does|did|can|with|without|that|who|came|got)\b",
     re.IGNORECASE,
@@ -244,7 +246,7 @@ class Request:
         self.words: Final = requested_words(text)
         """Its words without regard to case, at most 64."""
         codes = (word.casefold() for word in words if len(word) == 2 and (word.isupper() or not word.isalpha()))
-        parts = (part for word in words for part in words_of_name(word) if len(part) >= _CODE)
+        parts = (part for word in words for part in words_of_name(word) if len(part) >= _CODE and part.strip("0"))
         self._named: Final = self.words.union(codes, parts, (word.replace("-", "") for word in self.words))
         self._ordered: Final = sorted(self._named)
         self._all: Final = frozenset((*words_of_name(text), *map(str.casefold, words)))
@@ -252,8 +254,10 @@ class Request:
         self.match: Final = functools.cache(self._match)
         self.asked: Final = tuple(_asked(text))
         """The numbers and the moments that it names."""
-        self.denied: Final = frozenset(w for found in _ABSENT.finditer(text) for w in _near(text[found.end() :]))
-        """The words of what it asks to be without, or not so."""
+        self.absent: Final = frozenset(w for found in _ABSENT.finditer(text) for w in _near(text[found.end() :]))
+        """The words of what it asks to be without."""
+        self.denied: Final = self.absent.union(*(_near(text[found.end() :]) for found in _DENIED.finditer(text)))
+        """The words of that, and of what is not so."""
         self.orders: Final = tuple(
             Order(
                 found.lastgroup or "",
@@ -298,10 +302,10 @@ class Request:
             if len(word) >= _CODE and ("".join(words) in self._named or self.has(word))
         )
 
-    def denies(self, text: str) -> bool:
-        """Return whether the request asks for what a value or a name is not."""
-        words = words_of_name(text)
-        return "".join(words) in self.denied or any(self.match(word) in self.denied for word in words if self.has(word))
+    def denies(self, text: str, *, is_absent: bool = False) -> bool:
+        """Return whether the request asks for what a value or a name is not, or to be without what it names."""
+        words, denied = words_of_name(text), self.absent if is_absent else self.denied
+        return "".join(words) in denied or any(self.match(word) in denied for word in words if self.has(word))
 
     def fits(self, name: str, near: frozenset[str]) -> int:
         """Return how well the name of a column fits some words of the request: 0 not at all, 2 best."""

@@ -244,7 +244,7 @@ class _DescribedTable:
         if first:
             yield from self._render_apart(first, others)
         elif others:
-            yield self._render(others)
+            yield "other rows:\n" * bool(asked) + self._render(others)
 
     def _render_apart(self, first: list[dict[str, object]], others: list[dict[str, object]]) -> Iterator[str]:
         """Yield the rows that are asked for, and the others below a line that says so; one header is for both."""
@@ -341,7 +341,7 @@ def _rows_that_come_first(named: Sequence[NamedRows]) -> dict[int, float]:
     """Return what the rows are worth that a request asks for."""
     worths: defaultdict[int, float] = defaultdict(float)
     for rank, each in enumerate(named):
-        for place, number in enumerate(each.wanted):
+        for place, number in enumerate(each.wanted or sorted(each.numbers)[:_EXAMPLE_ROWS]):
             worths[number] += _NAMED / (1 + rank) - place / 100
     return worths
 

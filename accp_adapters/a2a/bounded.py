@@ -10,6 +10,7 @@ nine times as long as that held the loop.
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import suppress
@@ -45,6 +46,7 @@ _CHEAP: Final = 0.001
 _BODY_SECONDS: Final = 30.0
 _MAX_CALLERS: Final = 10_000
 _INVALID_REQUEST: Final = -32600
+_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
 
 class BoundedRequests:
@@ -86,7 +88,7 @@ class BoundedRequests:
     async def _body(self, scope: Scope, receive: Receive, caller: str) -> bytes:
         request = Request(scope, receive)
         body = await read_body(request, self._memory, caller, limit=self._max_bytes, seconds=_BODY_SECONDS)
-        if sum(map(body.count, b"[,{")) > self._max_values:
+        if _values_of(body) > self._max_values and _values_of(_STRING.sub(b"", body)) > self._max_values:
             raise too_large(f"{self._max_values:,} values")
         return body
 
@@ -138,6 +140,10 @@ def _timed(work: Generator[Any, Any, None], spend: Callable[[float], None]) -> G
             step = partial(work.send, None)
         except BaseException as error:
             step = partial(work.throw, error)
+
+
+def _values_of(body: bytes) -> int:
+    return sum(map(body.count, b"[,{"))
 
 
 def _refused(error: RequestRefused | TooMany) -> JSONResponse:

@@ -6,7 +6,8 @@ a store nothing is lost: the whole task is stored first, and the view ends with 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -17,6 +18,7 @@ from accp_adapters.a2a.frames import decode
 from accp_adapters.a2a.values import protojson_text, read_struct, read_value
 from accp_adapters.a2a.walk import state_kind
 from accp_adapters.tokens import o200k_base
+from accp_core.bounded import share
 from accp_core.markers import escape_markers
 from accp_core.ports import ColdStore, TokenCounter
 from accp_core.previews import preview
@@ -65,7 +67,8 @@ def task_view(
         counter: Counts the tokens of the model; None: o200k_base.
         store: Keeps the whole task; None: only the agent has what the view leaves out.
         session_id: The session of the store that owns the task; None: the context id of the task.
-        limit: Tokens that the text may take; a longer view becomes a preview with the reference. Needs a store.
+        limit: Tokens that the text may take; parts that are too long become previews, each with a reference to that
+            part. Needs a store.
         request: What the reader works on; it ranks what a preview keeps.
 
     Raises:
@@ -76,13 +79,18 @@ def task_view(
         raise ValueError(f"expected a store with a limit of {limit!r} tokens, found none")
     count = counter or o200k_base()
     whole = StoredText.of(protojson_text(task, sort_keys=True))
-    if store is not None:
-        store.put(session_id or task.context_id or task.id, whole.key, whole.text)
-    opening = None if store is None else short_reference(whole.key)
+
+    def keep(text: str) -> str:
+        stored = StoredText.of(text)
+        assert store is not None  # there are no references without
+        store.put(session_id or task.context_id or task.id, stored.key, stored.text)
+        return short_reference(stored.key)
+
+    opening = None if store is None else keep(whole.text)
     sections = _sections(decode(task), opening, count)
     text = "\n".join(section.shown for section in sections)
     if opening is not None and limit is not None and count(text) > limit:
-        text = _previewed(sections, opening, limit=limit, counter=count, request=request)
+        text = _previewed(sections, keep, limit=limit, counter=count, request=request)
     reference = None if store is None else whole.reference
     return TaskView(text=text, reference=reference, tokens_before=count(whole.text), tokens_after=count(text))
 
@@ -147,20 +155,29 @@ def _of_texts(texts: Sequence[str], counter: TokenCounter) -> list[_Section]:
     return [_Section("", source, escape_markers(render_text(source, counter=counter).text))] if source else []
 
 
-def _previewed(sections: Sequence[_Section], opening: str, *, limit: int, counter: TokenCounter, request: str) -> str:
-    """Return the view with a preview of the longest section, or where that is not enough, a preview of everything."""
-    longest = max(sections, key=lambda section: counter(section.view))
-    others = "\n".join(section._replace(view="").shown if section is longest else section.shown for section in sections)
-    room = limit - counter(others) - _MARGIN
-    if room > limit // 2:
-        # A preview names the reference itself, because A2A has no tool that opens it.
-        short = preview(longest.source, limit=room, opening=opening, counter=counter, request=request)
-        shown = [section._replace(view=short) if section is longest else section for section in sections]
-        text = "\n".join(section.shown for section in shown)
+def _previewed(
+    sections: Sequence[_Section], keep: Callable[[str], str], *, limit: int, counter: TokenCounter, request: str
+) -> str:
+    """Return the view with previews of the sections that are longer than their share, or a preview of everything.
+
+    A preview names a reference to what it is of, so that its lines and tables are those that a query finds there.
+    """
+    labels = sum(counter(section.label) + _MARGIN for section in sections)
+    shares = share([counter(section.view) for section in sections], limit - labels)
+
+    def short(section: _Section, own: float) -> _Section:
+        if counter(section.view) <= own:
+            return section
+        opening = keep(section.source)
+        shown = preview(section.source, limit=int(own), opening=opening, counter=counter, request=request)
+        return section._replace(view=shown)
+
+    with suppress(ValueError):  # a share has no room for a reference
+        text = "\n".join(short(each, own).shown for each, own in zip(sections, shares, strict=True))
         if counter(text) <= limit:
             return text
     source = "\n".join(f"{section.label}\n{section.source}" for section in sections[:-1])
-    return preview(source, limit=limit, opening=opening, counter=counter, request=request)
+    return preview(source, limit=limit, opening=keep(source), counter=counter, request=request)
 
 
 # A server keeps a message in `status` only until the next change of state; then it is the last one of the history.

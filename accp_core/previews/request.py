@@ -92,10 +92,10 @@ _AND: Final = re.compile(r"(\bfrom \S+) and (?=\S*\d)")
 _WHEN: Final = {"": "in|of|on|at|during", "≥": "since|from", ">": "after", "≤": "until|till", "<": "before"}
 """The words before a time; before a month or a year alone there is one of them."""
 _SIGNS: Final = {
-    "≥": "at least|no less than",
-    "≤": "at most|up to|no more than",
-    "<": "under|below|(?:less|fewer|smaller|shorter|earlier|lower|younger|cheaper) than",
-    ">": r"over|above|exceeds?|(?:more|\w+er) than",
+    "≥": "at least|no less than|>=|≥",
+    "≤": "at most|up to|no more than|<=|≤",
+    "<": "<|under|below|(?:less|fewer|smaller|shorter|earlier|lower|younger|cheaper) than",
+    ">": r">|over|above|exceeds?|(?:more|\w+er) than",
 }
 _BEHIND: Final = {"≥": "more|higher|later", "≤": "less|fewer|earlier"}
 """The words behind a value: "3 pieces or more"."""
@@ -114,7 +114,7 @@ _NUMBER: Final = (
     r"(?:\s?(?P<unit>%|(?!(?:or|and)\b)[^\W\d_]+(?:/[a-z]+)?))?"
 )
 _VALUE: Final = re.compile(
-    rf"(?<!\w)(?:(?:(?P<when>{'|'.join(_WHEN.values())})|(?P<sign>{'|'.join(_SIGNS.values())}))\s+)?"
+    rf"(?<!\w)(?:(?:(?P<when>{'|'.join(_WHEN.values())})|(?P<sign>{'|'.join(_SIGNS.values())}))\s*)?"
     rf"(?:(?:on|the(?! \d+(?:st|nd|rd|th)))\s+)?(?<![\w./-])(?:(?P<moment>{_MOMENT})(?![\w/-])|{_NUMBER})"
     rf"(?:\s(?:or|and)\s(?P<behind>{'|'.join(_BEHIND.values())})\b)?",
     re.IGNORECASE,

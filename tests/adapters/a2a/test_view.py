@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from typing import Any
 
@@ -166,6 +167,30 @@ def test_what_is_over_the_limit_is_a_preview_with_the_reference(limit: int) -> N
     assert "ORD-7012" in view.text
     with pytest.raises(ValueError, match="expected a store with a limit of 200 tokens, found none"):
         task_view(long_task(), limit=200)
+
+
+def test_the_preview_of_a_part_names_the_text_in_which_its_rows_are() -> None:
+    csv = "order;customer;note\n" + "".join(
+        f"AU-{n:05};{'Groß' if n % 9 == 0 else 'Weber'};n {n}\n" for n in range(900)
+    )
+    log = "".join(
+        f"2026-03-0{n % 9 + 1} {'ERROR' if n % 40 == 0 else 'INFO'} step {n * 37 % 101} of {n}\n" for n in range(400)
+    )
+    task, store = long_task(), SqliteColdStore()
+    for name, text in (("sales", csv), ("log", log)):
+        task.artifacts.append(Artifact(artifact_id=uid(name), name=name, parts=[new_text_part(text)]))
+    view = task_view(task, store=store, limit=1_200, request="What was sold to Groß?")
+    assert view.tokens_after <= 1_200
+    previews = {name: view.text.partition(f"artifact {name}:\n")[2].partition("]")[0] for name in ("sales", "log")}
+    texts = {name: store.get(task.context_id, stored_key(store, shown)) for name, shown in previews.items()}
+    assert texts == {"sales": csv.removesuffix("\n"), "log": log.removesuffix("\n")}
+
+
+def stored_key(store: SqliteColdStore, shown: str) -> str:
+    """Return the whole key of the reference that a preview names."""
+    (short,) = re.findall(r"cold\.[0-9]{12}", shown)
+    (key,) = store.find(uid("context"), short)
+    return key
 
 
 @pytest.mark.slow

@@ -82,6 +82,7 @@ def test_lines_and_grids_before_it_are_rows_and_those_behind_it_can_be_found(tex
         f"Result: {json.dumps(ROWS[:9])}\n",
         json.dumps({"text": "one\n... 12 lines omitted ...\ntwo", "rows": ROWS[:9]}),
         CSV,
+        "IllegalState: x\n\tat a.B.c(B.java:1)\nCaused by: IO: y\n\tat a.D.e(D.java:2)\n\t... 14 more\nend of job\n",
     ],
 )
 def test_what_the_source_says_itself_is_no_gap(source: str) -> None:

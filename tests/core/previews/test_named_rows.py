@@ -69,6 +69,7 @@ PODS: list[dict[str, Any]] = [
         ("Which pods of node-0 are not ready?", "nodeName=node-0, isReady=false: 3 rows"),
         ("pods with more than 5 GB of memory", "memory>5000000000: 9 rows"),
         ("restarts of 50 or more", "restartCount≥50: 10 rows"),
+        ("restarts >= 50", "restartCount≥50: 10 rows"),
         ("restarted fewer than three times", "restartCount<3: 3 rows"),
         ("started before 6 in the morning", "time of startedAt<06:00: 18 rows"),
         (
@@ -84,6 +85,21 @@ PODS: list[dict[str, Any]] = [
 def test_conditions_are_read_from_general_words(request_text: str, line: str) -> None:
     conditions = [each.conditions for each in named(PODS, request_text)]
     assert line in conditions
+
+
+def test_what_is_denied_is_the_no_of_a_column_and_not_its_gaps() -> None:
+    rows = [{"id": n, "would buy again": ("yes", "no", "maybe", "n/a")[n % 4]} for n in range(40)]
+    assert {each.conditions for each in named(rows, "Who would not buy again?")} == {'"would buy again"=no: 10 rows'}
+
+
+def test_rows_that_are_shown_below_a_condition_meet_it() -> None:
+    rows = [
+        {"id": f"A-{n:04}", "who": "Groß" if n % 3 else "Weber", "note": "late" if n % 2 else "sent"}
+        for n in range(900)
+    ]
+    lines = shown("which of Groß are late", 300, rows).splitlines()
+    at = next(number for number, line in enumerate(lines) if line.endswith("who=Groß, note=late: 300 rows"))
+    assert lines[at + 1].startswith("[") and "Groß late" in lines[at + 2]
 
 
 ISSUES = [

@@ -22,15 +22,14 @@ _STEMS: Final = (
     " more", "emaining", "howing", "ext offset", "lines ",
 )  # fmt: skip
 """What each mark has, in any case that is usual: a search for one of these takes a thirtieth of one for the mark."""
-_LINES: Final = r"(?:lines?|rows?|items?|records?|results?|entry|entries|files?|elements?|pages?)"
+_UNIT: Final = r"(?:(?:char(?:acter)?|byte|token|line|row|item|record|result|file|element|page)s?|entry|entries)"
 _NUMBER: Final = r"[0-9][0-9,._]{0,15}+k?"
-_COUNT: Final = rf"{_NUMBER}\s(?:more\s)?(?:(?:char(?:acter)?|byte|token)s?|{_LINES})"
+_COUNT: Final = rf"{_NUMBER}\s(?:more\s)?{_UNIT}"
 _TOLD: Final = rf"{_COUNT}\s(?:were\s|was\s)?(?:{_VERB}|remaining)|(?:{_VERB}|remaining):?\s{_COUNT}"
 _MORE: Final = rf"{_NUMBER}\s(?:more|remaining)"
-_OF_WHAT: Final = rf"\s(?:[a-z]{{1,12}}\s)?(?:(?:char(?:acter)?|byte|token)s?|{_LINES})"
-_COUNTED: Final = rf"(?:{_TOLD}|{_MORE}(?:{_OF_WHAT})?)"
 # Alone on its line, `... 14 more` ends a stack trace of Java, and `and 14 more` a list.
-_LINE: Final = rf"(?:{_TOLD}|{_MORE}{_OF_WHAT}|(?<=and\s){_MORE})"
+_LINE: Final = rf"(?:{_TOLD}|{_MORE}\s(?:[a-z]{{1,12}}\s)?{_UNIT}|(?<=and\s){_MORE})"
+_COUNTED: Final = rf"(?:{_LINE}|{_MORE})"
 _PART: Final = r"(?:output|content|response|result|text|message|observation|file)"
 _SAID: Final = rf"{_PART}\s(?:was\s|is\s)?{_VERB}(?:\s[a-z]{{1,12}}){{0,5}}"
 _PAGE: Final = (

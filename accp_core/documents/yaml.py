@@ -187,8 +187,7 @@ class _Reader:
 
     def _read_map(self, indent: int, depth: int, key: re.Match[str] | None) -> dict[str, object]:
         """Return the map whose first key was found."""
-        members: dict[str, object] = {}
-        merged: dict[str, object] = {}
+        members, merged = dict[str, object](), dict[str, object]()
         while key:
             name = key[1]
             name = _unquoted(name) if name[0] in "\"'" else name

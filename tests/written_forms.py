@@ -223,7 +223,7 @@ WRITERS: Final[dict[str, Writer]] = {
 """Writers by the names of the forms."""
 OTHER_VALUES: Final = frozenset(("columns and rows", "arrays side by side"))
 """Forms whose value is no array of rows."""
-TABLES_ONLY: Final = frozenset(("a web page", "XML", "TextContent", "CallToolResult", "a quoted table"))
+TABLES_ONLY: Final = frozenset(("a web page", "XML", "a quoted table"))
 """Forms that have tables and no views."""
-BLOCKS: Final = frozenset(("MCP blocks",))
+BLOCKS: Final = frozenset(("MCP blocks", "TextContent", "CallToolResult"))
 """Forms in which the table is a part of a larger value."""

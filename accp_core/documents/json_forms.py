@@ -101,9 +101,6 @@ JSON: Final = JsonForm("o", IS_SEVERAL=False)
 JSON_LINES: Final = JsonForm("n", IS_SEVERAL=True)
 
 
-_PART: Final = "this part"
-
-
 def describe_json(text: str, values: Sequence[object]) -> str | None:
     """Return the layout of a text that is one JSON document after the other; None where it has none.
 
@@ -144,8 +141,8 @@ def write_json(values: Sequence[object], how: str, expansion: Expansion) -> str:
         by_column = how.startswith("^")
         told = how.removeprefix("^")
         return write_again(partial(_write_documents, values=values, by_column=by_column), told, expansion)
-    expansion.add(len(values) - 1, _PART)
-    return "\n".join([write_styled_json(value, style, expansion, _PART) for value in values])
+    expansion.add(len(values) - 1, "this part")
+    return "\n".join([write_styled_json(value, style, expansion, "this part") for value in values])
 
 
 def _write_documents(pen: Pen, values: Sequence[object], *, by_column: bool) -> None:
@@ -157,8 +154,6 @@ _PLAIN: Final = re.compile(r"[ !#-%(-*,-.0-;?-\[\]-_a-~]*")
 """A string that all forms write in the same way."""
 _BEYOND: Final = frozenset("NI-0123456789")
 _SPELLS_NUMBER: Final = re.compile(r"NaN|-?Infinity|-?[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
-_BARE: Final = "b"
-"""The form of a string without quotes, which spells a number that no float holds."""
 _OTHERS: Final[dict[type, Spelling]] = {dict: as_is("{"), list: as_is("["), type(None): as_is("null")}
 
 
@@ -172,8 +167,9 @@ def _spell(value: object, where: Kind) -> Spelling:
 
 def _spell_text(text: str) -> Spelling:
     if text[:1] in _BEYOND and _SPELLS_NUMBER.fullmatch(text):
+        # A number that no float holds has no quotes in the form "b".
         return Spelling(
-            lambda form: text if form == _BARE else f'"{text}"' if not form else None, ("", _BARE), (text, "bare")
+            lambda form: text if form == "b" else f'"{text}"' if not form else None, ("", "b"), (text, "bare")
         )
     if _PLAIN.fullmatch(text):
         return as_is(f'"{text}"')

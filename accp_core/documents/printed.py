@@ -18,6 +18,8 @@ from __future__ import annotations
 import ast
 import datetime
 import re
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from json.encoder import encode_basestring
 from typing import Any, Final
@@ -29,9 +31,7 @@ from accp_core.packing.expansion import Expansion
 from accp_core.packing.values import read_float, read_int
 from accp_core.strict_json import is_utf8
 
-__all__ = [
-    "CODE", "IS_SEVERAL", "describe", "look_at", "read", "recognise", "write",
-]  # fmt: skip
+__all__ = ["CODE", "IS_SEVERAL", "describe", "look_at", "read", "recognise", "texts_of_repr", "write"]
 
 CODE: Final = "p"
 IS_SEVERAL: Final = False
@@ -360,6 +360,24 @@ _REPR_ESCAPE: Final = r"\\(?:[\\'nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})"
 _SINGLE: Final = rf"'(?:[^'\\\n]|{_REPR_ESCAPE})*+"
 _DOUBLE: Final = rf'"(?:[^"\\\n]|{_REPR_ESCAPE})*+'
 _TEXT: Final = re.compile(rf"{_SINGLE}'|{_DOUBLE}\"")
+# The `repr` of an object, or of a list of them: `meta=None content=[TextContent(type='text', text='…')]`.
+_REPR: Final = re.compile(r"\[?[A-Za-z_][A-Za-z0-9_.]*[=(<]")
+# A text that was cut off, perhaps within an escape, ends the source.
+_IN_REPR: Final = re.compile(rf"(?<==)(?:{_TEXT.pattern}|(?P<open>{_SINGLE}|{_DOUBLE})(?:\\[xuU]?[0-9a-f]*)?\Z)")
+
+
+def texts_of_repr(source: str, start: int, end: int) -> Iterator[tuple[int, str, str, str]]:
+    """Yield each text in the repr of an object whose escapes stand for line breaks, quotes or a document.
+
+    Of each: its position, its characters, these closed by a quote where it was cut off, and the text.
+    """
+    if _REPR.match(source, start) is None or source.find("\n", start, end) >= 0:
+        return
+    for found in _IN_REPR.finditer(source, start, end):
+        written = found["open"] or found[0]
+        closed = written + written[0] * bool(found["open"])
+        with suppress(ValueError):
+            yield found.start(), written, closed, _read_text(closed)
 
 
 def _read_text(written: str) -> str:

@@ -143,9 +143,7 @@ def _is_cut_behind(source: str, end: int) -> bool:
 
 # The forms in which a whole text, or a grid in one, may write a value.
 
-WHOLE_FORMS: Final[tuple[WholeForm, ...]] = (
-    JSON, JSON_LINES, yaml.DOCUMENT, yaml.DOCUMENTS, markup,
-)  # fmt: skip
+WHOLE_FORMS: Final[tuple[WholeForm, ...]] = (JSON, JSON_LINES, yaml.DOCUMENT, yaml.DOCUMENTS, markup)
 """The forms of a whole text in the order in which they are tried, before grids; behind these is `printed`."""
 _ALL: Final[tuple[Form, ...]] = (*WHOLE_FORMS, *GRIDS, printed)
 FORMS: Final = {form.CODE: form for form in _ALL}
@@ -176,6 +174,11 @@ def _values(source: str) -> list[Value]:
     grids = grids_in(source)
     if all(sign not in body for sign in "{[(\\"):
         return grids
+    if not grids and (texts := [*printed.texts_of_repr(source, start, end)]):
+        return [
+            Value(at, at + len(written), text, printed, closed, None if closed == written else len(written))
+            for at, written, closed, text in texts
+        ]
     # The lines of a log or of aligned columns are like the reprs of objects.
     if not grids and (whole := _read_whole(body, start, (printed,))) is not None:
         return [whole]

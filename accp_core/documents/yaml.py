@@ -412,7 +412,6 @@ def _char(escape: re.Match[str]) -> str:
 
 _CRLF: Final = "!"
 _MARKED: Final = "-"
-_MARK_LINE: Final = "---"
 _BRACKET: Final = "o"
 """The form of the first token of a block that stands in brackets."""
 _MORE: Final = 2
@@ -420,7 +419,6 @@ _MORE: Final = 2
 _WIDTH: Final = 80
 """The column behind which PyYAML and libyaml fold a line at its next single blank."""
 _BREAK: Final = re.compile(r"( +|\n+)")
-_ESCAPE_OR_CHAR: Final = re.compile(r"\\(?:x..|u.{4}|U.{8}|.)|.", re.DOTALL)
 _NEXT_LINE: Final = "n1l+0s"
 # YAML 1.1 or 1.2 reads these as something else than a text, so writers quote them where they are one.
 _NO_TEXT: Final = lazy_pattern(
@@ -443,7 +441,7 @@ def _write_documents(pen: Pen, values: list[Any], *, is_marked: bool) -> None:
             raise ValueError(f"expected a map or a list with members, found {type(value).__name__!r}")
         has_mark = bool(number) or is_marked
         if has_mark:
-            pen.token(as_is(_MARK_LINE), ("mark" if number else "start",), default="n1" * bool(number))
+            pen.token(as_is("---"), ("mark" if number else "start",), default="n1" * bool(number))
         _write_block(pen, value, ("behind mark" if has_mark else "start",), (0, 0), default="n1" * has_mark)
 
 
@@ -520,11 +518,11 @@ def _spell_scalar(value: object, where: Kind, indent: int = 0, column: int = 0) 
 
 
 _FORMS: Final = {
-    "control": ("d", "j", "D"),
-    "lines": ("l2", "l4", "l1", "l3", "d", "j", "S", "D", "P"),
+    "control": ("d", "j"),
+    "lines": ("l2", "l4", "l1", "l3", "d", "j", "S", "P"),
     "value": ("s", "p", "d"),
-    "signs": ("s", "p", "d", "j", "S", "D"),
-    "text": ("p", "s", "d", "j", "P", "S", "D"),
+    "signs": ("s", "p", "d", "j", "S"),
+    "text": ("p", "s", "d", "j", "P", "S"),
 }
 """The styles that texts of a kind may have (see `_write_text`), the usual one first."""
 
@@ -532,8 +530,8 @@ _FORMS: Final = {
 def _write_text(value: str, indent: int, column: int, form: str) -> str | None:
     """Return a text in a style.
 
-    As it is (p), in single quotes (s), in double quotes as libyaml (d) or JSON (j) escapes; the same folded, in
-    capitals; or as a block that is indented by so many blanks.
+    As it is (p), in single quotes (s), the same folded, in capitals; in double quotes as libyaml (d) or JSON (j)
+    escapes; or as a block that is indented by so many blanks.
     """
     if form in ("p", "P"):
         return value if form == "p" else _fold(value, indent + _MORE, column)
@@ -542,9 +540,8 @@ def _write_text(value: str, indent: int, column: int, form: str) -> str | None:
         if form == "s":
             return f"'{escaped}'" if "\n" not in value else None
         return f"'{_fold(escaped, indent + _MORE, column + 1)}'"
-    if form in ("d", "D"):
-        written = f'"{_NO_PRINT.sub(_escaped, value)}"'
-        return written if form == "d" else _folded_escapes(written, indent + _MORE, column)
+    if form == "d":
+        return f'"{_NO_PRINT.sub(_escaped, value)}"'
     if form == "j":
         return encode_basestring(value)
     return _block(value, int(form[1]), indent) if form in _FORMS["lines"] else None
@@ -561,24 +558,6 @@ def _fold(text: str, indent: int, column: int) -> str:
             parts.append(part)
             column += len(part)
     return "".join(parts)
-
-
-def _folded_escapes(written: str, indent: int, column: int) -> str:
-    """Fold behind the width with a backslash, before a blank or next to an escape."""
-    tokens = _ESCAPE_OR_CHAR.findall(written[1:-1])
-    parts, column, behind_escape = ['"'], column + 1, True
-    for at, token in enumerate(tokens):
-        is_inside, is_escape = 0 < at < len(tokens) - 1, len(token) > 1
-        if not is_escape and is_inside and (token == " " or behind_escape) and column > _WIDTH:
-            parts.append("\\\n" + " " * indent + "\\" * (token == " "))
-            column = indent + (token == " ")
-        parts.append(token)
-        column += len(token)
-        if is_escape and is_inside and column - 1 > _WIDTH:
-            parts.append("\\\n" + " " * indent + "\\" * (tokens[at + 1] == " "))
-            column = indent + (tokens[at + 1] == " ")
-        behind_escape = is_escape
-    return "".join([*parts, '"'])
 
 
 def _escaped(found: re.Match[str]) -> str:
@@ -632,7 +611,7 @@ class _Yaml:
     def describe(self, text: str, value: object) -> str | None:
         """Return the layout (see above)."""
         source = text.replace("\r\n", "\n")
-        start = _CRLF * (source != text) + _MARKED * source.startswith(_MARK_LINE)
+        start = _CRLF * (source != text) + _MARKED * source.startswith("---")
         if source != text and source.replace("\n", "\r\n") != text:
             return None
         walk = partial(_write_documents, values=self._documents(value), is_marked=_MARKED in start)

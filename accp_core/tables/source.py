@@ -278,11 +278,17 @@ def _is_grid(part: Value) -> bool:
 
 def _of_values(document: Document) -> OpenedText:
     text, outside = document.source, list(document.lines_outside)
+    is_cut = False
     found: list[Any] = []
     rest: list[Any] = []
     sections: list[Section] = []
     for part in document.values():
         value: Any = part.value
+        if isinstance(value, str):
+            inner = read(value)
+            is_cut |= inner.is_cut
+            value, *others = [each.value for each in inner.values()] or [value]
+            value = part.value if others else value
         if not isinstance(value, (dict, list)):
             continue
         values: list[Any] = list(value) if part.is_several else [value]
@@ -296,12 +302,13 @@ def _of_values(document: Document) -> OpenedText:
             outside.append((line, line))
         sections.append(Section(_heading_of(document, part.start), rows[:-1] if is_sum else rows))
     if not found:
-        return OpenedText(value=text, prose=text)
+        return OpenedText(value=text, prose=text, is_cut=is_cut)
     grids = [section.rows for section in join_sections(sections)]
     return OpenedText(
         value=found[0] if len(found) == 1 else found,
         prose=text,
         is_several=len(found) > 1,
+        is_cut=is_cut,
         grids=(*grids, _records_of(rest)) if grids and rest else tuple(grids),
         outside=tuple(sorted(outside)),
     )

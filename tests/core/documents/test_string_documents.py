@@ -47,9 +47,10 @@ def test_a_string_of_python_is_one_too(inner: str) -> None:
     assert literal.value == inner
 
 
-def test_an_object_has_the_tables_of_the_document_in_it() -> None:
+def test_an_object_has_the_view_and_the_tables_of_the_document_in_it() -> None:
     source = f"meta=None content=[TextContent(type='text', text={INDENTED!r}, annotations=None)] isError=False"
-    assert render_text(source, counter=counter).text == source
+    view = render_text(source, counter=counter)
+    assert view.restore() == source and view.tokens_after * 2 < view.tokens_before
     assert list(open_text(source).tables()[0].rows) == ROWS
 
 

@@ -410,10 +410,3 @@ def test_any_text_is_written_again_or_has_no_layout(text: str) -> None:
     except ValueError:
         return
     layout_of(text)
-
-
-def test_a_long_text_is_folded_behind_an_escape() -> None:
-    text = "tab\there " * 3 + "x" * 60 + "\t" + WORDS
-    written = dump({"notes": [{"n": n, "text": text} for n in range(2)]})
-    assert "\\t\\\n" in written
-    assert layout_of(written) is not None

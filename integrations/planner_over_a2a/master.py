@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -76,8 +77,9 @@ def subtasks() -> list[AgentContext]:
 
 def report_step(messages: Any) -> AIMessage:
     """Answer with the analyst's result."""
-    text = last(messages)
-    return AIMessage(text[text.index("Call ") :])
+    found = re.search(r"Call .*? tickets\.", last(messages))
+    assert found is not None
+    return AIMessage(found[0])
 
 
 async def with_everything(urls: Mapping[str, str], log: Path) -> str:

@@ -383,6 +383,9 @@ class _Parser(Operands):
                 return None
             names = find_name(written, list(self._known))
             found = {sql: exprs for name in names for sql, exprs in self._known[name].items()}
+        # A column `id.id` comes before the column `id` of a table `id`.
+        own = {sql: kept for sql, each in found.items() if (kept := [e for e in each if e.name.casefold() == folded])}
+        found = own or found
         exprs = [*(expr for each in found.values() for expr in each), *given]
         names = list(dict.fromkeys(expr.name or written for expr in exprs))
         if len(names) > 1:

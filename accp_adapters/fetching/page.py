@@ -19,8 +19,10 @@ from accp_core.ports import TokenCounter
 from accp_core.tables import FIRST_LINE, lines_of
 from accp_core.view import render_text
 
-__all__ = ["Room", "cut_row", "line_page", "lines_around", "next_offset", "numbered_line", "row_page", "split_page"]
-__all__ += ["text_page"]
+__all__ = [
+    "Room", "cut_row", "line_page", "lines_around", "next_offset", "numbered_line", "row_page", "split_page",
+    "text_page",
+]  # fmt: skip
 
 _NOTES: Final = re.compile(r"(?:(?:\A|\n)…[^\n]*)+\s*\Z")
 """The last lines of an answer, where they are notes."""

@@ -58,7 +58,7 @@ def find_rows(value: Any, path: str = "") -> RowSelection | None:
 
 
 def follow(value: Any, path: str) -> Any:
-    """Return the value at `path`, or ABSENT; a key that contains dots comes before a path through keys.
+    """Return the value at `path`, or NO_VALUE; a key that contains dots comes before a path through keys.
 
     A path is `a.0.b`, and, as it is written elsewhere, `$.a[0].b`, `a["b"]`, `a."b"` or `#/a/0/b`. Where no key is
     empty, a dot at the end means nothing.

@@ -12,8 +12,10 @@ from accp_core.errors import ProtocolError
 from accp_core.references import find_references, mistyped_references, reference_to, split_reference
 from accp_core.view.notation import LEGEND
 
-__all__ = ["FETCH_DESCRIPTION", "FETCH_NAME", "FETCH_PARAMETERS", "MAX_REFERENCES", "FetchRequest", "read_request"]
-__all__ += ["refuse", "too_much"]
+__all__ = [
+    "FETCH_DESCRIPTION", "FETCH_NAME", "FETCH_PARAMETERS", "MAX_REFERENCES", "FetchRequest", "read_request",
+    "refuse", "too_much",
+]  # fmt: skip
 
 
 MAX_REFERENCES: Final = 8

@@ -12,6 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from types import MappingProxyType
@@ -109,7 +110,9 @@ class Installation:
     def install(
         self, program: str, *, names: Collection[str] = (), options: Sequence[str] = (), dry_run: bool = False
     ) -> list[Change]:
-        """Put `program` before the servers of the file; one that somebody wrapped by hand stays as it is.
+        """Put `program` before the command of each server in the file.
+
+        A server that was wrapped by hand stays as it is.
 
         Args:
             program: The path of this program.
@@ -122,7 +125,7 @@ class Installation:
             OSError: A file cannot be read or written.
         """
         content, data = _read(self.path)
-        bare = json.loads(json.dumps(data))
+        bare = deepcopy(data)
         _unwrap_all(bare, self._originals())
         changes = []
         for (name, table, key), (_, new, _) in zip(_entries(data), list(_entries(bare)), strict=True):

@@ -25,8 +25,7 @@ from accp_core.errors import DecodeError, ProtocolError
 
 __all__ = [
     "LOOPBACK", "OUT_OF_REACH", "AllowedHosts", "Gate", "Headers", "OutOfReach", "Receive", "Refusal", "RequestRefused",
-    "Send", "header", "read_body", "refusal_of", "run_until_disconnect",
-    "too_large",
+    "Send", "header", "read_body", "refusal_of", "run_until_disconnect", "too_large",
 ]  # fmt: skip
 
 _LOG: Final = logging.getLogger(__name__)

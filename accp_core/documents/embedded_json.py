@@ -3,9 +3,9 @@
 Tool results hold JSON in JSON strings (an MCP text block, a LangChain message), and the escapes alone cost 12 to 15 %
 of their tokens. `pack_embedded_json` and `unpack_embedded_json` are inverse.
 
-The view of a text keeps the layouts of these documents beside it, so that they may be laid out in any way, and so it
-keeps those of other texts in strings that have a view. The view of a value stands alone: only the
-documents of a few styles, whose codes it shows, are opened.
+The view of a text has the layouts of these documents beside it, so a document may be laid out in any way. It has the
+layouts of other texts in strings, too. The view of a value stands alone. It opens only documents of a few styles, whose
+codes it shows.
 """
 
 from __future__ import annotations

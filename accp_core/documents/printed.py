@@ -10,7 +10,7 @@ database, are maps with the keys `c0`, `c1`, and so on.
 
 Lists, tuples and maps of strings, words, numbers, dates and UUIDs have a layout: `r` where the text is such rows, `^`
 where members are indented below the column of their bracket, then what `writing` tells. Comments, calls and faults have
-tables and no view.
+tables and no view. A long text in the repr of an object, such as `text='[{\\n…'`, is a value of its own with a view.
 """
 
 from __future__ import annotations

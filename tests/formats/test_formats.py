@@ -1,6 +1,7 @@
-"""What an earlier version stored, this one opens: a folder of files for each version, which nobody writes again.
+"""What an earlier version stored, this one opens: a folder of files for each version.
 
-After a release `ACCP_WRITE_FORMATS=1 pytest tests/formats` adds the files of the new version; existing ones stay.
+No version is released yet: when the notation of views changed, the views in these files were written anew. After a
+release nobody changes its files, and `ACCP_WRITE_FORMATS=1 pytest tests/formats` adds those of the new version.
 """
 
 import json

@@ -57,9 +57,7 @@ __all__ = [
 ]
 
 
-# What the client and the host of ACCP share: answers, errors, addresses (ACCP sections 3.7, 10.4 and 11).
-
-# What can go wrong for a client of ACCP over a network.
+# What can go wrong for a client of ACCP over a network (ACCP section 10.4).
 
 
 class SessionLost(ProtocolError):

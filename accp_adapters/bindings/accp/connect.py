@@ -225,7 +225,7 @@ class HttpCarrier(_Carrier):
 
 
 class _FrameSplitter:
-    """Finds the frames in a response: each ends with its metadata, whatever chunks it comes in (sections 3.1, 11.1)."""
+    """Splits a response into frames. A frame ends with its metadata, a chunk anywhere (sections 3.1 and 11.1)."""
 
     def __init__(self) -> None:
         self._rest = bytearray()

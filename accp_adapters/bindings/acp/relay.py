@@ -261,7 +261,7 @@ _CLOSING_SECONDS: Final = 2.0
 _CARD: Final = "acp.agent_card"
 _JOINED: Final = "acp.agent_joined"
 _BEGUN: Final = "acp.agent_begun"
-"""Our type of what a host says when it starts: whoever is in the room joins again."""
+"""The type of the message that our host posts when it starts. A guest that reads it joins again."""
 _OURS: Final = re.compile(r"acp-[0-9a-f]{16}-[0-9]+")
 """The ids of what peers of this library post, who begin a connection by a card."""
 _ATTEMPTS: Final = 5
@@ -375,7 +375,7 @@ class RelayChannel(Channel):
         self._ended: ChannelClosed | None = None
 
     async def send(self, text: str) -> None:
-        """Post a text, or join by our card; a guest's other texts wait until somebody has answered that."""
+        """Post a text. A guest's card joins the room; its other texts wait until a peer has answered the card."""
         data = read_object(text)
         if data["type"] == _CARD and not self._is_host:
             said = {name: data[name] for name in (CURSOR, RESUME) if name in data}
@@ -403,7 +403,7 @@ class RelayChannel(Channel):
         return self._texts.popleft()
 
     async def keep_alive(self) -> None:
-        """Join again until somebody answers, as relays delete old messages; polling keeps the room."""
+        """Join again while no peer has answered: the relay may have deleted our card. Polls keep the room alive."""
         if self._card and not self._met.is_set():
             await self._join()
 

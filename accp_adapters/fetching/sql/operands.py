@@ -20,8 +20,10 @@ from accp_adapters.fetching.sql.tables import (
 from accp_adapters.fetching.sql.tokens import Token, Tokens
 from accp_core.tables.values import Kind
 
-__all__ = ["CONDITION", "EQUALS", "ComparedColumn", "Expr", "Operands", "ResolvedQuery", "name_of_kind", "spelling_of"]
-__all__ += ["union"]
+__all__ = [
+    "CONDITION", "EQUALS", "ComparedColumn", "Expr", "Operands", "ResolvedQuery", "name_of_kind", "spelling_of",
+    "union",
+]  # fmt: skip
 
 EQUALS: Final = ("=", "!=", "IS", "IS NOT", "IS DISTINCT FROM", "IS NOT DISTINCT FROM")
 _ISO: Final = re.compile(r"\d{4}(?:-\d\d(?:-\d\d(?: \d\d:\d\d(?::\d\d)?)?)?)?|\d\d:\d\d(?::\d\d)?")

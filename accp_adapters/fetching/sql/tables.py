@@ -29,9 +29,10 @@ from accp_core.strict_json import compact_json, escape_halves
 from accp_core.tables import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedText, Table, table_of_lines
 from accp_core.tables.values import ABSENT, Kind, TypedColumn, type_column
 
-__all__ = ["MAX_CELLS", "SPELLING", "Catalog", "Database", "DatabaseCache", "NamedTable", "StoredColumn"]
-__all__ += ["StoredTable", "UnbuiltColumn", "find_name", "quote", "quoted_name", "reach_into", "sql_text"]
-__all__ += ["store_column"]
+__all__ = [
+    "MAX_CELLS", "SPELLING", "Catalog", "Database", "DatabaseCache", "NamedTable", "StoredColumn", "StoredTable",
+    "UnbuiltColumn", "find_name", "quote", "quoted_name", "reach_into", "sql_text", "store_column",
+]  # fmt: skip
 
 MAX_CELLS: Final = 10_000_000
 """Rows times columns of a table, and of all tables of a text; an absent cell takes a byte."""

@@ -315,9 +315,9 @@ _SUFFIXES: Final = (
     ".sqlite3",
     ".db",
 )
-"""How the names of the files end that are read from a folder, whatever is in them."""
+"""The endings of file names. Files with these names in a folder are always read."""
 _STARTS: Final = (b"{", b"[", b"\xef\xbb\xbf{", b"\x1f\x8b", b"SQLite format 3\0")
-"""How the other files begin that are read from it."""
+"""The first bytes of JSON, gzip and SQLite. Other files in a folder are read if they begin so."""
 _BEGINNING: Final = 64
 _TOOLS: Final = ".tools.json"
 """How the name of a file ends that holds the tool definitions of the file beside it."""

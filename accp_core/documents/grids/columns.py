@@ -10,7 +10,6 @@ A column is where the header has a word and every line has a blank before it, or
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
@@ -42,14 +41,6 @@ def _is_header(header: str, rule: str) -> bool:
     return _APART.search(header) is not None and (_HEADER.fullmatch(header) or _WORDS.fullmatch(header)) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """The texts of the cells of a grid."""
-
-    header: list[str]
-    rows: list[list[str]]
-
-
 def _parse(lines: grid.Lines, at: int) -> grid.Grid | None:
     if not _is_header(lines[at], lines[at + 1]):
         return None
@@ -70,10 +61,10 @@ def _parse(lines: grid.Lines, at: int) -> grid.Grid | None:
     for size in range(len(body), max(len(body) - _FOOTER, 1) - 1, -1):
         if any(_is_regular(line, words) for line in body[size:]):
             break
-        found = _columns(header, body[:size], words, is_ruled=is_ruled)
-        if found is not None and (is_ruled or _HEADER.fullmatch(header) or grid.has_numbers(found.rows)):
+        names, *rows = _columns(header, body[:size], words, is_ruled=is_ruled) or [[]]
+        if names and (is_ruled or _HEADER.fullmatch(header) or grid.has_numbers(rows)):
             how = rule.strip().replace(" ", "s") if is_ruled else ""
-            return grid.cells_grid(found.header, found.rows, start + size, how)
+            return grid.cells_grid(names, rows, start + size, how)
     return None
 
 
@@ -96,7 +87,8 @@ def _count_numbers(line: str) -> int:
     return sum(word.lstrip("-+$€£(")[:1].isdigit() for word in line.split())
 
 
-def _columns(header: str, body: list[str], words: list[tuple[int, int]], *, is_ruled: bool) -> _Columns | None:
+def _columns(header: str, body: list[str], words: list[tuple[int, int]], *, is_ruled: bool) -> list[list[str]] | None:
+    """Return the cells of the header and of each line; None: they are not aligned, or too few."""
     cuts, spans = [0], words[:1]
     for start, end in words[1:]:
         cut = _blank_between(spans[-1][1], start, [header, *body])
@@ -109,14 +101,11 @@ def _columns(header: str, body: list[str], words: list[tuple[int, int]], *, is_r
         else:
             spans[-1] = spans[-1][0], end
     parts = [[line[start:end] for line in (header, *body)] for start, end in pairwise([*cuts, None])]
-    sides = "".join(
-        _side(column, start - cut, end - cut) for column, cut, (start, end) in zip(parts, cuts, spans, strict=True)
-    )
-    if len(sides) < len(spans) or len(spans) < (2 if is_ruled else _MIN_COLUMNS):
+    places = zip(parts, cuts, spans, strict=True)
+    are_aligned = all(_is_aligned(column, start - cut, end - cut) for column, cut, (start, end) in places)
+    if not are_aligned or len(spans) < (2 if is_ruled else _MIN_COLUMNS):
         return None
-    cells = zip(*([part.strip(" ") for part in column] for column in parts), strict=True)
-    top, *rows = map(list, cells)
-    return _Columns(top, rows)
+    return list(map(list, zip(*([part.strip(" ") for part in column] for column in parts), strict=True)))
 
 
 def _blank_between(start: int, end: int, lines: list[str]) -> int | None:
@@ -126,12 +115,11 @@ def _blank_between(start: int, end: int, lines: list[str]) -> int | None:
     )
 
 
-def _side(column: list[str], start: int, end: int) -> str:
-    """Return whether all cells begin at `start` (l) or end at `end` (r); "" where neither is so."""
+def _is_aligned(column: list[str], start: int, end: int) -> bool:
+    """Return whether all cells begin at `start`, or all end at `end`."""
     there = [part for part in column if part and not part.isspace()]
-    if all(len(part) - len(part.lstrip(" ")) == start for part in there):
-        return "l"
-    return "r" if all(len(part.rstrip(" ")) == end for part in there) else ""
+    begin_there = all(len(part) - len(part.lstrip(" ")) == start for part in there)
+    return begin_there or all(len(part.rstrip(" ")) == end for part in there)
 
 
 _STYLES: Final[grid.Styles] = {"": str}

@@ -35,7 +35,7 @@ _CELL_END: Final = re.compile(r"</t[dhr]\b", re.IGNORECASE)
 _HIDDEN: Final = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|template)\b.*?(?:</\1[^<>]*+>|\Z)", re.IGNORECASE | re.DOTALL
 )
-"""Comments, and what is no text of a page."""
+"""Comments, scripts, styles and templates: a browser does not show them."""
 _BREAK: Final = re.compile(r"<br\b[^<>]*+>", re.IGNORECASE)
 _MARKUP: Final = re.compile(r"</?[a-zA-Z][^<>]*+>")
 _SPAN: Final = re.compile(r"""(?i:\b(col|row)span\s*=\s*["']?([0-9]{1,6}))""")

@@ -143,7 +143,7 @@ def sums_up(rows: Sequence[Sequence[str | None]]) -> bool:
 # Lines that have a mark equally often, whatever stands above, below and between them.
 
 _MARKS: Final = {"\t": 1.2, "|": 1.2, ";": 0.9, ":": 0.5}
-"""The marks, with the bits of one that all lines have as often; commas stand in prose and code, too."""
+"""The delimiters, and the bits of one that each line has as often. Commas are none: prose and code have them."""
 _QUOTED: Final = re.compile(r'"(?:[^"]|"")*"')
 _MAX_ODD: Final = 4
 """Lines of other counts that end a run."""

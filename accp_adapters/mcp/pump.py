@@ -267,24 +267,40 @@ class _Events(EventStore):
     """The last messages of a session, for a client whose stream broke off (Streamable HTTP, Resumability)."""
 
     def __init__(self) -> None:
-        self._kept: Final[deque[tuple[str, str, Any]]] = deque(maxlen=_MAX_EVENTS)
+        self._kept: Final[deque[tuple[int, str, Any]]] = deque(maxlen=_MAX_EVENTS)
         self._last = 0
+        self._changed = anyio.Event()
+        self._has_ended = False
+
+    def end(self) -> None:
+        """End the streams that were resumed."""
+        self._has_ended = True
+        self._changed.set()
 
     async def store_event(self, stream_id: str, message: Any) -> str:
         self._last += 1
-        self._kept.append((str(self._last), stream_id, message))
+        self._kept.append((self._last, stream_id, message))
+        self._changed.set()
+        self._changed = anyio.Event()
         return str(self._last)
 
     async def replay_events_after(self, last_event_id: str, send_callback: Any) -> str | None:
-        kept = list(self._kept)
-        place = next((number for number, event in enumerate(kept) if event[0] == last_event_id), None)
-        if place is None:
-            return None
-        stream = kept[place][1]
-        for event_id, stream_id, message in kept[place + 1 :]:
-            if stream_id == stream and message is not None:
-                await send_callback(EventMessage(message, event_id))
-        return stream
+        """Send what came after an event of a stream, and what comes, up to the answer that ends the stream.
+
+        The SDK would send what comes, but loses what comes between our return and its first look at the stream.
+        """
+        found = next((event for event in self._kept if str(event[0]) == last_event_id), None)
+        last, stream, _ = found or (0, "", None)
+        while found and not self._has_ended:
+            changed = self._changed
+            for number, stream_id, message in list(self._kept):
+                if number > last and stream_id == stream and message is not None:
+                    await send_callback(EventMessage(message, str(number)))
+                    last = number
+                    if not hasattr(getattr(message, "root", message), "method"):
+                        return None
+            await changed.wait()
+        return None
 
 
 class HttpProxy:
@@ -319,8 +335,11 @@ class HttpProxy:
         name = dict(scope["headers"]).get(b"mcp-session-id", b"").decode("latin-1")
         if not name:
             await self._begin(scope, receive, send)
-        elif name in self._sessions:
-            await self._sessions[name].handle_request(scope, receive, send)
+        elif transport := self._sessions.get(name):
+            await transport.handle_request(scope, receive, send)
+            if transport.is_terminated:
+                # Nobody waits for the answers that the pump would wait for.
+                transport.idle_scope.cancel()
         else:
             await _refuse(send, 404, b"Session not found")
 
@@ -331,10 +350,10 @@ class HttpProxy:
             return
         hosts = [each for host in _LOOPBACK for each in (host, f"{host}:*")]
         security = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts])
-        name, status = secrets.token_hex(16), 500
+        name, status, events = secrets.token_hex(16), 500, _Events()
         transport = StreamableHTTPServerTransport(
             name,
-            event_store=_Events(),
+            event_store=events,
             retry_interval=_RETRY_MILLISECONDS,
             security_settings=security,
             idle_timeout=_IDLE_SECONDS,
@@ -348,7 +367,7 @@ class HttpProxy:
         assert self._group is not None
         self._sessions[name] = transport
         try:
-            if await self._group.start(self._serve, name, transport):
+            if await self._group.start(self._serve, name, transport, events):
                 await transport.handle_request(scope, receive, watched)
             else:
                 await _refuse(watched, 502, b"The server cannot be reached")
@@ -357,7 +376,7 @@ class HttpProxy:
                 with anyio.CancelScope(shield=True):
                     await transport.terminate()
 
-    async def _serve(self, name: str, transport: Any, *, task_status: TaskStatus[bool]) -> None:
+    async def _serve(self, name: str, transport: Any, events: _Events, *, task_status: TaskStatus[bool]) -> None:
         """Serve a session until it ends; tell whether it has begun. A session that fails ends no other one."""
         shim, has_begun = self._new_shim(), False
         OWNER.set(name)
@@ -374,6 +393,7 @@ class HttpProxy:
                 task_status.started(False)
         finally:
             self._sessions.pop(name, None)
+            events.end()
             if isinstance(shim, Encoder):
                 shim.close()
 

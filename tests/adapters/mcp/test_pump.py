@@ -26,6 +26,7 @@ from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
+from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.shared.memory import create_client_server_memory_streams
 from mcp_types import CreateMessageResult, ElicitResult, TextContent
 from pydantic import BaseModel
@@ -48,6 +49,16 @@ def report(count: int = 900) -> str:
     return json.dumps([{"id": number, "note": f"note {number * 7919}"} for number in range(count)])
 
 server.run()
+"""
+WAITING = """
+import asyncio, os
+
+@server.tool()
+async def wait(path: str) -> str:
+    \"\"\"Wait for a file.\"\"\"
+    while not os.path.exists(path):
+        await asyncio.sleep(0.01)
+    return "gone"
 """
 
 
@@ -281,15 +292,33 @@ def test_a_client_over_http_is_refused_what_no_session_allows() -> None:
 
 
 # "the client MAY attempt to resume the connection ... Last-Event-ID" (Streamable HTTP of 2025-11-25, Resumability)
-def test_a_client_whose_stream_has_broken_off_gets_the_rest(tmp_path: Path) -> None:
-    (tmp_path / "rows.py").write_text(SERVER)
+def test_a_client_whose_stream_has_broken_off_gets_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = StreamableHTTPServerTransport._mint_priming_event
+
+    async def slowly(*arguments: Any) -> Any:
+        await anyio.sleep(0.2)
+        return await begin(*arguments)
+
+    # What the SDK does between our replay and its first look at the stream.
+    monkeypatch.setattr(StreamableHTTPServerTransport, "_mint_priming_event", slowly)
+    rows, go = tmp_path / "rows.py", tmp_path / "go"
+    rows.write_text(SERVER.replace("server.run()", f"{WAITING}\nserver.run()"))
     with (
-        proxying(Upstream(command=[sys.executable, str(tmp_path / "rows.py")]), Encoder) as url,
+        proxying(Upstream(command=[sys.executable, str(rows)]), Encoder) as url,
         httpx.Client(timeout=PATIENCE, headers={"accept": "application/json, text/event-stream"}) as client,
     ):
 
         def post(method: str, **message: Any) -> AbstractContextManager[httpx.Response]:
             return client.stream("POST", url, json={"jsonrpc": "2.0", "method": method, **message})
+
+        def broken_off(number: int, tool: str, **arguments: Any) -> AbstractContextManager[httpx.Response]:
+            """Call a tool, leave its stream, and come back to it."""
+            with post("tools/call", id=number, params={"name": tool, "arguments": arguments}) as answer:
+                first = next(line for line in answer.iter_lines() if line.startswith("id: "))
+            return client.stream("GET", url, headers={"last-event-id": first[4:]})
+
+        def result(answer: httpx.Response) -> Any:
+            return next(json.loads(line[6:]) for line in answer.iter_lines() if line.startswith("data: {"))
 
         info = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
         with post("initialize", id=1, params=info) as answer:
@@ -299,10 +328,14 @@ def test_a_client_whose_stream_has_broken_off_gets_the_rest(tmp_path: Path) -> N
         )
         with post("notifications/initialized"):
             pass
-        with post("tools/call", id=2, params={"name": "report", "arguments": {"count": 3}}) as answer:
-            first = next(line for line in answer.iter_lines() if line.startswith("id: "))
-        with client.stream("GET", url, headers={"last-event-id": first[4:]}) as again:
-            result = next(json.loads(line[6:]) for line in again.iter_lines() if line.startswith("data: {"))
+        with broken_off(2, "report") as again:
+            assert "note" in result(again)["result"]["content"][0]["text"]
+        with broken_off(3, "wait", path=str(go)) as again:
+            go.touch()
+            assert result(again)["id"] == 3
         with client.stream("GET", url, headers={"last-event-id": "unknown"}) as nothing:
             assert not nothing.read()
-    assert result["id"] == 2 and "note" in result["result"]["content"][0]["text"]
+        go.unlink()
+        with broken_off(4, "wait", path=str(go)) as again:
+            client.delete(url)
+            again.read()

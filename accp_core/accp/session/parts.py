@@ -174,6 +174,9 @@ def is_context_query(message: Message | Frame) -> bool:
 
 # The state of a session: hot messages and their checkpoints, and the context shared with peers (ACCP section 5).
 
+_CHARS_OF_TOKEN: Final = 16
+"""More characters than a token has in nearly all texts."""
+
 
 class ContextTracker:
     """Keeps the state of one session up to date and small."""
@@ -232,7 +235,7 @@ class ContextTracker:
         """
         entry = Entry(
             value={"intent": message.intent.value, **message.payload},
-            tokens=self._counter(text) if tokens is None else tokens,
+            tokens=self._count(text) if tokens is None else tokens,
             text=text,
             entity=f"{message.sender}.{message.operation}",
         )
@@ -246,6 +249,12 @@ class ContextTracker:
         self._hot_tokens += entry.tokens - (before.tokens if before else 0)
         trigger = due_trigger(self._hot_tokens, limits, message.intent, self._triggers)
         return effects if trigger is None else effects + self._take(trigger, now)
+
+    def _count(self, text: str) -> int:
+        """Return the tokens of a text; of one that is too big for the tier, those of a beginning that is, too."""
+        most = self._state.limits.hot
+        beginning = self._counter(text[: most * _CHARS_OF_TOKEN])
+        return beginning if beginning > most or len(text) <= most * _CHARS_OF_TOKEN else self._counter(text)
 
     def checkpoint(self, trigger: CheckpointTrigger, now: int) -> Checkpoint:
         """Take a checkpoint; the caller stores `Checkpoint.stored`."""

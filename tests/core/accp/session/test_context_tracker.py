@@ -58,6 +58,14 @@ def test_a_message_over_the_whole_budget_goes_to_the_cold_store_and_leaves_its_f
     assert kept.state.hot_tokens <= 500
 
 
+def test_of_a_message_over_the_whole_budget_only_the_beginning_is_counted() -> None:
+    counted = list[int]()
+    state = ContextState(session_id="s1")
+    kept = ContextTracker(state, lambda text: counted.append(len(text)) or len(text), summarizer=None, lifetime=None)
+    assert checkpoints(kept.remember("m0", message(n=0), "x" * 5_000_000, 0))
+    assert max(counted) < 10_000
+
+
 def test_the_raw_data_of_a_checkpoint_has_the_lifetime_of_the_session() -> None:
     kept = tracker(lifetime=60, summarizer=lambda raw, limit: "said")
     (taken,) = checkpoints(kept.remember("m0", message("done"), "x", 100))

@@ -1,19 +1,23 @@
 """Collections with a bound: where a peer can add entries, the oldest ones are evicted for those too many.
 
-`share` divides a bound among several.
+`share` divides a bound among several. Long work asks `WATCH` whether it is still wanted.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from typing import Any, Final, Generic, Self, TypeVar
 
-__all__ = ["BoundedDict", "SizedCache", "share"]
+__all__ = ["WATCH", "BoundedDict", "SizedCache", "share"]
 
 K = TypeVar("K")
 V = TypeVar("V")
+
+WATCH: Final[ContextVar[Callable[[], object]]] = ContextVar("accp_watch", default=lambda: None)
+"""What long work in this context calls now and then; it raises where nobody waits for the work any more."""
 
 
 def share(sizes: Sequence[float], total: float) -> list[float]:

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
 from typing import Any, Final, TypeVar
 
-from accp_adapters.fetching.opening import LongText, open_bounded, too_long
-from accp_adapters.fetching.page import Room, line_page, row_page, text_page
+from accp_adapters.fetching.opening import LongText, TextLines, open_bounded, too_long
+from accp_adapters.fetching.page import Room, line_page, numbered_line, row_page, shown_source
 from accp_adapters.fetching.paths import NO_VALUE, POINTER, find_rows, follow, follow_pointer
 from accp_adapters.fetching.request import FetchRequest, refuse, too_much
-from accp_adapters.fetching.source_text import shown_source
 from accp_adapters.fetching.sql.query import resolve_select
 from accp_adapters.fetching.sql.rows import answer_condition, answer_select
 from accp_adapters.fetching.sql.run import QueryResult, run_query
-from accp_adapters.fetching.sql.tables import Catalog, Database, DatabaseCache, UnbuiltColumn
-from accp_adapters.fetching.words import answer_words, has_phrase
+from accp_adapters.fetching.sql.tables import Catalog, DatabaseCache, UnbuiltColumn
+from accp_adapters.fetching.words import WordSearch
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import TokenCounter
 from accp_core.references import key_of, parse_reference
-from accp_core.tables import LINES, OpenedText, lines_of
+from accp_core.tables import FIRST_LINE, OpenedText, lines_of
 from accp_core.view import render_text
 
-__all__ = ["DATABASES", "GRAMMAR", "answer", "answer_program", "open_and_answer", "value_at", "value_in"]
+__all__ = ["DATABASES", "GRAMMAR", "Sources", "answer", "answer_program", "open_and_answer", "value_at", "value_in"]
 
 GRAMMAR: Final = "query: a SELECT, a condition such as status = 'late', a path such as items.0, or words"
 """What a query may be, in one line; a refusal ends with it."""
@@ -41,15 +40,13 @@ _SELECT: Final = re.compile(r"""\(*\s*(?:select|with)\b(?!\s*(?:\.|\[\s*[0-9"']|
 _EXPRESSION: Final = re.compile(
     r"[|*(){}\[\]<>=\\^~]|\A/.+/\Z|&&"
     r"|\bi?like\s*(?:['\"]|[^\s'\"]*%)|\bbetween\s+\S+\s+and\b"
-    r"|\bis\s+(?:not\s+)?(?:null|none|true|false)\b|\b(?:is|not)null\b",
-    re.IGNORECASE,
-)
-"""Signs of an expression, not of words that are searched for."""
-_BEGINS: Final = re.compile(
-    r"\A(?:sel\w+|from|order\s+by|group\s+by|limit|having|distinct|count)\b|\b(?:group|order)\s+by\b|\bcontains\s+['\"]"
+    r"|\bis\s+(?:not\s+)?(?:null|none|true|false)\b|\b(?:is|not)null\b"
+    r"|\A(?:sel\w+|from|order\s+by|group\s+by|limit|having|distinct|count)\b|\b(?:group|order)\s+by\b"
+    r"|\bcontains\s+['\"]"
     r"|\A(?:attach\s+database|pragma\s+\w+\s*[(=]|delete\s+from|(?:insert|vacuum)\s+into|drop\s+table)\b",
     re.IGNORECASE,
 )
+"""Signs and beginnings of an expression, not of words that are searched for."""
 _INDEX: Final = re.compile(r"\S+?(?:\.[0-9]+(?:\.\S*)?|\[[0-9]+\]\S*)")
 _LINES: Final = re.compile(r"lines?\s+([0-9]{1,9})\s*(?:-|to|\.\.)\s*([0-9]{1,9})", re.IGNORECASE)
 """The lines that a mark of a preview names: `lines 41-97`."""
@@ -62,6 +59,63 @@ DATABASES: Final = DatabaseCache()
 _JSON: Final = ("{", "[")
 _CUT: Final = f"{MarkerStart.CUT_SOURCE}; of what was returned:]\n"
 """The first line of an answer from a source that a tool cut, so that no count passes for that of the whole."""
+
+
+class Sources:
+    """The texts that a request names. Each is opened once at most, and only if that is needed."""
+
+    def __init__(self, texts: Mapping[str, str], request: FetchRequest) -> None:
+        """Begin with texts by their keys."""
+        self.texts: Final = texts
+        self._request: Final = request
+
+    @cached_property
+    def opened(self) -> list[OpenedText]:
+        """What they hold."""
+        return [open_bounded(text) for text in self.texts.values()]
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a tool cut one of them off."""
+        return any(each.is_cut for each in self.opened)
+
+    def ask(self, query: Callable[[Catalog], _Answer]) -> _Answer:
+        """Return the answer of a query over their tables.
+
+        Where it names an object that has columns of its own, the JSON of that is read, too.
+        """
+        try:
+            return query(self._catalog(whole=False))
+        except UnbuiltColumn:
+            return query(self._catalog(whole=True))
+
+    def _catalog(self, *, whole: bool) -> Catalog:
+        texts = enumerate(self.texts.values())
+        databases = [DATABASES.get(text, partial(self._opened, at), whole=whole) for at, text in texts]
+        return Catalog(databases, list(self.texts), self._request.named)
+
+    def _opened(self, at: int) -> OpenedText:
+        return self.opened[at]
+
+    def search(self, words: str) -> WordSearch:
+        """Return a search for words; of a file that was shown as it is they find lines, as an editor matches these."""
+        return WordSearch(
+            words,
+            [
+                OpenedText(value=text, prose=text) if key_of(text) in self._request.verbatim else each
+                for each, text in zip(self.opened, self.texts.values(), strict=True)
+            ],
+        )
+
+    def search_in_source(self, words: str) -> WordSearch:
+        """Return a search in the lines of the texts that are no JSON, such as those with comments."""
+        texts = [text for text in self.texts.values() if not text.lstrip().startswith(_JSON)]
+        return WordSearch(words, [OpenedText(value=text, prose=text) for text in texts])
+
+    def at_path(self, path: str) -> Any:
+        """Return the value at a path in the first text that has one, else NO_VALUE."""
+        values = (_follow(each, path) for each in self.opened)
+        return next((value for value in values if value is not NO_VALUE), NO_VALUE)
 
 
 def open_and_answer(
@@ -100,19 +154,17 @@ def answer(texts: Mapping[str, str], request: FetchRequest, *, limit: int, count
             end; E2003, it takes too much time or memory.
     """
     query = _PREFIX.sub("", _FENCE.sub(r"\1", request.query.strip()))
+    sources, room = Sources(texts, request), Room(request, limit, counter)
     if not query:
-        return _whole(texts, Room(request, limit, counter))
+        return _whole(sources, room)
     try:
         if _SELECT.match(query):
-
-            def select(catalog: Catalog) -> str:
-                before = _before(catalog.databases)
-                return before + answer_select(query, catalog, Room(request, limit, counter).below(before))
-
-            return _ask(texts, request, select)
-        return _other(query, texts, Room(request, limit, counter))
+            return sources.ask(partial(_select, query, room))
+        if any(isinstance(each, LongText) for each in sources.opened):
+            return _below(_CUT * sources.is_cut, room, partial(_of_long, query, sources))
+        return _below(_CUT * sources.is_cut, room, partial(_other, query, sources))
     except ProtocolError as error:
-        if error.code != ErrorCode.INVALID_TYPE or error.reason.startswith("expected an offset"):
+        if error.code != ErrorCode.INVALID_TYPE or _is_of_page(error):
             raise
         raise ProtocolError(f"{escape_markers(error.reason)}. {GRAMMAR}", code=error.code) from error
 
@@ -129,7 +181,7 @@ def answer_program(texts: Mapping[str, str], request: FetchRequest) -> str:
         ProtocolError: E1004, nothing is found, the query is not understood, or an offset or a limit is given for an
             object or a single value; E2003, there are over 1,000 rows.
     """
-    return write_styled_json(value_in(texts, request), "0u")
+    return write_styled_json(value_in(Sources(texts, request), request), "0u")
 
 
 def value_at(text: str, query: str) -> Any:
@@ -143,11 +195,12 @@ def value_at(text: str, query: str) -> Any:
     Raises:
         ProtocolError: E1004, nothing is found, or the query is not understood; E2003, it takes too much.
     """
-    return value_in({"1": text}, FetchRequest(query=query))
+    request = FetchRequest(query=query)
+    return value_in(Sources({"1": text}, request), request)
 
 
-def value_in(texts: Mapping[str, str], request: FetchRequest, *, max_rows: int = _MAX_VALUES) -> Any:
-    """Return the value that a request finds, as `value_at`, in the texts that it names by their keys.
+def value_in(sources: Sources, request: FetchRequest, *, max_rows: int = _MAX_VALUES) -> Any:
+    """Return the value that a request finds, as `value_at`, in the texts that it names.
 
     Raises:
         ProtocolError: E1004, nothing is found, or the query is not understood; E2003, it takes too much, or finds more
@@ -155,25 +208,35 @@ def value_in(texts: Mapping[str, str], request: FetchRequest, *, max_rows: int =
     """
     query = request.query.strip()
     if _SELECT.match(query):
-
-        def select(catalog: Catalog) -> QueryResult:
-            rows = min(max_rows, request.limit or max_rows)
-            return run_query(resolve_select(query, catalog), catalog.databases, offset=request.offset, max_rows=rows)
-
-        result = _ask(texts, request, select)
-        found_rows = max(0, result.total - request.offset)
-        if len(result.rows) < min(found_rows, request.limit or found_rows):
-            raise too_much(f"expected at most {max_rows:,} rows, found more: write LIMIT and OFFSET")
-        rows = [dict(row) for row in result.rows]
-        cells = [cell for row in rows for cell in row.values()]
-        one_column = all(len(row) == 1 for row in rows)
-        return (cells[0] if len(cells) == 1 and not request.is_part else cells) if one_column else rows
-    opened = [open_bounded(text) for text in texts.values()]
-    found = _at_path(query, opened) if query else opened[0].value
+        return _selected(query, sources, request, max_rows)
+    found = sources.at_path(query) if query else sources.opened[0].value
     if found is NO_VALUE:
-        _refuse_pointer(query, opened[0])
+        _refuse_pointer(query, sources.opened[0])
         raise refuse(f"expected a path to a value, or a SELECT, found {query[:_MAX_SHOWN]!r}")
-    return _part_of(found, request) if request.is_part else found
+    if not request.is_part:
+        return found
+    part = slice(request.offset, request.offset + request.limit if request.limit else None)
+    if isinstance(found, str):
+        return "".join(lines_of(found)[part])
+    if not isinstance(found, list):
+        raise refuse(f"expected a path to a list or a text where an offset or a limit is given, found {query!r:.100}")
+    return found[part]
+
+
+def _selected(query: str, sources: Sources, request: FetchRequest, max_rows: int) -> Any:
+    most = min(max_rows, request.limit or max_rows)
+
+    def select(catalog: Catalog) -> QueryResult:
+        return run_query(resolve_select(query, catalog), catalog.databases, offset=request.offset, max_rows=most)
+
+    result = sources.ask(select)
+    found = max(0, result.total - request.offset)
+    if len(result.rows) < min(found, request.limit or found):
+        raise too_much(f"expected at most {max_rows:,} rows, found more: write LIMIT and OFFSET")
+    if any(len(row) > 1 for row in result.rows):
+        return result.rows
+    cells = [cell for row in result.rows for cell in row.values()]
+    return cells[0] if len(cells) == 1 and not request.is_part else cells
 
 
 def _refuse_pointer(query: str, opened: OpenedText) -> None:
@@ -188,48 +251,35 @@ def _refuse_pointer(query: str, opened: OpenedText) -> None:
         raise refuse(str(error)) from error
 
 
-def _part_of(value: Any, request: FetchRequest) -> Any:
-    part = slice(request.offset, request.offset + request.limit if request.limit else None)
-    if isinstance(value, str):
-        return "".join(lines_of(value)[part])
-    if not isinstance(value, list):
-        raise refuse(
-            f"expected a path to a list or a text where an offset or a limit is given, found {request.query!r:.100}"
-        )
-    return value[part]
+def _below(line: str, room: Room, answered: Callable[[Room], str]) -> str:
+    """Return a line, and below it what is shown in the room that is left."""
+    return line + answered(room.below(line))
 
 
-def _before(sources: Iterable[OpenedText | Database]) -> str:
-    """Return the line that stands before an answer that knows only a part of what there is; "" before any other."""
-    return _CUT if any(source.is_cut for source in sources) else ""
+def _is_of_page(refusal: ProtocolError) -> bool:
+    return refusal.reason.startswith("expected an offset")
 
 
-def _ask(texts: Mapping[str, str], request: FetchRequest, query: Callable[[Catalog], _Answer]) -> _Answer:
-    """Return the answer of a query; where it names an object that has columns of its own, its JSON is read, too."""
-
-    def catalog(*, whole: bool) -> Catalog:
-        return Catalog([DATABASES.get(text, whole=whole) for text in texts.values()], list(texts), request.named)
-
-    try:
-        return query(catalog(whole=False))
-    except UnbuiltColumn:
-        return query(catalog(whole=True))
+def _select(query: str, room: Room, catalog: Catalog) -> str:
+    is_cut = any(database.is_cut for database in catalog.databases)
+    return _below(_CUT * is_cut, room, partial(answer_select, query, catalog))
 
 
-def _whole(texts: Mapping[str, str], room: Room) -> str:
+def _whole(sources: Sources, room: Room) -> str:
     """Return a whole text, or a page of it."""
-    source = next(iter(texts.values()))
-    if len(texts) > 1:
-        reason = f"expected one reference, or a SELECT that joins them, found {len(texts)} without a query. {GRAMMAR}"
-        raise refuse(reason)
+    source = next(iter(sources.texts.values()))
+    if len(sources.texts) > 1:
+        found = len(sources.texts)
+        raise refuse(f"expected one reference, or a SELECT that joins them, found {found} without a query. {GRAMMAR}")
     if not room.request.is_part and room.may_fit(source):
         view = render_text(source, counter=room.counter)
         shown = shown_source(view.text, layout=view.layout)
         if room.counter(shown) <= room.limit:
             return shown
-    opened = open_bounded(source)
-    before = _before([opened])
-    return before + _page(opened.value if opened.prose is None else opened.prose, "", room.below(before))
+    (opened,) = sources.opened
+    return _below(
+        _CUT * opened.is_cut, room, partial(_page, opened.value if opened.prose is None else opened.prose, "")
+    )
 
 
 def _page(value: object, path: str, room: Room) -> str:
@@ -238,117 +288,85 @@ def _page(value: object, path: str, room: Room) -> str:
     return line_page(room.view(value) or write_styled_json(value, "2u"), room)
 
 
-def _other(query: str, texts: Mapping[str, str], room: Room) -> str:
-    """Answer a path, a condition, names of columns, or words, whichever the query is first."""
-    opened = [open_bounded(text) for text in texts.values()]
-    if any(isinstance(each, LongText) for each in opened):
-        return _of_long(query, opened, room)
-    found = _at_path(query, opened)
-    before = _before(opened)
-    if found is not NO_VALUE:
-        before += _place(query, opened) if isinstance(found, dict | list) else ""
-        return before + _page(found, query, room.below(before))
-    room = room.below(before)
-    if sql := _sql_of_lines(query, opened[0]):
-        return answer(texts, replace(room.request, query=sql), limit=room.limit, counter=room.counter)
-    opened = _for_words(opened, texts, room.request)
+def _other(query: str, sources: Sources, room: Room) -> str:
+    """Answer a path, numbers of lines, a condition, or words, whichever the query is first."""
+    opened, search = sources.opened, sources.search(query)
     is_text = all(isinstance(each.value, str) for each in opened)
-    stands_there = has_phrase(query, opened)
-    if is_text and stands_there:
-        return before + (answer_words(query, opened, room) or "")
-    met = _if_condition(query, texts, room, stands_there=stands_there)
-    if met is not None:
-        return before + met
-    found_rows = answer_words(query, opened, room)
-    if found_rows is None and is_text and query.isdecimal():
-        return _ask(texts, room.request, lambda catalog: answer_condition(f"n = {query}", catalog, room))
-    if found_rows is None and not is_text and not _INDEX.fullmatch(query):
-        found_rows = _in_source(query, texts, room)
-    if found_rows is None:
-        found_rows = _nothing(query, opened, lambda: _ask(texts, room.request, Catalog.describe))
-    return before + found_rows
-
-
-def _of_long(query: str, opened: Sequence[OpenedText], room: Room) -> str:
-    """Answer words, or the numbers of lines, where a text is too long for conditions and paths."""
-    long = next(each for each in opened if isinstance(each, LongText))
-    before = f"{_before(opened)}words in lines; no tables of a text of {len(long.value):,} characters:\n"
-    room = room.below(before)
+    # A number alone in a list is searched for, as any other word: it may be an id.
+    found = NO_VALUE if query.isdecimal() and isinstance(opened[0].value, list) else sources.at_path(query)
+    if found is not NO_VALUE:
+        return _page(found, query, room)
     if lines := _LINES.fullmatch(query):
-        first, last, asked = int(lines[1]), int(lines[2]), room.request
-        part = replace(asked, offset=first - 1 + asked.offset, limit=asked.limit or max(1, last - first + 1))
-        return before + text_page("lines", long.lines, replace(room, request=part))
-    if any(each.search(query) for each in (_EXPRESSION, _BEGINS, _INDEX)) and not long.has(query):
-        raise too_long(long.value)
-    found = answer_words(query, opened, room)
-    return before + (found or f"0 of {sum(len(table.rows) for each in opened for table in each.tables()):,} lines")
+        return _numbered(int(lines[1]), int(lines[2]), sources, room)
+    met = None if is_text and search.has_phrase else _if_condition(query, sources, search, room)
+    if met is not None:
+        return met
+    if found_rows := search.answer(room):
+        return found_rows
+    in_source = sources.search_in_source(query)
+    if not is_text and not _INDEX.fullmatch(query) and in_source.has_phrase:
+        return _below("in no row, but in the text:\n", room, lambda left: in_source.answer(left) or "")
+    return _nothing(query, sources)
 
 
-def _if_condition(query: str, texts: Mapping[str, str], room: Room, *, stands_there: bool) -> str | None:
+def _of_long(query: str, sources: Sources, room: Room) -> str:
+    """Answer words, or the numbers of lines, where a text is too long for conditions and paths."""
+    text = next(each.value for each in sources.opened if isinstance(each, LongText))
+    if lines := _LINES.fullmatch(query):
+        return _numbered(int(lines[1]), int(lines[2]), sources, room)
+    looks_other = _EXPRESSION.search(query) or _INDEX.search(query)
+    if looks_other and not re.search(re.escape(query), text, re.IGNORECASE):
+        raise too_long(text)
+    before = f"words in lines; no tables of a text of {len(text):,} characters:\n"
+    nothing = partial(_nothing, query, sources)
+    return _below(before, room, lambda left: sources.search(query).answer(left) or nothing())
+
+
+def _numbered(first: int, last: int, sources: Sources, room: Room) -> str:
+    """Return lines of a text with their numbers, from the first one to the last one."""
+    (opened, *_), (text, *_) = sources.opened, sources.texts.values()
+    lines = TextLines(text if opened.prose is None else opened.prose)
+    first, behind = max(first, FIRST_LINE), min(last, len(lines)) + 1
+    if behind <= first:
+        return f"0 of {len(lines):,} lines"
+
+    def write(start: int, end: int) -> str:
+        found = enumerate(lines.between(first + start - FIRST_LINE, first + end - FIRST_LINE), first + start)
+        shown = (numbered_line(number, line.rstrip("\r\n"), is_found=True) for number, line in found)
+        return "".join(shown).removesuffix("\n")
+
+    return room.page("rows", behind - first, write)
+
+
+def _if_condition(query: str, sources: Sources, search: WordSearch, room: Room) -> str | None:
     """Return the rows that meet a condition; None: the query is words, which may look like one: "what is late"."""
     try:
-        return _ask(texts, room.request, lambda catalog: answer_condition(query, catalog, room))
+        return sources.ask(lambda catalog: answer_condition(query, catalog, room))
     except ProtocolError as refusal:
         # What SQLite ran was understood.
         is_run = isinstance(refusal.__cause__, sqlite3.Error)
-        if is_run or refusal.code != ErrorCode.INVALID_TYPE or refusal.reason.startswith("expected an offset"):
+        if is_run or refusal.code != ErrorCode.INVALID_TYPE or _is_of_page(refusal):
             raise
-        if not stands_there and any(each.search(query) for each in (_EXPRESSION, _BEGINS)):
+        if _EXPRESSION.search(query) and not search.has_phrase:
             raise
     return None
 
 
-def _for_words(opened: list[OpenedText], texts: Mapping[str, str], request: FetchRequest) -> list[OpenedText]:
-    """Return the texts, of a file that was shown as it is its lines: words find these, as an editor matches them."""
-    return [
-        OpenedText(value=text, prose=text, is_cut=each.is_cut) if key_of(text) in request.verbatim else each
-        for each, text in zip(opened, texts.values(), strict=True)
-    ]
-
-
-def _in_source(query: str, texts: Mapping[str, str], room: Room) -> str | None:
-    """Return the lines with words that no row has, such as a comment's, or None; of JSON the tables name the keys."""
-    sources = [OpenedText(value=text, prose=text) for text in texts.values() if not text.lstrip().startswith(_JSON)]
-    if not has_phrase(query, sources):
-        return None
-    before = "in no row, but in the text:\n"
-    return before + (answer_words(query, sources, room.below(before)) or "")
-
-
-def _sql_of_lines(query: str, opened: OpenedText) -> str:
-    """Return the SELECT that `lines 41-97` is; "" for anything else, and where an array has that name."""
-    lines = _LINES.fullmatch(query)
-    is_array = opened.prose is None and any(table.name == LINES for table in opened.tables())
-    return f"SELECT n, text FROM lines WHERE n BETWEEN {lines[1]} AND {lines[2]}" if lines and not is_array else ""
-
-
-def _nothing(query: str, opened: Sequence[OpenedText], describe: Callable[[], str]) -> str:
+def _nothing(query: str, sources: Sources) -> str:
     """Return the answer to words that occur nowhere: how many rows there are, and the tables for another query.
 
     Raises:
         ProtocolError: E1004, the query is a path.
     """
-    tables = [table for each in opened for table in each.tables()]
+    tables = [table for each in sources.opened for table in each.tables()]
     rows = [table for table in tables if not table.holds_lines]
     if not rows:
         return f"0 of {sum(len(table.rows) for table in tables):,} lines"
-    _refuse_pointer(query, opened[0])
-    described = describe()
+    _refuse_pointer(query, sources.opened[0])
+    described = sources.ask(Catalog.describe)
     if _INDEX.fullmatch(query):
         raise refuse(f"expected a path that leads to a value, or words, of {described}; found {query[:_MAX_SHOWN]!r}")
     return f"0 of {sum(len(table.rows) for table in rows):,} rows; tables: {escape_markers(described)}"
-
-
-def _at_path(query: str, opened: list[OpenedText]) -> object:
-    values = (_follow(each, query) for each in opened)
-    return next((value for value in values if value is not NO_VALUE), NO_VALUE)
-
-
-def _place(query: str, opened: Sequence[OpenedText]) -> str:
-    """Return the line that says that a number alone was taken for the place of a row; "" for any other path."""
-    if not query.isdecimal() or not isinstance(opened[0].value, list):
-        return ""
-    return f"row {int(query)} of {len(opened[0].value):,}, counted from 0 (no value of a cell):\n"
 
 
 def _follow(opened: OpenedText, path: str) -> Any:

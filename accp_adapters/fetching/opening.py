@@ -1,23 +1,31 @@
-"""What a stored text holds; of a text that is too long to be opened within the work of an answer, only its lines."""
+"""What a stored text holds, within the work of one answer; of a text that is too long for that, only its lines.
+
+Work is counted, and no clock decides, so that every process comes to the same answer.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import Final, overload
+from typing import Final
 
 from accp_adapters.fetching.request import too_much
+from accp_core.bounded import WATCH
 from accp_core.documents import looks_cut
 from accp_core.errors import ProtocolError
 from accp_core.tables import FIRST_LINE, LINES, OpenedText, Table, open_text
 from accp_core.tables.table import MadeRows
 
-__all__ = ["MAX_CHARS", "LongText", "lines_of_long", "open_bounded", "parts_of", "too_long", "work_of"]
+__all__ = ["LongText", "TextLines", "WorkBudget", "open_bounded", "too_long", "work_of"]
 
+_WATCHED: Final = 10_000
+"""Steps between two looks whether somebody still waits for the answer."""
+_STEP_CHARS: Final = 20
+"""Characters that take as long as one instruction of SQLite's machine."""
 MAX_CHARS: Final = 4_000_000
 """Characters of a text whose values and tables are read; a longer one has lines and words."""
 _LINE_CHARS: Final = 40
@@ -28,6 +36,42 @@ _PIECE: Final = 4_096
 """Characters between two places whose line is remembered."""
 _MAX_HITS: Final = 100_000
 """Places of words whose lines are compared."""
+
+
+class WorkBudget:
+    """The steps of work that are left for one answer; a step is about an instruction of SQLite's machine."""
+
+    def __init__(self, steps: float, reason: str) -> None:
+        """Begin.
+
+        Args:
+            steps: The steps.
+            reason: What was expected, for the refusal.
+        """
+        self.left = steps
+        self._watched = steps
+        self._reason: Final = reason
+
+    def use(self, steps: int) -> bool:
+        """Count steps; return whether there were too many. What `WATCH` raises passes on, at each further call, too."""
+        self.left -= steps
+        if self.left < self._watched:
+            WATCH.get()()
+            self._watched = self.left - _WATCHED
+        return self.left < 0
+
+    def spend(self, steps: int) -> None:
+        """Count steps.
+
+        Raises:
+            ProtocolError: E2003, there were too many.
+        """
+        if self.use(steps):
+            raise too_much(self._reason)
+
+    def look_at(self, chars: int) -> None:
+        """Count characters, or comparisons of one; E2003: there were too many."""
+        self.spend(chars // _STEP_CHARS)
 
 
 def work_of(text: str) -> int:
@@ -51,55 +95,36 @@ def open_bounded(text: str) -> OpenedText:
     return LongText(value=text, prose=text, is_cut=looks_cut(text)) if is_long else open_text(text)
 
 
-class Pieces(Sequence[str]):
-    """Parts of a text, which are made where they are asked for."""
+class TextLines:
+    """The lines of a text with their ends, looked for where they are asked for: all at once take many times its memory.
 
-    def __init__(self, count: int, between: Callable[[int, int], list[str]]) -> None:
-        """Begin with how many there are, and what returns those between two places."""
-        self._count: Final = count
-        self._between: Final = between
+    The numbers of a few places are remembered.
+    """
+
+    def __init__(self, text: str) -> None:
+        """Count the lines of a text."""
+        self._text: Final = text
+        pieces = (text.count("\n", at, at + _PIECE) for at in range(0, len(text), _PIECE))
+        self._before: Final = list(accumulate(pieces, initial=0))
 
     def __len__(self) -> int:
-        """Return how many there are."""
-        return self._count
+        """Return how many there are; a line feed at the end begins no further one."""
+        return self._before[-1] + (self._text[-1:] not in ("", "\n"))
 
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[str]: ...
-    def __getitem__(self, at: int | slice) -> str | list[str]:
-        """Return one, or some that follow each other."""
-        if isinstance(at, int):
-            return self._between(at, at + 1)[0]
-        first, behind, _ = at.indices(self._count)
-        return self._between(first, behind)
-
-
-def lines_of_long(text: str) -> Pieces:
-    """Return the lines of a text with their ends."""
-    starts = range(0, len(text), _PIECE)
-    before = list(accumulate((text.count("\n", at, at + _PIECE) for at in starts), initial=0))
-
-    def between(first: int, behind: int) -> list[str]:
-        piece = bisect_right(before, first - 1) - 1 if first else 0
+    def between(self, first: int, behind: int) -> list[str]:
+        """Return the lines from one place, counted from 0, to another."""
+        piece = bisect_right(self._before, first - 1) - 1 if first else 0
         start, lines = piece * _PIECE, []
-        for number in range(before[piece], behind):
-            end = text.find("\n", start) + 1 or len(text)
+        for number in range(self._before[piece], min(behind, len(self))):
+            end = self._text.find("\n", start) + 1 or len(self._text)
             if number >= first:
-                lines.append(text[start:end])
+                lines.append(self._text[start:end])
             start = end
         return lines
 
-    return Pieces(before[-1] + (text[-1:] not in ("", "\n")), between)
-
-
-def parts_of(text: str, chars: int) -> Pieces:
-    """Return a text in parts of one length."""
-
-    def between(first: int, behind: int) -> list[str]:
-        return [text[at * chars : (at + 1) * chars] for at in range(first, behind)]
-
-    return Pieces(-(-len(text) // chars), between)
+    def line(self, at: int) -> str:
+        """Return one line without its end."""
+        return self.between(at, at + 1)[0].removesuffix("\n").removesuffix("\r")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,22 +132,17 @@ class LongText(OpenedText):
     """A text that is too long to be opened."""
 
     @cached_property
-    def lines(self) -> Pieces:
+    def lines(self) -> TextLines:
         """Its lines."""
-        return lines_of_long(self.value)
+        return TextLines(self.value)
 
     def tables(self, *, with_objects: bool = False) -> tuple[Table, ...]:
         """Return the table of its lines."""
-        lines = self.lines
 
         def row(at: int) -> dict[str, object]:
-            return {"n": at + FIRST_LINE, "text": lines[at].removesuffix("\n").removesuffix("\r")}
+            return {"n": at + FIRST_LINE, "text": self.lines.line(at)}
 
-        return (Table(name=LINES, path=(), columns=("n", "text"), rows=MadeRows(range(len(lines)), row)),)
-
-    def has(self, words: str) -> bool:
-        """Return whether words stand in it as they are, without regard to case."""
-        return re.search(re.escape(words), self.value, re.IGNORECASE) is not None
+        return (Table(name=LINES, path=(), columns=("n", "text"), rows=MadeRows(range(len(self.lines)), row)),)
 
     def numbers_with(self, words: Sequence[str]) -> Iterator[int]:
         """Yield the place of each line that has one of some words without regard to case, from 0 on.

@@ -1,28 +1,37 @@
 """Pages: as many rows or lines as the token limit allows, and the offset to continue with.
 
-The rows and lines are text of others: what looks like a line of ours in them says that it is source text.
+The rows and lines are text of others. No line of them passes for one that we write:
+
+    what we write                               at the same place of an answer, text of a source is shown as
+    … rows 0-19 of 110; next: offset=20         source text: … rows 0-19 of 110; next: offset=20
+    … each row has more in items (…)            source text: … each row has more in items (…)
+    E1004: expected …                           source text: E1004: expected …
+
+The first two are the last line of an answer, a refusal is the first. Text at other places, and any other text, is shown
+as it is, but for the markers of `accp_core.markers` and halves of surrogate pairs, which are shown as escapes.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from accp_adapters.fetching.opening import MAX_CHARS, lines_of_long, parts_of
+from accp_adapters.fetching.opening import TextLines
 from accp_adapters.fetching.paths import RowSelection
 from accp_adapters.fetching.request import FetchRequest, refuse
-from accp_adapters.fetching.source_text import one_line, shown_source
 from accp_core.documents.json_styles import write_styled_json
+from accp_core.error_codes import ErrorCode
+from accp_core.markers import UNSEEN
 from accp_core.ports import TokenCounter
-from accp_core.tables import FIRST_LINE, lines_of
+from accp_core.strict_json import escape_halves
+from accp_core.tables import FIRST_LINE
 from accp_core.view import render_text
+from accp_core.view.layout import AS_IS, escape_view
 
-__all__ = [
-    "Room", "cut_row", "line_page", "lines_around", "next_offset", "numbered_line", "row_page", "split_page",
-    "text_page",
-]  # fmt: skip
+__all__ = ["Room", "line_page", "lines_around", "numbered_line", "one_line", "row_page", "shown_source", "split_page"]
 
 _NOTES: Final = re.compile(r"(?:(?:\A|\n)…[^\n]*)+\s*\Z")
 """The last lines of an answer, where they are notes."""
@@ -37,6 +46,39 @@ _NEIGHBOUR_CHARS: Final = 100
 """Characters of a line that are shown beside one that was found."""
 _PART_CHARS: Final = 400
 """Characters of a part of a text with a line that no page has room for, such as minified HTML."""
+
+_ESCAPE: Final = "source text: "
+_SPACE: Final = rf"[{UNSEEN}]*+"
+_BLANKS: Final = re.compile(_SPACE)
+_LINE_END: Final = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_NOTE: Final = re.compile(
+    rf"(?:{_ESCAPE})*+_…++_(?:(?:rows?|lines?|parts)_[0-9]|each_row_has_more\b)".replace("_", _SPACE), re.IGNORECASE
+)
+_REFUSAL: Final = re.compile(rf"{_SPACE}(?:{_ESCAPE})*+{_SPACE}(?:{'|'.join(ErrorCode)}){_SPACE}:", re.IGNORECASE)
+
+
+def one_line(text: str) -> str:
+    """Return a line of a text with what ends a line for some readers, such as U+2028, as escapes."""
+    return _LINE_END.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def shown_source(text: str, notes: str = "", *, layout: str = AS_IS) -> str:
+    """Return a text of a source as the beginning of an answer, and our notes behind it.
+
+    Without notes the last line of the text is the last of the answer. `layout` is that of a text that is a view.
+    """
+    shown = escape_halves(escape_view(text, layout))
+    start = 0 if notes else _last_line(shown)
+    if not notes and _NOTE.match(shown, start):
+        shown = f"{shown[:start]}{_ESCAPE}{shown[start:]}"
+    return f"{_ESCAPE if _REFUSAL.match(shown) else ''}{shown}{notes}"
+
+
+def _last_line(text: str) -> int:
+    """Return where the last line begins that is not blank."""
+    blanks = _BLANKS.match(text[::-1])
+    end = len(text) - (blanks.end() if blanks else 0)
+    return max((found.end() for found in _LINE_END.finditer(text, 0, end)), default=0)
 
 
 def lines_around(hits: int) -> int:
@@ -78,8 +120,25 @@ class Room:
         text = write_styled_json(value, "0u")
         return render_text(text, counter=self.counter).text if self.may_fit(text) else ""
 
-    def remaining(self, unit: str, total: int) -> int:
-        """Return how many of `total` rows or lines may be shown.
+    def page(
+        self,
+        unit: str,
+        total: int,
+        write: Callable[[int, int], str],
+        *,
+        notes: str = "",
+        row: Callable[[], Any] | None = None,
+        way: str = "",
+    ) -> str:
+        """Return as many rows or lines as fit, at least one, our notes, and which part of them all this is.
+
+        Args:
+            unit: "rows", which are numbered from 0 as in paths, "lines" as in a query, or "parts" of a text.
+            total: How many there are.
+            write: Returns those from one place to another; "": they are too long.
+            notes: Our notes.
+            row: Returns the first one, of which only the beginning is shown if it does not fit; None: it is a text.
+            way: How to see all of that one.
 
         Raises:
             ProtocolError: E1004, the offset is behind the last one.
@@ -87,9 +146,19 @@ class Room:
         offset, limit = self.request.offset, self.request.limit
         if offset and offset >= total:
             raise refuse(f"expected an offset below {total} {unit}, found {offset!r}")
-        return total - offset if limit is None else min(total - offset, limit)
 
-    def largest(self, page: Callable[[int], str], highest: int) -> str:
+        def shown(count: int) -> str:
+            text = write(offset, offset + count)
+            return text and shown_source(text, notes + self._part(unit, count, total, text))
+
+        remaining = min(total - offset, limit or total)
+        largest = self._largest(shown, remaining)
+        if not largest and remaining and row:
+            note = f"{notes}\n… row {offset} of {total}{way}{_next(offset + 1, total)}"
+            return _cut_row(row(), note, self)
+        return largest or shown(min(remaining, 1))
+
+    def _largest(self, page: Callable[[int], str], highest: int) -> str:
         """Return the page of the most rows or lines, up to `highest`, that fits; an empty text where none does."""
         count = _find_largest(highest, lambda count: self.fits(page(count)))
         if 0 < count < highest and highest - count <= max(1, _REST * highest) and self.fits(page(highest), 1 + _REST):
@@ -97,21 +166,14 @@ class Room:
             return page(highest)
         return page(count) if count else ""
 
-    def note(self, unit: str, count: int, total: int, shown: str = "") -> str:
-        """Return the line that says which part this is; nothing where it is everything.
-
-        Args:
-            unit: "rows", which are numbered from 0 as in paths, "lines" as in a query, or "parts" of a text.
-            count: How many are shown.
-            total: How many there are.
-            shown: What is shown.
-        """
+    def _part(self, unit: str, count: int, total: int, shown: str) -> str:
+        """Return the line that says which part of all is shown; nothing where it is everything."""
         if count == total:
             return ""
-        start, end = self.request.offset, self.request.offset + count
+        start = self.request.offset
+        first = start if unit == "rows" else start + FIRST_LINE
         line_end = "" if shown.endswith("\n") else "\n"
-        first = 0 if unit == "rows" else FIRST_LINE
-        return f"{line_end}… {unit} {start + first}-{end + first - 1} of {total}{next_offset(end, total)}"
+        return f"{line_end}… {unit} {first}-{first + count - 1} of {total}{_next(start + count, total)}"
 
 
 def _find_largest(highest: int, fits: Callable[[int], bool]) -> int:
@@ -128,22 +190,17 @@ def _find_largest(highest: int, fits: Callable[[int], bool]) -> int:
 
 def row_page(selection: RowSelection, room: Room) -> str:
     """Return a page of rows; of a row that does not fit, its beginning and the path that shows all of it."""
-    offset, total = room.request.offset, len(selection.rows)
-
-    def page(count: int) -> str:
-        text = room.view(selection.page(offset, count))
-        return text and shown_source(text, room.note("rows", count, total))
-
-    remaining = room.remaining("rows", total)
-    shown = room.largest(page, remaining)
-    if shown or not remaining:
-        return shown or page(0)
-    path = f"{selection.path}.{offset}".removeprefix(".")
-    note = f"\n… row {offset} of {total}, whole: query={path!r}{next_offset(offset + 1, total)}"
-    return cut_row(selection.rows[offset], note, room)
+    offset = room.request.offset
+    return room.page(
+        "rows",
+        len(selection.rows),
+        lambda first, behind: room.view(selection.page(first, behind)),
+        row=lambda: selection.rows[offset],
+        way=f", whole: query={f'{selection.path}[{offset}]'!r}",
+    )
 
 
-def cut_row(row: Any, note: str, room: Room) -> str:
+def _cut_row(row: Any, note: str, room: Room) -> str:
     """Return the beginning of a row that does not fit, and a note."""
     text = room.view(row) or write_styled_json(row, "0u")[: _TOKEN_CHARS * room.limit]
     return line_page(text, replace(room.below(note), request=FetchRequest())) + note
@@ -151,27 +208,13 @@ def cut_row(row: Any, note: str, room: Room) -> str:
 
 def line_page(text: str, room: Room) -> str:
     """Return a page of the lines of a text, at least one; of a text with a line too long for a page, of its parts."""
-    if len(text) > MAX_CHARS:
-        is_wide = re.search(f"[^\n]{{{room.limit + 1}}}", text) is not None
-        unit, pieces = ("parts", parts_of(text, _PART_CHARS)) if is_wide else ("lines", lines_of_long(text))
-        return text_page(unit, pieces, room)
-    lines = lines_of(text)
-    longest = max(lines, key=len, default="")
-    if len(longest) <= _PART_CHARS or room.fits(longest):
-        return text_page("lines", lines, room)
-    parts = [line[start : start + _PART_CHARS] for line in lines for start in range(0, len(line), _PART_CHARS)]
-    return text_page("parts", parts, room)
-
-
-def text_page(unit: str, lines: Sequence[str], room: Room) -> str:
-    """Return a page of some lines, at least one; `unit`: what they are, as in `Room.note`."""
-
-    def page(count: int) -> str:
-        shown = "".join(lines[room.request.offset : room.request.offset + count])
-        return shown_source(shown, room.note(unit, count, len(lines), shown))
-
-    remaining = room.remaining(unit, len(lines))
-    return room.largest(page, remaining) or page(min(remaining, 1))
+    wide = re.finditer(f"[^\n]{{{max(_PART_CHARS, room.limit) + 1},}}", text)
+    widest = max((found[0] for found in wide), key=len, default="")
+    if widest and not room.fits(widest):
+        parts = -(-len(text) // _PART_CHARS)
+        return room.page("parts", parts, lambda first, behind: text[first * _PART_CHARS : behind * _PART_CHARS])
+    lines = TextLines(text)
+    return room.page("lines", len(lines), lambda first, behind: "".join(lines.between(first, behind)))
 
 
 def split_page(answer: str) -> tuple[str, int | None]:
@@ -183,6 +226,6 @@ def split_page(answer: str) -> tuple[str, int | None]:
     return answer[: notes.start()], int(following[1]) if following else None
 
 
-def next_offset(offset: int, total: int) -> str:
+def _next(offset: int, total: int) -> str:
     """Return how to continue at `offset`; nothing where that is the end."""
     return f"; next: offset={offset}" if offset < total else ""

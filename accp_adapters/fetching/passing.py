@@ -12,8 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from accp_adapters.fetching.answers import value_in
-from accp_adapters.fetching.opening import open_bounded
+from accp_adapters.fetching.answers import Sources, value_in
 from accp_adapters.fetching.request import FetchRequest, refuse, too_much
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.markers import printable
@@ -65,11 +64,12 @@ def passed_text(request: FetchRequest, open_one: Callable[[str], str], *, max_ch
 
 
 def _part(texts: Mapping[str, str], request: FetchRequest) -> str:
-    if any(open_bounded(text).is_cut for text in texts.values()):
+    sources = Sources(texts, request)
+    if sources.is_cut:
         raise refuse(
             f"expected a whole source of {request.query[:100]!r}, found one that its tool cut off: pass it on whole"
         )
-    value = value_in(texts, request, max_rows=_MAX_ROWS)
+    value = value_in(sources, request, max_rows=_MAX_ROWS)
     is_select = re.match(r"(?i)\(*(select|with)\s", request.query) is not None
     if is_select and value in ([], None):
         raise refuse(f"expected a value to pass on, found none by {request.query[:100]!r}")

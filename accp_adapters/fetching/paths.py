@@ -35,9 +35,9 @@ class RowSelection:
     parent: Mapping[str, Any] | None = None
     """That object, shown with the rows; None: there is none."""
 
-    def page(self, start: int, count: int) -> Any:
-        """Return the value with `count` of its rows, from row `start` on."""
-        rows = list(self.rows[start : start + count])
+    def page(self, first: int, behind: int) -> Any:
+        """Return the value with its rows from one place to another only."""
+        rows = list(self.rows[first:behind])
         return rows if self.parent is None else {**self.parent, self.key: rows}
 
 

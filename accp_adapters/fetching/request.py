@@ -120,9 +120,7 @@ def _whole_number(name: str, value: object) -> int:
     except ValueError:
         number = -1
     if number < 0:
-        raise ProtocolError(
-            f"expected {name!r} to be a whole number from 0 on, found {value!r}", code=ErrorCode.INVALID_TYPE
-        )
+        raise refuse(f"expected {name!r} to be a whole number from 0 on, found {value!r}")
     return number
 
 

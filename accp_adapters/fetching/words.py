@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain, islice
 from typing import Any, Final
 
-from accp_adapters.fetching.budget import WorkBudget
-from accp_adapters.fetching.opening import LongText
-from accp_adapters.fetching.page import Room, cut_row, lines_around, numbered_line
+from accp_adapters.fetching.opening import LongText, WorkBudget
+from accp_adapters.fetching.page import Room, lines_around, numbered_line
 from accp_adapters.fetching.request import too_much
-from accp_adapters.fetching.source_text import shown_source
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.tables import OpenedText, Row, Table
 
-__all__ = ["answer_words", "has_phrase"]
+__all__ = ["WordSearch"]
 
 _MAX_COLUMNS: Final = 30
 """Columns of a row that is shown whole; of a wider row only the cells that contain the words are."""
@@ -35,82 +34,149 @@ _MAX_STEPS: Final = 500_000_000
 _ROW_STEPS: Final = 50
 
 
-class _Search:
-    """A search for the rows that have the most of some words, those before all others that have them as they stand."""
+class WordSearch:
+    """A search for the rows that have the most of some words, those before all others that have them as they stand.
 
-    def __init__(self, words: str) -> None:
+    The texts are looked through once, when it is first asked for what it found. That raises a ProtocolError: E2003, it
+    takes too much work.
+    """
+
+    def __init__(self, words: str, opened: Sequence[OpenedText]) -> None:
+        """Begin a search for words in texts."""
         reason = f"expected a search of at most {_MAX_STEPS:,} steps, it was stopped; use SELECT"
         self._budget = WorkBudget(_MAX_STEPS, reason)
-        self.phrase: Final = words.strip("\"'").casefold()
-        self.words: Final = list(dict.fromkeys(word.strip("\"'").casefold() for word in words.split()))
-        self._looked_for = self.words if self.words != [self.phrase] and len(self.words) <= _MAX_WORDS else []
-        self.rows_with: Final = (Counter[str](), Counter[str]())
+        self._opened: Final = opened
+        self._phrase: Final = words.strip("\"'").casefold()
+        self._words: Final = list(dict.fromkeys(word.strip("\"'").casefold() for word in words.split()))
+        self._looked_for = self._words if self._words != [self._phrase] and len(self._words) <= _MAX_WORDS else []
+        self._rows_with: Final = (Counter[str](), Counter[str]())
         """How many rows of tables, and how many lines, have each word."""
-        self.searched: Final = [0, 0]
+        self._searched: Final = [0, 0]
         """How many rows of tables, and how many lines, were searched."""
-        self.most = 0
+        self._most = 0
         """How many of the words the rows that were found have; one more where they have them as they stand."""
-        self.found: Final[list[tuple[Table, int]]] = []
-        """The tables and the places of the rows that were found."""
-        self.parents: Final[dict[str, Table]] = {}
-        """The tables whose rows hold those of others, by the names of these."""
 
     @property
     def has_phrase(self) -> bool:
-        """Whether the rows that were found have the words as they stand."""
-        return self.most > len(self.words)
+        """Whether a line or a cell contains the words as they stand, without regard to case."""
+        return bool(self._found) and self._most > len(self._words)
 
-    @property
-    def of_lines(self) -> bool:
-        """Whether all that was found is lines."""
-        return all(table.holds_lines for table, _ in self.found)
+    @cached_property
+    def _found(self) -> list[tuple[Table, int]]:
+        """The tables and the places of the rows that have the most of the words.
 
-    def words_in(self, text: str) -> list[str]:
-        """Return those of the words that a text has; all and one more where it has them as they stand."""
-        self._budget.spend(_ROW_STEPS)
-        self._budget.look_at((2 + len(self._looked_for)) * len(text))
-        folded = text.casefold()
-        if self.phrase in folded:
-            return [*self.words, self.phrase]
-        return [word for word in self._looked_for if word in folded]
+        Of the lines around a JSON document only those with more of the words than its tables have.
+        """
+        found: list[tuple[Table, int]] = []
+        for each in self._opened:
+            before = len(found)
+            for table in each.tables():
+                self._look_through(each, table, found, is_beside=table.holds_lines and len(found) > before)
+        return found
 
-    def look_through(self, opened: Sequence[OpenedText]) -> None:
-        """Find the rows; the lines around a JSON document only where they have more of the words than its tables."""
-        for each in opened:
-            found = len(self.found)
-            tables = {table.name: table for table in each.tables()}
-            for table in tables.values():
-                if table.parent:
-                    self.parents[table.name] = tables[table.parent.table]
-                self._add(table, self._texts_of(each, table), is_beside=table.holds_lines and len(self.found) > found)
+    def _look_through(
+        self, opened: OpenedText, table: Table, found: list[tuple[Table, int]], *, is_beside: bool
+    ) -> None:
+        kind = int(table.holds_lines)
+        self._searched[kind] += len(table.rows)
+        least = max(self._most + is_beside, 1)
+        for number, text in self._texts_of(opened, table):
+            words = self._words_in(text)
+            self._rows_with[kind].update(words)
+            if len(words) > self._most and len(words) >= least:
+                self._most = least = len(words)
+                found.clear()
+            if len(words) == least:
+                found.append((table, number))
 
     def _texts_of(self, opened: OpenedText, table: Table) -> Iterable[tuple[int, str]]:
         """Return the places and the texts of rows; of a long text of those alone that have one of the words."""
         if isinstance(opened, LongText):
-            return ((at, table.rows[at]["text"]) for at in opened.numbers_with(self._looked_for or [self.phrase]))
-        return enumerate(_texts(table))
+            return ((at, opened.lines.line(at)) for at in opened.numbers_with(self._looked_for or [self._phrase]))
+        if table.holds_lines:
+            return enumerate(row["text"] for row in table.rows)
+        return enumerate("\n".join(map(_text, table.own_cells(row).values())) for row in table.rows)
 
-    def _add(self, table: Table, texts: Iterable[tuple[int, str]], *, is_beside: bool) -> None:
-        """Add the rows of a table that have the most of the words."""
-        kind = int(table.holds_lines)
-        self.searched[kind] += len(table.rows)
-        least = max(self.most + is_beside, 1)
-        for number, text in texts:
-            words = self.words_in(text)
-            self.rows_with[kind].update(words)
-            if len(words) > self.most and len(words) >= least:
-                self.most = least = len(words)
-                self.found.clear()
-            if len(words) == least:
-                self.found.append((table, number))
+    def _words_in(self, text: str) -> list[str]:
+        """Return those of the words that a text has; all and one more where it has them as they stand."""
+        self._budget.spend(_ROW_STEPS)
+        self._budget.look_at((2 + len(self._looked_for)) * len(text))
+        folded = text.casefold()
+        if self._phrase in folded:
+            return [*self._words, self._phrase]
+        return [word for word in self._looked_for if word in folded]
 
-    def shown(self, cell: Any) -> Any:
+    def answer(self, room: Room) -> str | None:
+        """Return the rows and lines with the words as they stand, else those with the most of them; None: none has any.
+
+        Raises:
+            ProtocolError: E1004, the offset is behind the last one; E2003, there are too many words, or too much work.
+        """
+        if not self.has_phrase and len(self._words) > _MAX_WORDS:
+            reason = f"expected words that stand together, or at most {_MAX_WORDS} words, found {len(self._words)}"
+            raise too_much(reason)
+        if not self._found:
+            return None
+        of_lines = all(table.holds_lines for table, _ in self._found)
+        before = "" if self._most >= len(self._words) else self._missing(of_lines=of_lines)
+        room = room.below(before)
+        return before + (self._line_page(room) if of_lines else self._row_page(room))
+
+    def _missing(self, *, of_lines: bool) -> str:
+        """Return the line that says that no row has all of the words, and how many have each."""
+        each = ", ".join(f"{word} {self._rows_with[of_lines][word]:,}" for word in self._words)
+        searched = f"{self._searched[of_lines]:,} {'lines' if of_lines else 'rows'}"
+        return f"0 of {searched} have all {len(self._words)} words ({each}); with {self._most}:\n"
+
+    def _row_page(self, room: Room) -> str:
+        def rows(first: int, behind: int) -> dict[str, list[Any]]:
+            by_table: dict[str, list[Any]] = {}
+            for table, number in self._found[first:behind]:
+                by_table.setdefault(table.name, []).append(self._row(table.own_cells(table.rows[number])))
+            return by_table
+
+        offset = room.request.offset
+        return room.page(
+            "rows",
+            len(self._found),
+            lambda first, behind: room.view(rows(first, behind)),
+            row=lambda: rows(offset, offset + 1),
+            way=", cut: use SELECT with fewer columns",
+        )
+
+    def _line_page(self, room: Room) -> str:
+        """Return a page of lines with the words, few of them with their neighbours."""
+        around = lines_around(len(self._found))
+        return room.page(
+            "rows",
+            len(self._found),
+            lambda first, behind: "".join(self._lines(self._found[first:behind], around)),
+        )
+
+    def _lines(self, hits: Sequence[tuple[Table, int]], around: int) -> Iterator[str]:
+        """Yield the lines with their numbers."""
+        by_table: dict[int, tuple[Table, set[int]]] = {}
+        for table, number in hits:
+            by_table.setdefault(id(table), (table, set()))[1].add(number)
+        for table, numbers in by_table.values():
+            near = {each for number in numbers for each in range(number - around, number + around + 1)}
+            for number in sorted(each for each in near if 0 <= each < len(table.rows)):
+                row, is_found = table.rows[number], number in numbers
+                yield numbered_line(row["n"], self._cell(row["text"]) if is_found else row["text"], is_found=is_found)
+
+    def _row(self, row: Row) -> dict[str, Any]:
+        cells = row.items()
+        if len(row) > _MAX_COLUMNS:
+            cells = {name: cell for name, cell in cells if self._words_in(_text(cell))}.items() or cells
+        return {name: self._cell(cell) for name, cell in cells}
+
+    def _cell(self, cell: Any) -> Any:
         """Return a cell as it is shown: of one with a long text what is around the words, or its beginning."""
         text = _text(cell)
         return cell if len(text) <= _MAX_LINE else self._around(text)
 
     def _around(self, text: str) -> str:
-        words, parts, end = [self.phrase] if self.has_phrase else self.words, [], 0
+        words, parts, end = [self._phrase] if self.has_phrase else self._words, [], 0
         # As many places of each word: a rare one behind many of another is shown, too.
         each = 1 + _MAX_PLACES // len(words)
         found = (islice(re.finditer(re.escape(word), text, re.IGNORECASE), each) for word in words)
@@ -119,112 +185,6 @@ class _Search:
                 parts.append(text[max(end, at - _BEFORE) : at + _BEHIND])
                 end = at + _BEHIND
         return f"{'…' * (not text.startswith(parts[0]))}{'…'.join(parts)}{'…' * (end < len(text))}"
-
-
-def has_phrase(words: str, opened: Sequence[OpenedText]) -> bool:
-    """Return whether a line or a cell contains `words` as they stand, without regard to case."""
-    search = _Search(words)
-    whole = len(search.words) + 1
-    return any(
-        len(search.words_in(text)) == whole for each in opened for table in each.tables() for text in _texts(table)
-    )
-
-
-def answer_words(words: str, opened: Sequence[OpenedText], room: Room) -> str | None:
-    """Return the rows and lines that contain `words` as they stand, else those that contain the most of them.
-
-    None: no row or line contains any.
-
-    Raises:
-        ProtocolError: E1004, the offset is behind the last one; E2003, there are too many words, or too much work.
-    """
-    search = _Search(words)
-    search.look_through(opened)
-    if not search.has_phrase and len(search.words) > _MAX_WORDS:
-        raise too_much(f"expected words that stand together, or at most {_MAX_WORDS} words, found {len(search.words)}")
-    if not search.found:
-        return None
-    before = "" if search.most >= len(search.words) else _missing(search)
-    return before + (_line_page if search.of_lines else _row_page)(search, room.below(before))
-
-
-def _missing(search: _Search) -> str:
-    """Return the line that says that no row has all of the words, and how many have each."""
-    unit, rows_with = ("lines" if search.of_lines else "rows"), search.rows_with[search.of_lines]
-    each = ", ".join(f"{word} {rows_with[word]:,}" for word in search.words)
-    total = f"0 of {search.searched[search.of_lines]:,} {unit} have all {len(search.words)} words"
-    return f"{total} ({each}); with {search.most}:\n"
-
-
-def _row_page(search: _Search, room: Room) -> str:
-    parents = {name: _names_of(parent, name, search) for name, parent in search.parents.items()}
-
-    def shown(count: int) -> Iterator[tuple[str, dict[str, Any]]]:
-        for table, number in islice(search.found, room.request.offset, room.request.offset + count):
-            row = table.rows[number]
-            above = parents[table.name].get(row[table.parent.column], {}) if table.parent else {}
-            yield table.name, _shown(table.own_cells(row), search) | above
-
-    def page(count: int) -> str:
-        by_table: dict[str, list[Any]] = {}
-        for name, row in shown(count):
-            by_table.setdefault(name, []).append(row)
-        text = room.view(by_table)
-        return text and shown_source(text, room.note("rows", count, len(search.found)))
-
-    if largest := room.largest(page, room.remaining("rows", len(search.found))):
-        return largest
-    note = room.note("rows", 1, len(search.found)) or "\n… row 0 of 1"
-    ((_, row),) = shown(1)
-    return cut_row(row, f"{note}; this row is cut: use SELECT with fewer columns", room)
-
-
-def _line_page(search: _Search, room: Room) -> str:
-    """Return a page of lines with the words, few of them with their neighbours."""
-    hits = search.found
-    around = lines_around(len(hits))
-
-    def page(count: int) -> str:
-        text = "".join(_lines(hits[room.request.offset : room.request.offset + count], around, search))
-        return shown_source(text, room.note("rows", count, len(hits), text))
-
-    remaining = room.remaining("rows", len(hits))
-    return room.largest(page, remaining) or page(min(remaining, 1))
-
-
-def _lines(hits: Sequence[tuple[Table, int]], around: int, search: _Search) -> Iterator[str]:
-    """Yield the lines with their numbers."""
-    by_table: dict[int, tuple[Table, set[int]]] = {}
-    for table, number in hits:
-        by_table.setdefault(id(table), (table, set()))[1].add(number)
-    for table, numbers in by_table.values():
-        near = {each for number in numbers for each in range(number - around, number + around + 1)}
-        for number in sorted(each for each in near if 0 <= each < len(table.rows)):
-            row, is_found = table.rows[number], number in numbers
-            yield numbered_line(row["n"], search.shown(row["text"]) if is_found else row["text"], is_found=is_found)
-
-
-def _names_of(parent: Table, child: str, search: _Search) -> dict[Any, dict[str, Any]]:
-    """Return by its key what names each row that holds rows of a child table: `{7: {"orders.title": "Lamp"}}`."""
-    link = next((table.parent for table, _ in search.found if table.name == child), None)
-    if link is None:
-        return {}
-    names = parent.naming(link.key)
-    return {row[link.key]: {f"{parent.name}.{name}": row[name] for name in names if name in row} for row in parent.rows}
-
-
-def _shown(row: Row, search: _Search) -> dict[str, Any]:
-    cells = row.items()
-    if len(row) > _MAX_COLUMNS:
-        cells = {name: cell for name, cell in cells if search.words_in(_text(cell))}.items() or cells
-    return {name: search.shown(cell) for name, cell in cells}
-
-
-def _texts(table: Table) -> Iterator[str]:
-    """Yield the text of each row, of a line without its number."""
-    if table.holds_lines:
-        return (row["text"] for row in table.rows)
-    return ("\n".join(map(_text, table.own_cells(row).values())) for row in table.rows)
 
 
 def _text(cell: Any) -> str:

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from threading import Event
 from typing import Any, Final, TypeAlias, TypeVar
 
 from langgraph.checkpoint.memory import InMemorySaver
@@ -18,6 +19,7 @@ from langgraph.store.memory import InMemoryStore
 from accp_adapters.stores import SqliteColdStore, open_store
 from accp_adapters.stores.sqlite import MEMORY
 from accp_adapters.stores.texts import item_filter, namespace_label, read_item, write_item
+from accp_core.bounded import WATCH
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
@@ -38,13 +40,22 @@ _LOOP: Final[ContextVar[asyncio.AbstractEventLoop]] = ContextVar("accp_loop")
 
 async def in_thread(work: Callable[..., _Result], *arguments: Any, **named: Any) -> _Result:
     """Return what `work` returns in another thread, in which a store that is asynchronous only can be used, too."""
-    loop = asyncio.get_running_loop()
+    loop, left = asyncio.get_running_loop(), Event()
+
+    def watch() -> None:
+        if left.is_set():
+            raise asyncio.CancelledError
 
     def run() -> _Result:
         _LOOP.set(loop)
+        WATCH.set(watch)
         return work(*arguments, **named)
 
-    return await asyncio.to_thread(run)
+    try:
+        return await asyncio.to_thread(run)
+    except asyncio.CancelledError:
+        left.set()
+        raise
 
 
 class StoreColdStore:

@@ -6,14 +6,18 @@ here. Principals take turns: whoever has much to do has a part of the threads, a
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
+from threading import Event
 from typing import Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
-from anyio import CapacityLimiter, to_thread
+from anyio import CapacityLimiter, from_thread, get_cancelled_exc_class, to_thread
 from anyio.lowlevel import RunVar
+
+from accp_core.bounded import WATCH
 
 __all__ = ["LONG", "OWNER", "in_thread", "off_loop", "size_of"]
 
@@ -35,7 +39,22 @@ class _Threads:
     async def run(self, work: Callable[[], T]) -> T:
         own = self._owned.setdefault(OWNER.get(), CapacityLimiter(self._each))
         async with own:
-            return await to_thread.run_sync(work, limiter=self._all)
+            left = Event()
+            before = WATCH.set(partial(_raise_if, left))
+            try:
+                return await to_thread.run_sync(work, limiter=self._all)
+            except get_cancelled_exc_class():
+                left.set()
+                raise
+            finally:
+                WATCH.reset(before)
+
+
+def _raise_if(left: Event) -> None:
+    """Raise in a thread whose task was cancelled, by a cancel scope or alone, so that long work ends."""
+    from_thread.check_cancelled()
+    if left.is_set():
+        raise CancelledError
 
 
 _WORKING: Final[RunVar[_Threads]] = RunVar("accp_working")

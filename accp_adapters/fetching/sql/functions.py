@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
-from accp_adapters.fetching.budget import WorkBudget
+from accp_adapters.fetching.opening import WorkBudget
 from accp_adapters.fetching.request import refuse
 from accp_core.errors import ProtocolError
 
@@ -50,8 +50,6 @@ _CALL: Final = 10
 class QueryConnection(sqlite3.Connection):
     """A connection of one query."""
 
-    is_large: bool = False
-    """Whether the query took too much memory."""
     failure: ProtocolError | None = None
     """Why one of our functions refused its arguments; SQLite only says that one did."""
     budget: WorkBudget = WorkBudget(math.inf, "")

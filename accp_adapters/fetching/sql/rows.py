@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
-from accp_adapters.fetching.page import Room, cut_row, next_offset
+from accp_adapters.fetching.page import Room, one_line
 from accp_adapters.fetching.request import refuse
-from accp_adapters.fetching.source_text import one_line, shown_source
 from accp_adapters.fetching.sql.query import ComparedColumn, ResolvedQuery, resolve_condition, resolve_select
 from accp_adapters.fetching.sql.run import QueryResult, open_connection, run_query
 from accp_adapters.fetching.sql.tables import Catalog, Database, NamedTable, quote, quoted_name, reach_into
@@ -187,11 +186,12 @@ def _scalars(comparison: ComparedColumn, connection: sqlite3.Connection) -> list
     source += f" AND {name} NOT GLOB '[[{{]*'" if stored.holds_json else ""
     (different,) = connection.execute(f"SELECT count(DISTINCT {name}) {source}").fetchone()
     if different <= _MAX_VALUES:
-        counted = connection.execute(f"SELECT {name}, count(*) {source} GROUP BY {name} ORDER BY {name}")
-        return [f"{_shown(stored.restore(value))} ({count})" for value, count in counted]
+        counted = connection.execute(f"SELECT {name}, count(*) {source} GROUP BY {name} ORDER BY {name}").fetchall()
+        values = stored.restore([value for value, _ in counted])
+        return [f"{_shown(value)} ({count})" for value, (_, count) in zip(values, counted, strict=True)]
     if stored.typed.is_ordered:
         ends = connection.execute(f"SELECT min({name}), max({name}) {source}").fetchone()
-        return [" to ".join(_shown(stored.restore(end)) for end in ends)]
+        return [" to ".join(map(_shown, stored.restore(ends)))]
     values = [str(value) for (value,) in connection.execute(f"SELECT DISTINCT {name} {source} LIMIT {_MAX_COMPARED}")]
     nearest = ", ".join(map(_shown, _nearest(comparison.text or "", values)))
     return [f"{different} values", f"such as {nearest}"]
@@ -244,20 +244,11 @@ def _link(child: NamedTable) -> str:
 def _page(result: QueryResult, notes: str, room: Room, write: _Write | None) -> str:
     rows = result.rows
 
-    def page(count: int) -> str:
-        text = write(rows[:count]) if write else room.view(rows[0] if result.total == 1 else rows[:count])
-        return text and shown_source(text, notes + _part(room.request.offset, count, result))
+    def written(first: int, behind: int) -> str:
+        shown = rows[: behind - first]
+        if len(shown) < behind - first:
+            return ""
+        return write(shown) if write else room.view(rows[0] if result.total == 1 else shown)
 
-    remaining = min(room.remaining("rows", result.total), len(rows))
-    if shown := room.largest(page, remaining):
-        return shown
-    cut = "; this row is cut: select fewer columns, or substr(column, 1, 1000)"
-    return cut_row(rows[0], notes + (_part(room.request.offset, 1, result) or "\n… row 0 of 1") + cut, room)
-
-
-def _part(offset: int, count: int, result: QueryResult) -> str:
-    """Return the line that says which rows these are; nothing where they are all."""
-    if count == result.total:
-        return ""
-    total = f"{result.total}" if result.is_complete else f"more than {result.total}"
-    return f"\n… rows {offset}-{offset + count - 1} of {total}{next_offset(offset + count, result.total)}"
+    way = ", cut: select fewer columns, or substr(column, 1, 1000)"
+    return room.page("rows", result.total, written, notes=notes, row=lambda: rows[0], way=way)

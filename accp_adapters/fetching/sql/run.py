@@ -7,15 +7,15 @@ that every process comes to the same answer.
 
 from __future__ import annotations
 
-import math
+import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
-from accp_adapters.fetching.budget import WorkBudget, memory_of_process
+from accp_adapters.fetching.opening import WorkBudget
 from accp_adapters.fetching.request import refuse, too_much
 from accp_adapters.fetching.sql.functions import (
     CALLS,
@@ -42,7 +42,9 @@ _MIN_STEPS: Final = 100_000
 _LONG_CHARS: Final = 1_000
 """An instruction may take as many times longer as the longest cell has so many characters."""
 MAX_COUNTED: Final = 1_000_000
-"""Rows that are counted; those behind them are not reached."""
+"""Rows that a query may find."""
+_FETCHED: Final = 100
+"""Rows that are fetched together."""
 _COUNTED: Final = 10_000
 """Instructions that are counted together."""
 _MIN_LENGTH: Final = 100_000
@@ -51,7 +53,8 @@ _MAX_LENGTH: Final = 8_000_000
 """Bytes of a value that a query makes of others."""
 _MAX_BYTES: Final = 64_000_000
 """Bytes by which the memory of the process may grow while SQLite sorts, groups and joins; it writes no files."""
-_UNCHECKED_BYTES: Final = 200_000_000
+_TOLD: Final = "/proc/self/statm"
+_UNCHECKED_BYTES: Final = 1_000_000_000
 """Bytes of values of the greatest length between two looks at the memory; an instruction makes far shorter ones."""
 _LEAST_COUNTED: Final = 20
 _KEPT_CHARS: Final = 2_000_000
@@ -91,8 +94,6 @@ class QueryResult:
     """The rows from the offset on, as many as are kept; cells that are those of a column are as the source has them."""
     total: int
     """How many rows there are."""
-    is_complete: bool
-    """Whether all rows were counted."""
 
 
 def run_query(
@@ -118,37 +119,29 @@ def run_query(
         columns = _columns_of(query, databases, connection)
         cursor = connection.execute(sql)
         names = DistinctNames()
-        described = zip(cursor.description, columns, strict=True)
-        named = [names.claim(_clean(told[0])) if column else "" for told, column in described]
-        rows, total, is_complete = _read(cursor, columns, named, offset, max_rows)
+        shown = [at for at, column in enumerate(columns) if column]
+        named = {at: names.claim(_clean(cursor.description[at][0])) for at in shown}
+        skipped = sum(1 for _ in islice(cursor, offset))
+        kept = _kept(cursor, max_rows) if skipped == offset else []
+        total = skipped + len(kept) + sum(1 for _ in islice(cursor, MAX_COUNTED))
         # A sort that ended too soon is no answer.
         connection.budget.spend(0)
-    return QueryResult(columns=tuple(filter(None, named)), rows=rows, total=total, is_complete=is_complete)
+    if total > MAX_COUNTED:
+        raise too_much(f"expected at most {MAX_COUNTED:,} rows, found more; filter, group or write LIMIT")
+    cells = list(zip(*kept, strict=True)) or [()] * len(columns)
+    restored = [column.restore(cells[at]) for at in shown if (column := columns[at])]
+    rows = [dict(zip(named.values(), row, strict=True)) for row in zip(*restored, strict=True)]
+    return QueryResult(columns=tuple(named.values()), rows=rows, total=total)
 
 
-def _read(
-    cursor: sqlite3.Cursor, columns: Sequence[StoredColumn | None], names: Sequence[str], offset: int, max_rows: int
-) -> tuple[list[dict[str, Any]], int, bool]:
-    rows: list[dict[str, Any]] = []
-    restored = [(name, column) for name, column in zip(names, columns, strict=True) if column and not column.is_plain]
-    total, chars = sum(1 for _ in islice(cursor, offset)), 0
-    for row in islice(cursor, max_rows if total == offset else 0):
-        shown = dict(zip(names, row, strict=True))
-        shown.pop("", None)
-        for name, column in restored:
-            shown[name] = _value(column.restore(shown[name]))
-        rows.append(shown)
-        chars += sum(len(cell) for cell in row if isinstance(cell, str))
-        if chars > _KEPT_CHARS:
-            break
-    total += len(rows)
-    total += sum(1 for _ in islice(cursor, max(0, MAX_COUNTED - total)))
-    return rows, total, next(cursor, None) is None
-
-
-def _value(cell: Any) -> Any:
-    """Return a cell as a JSON value."""
-    return str(cell) if isinstance(cell, float) and not math.isfinite(cell) else cell
+def _kept(cursor: sqlite3.Cursor, most: int) -> list[tuple[Any, ...]]:
+    """Return the next rows, of long ones fewer than `most`."""
+    rows: list[tuple[Any, ...]] = []
+    chars = 0
+    while chars <= _KEPT_CHARS and (some := cursor.fetchmany(min(_FETCHED, most - len(rows)))):
+        rows += some
+        chars += sum(len(cell) for row in some for cell in row if type(cell) is str)
+    return rows
 
 
 def _clean(name: str) -> str:
@@ -176,15 +169,27 @@ def open_connection(
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, length)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, len(databases))
         connection.set_authorizer(_authorize)
-        with memory_of_process() as memory:
-            start, counted = memory(), max(_LEAST_COUNTED, min(_COUNTED, _UNCHECKED_BYTES // length))
-
-            def is_over() -> bool:
-                connection.is_large = memory() - start > _MAX_BYTES
-                return budget.use(counted) or connection.is_large
-
-            connection.set_progress_handler(is_over, counted)
+        counted = max(_LEAST_COUNTED, min(_COUNTED, _UNCHECKED_BYTES // length))
+        with _memory() as memory:
+            most = memory() + _MAX_BYTES
+            connection.set_progress_handler(lambda: budget.use(counted) or memory() > most, counted)
             yield connection
+
+
+@contextmanager
+def _memory() -> Iterator[Callable[[], int]]:
+    """Give a function that returns the bytes of memory of this process; 0 where the system does not tell them cheaply.
+
+    SQLite has a limit of its own for its heap, but one for all connections of a process, which cannot be raised again.
+    """
+    if not os.path.exists(_TOLD):
+        yield lambda: 0
+        return
+    told = os.open(_TOLD, os.O_RDONLY)
+    try:
+        yield lambda: int(os.pread(told, 100, 0).split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    finally:
+        os.close(told)
 
 
 def _budget(databases: Sequence[Database], steps: int, query: ResolvedQuery | None) -> WorkBudget:
@@ -246,6 +251,8 @@ def _refusals(connection: QueryConnection) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, sqlite3.Warning) as error:
+        # SQLite only says that a function or a handler of ours raised something.
+        connection.budget.use(0)
         if connection.failure is not None:
             raise connection.failure from error
         reason = _clean(str(error))

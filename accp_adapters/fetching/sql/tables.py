@@ -11,9 +11,10 @@ import difflib
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from typing import Any, Final
 
 from accp_adapters.fetching.opening import LongText, open_bounded, too_long, work_of
@@ -132,20 +133,22 @@ class StoredColumn:
         """What its cells are."""
         return self.typed.kind
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether every cell comes back as it is stored."""
-        return self.kind in (Kind.NUMBER, Kind.MOMENT, Kind.TEXT) and not (self.spellings or self.holds_json)
+    def restore(self, cells: Sequence[Any]) -> Sequence[Any]:
+        """Return the source's values for values that were stored, and for others that a query made JSON values."""
+        read = _read_json_text if self.holds_json else _READS.get(self.kind)
+        if read is None:
+            return [self.spellings.get(cell, cell) for cell in cells] if self.spellings else cells
+        return [self.spellings[cell] if cell in self.spellings else read(cell) for cell in cells]
 
-    def restore(self, stored: Any) -> Any:
-        """Return the source's value for a value that was stored."""
-        if self.spellings and stored in self.spellings:
-            return self.spellings[stored]
-        if self.kind is Kind.BOOLEAN and stored in (0, 1):
-            return bool(stored)
-        if self.holds_json and isinstance(stored, str) and stored[:1] in ("[", "{"):
-            return _read_json(stored)
-        return stored
+
+def _read_json_text(cell: Any) -> Any:
+    return _read_json(cell) if isinstance(cell, str) and cell[:1] in ("[", "{") else cell
+
+
+_READS: Final[Mapping[Kind, Callable[[Any], Any]]] = {
+    Kind.BOOLEAN: lambda cell: bool(cell) if cell in (0, 1) else cell,
+    Kind.NOTHING: lambda cell: str(cell) if isinstance(cell, float) and not isfinite(cell) else cell,
+}
 
 
 def store_column(cells: Sequence[Any]) -> tuple[StoredColumn, list[Any]]:
@@ -269,11 +272,12 @@ class DatabaseCache:
     def __init__(self, max_bytes: int = _CACHED_BYTES) -> None:
         self._databases: Final[SizedCache[str, Database]] = SizedCache(max_bytes)
 
-    def get(self, text: str, *, whole: bool = False) -> Database:
+    def get(self, text: str, opened: Callable[[], OpenedText] | None = None, *, whole: bool = False) -> Database:
         """Return the database of a text; the caller has checked who may read the text.
 
         Args:
             text: The text.
+            opened: Returns what it holds; None: it is opened.
             whole: Whether there are columns of spellings, too, and of the JSON of objects and arrays that have columns
                 or tables, and the lines of a JSON document; few queries name one, and they take several times the
                 memory.
@@ -285,13 +289,12 @@ class DatabaseCache:
         key = key_of(text)
         database = self._databases.use(f"{key} {whole}")
         if database is None:
-            database = _build(text, key, whole=whole)
+            database = _build(text, opened() if opened else open_bounded(text), key, whole=whole)
             self._databases.put(f"{key} {whole}", database, database.size)
         return database
 
 
-def _build(text: str, key: str, *, whole: bool) -> Database:
-    opened = open_bounded(text)
+def _build(text: str, opened: OpenedText, key: str, *, whole: bool) -> Database:
     if isinstance(opened, LongText):
         raise too_long(text)
     left, tables = MAX_CELLS, []

@@ -30,10 +30,6 @@ def rows_of(shown: str, key: str | None) -> Any:
     return value if isinstance(value, list) else [value]
 
 
-def test_there_are_enough() -> None:
-    assert len(QUERIES) >= 100
-
-
 @pytest.mark.parametrize("query", [query for query in QUERIES if "rows" in query], ids=lambda query: query["query"])
 def test_a_query_finds_its_rows(query: dict[str, Any]) -> None:
     assert rows_of(ask(query), query.get("key")) == query["rows"]

@@ -55,14 +55,6 @@ def test_a_table_in_another_alphabet_is_named_behind_its_reference() -> None:
     assert ask(f"SELECT {SHOP_REF}.имя FROM {SHOP_REF}") == "имя Анна"
 
 
-def test_three_references_and_a_child_table_are_joined() -> None:
-    query = (
-        f"SELECT i.sku, u.name, c.city FROM {ORDER_REF}.orders o JOIN {ORDER_REF}.items i ON i.orders_id = o.id"
-        f" JOIN {USER_REF} u ON u.id = o.user LEFT JOIN {CITY_REF} c ON c.id = u.id"
-    )
-    assert ask(query) == "sku a\nname Ann\ncity Oslo"
-
-
 @pytest.mark.parametrize(
     ("query", "message"),
     [
@@ -128,12 +120,6 @@ def test_a_refused_column_names_the_table_that_has_it_and_how_to_join_it(query: 
     assert re.match(
         rf"{expected}other tables: labels\(rows_number = rows\.number, name, color\)\. ", str(refusal.value)
     )
-
-
-def test_a_refused_column_names_the_nearest_of_many() -> None:
-    with pytest.raises(ProtocolError, match=r"of rows\(number, title, ") as refusal:
-        of_issues("SELECT titel FROM rows")
-    assert str(refusal.value).count("url") < 45
 
 
 def test_a_table_of_exactly_a_name_is_meant_by_it() -> None:

@@ -62,10 +62,6 @@ def test_the_references_are_those_in_ref_and_in_the_query(ref: str, query: str, 
     assert read_request({"ref": ref, "query": query}).references == references
 
 
-def test_a_list_of_references_is_read_too() -> None:
-    assert read_request({"ref": [ONE, OTHER]}).references == (ONE, OTHER)
-
-
 def test_too_many_references_are_refused() -> None:
     many = " ".join(reference_to(key_of(str(number))) for number in range(9))
     with pytest.raises(ProtocolError, match="E1004: expected at most 8 references, found 9"):

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from accp_adapters.fetching.answers import answer
+from accp_adapters.fetching.page import shown_source
 from accp_adapters.fetching.request import read_request
-from accp_adapters.fetching.source_text import shown_source
 from accp_adapters.tokens import count_o200k
 from tests.work import grows_in_proportion
 
@@ -103,7 +103,7 @@ SHOWN = r"cut emoji \ud83d"
         ("id <> 1", f'[2] id (s="{SHOWN}")\n0\n2'),
         ("emoji", f'rows [2] id (s="{SHOWN}")\n0\n2'),
         ("select s from rows where id = 2", f'{{"s":"{SHOWN}"}}'),
-        ("2", f'row 2 of 3, counted from 0 (no value of a cell):\n{{"id":2,"s":"{SHOWN}"}}'),
+        ("[2]", f'{{"id":2,"s":"{SHOWN}"}}'),
         ("2.s", SHOWN),
     ],
 )

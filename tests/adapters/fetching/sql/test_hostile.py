@@ -69,14 +69,6 @@ def test_the_work_of_patterns_is_counted(name: str) -> None:
         answer({"k": ROWS}, FetchRequest(query=f"text {name} '{'a' * 101}'"), limit=300, counter=count_o200k)
 
 
-@pytest.mark.slow
-def test_an_answer_of_megabytes_is_cut_within_the_limit() -> None:
-    long = json.dumps([{"id": 1, "text": "a" * 3_000_000}])
-    for query in ("SELECT text || text FROM rows", "id = 1", "aaaa", "0", "", "0.text"):
-        shown = answer({"k": long}, FetchRequest(query=query), limit=300, counter=count_o200k)
-        assert count_o200k(shown) <= 300
-
-
 @pytest.mark.parametrize("statement", CASES["statements"])
 def test_the_connection_itself_only_reads(statement: str) -> None:
     with open_connection([DATABASE]) as connection, pytest.raises(Exception, match=r"not authorized|prohibited"):

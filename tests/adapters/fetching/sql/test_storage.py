@@ -81,10 +81,6 @@ def test_a_path_or_a_select_finds_a_value(query: str, value: Any) -> None:
     assert value_at(json.dumps(ORDERS), query) == value
 
 
-def test_a_text_that_is_no_document_is_its_own_value() -> None:
-    assert value_at("all is well", "") == "all is well"
-
-
 @pytest.mark.parametrize("text", [json.dumps(ORDERS), "all is well"])
 @pytest.mark.parametrize("query", ["orders.9", "nothing", "SELECT nothing FROM nowhere"])
 def test_a_query_that_finds_nothing_is_refused(text: str, query: str) -> None:

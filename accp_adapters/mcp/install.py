@@ -1,8 +1,8 @@
 """`accp mcp` put before the servers in a client's configuration file, and taken out again.
 
 Claude Desktop, Cursor and Claude Code keep servers in `mcpServers`, Claude Code those of one project in
-`projects.<folder>.mcpServers`, VS Code in `servers` (and in `mcp.servers` of a settings file). The file as it was is
-kept beside it, in FILE.accp-backup.
+`projects.<folder>.mcpServers`, VS Code in `servers` (and in `mcp.servers` of a settings file). Only the text of the
+servers that change is written anew. The file as it was is kept beside it, in FILE.accp-backup.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import json
 import os
 import re
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -26,11 +26,23 @@ Entry: TypeAlias = dict[str, Any]
 """A server as a configuration file describes it."""
 
 _BY_HAND: Final = (
-    'You can edit it by hand: a wrapped server has "command": "accp", "args": ["mcp", "--", "COMMAND", "ARG", …], and '
-    "without us its own command and arguments"
+    '. You can edit it by hand: a wrapped server has "command": "accp", "args": ["mcp", "--", "COMMAND", "ARG", …]'
+    ", and without us its own command and arguments"
 )
 _OWN_WORDS: Final = "left as it is: wrapped by hand"
 _INDENT: Final = re.compile(r"\n([ \t]+)")
+_MARGIN: Final = re.compile(r"^[ \t]*", re.MULTILINE)
+_BETWEEN: Final = re.compile(r"[\s,:]*")
+"""What may stand between the keys and values of an object."""
+_TABLES: Final = (
+    ("mcpServers",),
+    ("servers",),
+    ("mcp", "servers"),
+    ("mcp", "mcpServers"),
+    ("projects", "*", "mcpServers"),
+)
+"""Where servers are, by the keys that lead there; `*`: under any key."""
+_DECODER: Final = json.JSONDecoder()
 
 CLIENTS: Final[Mapping[str, tuple[Sequence[str], Sequence[str]]]] = MappingProxyType(
     {
@@ -83,7 +95,7 @@ class Change:
     """Its name, after the folder of its project if it has one."""
     outcome: str
     """In words, such as "wrapped"."""
-    is_change: bool = True
+    is_change: bool = False
     """Whether its entry in the file changes."""
 
 
@@ -105,7 +117,7 @@ class Installation:
             ValueError: The file is not understood.
             OSError: It cannot be read.
         """
-        return {name: is_wrapped(table[key]) for name, table, key in _entries(_read(self.path)[1])}
+        return {each.name: is_wrapped(each.entry) for each in _servers(_read(self.path)[1])}
 
     def install(
         self, program: str, *, names: Collection[str] = (), options: Sequence[str] = (), dry_run: bool = False
@@ -124,20 +136,21 @@ class Installation:
             ValueError: The file is not understood; it is untouched, and the reason has the words to paste.
             OSError: A file cannot be read or written.
         """
-        content, data = _read(self.path)
-        bare = deepcopy(data)
-        _unwrap_all(bare, self._originals())
-        changes = []
-        for (name, table, key), (_, new, _) in zip(_entries(data), list(_entries(bare)), strict=True):
-            if names and key not in names:
-                new[key] = table[key]
+        content, text = _read(self.path)
+        bare = _without_us(text, self._originals() or {})
+        changes, written = [], {}
+        for each in _servers(text):
+            if names and each.key not in names:
                 continue
-            kept = options or (_options_of(table[key]) if is_wrapped(table[key]) else ())
-            new[key], change = _wrapped(name, new[key], program, kept, is_named=key in names)
-            changes.append(change if new[key] != table[key] else Change(name, change.outcome, is_change=False))
-        if not dry_run and bare != data:
-            self._keep_backup(content, data)
-            _replace(self.path, content, _written(bare, content))
+            entry = json.loads(bare.get(each, each.text))
+            kept = options or (_options_of(each.entry) if is_wrapped(each.entry) else ())
+            new, change = _wrapped(each.name, entry, program, kept, is_named=each.key in names)
+            if new != each.entry:
+                written[each] = _written(new, each, text)
+            changes.append(replace(change, is_change=new != each.entry))
+        if written and not dry_run:
+            _write_private(self.backup, _encoded(_with(text, bare), content), like=self.path)
+            _replace(self.path, content, _encoded(_with(text, written), content))
         return changes
 
     def uninstall(self, *, dry_run: bool = False) -> tuple[list[Change], bool]:
@@ -147,29 +160,23 @@ class Installation:
             ValueError: The file is not understood; it is untouched.
             OSError: A file cannot be read or written.
         """
-        content, data = _read(self.path)
-        changes = _unwrap_all(data, self._originals() if self.backup.is_file() else None)
-        is_same = self.backup.is_file() and _read(self.backup)[1] == data
-        if changes and not dry_run:
-            _replace(self.path, content, self.backup.read_bytes() if is_same else _written(data, content))
+        content, text = _read(self.path)
+        bare = _without_us(text, self._originals())
+        plain = _encoded(_with(text, bare), content)
+        is_same = bool(bare) and self.backup.is_file() and self.backup.read_bytes() == plain
+        if bare and not dry_run:
+            _replace(self.path, content, plain)
             self.backup.unlink(missing_ok=True)
-        left = [
-            Change(name, _OWN_WORDS, is_change=False) for name, table, key in _entries(data) if is_wrapped(table[key])
+        ours = [
+            Change(each.name, "taken out" if each in bare else _OWN_WORDS, is_change=each in bare)
+            for each in _servers(text)
+            if is_wrapped(each.entry)
         ]
-        return [*changes, *left], is_same and bool(changes)
+        return ours, is_same
 
-    def _keep_backup(self, content: bytes, data: Any) -> None:
-        """Write the file as it is without us, unless the backup says the same."""
-        bare = json.loads(content)
-        was_wrapped = bool(_unwrap_all(bare, self._originals()))
-        if self.backup.is_file() and _read(self.backup)[1] == bare:
-            return
-        _write_private(self.backup, _written(bare, content) if was_wrapped else content, like=self.path)
-
-    def _originals(self) -> dict[str, Entry]:
-        if not self.backup.is_file():
-            return {}
-        return {name: table[key] for name, table, key in _entries(_read(self.backup)[1])}
+    def _originals(self) -> dict[str, str] | None:
+        """Return the text of each server in the backup; None: there is no backup."""
+        return {each.name: each.text for each in _servers(_read(self.backup)[1])} if self.backup.is_file() else None
 
 
 def undo_by_hand(installation: Installation) -> str:
@@ -177,79 +184,126 @@ def undo_by_hand(installation: Installation) -> str:
     return f"to undo it by hand, move {installation.backup} to {installation.path}"
 
 
-def is_wrapped(entry: Entry) -> bool:
+def is_wrapped(entry: Any) -> bool:
     """Return whether an entry starts `accp mcp`."""
-    words = entry.get("args")
-    name = PurePath(str(entry.get("command")).replace("\\", "/")).stem
-    return name == "accp" and isinstance(words, list) and words[:1] == ["mcp"]
+    words = entry.get("args") if isinstance(entry, dict) else None
+    return isinstance(words, list) and words[:1] == ["mcp"] and _stem(entry.get("command")) == "accp"
 
 
-def _read(path: Path) -> tuple[bytes, Any]:
+def _stem(command: object) -> str:
+    return PurePath(str(command).replace("\\", "/")).stem
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    """A server in the text of a configuration file."""
+
+    name: str
+    """Its key, after the folder of its project if it has one."""
+    key: str
+    start: int
+    """Where its entry begins in the text of the file."""
+    text: str
+
+    @property
+    def entry(self) -> Any:
+        return json.loads(self.text)
+
+
+def _read(path: Path) -> tuple[bytes, str]:
+    """Return the content of a file, and its text, which is a JSON object."""
     content = path.read_bytes()
+    advice = _BY_HAND if b'"command"' in content else ""
     try:
-        data = read_json(content.decode("utf-8-sig"))
+        text = content.decode("utf-8-sig")
+        data = read_json(text)
     except ValueError as error:
-        raise ValueError(f"this file is no plain JSON, so nothing was changed: {error}. {_BY_HAND}") from error
-    _check(data)
-    return content, data
-
-
-def _check(data: Any) -> None:
+        raise ValueError(f"this file is no plain JSON, so nothing was changed: {error}{advice}") from error
     if not isinstance(data, dict):
         raise ValueError(f"expected an object, found {type(data).__name__!r}; nothing was changed")
-    for name, table, key in _entries(data):
-        if not isinstance(table[key], dict):
-            raise ValueError(f"expected an object for the server {name!r}, found {table[key]!r}; nothing was changed")
+    return content, text
 
 
-def _entries(data: Any) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Yield the name of each server, the table in which it is, and its key there."""
-    projects = data.get("projects")
-    inner = data.get("mcp")
-    tables = [("", data.get("mcpServers")), ("", data.get("servers"))]
-    if isinstance(inner, dict):
-        tables += [("", inner.get("servers")), ("", inner.get("mcpServers"))]
-    if isinstance(projects, dict):
-        tables += [(f"{folder}: ", each.get("mcpServers")) for folder, each in projects.items() if type(each) is dict]
-    for prefix, table in tables:
-        if isinstance(table, dict):
-            yield from ((f"{prefix}{key}", table, key) for key in list(table))
+def _encoded(text: str, like: bytes) -> bytes:
+    """Return the bytes of a text, after the mark that `like` has."""
+    return text.encode("utf-8-sig" if like.startswith(BOM_UTF8) else "utf-8")
 
 
-def _wrapped(name: str, entry: Entry, program: str, options: Sequence[str], *, is_named: bool) -> tuple[Entry, Change]:
+def _servers(text: str) -> Iterator[_Server]:
+    for path in _TABLES:
+        yield from _below(text, text.index("{"), path, "")
+
+
+def _below(text: str, at: int, path: Sequence[str], prefix: str) -> Iterator[_Server]:
+    """Yield the servers in the tables to which `path` leads from the object that begins at `at`."""
+    for key, start, end in _members(text, at):
+        if not path:
+            yield _Server(f"{prefix}{key}", key, start, text[start:end])
+        elif path[0] in ("*", key):
+            yield from _below(text, start, path[1:], f"{key}: " if path[0] == "*" else prefix)
+
+
+def _members(text: str, at: int) -> Iterator[tuple[str, int, int]]:
+    """Yield each key of the object that begins at `at`, and where its value begins and ends; nothing without one."""
+    if text[at] != "{":
+        return
+    at = _behind(text, at + 1)
+    while text[at] != "}":
+        key, at = _DECODER.raw_decode(text, at)
+        start = _behind(text, at)
+        _, end = _DECODER.raw_decode(text, start)
+        yield key, start, end
+        at = _behind(text, end)
+
+
+def _behind(text: str, at: int) -> int:
+    found = _BETWEEN.match(text, at)
+    assert found is not None
+    return found.end()
+
+
+def _with(text: str, written: Mapping[_Server, str]) -> str:
+    """Return the text of a file in which servers have other texts."""
+    for each in sorted(written, key=lambda server: server.start, reverse=True):
+        text = f"{text[: each.start]}{written[each]}{text[each.start + len(each.text) :]}"
+    return text
+
+
+def _wrapped(name: str, entry: Any, program: str, options: Sequence[str], *, is_named: bool) -> tuple[Any, Change]:
+    if not isinstance(entry, dict):
+        return entry, Change(name, f"left as it is: expected an object, found {type(entry).__name__!r}")
     words, url = entry.get("args", []), entry.get("url")
     if is_wrapped(entry):
-        return entry, Change(name, _OWN_WORDS, is_change=False)
+        return entry, Change(name, _OWN_WORDS)
     if isinstance(entry.get("command"), str) and isinstance(words, list):
         new = {**entry, "command": program, "args": ["mcp", *options, "--", entry["command"], *words]}
         return new, Change(name, "wrapped")
     if not isinstance(url, str):
-        return entry, Change(name, "left as it is: it has neither a command nor a URL", is_change=False)
+        return entry, Change(name, "left as it is: it has neither a command nor a URL")
     if entry.get("type") == "sse":
         reason = "left as it is: accp mcp speaks Streamable HTTP, and this is SSE, which went before it"
-        return entry, Change(name, reason, is_change=False)
+        return entry, Change(name, reason)
     if entry.get("headers") or not is_named:
         # A client may have to log in to a URL (OAuth), which a command cannot; a header may be a secret.
         how = "accp mcp --url URL --header-env NAME=VARIABLE" if entry.get("headers") else f"name it by --server {name}"
-        return entry, Change(name, f"left as it is: a remote server; {how}", is_change=False)
+        return entry, Change(name, f"left as it is: a remote server; {how}")
     rest = {key: value for key, value in entry.items() if key not in ("url", "headers", "type")}
     kind = {"type": "stdio"} if "type" in entry else {}
     return {**kind, "command": program, "args": ["mcp", *options, "--url", url], **rest}, Change(name, "wrapped")
 
 
-def _unwrap_all(data: Any, originals: Mapping[str, Entry] | None) -> list[Change]:
-    """Take our words out of the entries of `data`; return the servers that had them.
+def _without_us(text: str, originals: Mapping[str, str] | None) -> dict[_Server, str]:
+    """Return the servers that we have wrapped, each with its text without us.
 
     Where there are originals, one that had our words before, or that is not among them, was wrapped by hand and stays.
     """
-    changes = []
-    for name, table, key in _entries(data):
-        original = None if originals is None else originals.get(name)
-        is_by_hand = originals is not None and (original is None or is_wrapped(original))
-        if is_wrapped(table[key]) and not is_by_hand:
-            table[key] = _unwrapped(table[key], original)
-            changes.append(Change(name, "taken out"))
-    return changes
+    found = {}
+    for each in _servers(text):
+        original = None if originals is None else originals.get(each.name)
+        is_by_hand = originals is not None and (original is None or is_wrapped(json.loads(original)))
+        if is_wrapped(each.entry) and not is_by_hand and (bare := _unwrapped(each, original, text)):
+            found[each] = bare
+    return found
 
 
 def _options_of(entry: Entry) -> list[str]:
@@ -258,30 +312,32 @@ def _options_of(entry: Entry) -> list[str]:
     return words[1 : words.index("--") if "--" in words else words.index("--url") if "--url" in words else 1]
 
 
-def _unwrapped(entry: Entry, original: Entry | None) -> Entry:
+def _unwrapped(server: _Server, original: str | None, text: str) -> str:
+    """Return the text of an entry without our words; empty: they are not those that we write."""
+    entry = server.entry
     words: list[Any] = entry["args"]
-    again = original and _wrapped("", original, entry["command"], _options_of(entry), is_named=True)[0]
-    if original is not None and again == entry:
-        return original
-    if "--" in words and len(words) > words.index("--") + 1:
+    if original is not None:
+        again, _ = _wrapped("", json.loads(original), entry["command"], _options_of(entry), is_named=True)
+        if again == entry:
+            return original
+    if "--" in words[:-1]:
         command, *rest = words[words.index("--") + 1 :]
-        return {**{key: value for key, value in entry.items() if key != "args" or rest}, "command": command} | (
-            {"args": rest} if rest else {}
-        )
+        kept = {key: value for key, value in entry.items() if key != "args" or rest}
+        return _written({**kept, "command": command} | ({"args": rest} if rest else {}), server, text)
     if "--url" in words[:-1]:
         kept = {key: value for key, value in entry.items() if key not in ("command", "args", "type")}
         kind = {"type": "http"} if "type" in entry else {}
-        return {**kind, "url": words[words.index("--url") + 1], **kept}
-    raise ValueError(f"expected args as accp mcp install writes them, found {words!r}; nothing was changed")
+        return _written({**kind, "url": words[words.index("--url") + 1], **kept}, server, text)
+    return ""
 
 
-def _written(data: Any, like: bytes) -> bytes:
-    """Return the text of `data` with the indent, the line ends and the last line feed of another text."""
-    text = like.decode("utf-8-sig")
-    indent = _INDENT.search(text)
-    written = json.dumps(data, indent=indent[1] if indent else None, ensure_ascii=False)
-    written += "\n" if text.endswith("\n") else ""
-    return (written.replace("\n", "\r\n") if "\r\n" in text else written).encode()
+def _written(entry: Entry, server: _Server, text: str) -> str:
+    """Return the text of an entry in the place of `server`: on one line or several as it was, indented like `text`."""
+    indent, margin = _INDENT.search(text), _MARGIN.match(text, text.rfind("\n", 0, server.start) + 1)
+    unit = indent[1] if indent and "\n" in server.text else None
+    written = json.dumps(entry, indent=unit, ensure_ascii=server.text.isascii())
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    return written.replace("\n", f"{line_end}{margin[0] if margin else ''}")
 
 
 def _replace(path: Path, expected: bytes, content: bytes) -> None:

@@ -10,7 +10,7 @@ import socket
 import sqlite3
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path, PurePath
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from accp_adapters.mcp.pump import Upstream
     from accp_core.projection import ToolForm
 
-__all__ = ["TOOL_HELP", "ChangesOption", "FetchOption", "ToolOption", "mcp", "tool_forms"]
+__all__ = ["TOOL_HELP", "FetchOption", "ToolOption", "mcp", "tool_forms"]
 
 
 # The options of `accp mcp` and `accp mcp install` that say how results are shown.
@@ -45,10 +45,6 @@ ToolOption: TypeAlias = Annotated[
 
 FetchOption = Annotated[
     bool, typer.Option("--fetch", help="Show large results as previews, and offer accp_fetch, which opens them.")
-]
-ChangesOption = Annotated[
-    bool,
-    typer.Option("--changes", help="With --fetch: show what is nearly the same as an earlier result as what changed."),
 ]
 
 
@@ -70,29 +66,8 @@ def tool_forms(words: list[str] | None) -> Mapping[str, ToolForm]:
 
 _RUN: Final = "run"
 _LAUNCHERS: Final = frozenset({"bunx", "cmd", "node", "npx", "python", "python3", "uv", "uvx"})
-_GONE: Final = {
-    "--config": "accp mcp -- fastmcp run FILE",
-    "--bare-names": "accp mcp -- COMMAND, for one server",
-    "--tools": "--index",
-    "--include": "the client's own choice of tools, or FastMCP's",
-    "--exclude": "the client's own choice of tools, or FastMCP's",
-    "--allow": "one call at a time",
-    "--ask": "accp_fetch, of which the preview says how",
-    "--changes": "--fetch; a result is compared with no earlier one",
-    "--carrier": "nothing: a frame is always a resource",
-    "--structured": "--host text, structured or both",
-    "--store": "--fetch; on standard streams it keeps texts for a day",
-    "--header": "--header-env NAME=VARIABLE",
-    "--header-file": "--header-env NAME=VARIABLE",
-    "--url-env": "--url, in which ${VARIABLE} is replaced",
-    "--allow-host": "a proxy before it that sends Host: localhost",
-    "--token-env": "a proxy before it that checks tokens",
-    "--name": "nothing: counts have the name of the command",
-    "--state-dir": "the environment variable ACCP_STATE_DIR",
-}
-"""Options of earlier versions, and what to use instead."""
 _POLICIES: Final = {
-    "always": "results become views for every host where that saves tokens (--policy never switches it off)",
+    "always": "results become views for every host where that saves tokens (ACCP_DISABLED=1 switches it off)",
     "negotiate": "results become frames for clients that ask for them; no host of today does (--policy always)",
     "never": "results stay as they are",
 }
@@ -103,10 +78,6 @@ class _McpCommands(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Choose the proxy, unless the first word names another sub-command or asks for help."""
-        own = args[: args.index("--")] if "--" in args else args
-        for word in own:
-            if (name := word.partition("=")[0]) in _GONE:
-                raise typer.BadParameter(f"{name} is gone: use {_GONE[name]}")
         is_own = args and (args[0] in self.commands or args[0] in ctx.help_option_names)
         return super().parse_args(ctx, args if is_own else [_RUN, *args])
 
@@ -315,32 +286,36 @@ def install(
     program = accp or _own_path()
     _options(tools=tool_forms(tool), fetch=fetch)
     words = [*(word for each in tool or [] for word in ("--tool", each)), *(["--fetch"] if fetch else [])]
-    found = list(_installations(client or [], project=project))
-    known = {name.rpartition(": ")[2] for each in found for name in _understood(each)}
-    if missing := [name for name in server or [] if name not in known]:
+    known: set[str] = set()
+
+    def work(each: Installation) -> None:
+        known.update(name.rpartition(": ")[2] for name in each.servers())
+        changes = each.install(program, names=server or (), options=words, dry_run=dry_run)
+        _report(each, changes, dry_run=dry_run)
+        if not dry_run and any(change.is_change for change in changes):
+            say(f"accp mcp: restart the client; accp mcp uninstall undoes it; {undo_by_hand(each)}")
+
+    _with_each_file(work, client, project=project)
+    if missing := sorted({*(server or [])} - known):
         raise typer.BadParameter(f"expected one of {sorted(known)}, found {missing[0]!r}", param_hint="--server")
-    for each in found:
-        with _refusals(each):
-            changes = each.install(program, names=server or (), options=words, dry_run=dry_run)
-            _report(each, changes, dry_run=dry_run)
-            if not dry_run and any(change.is_change for change in changes):
-                say(f"accp mcp: restart the client; accp mcp uninstall undoes it; {undo_by_hand(each)}")
 
 
 def uninstall(*, client: Client = None, project: Project = False, dry_run: DryRun = False) -> None:
     """Take this program out of the configuration files of clients.
 
-    A file in which nobody has changed anything since becomes what it was, byte for byte. In any other one only our
-    words are taken out.
+    A file in which nobody has changed anything since becomes what it was, byte for byte. In any other one only the
+    servers with our words change.
 
     Example: `accp mcp uninstall --client cursor`
     """
-    for each in _installations(client or [], project=project):
-        with _refusals(each):
-            changes, is_restored = each.uninstall(dry_run=dry_run)
-            _report(each, changes, dry_run=dry_run)
-            if any(change.is_change for change in changes):
-                say(f"accp mcp: {each.path}: {'the backup, byte for byte' if is_restored else 'only our words'}")
+
+    def work(each: Installation) -> None:
+        changes, is_restored = each.uninstall(dry_run=dry_run)
+        _report(each, changes, dry_run=dry_run)
+        if any(change.is_change for change in changes):
+            say(f"accp mcp: {each.path}: {'the backup, byte for byte' if is_restored else 'only our words'}")
+
+    _with_each_file(work, client, project=project)
 
 
 def status(*, client: Client = None, project: Project = False) -> None:
@@ -352,17 +327,33 @@ def status(*, client: Client = None, project: Project = False) -> None:
     """
     from accp_adapters.mcp.user_files import read_saved, state_folder
 
-    for each in _installations(client or [], project=project):
-        write_line(str(each.path))
-        for name, is_wrapped in _understood(each).items():
-            write_line(f"  {name}: {'wrapped' if is_wrapped else 'as it is'}")
     try:
         saved = read_saved(state_folder())
     except sqlite3.Error as error:
         raise typer.BadParameter(f"cannot read what was saved in {str(state_folder())!r}: {error}") from error
+
+    def work(each: Installation) -> None:
+        write_line(str(each.path))
+        for name, is_wrapped in each.servers().items():
+            write_line(f"  {name}: {'wrapped' if is_wrapped else 'as it is'}")
+
     write_line("saved so far" if saved else "nothing was counted so far")
     for server, each_saved in saved.items():
         write_line(f"  {server}: {each_saved.describe()}")
+    _with_each_file(work, client, project=project)
+
+
+def _with_each_file(work: Callable[[Installation], None], client: list[str] | None, *, project: bool) -> None:
+    """Do `work` with each file; one that cannot be understood or written is reported, and makes the exit status 1."""
+    is_done = True
+    for each in list(_installations(client or [], project=project)):
+        try:
+            work(each)
+        except (ValueError, OSError) as error:
+            say(f"accp mcp: {each.path}: {error}")
+            is_done = False
+    if not is_done:
+        raise typer.Exit(1)
 
 
 def _installations(clients: Sequence[str], *, project: bool) -> Iterator[Installation]:
@@ -379,23 +370,6 @@ def _installations(clients: Sequence[str], *, project: bool) -> Iterator[Install
     if not paths:
         say("accp mcp: no configuration file of a known client was found; name one by --client FILE")
     yield from map(Installation, paths.values())
-
-
-def _understood(installation: Installation) -> dict[str, bool]:
-    try:
-        return installation.servers()
-    except (ValueError, OSError) as error:
-        say(f"accp mcp: {installation.path}: {error}")
-        return {}
-
-
-@contextmanager
-def _refusals(installation: Installation) -> Iterator[None]:
-    try:
-        yield
-    except (ValueError, OSError) as error:
-        say(f"accp mcp: {installation.path}: {error}")
-        raise typer.Exit(1) from error
 
 
 def _report(installation: Installation, changes: Sequence[Change], *, dry_run: bool) -> None:

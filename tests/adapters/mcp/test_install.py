@@ -41,6 +41,7 @@ TEXTS = {
     "tabs and escapes": json.dumps(CURSOR, indent="\t"),
     "lines of Windows, after a mark": "\ufeff" + json.dumps(CLAUDE, indent=4).replace("\n", "\r\n"),
     "VS Code": json.dumps(VSCODE, indent=1),
+    "odd spellings": '{ "n": 1.50, "mcpServers": {\n\t"a" : {"command": "x", "args": ["1","\\u00e9\\/"]}\n} }',
 }
 
 
@@ -92,19 +93,27 @@ def test_a_command_comes_behind_this_program_and_remote_servers_are_left(tmp_pat
     assert data_of(installation) == CURSOR
 
 
-def test_what_somebody_has_edited_since_stays(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_what_somebody_has_edited_since_stays_to_the_byte(text: str, tmp_path: Path) -> None:
+    installation = configuration(tmp_path, text)
+    installation.install(PROGRAM)
+    first, last = b'{"mine": [1,  2.50],', b" \n"
+    installation.path.write_bytes(installation.path.read_bytes().replace(b"{", first, 1) + last)
+    changes, is_restored = installation.uninstall()
+    assert (any(change.is_change for change in changes), is_restored) == (True, False)
+    assert installation.path.read_bytes() == text.encode().replace(b"{", first, 1) + last
+
+
+def test_a_server_that_somebody_has_edited_since_keeps_that(tmp_path: Path) -> None:
     installation = configuration(tmp_path, json.dumps(CURSOR, indent=2))
     installation.install(PROGRAM)
     edited = data_of(installation)
     edited["mcpServers"]["git"]["env"]["TOKEN"] = "new"
     edited["mcpServers"]["git"]["args"].append("--more")
-    edited["mcpServers"]["mine"] = {"command": "mine"}
     installation.path.write_text(json.dumps(edited, indent=2))
-    changes, is_restored = installation.uninstall()
-    assert ([change.server for change in changes], is_restored) == (["git", "bare"], False)
+    installation.uninstall()
     git = {"command": "uvx", "args": ["mcp-server-git", "--repository", "naïve", "--more"], "env": {"TOKEN": "new"}}
-    servers: dict[str, Any] = {**CURSOR["mcpServers"], "git": git, "mine": {"command": "mine"}}  # type: ignore[dict-item]
-    assert data_of(installation) == {**CURSOR, "mcpServers": servers}
+    assert data_of(installation)["mcpServers"] == {**CURSOR["mcpServers"], "git": git}  # type: ignore[dict-item]
 
 
 def test_installing_again_takes_the_new_words_and_the_first_backup(tmp_path: Path) -> None:
@@ -146,7 +155,7 @@ def test_a_server_that_speaks_sse_stays_as_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ['{"mcpServers": {} // mine\n}', '{"a": 1, "a": 2}', "[]", '{"mcpServers": {"a": 5}}', '{"a": 1,}', ""],
+    ['{"mcpServers": {} // mine\n}', '{"a": 1, "a": 2}', "[]", '{"a": 1,}', ""],
 )
 def test_a_file_that_is_not_understood_is_untouched(text: str, tmp_path: Path) -> None:
     installation = configuration(tmp_path, text)
@@ -157,10 +166,17 @@ def test_a_file_that_is_not_understood_is_untouched(text: str, tmp_path: Path) -
     assert [path.name for path in tmp_path.iterdir()] == ["mcp.json"]
 
 
-def test_words_that_are_not_ours_any_more_are_refused(tmp_path: Path) -> None:
-    installation = configuration(tmp_path, '{"servers": {"a": {"command": "accp", "args": ["mcp", "status"]}}}')
-    with pytest.raises(ValueError, match="expected args as accp mcp install writes them"):
-        installation.uninstall()
+def test_a_server_and_a_file_that_are_not_understood_hold_up_no_other(tmp_path: Path) -> None:
+    odd = {"status": {"command": "accp", "args": ["mcp", "status"]}, "five": 5, "a": {"command": "x"}}
+    files = [tmp_path / name for name in ("bad.json", "good.json")]
+    words = [word for file in files for word in ("--client", str(file))]
+    files[0].write_text('{"mcpServers": {"a": {"command": "x"}} // mine\n}')
+    files[1].write_text(json.dumps({"mcpServers": odd}))
+    for command, is_wrapped in (("install", True), ("status", True), ("uninstall", False)):
+        shown = run(command, *words, ACCP_STATE_DIR=str(tmp_path))
+        assert (shown.exit_code, shown.output.count("this file is no plain JSON")) == (1, 1)
+        assert Installation(files[1]).servers() == {"status": True, "five": False, "a": is_wrapped}
+    assert files[1].read_text() == json.dumps({"mcpServers": odd})
 
 
 @pytest.mark.parametrize(
@@ -211,8 +227,6 @@ def test_the_commands_say_what_becomes_of_each_server_and_show_no_secret(tmp_pat
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--config", "x.json"], "--config is gone: use accp mcp -- fastmcp run FILE"),
-        (["--tools=names", "--", "server"], "--tools is gone: use --index"),
         ([], "expected a command after --, or --url; found none"),
         (["--url", "http://x", "--", "server"], "found both"),
         (["--url", "ftp://x"], "expected a URL that begins with http"),

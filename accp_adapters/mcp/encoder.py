@@ -44,7 +44,7 @@ from accp_adapters.mcp.negotiation import (
     settings_in_initialize,
     settings_in_request,
 )
-from accp_adapters.mcp.resources import write_contents, write_framed_contents
+from accp_adapters.mcp.resources import write_framed_contents
 from accp_adapters.mcp.sessions import (
     FETCH_TOOL,
     OpenRequest,
@@ -436,11 +436,7 @@ class _Rewriter:
 
     def _read_resource(self, result: JsonObject, request: OpenRequest) -> JsonObject:
         options, settings = self.options, request.client_settings
-        if size_of(result, MAX_RESULT_CHARS) > MAX_RESULT_CHARS:
-            return result
-        if self._shows_views(request):
-            return write_contents(result, options.counter, options.min_gain) or result
-        if settings is None:
+        if settings is None or size_of(result, MAX_RESULT_CHARS) > MAX_RESULT_CHARS:
             return result
         envelope = partial(self.envelope, request.correlation_id)
         is_literal = not settings.restores

@@ -1,15 +1,12 @@
-"""A resources/read result with texts for a model or with frames, and the plain result again (ACCP section 11.3).
-
-    {"contents": [{"uri": …, "mimeType": "text/plain", "text": VIEW}],
-     "_meta": {EXTENSION: {"contents": {"0": [layout, "application/json"]}}}}
+"""A resources/read result with frames, and the plain result again (ACCP section 11.3).
 
     {"contents": [{"uri": …, "mimeType": "application/accp", "text":
         "@mcp>done:fetch{fmt:application/json|d:…}[mid:…,seq:…,ts:…,cid:…]"}],
      "_meta": {EXTENSION: {"frames": {"0": [style, orders]}}}}
 
-A view is no JSON document, so the media type says text; the metadata has the one that the server sent. What a host
-renders itself, HTML and the pages of MCP Apps, is no text for a model. A resource is never previewed: somebody chose
-to attach it.
+Programs read resources, by their media type. So only a client that negotiated gets frames, and nobody a view or a
+preview. The frame has the media type that the server sent. What a host renders itself, HTML and the pages of MCP Apps,
+stays as it is.
 """
 
 from __future__ import annotations
@@ -38,38 +35,21 @@ from accp_adapters.mcp.messages import (
     without,
 )
 from accp_adapters.wire_log import log_frame
-from accp_core import view as views
 from accp_core.accp import Envelope, Frame, Message
 from accp_core.accp.debug import Direction
 from accp_core.documents.json_styles import read_styled_json, write_styled_json
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
-from accp_core.markers import unescape_markers
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
 
-__all__ = ["framed_contents", "read_foreign_contents", "restore_contents", "write_contents", "write_framed_contents"]
+__all__ = ["framed_contents", "read_foreign_contents", "restore_contents", "write_framed_contents"]
 
 _CONTENTS: Final = "contents"
 _FRAMES: Final = "frames"
 _TEXT: Final = "text/plain"
 _RENDERED: Final = frozenset({"text/html", "text/css", "text/javascript", "image/svg+xml", FRAME_MEDIA_TYPE})
-
-
-def write_contents(result: JsonObject, counter: TokenCounter, min_gain: int) -> JsonObject | None:
-    """Return a result of resources/read with views in place of texts; None where that saves nothing.
-
-    Raises:
-        ValueError: A text cannot be restored.
-        RecursionError: A text nests too deep.
-    """
-    texts: dict[int, tuple[str, str]] = {}
-    layouts: JsonObject = {}
-    for index, content in _texts_for_models(result):
-        if view := _view_of(content, counter, min_gain):
-            texts[index], layouts[str(index)] = (_TEXT, view.text), [view.layout, content.get("mimeType")]
-    return _checked(result, _replaced(result, texts, {_CONTENTS: layouts})) if texts else None
 
 
 def write_framed_contents(
@@ -90,7 +70,7 @@ def write_framed_contents(
     """
     frames: dict[int, Frame] = {}
     styles: JsonObject = {}
-    for index, content in _texts_for_models(result):
+    for index, content in _texts(result):
         opened = read_styled_json(content["text"])
         # A text alone gains nothing by its quotes.
         if opened is None or not isinstance(opened[0], (dict, list)):
@@ -144,16 +124,12 @@ def _read_foreign(content: Any) -> Any:
 
 
 def restore_contents(result: JsonObject) -> JsonObject:
-    """Return the plain result that `write_contents` or `write_framed_contents` was given.
+    """Return the plain result that `write_framed_contents` was given.
 
     Raises:
         ValueError, ProtocolError, TypeError, LookupError: The metadata does not fit the result.
     """
     metadata, contents, restored = read_metadata(result), list(result[_CONTENTS]), remove_metadata(result)
-    for index, (layout, media_type) in metadata.get(_CONTENTS, {}).items():
-        content = contents[int(index)]
-        view = views.View(text=unescape_markers(content["text"]), layout=layout, tokens_before=0, tokens_after=0)
-        contents[int(index)] = _content_of(content, media_type, view.restore())
     for index, (style, orders) in metadata.get(_FRAMES, {}).items():
         content = contents[int(index)]
         payload = _payload_of(content["text"])
@@ -191,24 +167,16 @@ def _checked(result: JsonObject, written: JsonObject) -> JsonObject:
     return written
 
 
-def _texts_for_models(result: JsonObject) -> list[tuple[int, JsonObject]]:
-    """Return the contents that a model reads, each after its index."""
+def _texts(result: JsonObject) -> list[tuple[int, JsonObject]]:
+    """Return the contents that may become frames, each after its index."""
     contents = result.get(_CONTENTS)
     if not isinstance(contents, list) or not has_room_for_metadata(result):
         return []
-    return [(index, each) for index, each in enumerate(contents) if _is_for_model(each)]
+    return [(index, each) for index, each in enumerate(contents) if _is_text(each)]
 
 
-def _is_for_model(content: Any) -> bool:
+def _is_text(content: Any) -> bool:
     if not isinstance(content, dict) or not isinstance(content.get("text"), str):
         return False
     media_type = str(content.get("mimeType") or _TEXT).partition(";")[0].strip().lower()
     return media_type not in _RENDERED and not str(content.get("uri")).startswith("ui://")
-
-
-def _view_of(content: JsonObject, counter: TokenCounter, min_gain: int) -> views.View | None:
-    view = views.render_text(content["text"], counter=counter)
-    text = views.escape_view(view.text, view.layout)
-    if text == view.text and view.tokens_before - view.tokens_after < max(min_gain, 1):
-        return None
-    return replace(view, text=text)

@@ -52,6 +52,8 @@ _LINES: Final = re.compile(r"lines?\s+([0-9]{1,9})\s*(?:-|to|\.\.)\s*([0-9]{1,9}
 """The lines that a mark of a preview names: `lines 41-97`."""
 _ROWS: Final = re.compile(r"(?:(?:\$\.)?rows(?=[.\[])|(#/)rows/)")
 _MAX_SHOWN: Final = 100
+_MAX_LINES: Final = 1_000_000
+"""Lines of a text that is searched for words."""
 _MAX_VALUES: Final = 1_000
 """Rows that a SELECT gives to a program."""
 DATABASES: Final = DatabaseCache()
@@ -317,6 +319,8 @@ def _of_long(query: str, sources: Sources, room: Room) -> str:
     looks_other = _EXPRESSION.search(query) or _INDEX.search(query)
     if looks_other and not re.search(re.escape(query), text, re.IGNORECASE):
         raise too_long(text)
+    if text.count("\n") > _MAX_LINES:
+        raise too_much(f"expected at most {_MAX_LINES:,} lines for a search of words, found more; use lines 41-97")
     before = f"words in lines; no tables of a text of {len(text):,} characters:\n"
     nothing = partial(_nothing, query, sources)
     return _below(before, room, lambda left: sources.search(query).answer(left) or nothing())

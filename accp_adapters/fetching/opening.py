@@ -7,9 +7,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate
 from typing import Final
 
@@ -17,8 +14,7 @@ from accp_adapters.fetching.request import too_much
 from accp_core.bounded import WATCH
 from accp_core.documents import looks_cut
 from accp_core.errors import ProtocolError
-from accp_core.tables import FIRST_LINE, LINES, OpenedText, Table, open_text
-from accp_core.tables.table import MadeRows
+from accp_core.tables import OpenedText, open_text
 
 __all__ = ["LongText", "TextLines", "WorkBudget", "open_bounded", "too_long", "work_of"]
 
@@ -34,8 +30,6 @@ _CELL_CHARS: Final = 10
 _SEPARATOR: Final = re.compile(r"[,;|\t]|(?<=\S) {2}")
 _PIECE: Final = 4_096
 """Characters between two places whose line is remembered."""
-_MAX_HITS: Final = 100_000
-"""Places of words whose lines are compared."""
 
 
 class WorkBudget:
@@ -89,6 +83,10 @@ def too_long(text: str) -> ProtocolError:
     return too_much(f"{reason} {found}")
 
 
+class LongText(OpenedText):
+    """A text that is too long to be opened: it has lines and words only."""
+
+
 def open_bounded(text: str) -> OpenedText:
     """Return the value in a text; a text that is too long is only lines."""
     is_long = len(text) > MAX_CHARS or work_of(text) > MAX_CHARS
@@ -121,42 +119,3 @@ class TextLines:
                 lines.append(self._text[start:end])
             start = end
         return lines
-
-    def line(self, at: int) -> str:
-        """Return one line without its end."""
-        return self.between(at, at + 1)[0].removesuffix("\n").removesuffix("\r")
-
-
-@dataclass(frozen=True, kw_only=True)
-class LongText(OpenedText):
-    """A text that is too long to be opened."""
-
-    @cached_property
-    def lines(self) -> TextLines:
-        """Its lines."""
-        return TextLines(self.value)
-
-    def tables(self, *, with_objects: bool = False) -> tuple[Table, ...]:
-        """Return the table of its lines."""
-
-        def row(at: int) -> dict[str, object]:
-            return {"n": at + FIRST_LINE, "text": self.lines.line(at)}
-
-        return (Table(name=LINES, path=(), columns=("n", "text"), rows=MadeRows(range(len(self.lines)), row)),)
-
-    def numbers_with(self, words: Sequence[str]) -> Iterator[int]:
-        """Yield the place of each line that has one of some words without regard to case, from 0 on.
-
-        Raises:
-            ProtocolError: E2003, the words occur more often than can be compared.
-        """
-        number, at, last = 0, 0, -1
-        found = re.finditer("|".join(map(re.escape, words)), self.value, re.IGNORECASE)
-        for count, hit in enumerate(found):
-            if count >= _MAX_HITS:
-                reason = f"expected words that occur at most {_MAX_HITS:,} times in {len(self.value):,} characters"
-                raise too_much(f"{reason}, found more; use rarer words")
-            number, at = number + self.value.count("\n", at, hit.start()), hit.start()
-            if number > last:
-                yield number
-            last = number

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain, islice
 from typing import Any, Final
 
-from accp_adapters.fetching.opening import LongText, WorkBudget
+from accp_adapters.fetching.opening import WorkBudget
 from accp_adapters.fetching.page import Room, lines_around, numbered_line
 from accp_adapters.fetching.request import too_much
 from accp_core.documents.json_styles import write_styled_json
@@ -71,16 +71,14 @@ class WordSearch:
         for each in self._opened:
             before = len(found)
             for table in each.tables():
-                self._look_through(each, table, found, is_beside=table.holds_lines and len(found) > before)
+                self._look_through(table, found, is_beside=table.holds_lines and len(found) > before)
         return found
 
-    def _look_through(
-        self, opened: OpenedText, table: Table, found: list[tuple[Table, int]], *, is_beside: bool
-    ) -> None:
+    def _look_through(self, table: Table, found: list[tuple[Table, int]], *, is_beside: bool) -> None:
         kind = int(table.holds_lines)
         self._searched[kind] += len(table.rows)
         least = max(self._most + is_beside, 1)
-        for number, text in self._texts_of(opened, table):
+        for number, text in enumerate(_texts(table)):
             words = self._words_in(text)
             self._rows_with[kind].update(words)
             if len(words) > self._most and len(words) >= least:
@@ -88,14 +86,6 @@ class WordSearch:
                 found.clear()
             if len(words) == least:
                 found.append((table, number))
-
-    def _texts_of(self, opened: OpenedText, table: Table) -> Iterable[tuple[int, str]]:
-        """Return the places and the texts of rows; of a long text of those alone that have one of the words."""
-        if isinstance(opened, LongText):
-            return ((at, opened.lines.line(at)) for at in opened.numbers_with(self._looked_for or [self._phrase]))
-        if table.holds_lines:
-            return enumerate(row["text"] for row in table.rows)
-        return enumerate("\n".join(map(_text, table.own_cells(row).values())) for row in table.rows)
 
     def _words_in(self, text: str) -> list[str]:
         """Return those of the words that a text has; all and one more where it has them as they stand."""
@@ -185,6 +175,13 @@ class WordSearch:
                 parts.append(text[max(end, at - _BEFORE) : at + _BEHIND])
                 end = at + _BEHIND
         return f"{'…' * (not text.startswith(parts[0]))}{'…'.join(parts)}{'…' * (end < len(text))}"
+
+
+def _texts(table: Table) -> Iterator[str]:
+    """Yield the text of each row, of a line without its number."""
+    if table.holds_lines:
+        return (row["text"] for row in table.rows)
+    return ("\n".join(map(_text, table.own_cells(row).values())) for row in table.rows)
 
 
 def _text(cell: Any) -> str:

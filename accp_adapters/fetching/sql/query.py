@@ -15,40 +15,34 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Final
 
 from accp_adapters.fetching.request import refuse
-from accp_adapters.fetching.sql.functions import CALLS, TABLE_FUNCTIONS
-from accp_adapters.fetching.sql.operands import (
-    CONDITION,
-    EQUALS,
-    ComparedColumn,
-    Expr,
-    Operands,
-    ResolvedQuery,
-    name_of_kind,
-    spelling_of,
-    union,
-)  # fmt: skip
+from accp_adapters.fetching.sql.run import CALLS, CHECKED, TABLE_FUNCTIONS, ResolvedQuery
 from accp_adapters.fetching.sql.tables import (
     Catalog,
+    ComparedColumn,
     NamedTable,
     StoredColumn,
     find_name,
     quote,
     quoted_name,
     sql_text,
-)  # fmt: skip
-from accp_adapters.fetching.sql.tokens import Token
+)
+from accp_adapters.fetching.sql.tokens import Token, Tokens
 from accp_core.errors import ProtocolError
 from accp_core.references import find_references
 from accp_core.tables.values import Kind
 
-__all__ = ["ComparedColumn", "ResolvedQuery", "place", "resolve_condition", "resolve_select"]
+__all__ = ["place", "resolve_condition", "resolve_select"]
 
+_EQUALS: Final = ("=", "!=", "IS", "IS NOT", "IS DISTINCT FROM", "IS NOT DISTINCT FROM")
+_ISO: Final = re.compile(r"\d{4}(?:-\d\d(?:-\d\d(?: \d\d:\d\d(?::\d\d)?)?)?)?|\d\d:\d\d(?::\d\d)?")
+_NUMERIC: Final = frozenset((Kind.NUMBER, Kind.DURATION, Kind.BOOLEAN))
 _COMPOUND: Final = ("UNION", "UNION ALL", "EXCEPT", "INTERSECT")
 _ENDS_FROM: Final = frozenset(("SELECT", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", *_COMPOUND))
 _BETWEEN: Final = _ENDS_FROM | {
@@ -66,7 +60,7 @@ _RANGES: Final = ("BETWEEN", "NOT BETWEEN")
 _NULL_TESTS: Final = ("ISNULL", "NOTNULL", "NOT NULL")
 _ENDLESS: Final = ("REGEXP", "MATCH", "RLIKE")
 _LEVELS: Final = (
-    ("OR",), ("AND",), (), (*EQUALS, *_PATTERNS, *_LISTS, *_RANGES, *_NULL_TESTS, *_ENDLESS), _ORDERS,
+    ("OR",), ("AND",), (), (*_EQUALS, *_PATTERNS, *_LISTS, *_RANGES, *_NULL_TESTS, *_ENDLESS), _ORDERS,
     ("&", "|", "<<", ">>", "+", "-"), ("*", "/", "%"), ("||", "->", "->>"), ("COLLATE",), (),
 )  # fmt: skip
 _BINDS: Final = {word: level for level, words in enumerate(_LEVELS) for word in words}
@@ -106,10 +100,7 @@ def resolve_select(query: str, catalog: Catalog) -> ResolvedQuery:
         ProtocolError: E1004, it is not understood, or a table, column or function is unknown or ambiguous; E2003, the
             query is too long.
     """
-    # A name may stand before the AS that gives it.
-    first = _Parser(query, catalog, None)
-    first.whole_select()
-    return _Parser(query, catalog, first.given).whole_select()
+    return _Parser(query, catalog).whole_select()
 
 
 def resolve_condition(query: str, table: NamedTable, catalog: Catalog) -> ResolvedQuery:
@@ -123,22 +114,209 @@ def resolve_condition(query: str, table: NamedTable, catalog: Catalog) -> Resolv
     Raises:
         ProtocolError: E1004, a part is neither; E2003, it is too long.
     """
-    return _Parser(query, catalog, {}).whole_condition(table)
+    return _Parser(query, catalog).whole_condition(table)
 
 
-class _Parser(Operands):
-    """One walk through a query, which changes its words where they stand."""
+@dataclass(frozen=True, slots=True)
+class Expr:
+    """An expression: its words, and what its values are."""
 
-    def __init__(self, source: str, catalog: Catalog, given: Mapping[str, list[Expr]] | None) -> None:
-        """Begin; `given` is what stands before each AS, by the name behind it; None: that is to be found first."""
-        super().__init__(source, is_checked=given is not None)
+    first: int = 0
+    behind: int = 0
+    """The place of its first word, and that behind its last."""
+    kind: Kind | None = None
+    """None: only the values tell it."""
+    columns: tuple[ComparedColumn, ...] = ()
+    """The columns whose cells its values may be; a text beside it is read as these are."""
+    name: str = ""
+    """The name that it is; empty: it is more than a name."""
+    literal: Token | None = None
+    """The text or the number that it is."""
+    text: str | None = None
+    """That text."""
+    form: str = ""
+    """How its moments are written, where no column tells it."""
+
+    @property
+    def is_test(self) -> bool:
+        """Whether it is a condition."""
+        return self.kind is Kind.BOOLEAN and not self.columns and self.literal is None
+
+    @property
+    def forms(self) -> set[str]:
+        """In which forms the moments are written that it may be."""
+        return {self.form} if self.form or self.text is not None else {_form(each.stored) for each in self.columns}
+
+
+_CONDITION: Final = Expr(kind=Kind.BOOLEAN)
+
+
+def _union(parts: Iterable[Expr]) -> Expr:
+    """Return what the values of some expressions in one place are."""
+    known = [part for part in parts if part.kind is not Kind.NOTHING]
+    kinds, forms = {part.kind for part in known}, {part.form for part in known}
+    columns = tuple(column for part in known for column in part.columns)
+    kind = Kind.NUMBER if len(kinds) > 1 and kinds <= _NUMERIC else None
+    if len(kinds) <= 1:
+        kind = next(iter(kinds), Kind.NOTHING)
+    return Expr(kind=kind, columns=columns, form=forms.pop() if len(forms) == 1 else "")
+
+
+class _Operands(Tokens):
+    """Checks the operands of a query, and changes the words of those that SQLite would compare as something else."""
+
+    def __init__(self, source: str) -> None:
+        """Begin before the first word."""
+        super().__init__(source)
+        self.query = ResolvedQuery(words=[token.upper for token in self._tokens])
+
+    def _compared(self, expr: Expr, text: str | None = None) -> None:
+        if expr.name and self._is_checked:
+            self.query.comparisons += [replace(column, text=text) for column in expr.columns]
+
+    def _use(self, *exprs: Expr) -> None:
+        """Remember columns whose order or numbers count."""
+        self.query.used += [column for expr in exprs for column in expr.columns if self._is_checked]
+
+    def _shown(self, expr: Expr) -> str:
+        """Return how a refusal names an expression."""
+        return quoted_name(expr.name) if expr.name else self._written(expr.first, expr.behind)
+
+    def _check_number(self, expr: Expr, where: str) -> None:
+        """Refuse texts and times where numbers are needed. Where only values show a type, check each at run time."""
+        self._use(expr)
+        name = self._shown(expr)
+        if not self._is_checked:
+            return
+        if expr.kind is None:
+            self._check_when_run(expr, "number", "+")
+        elif expr.kind is Kind.MOMENT:
+            raise refuse(f"expected a number for {where!r}, found the times {name}; write julianday({name})")
+        elif expr.kind is Kind.TEXT and expr.text is None:
+            raise refuse(f"expected numbers for {where!r}, found {name}, {_told(expr)}; write {_cast(expr, name)}")
+
+    def _check_when_run(self, expr: Expr, wanted: str, sign: str) -> None:
+        """Have each value of an expression checked: beside a number no text has an order, nor a number beside texts."""
+        shown = sql_text(self._written(expr.first, expr.behind))
+        if not self._tokens[expr.first].sql.startswith(f"{CHECKED}("):
+            self._enclose(expr.first, expr.behind, f"{CHECKED}(", f", '{wanted}', '{sign}', {shown})")
+
+    def _check_pair(self, left: Expr, right: Expr, sign: str) -> None:
+        """Check the two sides of a comparison, and have a text of one read as the cells of the other are."""
+        if not self._is_checked:
+            return
+        self._refuse_tests(sign, left, right)
+        one, other = self._fit(left, right), self._fit(right, left)
+        kinds = {one.kind, other.kind}
+        for each, beside in ((one, other), (other, one)):
+            if each.kind is None and beside.kind not in (None, Kind.NOTHING):
+                self._check_when_run(each, "number" if beside.kind in _NUMERIC else "text", sign)
+        if kinds & {None, Kind.NOTHING} or kinds <= _NUMERIC:
+            units = {column.stored.typed.unit for each in (one, other) for column in each.columns} - {""}
+            if len(units) > 1 and one.columns and other.columns:
+                found = " and ".join(map(repr, sorted(units)))
+                raise refuse(f"expected columns of one unit, found {found}; write their factor, as a * 60")
+        elif kinds == {Kind.MOMENT}:
+            if len((one.forms | other.forms) - {""}) > 1:
+                raise refuse("expected times of one form, found others; compare datetime(…) of both")
+        elif len(kinds) > 1:
+            has_numbers = any(column.stored.has_numbers for each in (one, other) for column in each.columns)
+            if not (has_numbers and sign in _EQUALS):
+                raise self._unlike(one, other, sign)
+
+    def _refuse_tests(self, sign: str, *exprs: Expr) -> None:
+        for test in (each for each in exprs if each.is_test):
+            shown = self._written(test.first, test.behind)
+            raise refuse(f"expected AND or OR beside the condition {shown!r}, found {sign!r}")
+
+    def _fit(self, value: Expr, beside: Expr) -> Expr:
+        """Return a text as the cells of the columns beside it are read, and give SQLite that; any other value."""
+        if value.text is None or value.literal is None or beside.kind in (Kind.TEXT, Kind.NOTHING):
+            return value
+        if not beside.columns:
+            is_time = beside.kind is Kind.MOMENT and _ISO.fullmatch(value.text)
+            return replace(value, kind=Kind.MOMENT) if is_time else value
+        found = {repr(read): read for read in (each.stored.typed.read(value.text) for each in beside.columns)}
+        if beside.kind is None:
+            found[repr(value.text)] = value.text
+        if len(found) > 1:
+            raise refuse(f"expected {' or '.join(sorted(found))} beside {self._shown(beside)}, found {value.text!r}")
+        (read,) = found.values()
+        if read is None or beside.kind is None:
+            return value
+        value.literal.sql = sql_text(read) if isinstance(read, str) else repr(read + 0)
+        return replace(value, kind=beside.kind)
+
+    def _unlike(self, one: Expr, other: Expr, sign: str) -> Exception:
+        numbers = [each.literal is not None and each.text is None for each in (one, other)]
+        is_first = other.literal is not None or (other.kind is Kind.TEXT and not numbers[0])
+        known, value = (one, other) if is_first else (other, one)
+        name, column = self._shown(known), known.columns[0] if known.columns else None
+        found = repr(value.text) if value.text is not None else self._written(value.first, value.behind)
+        if known.kind is Kind.TEXT:
+            text = f"{name} {sign} '{found}', or " if any(numbers) and column and not column.stored.has_numbers else ""
+            cast = _cast(known, name, f" {sign} {found}" * any(numbers))
+            return refuse(f"expected a text beside {name}, {_told(known)}, found {found}; write {text}{cast}")
+        spelling = f", or {column.spelling} for its spelling" if column and column.stored.is_spelled else ""
+        if known.kind is Kind.MOMENT:
+            return refuse(f"expected a time as {_example(known)} beside {name}, found {found}{spelling}")
+        told = f"which is of {_name_of_kind(column.stored)}" if column else f"which is a {known.kind}"
+        return refuse(f"expected a number beside {name}, {told}, found {found}{spelling}")
+
+
+def _cast(expr: Expr, name: str, beside: str = "") -> str:
+    """Return how to read texts as numbers; of texts that no SQL reads, what has to be replaced before."""
+    misread = next((column.stored.misread for column in expr.columns if column.stored.misread), "")
+    if not misread:
+        return f"CAST({name} AS REAL){beside}"
+    return f"CAST(replace({name}, …) AS REAL){beside}, as CAST reads only the beginning of {misread!r:.60}"
+
+
+def _name_of_kind(stored: StoredColumn) -> str:
+    """Return in a word what the cells of a typed column are."""
+    return {Kind.MOMENT: "times", Kind.BOOLEAN: "true and false"}.get(stored.kind, "numbers")
+
+
+def _told(expr: Expr) -> str:
+    if not expr.columns:
+        return "which is a text"
+    stored = expr.columns[0].stored
+    if stored.holds_json:
+        return f"which is of arrays or objects; see {expr.columns[0].inside}"
+    return "which is of texts"
+
+
+def _example(expr: Expr) -> str:
+    forms = expr.forms
+    return "'2026-01-31'" if "date" in forms else "'14:05'" if "clock" in forms else "'2026-01-31T14:05'"
+
+
+def _form(stored: StoredColumn) -> str:
+    """Return in which form the moments of a column are written: those of unlike forms have no order as texts."""
+    sample = stored.typed.read("2026-01-31T14:05:00")
+    if stored.kind is not Kind.MOMENT:
+        return ""
+    if sample is None:
+        return "clock"
+    date = stored.typed.read("2026-01-31")
+    return "date" if date == "2026-01-31" else str(date)
+
+
+class _Parser(_Operands):
+    """Reads a query, and changes its words where they stand."""
+
+    def __init__(self, source: str, catalog: Catalog) -> None:
+        """Begin before the first word."""
+        super().__init__(source)
         self._catalog = catalog
-        self._given = given
-        self.given: dict[str, list[Expr]] = defaultdict(list)
+        self._given: dict[str, dict[int, Expr]] = defaultdict(dict)
+        """What is a column of a result, by its name and its place."""
         self._known: dict[str, dict[str, list[Expr]]] = defaultdict(dict)
         """For each name without regard to case, alone and behind its table, what it is for SQLite, and its values."""
         self._tables: dict[str, str] = {}
         """The aliases of what stands behind FROM, by the names that mean it."""
+        self._queries: set[str] = set()
+        """The names of the queries of WITH."""
         self._is_condition = False
         self._texts: Sequence[str] = ()
         """The kinds of words that are texts where they name nothing."""
@@ -149,20 +327,32 @@ class _Parser(Operands):
     def whole_select(self) -> ResolvedQuery:
         """Return the whole query."""
         self._find_tables()
-        self._group()
+        self._twice(self._group)
         if self._token.kind != "end":
             raise self._unexpected("the end of the query")
         self.query.sql = self._sql(0, len(self._tokens))
         return self.query
 
+    def _twice(self, walk: Callable[[], object]) -> None:
+        """Walk through the query; twice, if names may stand before the AS of an inner query that gives them."""
+        if self.query.words.count("SELECT") > 1:
+            self._is_checked = False
+            walk()
+            self._at, self._is_checked = 0, True
+        walk()
+
     def whole_condition(self, table: NamedTable) -> ResolvedQuery:
         """Return the rows of a table that meet all conditions."""
-        columns: list[str] = []
-        conditions: list[str] = []
         self._is_condition = True
         self._add_table(table, table.name)
         if self.query.has("SELECT"):
             self._find_tables()
+        self._twice(partial(self._conditions, table))
+        return self.query
+
+    def _conditions(self, table: NamedTable) -> None:
+        columns: list[str] = []
+        conditions: list[str] = []
         while self._token.kind != "end":
             start, behind = self._at, self._next(",")
             part = self._written(start, behind).strip('"`') if behind > start else ""
@@ -179,8 +369,7 @@ class _Parser(Operands):
         shown = ", ".join(f"{quote(table.name)}.{quote(name)}" for name in columns or table.stored.own_columns)
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         self.query.sql = f"SELECT {shown} FROM {place(table)} AS {quote(table.name)}{where}"
-        self.query.shows_rows, self.query.words = not columns, ["SELECT", *self.query.words]
-        return self.query
+        self.query.shows_rows = not columns
 
     # What stands between expressions.
 
@@ -199,10 +388,11 @@ class _Parser(Operands):
                 if levels.pop()[1] and (alias := self._alias()):
                     self._tables[alias.casefold()] = alias
             elif expects and word.lower() in TABLE_FUNCTIONS and self._token.text == "(":
+                self.query.sources += 1
                 self._tables[word.lower()] = word.lower()
                 for name in _OF_JSON:
                     self._know(name, "", Expr())
-            elif self._is_with(start):
+            elif self._token.upper in ("AS", "(") and self._is_with(start):
                 self._with(start)
             elif expects and self._tokens[start].kind in ("word", "quoted", "reference"):
                 self._at, expects = start, False
@@ -226,6 +416,7 @@ class _Parser(Operands):
             self._know(token.name, "", Expr())
         name = self._tokens[start].name
         self._tables[name.casefold()] = name
+        self._queries.add(name.casefold())
         self._skip(start, behind)
 
     def _skip(self, start: int, behind: int) -> None:
@@ -237,7 +428,7 @@ class _Parser(Operands):
         start, written = self._at, self._chain()
         behind = self._at
         alias = self._alias()
-        if written.casefold() in self._tables and not find_references(written):
+        if written.casefold() in self._queries:
             self._tables[(alias or written).casefold()] = alias or written
             self._skip(start, self._at)
             return
@@ -266,7 +457,8 @@ class _Parser(Operands):
 
     def _add_table(self, table: NamedTable, alias: str) -> None:
         key = self._catalog.key_of(table)
-        self.query.tables.append(table)
+        self.query.sources += 1
+        self.query.tables += [table] * (table not in self.query.tables)
         self._tables[alias.casefold()] = alias
         for qualifier in (table.name, key, f"${key}", f"{key}.{table.name}"):
             self._tables.setdefault(qualifier.casefold(), alias)
@@ -319,8 +511,8 @@ class _Parser(Operands):
         elif expr.name or expr == Expr(start, self._at):
             return expr
         else:
-            self._last.sql += f" AS {quote(name)}"
-        self.given[name.casefold()].append(replace(expr, text=None, literal=None, name=name))
+            self._enclose(self._at - 1, self._at, "", f" AS {quote(name)}")
+        self._given[name.casefold()][start] = replace(expr, text=None, literal=None, name=name)
         return expr
 
     # Names.
@@ -344,7 +536,7 @@ class _Parser(Operands):
         if may_be_text:
             self._at = start
             return self._bare_text()
-        if self._given is None:
+        if not self._is_checked:
             return Expr()
         raise self._unknown(written)
 
@@ -376,7 +568,7 @@ class _Parser(Operands):
     def _find(self, written: str, *, exact: bool) -> tuple[str, Expr] | None:
         """Return for SQLite what a name is, and what its values are; None: nothing has such a name."""
         folded = written.casefold()
-        given = (self._given or {}).get(folded, [])
+        given = self._given[folded].values() if folded in self._given else ()
         found = self._known.get(folded, {})
         if not found and not given and not exact:
             if any(self._catalog.has_child(table, written) for table in self.query.tables):
@@ -395,7 +587,7 @@ class _Parser(Operands):
         # A result may have the name, too; in one SELECT, the alias tells a column from one of json_each.
         is_one = len(found) == 1 and not given and self.query.words.count("SELECT") <= 1
         sql = next(iter(found)) if found and (is_one or "." in written) else quote(names[0])
-        return sql, replace(union(exprs), name=names[0])
+        return sql, replace(_union(exprs), name=names[0])
 
     def _in_query(self, written: str) -> tuple[str, Expr] | None:
         """Return what a name behind that of a subquery is."""
@@ -431,7 +623,7 @@ class _Parser(Operands):
         if word == "NOT" and level <= _NEGATION:
             self._at += 1
             self._read(_NEGATION)
-            return CONDITION
+            return _CONDITION
         if self._take("-", "+", "~"):
             inner = self._read(_UNARY)
             self._check_number(inner, word)
@@ -464,7 +656,7 @@ class _Parser(Operands):
             raise refuse("expected one value in parentheses, found several; write a = 1 AND b = 2")
         if is_list and any(expr.kind is None for _, expr in found):
             raise refuse("expected columns of one kind behind USING, found others; compare CAST(…) of both behind ON")
-        return replace(union(selected), name="") if selected else found[0][1] if found else Expr()
+        return replace(_union(selected), name="") if selected else found[0][1] if found else Expr()
 
     def _parenthesized(self, texts: Sequence[str] = ()) -> list[tuple[str, Expr]]:
         self._need("(")
@@ -484,8 +676,8 @@ class _Parser(Operands):
 
     def _one_of(self, parts: Sequence[Expr]) -> Expr:
         """Return what the value of one of some expressions is, and have texts among them read as the others are."""
-        known = union([part for part in parts if part.text is None])
-        return union([known, *(self._fit(part, known) for part in parts if part.text is not None)])
+        known = _union([part for part in parts if part.text is None])
+        return _union([known, *(self._fit(part, known) for part in parts if part.text is not None)])
 
     def _call(self) -> Expr:
         name = self._token.text.lower()
@@ -494,10 +686,10 @@ class _Parser(Operands):
         self._at += 1
         if name == "cast":
             return self._cast()
-        self._at += 1
-        texts = _QUOTED if self._tokens[self._next(",")].text == "," else ()
-        self._at -= 1
-        found = self._called(name, [expr for _, expr in self._parenthesized(texts)])
+        arguments = [expr for _, expr in self._parenthesized(_QUOTED)]
+        if len(arguments) == 1 and (only := arguments[0].literal) and only.kind == "quoted":
+            raise self._unknown(only.name)
+        found = self._called(name, arguments)
         while self._token.upper in ("FILTER", "OVER") and self._ahead() == "(":
             self._at += 1
             self._parenthesized()
@@ -526,7 +718,11 @@ class _Parser(Operands):
         kind = _CASTS.get(self._token.upper)
         if kind is None:
             raise self._unexpected("CAST(… AS INTEGER), REAL or TEXT")
-        self._at = self._next() + 1
+        self._at += 1
+        if self._take("("):
+            self._at += 1
+            self._need(")")
+        self._need(")")
         if kind is Kind.NUMBER:
             self._use(inner)
         return Expr(kind=kind)
@@ -550,7 +746,7 @@ class _Parser(Operands):
             if word == "||" and Kind.BOOLEAN in (left.kind, right.kind):
                 raise refuse("expected OR between conditions, found '||', which joins texts")
             return Expr(kind=Kind.TEXT if word == "||" else None)
-        return CONDITION
+        return _CONDITION
 
     def _compare(self, left: Expr, operator: Token) -> None:
         word = operator.upper
@@ -599,8 +795,8 @@ class _Parser(Operands):
             self._read(_ADDITION)
         column = left.columns[0] if left.name and left.columns else None
         if column and column.stored.is_spelled and not _fits_values(column.stored, right.text):
-            told = f"{quoted_name(column.column)}, which is of {name_of_kind(column.stored)}"
-            raise refuse(f"expected {spelling_of(column)} {operator.sql} …, found {told}")
+            told = f"{quoted_name(column.column)}, which is of {_name_of_kind(column.stored)}"
+            raise refuse(f"expected {column.spelling} {operator.sql} …, found {told}")
 
 
 def place(table: NamedTable) -> str:

@@ -11,9 +11,9 @@ from typing import Any, Final, TypeAlias
 
 from accp_adapters.fetching.page import Room, one_line
 from accp_adapters.fetching.request import refuse
-from accp_adapters.fetching.sql.query import ComparedColumn, ResolvedQuery, resolve_condition, resolve_select
-from accp_adapters.fetching.sql.run import QueryResult, open_connection, run_query
-from accp_adapters.fetching.sql.tables import Catalog, Database, NamedTable, quote, quoted_name, reach_into
+from accp_adapters.fetching.sql.query import resolve_condition, resolve_select
+from accp_adapters.fetching.sql.run import QueryResult, ResolvedQuery, open_connection, run_query
+from accp_adapters.fetching.sql.tables import Catalog, ComparedColumn, Database, NamedTable, quote, quoted_name
 from accp_core.errors import ProtocolError
 from accp_core.markers import escape_markers
 from accp_core.strict_json import compact_json
@@ -81,14 +81,12 @@ def _resolve_parts(query: str, catalog: Catalog) -> ResolvedQuery:
     refusal: ProtocolError | None = None
     found: list[ResolvedQuery] = []
     for table in sorted(tables, key=lambda table: table != main):
-        catalog.tells = refusal is None
         try:
             found.append(resolve_condition(query, table, catalog))
         except ProtocolError as error:
             refusal = refusal or error
         if found and table == main:
             break
-    catalog.tells = True
     if len(found) > 1:
         several = [each.tables[0] for each in found]
         names = " or ".join(map(catalog.name_of, several))
@@ -207,7 +205,7 @@ def _inside(comparison: ComparedColumn) -> str:
         return f"; see {', '.join(map(quoted_name, nested[:_MAX_NOTES]))}"
     if column in table.stored.source.repeated:
         return f"; see the table of {quoted_name(column)}"
-    return f"; see {reach_into(column, stored)}"
+    return f"; see {comparison.inside}"
 
 
 def _nearest(text: str, values: list[str]) -> list[str]:

@@ -1,36 +1,61 @@
 """Runs one query in a connection of its own, which holds the texts that it may read and nothing else.
 
 Nothing but reading is authorized: no writing, no other databases, no PRAGMA, no extensions, no recursion, only listed
-functions. Work, lengths and the number of rows that are kept are bounded; work is counted and no clock is looked at, so
-that every process comes to the same answer.
+functions, of which ours replace those whose time or result SQLite does not bound. Work, lengths and the number of rows
+that are kept are bounded; work is counted and no clock is looked at, so that every process comes to the same answer.
 """
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from accp_adapters.fetching.opening import WorkBudget
 from accp_adapters.fetching.request import refuse, too_much
-from accp_adapters.fetching.sql.functions import (
-    CALLS,
-    CHECKED,
-    OPERATORS,
-    TABLE_FUNCTIONS,
-    QueryConnection,
-    add_functions,
-)
-from accp_adapters.fetching.sql.query import ResolvedQuery
-from accp_adapters.fetching.sql.tables import Database, StoredColumn
+from accp_adapters.fetching.sql.tables import AS_NUMBER, ComparedColumn, Database, NamedTable, StoredColumn
+from accp_core.errors import ProtocolError
 from accp_core.strict_json import is_utf8
 from accp_core.tables.table import DistinctNames
 
-__all__ = ["MAX_QUERY_STEPS", "QueryResult", "open_connection", "run_query"]
+__all__ = [
+    "CALLS", "CHECKED", "MAX_QUERY_STEPS", "TABLE_FUNCTIONS", "QueryResult", "ResolvedQuery", "open_connection",
+    "run_query",
+]  # fmt: skip
+
+_NAMES: Final = {
+    "adds": "abs avg ceil ceiling floor mod pow power round sign sqrt sum total",
+    "counts": """count cume_dist dense_rank instr json_array_length json_valid julianday length ntile percent_rank rank
+        row_number unicode unixepoch""",
+    "writes": """char concat group_concat json_type lower ltrim replace rtrim strftime substr substring trim typeof
+        upper""",
+    "chooses": "coalesce ifnull iif max min nullif",
+    "looks": "first_value lag last_value lead nth_value",
+    "dates": "date datetime time",
+    "tests": "exists",
+    "": "cast json_extract",
+}
+CALLS: Final = {name: group for group, names in _NAMES.items() for name in names.split()}
+"""The functions that a query may call, in lower case, by what they do."""
+TABLE_FUNCTIONS: Final = frozenset(("json_each", "json_tree"))
+"""The functions that a query may call in place of a table."""
+OPERATORS: Final = frozenset(("->", "->>", "like", "glob"))
+"""The operators that SQLite treats as functions."""
+
+CHECKED: Final = "accp_checked"
+"""The function that checks a value which only its row tells, such as one of `json_extract`."""
+_NUMERAL: Final = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?")
+
+_Function: TypeAlias = tuple[str, int, Callable[..., Any]]
+"""The name of a function, how many arguments it has (-1: any number), and what is called."""
+_CALL: Final = 10
+"""Steps of a call."""
 
 MAX_QUERY_STEPS: Final = 20_000_000
 """Instructions of SQLite's machine that a query may take; our own functions count theirs as such."""
@@ -82,6 +107,31 @@ _TOO_MUCH: Final = {
 _VIEW: Final = "accp_query"
 _MAX_SHOWN: Final = 100
 """Characters of a query that an error message shows."""
+
+
+@dataclass(slots=True)
+class ResolvedQuery:
+    """A query as SQLite is given it."""
+
+    sql: str = ""
+    tables: list[NamedTable] = field(default_factory=list)
+    """The tables in its FROM clauses, each once."""
+    sources: int = 0
+    """How many times a table stands there, or a function in place of one."""
+    words: Sequence[str] = ("SELECT",)
+    """Its words and signs, in upper case."""
+    names: set[str] = field(default_factory=set)
+    """The columns that it names."""
+    comparisons: list[ComparedColumn] = field(default_factory=list)
+    """The columns that its conditions compare."""
+    used: list[ComparedColumn] = field(default_factory=list)
+    """The columns that it compares, sorts or adds by their order."""
+    shows_rows: bool = False
+    """Whether it shows whole rows: `*`."""
+
+    def has(self, *words: str) -> bool:
+        """Return whether the query contains one of these words."""
+        return any(word in words for word in self.words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +249,8 @@ def _budget(databases: Sequence[Database], steps: int, query: ResolvedQuery | No
     patterns = sum(word.endswith(("LIKE", "GLOB")) for word in query.words) if query else 0
     # One budget from the text to the answer; a text that was read before costs as much, so that all processes agree.
     left = max(min(_MIN_STEPS, steps), steps + of_rows - _STEPS_OF_TEXT * work)
-    if query and query.is_scan:
+    if query and query.sources == 1:
+        # It looks at each row once.
         left = max(0, left - patterns * work // _MATCHED_CHARS)
     else:
         left //= 1 + longest // _LONG_CHARS + patterns * longest // _MATCHED_CHARS
@@ -264,3 +315,78 @@ def _refusals(connection: QueryConnection) -> Iterator[None]:
         if "not authorized" in reason:
             reason = "expected a SELECT that only reads tables and does not recur"
         raise refuse(f"SQLite: {reason}") from error
+
+
+# Functions whose time or result SQLite does not bound are replaced by ones that are, and those that some builds lack.
+
+
+class QueryConnection(sqlite3.Connection):
+    """A connection of one query."""
+
+    failure: ProtocolError | None = None
+    """Why one of our functions refused its arguments; SQLite only says that one did."""
+    budget: WorkBudget = WorkBudget(math.inf, "")
+    """The work that is left for the query, that of our functions among it."""
+
+
+def add_functions(connection: QueryConnection) -> None:
+    """Replace the functions of SQLite that a hostile text makes slow, and add what some builds of it lack."""
+    for name, arguments, function in _REPLACED:
+        connection.create_function(name, arguments, _guard(connection, function), deterministic=True)
+
+
+def _guard(connection: QueryConnection, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose work is counted; null is its answer where an argument fits it not, as in SQL."""
+    budget = connection.budget
+
+    def guarded(*arguments: Any) -> Any:
+        try:
+            budget.spend(_CALL)
+            budget.look_at(sum(len(each) for each in arguments if type(each) is str))
+            return function(*arguments)
+        except ProtocolError as error:
+            connection.failure = error
+            raise
+        except (ArithmeticError, AttributeError, TypeError, ValueError):
+            return None
+
+    return guarded
+
+
+def _checked(value: Any, wanted: str, sign: str, shown: str) -> Any:
+    """Return a value that only its row tells, such as one of JSON, as what stands beside it: a number or a text.
+
+    Raises:
+        ProtocolError: E1004, it is neither, and SQLite would compare it by its type alone, or add it as zero.
+    """
+    is_text, is_exact = isinstance(value, str), sign in ("=", "!=", "IS")
+    if value is None or is_text == (wanted == "text"):
+        return value
+    if is_exact and not is_text:
+        return repr(value)
+    if is_text and _NUMERAL.fullmatch(value):
+        return float(value) if "." in value else int(value)
+    is_read = is_text and AS_NUMBER.fullmatch(value)
+    if is_text and (is_read if sign == "+" else is_exact and not is_read):
+        return value
+    found = f"found {value!r:.40}; write CAST({shown} AS {'REAL' if is_text else 'TEXT'})"
+    raise refuse(f"expected {wanted}s from {shown}, {found}")
+
+
+def _concat(*values: Any) -> str:
+    return "".join(str(value) for value in values if value is not None)
+
+
+def _replace(text: Any, old: Any, new: Any) -> Any:
+    return str(text).replace(str(old), str(new)) if None not in (text, old, new) and old != "" else text
+
+
+def _instr(text: Any, part: Any) -> int | None:
+    return None if None in (text, part) else str(text).find(str(part)) + 1
+
+
+_REPLACED: Final[Sequence[_Function]] = (
+    (CHECKED, 4, _checked), ("replace", 3, _replace), ("concat", -1, _concat), ("instr", 2, _instr),
+    ("lower", 1, lambda value: None if value is None else str(value).lower()),
+    ("upper", 1, lambda value: None if value is None else str(value).upper()),
+)  # fmt: skip

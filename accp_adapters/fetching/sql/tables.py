@@ -7,7 +7,6 @@ written. A database is built once, kept as bytes, and copied into the connection
 
 from __future__ import annotations
 
-import difflib
 import re
 import sqlite3
 from collections import Counter
@@ -19,7 +18,6 @@ from typing import Any, Final
 
 from accp_adapters.fetching.opening import LongText, open_bounded, too_long, work_of
 from accp_adapters.fetching.request import refuse
-from accp_adapters.fetching.sql.functions import AS_NUMBER
 from accp_core.bounded import SizedCache
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.errors import ProtocolError
@@ -31,8 +29,8 @@ from accp_core.tables import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedTex
 from accp_core.tables.values import ABSENT, Kind, TypedColumn, type_column
 
 __all__ = [
-    "MAX_CELLS", "SPELLING", "Catalog", "Database", "DatabaseCache", "NamedTable", "StoredColumn", "StoredTable",
-    "UnbuiltColumn", "find_name", "quote", "quoted_name", "reach_into", "sql_text", "store_column",
+    "AS_NUMBER", "MAX_CELLS", "Catalog", "ComparedColumn", "Database", "DatabaseCache", "NamedTable", "StoredColumn",
+    "UnbuiltColumn", "find_name", "quote", "quoted_name", "sql_text",
 ]  # fmt: skip
 
 MAX_CELLS: Final = 10_000_000
@@ -47,6 +45,8 @@ _KINDS: Final = {
 _MAX_EXACT: Final = 2**53
 _INTEGERS: Final = range(-(2**63), 2**63)
 _LIKE_NUMBER: Final = re.compile(r"[^\w\s]?\d")
+AS_NUMBER: Final = re.compile(r"\s*[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?\s*")
+"""A text that SQLite adds as a number."""
 _CACHED_BYTES: Final = 64_000_000
 _ENTRY_BYTES: Final = 250
 """Memory of a cell whose spelling is kept."""
@@ -59,9 +59,7 @@ _NEEDS_NO_QUOTES: Final = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 _MAX_NAMES: Final = 12
 """Tables that a refusal names, and columns of a table that the query does not name."""
 _MAX_COLUMNS: Final = 40
-"""Columns of a table that the query names; of more, those that are most like what was asked for."""
-_MAX_COMPARED: Final = 500
-"""Columns that are compared with a name that was asked for."""
+"""Columns of a table that the query names."""
 _MAX_NAME_CHARS: Final = 60
 _MAX_PARTS: Final = 32
 """Dots of a name behind which its end is looked for."""
@@ -92,12 +90,6 @@ def quoted_name(name: str) -> str:
     """
     shown = name if len(name) <= _MAX_NAME_CHARS else f"{name[:_MAX_NAME_CHARS]}…"
     return shown if _NEEDS_NO_QUOTES.fullmatch(shown) else compact_json(shown)
-
-
-def reach_into(name: str, column: StoredColumn) -> str:
-    """Return what a query writes to reach into the arrays or objects of a column."""
-    item, shown = "[0]" if column.kinds.get("arrays") else ".name", quoted_name(name)
-    return f"json_extract({shown}, '${item}') or json_each({shown})"
 
 
 @dataclass(slots=True)
@@ -386,25 +378,48 @@ class NamedTable:
         return tuple(self.stored.columns)
 
 
+@dataclass(frozen=True, slots=True)
+class ComparedColumn:
+    """A column that a query compares with something."""
+
+    table: NamedTable
+    column: str
+    text: str | None = None
+    """The text with which `=` compares it; None: another value or operator."""
+
+    @property
+    def stored(self) -> StoredColumn:
+        """How it is kept."""
+        return self.table.stored.columns[self.column]
+
+    @property
+    def spelling(self) -> str:
+        """The quoted name of the column that holds its spellings."""
+        return f'"{self.column}{SPELLING}"'
+
+    @property
+    def inside(self) -> str:
+        """What a query writes to reach into its arrays or objects."""
+        item, shown = "[0]" if self.stored.kinds.get("arrays") else ".name", quoted_name(self.column)
+        return f"json_extract({shown}, '${item}') or json_each({shown})"
+
+
 def find_name(written: str, names: Sequence[str]) -> list[str]:
     """Return the names that `written` may mean: the name itself, else without regard to case and signs, else its end.
 
-    `customer_name` means `customer.name`, and so does `name` where no column is called so; `orders_items` means
-    `data.orders.items`.
+    `customer_name` means `customer.name`, and so does `name` where no column is called so.
     """
-    folded = written.casefold()
-    plain = _plain(folded)
+    folded, plain = written.casefold(), _plain(written)
     return (
         [name for name in names if name.casefold() == folded]
         # All names of signs alone are "_".
-        or [name for name in names if _plain(name.casefold()) == plain != "_"]
+        or [name for name in names if _plain(name) == plain != "_"]
         or [name for name in names if name.casefold().endswith(f".{folded}")]
-        or [name for name in names if plain != "_" and plain in map(_plain, _ends(name.casefold()))]
     )
 
 
 def _plain(name: str) -> str:
-    return _OTHER.sub("_", name)
+    return _OTHER.sub("_", name.casefold())
 
 
 def _ends(name: str) -> list[str]:
@@ -421,8 +436,6 @@ class Catalog:
         self.databases: Final = databases
         self._named: Final = named
         self._keys = keys
-        self.tells = True
-        """Whether refusals say what there is: told of one table that was tried it would be told of all."""
         self.tables: Final = [
             NamedTable(number, table) for number, database in enumerate(databases) for table in database.tables
         ]
@@ -469,7 +482,7 @@ class Catalog:
             return refuse(f"expected {' or '.join(names)}, found {written!r}, which both have{self.union_of(found)}")
         if not tables:
             return refuse(f"expected one of the references, found {written!r}")
-        described = self.describe(found or tables, near=written)
+        described = self.describe(found or tables)
         refusal = refuse(f"expected a table of {described}; found {written[:_MAX_NAME_CHARS]!r}")
         return UnbuiltColumn(refusal.reason, code=refusal.code) if written.casefold() == LINES else refusal
 
@@ -485,12 +498,10 @@ class Catalog:
 
     def unknown_column(self, written: str, named: Sequence[NamedTable], what: str = "a column") -> Exception:
         """Return the refusal of a column that the tables named by a query do not have; it names the others, too."""
-        if not self.tells:
-            return refuse(f"expected {what}, found {written[:_MAX_NAME_CHARS]!r}")
         known = {(table.number, table.name) for table in named}
         others = [table for table in self.tables if (table.number, table.name) not in known]
-        expected = self.describe(named, near=written, most=_MAX_COLUMNS) if named else self.describe(near=written)
-        also = f"; other tables: {self.describe(others, near=written)}" if named and others else ""
+        expected = self.describe(named, most=_MAX_COLUMNS) if named else self.describe()
+        also = f"; other tables: {self.describe(others)}" if named and others else ""
         refusal = refuse(f"expected {what} of {expected}; found {written[:_MAX_NAME_CHARS]!r}{also}")
         unbuilt = [name for table in named for name in self._unbuilt(table)]
         is_unbuilt = any(find_name(name, unbuilt) for name in (written, *_ends(written)))
@@ -512,17 +523,16 @@ class Catalog:
         """Return the key of the text that a table belongs to."""
         return self._keys[table.number]
 
-    def describe(self, tables: Sequence[NamedTable] | None = None, *, near: str = "", most: int = _MAX_NAMES) -> str:
+    def describe(self, tables: Sequence[NamedTable] | None = None, *, most: int = _MAX_NAMES) -> str:
         """Return the tables with their columns in one line: `orders(id, status), items(orders_id = orders.id, sku)`.
 
         Args:
             tables: The tables; None: all.
-            near: A name that was asked for; of more than `most` columns those that are most like it are named.
             most: Columns of each table that are named.
         """
         shown = self.tables if tables is None else tables
-        names = [_described_table(table, near, most) for table in shown[:_MAX_NAMES]]
-        return ", ".join([*names, *(["…"] if len(shown) > _MAX_NAMES else [])])
+        names = [_described_table(table, most) for table in shown[:_MAX_NAMES]]
+        return ", ".join([*names, *["…"] * (len(shown) > _MAX_NAMES)])
 
     def children(self, table: NamedTable) -> list[NamedTable]:
         """Return the child tables of a table."""
@@ -530,16 +540,11 @@ class Catalog:
         return [each for each in of_text if each.stored.source.parent and each.stored.source.parent.table == table.name]
 
 
-def _described_table(table: NamedTable, near: str, most: int) -> str:
-    """Return a table with its columns; of more than `most` the first, which is the key, and those most like `near`."""
+def _described_table(table: NamedTable, most: int) -> str:
+    """Return a table with its first columns, the first of which is its key."""
     source = table.stored.source
-    shown: Sequence[str] = source.columns
-    if len(shown) > most:
-        alike = difflib.get_close_matches(near, shown[:_MAX_COMPARED], most, 0.5) if near else []
-        shown = list(dict.fromkeys((shown[0], *alike, *shown)))
-    columns = {name: quoted_name(name) for name in shown[:most]}
-    if source.parent is not None and source.parent.column in columns:
-        link = source.parent
+    columns = {name: quoted_name(name) for name in source.columns[:most]}
+    if (link := source.parent) is not None:
         columns[link.column] += f" = {quoted_name(link.table)}.{quoted_name(link.key)}"
     left = len(source.columns) - len(columns)
-    return f"{quoted_name(table.name)}({', '.join([*columns.values(), *([f'… {left} more'] if left else [])])})"
+    return f"{quoted_name(table.name)}({', '.join([*columns.values(), *[f'… {left} more'] * bool(left)])})"

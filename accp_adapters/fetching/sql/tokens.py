@@ -47,13 +47,10 @@ class Token:
     text: str
     start: int
     end: int
-    sql: str = ""
+    sql: str
     """What SQLite is given in its place."""
-
-    @property
-    def upper(self) -> str:
-        """The text of words in upper case, to compare it with keywords; of any other token, its text."""
-        return " ".join(self.text.upper().split()) if self.kind in ("word", "phrase") else self.text
+    upper: str
+    """The text of words in upper case, to compare it with keywords; of any other token, its text."""
 
     @property
     def is_name(self) -> bool:
@@ -82,12 +79,14 @@ def _tokenize(query: str) -> list[Token]:
             raise refuse(f"expected one SELECT without comments or parameters, found {text[at : at + MAX_SHOWN]!r}")
         kind, end = str(found.lastgroup), found.end()
         if kind != "blank":
-            written = text[at:end]
-            token = Token(kind, _SAME.get(written.lower(), written), at, end)
-            token.sql = {"string": sql_text, "quoted": quote}.get(kind, str)(token.name)
+            written = _SAME.get(found[0].lower(), found[0])
+            upper = " ".join(written.upper().split()) if kind in ("word", "phrase") else written
+            token = Token(kind, written, at, end, written, upper)
+            if kind in ("string", "quoted"):
+                token.sql = (sql_text if kind == "string" else quote)(token.name)
             tokens.append(token)
         at = end
-    return [*tokens, Token("end", "", len(text), len(text))]
+    return [*tokens, Token("end", "", len(text), len(text), "", "")]
 
 
 def _closings(tokens: list[Token]) -> dict[int, int]:
@@ -114,6 +113,8 @@ class Tokens:
         self._closing = _closings(self._tokens)
         self._at = 0
         self._depth = 0
+        self._is_checked = True
+        """Whether words are changed and refused, not only looked through for names."""
 
     @property
     def _token(self) -> Token:
@@ -143,14 +144,15 @@ class Tokens:
         return self._source[self._tokens[first].start : self._tokens[behind - 1].end]
 
     def _enclose(self, first: int, behind: int, before: str, after: str) -> None:
-        self._tokens[first].sql = before + self._tokens[first].sql
-        self._tokens[behind - 1].sql += after
+        if self._is_checked:
+            self._tokens[first].sql = before + self._tokens[first].sql
+            self._tokens[behind - 1].sql += after
 
     def _replace(self, first: int, sql: str) -> None:
         """Give SQLite something else for the words from `first` on that were taken."""
-        for token in self._tokens[first : self._at]:
+        for token in self._tokens[first : self._at] if self._is_checked else ():
             token.sql = ""
-        self._tokens[first].sql = sql
+        self._tokens[first].sql = sql if self._is_checked else self._tokens[first].sql
 
     def _take(self, *words: str) -> str:
         """Return the next word if it is one of these, and go behind it; else ""."""

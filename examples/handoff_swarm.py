@@ -30,7 +30,7 @@ def hand_over(messages: list[BaseMessage]) -> AIMessage:
 
 def look(messages: list[BaseMessage]) -> AIMessage:
     ref = re.findall(r"\$cold\.\w+", messages[0].text)[0]
-    return call("accp_fetch", ref=ref, query="open=true,id,total")
+    return call("accp_fetch", ref=ref, query="SELECT id, total FROM rows WHERE open")
 
 
 sales_model = Scripted(steps=[lambda _: call("orders"), hand_over])

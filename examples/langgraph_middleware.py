@@ -29,7 +29,7 @@ def look_up(messages: list[BaseMessage]) -> AIMessage:
 
 def fetch_the_won_ones(messages: list[BaseMessage]) -> AIMessage:
     reference = re.findall(r"\$cold\.\w+", messages[-1].text)[0]
-    return call("accp_fetch", ref=reference, query="stage=won,owner")
+    return call("accp_fetch", ref=reference, query="SELECT owner FROM rows WHERE stage = 'won'")
 
 
 def answer(messages: list[BaseMessage]) -> AIMessage:

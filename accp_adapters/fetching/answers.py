@@ -235,8 +235,8 @@ def _selected(query: str, sources: Sources, request: FetchRequest, max_rows: int
     found = max(0, result.total - request.offset)
     if len(result.rows) < min(found, request.limit or found):
         raise too_much(f"expected at most {max_rows:,} rows, found more: write LIMIT and OFFSET")
-    if any(len(row) > 1 for row in result.rows):
-        return result.rows
+    if len(result.columns) > 1:
+        return list(result.rows)
     cells = [cell for row in result.rows for cell in row.values()]
     return cells[0] if len(cells) == 1 and not request.is_part else cells
 
@@ -285,8 +285,8 @@ def _whole(sources: Sources, room: Room) -> str:
 
 
 def _page(value: object, path: str, room: Room) -> str:
-    if selection := find_rows(value, path):
-        return row_page(selection, room)
+    if found := find_rows(value, path):
+        return row_page(*found, room)
     return line_page(room.view(value) or write_styled_json(value, "2u"), room)
 
 

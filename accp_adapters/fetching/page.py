@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from accp_adapters.fetching.opening import TextLines
-from accp_adapters.fetching.paths import RowSelection
 from accp_adapters.fetching.request import FetchRequest, refuse
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.error_codes import ErrorCode
@@ -188,15 +187,15 @@ def _find_largest(highest: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-def row_page(selection: RowSelection, room: Room) -> str:
-    """Return a page of rows; of a row that does not fit, its beginning and the path that shows all of it."""
+def row_page(rows: list[Any], path: str, around: Callable[[list[Any]], Any], room: Room) -> str:
+    """Return a page of what `find_rows` returns; of a row that does not fit, its beginning and the path to it."""
     offset = room.request.offset
     return room.page(
         "rows",
-        len(selection.rows),
-        lambda first, behind: room.view(selection.page(first, behind)),
-        row=lambda: selection.rows[offset],
-        way=f", whole: query={f'{selection.path}[{offset}]'!r}",
+        len(rows),
+        lambda first, behind: room.view(around(rows[first:behind])),
+        row=lambda: rows[offset],
+        way=f", whole: query={f'{path}[{offset}]'!r}",
     )
 
 

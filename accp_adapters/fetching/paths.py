@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote
 
-__all__ = ["NO_VALUE", "POINTER", "RowSelection", "find_rows", "follow", "follow_pointer"]
+__all__ = ["NO_VALUE", "POINTER", "find_rows", "follow", "follow_pointer"]
 
 NO_VALUE: Final = object()
 """Nothing is at a path."""
@@ -22,39 +21,23 @@ _MAX_KEYS: Final = 8
 _IN_BRACKETS: Final = re.compile(r"\[\s*(?:(-?\d+)|\"([^\"]*)\"|'([^']*)')\s*\]|\.\"([^\"]*)\"")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowSelection:
-    """Rows of a value, which can be counted and shown in pages."""
-
-    rows: Sequence[Any]
-    """The items of the list that holds them."""
-    path: str
-    """The path to that list, such as "data.items"; empty: the whole value is the list."""
-    key: str = ""
-    """The key of the list in the object that holds it; empty: no object does."""
-    parent: Mapping[str, Any] | None = None
-    """That object, shown with the rows; None: there is none."""
-
-    def page(self, first: int, behind: int) -> Any:
-        """Return the value with its rows from one place to another only."""
-        rows = list(self.rows[first:behind])
-        return rows if self.parent is None else {**self.parent, self.key: rows}
-
-
-def find_rows(value: Any, path: str = "") -> RowSelection | None:
-    """Return the rows of `value`: its items, or those of the only list in it; None where it has none.
+def find_rows(value: Any, path: str = "") -> tuple[list[Any], str, Callable[[list[Any]], Any]] | None:
+    """Return the rows of a value: its items, or those of the only list in it; None: it has none.
 
     Args:
         value: A list or an object; other values have no rows.
-        path: The path to `value` in the whole stored value.
+        path: The path to it in the whole stored value.
+
+    Returns:
+        The rows, the path to them, and what returns the value with some rows in place of all.
     """
     if isinstance(value, list):
-        return RowSelection(rows=value, path=path)
+        return value, path, lambda rows: rows
     names = [name for name in value if isinstance(value[name], list)] if isinstance(value, dict) else []
     if len(names) != 1:
         return None
-    key = names[0]
-    return RowSelection(rows=value[key], path=f"{path}.{key}" if path else key, key=key, parent=value)
+    (key,) = names
+    return value[key], f"{path}.{key}".removeprefix("."), lambda rows: {**value, key: rows}
 
 
 def follow(value: Any, path: str) -> Any:

@@ -17,7 +17,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from typing import Final
 
@@ -78,8 +77,9 @@ _CONSTANTS: Final = {
 }  # fmt: skip
 
 _PRESENT: Final = frozenset(("CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP"))
-_FORMS: Final = {"date": "date", "time": "clock", "datetime": "datetime"}
-"""The forms of the moments that functions give; those of other forms have no order beside them."""
+_DAY, _CLOCK = "2026-01-31", "14:05"
+_FORMS: Final = {"date": _DAY, "time": _CLOCK, "datetime": f"{_DAY} {_CLOCK}"}
+"""How the moments are written that functions give; those of other forms have no order beside them."""
 _DATES: Final = (*_FORMS, "julianday", "strftime", "unixepoch")
 _OF_JSON: Final = ("key", "value", "type", "atom", "fullkey", "path")
 """The columns of json_each and json_tree."""
@@ -104,15 +104,10 @@ def resolve_select(query: str, catalog: Catalog) -> ResolvedQuery:
 
 
 def resolve_condition(query: str, table: NamedTable, catalog: Catalog) -> ResolvedQuery:
-    """Return the SELECT of the rows of `table` that meet conditions, or of some columns of them.
-
-    Args:
-        query: Conditions, and names of columns to show, between commas; no name: all.
-        table: The table.
-        catalog: The tables of the query.
+    """Return the SELECT of the rows of a table that meet a condition; of all rows, if that is empty.
 
     Raises:
-        ProtocolError: E1004, a part is neither; E2003, it is too long.
+        ProtocolError: As `resolve_select`.
     """
     return _Parser(query, catalog).whole_condition(table)
 
@@ -145,7 +140,8 @@ class Expr:
     @property
     def forms(self) -> set[str]:
         """In which forms the moments are written that it may be."""
-        return {self.form} if self.form or self.text is not None else {_form(each.stored) for each in self.columns}
+        moments = (each.stored.typed for each in self.columns if each.stored.kind is Kind.MOMENT)
+        return {self.form} if self.form else {moment.read(_DAY) or _CLOCK for moment in moments}
 
 
 _CONDITION: Final = Expr(kind=Kind.BOOLEAN)
@@ -217,7 +213,7 @@ class _Operands(Tokens):
                 found = " and ".join(map(repr, sorted(units)))
                 raise refuse(f"expected columns of one unit, found {found}; write their factor, as a * 60")
         elif kinds == {Kind.MOMENT}:
-            if len((one.forms | other.forms) - {""}) > 1:
+            if len(one.forms | other.forms) > 1:
                 raise refuse("expected times of one form, found others; compare datetime(…) of both")
         elif len(kinds) > 1:
             has_numbers = any(column.stored.has_numbers for each in (one, other) for column in each.columns)
@@ -249,8 +245,7 @@ class _Operands(Tokens):
 
     def _unlike(self, one: Expr, other: Expr, sign: str) -> Exception:
         numbers = [each.literal is not None and each.text is None for each in (one, other)]
-        is_first = other.literal is not None or (other.kind is Kind.TEXT and not numbers[0])
-        known, value = (one, other) if is_first else (other, one)
+        known, value = sorted((one, other), key=lambda each: (each.literal is not None, each.kind is Kind.TEXT))
         name, column = self._shown(known), known.columns[0] if known.columns else None
         found = repr(value.text) if value.text is not None else self._written(value.first, value.behind)
         if known.kind is Kind.TEXT:
@@ -259,7 +254,8 @@ class _Operands(Tokens):
             return refuse(f"expected a text beside {name}, {_told(known)}, found {found}; write {text}{cast}")
         spelling = f", or {column.spelling} for its spelling" if column and column.stored.is_spelled else ""
         if known.kind is Kind.MOMENT:
-            return refuse(f"expected a time as {_example(known)} beside {name}, found {found}{spelling}")
+            example = next(iter(known.forms), _DAY)
+            return refuse(f"expected a time as {example!r} beside {name}, found {found}{spelling}")
         told = f"which is of {_name_of_kind(column.stored)}" if column else f"which is a {known.kind}"
         return refuse(f"expected a number beside {name}, {told}, found {found}{spelling}")
 
@@ -286,22 +282,6 @@ def _told(expr: Expr) -> str:
     return "which is of texts"
 
 
-def _example(expr: Expr) -> str:
-    forms = expr.forms
-    return "'2026-01-31'" if "date" in forms else "'14:05'" if "clock" in forms else "'2026-01-31T14:05'"
-
-
-def _form(stored: StoredColumn) -> str:
-    """Return in which form the moments of a column are written: those of unlike forms have no order as texts."""
-    sample = stored.typed.read("2026-01-31T14:05:00")
-    if stored.kind is not Kind.MOMENT:
-        return ""
-    if sample is None:
-        return "clock"
-    date = stored.typed.read("2026-01-31")
-    return "date" if date == "2026-01-31" else str(date)
-
-
 class _Parser(_Operands):
     """Reads a query, and changes its words where they stand."""
 
@@ -317,7 +297,6 @@ class _Parser(_Operands):
         """The aliases of what stands behind FROM, by the names that mean it."""
         self._queries: set[str] = set()
         """The names of the queries of WITH."""
-        self._is_condition = False
         self._texts: Sequence[str] = ()
         """The kinds of words that are texts where they name nothing."""
         nested = sum(word in ("SELECT", "WITH") for word in self.query.words)
@@ -342,34 +321,25 @@ class _Parser(_Operands):
         walk()
 
     def whole_condition(self, table: NamedTable) -> ResolvedQuery:
-        """Return the rows of a table that meet all conditions."""
-        self._is_condition = True
+        """Return the rows of a table that meet a condition; without one, all."""
         self._add_table(table, table.name)
         if self.query.has("SELECT"):
             self._find_tables()
-        self._twice(partial(self._conditions, table))
+        self._twice(self._condition)
+        shown = ", ".join(f"{quote(table.name)}.{quote(name)}" for name in table.stored.own_columns)
+        where = f" WHERE {self._sql(0, len(self._tokens))}" if len(self._tokens) > 1 else ""
+        self.query.sql = f"SELECT {shown} FROM {place(table)} AS {quote(table.name)}{where}"
+        self.query.shows_rows = True
         return self.query
 
-    def _conditions(self, table: NamedTable) -> None:
-        columns: list[str] = []
-        conditions: list[str] = []
-        while self._token.kind != "end":
-            start, behind = self._at, self._next(",")
-            part = self._written(start, behind).strip('"`') if behind > start else ""
-            names = find_name(part, table.columns)
-            if len(names) == 1:
-                columns += names
-                self._at = behind
-            elif part and self._read().kind is not Kind.BOOLEAN and self._at == behind:
-                raise self._unknown(part, "a column or a condition")
-            elif part:
-                conditions.append(f"({self._sql(start, self._at)})")
-            if not self._take(",") and self._token.kind != "end":
-                raise self._unexpected("AND, OR or the end of the condition")
-        shown = ", ".join(f"{quote(table.name)}.{quote(name)}" for name in columns or table.stored.own_columns)
-        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        self.query.sql = f"SELECT {shown} FROM {place(table)} AS {quote(table.name)}{where}"
-        self.query.shows_rows = not columns
+    def _condition(self) -> None:
+        if self._token.kind == "end":
+            return
+        is_condition = self._read().kind is Kind.BOOLEAN
+        if self._token.kind != "end":
+            raise self._unexpected("AND, OR or the end of the condition; write SELECT … WHERE … for some columns")
+        if not is_condition:
+            raise self._unknown(self._source, "a column or a condition")
 
     # What stands between expressions.
 
@@ -392,7 +362,7 @@ class _Parser(_Operands):
                 self._tables[word.lower()] = word.lower()
                 for name in _OF_JSON:
                     self._know(name, "", Expr())
-            elif self._token.upper in ("AS", "(") and self._is_with(start):
+            elif self._tokens[start].is_name and (self._token.upper, self._ahead()) == ("AS", "("):
                 self._with(start)
             elif expects and self._tokens[start].kind in ("word", "quoted", "reference"):
                 self._at, expects = start, False
@@ -403,21 +373,13 @@ class _Parser(_Operands):
                 expects = is_list and (word in (",", "FROM") or word.endswith("JOIN"))
         self._at = 0
 
-    def _is_with(self, start: int) -> bool:
-        behind = self._closing.get(start + 1, start) + 1
-        words = [token.upper for token in self._tokens[behind : behind + 2]]
-        return self._tokens[start].is_name and words == ["AS", "("]
-
     def _with(self, start: int) -> None:
-        """Take the name of a query of WITH, and those of its columns."""
-        behind = self._closing.get(start + 1, start) + 1
-        for token in (each for each in self._tokens[start:behind] if each.is_name):
-            token.sql = quote(token.name)
-            self._know(token.name, "", Expr())
+        """Take the name of a query of WITH."""
         name = self._tokens[start].name
+        self._tokens[start].sql = quote(name)
         self._tables[name.casefold()] = name
         self._queries.add(name.casefold())
-        self._skip(start, behind)
+        self._skip(start, self._at)
 
     def _skip(self, start: int, behind: int) -> None:
         for token in self._tokens[start:behind]:
@@ -550,20 +512,17 @@ class _Parser(_Operands):
         return Expr()
 
     def _bare_text(self) -> Expr:
-        """Take a text without quotes: a word, and in a condition all words up to AND, OR or a sign."""
+        """Take a text without quotes, up to a blank, a comma or a parenthesis."""
         start, first = self._at, self._token
         run = None if first.kind == "quoted" else _BARE_TEXT.match(self._source, first.start)
         end = max(run.end() if run else 0, first.end)
         self._at += 1
-        while self._token.start < end or (self._is_condition and run and self._goes_on()):
+        while self._token.start < end:
             end = max(end, self._token.end)
             self._at += 1
         text = self._source[first.start : end] if run else first.name
         self._replace(start, sql_text(text))
         return Expr(kind=Kind.TEXT, literal=first, text=text)
-
-    def _goes_on(self) -> bool:
-        return self._token.kind in ("word", "number", "bare") and self._token.upper not in {*_BINDS, "NOT"}
 
     def _find(self, written: str, *, exact: bool) -> tuple[str, Expr] | None:
         """Return for SQLite what a name is, and what its values are; None: nothing has such a name."""

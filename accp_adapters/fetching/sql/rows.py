@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
 from accp_adapters.fetching.page import Room, one_line
@@ -32,7 +30,6 @@ _BESIDE: Final = ("arrays", "objects", "null", "absent")
 """Kinds of cells that are counted, not shown."""
 _MAX_VALUES: Final = 8
 """Different values of a column that are all listed."""
-_MAX_COMPARED: Final = 2_000
 _MAX_CHARS: Final = 60
 _MAX_STEPS: Final = 5_000_000
 # A value that has one of them could pass for the end of the list, or for a line of ours.
@@ -49,53 +46,39 @@ def answer_select(query: str, catalog: Catalog, room: Room) -> str:
 
 
 def answer_condition(query: str, catalog: Catalog, room: Room) -> str:
-    """Return the rows that meet a condition, or the columns that a list names: `status = late, id, total`.
+    """Return the rows of the main table that meet a condition, else those of the only one that has its columns.
+
+    If the main table has none, but another one with such columns has, those of that one.
 
     Raises:
         ProtocolError: As `answer_select`.
     """
-    resolved = _resolve_parts(query, catalog)
-    if not room.request.offset and not _has_rows(resolved, catalog):
-        # A text may have several tables with such a column.
-        others = [each for each in catalog.tables if each != resolved.tables[0] and not each.stored.source.holds_lines]
-        for table in others:
-            with suppress(ProtocolError):
-                other = resolve_condition(query, table, catalog)
-                if _has_rows(other, catalog):
-                    before = f"in {quoted_name(table.name)}:\n"
-                    return before + _answer(other, catalog, room.below(before))
-    return _answer(resolved, catalog, room)
-
-
-def _has_rows(query: ResolvedQuery, catalog: Catalog) -> bool:
-    return run_query(query, catalog.databases, max_rows=1).total > 0
-
-
-def _resolve_parts(query: str, catalog: Catalog) -> ResolvedQuery:
-    """Resolve conditions and columns in the table that is meant: the main one, else the only one that has them all."""
-    main = catalog.main()
-    tables = [table for table in catalog.tables if table.columns]
-    called = [table for table in tables if query.casefold() == table.name.casefold()]
-    if len(called) == 1 and not (main and query in main.columns):
-        return resolve_condition("", called[0], catalog)
-    refusal: ProtocolError | None = None
+    main, refusal = catalog.main(), None
     found: list[ResolvedQuery] = []
-    for table in sorted(tables, key=lambda table: table != main):
+    called = [table for table in catalog.tables if table.columns and query.casefold() == table.name.casefold()]
+    if len(called) == 1 and not (main and query in main.columns):
+        return _answer(resolve_condition("", called[0], catalog), catalog, room)
+    for table in sorted(catalog.tables, key=lambda table: (table != main, table.stored.source.holds_lines)):
         try:
-            found.append(resolve_condition(query, table, catalog))
+            if table.columns and not (found and table.stored.source.holds_lines):
+                found.append(resolve_condition(query, table, catalog))
         except ProtocolError as error:
             refusal = refusal or error
-        if found and table == main:
-            break
-    if len(found) > 1:
-        several = [each.tables[0] for each in found]
-        names = " or ".join(map(catalog.name_of, several))
-        raise refuse(
-            f"expected a SELECT, because the columns are in {names}{catalog.union_of(several)}; found {query!r}"
-        )
     if not found:
         raise refusal or refuse(f"expected a table, found none for {query!r}")
-    return found[0]
+    tables = [each.tables[0] for each in found]
+    if len(found) > 1 and tables[0] != main:
+        names = " or ".join(map(catalog.name_of, tables))
+        reason = f"expected a SELECT, because the columns are in {names}{catalog.union_of(tables)}"
+        raise refuse(f"{reason}; found {query!r}")
+    if len(found) == 1 or room.request.offset or not (other := _first_with_rows(found, catalog)):
+        return _answer(found[0], catalog, room)
+    before = f"in {quoted_name(other.tables[0].name)}:\n" * (other is not found[0])
+    return before + _answer(other, catalog, room.below(before))
+
+
+def _first_with_rows(queries: Sequence[ResolvedQuery], catalog: Catalog) -> ResolvedQuery | None:
+    return next((each for each in queries if run_query(each, catalog.databases, max_rows=1).total), None)
 
 
 def _answer(query: ResolvedQuery, catalog: Catalog, room: Room) -> str:
@@ -160,27 +143,26 @@ def _describe_compared(comparisons: Sequence[ComparedColumn], databases: Sequenc
     return escape_markers("; ".join(filter(None, described)))
 
 
-def _describe(comparison: ComparedColumn, databases: Sequence[Database]) -> str:
-    stored = comparison.stored
-    beside = [f"{kind} ({count:,})" for kind in _BESIDE if (count := stored.kinds.get(kind))]
-    beside += [f"no {stored.kind} ({stored.typed.left_out:,})"] if stored.typed.left_out else []
-    shown: list[str] = []
+def _describe(compared: ComparedColumn, databases: Sequence[Database]) -> str:
+    stored = compared.stored
+    told = []
     if set(stored.kinds) - set(_BESIDE):
         try:
-            with open_connection([databases[comparison.table.number]], _MAX_STEPS) as connection:
-                shown = _scalars(comparison, connection)
+            with open_connection([databases[compared.table.number]], _MAX_STEPS) as connection:
+                told = _scalars(compared, connection)
         except sqlite3.Error:
             # It was too much work; the answer does without.
             return ""
-    told = ", ".join([*shown, *beside]) or "no values"
-    sign = "" if told.startswith("no values") or (shown and shown[0].endswith(" values")) else ":"
-    return f"{quoted_name(comparison.column)} has{sign} {told}{_inside(comparison)}"
+    told += [f"{kind} ({count:,})" for kind in _BESIDE if (count := stored.kinds.get(kind))]
+    told += [f"no {stored.kind} ({stored.typed.left_out:,})"] if stored.typed.left_out else []
+    inside = f"; see {compared.inside}" if stored.holds_json else ""
+    return f"{quoted_name(compared.column)} has: {', '.join(told) or 'no values'}{inside}"
 
 
-def _scalars(comparison: ComparedColumn, connection: sqlite3.Connection) -> list[str]:
+def _scalars(compared: ComparedColumn, connection: sqlite3.Connection) -> list[str]:
     """Return the values of a column that are no arrays or objects: each with its number, their range, or some."""
-    stored, name = comparison.stored, quote(comparison.column)
-    source = f"FROM r0.{quote(comparison.table.name)} WHERE {name} IS NOT NULL"
+    stored, name = compared.stored, quote(compared.column)
+    source = f"FROM r0.{quote(compared.table.name)} WHERE {name} IS NOT NULL"
     source += f" AND {name} NOT GLOB '[[{{]*'" if stored.holds_json else ""
     (different,) = connection.execute(f"SELECT count(DISTINCT {name}) {source}").fetchone()
     if different <= _MAX_VALUES:
@@ -190,30 +172,10 @@ def _scalars(comparison: ComparedColumn, connection: sqlite3.Connection) -> list
     if stored.typed.is_ordered:
         ends = connection.execute(f"SELECT min({name}), max({name}) {source}").fetchone()
         return [" to ".join(map(_shown, stored.restore(ends)))]
-    values = [str(value) for (value,) in connection.execute(f"SELECT DISTINCT {name} {source} LIMIT {_MAX_COMPARED}")]
-    nearest = ", ".join(map(_shown, _nearest(comparison.text or "", values)))
-    return [f"{different} values", f"such as {nearest}"]
-
-
-def _inside(comparison: ComparedColumn) -> str:
-    """Return how to query what is in the arrays and objects of a column."""
-    table, column, stored = comparison.table, comparison.column, comparison.stored
-    if not (stored.kinds.get("arrays") or stored.kinds.get("objects")):
-        return ""
-    nested = [each for each in table.stored.own_columns if each.startswith(f"{column}.")]
-    if nested:
-        return f"; see {', '.join(map(quoted_name, nested[:_MAX_NOTES]))}"
-    if column in table.stored.source.repeated:
-        return f"; see the table of {quoted_name(column)}"
-    return f"; see {comparison.inside}"
-
-
-def _nearest(text: str, values: list[str]) -> list[str]:
-    """Return the values that are most like `text`: those that contain it, those that are spelled alike, else any."""
-    folded = text.casefold()
-    containing = [value for value in values if folded and folded in value.casefold()]
-    short = [value for value in values if len(value) <= _MAX_CHARS]
-    return (containing or difflib.get_close_matches(text[:_MAX_CHARS], short, 3, 0.6) or values)[:3]
+    # Those that contain the text first.
+    some = f"SELECT DISTINCT {name} {source} ORDER BY instr(lower({name}), ?) = 0 LIMIT 3"
+    nearest = [_shown(value) for (value,) in connection.execute(some, ((compared.text or "").casefold(),))]
+    return [f"{different} values, such as {', '.join(nearest)}"]
 
 
 def _shown(value: Any) -> str:

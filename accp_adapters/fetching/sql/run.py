@@ -22,7 +22,7 @@ from accp_adapters.fetching.request import refuse, too_much
 from accp_adapters.fetching.sql.tables import AS_NUMBER, ComparedColumn, Database, NamedTable, StoredColumn
 from accp_core.errors import ProtocolError
 from accp_core.strict_json import is_utf8
-from accp_core.tables.table import DistinctNames
+from accp_core.tables.table import DistinctNames, MadeRows, Row
 
 __all__ = [
     "CALLS", "CHECKED", "MAX_QUERY_STEPS", "TABLE_FUNCTIONS", "QueryResult", "ResolvedQuery", "open_connection",
@@ -33,7 +33,7 @@ _NAMES: Final = {
     "adds": "abs avg ceil ceiling floor mod pow power round sign sqrt sum total",
     "counts": """count cume_dist dense_rank instr json_array_length json_valid julianday length ntile percent_rank rank
         row_number unicode unixepoch""",
-    "writes": """char concat group_concat json_type lower ltrim replace rtrim strftime substr substring trim typeof
+    "writes": """char group_concat json_type lower ltrim replace rtrim strftime substr substring trim typeof
         upper""",
     "chooses": "coalesce ifnull iif max min nullif",
     "looks": "first_value lag last_value lead nth_value",
@@ -140,7 +140,7 @@ class QueryResult:
 
     columns: tuple[str, ...]
     """The names of the columns, each once."""
-    rows: list[dict[str, Any]]
+    rows: Sequence[Row]
     """The rows from the offset on, as many as are kept; cells that are those of a column are as the source has them."""
     total: int
     """How many rows there are."""
@@ -179,8 +179,8 @@ def run_query(
     if total > MAX_COUNTED:
         raise too_much(f"expected at most {MAX_COUNTED:,} rows, found more; filter, group or write LIMIT")
     cells = list(zip(*kept, strict=True)) or [()] * len(columns)
-    restored = [column.restore(cells[at]) for at in shown if (column := columns[at])]
-    rows = [dict(zip(named.values(), row, strict=True)) for row in zip(*restored, strict=True)]
+    restored = zip(*(column.restore(cells[at]) for at in shown if (column := columns[at])), strict=True)
+    rows = MadeRows(list(restored), lambda row: dict(zip(named.values(), row, strict=True)))
     return QueryResult(columns=tuple(named.values()), rows=rows, total=total)
 
 
@@ -359,22 +359,17 @@ def _checked(value: Any, wanted: str, sign: str, shown: str) -> Any:
     Raises:
         ProtocolError: E1004, it is neither, and SQLite would compare it by its type alone, or add it as zero.
     """
-    is_text, is_exact = isinstance(value, str), sign in ("=", "!=", "IS")
-    if value is None or is_text == (wanted == "text"):
+    is_exact = sign in ("=", "!=", "IS")
+    if value is None or isinstance(value, str) == (wanted == "text"):
         return value
-    if is_exact and not is_text:
+    if wanted == "text" and is_exact:
         return repr(value)
-    if is_text and _NUMERAL.fullmatch(value):
+    if wanted == "number" and _NUMERAL.fullmatch(value):
         return float(value) if "." in value else int(value)
-    is_read = is_text and AS_NUMBER.fullmatch(value)
-    if is_text and (is_read if sign == "+" else is_exact and not is_read):
+    if wanted == "number" and is_exact and not AS_NUMBER.fullmatch(value):
         return value
-    found = f"found {value!r:.40}; write CAST({shown} AS {'REAL' if is_text else 'TEXT'})"
+    found = f"found {value!r:.40}; write CAST({shown} AS {'REAL' if wanted == 'number' else 'TEXT'})"
     raise refuse(f"expected {wanted}s from {shown}, {found}")
-
-
-def _concat(*values: Any) -> str:
-    return "".join(str(value) for value in values if value is not None)
 
 
 def _replace(text: Any, old: Any, new: Any) -> Any:
@@ -386,7 +381,7 @@ def _instr(text: Any, part: Any) -> int | None:
 
 
 _REPLACED: Final[Sequence[_Function]] = (
-    (CHECKED, 4, _checked), ("replace", 3, _replace), ("concat", -1, _concat), ("instr", 2, _instr),
+    (CHECKED, 4, _checked), ("replace", 3, _replace), ("instr", 2, _instr),
     ("lower", 1, lambda value: None if value is None else str(value).lower()),
     ("upper", 1, lambda value: None if value is None else str(value).upper()),
 )  # fmt: skip

@@ -89,20 +89,6 @@ def _tokenize(query: str) -> list[Token]:
     return [*tokens, Token("end", "", len(text), len(text), "", "")]
 
 
-def _closings(tokens: list[Token]) -> dict[int, int]:
-    """Return where each parenthesis ends."""
-    opened: list[int] = []
-    closing: dict[int, int] = {}
-    for at, token in enumerate(tokens):
-        if token.text == "(":
-            opened.append(at)
-        elif token.text == ")" and opened:
-            closing[opened.pop()] = at
-    if opened:
-        raise refuse(f"expected ) for each (, found {tokens[max(0, opened[-1] - 1)].text!r} and ( without it")
-    return closing
-
-
 class Tokens:
     """A walk over the words of a query."""
 
@@ -110,7 +96,6 @@ class Tokens:
         """Begin before the first word of a query."""
         self._source = source
         self._tokens = _tokenize(source)
-        self._closing = _closings(self._tokens)
         self._at = 0
         self._depth = 0
         self._is_checked = True
@@ -127,13 +112,6 @@ class Tokens:
 
     def _ahead(self, steps: int = 1) -> str:
         return self._tokens[min(self._at + steps, len(self._tokens) - 1)].upper
-
-    def _next(self, *words: str) -> int:
-        """Return where one of some words stands next outside of parentheses, or where those around it end."""
-        at = self._at
-        while self._tokens[at].upper not in (*words, ")", ""):
-            at = self._closing.get(at, at) + 1
-        return at
 
     def _sql(self, first: int, behind: int) -> str:
         """Return what SQLite is given for some words."""

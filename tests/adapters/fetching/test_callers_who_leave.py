@@ -51,7 +51,7 @@ async def cancelled(start: Start, watched: Watched, query: str) -> None:
     task = asyncio.ensure_future(start(partial(watched.work, query)))
     await asyncio.to_thread(watched.begun.wait, 30)
     task.cancel()
-    await asyncio.sleep(0)
+    await asyncio.sleep(0.01)
     watched.left.set()
     await asyncio.wait([task])
 
@@ -61,6 +61,8 @@ async def out_of_scope(start: Start, watched: Watched, query: str) -> None:
         group.start_soon(start, partial(watched.work, query))
         await asyncio.to_thread(watched.begun.wait, 30)
         group.cancel_scope.cancel()
+        with anyio.CancelScope(shield=True):
+            await asyncio.sleep(0.01)
         watched.left.set()
 
 

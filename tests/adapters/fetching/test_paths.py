@@ -75,8 +75,9 @@ def test_a_path_that_leads_nowhere_is_absent(path: str) -> None:
 
 def test_the_rows_of_an_object_are_those_of_its_only_list() -> None:
     value = {"total": 3, "people": PEOPLE}
-    selection = find_rows(value, "data")
-    assert selection is not None
-    assert (selection.path, selection.page(1, 2)) == ("data.people", {"total": 3, "people": [PEOPLE[1]]})
+    found = find_rows(value, "data")
+    assert found is not None
+    rows, path, around = found
+    assert (path, around(rows[1:])) == ("data.people", {"total": 3, "people": [PEOPLE[1]]})
     assert find_rows({"a": [], "b": []}) is None
     assert find_rows("text") is None

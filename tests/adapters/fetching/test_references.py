@@ -45,7 +45,7 @@ def test_names_that_only_one_text_has_need_no_reference() -> None:
         ask("SELECT o.id, name FROM orders o JOIN rows u ON u.id = o.user", f"{ORDER_REF} {USER_REF}")
         == "[2] id name\n1 Ann\n2 Bo"
     )
-    assert ask("city = Oslo, id", f"{ORDER_REF}, {CITY_REF}") == "id 7"
+    assert ask("city = Oslo", f"{ORDER_REF}, {CITY_REF}") == "id 7\ncity Oslo"
     assert ask("Ann", f"{ORDER_REF}, {USER_REF}") == "rows [{id 7, name Ann}]"
 
 

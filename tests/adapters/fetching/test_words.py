@@ -154,7 +154,7 @@ def test_lines_come_with_fewer_neighbours_the_more_they_are() -> None:
 def test_a_row_of_a_child_table_has_the_key_of_the_row_that_holds_it() -> None:
     source = json.dumps([{"id": n, "items": [{"sku": f"s{n}-{at}"} for at in (1, 2)]} for n in range(40)])
     assert fetch(source, "s7-2") == "items [{sku s7-2, rows_id 7}]"
-    assert fetch(source, "sku = s7-2, sku") == "sku s7-2"
+    assert fetch(source, "sku = s7-2") == "rows_id 7\nsku s7-2"
 
 
 def test_a_word_that_is_said_twice_is_one_word() -> None:

@@ -30,7 +30,7 @@ def test_the_schema_costs_little() -> None:
 
 def test_select_offset_and_limit_reach_the_source() -> None:
     def ask(messages: Any) -> Any:
-        return fetch_last(messages, query="status=won,email", offset=1, limit=2)
+        return fetch_last(messages, query="SELECT email FROM rows WHERE status = won", offset=1, limit=2)
 
     graph, _ = agent([LOOK_UP, ask, "done"])
     fetched = results(graph.invoke({"messages": "go"}))[1]
@@ -201,7 +201,7 @@ ORDERS = [
 QUESTIONS = [
     ("a maximum", "SELECT max(total) FROM orders", "373.75"),
     ("a count", "SELECT count(*) AS n FROM orders WHERE status = 'late'", "n 8"),
-    ("a filter", "total > 373, id", "id 299"),
+    ("a filter", "SELECT id FROM rows WHERE total > 373", "id 299"),
     ("a join", "SELECT sum(i.qty) AS n FROM orders o JOIN orders.items i ON i.orders_id = o.id WHERE o.id < 9", "n 16"),
     ("a word", "depot", "id 222"),
 ]

@@ -246,12 +246,14 @@ async def test_the_next_process_opens_what_the_last_one_cited(tmp_path: Path) ->
         shown = (await client.call_tool("report", {})).content[0].text
     [reference] = set(re.findall(r"\$cold\.[0-9]{12}", shown))
     async with Client(proxy(tmp_path, *words)) as client:
-        fetched = await client.call_tool("accp_fetch", {"ref": reference, "query": "id=377,note"})
+        fetched = await client.call_tool(
+            "accp_fetch", {"ref": reference, "query": "SELECT note FROM rows WHERE id=377"}
+        )
     assert f"note {377 * 7919}" in fetched.content[0].text
     files = [path for path in (tmp_path / "state" / "mcp").iterdir() if path.suffix == ".sqlite"]
     assert files and {path.stat().st_mode & 0o777 for path in files} == {0o600}
     async with Client(proxy(tmp_path, "--fetch", "--", sys.executable, str(tmp_path / "server.py"))) as client:
-        other = await client.call_tool("accp_fetch", {"ref": reference, "query": "id=377,note"})
+        other = await client.call_tool("accp_fetch", {"ref": reference, "query": "SELECT note FROM rows WHERE id=377"})
     assert other.is_error and other.content[0].text.startswith("E5002")
 
 

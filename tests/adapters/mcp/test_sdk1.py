@@ -174,7 +174,7 @@ async def test_a_big_result_is_opened_by_the_tool_and_as_a_resource() -> None:
         await session.initialize()
         names = [tool.name for tool in (await session.list_tools()).tools]
         ref = re.findall(r"\$cold\.\w+", (await session.call_tool("find", {})).content[0].text)[0]
-        fetched = await session.call_tool("accp_fetch", {"ref": ref, "query": "sku=A-7,name"})
+        fetched = await session.call_tool("accp_fetch", {"ref": ref, "query": "SELECT name FROM rows WHERE sku='A-7'"})
         with pytest.raises(McpError, match="E5002"):
             await session.read_resource(types.AnyUrl("accp://cold/0123456789abcdef"))
     assert names == ["find", "work", "accp_fetch"]

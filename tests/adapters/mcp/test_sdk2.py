@@ -213,7 +213,7 @@ async def test_a_big_result_is_opened_by_the_tool_and_as_a_resource(mode: Any) -
         names = [tool.name for tool in (await client.list_tools()).tools]
         shown = (await client.call_tool("find", {})).content[0].text
         ref = re.findall(r"\$cold\.\w+", shown)[0]
-        fetched = await client.call_tool("accp_fetch", {"ref": ref, "query": "sku=A-7,name"})
+        fetched = await client.call_tool("accp_fetch", {"ref": ref, "query": "SELECT name FROM rows WHERE sku='A-7'"})
         whole = (await client.read_resource(reference_to_uri(ref))).contents[0]
         with pytest.raises(MCPError, match="E5002"):
             await client.read_resource("accp://cold/0123456789abcdef")

@@ -51,7 +51,7 @@ def test_a_big_result_is_a_preview_and_all_of_it_is_one_fetch_away(era: Era, hos
     seen = wire.call(served(BIG))
     assert count_o200k(seen["content"][0]["text"]) <= 200
     assert ("structuredContent" in seen) == (host == "text")
-    found = fetch(wire, ref=ref_in(seen), query="sku=A-377,name")
+    found = fetch(wire, ref=ref_in(seen), query="SELECT name FROM rows WHERE sku = 'A-377'")
     assert "part 377" in found["content"][0]["text"]
     assert restore_view(seen, opened(wire)) == served(BIG)
 
@@ -251,7 +251,7 @@ def test_the_tool_is_offered_with_the_last_page_to_those_who_are_shown_reference
 def test_the_tool_can_be_called_by_the_index_too() -> None:
     wire = fetching(index=True)
     ref = ref_in(wire.call(served(BIG)))
-    asked = {"call": "accp_fetch", "arguments": {"ref": ref, "query": "sku=A-377,name"}}
+    asked = {"call": "accp_fetch", "arguments": {"ref": ref, "query": "SELECT name FROM rows WHERE sku = 'A-377'"}}
     result = wire.ask(call("accp_tools", asked), {"content": "the server was asked"})["result"]
     assert "part 377" in result["content"][0]["text"]
 

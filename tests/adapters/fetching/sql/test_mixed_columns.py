@@ -67,8 +67,10 @@ def test_an_object_is_the_cell_of_a_column_that_is_null_in_other_rows() -> None:
 @pytest.mark.parametrize(
     ("value", "query", "shown"),
     [
-        (ISSUES, "owner = Ana", "0 of 4 rows; owner has: objects (2), null (1), absent (1); see owner.name"),
-        (ISSUES, "labels = x", "0 of 4 rows; labels has: arrays (2), null (1), absent (1); see the table of labels"),
+        (
+            ISSUES, "owner = Ana", "0 of 4 rows; owner has: objects (2), null (1), absent (1); "
+            "see json_extract(owner, '$.name') or json_each(owner)",
+        ),
         (ISSUES, "owner.name = Cy", "0 of 4 rows; owner.name has: Ana (1), Ben (1), absent (2)"),
         (METRICS, "SELECT m FROM rows WHERE CAST(json_extract(value, '$[1]') AS REAL) > 10", "m a"),
         (METRICS, "SELECT m FROM rows, json_each(rows.value) AS item WHERE CAST(item.value AS REAL) > 40", "m a"),
@@ -76,14 +78,14 @@ def test_an_object_is_the_cell_of_a_column_that_is_null_in_other_rows() -> None:
             METRICS, "value = 'x'",
             "0 of 2 rows; value has: arrays (2); see json_extract(value, '$[0]') or json_each(value)",
         ),
-        (PRICES, "price > 100, id", "id 3\n… price: 3 of 5 rows hold no number"),
+        (PRICES, "SELECT id FROM rows WHERE price > 100", "id 3\n… price: 3 of 5 rows hold no number"),
         (PRICES, "SELECT avg(price) AS mean FROM rows", "mean 64.75\n… price: 3 of 5 rows hold no number"),
         (PRICES, "SELECT sum(price * 2) AS s FROM rows", "s 259.0\n… price: 3 of 5 rows hold no number"),
         (
             PRICES, "price > 500",
             "0 of 5 rows; price has: 9.5 (1), 120 (1), no number (3)",
         ),
-        (PRICES, "price = 9.50, id", "id 1"),
+        (PRICES, "SELECT id FROM rows WHERE price = 9.50", "id 1"),
         (PRICES, "SELECT price > 100 FROM rows WHERE id = 3", '{"price > 100":1}\n… price: 3 of 5 rows hold no number'),
     ],
 )  # fmt: skip
@@ -95,13 +97,6 @@ def test_an_answer_says_what_is_left_out_and_what_to_ask(value: object, query: s
 def test_numbers_and_spellings_are_told_apart(cells: list[Any], condition: str, rows: list[int]) -> None:
     source = json.dumps([{"n": at, "c": cell} for at, cell in enumerate(cells)])
     assert found(source, f"SELECT n FROM rows WHERE {condition}") == rows
-
-
-def test_greatest_and_groups_of_any_cells_are_those_of_sqlite() -> None:
-    rows = json.dumps([{"k": n % 2, "name": f"f{n}", "v": v} for n, v in enumerate([1, 1.0, 2, 7])])
-    assert found(rows, "SELECT count(DISTINCT v) FROM rows") == [3]
-    pivot = "SELECT k, max(CASE WHEN v > 1 THEN name END) AS n FROM rows GROUP BY k"
-    assert value_at(rows, pivot) == [{"k": 0, "n": "f2"}, {"k": 1, "n": "f3"}]
 
 
 def test_arrays_beside_a_number_are_refused_with_how_to_reach_into_them() -> None:
@@ -155,11 +150,11 @@ def test_a_condition_names_objects_too_and_other_queries_do_not_pay_for_it() -> 
     def ask(query: str) -> str:
         return answer({"k": SOURCE}, FetchRequest(query=query), limit=400, counter=count_o200k)
 
-    assert ask("who->>'name' = 'Bo', no").endswith("no 2")
+    assert ask("who->>'name' = 'Bo'").startswith("no 2\n")
     assert "who" not in DATABASES.get(SOURCE).tables[0].columns
     assert "who" in DATABASES.get(SOURCE, whole=True).tables[0].columns
     assert ask("SELECT * FROM orders WHERE who->>'name' = 'Bo'").startswith("no 2\nwho.name Bo\nwho.of.team y\n")
-    assert ask("who = Bo") == "0 of 2 rows; who has: objects (2); see who.name, who.of.team"
+    assert ask("who = Bo") == ("0 of 2 rows; who has: objects (2); see json_extract(who, '$.name') or json_each(who)")
 
 
 def test_a_name_of_nothing_is_refused_with_the_columns() -> None:

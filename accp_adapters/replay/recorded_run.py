@@ -143,35 +143,12 @@ class UnreadableRun(ValueError):
 
 _MAX_KINDS: Final = 500
 """Kinds of findings that are told apart; a hostile file may have a new one in every record."""
-_UNREAD: Final = frozenset(
-    [
-        "annotations",
-        "citations",
-        "created",
-        "created_at",
-        "createdAt",
-        "date",
-        "error",
-        "extra_headers",
-        "headers",
-        "logprobs",
-        "metadata",
-        "provider_details",
-        "provider_specific_fields",
-        "requestMetadata",
-        "response_metadata",
-        "ResponseMetadata",
-        "stop",
-        "stop_details",
-        "stop_sequence",
-        "stop_sequences",
-        "time",
-        "timestamp",
-        "trace",
-        "user",
-        "vendor_details",
-    ]
-)
+_UNREAD: Final = frozenset((
+    "annotations", "citations", "created", "created_at", "createdAt", "date", "error", "extra_headers",
+    "headers", "logprobs", "metadata", "provider_details", "provider_specific_fields", "requestMetadata",
+    "response_metadata", "ResponseMetadata", "stop", "stop_details", "stop_sequence", "stop_sequences", "time",
+    "timestamp", "trace", "user", "vendor_details",
+))  # fmt: skip
 """Fields whose words no model is sent: those that say how, when and where a text came about."""
 _ELSEWHERE: Final = frozenset(["audio", "conversation", "fileData", "inlineData", "previous_response_id", "prompt"])
 """Fields that name a part of a prompt which the record does not hold."""

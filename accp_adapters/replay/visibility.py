@@ -15,49 +15,56 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from typing import Final
 
 from accp_adapters.replay.prompts import SentMessage
 from accp_adapters.replay.recorded_run import RecordedCall, RecordedMessage, Run, is_foreign
+from accp_core.tables.values import DATE, MONTH, read_date
 
 __all__ = [
-    "IDENTIFIER", "MONTH_NAMES", "VALUES", "NeededValue", "OneFetch", "VisibilityCheck", "WantedValue", "contains",
-    "forget_texts", "has_moved", "values_of",
+    "NeededValue", "OneFetch", "VisibilityCheck", "WantedValue", "contains", "forget_texts", "has_moved", "values_of",
 ]  # fmt: skip
 
 
-WantedValue = str | Decimal
-"""Text that must be found as it is, or a number in any spelling: `1,234.50` is `1234.5`."""
+WantedValue = str | Decimal | date
+"""Text that must be found as it is, or a number or a date in any spelling: `1.234,50` is `1,234.5`."""
 
 _TEXT_LENGTHS: Final = range(4, 2001)
 """Characters of a text that counts as a value."""
 _MIN_DIGITS: Final = 3
 """A number with fewer digits is found everywhere and shows nothing."""
-MONTH_NAMES: Final = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
+_DATE_TEXT: Final = rf"(?<![\w.])(?i:{DATE})(?![^\WT])"
+_NUMBER_TEXT: Final = r"(?<![\w.])\d+(?:[.,]\d+)*(?!\w)"
 # The alternatives are tried in this order, so that the digits of a URL or a date are not numbers of their own.
 # Repetitions are bounded, so that no text takes quadratic time.
-VALUES: Final = re.compile(
+_VALUES: Final = re.compile(
     "|".join(
         (
             # Words that are none of the following, many at once: that takes most of the time.
-            rf"(?P<plain>(?:(?<!\\)\b(?!{MONTH_NAMES})[A-Za-z][a-z]*+(?=[ ,;])[ ,;]++)++)",
+            rf"(?P<plain>(?:(?<!\\)\b(?!(?i:{MONTH})(?!\w))[A-Za-z][a-z]*+(?=[ ,;])[ ,;]++)++)",
             r"(?P<url>https?://[^\s<>\"'`\])}]+)",
             r"(?P<email>[\w.+-]{1,64}+@[\w-]+(?:\.[\w-]+)+)",
-            r"(?P<date>\b(?:\d{4}[-/]\d\d?[-/]\d\d?|\d\d?[/.]\d\d?[/.]\d{4})(?!\w)"
-            rf"|\b(?:{MONTH_NAMES})[a-z]*\.? \d\d?(?:, \d{{4}})?(?!\w))",
+            rf"(?P<date>{_DATE_TEXT}(?:T\d\d:?\d\d[\d:.]*+(?:Z|[+-]\d\d:?\d\d)?)?)",
             r"(?P<time>\b\d\d?:\d\d(?::\d\d)?(?!\w))",
             # A path from a root, a relative one with a file name at its end, a file name.
             r"(?P<path>(?<![\w/])(?:~|\.{1,2})?(?:/[\w.-]*\w)+/?"
             r"|\b(?=[\w-]{0,99}+[./])[\w.-]{1,99}(?:/[\w.-]{1,99}){0,19}\.[A-Za-z]\w{0,4}\b)",
-            r"(?P<number>(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w))",
+            rf"(?P<number>{_NUMBER_TEXT})",
             # Not the letter of an escape: "\u2019s" holds no name.
             r"(?P<name>(?<!\\)\b\w+(?:-\w+)*\b)",
         )
     )
 )
-_NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w)")
-IDENTIFIER: Final = re.compile(r"(?=.*[^\W\d_])(?=.*\d)...|[^\W\d_]\w*_\w|[^\W\d_]*[a-z][A-Z]")
+_DATE: Final = re.compile(_DATE_TEXT)
+_NUMBER: Final = re.compile(_NUMBER_TEXT)
+_POINT: Final = re.compile(r"\d+(?:\.\d+)?|[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
+_COMMA: Final = re.compile(r"\d+,\d+|[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?")
+"""A number whose fraction stands behind a point, and behind a comma."""
+_GROUPS: Final = re.compile(r"\b(?=[A-Z]+\d)[A-Z\d]{4}(?: [A-Z\d]{4}){2,}(?: [A-Z\d]{1,3})?\b")
+"""A code that is written in groups of four, such as an IBAN."""
+_IDENTIFIER: Final = re.compile(r"(?=.*[^\W\d_])(?=.*\d)...|[^\W\d_]\w*_\w|[^\W\d_]*[a-z][A-Z]")
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _MAX_FORMS: Final = 4
@@ -66,8 +73,8 @@ _MAX_FORMS: Final = 4
 
 def contains(value: WantedValue, text: str) -> bool:
     """Return whether `text`, as it is or with its escapes removed, contains `value` as whole words."""
-    if isinstance(value, Decimal):
-        return value in numbers_in(text)
+    if not isinstance(value, str):
+        return value in (numbers_in(text) if isinstance(value, Decimal) else dates_in(text))
     # Most texts do not hold most values: that is found out without a call for each.
     return any(has_words(form, value) for form in unescaped_forms(text) if value in form)
 
@@ -100,17 +107,33 @@ def rows_in(text: str) -> list[frozenset[str]]:
 
 @functools.lru_cache(maxsize=4096)
 def unescaped_forms(text: str) -> tuple[str, ...]:
-    """Return `text` as it is and with one to three levels of backslash escapes removed, as far as it has any."""
+    """Return `text` as it is and with up to three levels of backslash escapes removed, then with its groups joined."""
     forms = [text]
     while len(forms) < _MAX_FORMS and "\\" in forms[-1]:
         forms.append(_ESCAPE.sub(_unescape, forms[-1]))
-    return tuple(forms)
+    joined = _join_groups(forms[-1])
+    return (*forms, joined) if joined != forms[-1] else tuple(forms)
+
+
+def _join_groups(text: str) -> str:
+    return _GROUPS.sub(lambda code: code[0].replace(" ", ""), text)
 
 
 @functools.lru_cache(maxsize=4096)
 def numbers_in(text: str) -> frozenset[Decimal]:
-    """Return the numbers in `text`, as it is and with its escapes removed."""
-    return frozenset(_decimal(number) for form in unescaped_forms(text) for number in _NUMBER.findall(form))
+    """Return the numbers in `text` and its forms; those of "203,777" are 203777, 203.777, and 203 beside 777.
+
+    A comma stands between thousands, before a fraction, or between the cells of a row.
+    """
+    found = {number for form in unescaped_forms(text) for number in _NUMBER.findall(form)}
+    cells = {cell for number in found if "," in number for cell in number.split(",")}
+    return frozenset(reading for number in found | cells for reading in _readings(number))
+
+
+@functools.lru_cache(maxsize=4096)
+def dates_in(text: str) -> frozenset[date]:
+    """Return the dates in `text`, as it is and with its escapes removed."""
+    return frozenset(day for form in unescaped_forms(text) for found in _DATE.finditer(form) for day in _days(found))
 
 
 def forget_texts() -> None:
@@ -119,6 +142,7 @@ def forget_texts() -> None:
     rows_in.cache_clear()
     unescaped_forms.cache_clear()
     numbers_in.cache_clear()
+    dates_in.cache_clear()
     values_in.cache_clear()
 
 
@@ -133,30 +157,47 @@ def text_leaf(text: str) -> Iterator[WantedValue]:
 @functools.lru_cache(maxsize=4096)
 def values_in(text: str) -> frozenset[WantedValue]:
     """Return the identifiers, addresses, dates and long numbers of a text."""
-    return frozenset(_in_text(text))
+    return frozenset(_in_text(_join_groups(text)))
 
 
 def _in_text(text: str) -> Iterator[WantedValue]:
-    for match in VALUES.finditer(text):
+    for match in _VALUES.finditer(text):
         word = match.group()
         if match.lastgroup == "plain":
             continue
         if match.lastgroup == "number":
             yield from number_in(word)
+        elif match.lastgroup == "date":
+            days = _days(match)
+            yield from days if _DATE.fullmatch(word) and days else {*days, *text_leaf(word)}
         elif match.lastgroup == "url":
             yield word.rstrip(".,;:!?*")
-        elif match.lastgroup != "name" or IDENTIFIER.match(word):
+        elif match.lastgroup != "name" or _IDENTIFIER.match(word):
             yield word
 
 
 def number_in(text: str) -> Iterator[WantedValue]:
-    """Yield the number that a text is, if it has enough digits."""
-    if sum(map(str.isdigit, text)) >= _MIN_DIGITS:
-        yield _decimal(text)
+    """Yield the number that a text is, or else its parts; only what has enough digits."""
+    for part in [text] if _readings(text) else text.split(","):
+        if sum(map(str.isdigit, part)) >= _MIN_DIGITS:
+            # An address or a version has more than one point.
+            yield next(iter(_readings(part)), part)
 
 
-def _decimal(text: str) -> Decimal:
-    return Decimal(text.replace(",", "")).normalize()
+def _readings(text: str) -> list[Decimal]:
+    """Return the number that a text is: "1,234" and "1.234" are read in two ways, the more usual one first."""
+    english = [text.replace(",", "")] if _POINT.fullmatch(text) else []
+    others = [text.replace(".", "").replace(",", ".")] if _COMMA.fullmatch(text) else []
+    return [Decimal(number).normalize() for number in english + others]
+
+
+def _days(match: re.Match[str]) -> set[date]:
+    """Return the day that is written, both of them where day and month may be exchanged; none without a year."""
+    days: set[date] = set()
+    for is_day_first in (True, False):
+        with contextlib.suppress(ValueError, TypeError):
+            days.add(date(*map(int, read_date(match, is_day_first=is_day_first) or ())))
+    return days
 
 
 def _unescape(escape: re.Match[str]) -> str:
@@ -205,7 +246,7 @@ def _leaves(value: object) -> Iterator[WantedValue]:
             for item in value:
                 yield from _leaves(item)
         case str():
-            yield from text_leaf(value)
+            yield from {*text_leaf(value), *values_in(value)}
         case bool() | None:
             return
         case int() | float():
@@ -257,7 +298,7 @@ class OneFetch:
 def _queries(value: WantedValue) -> Iterator[str]:
     """Yield the value as a model may write it, then its words."""
     if not isinstance(value, str):
-        yield from dict.fromkeys((f"{value:f}", f"{value:,f}"))
+        yield from dict.fromkeys((f"{value:f}", f"{value:,f}") if isinstance(value, Decimal) else (str(value),))
         return
     yield value
     words = " ".join(_WORD.findall(value)[:_MAX_WORDS])
@@ -319,9 +360,15 @@ class VisibilityCheck:
         messages, foreign = self._run.messages, self._foreign(call)
         others = set(call.prompt).difference(foreign)
         other_texts = [*(messages[i].text for i in call.prompt if i in others), call.tools]
+        needed: dict[WantedValue, list[int]] = {}
         for value in sorted(self._detector([messages[i] for i in call.output]), key=str):
             holders = [i for i in foreign if self._contains(value, messages[i].text)]
             if holders and not self._is_in(value, other_texts):
+                needed[value] = holders
+        # The words of a needed argument are no further values.
+        wholes = [whole for whole in needed if isinstance(whole, str)]
+        for value, holders in needed.items():
+            if not any(whole != value and contains(value, whole) for whole in wholes):
                 yield value, holders
 
     def _foreign(self, call: RecordedCall) -> list[int]:

@@ -19,8 +19,6 @@ MAX_MESSAGES: Final = 5_000
 """Messages of one run; a longer one is a finding: each of its calls was sent all messages before it."""
 MAX_OPEN: Final = 64
 """Runs that later records of the same file may continue; the one that was continued longest ago is closed."""
-_MAX_CHOICES: Final = 128
-"""Answers of one call that later records may continue: what OpenAI allows."""
 _MODEL: Final = "assistant"
 _Key = tuple[str, ...]
 
@@ -159,7 +157,7 @@ class _Growing:
         self.key = ""
         """What a record begins with that continues it; empty: it is continued by its group."""
         self.beginnings: tuple[str, ...] = ()
-        """What a prompt begins with that continues the last call or one of its answers, and the traces of this run."""
+        """What a prompt begins with that continues the last call, and the traces of this run."""
         self._traces: set[str] = set()
         self._agents = agents
         self._messages: list[RecordedMessage] = []
@@ -217,13 +215,12 @@ class _Growing:
         if self.has_snapshots:
             self._settle(request)
         whole = (*request.prompt, *request.output)
-        answers = request.output[:_MAX_CHOICES] if len(request.output) > 1 else ()
-        self.beginnings = tuple(_keys_of_choices(request.prompt, answers))
+        self.beginnings = ()
         if request.group:
             # Traces are exported in any order.
             self._add_traced(request)
             self._traces.add(f"group {request.group}")
-            self.beginnings += (_last_key(whole), *self._traces)
+            self.beginnings = (_last_key(whole), *self._traces)
         else:
             self._place_call(request)
             self.key = _last_key(whole)
@@ -372,17 +369,6 @@ def _running_keys(turns: Iterable[Turn]) -> Iterator[str]:
     for turn in turns:
         digest.update(_identity(turn))
         yield digest.hexdigest()
-
-
-def _keys_of_choices(prompt: Iterable[Turn], answers: Iterable[Turn]) -> Iterator[str]:
-    """Yield what identifies a prompt with each one of its answers."""
-    digest = hashlib.blake2b(digest_size=16)
-    for turn in prompt:
-        digest.update(_identity(turn))
-    for answer in answers:
-        chosen = digest.copy()
-        chosen.update(_identity(answer))
-        yield chosen.hexdigest()
 
 
 def _identity(turn: Turn) -> bytes:

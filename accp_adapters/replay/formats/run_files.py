@@ -8,7 +8,6 @@ import io
 import itertools
 import json
 import os
-import re
 import sys
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -34,8 +33,6 @@ __all__ = [
 
 MAX_RECORD: Final = 64 << 20
 """Bytes of one record: a line of JSON lines, or a whole document."""
-_CSV: Final = "expected JSON, found a table of comma-separated values; export the same records as JSON"
-_CSV_START: Final = re.compile(r'"?[A-Za-z_][\w .-]*"?(?:,"?[A-Za-z_][\w .-]*"?)+\r?$', re.MULTILINE)
 _MAX_SHOWN: Final = 60
 _PIECE: Final = 1 << 20
 """Bytes that are read, and looked at, at once."""
@@ -134,9 +131,7 @@ def _in_words(first: str) -> ValueError | None:
     words = first.strip()
     shown = words if len(words) <= _MAX_SHOWN else f"{words[:_MAX_SHOWN]}…"
     return ValueError(
-        _CSV
-        if _CSV_START.match(first)
-        else f"expected recorded runs, such as requests of OpenAI chat, as JSON or JSON lines; found text: {shown!r}"
+        f"expected recorded runs, such as requests of OpenAI chat, as JSON or JSON lines; found text: {shown!r}"
     )
 
 

@@ -106,7 +106,6 @@ def test_what_is_not_read_and_what_holds_nothing_to_shorten_end_with_1(
             "Dear all,\nthe agent said hello.\n",
             "expected recorded runs, such as requests of OpenAI chat, as JSON or JSON lines; found text: 'Dear all,'",
         ),
-        ("id,input,output\n1,a,b\n", "found a table of comma-separated values; export the same records as JSON"),
         ("", "expected a recorded run, found nothing"),
     ],
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from accp_adapters.replay import StrategyName, replay
 from accp_adapters.replay.prompts import SentMessage
 from accp_adapters.replay.recorded_run import RecordedMessage, Role, Run
 from accp_adapters.replay.visibility import NeededValue, OneFetch, VisibilityCheck, has_moved, values_of
@@ -36,11 +37,6 @@ def needs_of(
     return VisibilityCheck(run).needed_values(run.calls[-1], recorded | (sent or {}), OneFetch(fetch))
 
 
-def test_a_value_from_a_tool_result_is_needed() -> None:
-    run = run_of(user("book"), asks({"to": "SEA"}, 0), answers("HAT069 121", 0), says("take HAT069", 1))
-    assert [need.value for need in needs_of(run)] == ["HAT069"]
-
-
 @pytest.mark.parametrize("given", ["book HAT069", "the HAT069, please"])
 def test_a_value_that_the_user_gave_is_not_needed(given: str) -> None:
     run = run_of(user(given), asks({"to": "SEA"}, 0), answers("HAT069", 0), says("take HAT069", 1))
@@ -53,16 +49,38 @@ def test_a_value_from_another_agent_is_needed() -> None:
     assert [need.value for need in needs_of(run, {1: SentMessage(text=other.text)})] == ["HAT069"]
 
 
-def test_a_value_left_out_is_hidden_and_without_a_reference_unreachable() -> None:
-    run = run_of(user("book"), asks({}, 0), answers("HAT069", 0), says("take HAT069", 1))
-    (need,) = needs_of(run, {2: SentMessage(text="one flight")})
-    assert (need.visible, need.reachable) == (False, False)
+@pytest.mark.parametrize(
+    ("sent", "found"),
+    [
+        (SentMessage(text="one flight"), (False, False)),
+        (SentMessage(text="one flight, $cold.1", reference="$cold.1"), (False, True)),
+        (SentMessage(text="HAT069, $cold.1", reference="$cold.1"), (True, True)),
+    ],
+)
+def test_a_value_that_is_left_out_is_reachable_through_a_reference_only(sent: SentMessage, found: object) -> None:
+    run = run_of(user("book"), asks({}, 0), answers("HAT069 HAT083", 0), says("take HAT069", 1))
+    (need,) = needs_of(run, {2: sent})
+    assert (need.value, (need.visible, need.reachable)) == ("HAT069", found)
 
 
-def test_a_value_left_out_is_reachable_through_a_reference_to_its_message() -> None:
-    run = run_of(user("book"), asks({}, 0), answers("HAT069", 0), says("take HAT069", 1))
-    (need,) = needs_of(run, {2: SentMessage(text="one flight, $cold.1", reference="$cold.1")})
-    assert (need.visible, need.reachable) == (False, True)
+ROWS = '[{"a":"x y 1203","b":778,"c":"L780B653"},{"a":"x z 204","b":779,"c":"L780B654"}]'
+PAID = '{"iban":"DE89370400440532013000","paid":110.49,"rate":"1.234,50","day":"2026-05-22T14:03:00Z","ip":"10.1.0.12"}'
+
+
+@pytest.mark.parametrize(
+    ("result", "used", "needed"),
+    [
+        (ROWS, says("1203, and 204 with 779", 1), 3),
+        ("[1203,77,204,778]", says("1203, 204 and 778", 1), 3),
+        (ROWS, asks({"sql": "SELECT a FROM t WHERE c = 'L780B653' OR b = 778"}, 1), 2),
+        (f"{ROWS}\ngrep 'L780B653' t", asks({"command": "grep 'L780B653' t"}, 1), 1),
+        (PAID, says("110,49 € at 1,234.5 on 22/05/2026 from DE89 3704 0044 0532 0130 00 and 10.1.0.12", 1), 5),
+        (PAID, says("2026-05-22T14:03:00Z, so May 22, 2026", 1), 1),
+    ],
+)
+def test_views_and_answers_spell_values_in_their_own_ways(result: str, used: RecordedMessage, needed: int) -> None:
+    call = replay(run_of(user("go"), asks({}, 0), answers(result, 0), used), StrategyName.LOSSLESS).calls[-1]
+    assert (call.needed, call.visible, call.reachable) == (needed, needed, needed)
 
 
 @pytest.mark.parametrize(
@@ -100,12 +118,6 @@ def test_a_value_of_a_tool_that_is_offered_later_is_needed_before() -> None:
     later = replace(run, calls=(first, second, replace(third, tools='[{"enum":["HAT069"]}]')))
     recorded = {i: SentMessage(text=m.text) for i, m in enumerate(run.messages)}
     (need,) = VisibilityCheck(later).needed_values(second, recorded, OneFetch(None))
-    assert need.visible
-
-
-def test_a_value_that_a_preview_keeps_is_visible() -> None:
-    run = run_of(user("book"), asks({}, 0), answers("HAT069 HAT083", 0), says("take HAT069", 1))
-    (need,) = needs_of(run, {2: SentMessage(text="HAT069, $cold.1", reference="$cold.1")})
     assert need.visible
 
 

@@ -1,15 +1,12 @@
 """`python -m tests.harness.bench [section…]`: the sections with these names, or all of SECTIONS."""
 
-import importlib.util
+import importlib
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Final
 
 from rich.console import Console
 
-from tests.harness.bench import patterns, payloads, trajectories
 from tests.harness.bench.data import find_data
 
 __all__ = ["SECTIONS", "main"]
@@ -21,44 +18,13 @@ steps of 128) and 1.25 for each other token; a shorter prompt costs 1 for each t
 model went on to use; reachable: visible, or in the answer of one fetch that asks for the value. Costlier: % of runs
 whose cost rises by over 1 %. Larger: messages.
 """
-
-
-def without_data(name: str) -> Callable[[Path | None, Console], None]:
-    """Return the section of a module that needs no data; it is skipped where the module is missing."""
-
-    def section(data: Path | None, console: Console) -> None:
-        if importlib.util.find_spec(f"tests.harness.bench.{name}") is None:
-            console.print(f"{name}: skipped, no tests/harness/bench/{name}.py")
-            return
-        importlib.import_module(f"tests.harness.bench.{name}").main()
-
-    return section
-
-
-def with_data(name: str) -> Callable[[Path | None, Console], None]:
-    """Return the section of a module that is imported when it runs, because it imports a framework."""
-
-    def section(data: Path | None, console: Console) -> None:
-        importlib.import_module(f"tests.harness.bench.{name}").main(data, console)
-
-    return section
-
-
-SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingProxyType(
-    {
-        "ordinary": with_data("ordinary"),
-        "payloads": payloads.main,
-        "tokenizers": payloads.tokenizers,
-        "trajectories": trajectories.main,
-        "no_names": trajectories.no_names,
-        "hog": without_data("hog"),
-        "patterns": patterns.main,
-        "latency": with_data("latency"),
-        "mcp_results": with_data("mcp_results"),
-        "mcp_tools": with_data("mcp_tools"),
-        "requests": with_data("answered_requests"),
-    }
-)
+SECTIONS: Final = (
+    "ordinary", "payloads", "tokenizers", "trajectories", "hog", "patterns", "latency", "mcp_results", "mcp_tools",
+    "requests",
+)  # fmt: skip
+_PLACES: Final = {"tokenizers": ("payloads", "tokenizers"), "requests": ("answered_requests", "main")}
+"""The module and the function of a section, where it is not `main` of the module with its name."""
+_INSTALL: Final = "pip install --group test --group all-tests '.[all]'"
 
 
 def main(names: Sequence[str], console: Console) -> int:
@@ -70,9 +36,17 @@ def main(names: Sequence[str], console: Console) -> int:
     data = find_data()
     console.print(BASELINES)
     console.print(f"data: {data or 'none; set ACCP_DATA to the folder of the recorded data'}\n")
+    missing = 0
     for name in names or SECTIONS:
-        SECTIONS[name](data, console)
-    return 0
+        module, function = _PLACES.get(name, (name, "main"))
+        try:
+            section = getattr(importlib.import_module(f"tests.harness.bench.{module}"), function)
+        except ModuleNotFoundError as error:
+            console.print(f"{name}: not run, expected the package {error.name!r}; try: {_INSTALL}", markup=False)
+            missing = 1
+        else:
+            section(data, console)
+    return missing
 
 
 if __name__ == "__main__":

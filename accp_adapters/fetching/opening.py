@@ -1,11 +1,12 @@
 """What a stored text holds, within the work of one answer; of a text that is too long for that, only its lines.
 
-Work is counted, and no clock decides, so that every process comes to the same answer.
+Work is counted, so that every process comes to the same answer. A clock ends only what takes far longer than it counts.
 """
 
 from __future__ import annotations
 
 import re
+import time
 from bisect import bisect_right
 from itertools import accumulate
 from typing import Final
@@ -20,6 +21,8 @@ __all__ = ["LongText", "TextLines", "WorkBudget", "open_bounded", "too_long", "w
 
 _WATCHED: Final = 10_000
 """Steps between two looks whether somebody still waits for the answer."""
+_MAX_SECONDS: Final = 5.0
+"""Processor time of all steps: most take less than a tenth of a microsecond, a comparison of long cells far more."""
 _STEP_CHARS: Final = 20
 """Characters that take as long as one instruction of SQLite's machine."""
 MAX_CHARS: Final = 4_000_000
@@ -44,6 +47,7 @@ class WorkBudget:
         """
         self.left = steps
         self._watched = steps
+        self._end: Final = time.thread_time() + _MAX_SECONDS
         self._reason: Final = reason
 
     def use(self, steps: int) -> bool:
@@ -52,6 +56,8 @@ class WorkBudget:
         if self.left < self._watched:
             WATCH.get()()
             self._watched = self.left - _WATCHED
+            if time.thread_time() > self._end:
+                self.left = -1
         return self.left < 0
 
     def spend(self, steps: int) -> None:

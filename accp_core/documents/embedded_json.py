@@ -25,6 +25,7 @@ ShowString: TypeAlias = Callable[[str], tuple[str, str] | None]
 WriteString: TypeAlias = Callable[[object, Expansion], str]
 """Writes the string that holds a value, and counts its characters; ValueError: the value does not fit."""
 
+_MAX_LEVELS: Final = 60
 _PACKED: Final = frozenset((str, dict, list))
 _UNPACKED: Final = frozenset((EmbeddedJson, dict, list))
 
@@ -48,7 +49,8 @@ def pack_embedded_json(value: object, layouts: list[str] | None = None, show: Sh
         may_be_json = len(text) > 2 and text[0] in "[{"
         if layouts is None:
             styled = read_styled_json(text) if may_be_json and text[-1] in "]}" else None
-            return EmbeddedJson(pack(styled[0]), styled[1]) if styled is not None and styled[0] else text
+            is_opened = styled is not None and styled[0] and not _is_deep(styled[0])
+            return EmbeddedJson(pack(styled[0]), styled[1]) if styled is not None and is_opened else text
         if may_be_json and (found := _read_laid_out(text)) is not None:
             layouts.append(found[1])
             return EmbeddedJson(pack(found[0]), "")
@@ -66,8 +68,21 @@ def _read_laid_out(text: str) -> tuple[object, str] | None:
         value = read_json_text(text)
     except ValueError:
         return None
-    layout = describe_json(text, [value]) if value else None
+    layout = describe_json(text, [value]) if value and not _is_deep(value) else None
     return None if layout is None else (value, layout)
+
+
+def _is_deep(value: object) -> bool:
+    """Return whether a value has more levels than a document in a string may have: each takes calls of ours."""
+    level = [value]
+    for _ in range(_MAX_LEVELS):
+        level = [
+            member
+            for node in level
+            if type(node) is dict or type(node) is list
+            for member in (node.values() if type(node) is dict else node)
+        ]
+    return bool(level)
 
 
 def unpack_embedded_json(

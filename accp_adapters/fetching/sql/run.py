@@ -2,7 +2,7 @@
 
 Nothing but reading is authorized: no writing, no other databases, no PRAGMA, no extensions, no recursion, only listed
 functions, of which ours replace those whose time or result SQLite does not bound. Work, lengths and the number of rows
-that are kept are bounded; work is counted and no clock is looked at, so that every process comes to the same answer.
+that are kept are bounded.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ _COUNTED: Final = 10_000
 """Instructions that are counted together."""
 _MIN_LENGTH: Final = 100_000
 """Bytes that a value may have, in any case."""
-_MAX_LENGTH: Final = 8_000_000
-"""Bytes of a value that a query makes of others."""
+_MAX_LENGTH: Final = 4_000_000
+"""Characters, or bytes, of a value that a query makes of others."""
 _MAX_BYTES: Final = 64_000_000
 """Bytes by which the memory of the process may grow while SQLite sorts, groups and joins; it writes no files."""
 _TOLD: Final = "/proc/self/statm"
@@ -342,7 +342,8 @@ def _guard(connection: QueryConnection, function: Callable[..., Any]) -> Callabl
     def guarded(*arguments: Any) -> Any:
         try:
             budget.spend(_CALL)
-            budget.look_at(sum(len(each) for each in arguments if type(each) is str))
+            budget.look_at(chars := sum(len(each) for each in arguments if type(each) is str))
+            _check_length(chars)
             return function(*arguments)
         except ProtocolError as error:
             connection.failure = error
@@ -373,7 +374,17 @@ def _checked(value: Any, wanted: str, sign: str, shown: str) -> Any:
 
 
 def _replace(text: Any, old: Any, new: Any) -> Any:
-    return str(text).replace(str(old), str(new)) if None not in (text, old, new) and old != "" else text
+    if None in (text, old, new) or old == "":
+        return text
+    text, old, new = str(text), str(old), str(new)
+    _check_length(len(text) + text.count(old) * (len(new) - len(old)))
+    return text.replace(old, new)
+
+
+def _check_length(chars: int) -> None:
+    """Refuse to make a value that is too long, before it is made (E2003)."""
+    if chars > _MAX_LENGTH:
+        raise too_much(f"expected texts of at most {_MAX_LENGTH:,} characters in a function, found {chars:,}")
 
 
 def _instr(text: Any, part: Any) -> int | None:

@@ -71,7 +71,7 @@ def test_a_layout_that_does_not_fit_the_documents_in_strings_is_refused() -> Non
     assert refusal.value.code == "E1001"
 
 
-@pytest.mark.parametrize("levels", ["[" * 100_000, '{"a":' * 100_000])
+@pytest.mark.parametrize("levels", ["[" * 100_000, '{"a":' * 100_000, '{"a":' * 500 + "1" + "}" * 500])
 def test_a_document_of_too_many_levels_in_a_string_stays_text(levels: str) -> None:
     source = json.dumps({"a": levels, "b": 1})
     view = render_text(source, counter=len)

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 
 import pytest
 
@@ -82,12 +83,29 @@ def test_the_same_query_is_refused_or_answered_in_every_process(monkeypatch: pyt
         assert threading.get_ident() != own, "a query looks at no clock"
         return real()
 
-    # Servers of other tests run in threads of this process.
-    for clock in ("monotonic", "perf_counter", "time", "thread_time", "process_time"):
+    # Servers of other tests run in threads of this process. Processor time ends only what takes far too much of it.
+    monkeypatch.setattr(time, "thread_time", lambda: 0.0)
+    for clock in ("monotonic", "perf_counter", "time", "process_time"):
         monkeypatch.setattr(time, clock, partial(no_clock, getattr(time, clock)))
     assert code_of("SELECT count(*) FROM rows a, rows b, rows c") == "E2003"
     shown = answer({"k": ROWS}, FetchRequest(query="aaa 7.5"), limit=300, counter=count_o200k)
     assert shown.startswith("rows [25]")
+
+
+def test_comparisons_of_long_cells_end_by_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "thread_time", count(step=1.0).__next__)
+    cells = json.dumps([{"t": "a" * 4_000 + end, "n": end} for end in "bcdefghijklmnopqrstuvwxyz"])
+    query = "SELECT count(*) FROM rows a, rows b, rows c, rows d WHERE a.t COLLATE NOCASE IN (b.t, c.t, d.t)"
+    with pytest.raises(ProtocolError, match="E2003: expected a query of at most"):
+        answer({"k": cells}, FetchRequest(query=query), limit=300, counter=count_o200k)
+
+
+@pytest.mark.parametrize("old", ["t", "'a'"])
+def test_a_function_makes_no_value_that_is_too_long(old: str) -> None:
+    cells = json.dumps([{"t": "a" * 30_000}])
+    query = f"SELECT length(replace(replace(t, 'a', t), {old}, t)) FROM rows"
+    with pytest.raises(ProtocolError, match="E2003: expected texts of at most 4,000,000 characters in a function"):
+        answer({"k": cells}, FetchRequest(query=query), limit=300, counter=count_o200k)
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
     ProtocolError                      .code .reason
     ├── DecodeError (ValueError)       .text .position      a text is no frame, packet, envelope or view
     ├── EncodeError (ValueError)                            a value cannot be written
+    │   └── WouldRound                                      a decimal has more than six places
     ├── LocalProtocolError                                  our side may not do this now
     │   └── WindowFull                                      the peer has to acknowledge frames first
     └── RemoteProtocolError            .reply               the peer broke the protocol
@@ -11,7 +12,9 @@
 tells the peer what is wrong.
 """
 
-__all__ = ["DecodeError", "EncodeError", "LocalProtocolError", "ProtocolError", "RemoteProtocolError", "WindowFull"]
+__all__ = [
+    "DecodeError", "EncodeError", "LocalProtocolError", "ProtocolError", "RemoteProtocolError", "WindowFull", "WouldRound",
+]  # fmt: skip
 
 
 class ProtocolError(Exception):
@@ -38,6 +41,10 @@ class DecodeError(ProtocolError, ValueError):
 
 class EncodeError(ProtocolError, ValueError):
     """A value cannot be written; nothing of it was."""
+
+
+class WouldRound(EncodeError):
+    """A decimal has more places than the peer is known to read; nothing was written."""
 
 
 class LocalProtocolError(ProtocolError):

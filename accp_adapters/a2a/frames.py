@@ -37,16 +37,8 @@ from accp_core.errors import EncodeError, ProtocolError
 from accp_core.packing.expansion import DEFAULT_EXPANSION
 
 __all__ = [
-    "EventEncoder",
-    "codec",
-    "content_of",
-    "decode",
-    "encode",
-    "frame_of",
-    "has_flag",
-    "read_frame",
-    "time_of",
-]
+    "EventEncoder", "codec", "content_of", "decode", "encode", "frame_of", "has_flag", "read_frame", "time_of",
+]  # fmt: skip
 
 _LOGGER: Final = logging.getLogger("accp.a2a")
 AnyEvent = TypeVar("AnyEvent", bound=A2aEvent)
@@ -214,7 +206,7 @@ def _frame_text(content: dict[str, Any], place: PartPlace, envelope: accp.Envelo
     )
     try:
         (frame,) = codec().encode(message).frames
-        return accp.serialize_frame(frame, ascii_only=ascii_only, decimal="round6" if ascii_only else "exact")
+        return accp.serialize_frame(frame, ascii_only=ascii_only, decimal="refuse" if ascii_only else "exact")
     except ProtocolError:
         return None
 

@@ -27,17 +27,9 @@ from a2a.types import (
 from accp_core.accp import Envelope, ErrorCode, Intent
 
 __all__ = [
-    "WHOLE",
-    "A2aEvent",
-    "ChunkStart",
-    "FrameKind",
-    "PartPlace",
-    "msg_id",
-    "session_walk",
-    "state_kind",
-    "task_state",
-    "walk",
-]
+    "WHOLE", "A2aEvent", "ChunkStart", "FrameKind", "PartPlace", "msg_id", "session_walk", "state_kind",
+    "task_state", "walk",
+]  # fmt: skip
 
 A2aEvent: TypeAlias = Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
 """An A2A object that has parts; the SDK's event queues call it by this name, too."""

@@ -6,9 +6,7 @@ with needs("bindings"):
     from accp_adapters.bindings.accp.app import accp_app
     from accp_adapters.bindings.accp.client_session import ConnectionRefused, RequestFailed, SessionLost
     from accp_adapters.bindings.accp.connect import connect
-    from accp_adapters.bindings.acp.channels import serve_stdio, serve_tcp
-    from accp_adapters.bindings.acp.connect import acp_connect
-    from accp_adapters.bindings.acp.http import acp_app
+    from accp_adapters.bindings.acp import acp_app, acp_connect, serve_stdio, serve_tcp
     from accp_adapters.bindings.hosts import Answer, HostLimits, Request, SessionHost
     from accp_adapters.serving.limits import ServerLimits
     from accp_adapters.serving.principals import AccessDenied, BearerTokens, Principal, bearer_token

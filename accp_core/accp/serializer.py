@@ -26,11 +26,11 @@ from accp_core.accp.frame import (
 )
 from accp_core.accp.grammar import DEFAULT_LIMITS, GrammarLimits
 from accp_core.error_codes import ErrorCode
-from accp_core.errors import EncodeError
+from accp_core.errors import EncodeError, WouldRound
 
 __all__ = ["check_size", "serialize_envelope", "serialize_frame", "serialize_parts"]
 
-DecimalRule: TypeAlias = Literal["exact", "round6"]
+DecimalRule: TypeAlias = Literal["exact", "round6", "refuse"]
 
 SIX_PLACES: Final = Decimal("0.000001")
 
@@ -58,13 +58,15 @@ def serialize_frame(
         frame: The frame.
         ascii_only: Whether the text is literally in the draft's ABNF; False: printable characters above U+00A0 are
             written as they are.
-        decimal: "exact" writes all places of a decimal; "round6" rounds half to even to six places.
+        decimal: "exact" writes all places of a decimal; "round6" rounds half to even to six places; "refuse" writes no
+            decimal of more.
         limits: How much a frame may hold.
 
     Raises:
         EncodeError: E1001, a name or reference is outside its alphabet, or a limit is exceeded; E1002, the intent is
             unknown; E1004, a value cannot be written: NaN, an infinity, a key that is not a string, another type,
             REMOVED outside a delta, a reference below the depth limit, white space in the envelope.
+        WouldRound: E1004, a decimal has more than six places, by "refuse".
     """
     return "".join(serialize_parts(frame, ascii_only=ascii_only, decimal=decimal, limits=limits))
 
@@ -221,8 +223,12 @@ def write_positional(value: float | Decimal, level: int, state: _WriteState) -> 
     # A large exponent would become as many zeros.
     if max(number.adjusted(), -int(number.as_tuple().exponent)) > state.limits.digits:
         raise too_many_digits(state.limits)
-    if state.decimal == "round6":
-        number = round_to_six(number, state.limits)
+    if state.decimal != "exact":
+        rounded = round_to_six(number, state.limits)
+        if state.decimal == "refuse" and rounded != number:
+            reason = f"expected a decimal of at most six places, found {str(number)[:30]}"
+            raise WouldRound(reason, code=ErrorCode.INVALID_TYPE)
+        number = rounded
     whole, _, places = format(number, "f").partition(".")
     return check_digits(f"{whole}.{places.rstrip('0') or '0'}", state.limits)
 

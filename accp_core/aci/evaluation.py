@@ -21,21 +21,9 @@ from accp_core.ports import Verifier
 from accp_core.references import uri_to_key
 
 __all__ = [
-    "Claim",
-    "Evaluation",
-    "NotJudged",
-    "OpenItem",
-    "Verdict",
-    "check_context_grant",
-    "delivery_json",
-    "evaluate",
-    "isolate",
-    "judge",
-    "scope_of",
-    "verify",
-    "verify_by_rule",
-    "with_results",
-]
+    "Claim", "Evaluation", "NotJudged", "OpenItem", "Verdict", "check_context_grant", "delivery_json", "evaluate",
+    "isolate", "judge", "scope_of", "verify", "verify_by_rule", "with_results",
+]  # fmt: skip
 
 
 NOT_DONE: Final = "not done"

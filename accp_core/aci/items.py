@@ -15,33 +15,11 @@ from accp_core.references import is_reference
 from accp_core.strict_json import compact_json
 
 __all__ = [
-    "DONE",
-    "MAX_ABSTRACT_CHARS",
-    "MAX_CONTEXT_CHARS",
-    "MAX_ENTRIES",
-    "MAX_JSON_DEPTH",
-    "MAX_TEXT_CHARS",
-    "NO_USAGE",
-    "OPEN",
-    "Goal",
-    "ItemState",
-    "Json",
-    "KeyInformation",
-    "Outcome",
-    "Status",
-    "TodoItem",
-    "Usage",
-    "check_context",
-    "check_entries",
-    "check_json",
-    "check_text",
-    "check_unique",
-    "is_map",
-    "is_time",
-    "time_text",
-    "todo",
-    "violation",
-]
+    "DONE", "MAX_ABSTRACT_CHARS", "MAX_CONTEXT_CHARS", "MAX_ENTRIES", "MAX_JSON_DEPTH", "MAX_TEXT_CHARS",
+    "NO_USAGE", "OPEN", "Goal", "ItemState", "Json", "KeyInformation", "Outcome", "Status", "TodoItem", "Usage",
+    "check_context", "check_entries", "check_json", "check_text", "check_unique", "is_map", "is_time", "time_text",
+    "todo", "violation",
+]  # fmt: skip
 
 
 # The checks that every field of a context passes, and their bounds (ACI sections 5.1 and 5.2).

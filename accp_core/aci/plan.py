@@ -32,19 +32,9 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import LocalProtocolError
 
 __all__ = [
-    "ENDED",
-    "TRANSITIONS",
-    "ItemMove",
-    "Plan",
-    "PlannedContexts",
-    "Progress",
-    "Step",
-    "SubtaskState",
-    "known_context",
-    "plan_contexts",
-    "step",
-    "verified_context",
-]
+    "ENDED", "TRANSITIONS", "ItemMove", "Plan", "PlannedContexts", "Progress", "Step", "SubtaskState",
+    "known_context", "plan_contexts", "step", "verified_context",
+]  # fmt: skip
 
 
 # "The Dependencies array expresses prerequisite relations among subtasks, enabling the Master Agent to reason about

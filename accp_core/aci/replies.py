@@ -18,32 +18,11 @@ from accp_core.strict_json import compact_json, read_json
 from accp_core.view import render
 
 __all__ = [
-    "HOW_TO_ANSWER",
-    "HOW_TO_ANSWER_ONE",
-    "MARK",
-    "MAX_TRANSCRIPT_CHARS",
-    "NOT_JUDGED",
-    "NO_ANSWER",
-    "NO_EVIDENCE",
-    "SAYS_BOTH",
-    "AnswerLines",
-    "ItemAnswer",
-    "brief",
-    "find_answers",
-    "how_to_answer",
-    "item_of",
-    "not_understood",
-    "read_answers",
-    "read_outcome",
-    "read_structured",
-    "read_value",
-    "read_verdict",
-    "report_context",
-    "report_request",
-    "says_nothing",
-    "with_answers",
-    "without_fences",
-]
+    "HOW_TO_ANSWER", "HOW_TO_ANSWER_ONE", "MARK", "MAX_TRANSCRIPT_CHARS", "NOT_JUDGED", "NO_ANSWER", "NO_EVIDENCE",
+    "SAYS_BOTH", "AnswerLines", "ItemAnswer", "brief", "find_answers", "how_to_answer", "item_of",
+    "not_understood", "read_answers", "read_outcome", "read_structured", "read_value", "read_verdict",
+    "report_context", "report_request", "says_nothing", "with_answers", "without_fences",
+]  # fmt: skip
 
 
 # A judge's words about one result: a yes, or feedback (ACI section 5.2, second phase).

@@ -46,20 +46,10 @@ from accp_core.ports import TokenCounter
 from accp_core.references import StoredText, reference_to_uri
 
 __all__ = [
-    "AcceptedReply",
-    "AgentReply",
-    "accept_reply",
-    "context_to_fields",
-    "diff_contexts",
-    "failed_reply",
-    "fields_to_context",
-    "offload_long",
-    "patch_context",
-    "reply_from_value",
-    "reply_from_words",
-    "unread_reply",
+    "AcceptedReply", "AgentReply", "accept_reply", "context_to_fields", "diff_contexts", "failed_reply",
+    "fields_to_context", "offload_long", "patch_context", "reply_from_value", "reply_from_words", "unread_reply",
     "with_report",
-]
+]  # fmt: skip
 
 
 _IDENTITY = ("agent_id", "subtask_id")

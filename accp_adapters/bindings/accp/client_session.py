@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final, Self, TypeAlias
 from urllib.parse import urlsplit, urlunsplit
 
@@ -37,24 +39,13 @@ from accp_core.accp.session.events import (
 from accp_core.accp.session.session import Session
 from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
-from accp_core.errors import DecodeError, ProtocolError, WindowFull
+from accp_core.errors import DecodeError, ProtocolError, WindowFull, WouldRound
 from accp_core.ports import ColdStore
 
 __all__ = [
-    "FRAMES_PATH",
-    "RESUME_FIELD",
-    "WEBSOCKET_PATH",
-    "Address",
-    "Answers",
-    "ClientSession",
-    "ConnectionRefused",
-    "PendingAnswer",
-    "RequestFailed",
-    "SessionLost",
-    "TokenSource",
-    "join_parts",
-    "parse_address",
-]
+    "FRAMES_PATH", "RESUME_FIELD", "WEBSOCKET_PATH", "Address", "Answers", "ClientSession", "ConnectionRefused",
+    "PendingAnswer", "RequestFailed", "SessionLost", "TokenSource", "join_parts", "parse_address",
+]  # fmt: skip
 
 
 # What can go wrong for a client of ACCP over a network (ACCP section 10.4).
@@ -395,18 +386,24 @@ class ClientSession:
 
     async def _send(self, message: Message) -> str:
         """Send a message; return the correlation_id of what answers it, "" where nothing will."""
-        size = size_of(message.payload)
+        size, until = size_of(message.payload), self._clock() + (self._resuming.timeout or math.inf)
         while True:
             self.check()
             self._writable.clear()
             async with self._turn:
                 if not self._is_crowded():
-                    with suppress(WindowFull):
-                        return await self._send_now(message, size)
+                    try:
+                        with suppress(WindowFull):
+                            return await self._send_now(message, size)
+                    except WouldRound:  # it waits until the server has said what it reads
+                        if self._clock() >= until:
+                            raise
             await self._writable.wait()
 
     async def _send_now(self, message: Message, size: int) -> str:
-        frames = await off_loop(size, self._session.send, message, self._clock())
+        is_known = self.resumes is not False
+        send = self._session.send if is_known else partial(self._session.send_literal, tell=_LOG.warning)
+        frames = await off_loop(size, send, message, self._clock())
         events = self._session.handle_timer(self._clock())
         opened = next((event.chain for event in events if isinstance(event, ExchangeOpened)), "")
         self._queue(frames)
@@ -454,6 +451,7 @@ class ClientSession:
         """Take from the server's first answer whether it resumes sessions."""
         if self.resumes is None:
             self.resumes = self._answers.may_go_on = resumes
+            self._writable.set()
             if resumes:
                 self._session.expect_numbers(self._resuming)
                 self._session.encode_with(self._agree)
@@ -517,6 +515,7 @@ class ClientSession:
 
     async def tick(self) -> None:
         """Do what is due; to be called every second."""
+        self._writable.set()
         async with self._turn:
             timer = self._session.get_timer()
             if timer is not None and timer <= self._clock():

@@ -36,6 +36,7 @@ from accp_core.accp.codec import Codec
 from accp_core.accp.debug import Direction
 from accp_core.accp.frame import ACKNOWLEDGED, MEDIA_TYPE, Intent
 from accp_core.accp.parser import frame_head, parse_frame
+from accp_core.accp.serializer import DecimalRule
 from accp_core.accp.session.delivery import FrameText, SequenceScope
 from accp_core.accp.session.events import SessionOptions
 from accp_core.accp.session.session import Session
@@ -425,12 +426,14 @@ async def connect(
     address = parse_address(url, has_token=token is not None, allow_plain_text=chosen.allow_plain_text)
     agreed = codec or Codec(counter=o200k_base())
 
+    unknown: DecimalRule = "refuse" if agreed.decimal == "exact" else agreed.decimal
+
     def new_session() -> Session:
         return Session(
             session_id or f"s-{secrets.token_hex(8)}",
             agent_id,
             # To a server that has not agreed to more, a message is one frame of the draft's grammar.
-            codec=replace(agreed.literal(), limits=PRACTICAL_LIMITS),
+            codec=replace(agreed.literal(), limits=PRACTICAL_LIMITS, decimal=unknown),
             new_id=lambda: secrets.token_hex(6),
             options=_session_options(address, chosen),
         )

@@ -472,7 +472,8 @@ class SessionHost:
             raise ProtocolError(
                 "expected the chunks of the run before, which was cut off, found others", code=ErrorCode.INTERNAL_ERROR
             )
-        frames: list[str] = [*await off_loop(size, session.send, message, self._now(slot))]
+        send = partial(session.send_literal, tell=_LOG.warning) if slot.is_literal else session.send
+        frames: list[str] = [*await off_loop(size, send, message, self._now(slot))]
         for event in session.handle_timer(self._now(slot)):  # those of our own frames
             slot.note(event, "", session)
         entry.frames += frames

@@ -255,8 +255,6 @@ class Slot:
         self.session = Session(
             self.session_id, self._kind.agent, codec=self._codec_now(), new_id=_new_id, options=self._options_now()
         )
-        if is_literal:
-            self.session.expect_numbers(self._options_now())
 
     def _codec_now(self) -> Codec:
         return self._kind.codec.literal() if self.is_literal else self._kind.codec

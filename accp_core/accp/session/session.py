@@ -36,7 +36,7 @@ from accp_core.accp.session.snapshots import Reading, read_snapshot, write_snaps
 from accp_core.accp.state.checkpoint import Checkpoint, CheckpointTrigger
 from accp_core.accp.state.context_state import ColdKey, ContextState
 from accp_core.error_codes import ErrorCode
-from accp_core.errors import LocalProtocolError
+from accp_core.errors import LocalProtocolError, WouldRound
 from accp_core.ports import Summarizer
 from accp_core.references import StoredText
 
@@ -303,6 +303,18 @@ class Session:
         self._collect(self._sender.send(message))
         self._collect(self._sender.request_acknowledgement())
         return self.frames_to_send()
+
+    # "Decimal values MUST be serialized with up to 6 decimal places" (section 3.1.1)
+    def send_literal(self, message: Message, now: float, tell: Callable[[str], None]) -> list[FrameText]:
+        """Send as `send` to a peer that reads the draft alone; `tell` is called where a decimal is rounded for it."""
+        self.encode_with(lambda codec: replace(codec, decimal="refuse"))
+        try:
+            return self.send(message, now)
+        except WouldRound as error:
+            tell(f"a decimal is rounded, as the peer reads no more than the draft: {error.reason}")
+        finally:
+            self.encode_with(lambda codec: replace(codec, decimal="round6"))
+        return self.send(message, now)
 
     def share(self, context: Mapping[str, Value], now: float) -> list[FrameText]:
         """Return the frames that change the shared context to `context`, none where nothing changes."""

@@ -26,10 +26,6 @@ def test_it_does_not_jump_with_the_wall_clock(jump: float) -> None:
     assert clock() == 1_000_002.0
 
 
-def test_it_begins_with_the_time_of_the_wall_clock() -> None:
-    assert abs(SteadyClock()() - time.time()) < 60
-
-
 @JUMPS
 async def test_a_wall_clock_that_is_set_ends_no_request_of_a_client(
     jump: float, monkeypatch: pytest.MonkeyPatch

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from accp_adapters.bindings.hosts import Request, SessionHost
-from accp_adapters.serving.threads import LONG, off_loop, size_of
+from accp_adapters.serving.threads import LONG, size_of
 from accp_adapters.stores import SqliteColdStore
 from accp_core.accp import PRACTICAL_LIMITS, Codec, Intent, Message
 from tests.adapters.bindings.accp.serving import echo, serving
@@ -125,11 +125,6 @@ async def test_a_client_encodes_and_decodes_long_frames_in_a_thread(scheme: str,
     assert [answer.payload["text"] for answer in answers] == [WORDS] * 3
     assert patient.threads
     assert threading.main_thread() not in patient.threads
-
-
-async def test_short_work_stays_where_it_is() -> None:
-    assert await off_loop(LONG, threading.current_thread) is threading.main_thread()
-    assert await off_loop(LONG + 1, threading.current_thread) is not threading.main_thread()
 
 
 @pytest.mark.parametrize(

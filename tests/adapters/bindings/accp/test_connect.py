@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any
@@ -18,6 +19,7 @@ from accp_adapters.bindings.accp.client_session import ClientSession, Connection
 from accp_adapters.bindings.accp.connect import ClientOptions, connect
 from accp_adapters.bindings.hosts import Request, SessionHost
 from accp_adapters.serving.principals import BearerTokens, Principal
+from accp_adapters.stores import SqliteColdStore
 from accp_core.accp import Intent, Message
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
@@ -47,6 +49,30 @@ async def test_a_request_is_answered(scheme: str) -> None:
         answer = await session.request(ask(n=7, text="grün & \n quoted"))
     assert (answer.sender, answer.intent, answer.payload["n"]) == ("agent", Intent.COMPLETE, 7)
     assert answer.payload["text"] == "grün & \n quoted"
+
+
+class Late(SqliteColdStore):
+    """A store that loads no session before it may."""
+
+    may_load = threading.Event()
+
+    def load_session(self, name: str) -> tuple[int, str] | None:
+        self.may_load.wait(PATIENCE)
+        return super().load_session(name)
+
+
+async def test_a_number_is_exact_however_late_a_server_says_what_it_reads() -> None:
+    """ACCP 3.1.1: six places are for servers that are known to read no more."""
+    store = Late()
+    async with (
+        SessionHost(echo, codec=CODEC, store=store) as host,
+        serve(accp_app(host)) as address,
+        joined(address) as session,
+    ):
+        asked = asyncio.ensure_future(session.request(ask(n=0.1 + 0.2)))
+        await asyncio.sleep(0)  # it is sent, or waits
+        store.may_load.set()
+        assert (await asked).payload["n"] == 0.1 + 0.2
 
 
 @BOTH

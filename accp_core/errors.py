@@ -13,7 +13,8 @@ tells the peer what is wrong.
 """
 
 __all__ = [
-    "DecodeError", "EncodeError", "LocalProtocolError", "ProtocolError", "RemoteProtocolError", "WindowFull", "WouldRound",
+    "DecodeError", "EncodeError", "LocalProtocolError", "ProtocolError", "RemoteProtocolError", "WindowFull",
+    "WouldRound",
 ]  # fmt: skip
 
 

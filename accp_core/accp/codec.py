@@ -58,7 +58,7 @@ class CodecSettings:
     ascii_only: bool = field(default=False, kw_only=True)
     """Whether frames are written in the characters of the ABNF alone."""
     decimal: DecimalRule = field(default="exact", kw_only=True)
-    """How decimals of more than six places are written: all places, by section 3.1.1 rounded, "round6", or not at all."""
+    """How decimals of more than six places are written: "exact", by section 3.1.1 rounded, or refused."""
     strict: bool = field(default=False, kw_only=True)
     """Whether the errata of the draft's own examples are refused."""
     decimal_type: type[float] | type[Decimal] = field(default=float, kw_only=True)

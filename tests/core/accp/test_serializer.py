@@ -95,6 +95,7 @@ class TestLimits:
     def test_an_exponent_is_refused_before_its_zeros_are_written(self) -> None:
         assert refusal(Decimal("1E+999999999")) == refusal(Decimal("1E-999999999")) == "E1001"
         assert refusal(Decimal("1E+999999999"), decimal="round6") == "E1001"
+
     assert refusal(Decimal("0.1234567"), decimal="refuse") == "E1004"
 
     def test_what_is_deeper_than_the_limit_is_a_json_literal(self) -> None:

@@ -404,11 +404,12 @@ _MIN_DERIVED_CHARS: Final = 24
 """Characters of the cells that are left out; where there are fewer, a reader finds a cell faster than a rule."""
 _CONTAINERS: Final = frozenset((dict, list, EmbeddedJson))
 HIDDEN: Final = (
-    r"\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    r"\U000e0000-\U000e007f\ud800-\udfff"
+    r"\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    r"\u2800\u3164\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff"
 )
 """Characters that a view shows as escapes only, in a character class of a regular expression: controls, ends of lines,
-marks that turn the direction of a text, zero-width ones. Not the two joiners, which Persian and emoji need."""
+and what shows nothing (Unicode's Default_Ignorable_Code_Point, and the blank of Braille). Not the joiners and the
+variation selectors, which Persian and emoji need."""
 # A class of ASCII characters alone is three times as fast as the one that follows it.
 _ADDRESS: Final = re.compile(r"""[A-Za-z][A-Za-z0-9+.-]*+://(?=.)[!#%-'+-~]*+[^\s"$()*""" + HIDDEN + "]*+")
 _NAME: Final = re.compile(rf'[^\s"{{}}()$*{HIDDEN}]+')

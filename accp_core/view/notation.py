@@ -205,7 +205,9 @@ def join_members(texts: Iterable[str], sign: str) -> str:
 def quote(text: str) -> str:
     """Return `text` as a JSON string, in raw Unicode but for what is HIDDEN; no view shows that as it is."""
     quoted = encode_basestring(text)
-    return quoted if quoted.isprintable() else _ESCAPED.sub(lambda each: encode_basestring_ascii(each[0])[1:-1], quoted)
+    if quoted.isascii() and quoted.isprintable():
+        return quoted
+    return _ESCAPED.sub(lambda each: encode_basestring_ascii(each[0])[1:-1], quoted)
 
 
 # The explanation of the notation for a reader who meets it for the first time (see `notation`).

@@ -123,7 +123,7 @@ class _ViewWriter:
         return pack_keyed_rows(members)
 
     def write_document(self, tree: object) -> str:
-        if type(tree) is str and not _is_block(tree):
+        if type(tree) is str and (LINE.allows(tree) or not _is_block(tree)):
             # A plain text would be read as a pair.
             return quote(tree)
         if type(tree) is dict and tree:

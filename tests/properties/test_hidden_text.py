@@ -12,7 +12,10 @@ from accp_core import read, render
 from accp_core.strict_json import compact_json
 
 BLANKS = "\u00a0\u1680\u2000\u2003\u200a\u202f\u205f\u3000"
-HIDDEN = "\x00\x1b\r\x7f\x85\x9b\u00ad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202e\u2066\ufeff\U000e0041"
+HIDDEN = (
+    "\x00\x1b\r\x7f\x85\x9b\u00ad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202e"
+    "\u2066\ufeff\U000e0041\u034f\u2800\u3164\U000e0101"
+)
 TO_BLANK = dict.fromkeys(map(ord, BLANKS), " ")
 PIECES = ["eve", "admin", "9", "-", ",", ";", ":", '"', "[1]", "{", "id user", "true", "10 root", "🦊", "زبان"]
 words = st.lists(st.sampled_from([*PIECES, *BLANKS, *HIDDEN, " ", "\n"]), max_size=6).map("".join)

@@ -139,6 +139,11 @@ LONE_CELLS = [
 ]
 
 
+@pytest.mark.parametrize("text", ['k: v[{"id": 1, "b": 2}, {"id": 2, "b": 3}]', '-0;["a", "b", "c"]', "a\nb\nc\nd"])
+def test_a_text_that_stands_alone_is_no_pair(text: str) -> None:
+    assert read(render(text, counter=len)) == text
+
+
 @pytest.mark.parametrize("cells", LONE_CELLS)
 def test_a_row_of_one_cell_is_told_from_an_empty_map_and_from_a_repeated_row(cells: list[Any]) -> None:
     rows: list[dict[str, Any]] = [{"id": cell} for cell in cells]

@@ -28,6 +28,7 @@ _COST: Final = (
     "values: what the model went on to use of results, and what of it stays visible"
 )
 _MAX_TOOLS: Final = 12
+_MAX_NAMED: Final = 20
 
 
 def replay(
@@ -128,7 +129,7 @@ def _names(given: str) -> list[str]:
 def _no_run(findings: Findings) -> str:
     from accp_adapters.replay.formats.run_files import FORMATS
 
-    found = ", ".join(map(str, [*findings.not_understood(), *findings.left_out()][:3])) or "none"
+    found = ", ".join(map(str, [*findings.not_understood(), *findings.left_out()][:_MAX_NAMED])) or "none"
     known = ", ".join(each.title for each in FORMATS)
     return f"expected a run with a model call, found {found}; the formats are {known}"
 

@@ -8,9 +8,10 @@ import io
 import itertools
 import json
 import os
+import re
 import sys
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -313,7 +314,10 @@ _SUFFIXES: Final = (
 """The endings of file names. Files with these names in a folder are always read."""
 _STARTS: Final = (b"{", b"[", b"\xef\xbb\xbf{", b"\x1f\x8b", b"SQLite format 3\0")
 """The first bytes of JSON, gzip and SQLite. Other files in a folder are read if they begin so."""
-_BEGINNING: Final = 64
+_BEGINNING: Final = 1 << 16
+"""Bytes of a file in a folder by which it is told what it holds."""
+_OBJECT: Final = re.compile(rb'\{\s*"[^"]*"\s*:')
+"""The beginning of a JSON object."""
 _TOOLS: Final = ".tools.json"
 """How the name of a file ends that holds the tool definitions of the file beside it."""
 
@@ -342,10 +346,10 @@ def read_runs(
     def read(name: str) -> Iterator[Run]:
         return _Reader(name, collected, agent_names, limits or Limits()).runs()
 
-    yield from _runs_of_files([name for path in paths for name in find_files(path)], read, collected)
+    yield from _runs_of_files([name for path in paths for name in find_files(path, collected)], read, collected)
 
 
-def _runs_of_files(names: Iterable[str], read: Callable[[str], Iterator[Run]], findings: Findings) -> Iterator[Run]:
+def _runs_of_files(names: Sequence[str], read: Callable[[str], Iterator[Run]], findings: Findings) -> Iterator[Run]:
     """Yield the runs of files; one that cannot be read, or not further, is named, and the others are read.
 
     Args:
@@ -354,30 +358,18 @@ def _runs_of_files(names: Iterable[str], read: Callable[[str], Iterator[Run]], f
         findings: Collects what cannot be read.
 
     Raises:
-        UnreadableRun: the first file that cannot be read, where none has a run.
+        UnreadableRun: the only file cannot be read, and has no run.
     """
-    refused: list[UnreadableRun] = []
     found = False
     for name in names:
         try:
             for run in read(name):
                 found = True
-                _name(refused, findings)
                 yield run
         except UnreadableRun as error:
-            refused.append(error)
-            if found:
-                _name(refused, findings)
-    if refused:
-        raise refused[0]
-
-
-def _name(refused: list[UnreadableRun], findings: Findings) -> None:
-    """Name the files that cannot be read, once there is a run beside them."""
-    path, line = findings.path, findings.line
-    while refused:
-        findings.broken(refused.pop(0))
-    findings.move_to(path, line)
+            if len(names) == 1 and not found:
+                raise
+            findings.broken(error)
 
 
 def parse_runs(
@@ -402,8 +394,12 @@ def parse_runs(
     return list(reader.runs_in(io.BytesIO(text.encode("utf-8", "surrogatepass"))))
 
 
-def find_files(path: str | os.PathLike[str]) -> list[str]:
+def find_files(path: str | os.PathLike[str], findings: Findings | None = None) -> list[str]:
     """Return the files at `path`: itself, those of a folder and its folders, or those that a pattern matches.
+
+    Args:
+        path: A file, a folder, a pattern, or `-`.
+        findings: Collects the files of a folder that may hold records in a form that is not read.
 
     Raises:
         UnreadableRun: a folder has no file of a known kind, or nothing matches the pattern.
@@ -412,12 +408,17 @@ def find_files(path: str | os.PathLike[str]) -> list[str]:
     if name == _STDIN or Path(name).is_file():
         return [name]
     if Path(name).is_dir():
-        found = sorted(str(each) for each in Path(name).rglob("*") if _is_log(each))
-        if not found:
-            raise UnreadableRun(
-                f"expected a folder with files of {', '.join(_SUFFIXES)}, found none", path=name, line=0
-            )
-        return found
+        files = [each for each in sorted(Path(name).rglob("*")) if each.is_file() and not each.name.endswith(_TOOLS)]
+        logs = [each for each in files if _is_log(each)]
+        others = [each for each in files if not _is_log(each) and _may_hold_records(each, Path(name))]
+        collected = Findings() if findings is None else findings
+        for other in others:
+            collected.move_to(str(other), 1)
+            collected.add("file", f"in another format: {other.name!r}")
+        if not logs and (findings is None or not others):
+            reason = f"expected a folder with files of {', '.join(_SUFFIXES)}, found none"
+            raise UnreadableRun(reason, path=name, line=0)
+        return list(map(str, logs))
     if glob.has_magic(name):
         found = sorted(each for each in glob.glob(name, recursive=True) if Path(each).is_file())
         if not found:
@@ -427,13 +428,22 @@ def find_files(path: str | os.PathLike[str]) -> list[str]:
 
 
 def _is_log(path: Path) -> bool:
-    if path.name.endswith(_TOOLS) or not path.is_file():
-        return False
-    if path.name.endswith(_SUFFIXES):
-        return True
+    return path.name.endswith(_SUFFIXES) or _beginning(path).lstrip().startswith(_STARTS)
+
+
+def _may_hold_records(path: Path, folder: Path) -> bool:
+    """Return whether a file is no text, or one of which a third of the lines hold JSON objects behind other words."""
+    is_hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+    beginning = _beginning(path)
+    lines = [line for line in beginning.splitlines() if line.strip()]
+    held = sum(_OBJECT.search(line) is not None for line in lines)
+    return not is_hidden and (b"\0" in beginning or held * 3 > len(lines))
+
+
+def _beginning(path: Path) -> bytes:
     with suppress(OSError), path.open("rb") as file:
-        return file.read(_BEGINNING).lstrip().startswith(_STARTS)
-    return False
+        return file.read(_BEGINNING)
+    return b""
 
 
 class _Strict(Findings):

@@ -145,6 +145,23 @@ def test_folders_patterns_gzip_and_standard_input_are_read(tmp_path: Path) -> No
     assert "expected a pattern that matches files" in runner.invoke(app, ["replay", f"{tmp_path}/*.log"]).stderr
 
 
+def test_what_a_folder_has_in_another_format_is_named(tmp_path: Path) -> None:
+    record = json.dumps({"messages": chat()})
+    logs = {
+        "one.jsonl.zst": b"\x28\xb5\x2f\xfd\0packed", "two.log": f"2026-11-29 INFO {record}\n".encode() * 3,
+        "events": f"event: message\ndata: {record}\n\n".encode() * 3, "wide.log": record.encode("utf-16"),
+        "bad.json": b"{", "other.jsonl": b'{"x": 1}\n' * 36,
+    }  # fmt: skip
+    for name, content in {**logs, "notes.md": b'# Notes\nSo:\n\n    {"a": 1}\n', ".index": b"\0"}.items():
+        (tmp_path / name).write_bytes(content)
+    for _ in ("without a run", "with one"):
+        result = runner.invoke(app, ["replay", str(tmp_path)])
+        assert result.exit_code == 1
+        assert all(name in result.stderr for name in (*logs, "36 records in no known format"))
+        assert not any(name in result.stderr for name in ("notes.md", ".index"))
+        (tmp_path / "run.jsonl").write_text(record, encoding="utf-8")
+
+
 def test_names_of_agents_are_those_of_the_policy(tmp_path: Path) -> None:
     words = "\n".join(f"line {number} says something about subject {number * 7}" for number in range(900))
     path = tmp_path / "team.json"

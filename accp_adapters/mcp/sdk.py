@@ -8,6 +8,7 @@ transport passes to `run` are wrapped.
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -292,7 +293,7 @@ class _Middleware:
         connection: Any = getattr(ctx.session, "_connection", None)
         state: Any = getattr(connection, "state", None)
         request: Any = getattr(ctx, "request", None)
-        principal = None if request is None else _principal(request.headers.items())
+        principal = None if request is None else _principal(request.headers.items(), request.scope.get("user"))
         is_session = isinstance(state, dict) and not is_modern(ctx.params)
         session_id = getattr(connection, "session_id", None) if is_session else None
         if principal is not None and not session_id:
@@ -341,11 +342,18 @@ class _Middleware:
             self._states.pop(session.caller[1], None)
 
 
-def _principal(headers: Iterable[tuple[str, str]]) -> str:
-    """Return a hash of the header fields by which a server may tell users apart; empty: there are none."""
+def _principal(headers: Iterable[tuple[str, str]], user: Any) -> str:
+    """Return a hash of what a server may tell users apart by; empty: there is nothing.
+
+    That are header fields, and in place of a token that the server has checked, whom it names: tokens are renewed.
+    """
     fields = sorted((name.lower(), value) for name, value in headers)
     named = [field for field in fields if field[0] not in _NAMES and not field[0].startswith(_ARGUMENT)]
-    return sha256("\n".join(map(": ".join, named)).encode("utf-8", "surrogatepass")).hexdigest() if named else ""
+    token = getattr(user, "access_token", None)
+    if subject := getattr(token, "subject", None):
+        issuer = (token.claims or {}).get("iss")
+        named = [*(field for field in named if field[0] != "authorization"), (token.client_id, issuer, subject)]
+    return sha256(json.dumps(named, default=str).encode()).hexdigest() if named else ""
 
 
 def _next_state(known: Mapping[str, Any]) -> SessionState:

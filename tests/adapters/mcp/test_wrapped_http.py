@@ -20,6 +20,8 @@ if MAJOR < 2:
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import MCPServer
+from mcp.server.auth.provider import AccessToken
+from mcp.server.auth.settings import AuthSettings
 from mcp.server.mcpserver import Context
 
 from tests.adapters.mcp.messages import CAPABILITIES, Json
@@ -57,9 +59,22 @@ async def test_each_client_gets_what_it_understands(mode: Any) -> None:
     assert decoded == plain
 
 
-def report_app(*, stateless: bool) -> Any:
+class Verifier:
+    """Checks tokens like `ann-1`: the first one of the subject `ann`."""
+
+    async def verify_token(self, token: str) -> AccessToken:
+        return AccessToken(token=token, client_id="c", scopes=[], subject=token.partition("-")[0])
+
+
+CHECKED = {
+    "token_verifier": Verifier(),
+    "auth": AuthSettings(issuer_url="https://issuer.example", resource_server_url=None),  # type: ignore[arg-type]
+}
+
+
+def report_app(*, stateless: bool, checked: bool = False, **settings: Any) -> Any:
     """Return an application whose tool returns many rows with the user's name."""
-    server = MCPServer("rows")
+    server = MCPServer("rows", **(CHECKED if checked else {}))  # type: ignore[arg-type]
 
     @server.tool(structured_output=False)
     def report(ctx: Context) -> str:
@@ -67,7 +82,7 @@ def report_app(*, stateless: bool) -> Any:
         owner = str(ctx.request_context.request.headers.get("authorization", "nobody"))
         return json.dumps({"items": [{"id": number, "owner": owner, "n": number * 7919} for number in range(900)]})
 
-    wrapped = wrap_server(server, policy="always", fetch=True)
+    wrapped = wrap_server(server, policy="always", fetch=True, **settings)
     return wrapped.streamable_http_app(json_response=True, stateless_http=stateless)
 
 
@@ -116,7 +131,10 @@ class HttpClient:
         return {**headers, **self.headers}
 
 
-@pytest.mark.parametrize(("version", "stateless"), [("2025-11-25", True), ("2025-11-25", False), ("2026-07-28", True)])
+ERAS = [("2025-11-25", True), ("2025-11-25", False), ("2026-07-28", True)]
+
+
+@pytest.mark.parametrize(("version", "stateless"), ERAS)
 def test_a_reference_belongs_to_the_credentials_and_without_any_there_is_none(version: str, stateless: bool) -> None:
     with serving(report_app(stateless=stateless), lifespan="on") as origin:
         alice, bob = (
@@ -134,6 +152,16 @@ def test_a_reference_belongs_to_the_credentials_and_without_any_there_is_none(ve
             assert "alice" not in other.call("accp_fetch", ref=ref, query=query)
             assert ref[6:] not in other.post("resources/list", {}).text
         assert ("cold." in nobody.call("report")) == (not stateless)
+
+
+@pytest.mark.parametrize(("version", "stateless"), ERAS)
+def test_a_reference_belongs_to_the_subject_of_a_checked_token(version: str, stateless: bool) -> None:
+    with serving(report_app(stateless=stateless, checked=True), lifespan="on") as origin:
+        ann = HttpClient(f"{origin}/mcp", {"authorization": "Bearer ann-1"}, version).start()
+        [ref] = set(re.findall(r"\$cold\.[0-9]{12}", ann.call("report")))
+        for token, is_same in (("ann-2", True), ("bob-1", False)):
+            other = HttpClient(ann.url, {**ann.headers, "authorization": f"Bearer {token}"}, version)
+            assert ("ann-1" in other.call("accp_fetch", ref=ref, query="items.3")) == is_same
 
 
 @pytest.mark.parametrize(("version", "stateless"), [("2025-11-25", False), ("2026-07-28", True)])

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import platform
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -246,8 +249,9 @@ class _Middleware:
 
     def __init__(self, options: EncoderOptions) -> None:
         self._options: Final = options
-        # A server on standard streams has one client.
-        self._local: Final = SessionState(is_session=False)
+        # A server on standard streams has one client, which may speak either era.
+        self._local: Final = SessionState(is_session=False, stored_results=_texts_of(_process(), options))
+        self._first = _texts_of(_process(), options)
         self._states: Final[dict[str, SessionState]] = {}
         self._shares: Final = Shares(_BYTES, _BYTES // 2)
 
@@ -303,8 +307,13 @@ class _Middleware:
         key = f"{_STATE_KEY} {principal or ''}"
         if key not in state:
             state[key] = _next_state(state)
-            if request is not None:
+            if request is None:
+                # Another client in this process has texts of its own.
+                state[key].stored_results, self._first = self._first, None
+            else:
                 state[key].caller = (caller_of(request.scope), f"{session_id} {key}")
+                if getattr(request.scope.get("user"), "is_authenticated", False):
+                    state[key].stored_results = _texts_of(principal, self._options)
             # The texts that are stored for a connection are deleted when it ends.
             connection.exit_stack.callback(self._close, state[key])
         session: SessionState = state[key]
@@ -315,8 +324,7 @@ class _Middleware:
         state = self._states.get(principal)
         if state is None:
             state = SessionState(is_session=False, has_owner=bool(principal), caller=(owner, principal))
-            if principal and self._options.fetch and self._options.store is not None:
-                state.stored_results = SessionTexts(self._options.store, principal, is_shared=True)
+            state.stored_results = _texts_of(principal, self._options)
             Encoder(self._options, session=state)
             self._states[principal] = state
         # What one client declares says nothing of the next one.
@@ -342,17 +350,29 @@ class _Middleware:
             self._states.pop(session.caller[1], None)
 
 
+def _process() -> str:
+    """Return a hash of whose process this is: the machine, the user, the folder and the command."""
+    words = (platform.node(), os.path.expanduser("~"), os.getcwd(), *sys.orig_argv)
+    return sha256(json.dumps(words).encode()).hexdigest()
+
+
+def _texts_of(owner: str | None, options: EncoderOptions) -> SessionTexts | None:
+    """Return the texts of an owner that the next process opens, too; None: there is no owner, or no store was given."""
+    store = options.store if options.fetch else None
+    return SessionTexts(store, owner, is_shared=True) if store is not None and owner else None
+
+
 def _principal(headers: Iterable[tuple[str, str]], user: Any) -> str:
     """Return a hash of what a server may tell users apart by; empty: there is nothing.
 
     That are header fields, and in place of a token that the server has checked, whom it names: tokens are renewed.
     """
     fields = sorted((name.lower(), value) for name, value in headers)
-    named = [field for field in fields if field[0] not in _NAMES and not field[0].startswith(_ARGUMENT)]
-    token = getattr(user, "access_token", None)
+    named: list[Any] = [each for each in fields if each[0] not in _NAMES and not each[0].startswith(_ARGUMENT)]
+    token: Any = getattr(user, "access_token", None)
     if subject := getattr(token, "subject", None):
         issuer = (token.claims or {}).get("iss")
-        named = [*(field for field in named if field[0] != "authorization"), (token.client_id, issuer, subject)]
+        named = [*(each for each in named if each[0] != "authorization"), (token.client_id, issuer, subject)]
     return sha256(json.dumps(named, default=str).encode()).hexdigest() if named else ""
 
 
@@ -374,6 +394,7 @@ def _result_of(response: JsonObject) -> JsonObject:
 
 def _wrapped_run(run: Callable[..., Awaitable[None]], options: EncoderOptions) -> Callable[..., Awaitable[None]]:
     """Return a 1.x server's `run` with an encoder on the streams of each connection."""
+    first = [_texts_of(_process(), options)]
 
     async def wrapped(read_stream: Any, write_stream: Any, *args: Any, **kwargs: Any) -> None:
         # Without sessions every request has a run of its own, in which no later one could open a reference.
@@ -387,6 +408,8 @@ def _wrapped_run(run: Callable[..., Awaitable[None]], options: EncoderOptions) -
             # What runs for this message is begun by this task.
             request: Any = getattr(getattr(item, "metadata", None), "request_context", None)
             OWNER.set(caller_of(request.scope) if hasattr(request, "scope") else "")
+            if request is None and first and (texts := first.pop()):
+                encoder.session.stored_results = texts
             if (answer := await answer_own(encoder, message)) is not None:
                 await write_stream.send(replace_message(item, answer))
                 return None

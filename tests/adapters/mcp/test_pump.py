@@ -257,6 +257,24 @@ async def test_the_next_process_opens_what_the_last_one_cited(tmp_path: Path) ->
     assert other.is_error and other.content[0].text.startswith("E5002")
 
 
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_the_next_process_of_a_wrapped_server_opens_what_its_store_has(mode: Any, tmp_path: Path) -> None:
+    wrap = "wrap_server(server, policy='always', fetch=True, store=SqliteColdStore('texts.sqlite')).run()"
+    imports = "from accp_adapters.mcp import wrap_server\nfrom accp_adapters.stores import SqliteColdStore"
+    for name in ("server.py", "other.py"):
+        (tmp_path / name).write_text(SERVER.replace("server.run()", f"{imports}\n{wrap}"))
+    reference = ""
+    for name in ("server.py", "server.py", "other.py"):
+        environment = {"PYTHONPATH": str(Path(__file__).parents[3])}
+        parameters = StdioServerParameters(command=sys.executable, args=[name], env=environment, cwd=tmp_path)
+        async with Client(stdio_client(parameters), mode=mode) as client:
+            if not reference:
+                shown = (await client.call_tool("report", {})).content[0].text
+                [reference] = set(re.findall(r"\$cold\.[0-9]{12}", shown))
+            fetched = (await client.call_tool("accp_fetch", {"ref": reference, "query": "id=377,note"})).content[0].text
+        assert fetched.startswith("E5002") if name == "other.py" else f"note {377 * 7919}" in fetched
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("lines", [LEGACY, MODERN], ids=["2025-11-25", "2026-07-28"])
 def test_a_client_that_asks_for_nothing_notices_nothing(lines: list[bytes]) -> None:

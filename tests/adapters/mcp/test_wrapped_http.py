@@ -6,12 +6,14 @@ import json
 import re
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from accp_adapters.mcp import wrap_server, wrap_transport
+from accp_adapters.stores import SqliteColdStore
 from tests.adapters.mcp.sdk import MAJOR, ROWS
 
 if MAJOR < 2:
@@ -155,12 +157,19 @@ def test_a_reference_belongs_to_the_credentials_and_without_any_there_is_none(ve
 
 
 @pytest.mark.parametrize(("version", "stateless"), ERAS)
-def test_a_reference_belongs_to_the_subject_of_a_checked_token(version: str, stateless: bool) -> None:
-    with serving(report_app(stateless=stateless, checked=True), lifespan="on") as origin:
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_reference_belongs_to_the_subject_of_a_checked_token(
+    version: str, stateless: bool, restarts: bool, tmp_path: Path
+) -> None:
+    store = SqliteColdStore(tmp_path / "texts") if restarts else None
+    first, second = (report_app(stateless=stateless, checked=True, store=store) for _ in range(2))
+    with serving(first, lifespan="on") as origin, serving(second, lifespan="on") as later:
         ann = HttpClient(f"{origin}/mcp", {"authorization": "Bearer ann-1"}, version).start()
         [ref] = set(re.findall(r"\$cold\.[0-9]{12}", ann.call("report")))
         for token, is_same in (("ann-2", True), ("bob-1", False)):
-            other = HttpClient(ann.url, {**ann.headers, "authorization": f"Bearer {token}"}, version)
+            fields = {"authorization": f"Bearer {token}"}
+            renewed = HttpClient(ann.url, {**ann.headers, **fields}, version)
+            other = HttpClient(f"{later}/mcp", fields, version).start() if restarts else renewed
             assert ("ann-1" in other.call("accp_fetch", ref=ref, query="items.3")) == is_same
 
 

@@ -100,11 +100,6 @@ def test_every_host_that_is_named_has_a_source_and_no_two_have_one_client() -> N
     assert len(names) == len(set(names))
 
 
-def test_an_unknown_host_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match=r"expected 'host' to be one of 'auto', .*found 'emacs'"):
-        Encoder(host="emacs")
-
-
 def test_prose_that_stands_twice_is_sent_once_to_a_client_that_restores_it() -> None:
     prose = "It was the best of times, it was the worst of times. " * 20
     plain = {"content": [{"type": "text", "text": prose}], "structuredContent": {"content": prose}, "isError": False}

@@ -125,6 +125,7 @@ def test_installing_again_takes_the_new_words_and_the_first_backup(tmp_path: Pat
     installation.install(PROGRAM, options=["--fetch"], dry_run=True)
     assert installation.path.read_bytes() == first
     installation.install(PROGRAM, options=["--fetch"])
+    assert not any(change.is_change for change in installation.install(PROGRAM))
     assert data_of(installation)["mcpServers"]["bare"]["args"] == ["mcp", "--fetch", "--", "server"]
     assert installation.uninstall()[1]
 
@@ -138,13 +139,6 @@ def test_a_server_that_was_wrapped_by_hand_stays_as_it_is(tmp_path: Path) -> Non
     assert data_of(installation)["mcpServers"]["hand"] == hand
     assert [change.server for change in installation.uninstall()[0] if change.is_change] == ["x"]
     assert installation.path.read_text() == text
-
-
-def test_installing_again_without_options_keeps_those_of_the_first_time(tmp_path: Path) -> None:
-    installation = configuration(tmp_path, json.dumps(CURSOR, indent=2))
-    installation.install(PROGRAM, options=["--fetch"])
-    assert not any(change.is_change for change in installation.install(PROGRAM))
-    assert data_of(installation)["mcpServers"]["bare"]["args"] == ["mcp", "--fetch", "--", "server"]
 
 
 def test_a_server_that_speaks_sse_stays_as_it_is(tmp_path: Path) -> None:

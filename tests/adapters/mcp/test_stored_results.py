@@ -204,13 +204,6 @@ def text_of(result: Json) -> str:
     return text
 
 
-def test_what_is_asked_wrongly_is_told_so() -> None:
-    wire = fetching()
-    ref = ref_in(wire.call(served(BIG)))
-    assert fetch(wire, ref=ref, query="nonsense=1")["content"][0]["text"].startswith("E1004")
-    assert wire.ask(call("accp_fetch"), {})["result"]["isError"]
-
-
 def test_the_end_of_a_session_is_the_end_of_its_texts() -> None:
     wire = fetching()
     ref = ref_in(wire.call(served(BIG)))
@@ -323,19 +316,6 @@ def test_a_session_that_holds_too_many_references_is_shown_results_whole() -> No
     for structured in ({}, {"structuredContent": {"other": BIG}}):
         seen = wire.call({"content": [{"type": "text", "text": BIG_TEXT}], **structured})
         assert "cold." not in json.dumps(seen["content"])
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "limit"),
-    [
-        ("inline_limit", 0, "inline"),
-        ("preview_limit", 59, "preview"),
-        ("fetch_limit", 0, "fetch"),
-    ],
-)
-def test_limits_that_leave_no_room_are_refused(name: str, value: int, limit: str) -> None:
-    with pytest.raises(ValueError, match=f"expected .*'{limit}' to be at least .*, found {value}"):
-        Encoder(**{name: value})
 
 
 @pytest.mark.parametrize("name", ["policy", "host"])

@@ -110,6 +110,8 @@ class CallFigures:
     """Needed values that are visible in its prompt."""
     reachable: int
     """Those that are visible or one fetch away."""
+    queries: float = 0.0
+    """What fetching the others would cost, each answer with one more call that is sent this prompt and the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,12 +229,15 @@ class _Replayer:
         self._shown.update((i, sent[i].text) for i in foreign)
         self._kept.update((i, sent[i].kept) for i in foreign)
         needed = self._visibility.needed_values(call, sent, self._one_fetch)
+        charge = self._cache.charge(call.agent, self._prompt_parts(call, prompt))
+        answers = {value.fetched.answer for value in needed if value.fetched}
         return CallFigures(
             agent=call.agent,
-            charge=self._cache.charge(call.agent, self._prompt_parts(call, prompt)),
+            charge=charge,
             needed=len(needed),
             visible=sum(value.visible for value in needed),
             reachable=sum(value.reachable for value in needed),
+            queries=sum(price_prompt(charge.tokens + self._count(a), charge.tokens).cost for a in answers),
         )
 
     def messages(self) -> tuple[MessageFigures, ...]:

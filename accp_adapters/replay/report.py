@@ -34,6 +34,8 @@ class Totals:
     """Needed values that are visible in the prompt."""
     reachable: int
     """Those that are visible or one fetch away."""
+    queries: float
+    """What fetching the others would cost, see `CallFigures`; it is not in `cost`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,13 +164,14 @@ class Report:
         which, s = ("this run", "s") if total.runs == 1 else (f"these {total.runs:,} runs", "")
         cost = f"cost{s} {_change(before.cost, after.cost, 'less')}"
         tokens = f"send{s} {_change(before.prompt, after.prompt, 'fewer')} prompt tokens"
-        word = "Yes" if after.cost * COSTLIER < before.cost else "No"
-        return f"{word}: with the policy {self.strategy!r}, {which} {cost} and {tokens}; {_visible(after)}."
+        queried = _change(before.cost, after.cost + after.queries, "less") if after.queries else ""
+        word = "Yes" if (after.cost + after.queries) * COSTLIER < before.cost else "No"
+        return f"{word}: with the policy {self.strategy!r}, {which} {cost} and {tokens}; {_visible(after, queried)}."
 
     def kept(self) -> str:
-        """Return one line that says why results are sent as recorded: "results sent as recorded: 12 prose, 3 small"."""
-        counted = (f"{count:,} {reason}" for reason, count in self._kept.most_common())
-        return f"results sent as recorded: {', '.join(counted) or 'none'}"
+        """Return one line that says why results are sent as recorded: "as recorded because: 12 prose, 3 small"."""
+        counted = ", ".join(f"{count:,} {reason}" for reason, count in self._kept.most_common())
+        return counted and f"as recorded because: {counted}\n"
 
     def to_json(self) -> dict[str, Any]:
         """Return the whole report as a JSON value."""
@@ -208,7 +211,7 @@ def _room_for(name: str, rows: dict[str, Any]) -> str:
 def totals(calls: Iterable[CallFigures]) -> Totals:
     """Return the sum over `calls`."""
     figures = list(calls)
-    counted = ("needed", "visible", "reachable")
+    counted = ("needed", "visible", "reachable", "queries")
     return Totals(
         calls=len(figures),
         prompt=sum(call.charge.tokens for call in figures),
@@ -246,12 +249,12 @@ def _change(before: float, after: float, less: str) -> str:
     return f"{abs(change):.0f} % {'more' if change > 0 else less}"
 
 
-def _visible(after: Totals) -> str:
+def _visible(after: Totals, queried: str) -> str:
     if not after.needed:
         return "no call needed a value of a result"
     away, lost = after.reachable - after.visible, after.needed - after.reachable
     if not away and not lost:
         return f"all {after.needed:,} needed values stay visible"
     words = f"{after.visible:,} of {after.needed:,} needed values stay visible, {away:,} one query away"
-    words += " (such queries are not in these figures)" if away else ""
+    words += f" (if each takes one more call, the cost is {queried})" if queried else ""
     return f"{words}, {lost:,} out of reach of one query" if lost else words

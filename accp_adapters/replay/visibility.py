@@ -13,7 +13,7 @@ import contextlib
 import functools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -138,12 +138,8 @@ def dates_in(text: str) -> frozenset[date]:
 
 def forget_texts() -> None:
     """Give up what is remembered of texts that were searched."""
-    has_moved.cache_clear()
-    rows_in.cache_clear()
-    unescaped_forms.cache_clear()
-    numbers_in.cache_clear()
-    dates_in.cache_clear()
-    values_in.cache_clear()
+    for remembered in (has_moved, rows_in, unescaped_forms, numbers_in, dates_in, values_in):
+        remembered.cache_clear()
 
 
 def text_leaf(text: str) -> Iterator[WantedValue]:
@@ -363,7 +359,7 @@ class VisibilityCheck:
         needed: dict[WantedValue, list[int]] = {}
         for value in sorted(self._detector([messages[i] for i in call.output]), key=str):
             holders = [i for i in foreign if self._contains(value, messages[i].text)]
-            if holders and not self._is_in(value, other_texts):
+            if holders and not any(self._contains(value, text) for text in other_texts):
                 needed[value] = holders
         # The words of a needed argument are no further values.
         wholes = [whole for whole in needed if isinstance(whole, str)]
@@ -373,9 +369,6 @@ class VisibilityCheck:
 
     def _foreign(self, call: RecordedCall) -> list[int]:
         return [i for i in call.prompt if is_foreign(self._run.messages[i], call.agent)]
-
-    def _is_in(self, value: WantedValue, texts: Iterable[str]) -> bool:
-        return any(self._contains(value, text) for text in texts)
 
     def _look_up(
         self,

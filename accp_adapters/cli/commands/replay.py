@@ -25,7 +25,7 @@ EXAMPLE: Final = Path(__file__).parents[2] / "replay" / "recorded_run.json"
 """The run that comes with the package."""
 _COST: Final = (
     "cost: what a provider with a prompt cache charges, in tokens at the list price; "
-    "values: what the model went on to use of results, and what of it stays visible"
+    "values: those of results that the model used later"
 )
 _MAX_TOOLS: Final = 12
 _MAX_NAMED: Final = 20
@@ -169,7 +169,7 @@ def _print(reports: list[Report]) -> None:
     headings = ("result of", "messages", "sent as recorded", "tokens in prompts", "with us", "%")
     console.print(plain_table(f"tool results with the policy {reports[0].strategy!r}", headings, tools))
     for report in reports:
-        console.print(f"{report.kept()}\n{report.verdict()}", soft_wrap=True)
+        console.print(f"{report.kept()}{report.verdict()}", soft_wrap=True)
 
 
 def _check_target(path: Path, inputs: list[str]) -> None:

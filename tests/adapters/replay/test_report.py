@@ -1,24 +1,15 @@
+import json
+from dataclasses import replace
+
+from accp_adapters.replay import StrategyName, replay
 from accp_adapters.replay.replay import CallFigures, Charge, MessageFigures, Replay
 from accp_adapters.replay.report import Report
+from tests.adapters.replay.runs import answers, asks, run_of, says, user
 
 
-def replayed(
-    run: str,
-    *costs: float,
-    source: str = "a.json",
-    sizes: tuple[tuple[int, int], ...] = (),
-    agent: str = "clerk",
-) -> Replay:
-    calls = tuple(
-        CallFigures(
-            agent=agent,
-            charge=Charge(int(cost), 0, cost),
-            needed=2,
-            visible=1,
-            reachable=2,
-        )
-        for cost in costs
-    )
+def replayed(run: str, *costs: float, source: str = "a.json", sizes: tuple[tuple[int, int], ...] = ()) -> Replay:
+    charges = [Charge(int(cost), 0, cost) for cost in costs]
+    calls = tuple(CallFigures(agent="clerk", charge=each, needed=2, visible=1, reachable=2) for each in charges)
     messages = tuple(
         MessageFigures(
             position=i, sender="s", tool="t" * (i % 2), recorded=old, sent=new, shown=3, unchanged=old == new
@@ -60,8 +51,16 @@ def test_tools_and_speaking_agents_are_summed_by_name() -> None:
     assert (rows["t"].recorded_in_prompts, rows["t"].sent_in_prompts) == (60, 30)
 
 
-def test_the_report_of_nothing_is_a_report() -> None:
-    assert Report.of(zip([], [], strict=True)).to_json()["total"]["runs"] == 0
+def test_the_verdict_counts_the_queries_for_what_is_hidden() -> None:
+    rows = json.dumps([{"id": f"HAT{n}", "n": n * 7919 % 10007} for n in range(3000)])
+    run = run_of(user("go"), asks({}, 0), answers(rows, 0), says("take HAT1500", 1))
+    before, after = (replay(run, name) for name in (StrategyName.AS_RECORDED, StrategyName.DEFAULT))
+    call = after.calls[-1]
+    assert call.queries > 0.1 * call.charge.tokens
+    assert "Yes: " in (said := Report.of([(before, after)]).verdict())
+    assert "1 one query away (if each takes one more call, the cost is 9" in said
+    dear = replace(after, calls=(replace(call, queries=before.calls[-1].charge.cost),))
+    assert Report.of([(before, dear)]).verdict().startswith("No: ")
 
 
 def test_a_long_log_is_summed_without_keeping_its_runs() -> None:

@@ -85,7 +85,7 @@ def checked_text(key: str, text: str | None) -> str:
     Raises:
         ProtocolError: E2001, the store has no text for this key, or another one.
     """
-    expected = f"expected the stored text of {reference_to(key)[:_MAX_SHOWN]!r}"
+    expected = f"expected the stored text of {short_reference(key)[:_MAX_SHOWN]!r}"
     if text is None:
         raise ProtocolError(
             f"{expected}, found none: it was deleted or is in another store", code=ErrorCode.REF_NOT_FOUND

@@ -101,7 +101,7 @@ def test_a_refusal_shows_no_more_than_a_hundred_characters() -> None:
 def test_a_text_that_is_gone_is_refused() -> None:
     assert refusal_of(open_reference, KEY, {KEY}, {}.get) == (
         "E2001",
-        f"expected the stored text of '${KEY}', found none: it was deleted or is in another store",
+        f"expected the stored text of '{short_reference(KEY)}', found none: it was deleted or is in another store",
     )
 
 
@@ -111,7 +111,7 @@ def test_a_text_comes_back_under_its_own_key_and_under_no_other(text: str, other
     if other != text:
         assert refusal_of(checked_text, key_of(text), other) == (
             "E2001",
-            f"expected the stored text of '${key_of(text)}', found another text",
+            f"expected the stored text of '{short_reference(key_of(text))}', found another text",
         )
 
 

@@ -134,8 +134,8 @@ class Report:
         source = _room_for(before.source, self._sources)
         self._sources[source] = _add(self._sources.get(source), replace(compared, name=source))
         for message in after.messages:
-            self._kept.update(filter(None, [message.kept]))
             name = _room_for(message.tool or f"agent {message.sender}", self._tools)
+            self._kept.update([message.kept or f"of {name}"] if message.unchanged and message.tool else [])
             self._tools[name] = _add(self._tools.get(name), _tool_totals(name, message))
         return run
 

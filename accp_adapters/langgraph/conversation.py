@@ -5,11 +5,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
+from langchain.tools import ToolRuntime
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.tool import ToolCall
 from langgraph.config import get_config
+from langgraph.runtime import Runtime
 
 from accp_adapters.langchain import program_calls, texts_in, to_records, with_projection
 from accp_adapters.policy import Policy
@@ -154,21 +156,6 @@ SESSION_KEY: Final = "accp_session"
 """The private state key of the session of a thread; a copy of the thread has the same session."""
 
 
-class _Execution(Protocol):
-    @property
-    def thread_id(self) -> str | None: ...
-
-    @property
-    def checkpoint_ns(self) -> str: ...
-
-
-class _Runtime(Protocol):
-    """What `Runtime` and `ToolRuntime` have in common here."""
-
-    @property
-    def execution_info(self) -> _Execution | None: ...
-
-
 def new_session() -> str:
     """Return a session id that cannot be guessed."""
     return f"run-{secrets.token_hex(16)}"
@@ -180,7 +167,7 @@ def private_session(state: Any) -> str | None:
     return private if isinstance(private, str) and private else None
 
 
-def graph_session(runtime: _Runtime) -> str | None:
+def graph_session(runtime: Runtime[Any] | ToolRuntime) -> str | None:
     """Return the session of a hand-built graph: its thread, and the nodes that it runs in; None without a thread.
 
     Two agents of one thread have two sessions.
@@ -194,7 +181,7 @@ def graph_session(runtime: _Runtime) -> str | None:
     return "|".join([thread, *around])
 
 
-def thread_session(runtime: _Runtime) -> str | None:
+def thread_session(runtime: Runtime[Any] | ToolRuntime) -> str | None:
     """Return the thread as a session, None where there is none."""
     execution = runtime.execution_info
     if execution is None or execution.thread_id in (None, ""):

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from langchain.agents.middleware import ToolCallRequest
 from langchain.tools import ToolRuntime
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
-from langgraph.types import Command
 
 from accp_adapters.fetching import (
     FETCH_DESCRIPTION,
@@ -36,7 +35,7 @@ from accp_adapters.langgraph.conversation import (
     said_caller,
     thread_id,
 )
-from accp_adapters.langgraph.grants import grants_in, held_texts, stored_keys
+from accp_adapters.langgraph.grants import ToolAnswer, grants_in, held_texts, stored_keys
 from accp_adapters.policy import Policy
 from accp_adapters.telemetry import Telemetry
 from accp_core.error_codes import ErrorCode
@@ -113,9 +112,8 @@ def private_fetch_tool(policy: Policy, store: stores.Store | None, telemetry: Te
     return _fetch_tool(policy, lambda runtime: _private(cold, runtime.state), telemetry)
 
 
-def private_texts(store: stores.Store | None, state: Any, requests: Iterable[FetchRequest]) -> OpenedTexts:
-    """Return what opens the references of `requests` as the tool of an `AccpMiddleware` does."""
-    references = [reference for request in requests for reference in request.references]
+def private_texts(store: stores.Store | None, state: Any, references: Iterable[str]) -> OpenedTexts:
+    """Return what opens `references` as the tool of an `AccpMiddleware` does."""
     return OpenedTexts(references, state, _private(stores.choose(store, None), state))
 
 
@@ -165,12 +163,16 @@ def refusals_as_tool_errors(telemetry: Telemetry | None = None) -> Iterator[None
         try:
             yield
         except Exception as error:
-            # An error of ours must not end the run, and its words may be those of a text.
-            unknown = f"{ErrorCode.TOOL_EXEC_FAILED}: expected an answer, found {type(error).__name__}; ask otherwise"
-            refusal = str(error) if isinstance(error, ProtocolError) else unknown
+            refusal = _refusal_of(error)
             if telemetry:
                 telemetry.refused(refusal)
             raise ToolException(refusal) from error
+
+
+def _refusal_of(error: Exception) -> str:
+    """Return what a model is told of an error of ours, which must not end the run; its words may be those of a text."""
+    unknown = f"{ErrorCode.TOOL_EXEC_FAILED}: expected an answer, found {type(error).__name__}; ask otherwise"
+    return str(error) if isinstance(error, ProtocolError) else unknown
 
 
 class OpenedTexts:
@@ -238,9 +240,6 @@ def _verbatim(messages: Sequence[BaseMessage], policy: Policy) -> Iterator[str]:
 
 # References in the arguments of other tools, `Policy.tools={"write_file": resolve("content")}`, in LangGraph.
 
-ToolAnswer: TypeAlias = ToolMessage | Command[Any]
-"""What a tool returns."""
-
 
 class Passing:
     """Gives tools the texts of references that a model wrote as arguments."""
@@ -280,9 +279,9 @@ class Passing:
         with self._telemetry.passing_on(call["name"], agent_name(), thread_id()):
             try:
                 texts, keys = self._texts(call["name"], request.state, requests)
-            except ProtocolError as refusal:
-                self._telemetry.refused(str(refusal))
-                return ToolMessage(str(refusal), name=call["name"], tool_call_id=call["id"] or "", status="error")
+            except Exception as error:
+                self._telemetry.refused(refusal := _refusal_of(error))
+                return ToolMessage(refusal, name=call["name"], tool_call_id=call["id"] or "", status="error")
             self._telemetry.passed_on(call["name"], keys, sum(map(len, texts.values())))
         return request.override(tool_call={**call, "args": {**call["args"], **texts}})
 
@@ -300,8 +299,8 @@ class Passing:
             try:
                 texts, _ = self._texts(call["name"], state, {name: requests[name]})
                 shown.append(describe_passed(name, requests[name], texts[name]))
-            except ProtocolError as refusal:
-                shown.append(f"{name}: {value!r}, which is refused: {refusal}")
+            except Exception as error:
+                shown.append(f"{name}: {value!r}, which is refused: {_refusal_of(error)}")
         return "\n".join(shown)
 
     def _requests(self, call: Mapping[str, Any]) -> dict[str, FetchRequest]:
@@ -311,6 +310,6 @@ class Passing:
         """Return the texts by the names of their arguments, and the keys that they come from."""
         resolved = self._forms.resolve(tool)
         most = resolved.max_chars if resolved else 0
-        opened = private_texts(self._store, state, requests.values())
+        opened = private_texts(self._store, state, [name for each in requests.values() for name in each.references])
         texts = {name: passed_text(each, opened.open, max_chars=most) for name, each in requests.items()}
         return texts, opened.opened

@@ -6,19 +6,20 @@ any metadata, does not come by the text. A session id is 128 random bits, which 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, cast
 
 from langchain_core.messages import BaseMessage, ToolMessage
 from langgraph.types import Command
 
 from accp_adapters.langchain import texts_in, texts_of
 from accp_adapters.langgraph import stores
-from accp_adapters.langgraph.conversation import messages_of, state_value
+from accp_adapters.langgraph.conversation import as_json, messages_of, state_value
+from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
 from accp_core.references import (
     HANDED_TEXTS_KEY,
@@ -33,27 +34,16 @@ from accp_core.references import (
 from accp_core.strict_json import compact_json
 
 __all__ = [
-    "HANDED_TEXTS_KEY",
-    "STORED_KEY",
-    "Retention",
-    "expand",
-    "find_texts",
-    "grant_of",
-    "grants_in",
-    "hand_over",
-    "has_grants",
-    "held_texts",
-    "keys_handed_over",
-    "receiving",
-    "retain",
-    "stored_index",
-    "stored_keys",
-    "with_texts",
-]
+    "HANDED_TEXTS_KEY", "STORED_KEY", "Retention", "ToolAnswer", "expand", "find_texts", "grant_of", "grants_in",
+    "hand_over", "held_texts", "joined", "keys_handed_over", "receiving", "references_in", "retain", "stored_index",
+    "stored_keys", "uncited", "with_texts",
+]  # fmt: skip
 
 
 MAX_FOUND: Final = 32
 """Texts that one answer of a model may cite and pass on."""
+MAX_UNCITED: Final = 64
+"""Texts that were handed over and that no message of the state cites: of more, the first are dropped."""
 
 
 def held_texts(state: Any, messages: Iterable[BaseMessage] | None = None) -> dict[str, str]:
@@ -85,18 +75,36 @@ def keys_handed_over(state: Any) -> list[str]:
     return list(_handed_over(state))
 
 
-def has_grants(state: Any) -> bool:
-    """Return whether another agent handed anything over."""
-    return bool(state_value(state, HANDED_TEXTS_KEY))
-
-
 def _handed_over(state: Any) -> dict[str, str]:
     entries = state_value(state, HANDED_TEXTS_KEY)
     pairs = entries.items() if isinstance(entries, Mapping) else ()
     return {key: text for key, text in pairs if isinstance(text, str) and key_of(text) == key}
 
 
+def joined(left: Any, right: Any) -> dict[str, str]:
+    """Return the texts of both values of the state key, the reducer of HANDED_TEXTS_KEY; None removes a text."""
+    both = {key: text for each in (left, right) if isinstance(each, Mapping) for key, text in each.items()}
+    return {key: text for key, text in both.items() if text is not None}
+
+
+def uncited(state: Any) -> list[str]:
+    """Return the keys of texts to drop: those handed over first that no message cites, but for the last MAX_UNCITED."""
+    handed = state_value(state, HANDED_TEXTS_KEY)
+    if not isinstance(handed, Mapping) or len(handed) <= MAX_UNCITED:
+        return []
+    cited = {name for message in messages_of(state) for name in references_in(message)}
+    return [key for key in handed if not is_named(key, cited)][:-MAX_UNCITED]
+
+
+def references_in(message: BaseMessage) -> list[str]:
+    """Return the keys that a message names, in its text or in the arguments of its calls."""
+    return find_references(f"{message.text} {as_json(getattr(message, 'tool_calls', ()))}")
+
+
 # The texts behind an answer that cites references, from an agent that runs as a tool to the agent that called it.
+
+ToolAnswer: TypeAlias = ToolMessage | Command[Any]
+"""What a tool returns."""
 
 _receptacle: Final[ContextVar[dict[str, str] | None]] = ContextVar("accp_handed_over", default=None)
 
@@ -112,22 +120,37 @@ def receiving() -> Iterator[dict[str, str]]:
         _receptacle.reset(token)
 
 
-def hand_over(keys: Iterable[str], state: Any) -> None:
-    """Hand over those texts of `state` that a final answer cites by `keys`, where a calling agent takes them."""
+def hand_over(names: Iterable[str], read: Callable[[Sequence[str]], Callable[[str], str]]) -> None:
+    """Hand over the texts that a final answer cites, and those that these cite, where a calling agent takes them.
+
+    Args:
+        names: The keys that the answer cites, whole or short; MAX_FOUND texts are handed over at most.
+        read: Returns for such keys what opens each of them, or raises a ProtocolError.
+    """
     texts = _receptacle.get()
     if texts is None:
         return
-    texts.update((key_of(text), text) for text in find_texts(keys, state).values())
+    due = list(islice(names, MAX_FOUND))
+    open_text = read(due)
+    for name in due:  # it grows
+        with suppress(ProtocolError):
+            text = open_text(name)
+            texts[key_of(text)] = text
+            due += [each for each in find_references(text) if each not in due][: MAX_FOUND - len(due)]
 
 
-def with_texts(answer: ToolMessage | Command[Any], texts: Mapping[str, str]) -> ToolMessage | Command[Any]:
+def with_texts(answer: ToolAnswer, texts: Mapping[str, str]) -> ToolAnswer:
     """Return the answer of a tool, with an update of the state that adds `texts`."""
     if not texts:
         return answer
+    added = {HANDED_TEXTS_KEY: dict(texts)}
     if isinstance(answer, ToolMessage):
-        return Command(update={"messages": [answer], HANDED_TEXTS_KEY: dict(texts)})
-    if answer.graph is None and isinstance(answer.update, Mapping):
-        return replace(answer, update={**answer.update, HANDED_TEXTS_KEY: dict(texts)})
+        return Command(update={"messages": [answer], **added})
+    if isinstance(answer, list):  # of messages and commands, as tools may return since langgraph-prebuilt 1.1
+        return cast("ToolAnswer", [*answer, Command(update=added)])
+    if isinstance(answer.update, Mapping):
+        handed = joined(answer.update.get(HANDED_TEXTS_KEY), texts)
+        return replace(answer, update={**answer.update, HANDED_TEXTS_KEY: handed})
     return answer
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import warnings
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -38,41 +39,45 @@ from accp_adapters.langgraph.conversation import (
     private_session,
     thread_id,
 )
-from accp_adapters.langgraph.fetch import Passing, is_own, is_refused, private_fetch_tool
+from accp_adapters.langgraph.fetch import Passing, is_own, is_refused, private_fetch_tool, private_texts
 from accp_adapters.langgraph.grants import (
+    HANDED_TEXTS_KEY,
     STORED_KEY,
     Retention,
+    ToolAnswer,
     expand,
-    has_grants,
     keys_handed_over,
     retain,
     stored_index,
 )
 from accp_adapters.policy import Policy, is_disabled
 from accp_adapters.telemetry import RewritingRecord, Stats, Telemetry
+from accp_core.errors import ProtocolError
 from accp_core.projection import ToolForms
-from accp_core.references import find_references
 
 __all__ = ["AccpMiddleware", "AccpState", "PreparedCall", "offered_tools", "warn_of_unknown_tools", "without_fetch"]
 
 
+_log: Final = logging.getLogger("accp")
+
 # The state keys that are the middleware's own, and one call of the model as it is prepared.
 
 
-def _merge(left: Mapping[str, str] | None, right: Mapping[str, str] | None) -> dict[str, str]:
-    return {**(left or {}), **(right or {})}
+def _newest(_old: Any, new: Any) -> Any:
+    return new
 
 
 class AccpState(AgentState[Any]):
     """The agent's state with the keys that are this middleware's own; none of them reaches a caller."""
 
-    accp_texts: NotRequired[Annotated[dict[str, str], _merge, OmitFromOutput]]
-    """Texts that another agent handed over, key to text."""
+    # LangGraph takes a reducer only where it comes last.
+    accp_texts: NotRequired[Annotated[dict[str, str], OmitFromOutput, grants.joined]]
+    """Texts that other agents handed over, key to text; those of several tools in one step are joined."""
     accp_session: NotRequired[Annotated[str, PrivateStateAttr]]
     """The session under which `store` keeps the texts of this thread and of its copies."""
-    accp_stored: NotRequired[Annotated[dict[str, list[str]], PrivateStateAttr]]
+    accp_stored: NotRequired[Annotated[dict[str, list[str]], PrivateStateAttr, _newest]]
     """Message id to the keys of its texts in `store`."""
-    accp_offered: NotRequired[Annotated[bool, PrivateStateAttr]]
+    accp_offered: NotRequired[Annotated[bool, PrivateStateAttr, _newest]]
     """Whether the fetch tool was offered: from then on it always is, so that the list of tools changes once."""
 
 
@@ -92,12 +97,6 @@ class PreparedCall:
     """The results that stay as they are, for the first time: the tool and the reason of each."""
     failed: int = 0
     """Messages that are sent as they are for the first time because their projection raised."""
-
-    def with_update(self, answer: ModelResponse[Any]) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
-        """Return the model's answer with the update."""
-        if not self.update:
-            return answer
-        return ExtendedModelResponse(model_response=answer, command=Command(update=dict(self.update)))
 
 
 # The tools of an agent: their names, and the list without the fetch tool.
@@ -162,8 +161,6 @@ def _as_offered(tool: Any, forms: ToolForms) -> Any:
     return tool.model_copy(update={"args_schema": changed["parameters"]}) if isinstance(tool, BaseTool) else changed
 
 
-ToolAnswer: TypeAlias = ToolMessage | Command[Any]
-"""What a tool returns."""
 ModelAnswer: TypeAlias = ModelResponse[Any]
 """What a model returns."""
 
@@ -232,8 +229,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         if is_disabled():
             return handler(request.override(tools=without_fetch(request.tools)))
         with self._telemetry.model_call(agent_name(), thread_id()):
-            call = self._prepare(request)
-            self._tell(call)
+            call = self._prepared(request)
             if not self._applies:
                 return handler(request)
             if store := stores.choose(self._store, None):
@@ -249,15 +245,14 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         if is_disabled():
             return await handler(request.override(tools=without_fetch(request.tools)))
         with self._telemetry.model_call(agent_name(), thread_id()):
-            call = await asyncio.to_thread(self._prepare, request)
-            self._tell(call)
+            call = await asyncio.to_thread(self._prepared, request)
             if not self._applies:
                 return await handler(request)
             if store := stores.choose(self._store, None):
                 with self._storing(call.update):
                     await stores.in_thread(call.retention.apply, store)
             answer = await handler(call.request)
-            return await asyncio.to_thread(self._finished, call, answer)
+            return await stores.in_thread(self._finished, call, answer)
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolAnswer]) -> ToolAnswer:
         """Take over the texts that an agent which runs as this tool cites in its answer."""
@@ -284,17 +279,34 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         """
         return expand(text, state)
 
-    def _prepare(self, request: ModelRequest) -> PreparedCall:
-        """Return what the model is sent, what must be stored before, and what the state keeps after."""
+    def _prepared(self, request: ModelRequest) -> PreparedCall:
+        """Return the call of the model, and tell of it; after an error of ours the request is sent as it was."""
         if not self._has_checked_tools:
             self._has_checked_tools = True
             warn_of_unknown_tools(self._policy.tools, request.tools)
+        try:
+            call = self._prepare(request)
+            self._tell(call)
+        except Exception as failure:
+            self._survive("a request is sent as it was", failure)
+            return PreparedCall(request=request)
+        return call
+
+    def _survive(self, what: str, failure: Exception) -> None:
+        """Tell of an error of ours, which must not end a run, without its words, which may be those of a text."""
+        _log.warning("%s: %s", what, type(failure).__name__)
+        self._telemetry.projection_failed(1)
+
+    def _prepare(self, request: ModelRequest) -> PreparedCall:
+        """Return what the model is sent, what must be stored before, and what the state keeps after."""
         state: Any = request.state
         shown = self._project(request)
-        offers = bool(state.get("accp_offered") or shown.offers_tool or has_grants(state))
+        offers = bool(state.get("accp_offered") or shown.offers_tool or state.get(HANDED_TEXTS_KEY))
         update: dict[str, Any] = {}
         if offers and self.tools and not state.get("accp_offered"):
             update["accp_offered"] = True
+        if gone := grants.uncited(state):
+            update[HANDED_TEXTS_KEY] = dict.fromkeys(gone)
         retention = Retention()
         if self._store is not None:
             with self._storing(update):
@@ -336,11 +348,25 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
 
     def _finished(self, call: PreparedCall, answer: ModelAnswer) -> ModelAnswer | ExtendedModelResponse[Any]:
         """Return the answer with the update; what a final answer cites is counted, and handed over where it is due."""
-        final = " ".join(message.text for message in answer.result if not getattr(message, "tool_calls", None))
-        if keys := find_references(final):
-            self._telemetry.answered(len(keys))
-            grants.hand_over(keys, call.request.state)
-        return call.with_update(answer)
+        # A structured answer may be the arguments of a call.
+        is_final = answer.structured_response is not None
+        final = [message for message in answer.result if is_final or not getattr(message, "tool_calls", None)]
+        try:
+            if keys := list(dict.fromkeys(key for message in final for key in grants.references_in(message))):
+                self._telemetry.answered(len(keys))
+                grants.hand_over(keys, lambda names: self._opener(names, call.request.state))
+        except Exception as failure:
+            self._survive("what a final answer cites is not handed over", failure)
+        command: Command[Any] = Command(update=call.update)
+        return ExtendedModelResponse(model_response=answer, command=command) if call.update else answer
+
+    def _opener(self, names: Sequence[str], state: Any) -> Callable[[str], str]:
+        """Return what opens the references `names`: the state, and the store where it answers."""
+        try:
+            return private_texts(self._store, state, names).open
+        except ProtocolError as failure:
+            self._telemetry.store_failed(str(failure))
+            return private_texts(None, state, names).open
 
     def _own_fetch(self, request: ToolCallRequest) -> dict[str, Any] | None:
         """Return the call of our fetch tool where another tool has its name, such as that of an MCP server."""

@@ -61,22 +61,15 @@ async def in_thread(work: Callable[..., _Result], *arguments: Any, **named: Any)
 class StoreColdStore:
     """A `ColdStore` over a LangGraph `BaseStore`."""
 
-    def __init__(self, store: BaseStore, *, namespace: str = "accp", ttl: float | None = None) -> None:
+    def __init__(self, store: BaseStore, *, namespace: str = "accp") -> None:
         """Keep texts in `store`.
 
         Args:
             store: Any store of LangGraph.
             namespace: The first label of each namespace; the session is the second.
-            ttl: Minutes until the store may delete a text; None: never.
-
-        Raises:
-            ValueError: `ttl` is given and `store` supports none.
         """
-        if ttl is not None and not store.supports_ttl:
-            raise ValueError(f"expected ttl None for a {type(store).__name__}, which supports none, found {ttl!r}")
         self.base: Final = store
         self._root: Final = namespace
-        self._ttl: Final = ttl
 
     def put(self, session_id: str, key: str, text: str) -> None:
         """Keep `text` under `key` for `session_id`; putting the same key again changes nothing.
@@ -85,7 +78,7 @@ class StoreColdStore:
             ProtocolError: E2001, the store does not give back what it was given.
         """
         item = write_item(key, text)
-        self._batch([PutOp(self._namespace(session_id), key, item, index=False, ttl=self._ttl)])
+        self._batch([PutOp(self._namespace(session_id), key, item, index=False)])
         found = self.get(session_id, key)
         if found != text:
             # LangGraph's RedisStore loses texts without an error with some versions of Redis' search module.

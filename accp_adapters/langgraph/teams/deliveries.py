@@ -52,23 +52,10 @@ from accp_core.ports import ColdStore, TokenCounter
 from accp_core.references import StoredText, find_references, uri_to_key
 
 __all__ = [
-    "ACI_SESSION_KEY",
-    "ACI_TEXTS_KEY",
-    "CONTEXT_KEY",
-    "DELIVERY_KEY",
-    "Deliveries",
-    "Reporter",
-    "UsageCounter",
-    "WorkAttempt",
-    "WorkDelivery",
-    "agent_input",
-    "cited_texts",
-    "delivery_state",
-    "is_awaited",
-    "messages_in",
-    "read_reply",
-    "usage_of",
-]
+    "ACI_SESSION_KEY", "ACI_TEXTS_KEY", "CONTEXT_KEY", "DELIVERY_KEY", "Deliveries", "Reporter", "UsageCounter",
+    "WorkAttempt", "WorkDelivery", "agent_input", "cited_texts", "delivery_state", "is_awaited", "messages_in",
+    "read_reply", "usage_of",
+]  # fmt: skip
 
 
 # What an isolated agent is given for its AgentContext, and its result as a reply: the pure part of `isolate`.
@@ -399,9 +386,10 @@ class Deliveries:
     def input_for(self, agent: Any, delivery: WorkDelivery) -> Any:
         """Return what the agent is invoked with."""
         texts = dict(delivery.texts)
-        for key in delivery.missing:
-            if delivery.store and (text := delivery.store.get(delivery.session_id, key)) is not None:
-                texts[key] = text
+        if delivery.store:
+            with _storing(delivery.store):
+                found = {key: delivery.store.get(delivery.session_id, key) for key in delivery.missing}
+                texts |= {key: text for key, text in found.items() if text is not None}
         return agent_input(agent, delivery.sent, texts, counter=self.policy.counter)
 
     @contextmanager
@@ -499,7 +487,7 @@ class Deliveries:
 
 @contextmanager
 def _storing(store: ColdStore) -> Iterator[None]:
-    """Go on where the store fails, with the texts in the state: the agent has worked, and must not for this again."""
+    """Go on where the store fails, with the texts in the state: no agent must work again for this."""
     try:
         with stores.failures_as_refusals(store):
             yield

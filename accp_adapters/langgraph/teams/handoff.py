@@ -7,7 +7,7 @@ receives its own context), and the parent keeps a conversation that every provid
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Literal, get_args
@@ -54,8 +54,6 @@ class _Handoff:
     """Who talks to the user afterwards."""
     messages_key: str
     """The state key of the messages."""
-    keys: tuple[str, ...]
-    """Further state keys that the receiver gets."""
     policy: Policy | None
     """Bounds the answers that a task quotes; None: they are quoted whole."""
 
@@ -95,7 +93,7 @@ class _Handoff:
         words = f"{task}{answers}" if task else _last_user_content(messages)
         brief = HumanMessage(words, id=_identity(turn, call, "task"))
         granted = {HANDED_TEXTS_KEY: texts} if texts else {}
-        return {**_picked(runtime.state, self.keys), self.messages_key: [brief], **granted}
+        return {self.messages_key: [brief], **granted}
 
     def _quoted(self, task: str, messages: Sequence[BaseMessage]) -> tuple[str, dict[str, str]]:
         """Return the last answers of the agents that `task` names as `@agent`, and the texts of those in previews."""
@@ -130,7 +128,6 @@ def handoff_tool(
     name: str | None = None,
     description: str | None = None,
     messages_key: str = "messages",
-    keys: Iterable[str] = (),
     policy: Policy | None = None,
 ) -> BaseTool:
     """Return the tool by which a model hands over to `agent`, for `create_swarm`, `create_supervisor` and by hand.
@@ -150,7 +147,6 @@ def handoff_tool(
         name: The tool's name; None: `transfer_to_` and the name of the agent.
         description: What the model reads; None: the name of the receiver, and what the receiver sees.
         messages_key: The state key of the messages, in both graphs.
-        keys: Further state keys that the receiver gets, where they are present.
         policy: An answer of an `@agent` that takes more than its `abstract_limit` becomes a preview, whose text the
             receiver gets; it needs `AccpMiddleware` to open it. None: answers are quoted whole.
 
@@ -163,9 +159,7 @@ def handoff_tool(
     if not agent.strip() or not _NAME.fullmatch(tool_name):
         raise ValueError(f"expected a tool name of 1 to 64 letters, digits, _ or -, found {tool_name!r} for {agent!r}")
     words = description or f"Hand over to {agent}, who sees only the task and the answers of @agents in it"
-    return _tool_of(
-        _Handoff(style=style, messages_key=messages_key, keys=tuple(keys), policy=policy), agent, tool_name, words
-    )
+    return _tool_of(_Handoff(style=style, messages_key=messages_key, policy=policy), agent, tool_name, words)
 
 
 def _tool_of(handoff: _Handoff, agent: str, name: str, description: str) -> BaseTool:
@@ -217,11 +211,6 @@ def _answers(task: str, messages: Sequence[BaseMessage]) -> dict[str, str]:
     spoken = [message for message in messages if isinstance(message, AIMessage) and not message.tool_calls]
     answers = {message.name: message.text for message in spoken if message.name and message.text}
     return {name: answers[name] for name in dict.fromkeys(_MENTION.findall(task)) if name in answers}
-
-
-def _picked(state: Any, keys: Iterable[str]) -> dict[str, Any]:
-    values = state if isinstance(state, Mapping) else vars(state)
-    return {key: values[key] for key in keys if key in values}
 
 
 def _answer(turn: AIMessage, call: ToolCall, kept: Sequence[ToolCall]) -> ToolMessage:

@@ -76,6 +76,16 @@ def test_other_ways_into_the_projection_lose_nothing_either(policy: Policy) -> N
         assert [restore_message(each).text for each in results(found)] == [SOURCE]
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("name", ["middleware.offered_tools", "grants.references_in"])
+async def test_an_error_around_a_call_does_not_end_the_run(
+    name: str, asynchronous: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"accp_adapters.langgraph.{name}", fail)
+    graph, _ = agent([LOOK_UP, "done"])
+    assert (await run(graph, asynchronous, "go"))["messages"][-1].text == "done"
+
+
 def test_an_error_of_a_query_is_a_tool_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("accp_adapters.langgraph.fetch.open_and_answer", fail)
     graph, _ = agent([LOOK_UP, fetch_last, "done"])

@@ -77,16 +77,6 @@ def test_a_store_that_gives_back_something_else_is_found_out(base: BaseStore) ->
         Garbling(base).put("s", "cold.1", "rows")
 
 
-def test_time_to_live_needs_a_store_that_forgets(base: BaseStore) -> None:
-    if base.supports_ttl:
-        store = StoreColdStore(base, ttl=5)
-        store.put("s", "cold.1", "rows")
-        assert store.get("s", "cold.1") == "rows"
-    else:
-        with pytest.raises(ValueError, match=r"expected ttl None for a InMemoryStore.* found 5"):
-            StoreColdStore(base, ttl=5)
-
-
 def test_the_store_given_comes_before_the_graphs_own(base: BaseStore) -> None:
     own = SqliteColdStore()
     assert stores.choose(own, base) is own

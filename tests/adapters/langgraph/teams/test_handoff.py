@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, TypedDict
 
 import pytest
-from langchain.agents import AgentState, create_agent
+from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -250,24 +250,6 @@ def test_without_a_task_the_users_words_go_on_with_their_images_and_grant_nothin
     graph.invoke({"messages": [HumanMessage(words)]})
     (brief,) = market.received[0]
     assert (brief.content, brief.additional_kwargs) == (words, {})
-
-
-class Desk(AgentState[Any]):
-    customer: str
-    secret: str
-
-
-def test_keys_that_are_named_are_passed_on_and_no_others() -> None:
-    seen: list[Any] = []
-
-    def market(state: Any) -> dict[str, Any]:
-        seen.append(state)
-        return {"messages": [AIMessage("Fine.")]}
-
-    one, _ = member("crm", [TO_MARKET], handoff_tool("market", keys=["customer", "absent"]), state_schema=Desk)
-    outer = StateGraph(Desk).add_node("crm", one, destinations=("market",)).add_node("market", market)
-    outer.add_edge(START, "crm").compile().invoke({"messages": [HumanMessage("go")], "customer": "7", "secret": "s"})
-    assert seen[0].keys() == {"messages", "customer"}
 
 
 def test_a_replay_comes_to_the_same_messages() -> None:

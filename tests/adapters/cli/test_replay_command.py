@@ -47,9 +47,6 @@ def test_json_holds_everything(trajectories: Path) -> None:
     report, other = json.loads(result.stdout)["policies"]
     assert (report["strategy"], other["strategy"]) == ("lossless", "compact JSON")
     assert report["total"]["before"] == other["total"]["before"]
-    for each in (report, other):
-        results = [row for row in each["tools"] if not row["name"].startswith("agent ")]
-        assert sum(each["kept"].values()) == sum(row["unchanged"] for row in results)
     assert report["total"]["runs"] == len(report["runs"]) == 2
     assert report["total"]["after"]["visible"] == report["total"]["after"]["needed"] > 0
     assert report["total"]["larger_messages"] == 0

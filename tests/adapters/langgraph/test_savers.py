@@ -22,9 +22,8 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command, interrupt
 
-from accp_adapters.langgraph import AccpMiddleware, stores
+from accp_adapters.langgraph import AccpMiddleware
 from accp_adapters.stores import SqliteColdStore, embedded_store
-from accp_core.references import StoredText
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, agent, crm, fetch_last, results, thread
 from tests.adapters.langgraph.ways import alternating
 from tests.scripted_model import call, calls
@@ -200,15 +199,6 @@ async def test_who_keeps_texts_in_memory_under_a_lasting_checkpointer_is_warned(
     said = [str(warning.message) for warning in recwarn]
     assert len(said) == ends
     assert all("SqliteSaver keeps this conversation, but" in each for each in said)
-
-
-@pytest.mark.parametrize("saver", [None, InMemorySaver()])
-def test_who_keeps_nothing_beyond_the_process_is_not_warned(saver: Any, recwarn: pytest.WarningsRecorder) -> None:
-    graph, _ = agent([LOOK_UP, "done"], middleware=AccpMiddleware(store=InMemoryStore()), checkpointer=saver)
-    graph.invoke({"messages": "go"}, thread("t"))
-    stores.put(embedded_store(), "outside of a run", [StoredText(key="cold.1", text="rows")])
-    assert embedded_store().purge("outside of a run") == 1
-    assert len(recwarn) == 0
 
 
 PROGRAM = """

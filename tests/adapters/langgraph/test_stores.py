@@ -68,15 +68,6 @@ async def test_a_store_that_is_asynchronous_only_serves_asynchronous_runs() -> N
         await asyncio.to_thread(store.get, "s", "cold.1")
 
 
-def test_a_store_that_gives_back_something_else_is_found_out(base: BaseStore) -> None:
-    class Garbling(StoreColdStore):
-        def get(self, session_id: str, key: str) -> str | None:
-            return "other rows"
-
-    with pytest.raises(ProtocolError, match=r"^E2001: .*, found another text"):
-        Garbling(base).put("s", "cold.1", "rows")
-
-
 def test_the_store_given_comes_before_the_graphs_own(base: BaseStore) -> None:
     own = SqliteColdStore()
     assert stores.choose(own, base) is own

@@ -33,6 +33,9 @@ __all__ = ["frames_to_task", "task_to_frames"]
 _PROGRESS: Final = frozenset({Intent.SYNCHRONIZE, Intent.ACKNOWLEDGE, Intent.COMPRESS, Intent.PING, Intent.PONG})
 """Intents that answer nothing: even a last frame of such an intent belongs to the history."""
 
+_TOTAL: Final = "of"
+"""Our metadata field of each frame: how many frames the task has."""
+
 _Decoded: TypeAlias = tuple[Frame, AccpMessage]
 """A frame and its message."""
 
@@ -53,7 +56,7 @@ def task_to_frames(task: Task) -> list[Frame]:
             part.text, part.media_type = "", MEDIA_TYPE
     frames.append(_chained(_state_frame(rest), task))
     return [
-        replace(frame, envelope=replace(frame.envelope, sequence=number))
+        replace(frame, envelope=replace(frame.envelope, sequence=number, extra={_TOTAL: f"{len(frames)}"}))
         for number, frame in enumerate(frames, start=1)
     ]
 
@@ -62,16 +65,30 @@ def frames_to_task(frames: Iterable[Frame | str]) -> Task:
     """Return the task that `task_to_frames` wrote; other frames become the task that they describe.
 
     Raises:
-        ProtocolError: E1001, there are no frames, or one is malformed; E3003, frames are missing; the codes of
-            `Codec.decode`.
+        ProtocolError: E1001, there are no frames, or one is malformed; E3003, frames are missing or
+            not in order; the codes of `Codec.decode`.
     """
     decoded = [_decoded(frame) for frame in frames]
     if not decoded:
         raise ProtocolError("expected the frames of a task, found none", code=ErrorCode.PARSE_ERROR)
+    _check_order([frame for frame, _ in decoded])
     rest = decoded[-1][1].payload.get("task")
     if isinstance(rest, dict):
         return _completed(rest, [message for _, message in decoded[:-1]])
     return _assembled(decoded)
+
+
+# "Frames MUST be processed in ascending "seq" order" (section 3.7); each end may count for itself.
+def _check_order(frames: Sequence[Frame]) -> None:
+    last: dict[str, int] = {}
+    for frame in frames:
+        total, number = frame.envelope.extra.get(_TOTAL, f"{len(frames)}"), frame.envelope.sequence or 0
+        if total != f"{len(frames)}":
+            raise ProtocolError(f"expected {total:.20} frames, found {len(frames)}", code=ErrorCode.SEQUENCE_GAP)
+        if number < last.get(frame.sender, 0):
+            reason = f"expected frames in their order, found {number} after {last[frame.sender]}"
+            raise ProtocolError(reason, code=ErrorCode.SEQUENCE_GAP)
+        last[frame.sender] = number
 
 
 # "All chunks in a stream MUST share the same `correlation_id`." (section 10.4) The ids are digests of A2A's ids, which

@@ -75,10 +75,11 @@ def test_the_frames_of_a_task_say_what_it_is() -> None:
     assert ",seq:9,ts:1760723229," in texts[-1]
 
 
-def test_a_missing_frame_is_a_gap() -> None:
+def test_a_missing_frame_is_a_gap_and_so_is_another_order() -> None:
     frames = task_to_frames(a_long_task())
-    with pytest.raises(ProtocolError, match="E3003: expected 8 frames, found 7"):
-        frames_to_task(frames[1:])
+    for wrong in (frames[1:], frames[:-1], frames[::-1]):
+        with pytest.raises(ProtocolError, match="E3003: expected"):
+            frames_to_task(wrong)
 
 
 @pytest.mark.parametrize("broken", [[], ["@a>req:op{"], ["@agent>done:task{task:{nonsense:1}}[mid:a,seq:1]"]])

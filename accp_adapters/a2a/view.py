@@ -6,6 +6,8 @@ a store nothing is lost: the whole task is stored first, and the view ends with 
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,7 +24,7 @@ from accp_core.bounded import share
 from accp_core.markers import escape_markers
 from accp_core.ports import ColdStore, TokenCounter
 from accp_core.previews import preview
-from accp_core.references import StoredText, short_reference
+from accp_core.references import HANDING, StoredText, short_reference
 from accp_core.strict_json import compact_json
 from accp_core.view import render, render_text
 
@@ -31,6 +33,7 @@ __all__ = ["TaskView", "task_view"]
 _MARGIN: Final = 8
 """Tokens that joining sections may add."""
 _STATE_PREFIX: Final = "TASK_STATE_"
+_PLAIN_NAME: Final = re.compile(r"[\w ./()-]{0,80}")
 _USUAL_TYPES: Final = {"text": "text/plain", "data": "application/json"}
 """Kind of a part to the media type that says nothing more than the kind."""
 
@@ -65,7 +68,8 @@ def task_view(
     Args:
         task: A task, such as a client received it.
         counter: Counts the tokens of the model; None: o200k_base.
-        store: Keeps the whole task; None: only the agent has what the view leaves out.
+        store: Keeps the whole task; None: only the agent has what the view leaves out. In a tool of an agent with
+            `AccpMiddleware`, the references of the view open with `accp_fetch`.
         session_id: The session of the store that owns the task; None: the context id of the task.
         limit: Tokens that the text may take; parts that are too long become previews, each with a reference to that
             part. Needs a store.
@@ -79,9 +83,10 @@ def task_view(
         raise ValueError(f"expected a store with a limit of {limit!r} tokens, found none")
     count = counter or o200k_base()
     whole = StoredText.of(protojson_text(task, sort_keys=True))
+    kept: dict[str, StoredText] = {}
 
     def keep(text: str) -> str:
-        stored = StoredText.of(text)
+        stored = kept[text] = StoredText.of(text)
         assert store is not None  # there are no references without
         store.put(session_id or task.context_id or task.id, stored.key, stored.text)
         return short_reference(stored.key)
@@ -91,6 +96,8 @@ def task_view(
     text = "\n".join(section.shown for section in sections)
     if opening is not None and limit is not None and count(text) > limit:
         text = _previewed(sections, keep, limit=limit, counter=count, request=request)
+    if (handed := HANDING.get()) is not None:  # a tool of an agent, whose own references these become
+        handed |= {each.key: each.text for each in kept.values() if short_reference(each.key) in text}
     reference = None if store is None else whole.reference
     return TaskView(text=text, reference=reference, tokens_before=count(whole.text), tokens_after=count(text))
 
@@ -117,10 +124,9 @@ def _sections(task: Task, opening: str | None, counter: TokenCounter) -> list[_S
     sections = [_of_value("", {"state": _state_name(task.status.state)}, counter)]
     if words is not None:
         sections.append(_of_parts("message:", words.parts, counter, metadata=words.metadata))
-    for name, artifact in _named(task.artifacts):
+    for artifact in task.artifacts:
         about = {"description": artifact.description} if artifact.description else {}
-        parts = _of_parts(f"artifact {name}:", artifact.parts, counter, metadata=artifact.metadata, **about)
-        sections.append(parts)
+        sections.append(_of_parts(_label(artifact), artifact.parts, counter, metadata=artifact.metadata, **about))
     if metadata := read_struct(task.metadata):
         sections.append(_of_value("metadata:", metadata, counter))
     end = {"omitted": _omitted(task), **({} if opening is None else {"whole": opening})}
@@ -210,15 +216,10 @@ def _state_name(state: int) -> str:
     return TaskState.Name(state).removeprefix(_STATE_PREFIX).lower() if state in TaskState.values() else str(state)
 
 
-def _named(artifacts: Iterable[Artifact]) -> Iterable[tuple[str, Artifact]]:
-    """Yield each artifact with a name that no other has: its own, with its number where that is taken or empty."""
-    taken: set[str] = set()
-    for number, artifact in enumerate(artifacts, start=1):
-        name = artifact.name or f"artifact_{number}"
-        while name in taken:
-            name = f"{name}_{number}"
-        taken.add(name)
-        yield name, artifact
+def _label(artifact: Artifact) -> str:
+    """Return what stands before an artifact; a name that could look like lines of the view is quoted."""
+    name = artifact.name if _PLAIN_NAME.fullmatch(artifact.name) else json.dumps(artifact.name)
+    return f"artifact {name}".rstrip() + ":"
 
 
 def _content(part: Part) -> tuple[dict[str, Any], Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final, TypeAlias, cast
@@ -23,6 +22,7 @@ from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
 from accp_core.references import (
     HANDED_TEXTS_KEY,
+    HANDING,
     StoredText,
     find_references,
     is_named,
@@ -106,18 +106,16 @@ def references_in(message: BaseMessage) -> list[str]:
 ToolAnswer: TypeAlias = ToolMessage | Command[Any]
 """What a tool returns."""
 
-_receptacle: Final[ContextVar[dict[str, str] | None]] = ContextVar("accp_handed_over", default=None)
-
 
 @contextmanager
 def receiving() -> Iterator[dict[str, str]]:
     """Yield the dictionary, key to text, that gets what agents hand over while the tool runs."""
     texts: dict[str, str] = {}
-    token = _receptacle.set(texts)
+    token = HANDING.set(texts)
     try:
         yield texts
     finally:
-        _receptacle.reset(token)
+        HANDING.reset(token)
 
 
 def hand_over(names: Iterable[str], read: Callable[[Sequence[str]], Callable[[str], str]]) -> None:
@@ -127,7 +125,7 @@ def hand_over(names: Iterable[str], read: Callable[[Sequence[str]], Callable[[st
         names: The keys that the answer cites, whole or short; MAX_FOUND texts are handed over at most.
         read: Returns for such keys what opens each of them, or raises a ProtocolError.
     """
-    texts = _receptacle.get()
+    texts = HANDING.get()
     if texts is None:
         return
     due = list(islice(names, MAX_FOUND))

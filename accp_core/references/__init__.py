@@ -1,6 +1,6 @@
 """References to stored texts: the key of a text, its record, and the one check of who may open it."""
 
-from accp_core.references.grants import check_grant, checked_text, open_reference
+from accp_core.references.grants import HANDING, check_grant, checked_text, open_reference
 from accp_core.references.key import (
     find_references,
     is_hash_key,
@@ -23,6 +23,7 @@ from accp_core.references.record import HANDED_TEXTS_KEY, StoredText
 
 __all__ = [
     "HANDED_TEXTS_KEY",
+    "HANDING",
     "StoredText",
     "check_grant",
     "checked_text",

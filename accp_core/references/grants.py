@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
+from contextvars import ContextVar
 from difflib import get_close_matches
 from itertools import islice
 from typing import Final
@@ -28,8 +29,10 @@ from accp_core.references.key import (
     short_reference,
 )
 
-__all__ = ["check_grant", "checked_text", "open_reference"]
+__all__ = ["HANDING", "check_grant", "checked_text", "open_reference"]
 
+HANDING: Final[ContextVar[dict[str, str] | None]] = ContextVar("accp_handed_over", default=None)
+"""Key to text of what a running tool hands over to the agent that called it; None: nobody takes it."""
 _MAX_SHOWN: Final = 100
 """Characters of a reference that an error message shows."""
 _MAX_COMPARED: Final = 1_000

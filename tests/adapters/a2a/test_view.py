@@ -13,6 +13,7 @@ from a2a.types import Artifact, Message, Part, Role, Task, TaskState, TaskStatus
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.timestamp_pb2 import Timestamp
 from hypothesis import given
+from langchain_core.tools import tool
 
 from accp_adapters.a2a import task_view
 from accp_adapters.stores import SqliteColdStore
@@ -20,6 +21,8 @@ from accp_adapters.tokens import o200k_base
 from accp_core import read
 from accp_core.errors import EncodeError
 from tests.adapters.a2a.strategies import tasks
+from tests.adapters.langgraph.jobs import agent, fetch_last, results
+from tests.scripted_model import call, calls
 
 
 def uid(name: str) -> str:
@@ -103,7 +106,9 @@ REPORT = [
         ({"artifacts": [of(new_text_part("id,total\n1,20\n"), new_text_part("2,30\n"))]},
          "artifact orders:\nid,total\n1,20\n2,30"),
         ({"artifacts": [of(new_text_part("one")), of(new_text_part("two")), of(new_text_part("three"), name="")]},
-         "artifact orders: one\nartifact orders_2: two\nartifact artifact_3: three"),
+         "artifact orders: one\nartifact orders: two\nartifact: three"),
+        ({"artifacts": [of(new_text_part("x"), name="x\nstate failed"), of(new_text_part("y"), name="a: b\u2028")]},
+         'artifact "x\\nstate failed": x\nartifact "a: b\\u2028": y'),
         ({"artifacts": [of(*FILES)]},
          'artifact orders:\nfile p.png\ntype image/png\nbytes 5000\nurl https://example.org/x.csv'),
         ({"artifacts": [of(*REPORT, description="The quarter", metadata={"source": "crm"})]},
@@ -157,6 +162,18 @@ def test_the_whole_task_is_kept_before_the_view_cites_it() -> None:
     assert kept is not None and json.loads(kept) == MessageToDict(task)
     assert task_view(task, store=store, session_id="mine").reference == view.reference
     assert store.get("mine", view.reference.removeprefix("$")) == kept
+
+
+def test_the_references_of_a_view_open_for_the_agent_whose_tool_returns_it() -> None:
+    store = SqliteColdStore()
+
+    @tool
+    def ask_crm(question: str) -> str:
+        """Ask the CRM agent."""
+        return task_view(long_task(), store=store, limit=200).text
+
+    asking, _ = agent([calls(call("ask_crm", question="?")), fetch_last, "done"], ask_crm)
+    assert "ORD-7012" in results(asking.invoke({"messages": "go"}))[1].text
 
 
 @pytest.mark.parametrize("limit", [120, 200])

@@ -47,7 +47,7 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
 from accp_core.references import HANDED_TEXTS_KEY, checked_text, reference_to, reference_to_uri, uri_to_key
-from accp_core.strict_json import read_json
+from accp_core.strict_json import compact_json, read_json
 
 __all__ = ["ContextAgent", "ContextExecutor", "GrantedTexts", "RemoteAgent"]
 
@@ -63,6 +63,7 @@ _FIGURE_4: Final[Mapping[str, Any]] = {
     **{name: [] for name in ("Dependencies", "todoItems", "ItemstateUpdates", "KeyInformation")},
 }
 """The fields of ACI figure 4 that are always written, but for the context itself, which has two names there."""
+_SAID: Final = frozenset({"text", "data"})
 _REFUSED: Final = frozenset({TaskState.TASK_STATE_REJECTED, TaskState.TASK_STATE_AUTH_REQUIRED})
 
 
@@ -282,7 +283,7 @@ def _reply_in(answer: Task | Message, sent: AgentContext) -> AgentReply:
 
     Raises:
         ProtocolError: The code in the words of a refusal; without one E5001 for a task that was rejected or needs a
-            log-in, E9999 for one in any other state but completed; E1004, E2003, the context is malformed.
+            log-in, E4002 for one in any other state but completed; E1004, E2003, the context is malformed.
     """
     artifacts = [] if isinstance(answer, Message) else list(answer.artifacts)
     parts = list(answer.parts if isinstance(answer, Message) else answer.status.message.parts)
@@ -301,8 +302,12 @@ def _reply_in(answer: Task | Message, sent: AgentContext) -> AgentReply:
 
 def _refusal(answer: Task, parts: Sequence[Part]) -> ProtocolError:
     given = next((str(read_struct(part.metadata)[_CODE]) for part in parts if _CODE in part.metadata), "")
-    usual = ErrorCode.POLICY_DENIED if answer.status.state in _REFUSED else ErrorCode.INTERNAL_ERROR
-    reason = _words_in(parts) or f"expected a completed task, found one {state_kind(answer.status.state).state_name}"
+    state = answer.status.state
+    usual = ErrorCode.POLICY_DENIED if state in _REFUSED else ErrorCode.TOOL_EXEC_FAILED
+    expected = f"expected a completed task, found one {state_kind(state).state_name}"
+    is_failed = state in (TaskState.TASK_STATE_FAILED, TaskState.TASK_STATE_REJECTED)
+    words = _words_in(parts)
+    reason = words if words and is_failed else f"{expected}: {words}".removesuffix(": ")
     return ProtocolError(reason, code=ErrorCode(given) if given in set(ErrorCode) else usual)
 
 
@@ -353,4 +358,8 @@ def _granted_in(parts: Iterable[Part]) -> dict[str, str]:
 
 
 def _words_in(parts: Iterable[Part]) -> str:
-    return "\n".join(part.text for part in parts if part.WhichOneof("content") == "text")
+    """Return texts as they are and data as JSON."""
+    kinds = [(part, part.WhichOneof("content")) for part in parts]
+    return "\n".join(
+        part.text if kind == "text" else compact_json(read_value(part.data)) for part, kind in kinds if kind in _SAID
+    )

@@ -7,6 +7,7 @@ from copy import deepcopy
 from types import MappingProxyType
 from typing import Final
 
+from a2a.client.errors import A2AClientError
 from a2a.server.context import ServerCallContext
 from a2a.types import AgentCard, AgentExtension
 from a2a.utils import errors
@@ -80,6 +81,7 @@ A2A_ERROR_CODES: Final[Mapping[type[errors.A2AError], ErrorCode]] = MappingProxy
         errors.MethodNotFoundError: ErrorCode.INVALID_INTENT,
         errors.InvalidParamsError: ErrorCode.INVALID_TYPE,
         errors.InternalError: ErrorCode.INTERNAL_ERROR,
+        A2AClientError: ErrorCode.TIMEOUT,  # the agent was not reached, or its answer is none
     }
 )
 """A2A error to ACCP code; any other error is E9999."""

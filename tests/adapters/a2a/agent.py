@@ -237,16 +237,6 @@ async def hold(job: Job, gate: asyncio.Event, second: asyncio.Event) -> None:
     await job.updater.complete()
 
 
-async def stream(job: Job) -> None:
-    """Give an artifact of eight chunks, one by one."""
-    await job.open()
-    for index in range(8):
-        row = {"job": job.context.get_user_input(), "row": index, "cells": [{"n": n, "v": index * n} for n in range(8)]}
-        await job.add("rows", new_data_part(row), append=index > 0, last_chunk=index == 7)
-        await asyncio.sleep(0)
-    await job.updater.complete()
-
-
 FILE: Final = Part(raw=b"tck", media_type="text/plain", filename="output.txt")
 LINK: Final = Part(url="https://example.com/output.txt", media_type="text/plain", filename="output.txt")
 
@@ -273,7 +263,6 @@ BEHAVIOURS: Final[Mapping[str, Callable[[Job], Awaitable[None]]]] = {
     "crash": crash,
     "several": several,
     "words": speak,
-    "load": stream,
 }
 """Beginning of a message id to what the agent does; those of the suite first, then ours."""
 

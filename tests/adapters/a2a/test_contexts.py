@@ -199,6 +199,7 @@ async def test_what_is_no_context_for_this_agent_is_refused_in_words(parts: list
     ("said", "abstract"),
     [
         ([new_text_part("done: 5 items")], "5 items"),
+        ([new_data_part({"of": 6, "total": 5})], '{"of":6,"total":5}'),
         ([new_data_part({**FIGURE_4, "ItemstateUpdates": [{"itemId": "1", "state": 1}],
                          "KeyInformation": [{"itemId": "1", "outputabstract": "5 items"}]})], "5 items"),
     ],
@@ -217,7 +218,8 @@ async def test_a_strangers_agent_answers_in_words_or_by_figure_4(said: list[Part
 
 @pytest.mark.requirement("aci:6-1")
 @pytest.mark.parametrize(
-    ("name", "code"), [("reject", "E5001"), ("auth", "E5001"), ("fail", "E9999"), ("crash", "E9999")]
+    ("name", "code"),
+    [("reject", "E5001"), ("auth", "E5001"), ("fail", "E4002"), ("crash", "E9999"), ("tck-input-required", "Which")],
 )
 async def test_a_task_that_does_not_complete_says_why(name: str, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("accp_adapters.a2a.contexts.secrets.token_hex", lambda _: name)
@@ -228,7 +230,7 @@ async def test_a_task_that_does_not_complete_says_why(name: str, code: str, monk
 
 @pytest.mark.requirement("aci:6-1")
 async def test_an_agent_that_is_silent_or_not_there_is_an_error_with_a_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ProtocolError, match="'crm': "):
+    with pytest.raises(ProtocolError, match="E3001: 'crm': "):
         await RemoteAgent("http://127.0.0.1:9", agent_id="crm")(a_context())
     monkeypatch.setattr("accp_adapters.a2a.contexts.secrets.token_hex", lambda _: "gate")
     async with serve(plain) as running, AsyncClient() as http:

@@ -351,7 +351,7 @@ def test_a_card_declares_the_extension_once_and_never_requires_it() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "code"),
-    [(errors.TaskNotFoundError, "E2001"), (errors.InvalidParamsError, "E1004"), (A2AClientError, "E9999")],
+    [(errors.TaskNotFoundError, "E2001"), (errors.InvalidParamsError, "E1004"), (A2AClientError, "E3001")],
 )
 def test_every_error_has_a_code(kind: type[Exception], code: str) -> None:
     assert error_code(kind("why")) == code

@@ -52,8 +52,8 @@ _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 class BoundedRequests:
     """Passes requests to an A2A application, those with large bodies one after the other for each caller.
 
-    A caller is a token that middleware around this one has checked, else an address. All large bodies together take a
-    tenth of the event loop while others ask, and half of it while nobody does, whatever else is in the requests.
+    A caller is a token that middleware around this one has checked, else an address. All bodies over 4 KB together take
+    a tenth of the event loop while others ask, and half of it while nobody does, whatever else is in the requests.
     """
 
     def __init__(self, app: Application, *, max_bytes: int = 8 << 20, max_values: int = 50_000) -> None:
@@ -69,7 +69,9 @@ class BoundedRequests:
         self._max_values: Final = max_values
         self._memory: Final = Quota(256 << 20, 128 << 20, "bytes of requests")
         self._until: Final = BoundedDict[str, float](_MAX_CALLERS)
-        """Until when each caller rests; "" for small requests, until when others rest for them."""
+        """Until when each caller rests."""
+        self._present: Final = BoundedDict[str, float](2)
+        """Until when others rest for the small requests of the last callers."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request when its caller has its turn, or refuse it."""
@@ -98,11 +100,11 @@ class BoundedRequests:
         async def receive_all() -> Any:
             return next(told, None) or await receive()
 
+        caller = OWNER.get()
         if len(body) <= LONG:
-            self._until.put("", time.monotonic() + _PRESENT)
+            self._present.put(caller, time.monotonic() + _PRESENT)
             await self._app(scope, receive_all, send)
             return
-        caller = OWNER.get()
         if await self._has_turn(caller, receive):
             await _timed(self._app(scope, receive_all, send).__await__(), partial(self._rest, caller))
 
@@ -120,6 +122,7 @@ class BoundedRequests:
         if spent > _CHEAP:
             now = time.monotonic()
             others = sum(end > now for name, end in self._until.items() if name != caller)
+            others += any(end > now for name, end in self._present.items() if name != caller)
             self._until.put(caller, max(now, self._until.get(caller, now)) + spent * (_REST * others or 1))
 
 

@@ -91,16 +91,6 @@ async def test_iterating_yields_what_answers_no_request_and_ends_with_the_sessio
 
 
 @BOTH
-async def test_the_longest_answer_comes_in_pieces(scheme: str) -> None:
-    async def long(_: Request) -> Mapping[str, Any]:
-        return {"text": "y" * 1_000_000}
-
-    async with serving(long) as address, joined(address, scheme) as session:
-        answer = await session.request(ask(n=7))
-    assert len(answer.payload["text"]) == 1_000_000
-
-
-@BOTH
 async def test_a_stream_comes_part_by_part(scheme: str) -> None:
     async with serving(count) as address, joined(address, scheme) as session:
         parts = [part.payload["data"] async for part in session.stream(ask("count", n=3))]
@@ -134,13 +124,6 @@ async def test_a_failure_is_raised_with_its_code(scheme: str) -> None:
             await session.request(ask(n=1))
     assert failed.value.code == "E2001"
     assert failed.value.message is not None
-
-
-@BOTH
-async def test_many_requests_at_once_are_answered_each(scheme: str) -> None:
-    async with serving() as address, joined(address, scheme) as session:
-        answers = await asyncio.gather(*(session.request(ask(n=number)) for number in range(50)))
-    assert [answer.payload["n"] for answer in answers] == list(range(50))
 
 
 @BOTH

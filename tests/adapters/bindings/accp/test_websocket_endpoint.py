@@ -15,7 +15,7 @@ from websockets.asyncio.client import ClientConnection
 from accp_adapters.serving.principals import BearerTokens, Principal
 from accp_core.accp import parse_frame
 from accp_core.accp.frame import Intent
-from tests.adapters.bindings.accp.serving import count, serving
+from tests.adapters.bindings.accp.serving import serving
 from tests.adapters.bindings.hosts.agents import Client
 from tests.limits import PATIENCE
 
@@ -57,16 +57,6 @@ async def test_a_session_begins_with_the_registry_and_answers_in_order() -> None
         messages = client.messages([registry, *[await receive(socket) for _ in range(20)]])
     assert parse_frame(registry).operation == "registry"
     assert [message.payload["n"] for message in messages] == list(range(20))
-
-
-@pytest.mark.requirement("11.2-2")
-async def test_a_stream_comes_one_chunk_a_message() -> None:
-    client = Client(registry_first=True)
-    async with serving(count) as address, opened(address) as socket:
-        for frame in [*client.session.connected(1_000), client.ask("count", n=2)]:
-            await socket.send(frame)
-        frames = [parse_frame(await receive(socket)) for _ in range(4)]
-    assert [frame.intent for frame in frames] == [Intent.SYNCHRONIZE] + [Intent.STREAM] * 3
 
 
 @pytest.mark.requirement("11.2-4")

@@ -15,33 +15,36 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
 from accp_adapters.fetching.request import refuse
-from accp_adapters.fetching.sql.run import CALLS, CHECKED, TABLE_FUNCTIONS, ResolvedQuery
-from accp_adapters.fetching.sql.tables import (
-    Catalog,
-    ComparedColumn,
-    NamedTable,
-    StoredColumn,
-    find_name,
-    quote,
-    quoted_name,
-    sql_text,
-)
-from accp_adapters.fetching.sql.tokens import Token, Tokens
+from accp_adapters.fetching.sql.operands import CONDITION, EQUALS, FORMS, Expr, Operands, ResolvedQuery, Token, union
+from accp_adapters.fetching.sql.tables import Catalog, NamedColumn, NamedTable, find_name, quote, quoted_name, sql_text
 from accp_core.errors import ProtocolError
 from accp_core.references import find_references
 from accp_core.tables.values import Kind
 
-__all__ = ["place", "resolve_condition", "resolve_select"]
+__all__ = ["CALLS", "TABLE_FUNCTIONS", "resolve_condition", "resolve_select"]
 
-_EQUALS: Final = ("=", "!=", "IS", "IS NOT", "IS DISTINCT FROM", "IS NOT DISTINCT FROM")
-_ISO: Final = re.compile(r"\d{4}(?:-\d\d(?:-\d\d(?: \d\d:\d\d(?::\d\d)?)?)?)?|\d\d:\d\d(?::\d\d)?")
-_NUMERIC: Final = frozenset((Kind.NUMBER, Kind.DURATION, Kind.BOOLEAN))
+_NAMES: Final = {
+    "adds": "abs avg ceil ceiling floor mod pow power round sign sqrt sum total",
+    "counts": """count cume_dist dense_rank instr json_array_length json_valid julianday length ntile percent_rank rank
+        row_number unicode unixepoch""",
+    "writes": """char group_concat json_type lower ltrim replace rtrim strftime substr substring trim typeof
+        upper""",
+    "chooses": "coalesce ifnull iif max min nullif",
+    "looks": "first_value lag last_value lead nth_value",
+    "dates": "date datetime time",
+    "tests": "exists",
+    "": "cast json_extract",
+}
+CALLS: Final = {name: group for group, names in _NAMES.items() for name in names.split()}
+"""The functions that a query may call, in lower case, by what they do."""
+TABLE_FUNCTIONS: Final = frozenset(("json_each", "json_tree"))
+"""The functions that a query may call in place of a table."""
 _COMPOUND: Final = ("UNION", "UNION ALL", "EXCEPT", "INTERSECT")
 _ENDS_FROM: Final = frozenset(("SELECT", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", *_COMPOUND))
 _BETWEEN: Final = _ENDS_FROM | {
@@ -59,7 +62,7 @@ _RANGES: Final = ("BETWEEN", "NOT BETWEEN")
 _NULL_TESTS: Final = ("ISNULL", "NOTNULL", "NOT NULL")
 _ENDLESS: Final = ("REGEXP", "MATCH", "RLIKE")
 _LEVELS: Final = (
-    ("OR",), ("AND",), (), (*_EQUALS, *_PATTERNS, *_LISTS, *_RANGES, *_NULL_TESTS, *_ENDLESS), _ORDERS,
+    ("OR",), ("AND",), (), (*EQUALS, *_PATTERNS, *_LISTS, *_RANGES, *_NULL_TESTS, *_ENDLESS), _ORDERS,
     ("&", "|", "<<", ">>", "+", "-"), ("*", "/", "%"), ("||", "->", "->>"), ("COLLATE",), (),
 )  # fmt: skip
 _BINDS: Final = {word: level for level, words in enumerate(_LEVELS) for word in words}
@@ -77,10 +80,7 @@ _CONSTANTS: Final = {
 }  # fmt: skip
 
 _PRESENT: Final = frozenset(("CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP"))
-_DAY, _CLOCK = "2026-01-31", "14:05"
-_FORMS: Final = {"date": _DAY, "time": _CLOCK, "datetime": f"{_DAY} {_CLOCK}"}
-"""How the moments are written that functions give; those of other forms have no order beside them."""
-_DATES: Final = (*_FORMS, "julianday", "strftime", "unixepoch")
+_DATES: Final = (*FORMS, "julianday", "strftime", "unixepoch")
 _OF_JSON: Final = ("key", "value", "type", "atom", "fullkey", "path")
 """The columns of json_each and json_tree."""
 _SOME: Final = "count, sum, avg, min, max, total, round, substr, instr, lower, coalesce, json_extract, strftime"
@@ -112,177 +112,7 @@ def resolve_condition(query: str, table: NamedTable, catalog: Catalog) -> Resolv
     return _Parser(query, catalog).whole_condition(table)
 
 
-@dataclass(frozen=True, slots=True)
-class Expr:
-    """An expression: its words, and what its values are."""
-
-    first: int = 0
-    behind: int = 0
-    """The place of its first word, and that behind its last."""
-    kind: Kind | None = None
-    """None: only the values tell it."""
-    columns: tuple[ComparedColumn, ...] = ()
-    """The columns whose cells its values may be; a text beside it is read as these are."""
-    name: str = ""
-    """The name that it is; empty: it is more than a name."""
-    literal: Token | None = None
-    """The text or the number that it is."""
-    text: str | None = None
-    """That text."""
-    form: str = ""
-    """How its moments are written, where no column tells it."""
-
-    @property
-    def is_test(self) -> bool:
-        """Whether it is a condition."""
-        return self.kind is Kind.BOOLEAN and not self.columns and self.literal is None
-
-    @property
-    def forms(self) -> set[str]:
-        """In which forms the moments are written that it may be."""
-        moments = (each.stored.typed for each in self.columns if each.stored.kind is Kind.MOMENT)
-        return {self.form} if self.form else {moment.read(_DAY) or _CLOCK for moment in moments}
-
-
-_CONDITION: Final = Expr(kind=Kind.BOOLEAN)
-
-
-def _union(parts: Iterable[Expr]) -> Expr:
-    """Return what the values of some expressions in one place are."""
-    known = [part for part in parts if part.kind is not Kind.NOTHING]
-    kinds, forms = {part.kind for part in known}, {part.form for part in known}
-    columns = tuple(column for part in known for column in part.columns)
-    kind = Kind.NUMBER if len(kinds) > 1 and kinds <= _NUMERIC else None
-    if len(kinds) <= 1:
-        kind = next(iter(kinds), Kind.NOTHING)
-    return Expr(kind=kind, columns=columns, form=forms.pop() if len(forms) == 1 else "")
-
-
-class _Operands(Tokens):
-    """Checks the operands of a query, and changes the words of those that SQLite would compare as something else."""
-
-    def __init__(self, source: str) -> None:
-        """Begin before the first word."""
-        super().__init__(source)
-        self.query = ResolvedQuery(words=[token.upper for token in self._tokens])
-
-    def _compared(self, expr: Expr, text: str | None = None) -> None:
-        if expr.name and self._is_checked:
-            self.query.comparisons += [replace(column, text=text) for column in expr.columns]
-
-    def _use(self, *exprs: Expr) -> None:
-        """Remember columns whose order or numbers count."""
-        self.query.used += [column for expr in exprs for column in expr.columns if self._is_checked]
-
-    def _shown(self, expr: Expr) -> str:
-        """Return how a refusal names an expression."""
-        return quoted_name(expr.name) if expr.name else self._written(expr.first, expr.behind)
-
-    def _check_number(self, expr: Expr, where: str) -> None:
-        """Refuse texts and times where numbers are needed. Where only values show a type, check each at run time."""
-        self._use(expr)
-        name = self._shown(expr)
-        if not self._is_checked:
-            return
-        if expr.kind is None:
-            self._check_when_run(expr, "number", "+")
-        elif expr.kind is Kind.MOMENT:
-            raise refuse(f"expected a number for {where!r}, found the times {name}; write julianday({name})")
-        elif expr.kind is Kind.TEXT and expr.text is None:
-            raise refuse(f"expected numbers for {where!r}, found {name}, {_told(expr)}; write {_cast(expr, name)}")
-
-    def _check_when_run(self, expr: Expr, wanted: str, sign: str) -> None:
-        """Have each value of an expression checked: beside a number no text has an order, nor a number beside texts."""
-        shown = sql_text(self._written(expr.first, expr.behind))
-        if not self._tokens[expr.first].sql.startswith(f"{CHECKED}("):
-            self._enclose(expr.first, expr.behind, f"{CHECKED}(", f", '{wanted}', '{sign}', {shown})")
-
-    def _check_pair(self, left: Expr, right: Expr, sign: str) -> None:
-        """Check the two sides of a comparison, and have a text of one read as the cells of the other are."""
-        if not self._is_checked:
-            return
-        self._refuse_tests(sign, left, right)
-        one, other = self._fit(left, right), self._fit(right, left)
-        kinds = {one.kind, other.kind}
-        for each, beside in ((one, other), (other, one)):
-            if each.kind is None and beside.kind not in (None, Kind.NOTHING):
-                self._check_when_run(each, "number" if beside.kind in _NUMERIC else "text", sign)
-        if kinds & {None, Kind.NOTHING} or kinds <= _NUMERIC:
-            units = {column.stored.typed.unit for each in (one, other) for column in each.columns} - {""}
-            if len(units) > 1 and one.columns and other.columns:
-                found = " and ".join(map(repr, sorted(units)))
-                raise refuse(f"expected columns of one unit, found {found}; write their factor, as a * 60")
-        elif kinds == {Kind.MOMENT}:
-            if len(one.forms | other.forms) > 1:
-                raise refuse("expected times of one form, found others; compare datetime(…) of both")
-        elif len(kinds) > 1:
-            has_numbers = any(column.stored.has_numbers for each in (one, other) for column in each.columns)
-            if not (has_numbers and sign in _EQUALS):
-                raise self._unlike(one, other, sign)
-
-    def _refuse_tests(self, sign: str, *exprs: Expr) -> None:
-        for test in (each for each in exprs if each.is_test):
-            shown = self._written(test.first, test.behind)
-            raise refuse(f"expected AND or OR beside the condition {shown!r}, found {sign!r}")
-
-    def _fit(self, value: Expr, beside: Expr) -> Expr:
-        """Return a text as the cells of the columns beside it are read, and give SQLite that; any other value."""
-        if value.text is None or value.literal is None or beside.kind in (Kind.TEXT, Kind.NOTHING):
-            return value
-        if not beside.columns:
-            is_time = beside.kind is Kind.MOMENT and _ISO.fullmatch(value.text)
-            return replace(value, kind=Kind.MOMENT) if is_time else value
-        found = {repr(read): read for read in (each.stored.typed.read(value.text) for each in beside.columns)}
-        if beside.kind is None:
-            found[repr(value.text)] = value.text
-        if len(found) > 1:
-            raise refuse(f"expected {' or '.join(sorted(found))} beside {self._shown(beside)}, found {value.text!r}")
-        (read,) = found.values()
-        if read is None or beside.kind is None:
-            return value
-        value.literal.sql = sql_text(read) if isinstance(read, str) else repr(read + 0)
-        return replace(value, kind=beside.kind)
-
-    def _unlike(self, one: Expr, other: Expr, sign: str) -> Exception:
-        numbers = [each.literal is not None and each.text is None for each in (one, other)]
-        known, value = sorted((one, other), key=lambda each: (each.literal is not None, each.kind is Kind.TEXT))
-        name, column = self._shown(known), known.columns[0] if known.columns else None
-        found = repr(value.text) if value.text is not None else self._written(value.first, value.behind)
-        if known.kind is Kind.TEXT:
-            text = f"{name} {sign} '{found}', or " if any(numbers) and column and not column.stored.has_numbers else ""
-            cast = _cast(known, name, f" {sign} {found}" * any(numbers))
-            return refuse(f"expected a text beside {name}, {_told(known)}, found {found}; write {text}{cast}")
-        spelling = f", or {column.spelling} for its spelling" if column and column.stored.is_spelled else ""
-        if known.kind is Kind.MOMENT:
-            example = next(iter(known.forms), _DAY)
-            return refuse(f"expected a time as {example!r} beside {name}, found {found}{spelling}")
-        told = f"which is of {_name_of_kind(column.stored)}" if column else f"which is a {known.kind}"
-        return refuse(f"expected a number beside {name}, {told}, found {found}{spelling}")
-
-
-def _cast(expr: Expr, name: str, beside: str = "") -> str:
-    """Return how to read texts as numbers; of texts that no SQL reads, what has to be replaced before."""
-    misread = next((column.stored.misread for column in expr.columns if column.stored.misread), "")
-    if not misread:
-        return f"CAST({name} AS REAL){beside}"
-    return f"CAST(replace({name}, …) AS REAL){beside}, as CAST reads only the beginning of {misread!r:.60}"
-
-
-def _name_of_kind(stored: StoredColumn) -> str:
-    """Return in a word what the cells of a typed column are."""
-    return {Kind.MOMENT: "times", Kind.BOOLEAN: "true and false"}.get(stored.kind, "numbers")
-
-
-def _told(expr: Expr) -> str:
-    if not expr.columns:
-        return "which is a text"
-    stored = expr.columns[0].stored
-    if stored.holds_json:
-        return f"which is of arrays or objects; see {expr.columns[0].inside}"
-    return "which is of texts"
-
-
-class _Parser(_Operands):
+class _Parser(Operands):
     """Reads a query, and changes its words where they stand."""
 
     def __init__(self, source: str, catalog: Catalog) -> None:
@@ -425,7 +255,7 @@ class _Parser(_Operands):
         for qualifier in (table.name, key, f"${key}", f"{key}.{table.name}"):
             self._tables.setdefault(qualifier.casefold(), alias)
         for name, stored in table.stored.columns.items():
-            self._know(name, alias, Expr(kind=stored.kind, columns=(ComparedColumn(table, name),), name=name))
+            self._know(name, alias, Expr(kind=stored.kind, columns=(NamedColumn(table, name),), name=name))
 
     def _know(self, name: str, alias: str, expr: Expr) -> None:
         sql = f"{quote(alias)}.{quote(name)}" if alias else quote(name)
@@ -546,7 +376,7 @@ class _Parser(_Operands):
         # A result may have the name, too; in one SELECT, the alias tells a column from one of json_each.
         is_one = len(found) == 1 and not given and self.query.words.count("SELECT") <= 1
         sql = next(iter(found)) if found and (is_one or "." in written) else quote(names[0])
-        return sql, replace(_union(exprs), name=names[0])
+        return sql, replace(union(exprs), name=names[0])
 
     def _in_query(self, written: str) -> tuple[str, Expr] | None:
         """Return what a name behind that of a subquery is."""
@@ -582,7 +412,7 @@ class _Parser(_Operands):
         if word == "NOT" and level <= _NEGATION:
             self._at += 1
             self._read(_NEGATION)
-            return _CONDITION
+            return CONDITION
         if self._take("-", "+", "~"):
             inner = self._read(_UNARY)
             self._check_number(inner, word)
@@ -615,7 +445,7 @@ class _Parser(_Operands):
             raise refuse("expected one value in parentheses, found several; write a = 1 AND b = 2")
         if is_list and any(expr.kind is None for _, expr in found):
             raise refuse("expected columns of one kind behind USING, found others; compare CAST(…) of both behind ON")
-        return replace(_union(selected), name="") if selected else found[0][1] if found else Expr()
+        return replace(union(selected), name="") if selected else found[0][1] if found else Expr()
 
     def _parenthesized(self, texts: Sequence[str] = ()) -> list[tuple[str, Expr]]:
         self._need("(")
@@ -635,8 +465,8 @@ class _Parser(_Operands):
 
     def _one_of(self, parts: Sequence[Expr]) -> Expr:
         """Return what the value of one of some expressions is, and have texts among them read as the others are."""
-        known = _union([part for part in parts if part.text is None])
-        return _union([known, *(self._fit(part, known) for part in parts if part.text is not None)])
+        known = union([part for part in parts if part.text is None])
+        return union([known, *(self._fit(part, known) for part in parts if part.text is not None)])
 
     def _call(self) -> Expr:
         name = self._token.text.lower()
@@ -668,7 +498,7 @@ class _Parser(_Operands):
                 self._check_pair(one, other, "<")
         if group in ("chooses", "looks"):
             return self._one_of(arguments[name == "iif" : 1 if group == "looks" else None])
-        return Expr(kind=_GIVES.get(group), form=_FORMS.get(name, ""))
+        return Expr(kind=_GIVES.get(group), form=FORMS.get(name, ""))
 
     def _cast(self) -> Expr:
         self._need("(")
@@ -705,7 +535,7 @@ class _Parser(_Operands):
             if word == "||" and Kind.BOOLEAN in (left.kind, right.kind):
                 raise refuse("expected OR between conditions, found '||', which joins texts")
             return Expr(kind=Kind.TEXT if word == "||" else None)
-        return _CONDITION
+        return CONDITION
 
     def _compare(self, left: Expr, operator: Token) -> None:
         word = operator.upper
@@ -752,20 +582,12 @@ class _Parser(_Operands):
         if self._token.upper == "ESCAPE":
             self._at += 1
             self._read(_ADDITION)
-        column = left.columns[0] if left.name and left.columns else None
-        if column and column.stored.is_spelled and not _fits_values(column.stored, right.text):
-            told = f"{quoted_name(column.column)}, which is of {_name_of_kind(column.stored)}"
-            raise refuse(f"expected {column.spelling} {operator.sql} …, found {told}")
+        self._check_pattern(left, right, operator.sql)
 
 
 def place(table: NamedTable) -> str:
     """Return the name of a table in the connection of a query."""
     return f"r{table.number}.{quote(table.name)}"
-
-
-def _fits_values(stored: StoredColumn, pattern: str | None) -> bool:
-    """Return whether a pattern may be meant of the ISO texts of moments, not of their spellings."""
-    return stored.kind is Kind.MOMENT and bool(pattern and re.match(r"[%*]?\d{4}(-|[%*]$)", pattern))
 
 
 def _refuse_present_time(found: str) -> ProtocolError:

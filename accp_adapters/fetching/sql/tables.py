@@ -29,8 +29,19 @@ from accp_core.tables import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedTex
 from accp_core.tables.values import ABSENT, Kind, TypedColumn, type_column
 
 __all__ = [
-    "AS_NUMBER", "MAX_CELLS", "Catalog", "ComparedColumn", "Database", "DatabaseCache", "NamedTable", "StoredColumn",
-    "UnbuiltColumn", "find_name", "quote", "quoted_name", "sql_text",
+    "AS_NUMBER",
+    "MAX_CELLS",
+    "Catalog",
+    "Database",
+    "DatabaseCache",
+    "NamedColumn",
+    "NamedTable",
+    "StoredColumn",
+    "UnbuiltColumn",
+    "find_name",
+    "quote",
+    "quoted_name",
+    "sql_text",
 ]  # fmt: skip
 
 MAX_CELLS: Final = 10_000_000
@@ -379,7 +390,7 @@ class NamedTable:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedColumn:
+class NamedColumn:
     """A column that a query compares with something."""
 
     table: NamedTable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accp_adapters.fetching.paths import NO_VALUE, find_rows, follow
+from accp_adapters.fetching.answers import NO_VALUE, find_rows, follow
 
 PEOPLE = [{"id": 1, "name": "Ann", "city": {"name": "Oslo"}}, {"id": 2, "name": "Bo"}]
 VALUE = {"data": {"people": PEOPLE}, "a.b": {"c": 5}, "x[0]": 6}

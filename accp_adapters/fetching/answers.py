@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any, Final, TypeVar
 from urllib.parse import unquote
 
-from accp_adapters.fetching.opening import LongText, TextLines, open_bounded, too_long
-from accp_adapters.fetching.page import Room, line_page, numbered_line, row_page, shown_source
-from accp_adapters.fetching.request import FetchRequest, refuse, too_much
+from accp_adapters.fetching.page import Room, TextLines, line_page, numbered_line, row_page, shown_source
+from accp_adapters.fetching.request import FetchRequest, LongText, open_bounded, refuse, too_long, too_much
 from accp_adapters.fetching.sql.query import resolve_select
 from accp_adapters.fetching.sql.run import QueryResult, answer_condition, answer_select, run_query
 from accp_adapters.fetching.sql.tables import Catalog, DatabaseCache, UnbuiltColumn
@@ -20,13 +19,17 @@ from accp_adapters.fetching.words import WordSearch
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
-from accp_core.markers import MarkerStart, escape_markers
+from accp_core.markers import MarkerStart, escape_markers, printable
 from accp_core.ports import TokenCounter
-from accp_core.references import key_of, parse_reference
+from accp_core.projection import Resolve
+from accp_core.references import key_of, parse_reference, split_reference
 from accp_core.tables import FIRST_LINE, OpenedText, lines_of
 from accp_core.view import render_text
 
-__all__ = ["DATABASES", "GRAMMAR", "Sources", "answer", "answer_program", "open_and_answer", "value_at", "value_in"]
+__all__ = [
+    "DATABASES", "GRAMMAR", "answer", "answer_program", "describe_passed", "open_and_answer", "passed_requests",
+    "passed_text", "value_at", "with_references",
+]  # fmt: skip
 
 GRAMMAR: Final = "query: a SELECT, a condition such as status = 'late', a path such as items.0, or words"
 """What a query may be, in one line; a refusal ends with it."""
@@ -69,6 +72,15 @@ _MAX_VALUES: Final = 1_000
 DATABASES: Final = DatabaseCache()
 """The databases of the texts that were queried last."""
 _JSON: Final = ("{", "[")
+_HINT: Final = "Or $cold.… with #/a/0 or SELECT … behind it: its text."
+"""What a model reads of such an argument."""
+_SCHEMAS: Final = ("parameters", "input_schema", "inputSchema")
+"""Where providers and MCP have the JSON Schema of a tool's arguments."""
+_MAX_PASSED: Final = 10_000
+"""Rows of a SELECT."""
+_BEGINNING_CHARS: Final = 500
+_BEGINNING_LINES: Final = 6
+"""Characters and lines of a text that a person is shown."""
 _CUT: Final = f"{MarkerStart.CUT_SOURCE}; of what was returned:]\n"
 """The first line of an answer from a source that a tool cut, so that no count passes for that of the whole."""
 
@@ -255,8 +267,6 @@ def _refuse_pointer(query: str, opened: OpenedText) -> None:
     """Refuse a JSON Pointer that leads to no value, with what it may lead to."""
     if not query.startswith(_POINTER):
         return
-    if isinstance(opened, LongText):
-        raise too_long(opened.value)
     try:
         follow_pointer(opened.value, query)
     except LookupError as error:
@@ -340,16 +350,14 @@ def _numbered(first: int, last: int, sources: Sources, room: Room) -> str:
     """Return lines of a text with their numbers, from the first one to the last one."""
     (opened, *_), (text, *_) = sources.opened, sources.texts.values()
     lines = TextLines(text if opened.prose is None else opened.prose)
-    first, behind = max(first, FIRST_LINE), min(last, len(lines)) + 1
-    if behind <= first:
-        return f"0 of {len(lines):,} lines"
+    start = max(first - FIRST_LINE, 0)
 
-    def write(start: int, end: int) -> str:
-        found = enumerate(lines.between(first + start - FIRST_LINE, first + end - FIRST_LINE), first + start)
-        shown = (numbered_line(number, line.rstrip("\r\n"), is_found=True) for number, line in found)
-        return "".join(shown).removesuffix("\n")
+    def write(from_: int, behind: int) -> str:
+        found = enumerate(lines.between(start + from_, start + behind), start + from_ + FIRST_LINE)
+        return "".join(numbered_line(at, line.rstrip("\r\n"), is_found=True) for at, line in found).removesuffix("\n")
 
-    return room.page("rows", behind - first, write)
+    count = min(last, len(lines)) - start
+    return room.page("rows", count, write) if count > 0 else f"0 of {len(lines):,} lines"
 
 
 def _if_condition(query: str, sources: Sources, search: WordSearch, room: Room) -> str | None:
@@ -392,6 +400,89 @@ def _at_path(opened: OpenedText, path: str) -> Any:
     if found is not NO_VALUE or in_rows is None or not isinstance(opened.value, list):
         return found
     return follow(opened.records, (in_rows[1] or "") + path[in_rows.end() :])
+
+
+# References as arguments of other tools: what a result holds is passed on without the model writing it.
+#
+#     write_file(path="report.html", content="$cold.414775181990#/page/body")
+#
+# The tool is given the text, the state keeps the call as the model wrote it. It is a way out for data: only tools and
+# arguments that the user named, only texts that the agent may open anyway, and each is told.
+
+
+def passed_requests(arguments: object, resolved: Resolve | None) -> Iterator[tuple[str, FetchRequest]]:
+    """Yield the name of each argument that is a reference and may be one, and what it asks for."""
+    for name in resolved.arguments if resolved and isinstance(arguments, Mapping) else ():
+        written = arguments.get(name) if isinstance(arguments, Mapping) else None
+        if isinstance(written, str) and (found := split_reference(written)):
+            query = found[1].strip().removeprefix(".")
+            yield name, FetchRequest(ref=found[0], query="" if query == "#" else query)
+
+
+def passed_text(request: FetchRequest, open_one: Callable[[str], str], *, max_chars: int) -> str:
+    """Return the text that a tool is given in place of a reference: exactly what the tool returned, or a part of it.
+
+    A text at a path stands as it is, the texts of one column of a SELECT one a line, any other value as compact JSON.
+
+    Args:
+        request: What is asked for; an empty query is the whole text.
+        open_one: Checks the grant of one reference and returns its text.
+        max_chars: Characters of the answer.
+
+    Raises:
+        ProtocolError: E1004, nothing is found (a pointer is told what it may lead to), the query is neither a path, a
+            JSON Pointer (RFC 6901) nor a SELECT, or a tool cut its source off;
+            E2003, the text is too long; the codes of `open_one`.
+    """
+    texts = {parse_reference(each): open_one(each) for each in request.references}
+    text = _passed_part(texts, request) if request.query else next(iter(texts.values()))
+    if len(text) > max_chars:
+        raise too_much(f"expected at most {max_chars:,} characters of {request.ref!r}, found {len(text):,}")
+    return text
+
+
+def _passed_part(texts: Mapping[str, str], request: FetchRequest) -> str:
+    sources = Sources(texts, request)
+    if sources.is_cut:
+        raise refuse(
+            f"expected a whole source of {request.query[:100]!r}, found one that its tool cut off: pass it on whole"
+        )
+    value = value_in(sources, request, max_rows=_MAX_PASSED)
+    is_select = _SELECT.match(request.query) is not None
+    if is_select and value in ([], None):
+        raise refuse(f"expected a value to pass on, found none by {request.query[:100]!r}")
+    if isinstance(value, list) and is_select:
+        value = "\n".join(value) if all(isinstance(each, str) for each in value) else value
+    return value if isinstance(value, str) else write_styled_json(value, "0u")
+
+
+def describe_passed(name: str, request: FetchRequest, text: str) -> str:
+    """Return what a person is shown of an argument before the tool is given its text: reference, size, first lines."""
+    cited = f"{request.ref} {request.query}".replace(" #/", "#/", 1).strip()
+    lines = text[:_BEGINNING_CHARS].replace("\r\n", "\n").split("\n")[:_BEGINNING_LINES]
+    shown = "\n".join(f"  {line}" for line in lines)
+    size = f"{len(text):,} characters, {text.count(chr(10)) + 1:,} lines"
+    return printable(f"{name}: the text of {cited}, {size}, which begins:\n{shown}")
+
+
+def with_references(tool: Mapping[str, Any], resolved: Resolve) -> Mapping[str, Any]:
+    """Return the definition of a tool, in the layout of a provider or of MCP, whose arguments say so."""
+    if isinstance(function := tool.get("function"), Mapping):
+        return {**tool, "function": with_references(function, resolved)}
+    name, schema = _schema_of(tool)
+    known = schema.get("properties") or {}
+    hinted = {
+        each: {**known[each], "description": f"{known[each].get('description', '')} {_HINT}".strip()}
+        for each in resolved.arguments
+        if isinstance(known.get(each), Mapping)
+    }
+    return {**tool, name: {**schema, "properties": {**known, **hinted}}} if hinted else tool
+
+
+def _schema_of(tool: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """Return the key and the schema of the arguments in a definition; ("", {}): it has none."""
+    found = ((name, tool[name]) for name in _SCHEMAS if isinstance(tool.get(name), Mapping))
+    return next(found, ("", {}))
 
 
 # Paths.

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any, Final
 
-from accp_adapters.fetching.opening import TextLines
 from accp_adapters.fetching.request import FetchRequest, refuse
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.error_codes import ErrorCode
@@ -30,7 +31,10 @@ from accp_core.tables import FIRST_LINE
 from accp_core.view import render_text
 from accp_core.view.layout import AS_IS, escape_view
 
-__all__ = ["Room", "line_page", "lines_around", "numbered_line", "one_line", "row_page", "shown_source", "split_page"]
+__all__ = [
+    "Room", "TextLines", "line_page", "lines_around", "numbered_line", "one_line", "row_page", "shown_source",
+    "split_page",
+]  # fmt: skip
 
 _NOTES: Final = re.compile(r"(?:(?:\A|\n)…[^\n]*)+\s*\Z")
 """The last lines of an answer, where they are notes."""
@@ -46,6 +50,8 @@ _NEIGHBOUR_CHARS: Final = 100
 _PART_CHARS: Final = 400
 """Characters of a part of a text with a line that no page has room for, such as minified HTML."""
 
+_PIECE: Final = 4_096
+"""Characters between two places whose line is remembered."""
 _ESCAPE: Final = "source text: "
 _SPACE: Final = rf"[{UNSEEN}]*+"
 _BLANKS: Final = re.compile(_SPACE)
@@ -90,6 +96,34 @@ def numbered_line(number: int, text: str, *, is_found: bool) -> str:
     if is_found:
         return f"{number}: {one_line(text)}\n"
     return f"{number}- {one_line(text[:_NEIGHBOUR_CHARS])}{'…' * (len(text) > _NEIGHBOUR_CHARS)}\n"
+
+
+class TextLines:
+    """The lines of a text with their ends, looked for where they are asked for: all at once take many times its memory.
+
+    The numbers of a few places are remembered.
+    """
+
+    def __init__(self, text: str) -> None:
+        """Count the lines of a text."""
+        self._text: Final = text
+        pieces = (text.count("\n", at, at + _PIECE) for at in range(0, len(text), _PIECE))
+        self._before: Final = list(accumulate(pieces, initial=0))
+
+    def __len__(self) -> int:
+        """Return how many there are; a line feed at the end begins no further one."""
+        return self._before[-1] + (self._text[-1:] not in ("", "\n"))
+
+    def between(self, first: int, behind: int) -> list[str]:
+        """Return the lines from one place, counted from 0, to another."""
+        piece = bisect_right(self._before, first - 1) - 1 if first else 0
+        start, lines = piece * _PIECE, []
+        for number in range(self._before[piece], min(behind, len(self))):
+            end = self._text.find("\n", start) + 1 or len(self._text)
+            if number >= first:
+                lines.append(self._text[start:end])
+            start = end
+        return lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +211,10 @@ class Room:
 
 def _find_largest(highest: int, fits: Callable[[int], bool]) -> int:
     """Return the largest count up to `highest` that fits, 0 where none does; small counts are tried first."""
-    low, high = 0, 1
+    high = 1
     while high < highest and fits(high):
-        low, high = high, high * 2
-    high = min(high, highest)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle - 1)
-    return low
+        high *= 2
+    return bisect_left(range(1, min(high, highest) + 1), True, high // 2, key=lambda count: not fits(count))
 
 
 def row_page(rows: list[Any], path: str, around: Callable[[list[Any]], Any], room: Room) -> str:

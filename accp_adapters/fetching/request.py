@@ -1,4 +1,7 @@
-"""The tool `accp_fetch`: its definition for a model, and one call of it, read from the arguments that a model wrote."""
+"""The tool `accp_fetch`: its definition for a model, one call of it, and the work that an answer may take.
+
+Work is counted, and no clock decides, so that every process comes to the same answer.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from accp_core.bounded import WATCH
+from accp_core.documents import looks_cut
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.references import find_references, mistyped_references, reference_to, split_reference
+from accp_core.tables import OpenedText, open_text
 from accp_core.view.notation import LEGEND
 
 __all__ = [
-    "FETCH_DESCRIPTION", "FETCH_NAME", "FETCH_PARAMETERS", "MAX_REFERENCES", "FetchRequest", "read_request",
-    "refuse", "too_much",
+    "FETCH_DESCRIPTION", "FETCH_NAME", "FETCH_PARAMETERS", "MAX_REFERENCES", "FetchRequest", "LongText", "WorkBudget",
+    "open_bounded", "read_request", "refuse", "too_long", "too_much", "work_of",
 ]  # fmt: skip
 
 
@@ -22,6 +28,16 @@ MAX_REFERENCES: Final = 8
 """References that one request may name."""
 
 _AROUND: Final = re.compile(r"""[\s,;()\[\]<>`"']+""")
+_WATCHED: Final = 10_000
+"""Steps between two looks whether somebody still waits for the answer."""
+_STEP_CHARS: Final = 20
+"""Characters that take as long as one instruction of SQLite's machine."""
+MAX_CHARS: Final = 4_000_000
+"""Characters of a text whose values and tables are read; a longer one has lines and words."""
+_LINE_CHARS: Final = 40
+_CELL_CHARS: Final = 10
+"""Characters that take as long to read as a line, and as what stands between two separators."""
+_SEPARATOR: Final = re.compile(r"[,;|\t]|(?<=\S) {2}")
 _STRING: Final = re.compile("'(?:[^']|'')*'")
 
 
@@ -33,6 +49,67 @@ def refuse(reason: str) -> ProtocolError:
 def too_much(reason: str) -> ProtocolError:
     """Return the refusal of a request that takes too much time or memory (E2003)."""
     return ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
+
+
+class WorkBudget:
+    """The steps of work that are left for one answer; a step is about an instruction of SQLite's machine."""
+
+    def __init__(self, steps: float, reason: str) -> None:
+        """Begin.
+
+        Args:
+            steps: The steps.
+            reason: What was expected, for the refusal.
+        """
+        self.left = steps
+        self._watched = steps
+        self._reason: Final = reason
+
+    def use(self, steps: int) -> bool:
+        """Count steps; return whether there were too many. What `WATCH` raises passes on, at each further call, too."""
+        self.left -= steps
+        if self.left < self._watched:
+            WATCH.get()()
+            self._watched = self.left - _WATCHED
+        return self.left < 0
+
+    def spend(self, steps: int) -> None:
+        """Count steps.
+
+        Raises:
+            ProtocolError: E2003, there were too many.
+        """
+        if self.use(steps):
+            raise too_much(self._reason)
+
+    def look_at(self, chars: int) -> None:
+        """Count characters, or comparisons of one; E2003: there were too many."""
+        self.spend(chars // _STEP_CHARS)
+
+
+def work_of(text: str) -> int:
+    """Return how long a text takes to be read as tables, in characters; a line without any takes little."""
+    lines = text.count("\n") - text.count("\n\n")
+    return len(text) + _LINE_CHARS * lines + _CELL_CHARS * sum(1 for _ in _SEPARATOR.finditer(text))
+
+
+def too_long(text: str) -> ProtocolError:
+    """Return the refusal of a query of the values or tables of a text that is too long for them (E2003)."""
+    reason = (
+        f"expected a text of at most {MAX_CHARS:,} characters for a query, where a line counts as {_LINE_CHARS} more"
+    )
+    found = f"and a separator as {_CELL_CHARS}, found {work_of(text):,}; use words, lines 41-97, or offset and limit"
+    return too_much(f"{reason} {found}")
+
+
+class LongText(OpenedText):
+    """A text that is too long to be opened: it has lines and words only."""
+
+
+def open_bounded(text: str) -> OpenedText:
+    """Return the value in a text; a text that is too long is only lines."""
+    is_long = len(text) > MAX_CHARS or work_of(text) > MAX_CHARS
+    return LongText(value=text, prose=text, is_cut=looks_cut(text)) if is_long else open_text(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +136,7 @@ class FetchRequest:
     @property
     def named(self) -> int:
         """How many of `references` the argument `ref` names: the first ones."""
-        return len(set(self._in_ref))
-
-    @property
-    def _in_ref(self) -> tuple[str, ...]:
-        return _references_in(self.ref)
+        return len(set(_references_in(self.ref)))
 
     @property
     def references(self) -> tuple[str, ...]:
@@ -76,7 +149,7 @@ class FetchRequest:
         """
         query = _STRING.sub("", self.query)
         in_query = tuple(map(reference_to, dict.fromkeys((*find_references(query), *mistyped_references(query)))))
-        named = self._in_ref or ((self.ref,) if self.ref or not in_query else ())
+        named = _references_in(self.ref) or ((self.ref,) if self.ref or not in_query else ())
         found = tuple(dict.fromkeys((*named, *in_query)))
         if len(found) > MAX_REFERENCES:
             raise refuse(f"expected at most {MAX_REFERENCES} references, found {len(found)}")
@@ -137,14 +210,10 @@ FETCH_DESCRIPTION: Final = (
 """What a model reads about the tool."""
 
 # Written by hand: a schema made from a signature holds every default and costs half as many tokens again.
+_TYPES: Final = {"ref": "string", "query": "string", "offset": "integer", "limit": "integer"}
 FETCH_PARAMETERS: Final[dict[str, Any]] = {
     "type": "object",
-    "properties": {
-        "ref": {"type": "string"},
-        "query": {"type": "string"},
-        "offset": {"type": "integer"},
-        "limit": {"type": "integer"},
-    },
+    "properties": {name: {"type": kind} for name, kind in _TYPES.items()},
     "required": ["ref"],
 }
 """The JSON Schema of its arguments."""

@@ -9,9 +9,8 @@ from functools import cached_property
 from itertools import chain, islice
 from typing import Any, Final
 
-from accp_adapters.fetching.opening import WorkBudget
 from accp_adapters.fetching.page import Room, lines_around, numbered_line
-from accp_adapters.fetching.request import too_much
+from accp_adapters.fetching.request import WorkBudget
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.tables import OpenedText, Row, Table
 
@@ -28,7 +27,7 @@ _BEHIND: Final = 200
 _MAX_PLACES: Final = 20
 """Places of the words in one line or cell that are shown, about."""
 _MAX_WORDS: Final = 100
-"""Words that each row is searched for."""
+"""Words that each row is searched for, the first ones."""
 _MAX_STEPS: Final = 500_000_000
 """Work of a search, counted as that of a query; all cells of a row are looked through."""
 _ROW_STEPS: Final = 50
@@ -47,8 +46,9 @@ class WordSearch:
         self._budget = WorkBudget(_MAX_STEPS, reason)
         self._opened: Final = opened
         self._phrase: Final = words.strip("\"'").casefold()
-        self._words: Final = list(dict.fromkeys(word.strip("\"'").casefold() for word in words.split()))
-        self._looked_for = self._words if self._words != [self._phrase] and len(self._words) <= _MAX_WORDS else []
+        each = dict.fromkeys(word.strip("\"'").casefold() for word in words.split())
+        self._words: Final = list(each)[:_MAX_WORDS]
+        self._looked_for = self._words if self._words != [self._phrase] else []
         self._rows_with: Final = (Counter[str](), Counter[str]())
         """How many rows of tables, and how many lines, have each word."""
         self._searched: Final = [0, 0]
@@ -100,11 +100,8 @@ class WordSearch:
         """Return the rows and lines with the words as they stand, else those with the most of them; None: none has any.
 
         Raises:
-            ProtocolError: E1004, the offset is behind the last one; E2003, there are too many words, or too much work.
+            ProtocolError: E1004, the offset is behind the last one; E2003, there is too much work.
         """
-        if not self.has_phrase and len(self._words) > _MAX_WORDS:
-            reason = f"expected words that stand together, or at most {_MAX_WORDS} words, found {len(self._words)}"
-            raise too_much(reason)
         if not self._found:
             return None
         of_lines = all(table.holds_lines for table, _ in self._found)

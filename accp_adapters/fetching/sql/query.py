@@ -63,11 +63,11 @@ _NULL_TESTS: Final = ("ISNULL", "NOTNULL", "NOT NULL")
 _ENDLESS: Final = ("REGEXP", "MATCH", "RLIKE")
 _LEVELS: Final = (
     ("OR",), ("AND",), (), (*EQUALS, *_PATTERNS, *_LISTS, *_RANGES, *_NULL_TESTS, *_ENDLESS), _ORDERS,
-    ("&", "|", "<<", ">>", "+", "-"), ("*", "/", "%"), ("||", "->", "->>"), ("COLLATE",), (),
+    ("&", "|", "<<", ">>", "+", "-"), ("*", "/", "%"), ("||", "->", "->>"), (),
 )  # fmt: skip
 _BINDS: Final = {word: level for level, words in enumerate(_LEVELS) for word in words}
 """How tightly each operator binds."""
-_NEGATION, _ADDITION, _CONCATENATION, _UNARY = 2, 5, 7, 9
+_NEGATION, _ADDITION, _CONCATENATION, _UNARY = 2, 5, 7, 8
 
 _QUOTED: Final = ("quoted",)
 """The words that are a text behind THEN or in a call of several arguments, if they name nothing."""
@@ -104,7 +104,7 @@ def resolve_select(query: str, catalog: Catalog) -> ResolvedQuery:
 
 
 def resolve_condition(query: str, table: NamedTable, catalog: Catalog) -> ResolvedQuery:
-    """Return the SELECT of the rows of a table that meet a condition; of all rows, if that is empty.
+    """Return the SELECT of the rows of a table that meet a condition.
 
     Raises:
         ProtocolError: As `resolve_select`.
@@ -151,20 +151,18 @@ class _Parser(Operands):
         walk()
 
     def whole_condition(self, table: NamedTable) -> ResolvedQuery:
-        """Return the rows of a table that meet a condition; without one, all."""
+        """Return the rows of a table that meet a condition."""
         self._add_table(table, table.name)
         if self.query.has("SELECT"):
             self._find_tables()
         self._twice(self._condition)
         shown = ", ".join(f"{quote(table.name)}.{quote(name)}" for name in table.stored.own_columns)
-        where = f" WHERE {self._sql(0, len(self._tokens))}" if len(self._tokens) > 1 else ""
-        self.query.sql = f"SELECT {shown} FROM {place(table)} AS {quote(table.name)}{where}"
+        condition = self._sql(0, len(self._tokens))
+        self.query.sql = f"SELECT {shown} FROM {place(table)} AS {quote(table.name)} WHERE {condition}"
         self.query.shows_rows = True
         return self.query
 
     def _condition(self) -> None:
-        if self._token.kind == "end":
-            return
         is_condition = self._read().kind is Kind.BOOLEAN
         if self._token.kind != "end":
             raise self._unexpected("AND, OR or the end of the condition; write SELECT … WHERE … for some columns")
@@ -523,9 +521,6 @@ class _Parser(Operands):
             self._read(level + 1)
         elif level < _ADDITION:
             self._compare(left, operator)
-        elif word == "COLLATE":
-            self._name()
-            return replace(left, name="")
         elif level < _CONCATENATION:
             self._check_number(left, word)
             self._check_number(self._read(level + 1), word)
@@ -579,9 +574,6 @@ class _Parser(Operands):
             # SQLite's LIKE ignores the case of ASCII letters only.
             for each in (left, right):
                 self._enclose(each.first, each.behind, "lower(", ")")
-        if self._token.upper == "ESCAPE":
-            self._at += 1
-            self._read(_ADDITION)
         self._check_pattern(left, right, operator.sql)
 
 

@@ -12,14 +12,13 @@ import os
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
-from accp_adapters.fetching.opening import WorkBudget
 from accp_adapters.fetching.page import Room, one_line
-from accp_adapters.fetching.request import refuse, too_much
+from accp_adapters.fetching.request import WorkBudget, refuse, too_much
 from accp_adapters.fetching.sql.operands import CHECKED, ResolvedQuery
 from accp_adapters.fetching.sql.query import CALLS, TABLE_FUNCTIONS, resolve_condition, resolve_select
 from accp_adapters.fetching.sql.tables import (
@@ -41,8 +40,8 @@ __all__ = [
     "MAX_QUERY_STEPS", "QueryResult", "answer_condition", "answer_select", "open_connection", "run_query",
 ]  # fmt: skip
 
-OPERATORS: Final = frozenset(("->", "->>", "like", "glob"))
-"""The operators that SQLite treats as functions."""
+_ALLOWED: Final = frozenset((*CALLS, *TABLE_FUNCTIONS, CHECKED, "->", "->>", "like", "glob"))
+"""The functions that SQLite may call, those among them that are operators of a query."""
 
 _NUMERAL: Final = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?")
 
@@ -196,7 +195,8 @@ def open_connection(
         connection.execute("PRAGMA temp_store=MEMORY")
         budget = connection.budget = _budget(databases, steps, query)
         longest = max((database.longest for database in databases), default=0)
-        add_functions(connection)
+        for name, arguments, function in _REPLACED:
+            connection.create_function(name, arguments, _guard(connection, function), deterministic=True)
         for limit, value in _LIMITS.items():
             connection.setlimit(limit, value)
         length = max(_MIN_LENGTH, longest, min(4 * longest, _MAX_LENGTH))
@@ -216,14 +216,10 @@ def _memory() -> Iterator[Callable[[], int]]:
 
     SQLite has a limit of its own for its heap, but one for all connections of a process, which cannot be raised again.
     """
-    if not os.path.exists(_TOLD):
-        yield lambda: 0
+    with suppress(OSError), open(_TOLD, "rb", buffering=0) as told:
+        yield lambda: int(os.pread(told.fileno(), 100, 0).split()[1]) * os.sysconf("SC_PAGE_SIZE")
         return
-    told = os.open(_TOLD, os.O_RDONLY)
-    try:
-        yield lambda: int(os.pread(told, 100, 0).split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    finally:
-        os.close(told)
+    yield lambda: 0
 
 
 def _budget(databases: Sequence[Database], steps: int, query: ResolvedQuery | None) -> WorkBudget:
@@ -243,15 +239,11 @@ def _budget(databases: Sequence[Database], steps: int, query: ResolvedQuery | No
 
 def _authorize(action: int, first: str | None, second: str | None, schema: str | None, _source: str | None) -> int:
     """Return whether SQLite may do something: reading the tables of texts, and calling listed functions."""
-    match action:
-        case sqlite3.SQLITE_SELECT:
-            is_allowed = True
-        case sqlite3.SQLITE_READ:
-            is_allowed = not (first or "").startswith(("sqlite_", "pragma_"))
-        case sqlite3.SQLITE_FUNCTION:
-            is_allowed = second in {*CALLS, *OPERATORS, *TABLE_FUNCTIONS, CHECKED}
-        case _:
-            is_allowed = False
+    is_allowed = (
+        action == sqlite3.SQLITE_SELECT
+        or (action == sqlite3.SQLITE_READ and not (first or "").startswith(("sqlite_", "pragma_")))
+        or (action == sqlite3.SQLITE_FUNCTION and second in _ALLOWED)
+    )
     return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY
 
 
@@ -268,16 +260,11 @@ def _columns_of(
     described = connection.execute(f"PRAGMA temp.table_info({_VIEW})").fetchall()
     connection.set_authorizer(_authorize)
     found = [types.get(kind) or StoredColumn() for _, _, kind, *_ in described]
-    # Which of its parts a row of a compound query comes from is not known.
-    is_compound = query.has("UNION", "UNION ALL", "EXCEPT", "INTERSECT")
-    return [
-        None
-        if column.is_extra and query.shows_rows and column.name not in query.names
-        else StoredColumn()
-        if is_compound
-        else column
-        for column in found
-    ]
+    if query.has("UNION", "UNION ALL", "EXCEPT", "INTERSECT"):
+        # Which of its parts a row comes from is not known.
+        return [StoredColumn() for _ in found]
+    is_hidden = [column.is_extra and query.shows_rows and column.name not in query.names for column in found]
+    return [None if hidden else column for column, hidden in zip(found, is_hidden, strict=True)]
 
 
 @contextmanager
@@ -313,17 +300,13 @@ class QueryConnection(sqlite3.Connection):
     """The work that is left for the query, that of our functions among it."""
 
 
-def add_functions(connection: QueryConnection) -> None:
-    """Replace the functions of SQLite that a hostile text makes slow, and add what some builds of it lack."""
-    for name, arguments, function in _REPLACED:
-        connection.create_function(name, arguments, _guard(connection, function), deterministic=True)
-
-
 def _guard(connection: QueryConnection, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function whose work is counted; null is its answer where an argument fits it not, as in SQL."""
+    """Return a function whose work is counted; null is its answer to null and to what fits it not, as in SQL."""
     budget = connection.budget
 
     def guarded(*arguments: Any) -> Any:
+        if None in arguments:
+            return None
         try:
             budget.spend(_CALL)
             budget.look_at(chars := sum(len(each) for each in arguments if type(each) is str))
@@ -345,7 +328,7 @@ def _checked(value: Any, wanted: str, sign: str, shown: str) -> Any:
         ProtocolError: E1004, it is neither, and SQLite would compare it by its type alone, or add it as zero.
     """
     is_exact = sign in ("=", "!=", "IS")
-    if value is None or isinstance(value, str) == (wanted == "text"):
+    if isinstance(value, str) == (wanted == "text"):
         return value
     if wanted == "text" and is_exact:
         return repr(value)
@@ -358,11 +341,9 @@ def _checked(value: Any, wanted: str, sign: str, shown: str) -> Any:
 
 
 def _replace(text: Any, old: Any, new: Any) -> Any:
-    if None in (text, old, new) or old == "":
-        return text
     text, old, new = str(text), str(old), str(new)
     _check_length(len(text) + text.count(old) * (len(new) - len(old)))
-    return text.replace(old, new)
+    return text.replace(old, new) if old else text
 
 
 def _check_length(chars: int) -> None:
@@ -371,14 +352,9 @@ def _check_length(chars: int) -> None:
         raise too_much(f"expected texts of at most {_MAX_LENGTH:,} characters in a function, found {chars:,}")
 
 
-def _instr(text: Any, part: Any) -> int | None:
-    return None if None in (text, part) else str(text).find(str(part)) + 1
-
-
 _REPLACED: Final[Sequence[_Function]] = (
-    (CHECKED, 4, _checked), ("replace", 3, _replace), ("instr", 2, _instr),
-    ("lower", 1, lambda value: None if value is None else str(value).lower()),
-    ("upper", 1, lambda value: None if value is None else str(value).upper()),
+    (CHECKED, 4, _checked), ("replace", 3, _replace), ("instr", 2, lambda text, part: str(text).find(str(part)) + 1),
+    ("lower", 1, lambda text: str(text).lower()), ("upper", 1, lambda text: str(text).upper()),
 )  # fmt: skip
 
 
@@ -404,9 +380,6 @@ def answer_condition(query: str, catalog: Catalog, room: Room) -> str:
     """
     main, refusal = catalog.main(), None
     found: list[ResolvedQuery] = []
-    called = [table for table in catalog.tables if table.columns and query.casefold() == table.name.casefold()]
-    if len(called) == 1 and not (main and query in main.columns):
-        return _answer(resolve_condition("", called[0], catalog), catalog, room)
     for table in sorted(catalog.tables, key=lambda table: (table != main, table.stored.source.holds_lines)):
         try:
             if table.columns and not (found and table.stored.source.holds_lines):
@@ -434,8 +407,10 @@ def _answer(query: ResolvedQuery, catalog: Catalog, room: Room) -> str:
     result = run_query(query, catalog.databases, offset=room.request.offset, max_rows=_MAX_ROWS)
     # An aggregate of no rows is one row of zeros and nulls.
     is_nothing = result.total == 1 and bool(result.rows) and not any(result.rows[0].values())
-    hint = _describe_compared(query.comparisons, catalog.databases) if is_nothing or not result.total else ""
-    notes = [hint, *(() if hint and not result.total else _notes_of_values(query)), *_outside(query, catalog)]
+    described = (_describe(each, catalog) for each in _by_column(query.comparisons))
+    hint = "; ".join(filter(None, described)) if is_nothing or not result.total else ""
+    read = () if hint and not result.total else filter(None, map(_note_of_values, _by_column(query.used)))
+    notes = [*map(escape_markers, (hint, *islice(read, _MAX_NOTES))), *_outside(query, catalog)]
     if not result.total:
         of = f" of {query.tables[0].stored.row_count:,}" if len(query.tables) == 1 else ""
         return "; ".join(filter(None, (f"0{of} rows", *notes)))
@@ -465,16 +440,12 @@ def _as_lines(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _by_column(columns: Sequence[NamedColumn]) -> Iterable[NamedColumn]:
+    """Return columns, each once."""
     return {(each.table.number, each.table.name, each.column): each for each in columns}.values()
 
 
-def _notes_of_values(query: ResolvedQuery) -> list[str]:
-    """Return how the columns were read that are compared, sorted or added: what is no number, in which unit."""
-    notes = filter(None, map(_note_of_values, _by_column(query.used)))
-    return list(map(escape_markers, notes))[:_MAX_NOTES]
-
-
 def _note_of_values(used: NamedColumn) -> str:
+    """Return how a column was read that is compared, sorted or added: what is no number, in which unit."""
     stored, total = used.stored, used.table.stored.row_count
     typed, noun = stored.typed, "time" if stored.kind is Kind.MOMENT else "number"
     if stored.kind is Kind.TEXT:
@@ -486,18 +457,13 @@ def _note_of_values(used: NamedColumn) -> str:
     return f"{quoted_name(used.column)}: {', '.join(told)}" if told else ""
 
 
-def _describe_compared(comparisons: Sequence[NamedColumn], databases: Sequence[Database]) -> str:
-    """Return what each compared column holds, where no row was found: `status has: late (12), paid (588)`."""
-    described = [_describe(each, databases) for each in list(_by_column(comparisons))[:_MAX_NOTES]]
-    return escape_markers("; ".join(filter(None, described)))
-
-
-def _describe(compared: NamedColumn, databases: Sequence[Database]) -> str:
+def _describe(compared: NamedColumn, catalog: Catalog) -> str:
+    """Return what a compared column holds, where no row was found: `status has: late (12), paid (588)`."""
     stored = compared.stored
     told = []
     if set(stored.kinds) - set(_BESIDE):
         try:
-            with open_connection([databases[compared.table.number]], _HINT_STEPS) as connection:
+            with open_connection([catalog.databases[compared.table.number]], _HINT_STEPS) as connection:
                 told = _scalars(compared, connection)
         except sqlite3.Error:
             # It was too much work; the answer does without.
@@ -537,12 +503,11 @@ def _shown(value: Any) -> str:
 
 def _children(query: ResolvedQuery, catalog: Catalog) -> str:
     """Return the note that says in which tables more of each row is."""
-    shown = {(table.number, table.name) for table in query.tables}
     children = [child for table in query.tables for child in catalog.children(table)] if query.shows_rows else []
     links = {
         f"{quoted_name(child.name)} ({quoted_name(link.column)} = {quoted_name(link.table)}.{quoted_name(link.key)})"
         for child in children
-        if (link := child.stored.source.parent) and (child.number, child.name) not in shown
+        if (link := child.stored.source.parent) and child not in query.tables
     }
     return escape_markers(f"each row has more in {', '.join(sorted(links))}") if links else ""
 

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any, Final
 
-from accp_adapters.fetching.opening import LongText, open_bounded, too_long, work_of
-from accp_adapters.fetching.request import refuse
+from accp_adapters.fetching.request import LongText, open_bounded, refuse, too_long, work_of
 from accp_core.bounded import SizedCache
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.errors import ProtocolError
@@ -72,8 +71,6 @@ _MAX_NAMES: Final = 12
 _MAX_COLUMNS: Final = 40
 """Columns of a table that the query names."""
 _MAX_NAME_CHARS: Final = 60
-_MAX_PARTS: Final = 32
-"""Dots of a name behind which its end is looked for."""
 
 _read_json: Final = spelling_decoder()
 
@@ -433,12 +430,6 @@ def _plain(name: str) -> str:
     return _OTHER.sub("_", name.casefold())
 
 
-def _ends(name: str) -> list[str]:
-    """Return what stands behind each dot of a name."""
-    parts = name.split(".")
-    return [".".join(parts[at:]) for at in range(1, min(len(parts), _MAX_PARTS))]
-
-
 class Catalog:
     """The tables of the texts that a query names."""
 
@@ -453,13 +444,10 @@ class Catalog:
 
     def main(self, key: str | None = None) -> NamedTable | None:
         """Return the table that is meant where none is named; None where there are several texts or no table."""
-        numbers = [number for number in range(len(self.databases)) if key is None or self._keys[number] == key]
-        if key is None and self._named == 1:
-            numbers = numbers[:1]
-        if len(numbers) != 1:
-            return None
-        table = self.databases[numbers[0]].main
-        return None if table is None else NamedTable(numbers[0], table)
+        numbers = [number for number, each in enumerate(self._keys) if key in (None, each)]
+        numbers = numbers[:1] if key is None and self._named == 1 else numbers
+        table = self.databases[numbers[0]].main if len(numbers) == 1 else None
+        return NamedTable(numbers[0], table) if table else None
 
     def find(self, written: str, key: str | None = None) -> NamedTable:
         """Return the table that `written` means.
@@ -509,13 +497,12 @@ class Catalog:
 
     def unknown_column(self, written: str, named: Sequence[NamedTable], what: str = "a column") -> Exception:
         """Return the refusal of a column that the tables named by a query do not have; it names the others, too."""
-        known = {(table.number, table.name) for table in named}
-        others = [table for table in self.tables if (table.number, table.name) not in known]
+        others = [table for table in self.tables if table not in named]
         expected = self.describe(named, most=_MAX_COLUMNS) if named else self.describe()
         also = f"; other tables: {self.describe(others)}" if named and others else ""
         refusal = refuse(f"expected {what} of {expected}; found {written[:_MAX_NAME_CHARS]!r}{also}")
         unbuilt = [name for table in named for name in self._unbuilt(table)]
-        is_unbuilt = any(find_name(name, unbuilt) for name in (written, *_ends(written)))
+        is_unbuilt = any(find_name(name, unbuilt) for name in (written, written.partition(".")[2]))
         return UnbuiltColumn(refusal.reason, code=refusal.code) if is_unbuilt else refusal
 
     def _unbuilt(self, table: NamedTable) -> set[str]:

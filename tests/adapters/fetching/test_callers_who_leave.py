@@ -14,7 +14,7 @@ import anyio
 import pytest
 
 from accp_adapters.fetching import FetchRequest, answer
-from accp_adapters.fetching.opening import WorkBudget
+from accp_adapters.fetching.request import WorkBudget
 from accp_adapters.langgraph import stores
 from accp_adapters.serving.threads import off_loop
 from accp_adapters.tokens import count_o200k

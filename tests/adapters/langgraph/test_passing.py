@@ -15,7 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import Field
 
-from accp_adapters.fetching.passing import describe_passed
+from accp_adapters.fetching import describe_passed
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.langgraph import AccpMiddleware, Policy, resolve
 from accp_adapters.tokens import count_o200k

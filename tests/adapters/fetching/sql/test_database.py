@@ -8,7 +8,7 @@ import tracemalloc
 
 import pytest
 
-from accp_adapters.fetching import FetchRequest, answer, opening
+from accp_adapters.fetching import FetchRequest, answer, request
 from accp_adapters.fetching.sql import tables
 from accp_adapters.fetching.sql.tables import DatabaseCache
 from accp_adapters.tokens import count_o200k
@@ -67,13 +67,13 @@ def test_tables_of_too_many_cells_are_refused(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("separator", [",", ";", "|", "\t", "  ", "    "])
 def test_cells_count_as_well_as_characters(separator: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "MAX_CHARS", 4_000)
+    monkeypatch.setattr(request, "MAX_CHARS", 4_000)
     text = "\n".join(separator.join(["id", "name", "x"] if n == 0 else [f"{n}", f"n{n}", "y"]) for n in range(60))
     assert ask(text, "n7").startswith("words in lines")
 
 
 def test_a_text_that_is_too_long_has_pages_and_words_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "MAX_CHARS", 100)
+    monkeypatch.setattr(request, "MAX_CHARS", 100)
     text = json.dumps([{"id": n} for n in range(100)])
     for query in ("SELECT id FROM rows", "id = 57", "rows[3].id", "items.0.id", "id > 3 && id < 5", "count(rows)"):
         with pytest.raises(ProtocolError, match="E2003: expected a text of at most 100 characters for a query, where"):

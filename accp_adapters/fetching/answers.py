@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from typing import Any, Final, TypeVar
 from urllib.parse import unquote
 
-from accp_adapters.fetching.page import Room, TextLines, line_page, numbered_line, row_page, shown_source
+from accp_adapters.fetching.page import Room, line_page, lines_from, numbered_line, row_page, shown_source
 from accp_adapters.fetching.request import FetchRequest, LongText, open_bounded, refuse, too_long, too_much
 from accp_adapters.fetching.sql.query import resolve_select
 from accp_adapters.fetching.sql.run import QueryResult, answer_condition, answer_select, run_query
@@ -23,7 +23,7 @@ from accp_core.markers import MarkerStart, escape_markers, printable
 from accp_core.ports import TokenCounter
 from accp_core.projection import Resolve
 from accp_core.references import key_of, parse_reference, split_reference
-from accp_core.tables import FIRST_LINE, OpenedText, lines_of
+from accp_core.tables import FIRST_LINE, OpenedText, count_lines
 from accp_core.view import render_text
 
 __all__ = [
@@ -199,7 +199,7 @@ def answer_program(texts: Mapping[str, str], request: FetchRequest) -> str:
     Args:
         texts: As in `answer`.
         request: Its query is a path or a SELECT, or empty for the whole value. With an offset or a limit, those rows,
-            items or lines: an array, empty behind the last one, or the lines of a text.
+            items: an array, empty behind the last one.
 
     Raises:
         ProtocolError: E1004, nothing is found, the query is not understood, or an offset or a limit is given for an
@@ -239,12 +239,9 @@ def value_in(sources: Sources, request: FetchRequest, *, max_rows: int = _MAX_VA
         raise refuse(f"expected a path to a value, or a SELECT, found {query[:_MAX_SHOWN]!r}")
     if not request.is_part:
         return found
-    part = slice(request.offset, request.offset + request.limit if request.limit else None)
-    if isinstance(found, str):
-        return "".join(lines_of(found)[part])
     if not isinstance(found, list):
-        raise refuse(f"expected a path to a list or a text where an offset or a limit is given, found {query!r:.100}")
-    return found[part]
+        raise refuse(f"expected a path to a list where an offset or a limit is given, found {query!r:.100}")
+    return found[request.offset : request.offset + (request.limit or len(found))]
 
 
 def _selected(query: str, sources: Sources, request: FetchRequest, max_rows: int) -> Any:
@@ -293,7 +290,7 @@ def _whole(sources: Sources, room: Room) -> str:
     if len(sources.texts) > 1:
         found = len(sources.texts)
         raise refuse(f"expected one reference, or a SELECT that joins them, found {found} without a query. {GRAMMAR}")
-    if not room.request.is_part and room.may_fit(source):
+    if not room.request.is_part and len(source) <= room.chars:
         view = render_text(source, counter=room.counter)
         shown = shown_source(view.text, layout=view.layout)
         if room.counter(shown) <= room.limit:
@@ -348,16 +345,16 @@ def _of_long(query: str, sources: Sources, room: Room) -> str:
 
 def _numbered(first: int, last: int, sources: Sources, room: Room) -> str:
     """Return lines of a text with their numbers, from the first one to the last one."""
-    (opened, *_), (text, *_) = sources.opened, sources.texts.values()
-    lines = TextLines(text if opened.prose is None else opened.prose)
+    (opened, *_), (source, *_) = sources.opened, sources.texts.values()
+    text = source if opened.prose is None else opened.prose
     start = max(first - FIRST_LINE, 0)
-
-    def write(from_: int, behind: int) -> str:
-        found = enumerate(lines.between(start + from_, start + behind), start + from_ + FIRST_LINE)
-        return "".join(numbered_line(at, line.rstrip("\r\n"), is_found=True) for at, line in found).removesuffix("\n")
-
-    count = min(last, len(lines)) - start
-    return room.page("rows", count, write) if count > 0 else f"0 of {len(lines):,} lines"
+    begin = start + room.request.offset
+    found = enumerate(lines_from(text, begin, room.chars), begin + FIRST_LINE)
+    lines = [numbered_line(number, line.rstrip("\r\n"), is_found=True) for number, line in found]
+    count = min(last, count_lines(text)) - start
+    if count <= 0:
+        return f"0 of {count_lines(text):,} lines"
+    return room.page("rows", count, lambda count: "".join(lines[:count]).rstrip("\n") * (count <= len(lines)))
 
 
 def _if_condition(query: str, sources: Sources, search: WordSearch, room: Room) -> str | None:

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import islice
 from typing import Any, Final
 
 from accp_adapters.fetching.request import FetchRequest, refuse
@@ -27,12 +27,12 @@ from accp_core.error_codes import ErrorCode
 from accp_core.markers import UNSEEN
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import escape_halves
-from accp_core.tables import FIRST_LINE
+from accp_core.tables import FIRST_LINE, count_lines
 from accp_core.view import render_text
 from accp_core.view.layout import AS_IS, escape_view
 
 __all__ = [
-    "Room", "TextLines", "line_page", "lines_around", "numbered_line", "one_line", "row_page", "shown_source",
+    "Room", "line_page", "lines_from", "numbered_line", "one_line", "row_page", "shown_source",
     "split_page",
 ]  # fmt: skip
 
@@ -43,15 +43,12 @@ _TOKEN_CHARS: Final = 100
 """Characters that a token stands for at most in a text that is not made of blanks."""
 _REST: Final = 0.1
 """The share of the rows that are shown with the others, although the page then has so much more than its limit."""
-_NEIGHBOURS: Final = ((5, 2), (20, 1))
-"""So many lines are shown before and behind each of so many lines that were found; of more, none."""
 _NEIGHBOUR_CHARS: Final = 100
 """Characters of a line that are shown beside one that was found."""
 _PART_CHARS: Final = 400
 """Characters of a part of a text with a line that no page has room for, such as minified HTML."""
 
-_PIECE: Final = 4_096
-"""Characters between two places whose line is remembered."""
+_LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _ESCAPE: Final = "source text: "
 _SPACE: Final = rf"[{UNSEEN}]*+"
 _BLANKS: Final = re.compile(_SPACE)
@@ -86,11 +83,6 @@ def _last_line(text: str) -> int:
     return max((found.end() for found in _LINE_END.finditer(text, 0, end)), default=0)
 
 
-def lines_around(hits: int) -> int:
-    """Return how many lines are shown before and behind each of so many lines that were found."""
-    return next((lines for most, lines in _NEIGHBOURS if hits <= most), 0)
-
-
 def numbered_line(number: int, text: str, *, is_found: bool) -> str:
     """Return a line as `grep -n -C` shows it: `52: ` before one that was found, `53- ` before a neighbour."""
     if is_found:
@@ -98,32 +90,18 @@ def numbered_line(number: int, text: str, *, is_found: bool) -> str:
     return f"{number}- {one_line(text[:_NEIGHBOUR_CHARS])}{'…' * (len(text) > _NEIGHBOUR_CHARS)}\n"
 
 
-class TextLines:
-    """The lines of a text with their ends, looked for where they are asked for: all at once take many times its memory.
+def lines_from(text: str, first: int, chars: int) -> list[str]:
+    """Return lines of a text with their ends, from one place on, until they have so many characters.
 
-    The numbers of a few places are remembered.
+    All lines of a text take many times its memory.
     """
-
-    def __init__(self, text: str) -> None:
-        """Count the lines of a text."""
-        self._text: Final = text
-        pieces = (text.count("\n", at, at + _PIECE) for at in range(0, len(text), _PIECE))
-        self._before: Final = list(accumulate(pieces, initial=0))
-
-    def __len__(self) -> int:
-        """Return how many there are; a line feed at the end begins no further one."""
-        return self._before[-1] + (self._text[-1:] not in ("", "\n"))
-
-    def between(self, first: int, behind: int) -> list[str]:
-        """Return the lines from one place, counted from 0, to another."""
-        piece = bisect_right(self._before, first - 1) - 1 if first else 0
-        start, lines = piece * _PIECE, []
-        for number in range(self._before[piece], min(behind, len(self))):
-            end = self._text.find("\n", start) + 1 or len(self._text)
-            if number >= first:
-                lines.append(self._text[start:end])
-            start = end
-        return lines
+    lines: list[str] = []
+    for found in islice(_LINE.finditer(text), first, None):
+        lines.append(found[0])
+        chars -= len(found[0])
+        if chars < 0:
+            break
+    return lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,26 +116,27 @@ class Room:
         """Return the room that is left below a line."""
         return replace(self, limit=max(1, self.limit - self.counter(line))) if line else self
 
-    def may_fit(self, text: str) -> bool:
-        """Return whether a text may fit: counting the tokens of megabytes would take seconds."""
-        return len(text) <= _TOKEN_CHARS * self.limit
+    @property
+    def chars(self) -> int:
+        """The characters that may fit: counting the tokens of megabytes would take seconds."""
+        return _TOKEN_CHARS * self.limit
 
     def fits(self, text: str, share: float = 1) -> bool:
         """Return whether a text, unless it is empty, has at most this share of the tokens."""
-        return bool(text) and self.may_fit(text) and self.counter(text) <= share * self.limit
+        return bool(text) and len(text) <= self.chars and self.counter(text) <= share * self.limit
 
     def view(self, value: Any) -> str:
         """Return the view of a value, whose numbers keep the spelling of the source; a text as it is; "": too long."""
         if isinstance(value, str):
             return value
         text = write_styled_json(value, "0u")
-        return render_text(text, counter=self.counter).text if self.may_fit(text) else ""
+        return render_text(text, counter=self.counter).text if len(text) <= self.chars else ""
 
     def page(
         self,
         unit: str,
         total: int,
-        write: Callable[[int, int], str],
+        write: Callable[[int], str],
         *,
         notes: str = "",
         row: Callable[[], Any] | None = None,
@@ -168,7 +147,7 @@ class Room:
         Args:
             unit: "rows", which are numbered from 0 as in paths, "lines" as in a query, or "parts" of a text.
             total: How many there are.
-            write: Returns those from one place to another; "": they are too long.
+            write: Returns so many of them from the offset on; "": they are too long.
             notes: Our notes.
             row: Returns the first one, of which only the beginning is shown if it does not fit; None: it is a text.
             way: How to see all of that one.
@@ -181,7 +160,7 @@ class Room:
             raise refuse(f"expected an offset below {total} {unit}, found {offset!r}")
 
         def shown(count: int) -> str:
-            text = write(offset, offset + count)
+            text = write(count)
             return text and shown_source(text, notes + self._part(unit, count, total, text))
 
         remaining = min(total - offset, limit or total)
@@ -220,18 +199,17 @@ def _find_largest(highest: int, fits: Callable[[int], bool]) -> int:
 def row_page(rows: list[Any], path: str, around: Callable[[list[Any]], Any], room: Room) -> str:
     """Return a page of what `find_rows` returns; of a row that does not fit, its beginning and the path to it."""
     offset = room.request.offset
-    return room.page(
-        "rows",
-        len(rows),
-        lambda first, behind: room.view(around(rows[first:behind])),
-        row=lambda: rows[offset],
-        way=f", whole: query={f'{path}[{offset}]'!r}",
-    )
+    way = f", whole: query={f'{path}[{offset}]'!r}"
+
+    def view(count: int) -> str:
+        return room.view(around(rows[offset : offset + count]))
+
+    return room.page("rows", len(rows), view, row=lambda: rows[offset], way=way)
 
 
 def _cut_row(row: Any, note: str, room: Room) -> str:
     """Return the beginning of a row that does not fit, and a note."""
-    text = room.view(row) or write_styled_json(row, "0u")[: _TOKEN_CHARS * room.limit]
+    text = room.view(row) or write_styled_json(row, "0u")[: room.chars]
     return line_page(text, replace(room.below(note), request=FetchRequest())) + note
 
 
@@ -239,11 +217,12 @@ def line_page(text: str, room: Room) -> str:
     """Return a page of the lines of a text, at least one; of a text with a line too long for a page, of its parts."""
     wide = re.finditer(f"[^\n]{{{max(_PART_CHARS, room.limit) + 1},}}", text)
     widest = max((found[0] for found in wide), key=len, default="")
+    offset = room.request.offset
     if widest and not room.fits(widest):
-        parts = -(-len(text) // _PART_CHARS)
-        return room.page("parts", parts, lambda first, behind: text[first * _PART_CHARS : behind * _PART_CHARS])
-    lines = TextLines(text)
-    return room.page("lines", len(lines), lambda first, behind: "".join(lines.between(first, behind)))
+        start, parts = offset * _PART_CHARS, -(-len(text) // _PART_CHARS)
+        return room.page("parts", parts, lambda count: text[start : start + count * _PART_CHARS])
+    lines = lines_from(text, offset, room.chars)
+    return room.page("lines", count_lines(text), lambda count: "".join(lines[:count]) * (count <= len(lines)))
 
 
 def split_page(answer: str) -> tuple[str, int | None]:

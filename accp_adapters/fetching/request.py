@@ -24,6 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+_MAX_DIGITS: Final = 15
 MAX_REFERENCES: Final = 8
 """References that one request may name."""
 
@@ -188,13 +189,10 @@ def _text(value: object) -> str:
 
 
 def _whole_number(name: str, value: object) -> int:
-    try:
-        number = int(str(value or 0))
-    except ValueError:
-        number = -1
-    if number < 0:
+    written = str(value or 0)
+    if not written.isdecimal() or len(written) > _MAX_DIGITS:
         raise refuse(f"expected {name!r} to be a whole number from 0 on, found {value!r}")
-    return number
+    return int(written)
 
 
 # The definition of the tool `accp_fetch`: its name, its description for a model and its parameters.

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import chain, islice
 from typing import Any, Final
 
-from accp_adapters.fetching.page import Room, lines_around, numbered_line
+from accp_adapters.fetching.page import Room, numbered_line
 from accp_adapters.fetching.request import WorkBudget
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.tables import OpenedText, Row, Table
@@ -24,6 +24,8 @@ _BEFORE: Final = 100
 """Characters of a longer one that are shown before each of the words."""
 _BEHIND: Final = 200
 """Characters that are shown from the beginning of each of the words on."""
+_AROUND, _FEW = 2, 10
+"""So many lines are shown before and behind each of those that were found, if they are few."""
 _MAX_PLACES: Final = 20
 """Places of the words in one line or cell that are shown, about."""
 _MAX_WORDS: Final = 100
@@ -116,29 +118,22 @@ class WordSearch:
         return f"0 of {searched} have all {len(self._words)} words ({each}); with {self._most}:\n"
 
     def _row_page(self, room: Room) -> str:
-        def rows(first: int, behind: int) -> dict[str, list[Any]]:
+        offset = room.request.offset
+
+        def rows(count: int) -> dict[str, list[Any]]:
             by_table: dict[str, list[Any]] = {}
-            for table, number in self._found[first:behind]:
+            for table, number in self._found[offset : offset + count]:
                 by_table.setdefault(table.name, []).append(self._row(table.own_cells(table.rows[number])))
             return by_table
 
-        offset = room.request.offset
-        return room.page(
-            "rows",
-            len(self._found),
-            lambda first, behind: room.view(rows(first, behind)),
-            row=lambda: rows(offset, offset + 1),
-            way=", cut: use SELECT with fewer columns",
-        )
+        way = ", cut: use SELECT with fewer columns"
+        return room.page("rows", len(self._found), lambda count: room.view(rows(count)), row=lambda: rows(1), way=way)
 
     def _line_page(self, room: Room) -> str:
         """Return a page of lines with the words, few of them with their neighbours."""
-        around = lines_around(len(self._found))
-        return room.page(
-            "rows",
-            len(self._found),
-            lambda first, behind: "".join(self._lines(self._found[first:behind], around)),
-        )
+        hits, offset = self._found, room.request.offset
+        around = _AROUND * (len(hits) <= _FEW)
+        return room.page("rows", len(hits), lambda count: "".join(self._lines(hits[offset : offset + count], around)))
 
     def _lines(self, hits: Sequence[tuple[Table, int]], around: int) -> Iterator[str]:
         """Yield the lines with their numbers."""

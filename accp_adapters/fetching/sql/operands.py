@@ -105,87 +105,6 @@ def _tokenize(query: str) -> list[Token]:
     return [*tokens, Token("end", "", len(text), len(text), "", "")]
 
 
-class Tokens:
-    """A walk over the words of a query."""
-
-    def __init__(self, source: str) -> None:
-        """Begin before the first word of a query."""
-        self._source = source
-        self._tokens = _tokenize(source)
-        self._at = 0
-        self._depth = 0
-        self._is_checked = True
-        """Whether words are changed and refused, not only looked through for names."""
-
-    @property
-    def _token(self) -> Token:
-        return self._tokens[self._at]
-
-    @property
-    def _last(self) -> Token:
-        """The word that was taken last."""
-        return self._tokens[self._at - 1]
-
-    def _ahead(self, steps: int = 1) -> str:
-        return self._tokens[min(self._at + steps, len(self._tokens) - 1)].upper
-
-    def _sql(self, first: int, behind: int) -> str:
-        """Return what SQLite is given for some words."""
-        return " ".join(token.sql for token in self._tokens[first:behind] if token.sql)
-
-    def _written(self, first: int, behind: int) -> str:
-        """Return some words as they are written."""
-        return self._source[self._tokens[first].start : self._tokens[behind - 1].end]
-
-    def _enclose(self, first: int, behind: int, before: str, after: str) -> None:
-        if self._is_checked:
-            self._tokens[first].sql = before + self._tokens[first].sql
-            self._tokens[behind - 1].sql += after
-
-    def _replace(self, first: int, sql: str) -> None:
-        """Give SQLite something else for the words from `first` on that were taken."""
-        for token in self._tokens[first : self._at] if self._is_checked else ():
-            token.sql = ""
-        self._tokens[first].sql = sql if self._is_checked else self._tokens[first].sql
-
-    def _take(self, *words: str) -> str:
-        """Return the next word if it is one of these, and go behind it; else ""."""
-        if self._token.kind in ("word", "phrase", "sign") and self._token.upper in words:
-            self._at += 1
-            return self._last.upper
-        return ""
-
-    def _need(self, word: str) -> None:
-        if not self._take(word):
-            raise self._unexpected(word)
-
-    def _unexpected(self, expected: str) -> ProtocolError:
-        found = self._source[self._token.start : self._token.start + _MAX_SHOWN]
-        return refuse(f"expected {expected}, found {found!r}" if found else f"expected {expected}, found the end")
-
-    def _within(self) -> None:
-        self._depth += 1
-        if self._depth > _MAX_DEPTH:
-            raise refuse(f"expected a query of at most {_MAX_DEPTH} levels, found more")
-
-    def _name(self) -> str:
-        token = self._token
-        if not token.is_name and token.kind != "string":
-            raise self._unexpected("a name")
-        self._at += 1
-        token.sql = quote(token.name)
-        return token.name
-
-    def _chain(self) -> str:
-        """Take names that dots join."""
-        name = self._token.name
-        self._at += 1
-        while self._token.text == "." and self._tokens[self._at + 1].is_name:
-            name += f".{self._tokens[self._at + 1].name}"
-            self._at += 2
-        return name
-
-
 @dataclass(slots=True)
 class ResolvedQuery:
     """A query as SQLite is given it."""
@@ -257,13 +176,88 @@ def union(parts: Iterable[Expr]) -> Expr:
     return Expr(kind=kind, columns=columns, form=forms.pop() if len(forms) == 1 else "")
 
 
-class Operands(Tokens):
-    """Checks the operands of a query, and changes the words of those that SQLite would compare as something else."""
+class Operands:
+    """A walk over the words of a query, which changes those of operands that SQLite would compare as something else."""
 
     def __init__(self, source: str) -> None:
         """Begin before the first word."""
-        super().__init__(source)
+        self._source = source
+        self._tokens = _tokenize(source)
+        self._at = 0
+        self._depth = 0
+        self._is_checked = True
+        """Whether words are changed and refused, not only looked through for names."""
         self.query = ResolvedQuery(words=[token.upper for token in self._tokens])
+
+    @property
+    def _token(self) -> Token:
+        return self._tokens[self._at]
+
+    @property
+    def _last(self) -> Token:
+        """The word that was taken last."""
+        return self._tokens[self._at - 1]
+
+    def _ahead(self, steps: int = 1) -> str:
+        return self._tokens[min(self._at + steps, len(self._tokens) - 1)].upper
+
+    def _sql(self, first: int, behind: int) -> str:
+        """Return what SQLite is given for some words."""
+        return " ".join(token.sql for token in self._tokens[first:behind] if token.sql)
+
+    def _written(self, first: int, behind: int) -> str:
+        """Return some words as they are written."""
+        return self._source[self._tokens[first].start : self._tokens[behind - 1].end]
+
+    def _enclose(self, first: int, behind: int, before: str, after: str) -> None:
+        if self._is_checked:
+            self._tokens[first].sql = before + self._tokens[first].sql
+            self._tokens[behind - 1].sql += after
+
+    def _replace(self, first: int, sql: str) -> None:
+        """Give SQLite something else for the words from `first` on that were taken."""
+        for token in self._tokens[first : self._at] if self._is_checked else ():
+            token.sql = ""
+        self._tokens[first].sql = sql if self._is_checked else self._tokens[first].sql
+
+    def _take(self, *words: str) -> str:
+        """Return the next word if it is one of these, and go behind it; else ""."""
+        if self._token.kind in ("word", "phrase", "sign") and self._token.upper in words:
+            self._at += 1
+            return self._last.upper
+        return ""
+
+    def _need(self, word: str) -> None:
+        if not self._take(word):
+            raise self._unexpected(word)
+
+    def _unexpected(self, expected: str) -> ProtocolError:
+        found = self._source[self._token.start : self._token.start + _MAX_SHOWN]
+        return refuse(f"expected {expected}, found {found!r}" if found else f"expected {expected}, found the end")
+
+    def _within(self) -> None:
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            raise refuse(f"expected a query of at most {_MAX_DEPTH} levels, found more")
+
+    def _name(self) -> str:
+        token = self._token
+        if not token.is_name and token.kind != "string":
+            raise self._unexpected("a name")
+        self._at += 1
+        token.sql = quote(token.name)
+        return token.name
+
+    def _chain(self) -> str:
+        """Take names that dots join."""
+        name = self._token.name
+        self._at += 1
+        while self._token.text == "." and self._tokens[self._at + 1].is_name:
+            name += f".{self._tokens[self._at + 1].name}"
+            self._at += 2
+        return name
+
+    # What may stand beside what.
 
     def _compared(self, expr: Expr, text: str | None = None) -> None:
         if expr.name and self._is_checked:
@@ -381,9 +375,6 @@ def _name_of_kind(stored: StoredColumn) -> str:
 
 
 def _told(expr: Expr) -> str:
-    if not expr.columns:
-        return "which is a text"
-    stored = expr.columns[0].stored
-    if stored.holds_json:
+    if expr.columns and expr.columns[0].stored.holds_json:
         return f"which is of arrays or objects; see {expr.columns[0].inside}"
-    return "which is of texts"
+    return "which is of texts" if expr.columns else "which is a text"

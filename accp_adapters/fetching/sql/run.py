@@ -82,14 +82,11 @@ _PATTERN_CHARS: Final = 100
 _MATCHED_CHARS: Final = 4
 """Characters that SQLite matches with a pattern in one step, in most texts."""
 _LIMITS: Final = {
-    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
     sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 20,
     sqlite3.SQLITE_LIMIT_VDBE_OP: 100_000,
     sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 50,
     sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: _PATTERN_CHARS,
-    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
-    sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
 _TOO_MUCH: Final = {
     "interrupted": f"a query of at most {_MAX_BYTES:,} bytes of memory, it was stopped; filter or group first",
@@ -515,9 +512,9 @@ def _children(query: ResolvedQuery, catalog: Catalog) -> str:
 def _page(result: QueryResult, notes: str, room: Room, write: _Write | None) -> str:
     rows = result.rows
 
-    def written(first: int, behind: int) -> str:
-        shown = rows[: behind - first]
-        if len(shown) < behind - first:
+    def written(count: int) -> str:
+        shown = rows[:count]
+        if len(shown) < count:
             return ""
         return write(shown) if write else room.view(rows[0] if result.total == 1 else shown)
 

@@ -209,10 +209,8 @@ def _stored_text(cell: Any, column: StoredColumn, texts: Container[str]) -> Any:
         stored: Any = escape_halves(cell)
         is_other = stored is not cell or (column.holds_json and cell[:1] in ("[", "{"))
     elif type(cell) is bool:
-        stored, is_other = str(cell).lower(), True
-        while stored in texts:
-            # What keeps the boolean apart from the text.
-            stored += "\v"
+        stored = str(cell).lower()
+        is_other = stored not in texts
     else:
         stored = cell if type(cell) is not int or cell in _INTEGERS else repr(cell)
         stored = float(stored) if isinstance(stored, float) else stored
@@ -299,9 +297,7 @@ def _build(text: str, opened: OpenedText, key: str, *, whole: bool) -> Database:
         raise too_long(text)
     left, tables = MAX_CELLS, []
     types: dict[str, StoredColumn] = {}
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        connection.execute("PRAGMA journal_mode=OFF")
-        connection.execute("BEGIN")
+    with closing(sqlite3.connect(":memory:")) as connection:
         for table in _tables_of(text, opened, whole=whole):
             cells = len(table.rows) * len(table.columns)
             columns: dict[str, StoredColumn] = {}
@@ -309,7 +305,7 @@ def _build(text: str, opened: OpenedText, key: str, *, whole: bool) -> Database:
                 left -= cells
                 columns = _add_table(connection, table, key, types, whole=whole)
             tables.append(StoredTable(source=replace(table, rows=()), row_count=len(table.rows), columns=columns))
-        connection.execute("COMMIT")
+        connection.commit()
         # SQLite cannot write a database without tables.
         content = connection.serialize() if types else b""
     return Database(
@@ -469,10 +465,8 @@ class Catalog:
         if len(found) != 1:
             raise self._unknown(written or "no table", tables, found)
         if not found[0].columns:
-            limit = f"a table of at most {MAX_COLUMNS:,} columns and {MAX_CELLS:,} cells"
-            raise refuse(
-                f"expected {limit}, found a larger one, {found[0].name!r}; use a path, words, or offset and limit"
-            )
+            limit = f"{MAX_COLUMNS:,} columns and {MAX_CELLS:,} cells"
+            raise refuse(f"expected a table of at most {limit}, found {found[0].name!r}; use a path, words, or offset")
         return found[0]
 
     def _unknown(self, written: str, tables: Sequence[NamedTable], found: Sequence[NamedTable]) -> Exception:

@@ -122,10 +122,6 @@ def test_a_refused_column_names_the_table_that_has_it_and_how_to_join_it(query: 
     )
 
 
-def test_a_table_of_exactly_a_name_is_meant_by_it() -> None:
-    assert of_issues("labels", limit=800).startswith("[60] rows_number name color")
-
-
 def test_pages_of_one_list_are_queried_as_one_table() -> None:
     pages = [json.dumps([{"id": page * 10 + n, "price": f"${n}.50"} for n in range(3)]) for page in (1, 2)]
     texts = {key_of(page): page for page in pages}

@@ -61,8 +61,7 @@ def test_a_line_is_searched_for_a_bounded_number_of_words() -> None:
     words = " ".join(f"w{n}" for n in range(101))
     assert fetch(f"first\n{words}\n", words).startswith("1- first\n2: w0 w1 w2 ")
     assert fetch("b a\n", "a b " * 100) == "1: b a\n"
-    with pytest.raises(ProtocolError, match="E2003: expected words that stand together, or at most 100 words, found 1"):
-        fetch("first\nsecond\n", words)
+    assert fetch("w1 w99\nw100\n", words).startswith("0 of 2 lines have all 100 words (w0 0, w1 2, ")
 
 
 def test_a_line_is_folded_once_for_all_words() -> None:
@@ -145,8 +144,6 @@ def test_lines_come_with_fewer_neighbours_the_more_they_are() -> None:
         return fetch("".join(f"{n}{' hit' if n % every == 0 else ''}\n" for n in range(1, 101)), "hit")
 
     assert shown(50).startswith("48- 48\n49- 49\n50: 50 hit\n51- 51\n52- 52\n98- 98\n")
-    assert shown(20).startswith("18- 18\n19- 19\n20: 20 hit\n21- 21\n22- 22\n38- 38\n")
-    assert shown(10).startswith("9- 9\n10: 10 hit\n11- 11\n19- 19\n")
     assert shown(4).startswith("4: 4 hit\n8: 8 hit\n")
     assert fetch(f"{'x' * 600}\nhit\n", "hit") == f"1- {'x' * 100}…\n2: hit\n"
 

@@ -71,7 +71,6 @@ _MAX_VALUES: Final = 1_000
 """Rows that a SELECT gives to a program."""
 DATABASES: Final = DatabaseCache()
 """The databases of the texts that were queried last."""
-_JSON: Final = ("{", "[")
 _HINT: Final = "Or $cold.… with #/a/0 or SELECT … behind it: its text."
 """What a model reads of such an argument."""
 _SCHEMAS: Final = ("parameters", "input_schema", "inputSchema")
@@ -133,7 +132,7 @@ class Sources:
 
     def search_in_source(self, words: str) -> WordSearch:
         """Return a search in the lines of the texts that are no JSON, such as those with comments."""
-        texts = [text for text in self.texts.values() if not text.lstrip().startswith(_JSON)]
+        texts = [text for text in self.texts.values() if not text.lstrip().startswith(("{", "["))]
         return WordSearch(words, [OpenedText(value=text, prose=text) for text in texts])
 
     def at_path(self, path: str) -> Any:
@@ -184,9 +183,8 @@ def answer(texts: Mapping[str, str], request: FetchRequest, *, limit: int, count
     try:
         if _SELECT.match(query):
             return sources.ask(partial(_select, query, room))
-        if any(isinstance(each, LongText) for each in sources.opened):
-            return _below(_CUT * sources.is_cut, room, partial(_of_long, query, sources))
-        return _below(_CUT * sources.is_cut, room, partial(_other, query, sources))
+        is_long = any(isinstance(each, LongText) for each in sources.opened)
+        return _below(_CUT * sources.is_cut, room, partial(_of_long if is_long else _other, query, sources))
     except ProtocolError as error:
         if error.code != ErrorCode.INVALID_TYPE or _is_of_page(error):
             raise
@@ -296,9 +294,8 @@ def _whole(sources: Sources, room: Room) -> str:
         if room.counter(shown) <= room.limit:
             return shown
     (opened,) = sources.opened
-    return _below(
-        _CUT * opened.is_cut, room, partial(_page, opened.value if opened.prose is None else opened.prose, "")
-    )
+    value = opened.value if opened.prose is None else opened.prose
+    return _below(_CUT * opened.is_cut, room, partial(_page, value, ""))
 
 
 def _page(value: object, path: str, room: Room) -> str:

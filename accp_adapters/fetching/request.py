@@ -1,11 +1,12 @@
 """The tool `accp_fetch`: its definition for a model, one call of it, and the work that an answer may take.
 
-Work is counted, and no clock decides, so that every process comes to the same answer.
+Work is counted, so that every process comes to the same answer. A clock ends only what takes far longer than it counts.
 """
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -31,6 +32,8 @@ MAX_REFERENCES: Final = 8
 _AROUND: Final = re.compile(r"""[\s,;()\[\]<>`"']+""")
 _WATCHED: Final = 10_000
 """Steps between two looks whether somebody still waits for the answer."""
+_MAX_SECONDS: Final = 5.0
+"""Processor time of all steps: most take less than a tenth of a microsecond, a comparison of long cells far more."""
 _STEP_CHARS: Final = 20
 """Characters that take as long as one instruction of SQLite's machine."""
 MAX_CHARS: Final = 4_000_000
@@ -64,6 +67,7 @@ class WorkBudget:
         """
         self.left = steps
         self._watched = steps
+        self._end: Final = time.thread_time() + _MAX_SECONDS
         self._reason: Final = reason
 
     def use(self, steps: int) -> bool:
@@ -72,6 +76,8 @@ class WorkBudget:
         if self.left < self._watched:
             WATCH.get()()
             self._watched = self.left - _WATCHED
+            if time.thread_time() > self._end:
+                self.left = -1
         return self.left < 0
 
     def spend(self, steps: int) -> None:

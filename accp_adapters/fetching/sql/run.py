@@ -71,7 +71,6 @@ _MAX_LENGTH: Final = 4_000_000
 """Characters, or bytes, of a value that a query makes of others."""
 _MAX_BYTES: Final = 64_000_000
 """Bytes by which the memory of the process may grow while SQLite sorts, groups and joins; it writes no files."""
-_TOLD: Final = "/proc/self/statm"
 _UNCHECKED_BYTES: Final = 1_000_000_000
 """Bytes of values of the greatest length between two looks at the memory; an instruction makes far shorter ones."""
 _LEAST_COUNTED: Final = 20
@@ -103,7 +102,6 @@ _MAX_ROWS: Final = 4_000
 """Rows of one answer; a row takes at least a token or two."""
 _MAX_NOTES: Final = 3
 """Columns of which an answer says how they were read, or what they have."""
-_LINE_COLUMNS: Final = (("n", "text"), ("text",))
 _BESIDE: Final = ("arrays", "objects", "null", "absent")
 """Kinds of cells that are counted, not shown."""
 _MAX_VALUES: Final = 8
@@ -213,7 +211,7 @@ def _memory() -> Iterator[Callable[[], int]]:
 
     SQLite has a limit of its own for its heap, but one for all connections of a process, which cannot be raised again.
     """
-    with suppress(OSError), open(_TOLD, "rb", buffering=0) as told:
+    with suppress(OSError), open("/proc/self/statm", "rb", buffering=0) as told:
         yield lambda: int(os.pread(told.fileno(), 100, 0).split()[1]) * os.sysconf("SC_PAGE_SIZE")
         return
     yield lambda: 0
@@ -424,11 +422,10 @@ def _outside(query: ResolvedQuery, catalog: Catalog) -> Iterable[str]:
 
 def _holds_lines(query: ResolvedQuery, result: QueryResult) -> bool:
     """Return whether the rows are lines of one text; they are shown unchanged, so that an editor can match them."""
-    is_lines = [table.stored.source.holds_lines for table in query.tables] == [True]
+    if [each.stored.source.holds_lines for each in query.tables] != [True] or result.columns[-1:] != ("text",):
+        return False
     texts = (row["text"] for row in result.rows)
-    return (
-        is_lines and result.columns in _LINE_COLUMNS and all(type(each) is str and "\n" not in each for each in texts)
-    )
+    return result.columns[:-1] in ((), ("n",)) and all(type(each) is str and "\n" not in each for each in texts)
 
 
 def _as_lines(rows: Sequence[Mapping[str, Any]]) -> str:

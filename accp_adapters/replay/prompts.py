@@ -14,7 +14,7 @@ from functools import cache, partial
 from itertools import dropwhile, groupby, islice
 from typing import Any, Final, TypeAlias
 
-from accp_adapters.fetching import FETCH_NAME, FetchRequest, answer
+from accp_adapters.fetching import FetchRequest, answer
 from accp_adapters.messages.openai_chat import fetch_tool, read_messages
 from accp_adapters.messages.placed import TextPath
 from accp_adapters.policy import Policy
@@ -82,26 +82,16 @@ class StrategyName(StrEnum):
 
 def to_strategy(chosen: Strategy | StrategyName | Policy) -> Strategy:
     """Return the strategy that `chosen` is, names, or is the policy of; named ones count o200k_base tokens."""
-    if isinstance(chosen, Strategy):
-        return chosen
-    if isinstance(chosen, StrategyName):
-        return strategy_named(chosen, count_remembered)
-    return policy_strategy("policy", chosen)
-
-
-def strategy_named(name: StrategyName, counter: TokenCounter) -> Strategy:
-    """Return the strategy called `name`.
-
-    Args:
-        name: The last two are presets of `Policy`.
-        counter: Counts the tokens of the model.
-    """
-    match name:
+    match chosen:
+        case Strategy():
+            return chosen
+        case Policy():
+            return policy_strategy("policy", chosen)
         case StrategyName.AS_RECORDED:
             return AS_RECORDED
         case StrategyName.COMPACT:
-            return compact_json_strategy(counter)
-    return policy_strategy(name.value, replace(Policy.named(name.value), counter=counter))
+            return compact_json_strategy(count_remembered)
+    return policy_strategy(chosen.value, replace(Policy.named(chosen.value), counter=count_remembered))
 
 
 def compact_json_strategy(counter: TokenCounter) -> Strategy:
@@ -298,8 +288,7 @@ class PromptBuilder:
         return SentPrompt(messages=messages, definitions=tuple(filter(None, self._definitions(call))))
 
     def _definitions(self, call: RecordedCall) -> Iterator[str]:
-        # A run that was recorded with the fetch tool would be sent it twice.
-        yield without_fetch_tool(call.tools) if self._middleware else call.tools
+        yield call.tools
         if call.agent in self._offered:
             yield self._strategy.fetch_tool
 
@@ -347,29 +336,3 @@ class _Middleware:
     def _text(self, position: int) -> str:
         message: RecordedMessage = self._messages[position]
         return message.text
-
-
-def without_fetch_tool(definitions: str) -> str:
-    """Return recorded tool definitions without that of the fetch tool."""
-    if FETCH_NAME not in definitions:
-        return definitions
-    try:
-        lines = [_without_fetch_tool(json.loads(line)) for line in definitions.split("\n")]
-    except (ValueError, RecursionError):
-        return definitions
-    return "\n".join(compact_json(line) for line in lines if line)
-
-
-def _without_fetch_tool(value: Any) -> Any:
-    match value:
-        case list():
-            return [_without_fetch_tool(each) for each in value if not _is_fetch_tool(each)]
-        case dict():
-            return {name: _without_fetch_tool(each) for name, each in value.items()}
-    return value
-
-
-def _is_fetch_tool(value: Any) -> bool:
-    """Return whether a value is the definition of the tool, in the layout of any provider."""
-    inner = [value, *value.values()] if isinstance(value, dict) else []
-    return any(isinstance(each, dict) and each.get("name") == FETCH_NAME for each in inner)

@@ -82,14 +82,10 @@ def _common_prefix(last: Sequence[TokenIds], prompt: Sequence[TokenIds]) -> int:
     shared = 0
     for old, new in zip(last, prompt, strict=False):
         if old is not new and old != new:
-            return shared + _count_equal(old, new)
+            pairs = zip(old, new, strict=False)
+            return shared + sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         shared += len(new)
     return shared
-
-
-def _count_equal(old: TokenIds, new: TokenIds) -> int:
-    pairs = zip(old, new, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 Tokenizer = Callable[[str], TokenIds]

@@ -362,9 +362,8 @@ class VisibilityCheck:
             if holders and not any(self._contains(value, text) for text in other_texts):
                 needed[value] = holders
         # The words of a needed argument are no further values.
-        wholes = [whole for whole in needed if isinstance(whole, str)]
         for value, holders in needed.items():
-            if not any(whole != value and contains(value, whole) for whole in wholes):
+            if not any(isinstance(each, str) and each != value and contains(value, each) for each in needed):
                 yield value, holders
 
     def _foreign(self, call: RecordedCall) -> list[int]:

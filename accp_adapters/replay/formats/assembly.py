@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from bisect import bisect_right
+from bisect import bisect_right, insort
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -40,7 +40,6 @@ class Assembler:
         self._open: dict[str, _Growing] = {}
         self._continues: dict[str, str] = {}
         """The key of an open run by what a later prompt begins with that continues it, or by another trace of it."""
-        self._names: set[str] = set()
 
     def add(self, item: Item) -> Iterator[Run]:
         """Add what a record says, and yield the runs that are complete."""
@@ -79,6 +78,15 @@ class Assembler:
         key = f"group {group}"
         return key, self._open.get(key) or self._new()
 
+    def _known(self, *names: str) -> tuple[str, _Growing] | None:
+        """Return the open run of the first of `names` that belongs to one: its key, or one of its beginnings."""
+        for name in names:
+            key = self._continues.get(name, name)
+            if key in self._open:
+                self._forget_beginnings(self._open[key])
+                return key, self._open[key]
+        return None
+
     def _continued(self, turns: Sequence[Turn], *, whole: bool = False) -> tuple[str, _Growing]:
         """Return the open run whose whole conversation is the beginning of `turns`, or a new one.
 
@@ -87,40 +95,40 @@ class Assembler:
             whole: Whether it may be no longer than that run's.
         """
         keys = list(_running_keys(turns))
-        for found in reversed(keys if whole else keys[:-1]):
-            key = self._continues.get(found, found)
-            if key in self._open:
-                self._forget_beginnings(self._open[key])
-                return key, self._open[key]
-        return "", self._new()
+        return self._known(*reversed(keys if whole else keys[:-1])) or ("", self._new())
 
     def _of_snapshot(self, snapshot: Snapshot) -> tuple[str, _Growing]:
         """Return the run that a conversation continues, with its turns added."""
+        gap = f"ask {_last_key(snapshot.turns)}"
+        later = self._known(gap) if snapshot.awaits_answer else None
+        if later and later[1].has_snapshots:
+            later[1].fill(gap, snapshot.tools)
+            return later
         key, growing = self._continued(snapshot.turns)
-        if not growing.has_calls:
-            growing.extend(snapshot)
+        if growing.has_calls and snapshot.awaits_answer:
+            growing.add_call(Request(prompt=snapshot.turns, output=(), tools=snapshot.tools))
             return key, growing
-        if not snapshot.awaits_answer:
+        if growing.has_calls:
             # Which of its turns are calls that the run has already is not recorded.
             self._remember(key, growing)
             key, growing = "", self._new()
-            growing.extend(snapshot)
-            return key, growing
-        growing.add_call(Request(prompt=snapshot.turns, output=(), tools=snapshot.tools))
+        growing.extend(snapshot)
         return key, growing
 
     def _of_request(self, request: Request) -> tuple[str, _Growing]:
         """Return the run of the same trace, or else the one that the prompt continues: some tracers trace each call."""
         if not request.group:
+            whole = _last_key((*request.prompt, *request.output))
+            if later := self._known(f"call {request.identity}", f"gap {whole}"):
+                return later
             key, growing = self._continued(request.prompt, whole=True)
             if not growing.asks_another(request):
                 return key, growing
             self._remember(key, growing)
             return "", self._new()
-        key = self._continues.get(f"group {request.group}", f"group {request.group}")
-        if key in self._open:
-            self._forget_beginnings(self._open[key])
-            return key, self._open[key]
+        key = f"group {request.group}"
+        if known := self._known(key):
+            return known
         continued, growing = self._continued(request.prompt, whole=True)
         if growing.has_snapshots:
             return key, self._new()
@@ -157,7 +165,10 @@ class _Growing:
         self.key = ""
         """What a record begins with that continues it; empty: it is continued by its group."""
         self.beginnings: tuple[str, ...] = ()
-        """What a prompt begins with that continues the last call, and the traces of this run."""
+        """What a later record begins with, or has as a whole or as its id, that belongs to this run; and its traces."""
+        self._ends: set[str] = set()
+        self._gaps: dict[str, range] = {}
+        """What later prompts have shown of calls that are not recorded yet, and the positions of their answers."""
         self._traces: set[str] = set()
         self._agents = agents
         self._messages: list[RecordedMessage] = []
@@ -194,36 +205,54 @@ class _Growing:
 
     def extend(self, snapshot: Snapshot) -> None:
         """Add the turns of a conversation that begins with this one's."""
-        start = len(self._messages)
-        self.beginnings = ()
-        for turn in snapshot.turns[self._counted :]:
+        start, answers = len(self._messages), {}
+        keys = ["", *_running_keys(snapshot.turns)]
+        for before, turn in list(zip(keys, snapshot.turns, strict=False))[self._counted :]:
+            at = len(self._messages)
             self._append(self._recorded(turn))
+            if turn.role is Role.AGENT:
+                answers[f"ask {before}"] = range(at, len(self._messages))
         self._counted = len(snapshot.turns)
         # What follows an earlier request is its answer, and was sent the tools of that one.
         first = min(start + (self._unanswered[-1:] == [start]), len(self._messages))
         if snapshot.awaits_answer and self._messages and not self._messages[-1].by_model:
             # All other turns of the model are a part of this prompt.
             self._sent.update(range(first, len(self._messages)))
+            self._gaps |= {key: answer for key, answer in answers.items() if answer.start >= first}
             self._unanswered.append(len(self._messages))
             first = len(self._messages)
         self._set_tools(snapshot.tools, first)
         self._identity = snapshot.identity
-        self.key = _last_key(snapshot.turns)
+        self.key = keys[-1]
+        self.beginnings = tuple(self._gaps)
+
+    def fill(self, gap: str, tools: str) -> None:
+        """Count a call whose request is recorded after a later one, which holds its answer."""
+        answer = self._gaps.pop(gap)
+        self._sent.difference_update(answer)
+        if tools:
+            insort(self._tools, (answer.start, tools), key=itemgetter(0))
+        self.beginnings = tuple(self._gaps)
 
     def add_call(self, request: Request) -> None:
         """Add a call whose prompt is recorded; messages that this run has already are the same messages."""
         if self.has_snapshots:
             self._settle(request)
-        whole = (*request.prompt, *request.output)
-        self.beginnings = ()
+        whole = _last_key((*request.prompt, *request.output))
         if request.group:
             # Traces are exported in any order.
             self._add_traced(request)
             self._traces.add(f"group {request.group}")
-            self.beginnings = (_last_key(whole), *self._traces)
-        else:
+            self.beginnings = (whole, *self._traces)
+        elif not request.identity or request.identity not in self._exported:
             self._place_call(request)
-            self.key = _last_key(whole)
+            self.key = self.key if self._gaps.pop(f"gap {whole}", None) is not None else whole
+            self._ends.add(whole)
+            said = zip(_running_keys(request.prompt), request.prompt, strict=True)
+            missing = [key for key, turn in said if turn.role is Role.AGENT and key not in self._ends]
+            self._gaps |= {} if self._counted else {f"gap {key}": range(0) for key in missing}
+            self._exported[request.identity] = 0
+            self.beginnings = (*self._gaps, *(f"call {identity}" for identity in self._exported if identity))
 
     def _add_traced(self, request: Request) -> None:
         """Add a call of a trace; one that is exported again counts once, with its answer."""
@@ -247,7 +276,12 @@ class _Growing:
         prompt = self._place(request.prompt)
         output = self._place(request.output, after=prompt[-1:])
         agent = request.agent or next((self._messages[i].sender for i in output), _MODEL)
-        self._calls.append(RecordedCall(agent=agent, prompt=prompt, output=output, tools=request.tools))
+        call = RecordedCall(agent=agent, prompt=prompt, output=output, tools=request.tools)
+        # Without a trace, each prompt begins with those of the calls before, however they are recorded.
+        later = (
+            len(self._calls) if request.group else bisect_right(self._calls, len(prompt), key=lambda c: len(c.prompt))
+        )
+        self._calls.insert(later, call)
 
     def add_step(self, step: Step) -> None:
         """Add what comes next."""

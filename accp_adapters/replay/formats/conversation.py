@@ -343,7 +343,7 @@ class ChatLayout:
         findings.fields(document, ("request", "response"), f"an {self.owner} exchange")
         prompt, tools = self.read_request(request, findings)
         output = self._read_output(response, findings)
-        return Request(prompt=prompt, output=output, tools=tools, identity=_identity(document, request))
+        return Request(prompt=prompt, output=output, tools=tools, identity=_identity(document, request, response))
 
     def _read_output(self, response: object, findings: Findings) -> tuple[Turn, ...]:
         if isinstance(response, Mapping):
@@ -380,9 +380,10 @@ def exchange_of(document: Any) -> tuple[Mapping[str, Any], object] | None:
     return None
 
 
-def _identity(document: Mapping[str, Any], request: Mapping[str, Any]) -> str:
+def _identity(document: Mapping[str, Any], request: Mapping[str, Any], response: object = None) -> str:
     """Return what tells that two records are of one request: its id with all that it says; empty where it has no id."""
-    ids = [str(place[name]) for place in (document, request) for name in _IDS if place.get(name)]
+    places = [place for place in (document, request, response) if isinstance(place, Mapping)]
+    ids = [str(place[name]) for place in places for name in _IDS if place.get(name)]
     said = {name: value for name, value in request.items() if name not in _IDS}
     if not ids:
         return ""

@@ -55,11 +55,10 @@ class Limits:
 
 def open_bounded(raw: BinaryIO) -> BinaryIO:
     """Return a stream of the bytes of a file, unpacked where it is gzip."""
-    buffered = io.BufferedReader(raw) if isinstance(raw, io.RawIOBase) else raw
-    peek = getattr(buffered, "peek", None)
+    peek = getattr(raw, "peek", None)
     if peek is not None and peek(2)[:2] == _GZIP:
-        return gzip.GzipFile(fileobj=buffered)  # type: ignore[return-value]  # reads like one
-    return buffered
+        return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]  # reads like one
+    return raw
 
 
 def _refuse(error: UnreadableRun) -> None:

@@ -1,6 +1,7 @@
 """Requests recorded without their answers, among ones with them: each is a call (docs/replay.md, "What it reads")."""
 
 import json
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -60,6 +61,23 @@ def test_requests_with_and_without_answers_continue_each_other() -> None:
     assert calls(pair(bare("go"), "gone"), second, pair(third, "home")) == [[(1, 1), (3, 0), (5, 1)]]
     assert calls(bare("go"), second, pair(third, "home")) == [[(1, 1), (3, 1), (5, 1)]]
     assert calls(bare("go"), pair(bare("go"), "gone"), second) == [[(1, 0)], [(1, 1), (3, 0)]]
+
+
+WORDS = ("go", "gone", "on", "there", "back", "home")
+
+
+@pytest.mark.parametrize("order", [*permutations(range(3))])
+@pytest.mark.parametrize("id_of", [str, None])
+def test_requests_are_one_run_in_any_order_and_count_once_by_their_id(order: Any, id_of: Any) -> None:
+    asked = [bare(*WORDS[: 2 * n + 1], tools=[FIND]) for n in order]
+    answered = [pair(each, WORDS[len(each["messages"])]) for each in asked]
+    if id_of:
+        for each, n in zip(answered, order, strict=True):
+            each["response"]["id"] = id_of(n)
+        answered += answered
+    assert calls(*answered) == [[(1, 1), (3, 1), (5, 1)]]
+    assert [[sent for sent, _ in run] for run in calls(*asked)] == [[1, 3, 5]]
+    assert tools(*asked) == tools(*answered) == [1, 1, 1]
 
 
 FIND, FETCH = ({"type": "function", "function": {"name": name}} for name in ("find", "accp_fetch"))

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from accp_adapters.messages.openai_chat import fetch_tool
 from accp_adapters.policy import Policy
-from accp_adapters.replay import AS_RECORDED, RecordedCall, RecordedMessage, Role, Run
+from accp_adapters.replay import RecordedCall, RecordedMessage, Role, Run
 from accp_adapters.replay.prompts import PromptBuilder, SeenMessages, policy_strategy
 from accp_core.projection import CallRecord
 from accp_core.strict_json import compact_json
@@ -104,33 +102,6 @@ def test_the_fetch_tool_is_offered_from_the_first_reference_on_and_stays_after_a
     scouts = RecordedCall(agent="scout", prompt=(0,), output=())
     assert definitions(Policy(), *calls, scouts, messages=messages) == [[], [FETCH], [FETCH], []]
     assert definitions(Policy.lossless(), *calls, messages=messages) == [[]] * 3
-
-
-@pytest.mark.parametrize(
-    "recorded",
-    [
-        [FIND, fetch_tool()],
-        [FIND, {"name": "accp_fetch", "input_schema": {}}],
-        [FIND, {"toolSpec": {"name": "accp_fetch"}}],
-    ],
-)
-def test_a_run_that_was_recorded_with_the_fetch_tool_is_sent_it_once(recorded: list[Any]) -> None:
-    call = RecordedCall(agent="clerk", prompt=(0, 1), output=(), tools=compact_json(recorded))
-    messages = (user("go"), answers(LONG, 1))
-    assert definitions(Policy(), call, messages=messages) == [[compact_json([FIND]), FETCH]]
-    run = Run(name="test", source="test.json", messages=messages, calls=(call,))
-    assert PromptBuilder(run, AS_RECORDED).build(call).definitions == (call.tools,)
-
-
-def test_definitions_that_are_no_json_stay_and_those_of_functions_lose_the_tool() -> None:
-    messages = (user("go"), answers(LONG, 1))
-    for tools, kept in (
-        ("accp_fetch, as text", ["accp_fetch, as text"]),
-        (compact_json([{"functionDeclarations": [{"name": "accp_fetch"}]}]), ['[{"functionDeclarations":[]}]']),
-        (compact_json([fetch_tool()]), []),
-    ):
-        call = RecordedCall(agent="clerk", prompt=(0, 1), output=(), tools=tools)
-        assert definitions(Policy(), call, messages=messages) == [[*kept, FETCH]]
 
 
 def test_the_names_that_the_reader_of_a_file_was_given_are_those_of_the_policy() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from accp_adapters.replay import AS_RECORDED, RecordedMessage, Role, Run, Strategy, replay
-from accp_adapters.replay.prompts import SentMessage, StrategyName, strategy_named
+from accp_adapters.replay.prompts import SentMessage, StrategyName, to_strategy
 from accp_adapters.replay.replay import Replay
 from accp_adapters.tokens import o200k_base
 from tests.adapters.replay.runs import FLIGHTS, answers, asks, run_of, says, user
@@ -104,7 +104,7 @@ def test_an_agent_reads_its_own_words_as_it_wrote_them() -> None:
 def test_no_message_gets_larger(name: StrategyName) -> None:
     texts = [json.dumps(FLIGHTS, indent=2), "plain words", "[]", "{broken", '{"a": 1}', "", "42"]
     run = run_of(user("go"), *(answers(text, 0) for text in texts), says("done", 1))
-    played = replay(run, strategy_named(name, o200k_base()), o200k_base_ids)
+    played = replay(run, to_strategy(name), o200k_base_ids)
     assert all(message.sent <= message.recorded for message in played.messages)
     assert (played.messages[0].sent < played.messages[0].recorded) == (name is not StrategyName.AS_RECORDED)
 

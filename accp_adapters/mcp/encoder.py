@@ -351,7 +351,7 @@ class Encoder:
         settings = settings_in_request(params) if modern else self.session.client_settings
         if self.options.policy == "never":
             settings = None
-        name = client_name(params) or self.session.client_name
+        self.session.client_name = name = client_name(params) or self.session.client_name
         return OpenRequest.of(message, client_settings=settings, is_modern=modern, client_name=name)
 
     def _from_server(self, message: JsonObject) -> JsonObject:
@@ -485,7 +485,7 @@ class _Rewriter:
         counter, telemetry = RememberingCounter(self.options.counter), self.options.telemetry
         if telemetry is None:
             return self._written(result, request, counter, is_large=is_large)
-        form = self._host(request).forms[0]
+        form = self._host(request).forms[-1]  # of a host that may show either form, both count
         with telemetry.tool_result(request.tool, request.params.get("_meta")):
             written = self._written(result, request, counter, is_large=is_large)
             if written is not None:
@@ -558,7 +558,7 @@ class _Rewriter:
 
     def _host(self, request: OpenRequest) -> Host:
         """Return who reads the results: a client that negotiated knows both forms, any other is a host."""
-        return HOSTS["both"] if request.client_settings else host_named(self.options.host, request.client_name)
+        return HOSTS["both" if request.client_settings else host_named(self.options.host, request.client_name)]
 
     def envelope(self, correlation_id: str | None = None) -> Envelope:
         """Return the metadata of the next frame of the session, which must be sent."""

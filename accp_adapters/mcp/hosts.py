@@ -46,7 +46,6 @@ class Host:
 
 _SURVEY: Final = "https://olaservo-sandyland.static.hf.space/mcp/structured-content/client-survey.html"
 _GITHUB: Final = "https://github.com"
-_UNKNOWN: Final = Host(get_args(ShownForm))
 
 HOSTS: Final[Mapping[str, Host]] = MappingProxyType(
     {
@@ -73,7 +72,7 @@ HOSTS: Final[Mapping[str, Host]] = MappingProxyType(
         "text": Host(("text",)),
         "structured": Host(("structured",)),
         "both": Host(("both",)),
-        "unknown": _UNKNOWN,
+        "unknown": Host(get_args(ShownForm)),
     }
 )
 """The hosts by the name of the option; the last four are any host of that kind."""
@@ -84,16 +83,16 @@ def _plain(name: str) -> str:
 
 
 _BY_CLIENT: Final = MappingProxyType(
-    {_plain(each): host for name, host in HOSTS.items() if host.source for each in (name, *host.client_names)}
+    {_plain(each): name for name, host in HOSTS.items() if host.source for each in (name, *host.client_names)}
 )
 
 
-def host_named(option: str, client: str = "") -> Host:
-    """Return the host of an option; for "auto", the one with whose name, or its client's, the name `client` begins."""
+def host_named(option: str, client: str = "") -> str:
+    """Return the option, one of `HOSTS`; for "auto", the host with whose name, or its client's, `client` begins."""
     if option != "auto":
-        return HOSTS[option]
+        return option
     known = [each for each in _BY_CLIENT if _plain(client).startswith(each)]
-    return _BY_CLIENT[max(known, key=len)] if known else _UNKNOWN
+    return _BY_CLIENT[max(known, key=len)] if known else "unknown"
 
 
 def client_name(params: object) -> str:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from accp_adapters.mcp import EncoderOptions
     from accp_adapters.mcp.install import Change, Installation
     from accp_adapters.mcp.pump import Upstream
+    from accp_adapters.mcp.sessions import SessionState
     from accp_core.projection import ToolForm
 
 __all__ = ["TOOL_HELP", "FetchOption", "ToolOption", "mcp", "tool_forms"]
@@ -136,12 +137,14 @@ def run(
         raise typer.BadParameter(f"expected a command after --, or --url; found {'both' if command else 'none'}")
     upstream = _upstream(command or [], url, header_env or [])
     options = _options(policy=policy, host=host, index=index, tools=tool_forms(tool), fetch=fetch)
-    name = _server_name(upstream)
-    with _telling(name, options, quiet=quiet or decode):
+    from accp_adapters.mcp.sessions import SessionState
+
+    session = SessionState()
+    with _telling(_server_name(upstream), options, None if listen else session, quiet=quiet or decode):
         if listen:
             _listen(upstream, options, listen, decode=decode, quiet=quiet)
             return
-        code = _serve_stdio(upstream, options, decode=decode)
+        code = _serve_stdio(upstream, options, session, decode=decode)
     # Where the server ended first, a thread still reads standard input, and nothing but this ends it.
     os._exit(code)
 
@@ -183,8 +186,9 @@ def _server_name(upstream: Upstream) -> str:
 
 
 @contextmanager
-def _telling(server: str, options: EncoderOptions, *, quiet: bool) -> Iterator[None]:
-    """Say what is done for a server; at the end keep and say what it saved."""
+def _telling(server: str, options: EncoderOptions, session: SessionState | None, *, quiet: bool) -> Iterator[None]:
+    """Say what is done for a server; at the end keep and say what it saved, and of one session for which host."""
+    from accp_adapters.mcp.hosts import host_named
     from accp_adapters.mcp.user_files import Saved, add_saved, state_folder
 
     if not quiet:
@@ -194,6 +198,9 @@ def _telling(server: str, options: EncoderOptions, *, quiet: bool) -> Iterator[N
     finally:
         assert options.telemetry is not None
         stats = options.telemetry.stats()
+        if session is not None:
+            host = host_named(options.host, session.client_name)
+            server += " for an unknown host (--host names it)" if host == "unknown" else f" for {host}"
         saved = Saved(stats.rewritten, stats.tokens_before, stats.tokens_after, stats.projection_failures)
         try:
             if any(saved):
@@ -204,15 +211,14 @@ def _telling(server: str, options: EncoderOptions, *, quiet: bool) -> Iterator[N
             say(f"accp mcp: {server}: {saved.describe()}")
 
 
-def _serve_stdio(upstream: Upstream, options: EncoderOptions, *, decode: bool) -> int:
+def _serve_stdio(upstream: Upstream, options: EncoderOptions, session: SessionState, *, decode: bool) -> int:
     import anyio
 
     from accp_adapters.mcp import Decoder, Encoder
     from accp_adapters.mcp.pump import serve_stdio
-    from accp_adapters.mcp.sessions import SessionState, SessionTexts
+    from accp_adapters.mcp.sessions import SessionTexts
     from accp_adapters.mcp.user_files import DayStore, state_folder
 
-    session = SessionState()
     if options.fetch:
         # A host may open a session for each call; the next one opens what this one cites.
         owner = sha256(json.dumps([upstream.url, *upstream.command, os.getcwd()]).encode()).hexdigest()

@@ -246,7 +246,8 @@ def test_a_process_says_what_it_does_and_what_it_saved(tmp_path: Path) -> None:
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [0, 5]
     assert "results become views for every host" in first
     ((server, saved),) = read_saved(tmp_path).items()
-    assert (saved.results, saved.faults) == (1, 0) and saved.after < saved.before / 2
+    assert server.endswith(" for an unknown host (--host names it)")
+    assert (saved.results, saved.faults) == (1, 0) and saved.after < saved.before * 0.6
     assert last == f"accp mcp: {server}: {saved.describe()}"
 
 

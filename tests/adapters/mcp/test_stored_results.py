@@ -213,14 +213,6 @@ def test_the_end_of_a_session_is_the_end_of_its_texts() -> None:
     Encoder().close()
 
 
-@pytest.mark.parametrize("era", ERAS)
-def test_an_exchange_of_the_same_session_opens_what_another_was_shown(era: Era) -> None:
-    wire = fetching(era)
-    ref = ref_in(wire.call(served(BIG)))
-    assert wire.encoder is not None
-    assert not fetch(Wire(encoder=Encoder(session=wire.encoder.session), decoder=None, era=era), ref=ref)["isError"]
-
-
 def test_where_there_are_no_sessions_nothing_is_listed() -> None:
     encoder = Encoder(policy="always", fetch=True, inline_limit=500, session=SessionState(is_session=False))
     wire = Wire(encoder=encoder, decoder=None)

@@ -63,6 +63,7 @@ _ROWS: Final = frozenset((dict, RepeatedValue, Repetition))
 """Types of the rows of a keyed table."""
 _STRUCTURED: Final = frozenset((dict, list, RepeatedValue, EmbeddedJson))
 _NOT_IN_BLOCK: Final = re.compile(rf"(?![\t\n])[{HIDDEN}]")
+_NUMBER_WITH_COMMA: Final = re.compile(r"[+-]?[0-9][0-9.]*,[0-9]")
 _BLOCK_PLACEHOLDER: Final = re.compile(r"\x01([0-9]+)\x01")
 
 
@@ -411,10 +412,8 @@ def _short_map(members: dict[str, object]) -> str | None:
 def _scalar(value: object) -> str:
     if value is None:
         return "null"
-    if value is True:
-        return "true"
-    if value is False:
-        return "false"
+    if type(value) is bool:
+        return "true" if value else "false"
     if type(value) is Repetition:
         return f"*{value.number}"
     return repr(value)
@@ -436,7 +435,13 @@ def _in_parentheses(constants: list[str]) -> list[str]:
 
 
 def _quote_like(cells: list[_Cells], keys: tuple[str, ...]) -> None:
-    """Put in quotes what could be taken for a cell of a sparse column, or for another value of a constant."""
+    """Put in quotes what could be taken for a cell of a sparse column, or for another value of a constant.
+
+    Behind a comma, `999,77` would be read as two cells.
+    """
+    for column, following in pairwise(cells):
+        if column.separator == ", ":
+            following.texts = [quote(text) if _NUMBER_WITH_COMMA.match(text) else text for text in following.texts]
     for column in cells if keys else ():
         if not column.key:
             # Only a plain string can begin like that.

@@ -153,6 +153,17 @@ def test_a_row_of_one_cell_is_told_from_an_empty_map_and_from_a_repeated_row(cel
     assert compact_json(read(notation)) == compact_json(rows)
 
 
+def test_a_number_with_a_comma_is_told_from_two_cells() -> None:
+    rows = [{"what": f"nro {n}", "sum": f"{n},75", "of": f"-1.{n},7 kr" if n % 2 else "x"} for n in range(20, 40)]
+    for keys, shown in (
+        ("what sum of", '\nnro 21,"21,75" -1.21,7 kr\n'),
+        ("what of", '\nnro 21,"-1.21,7 kr"\nnro 22, x\n'),
+    ):
+        chosen = [{key: row[key] for key in keys.split()} for row in rows]
+        view = render(chosen, counter=counter)
+        assert shown in view and read(view) == chosen
+
+
 @pytest.mark.parametrize(("tokens", "view"), [(None, '{"a":1}'), (0, '{"a":1}'), (1, '{"a":1}'), (2, "a 1")])
 def test_a_view_of_as_many_tokens_as_the_compact_text_is_not_shown(tokens: int | None, view: str) -> None:
     found = render_known({"a": 1}, '{"a":1}', counter=lambda text: 1, options=Options(), tokens=tokens)

@@ -23,14 +23,6 @@ from accp_core.markers import printable
 
 __all__ = ["app", "main"]
 
-_REMOVED: Final = {
-    "inspect": "`accp replay RUN --html FILE` shows each prompt as recorded and as sent",
-    "eval": "score answers with deepeval or inspect-ai; integrations/agent_tasks compares agents without and with us",
-    "frame": "`accp_core.accp.parse_frame` and `serialize_frame` read and write frames in Python",
-    "aacp": "`accp_core.aacp` reads, validates and encodes packets in Python",
-}
-"""A command of earlier versions, and what to use instead."""
-
 _NEXT_STEPS: Final = {
     ErrorCode.PARSE_ERROR: "Correct the text at the place that the message names.",
     ErrorCode.INVALID_INTENT: "Use one of the draft's nine intents.",
@@ -53,13 +45,6 @@ _NEXT_STEPS: Final = {
 
 class _Commands(TyperGroup):
     """The sub-commands; a refused input ends each of them with exit code 1, a missing extra with 2."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the chosen sub-command; say of one that was removed what to use instead."""
-        if args and args[0] in _REMOVED:
-            say(f"accp {args[0]} was removed: {_REMOVED[args[0]]}")
-            raise typer.Exit(2)
-        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the chosen sub-command."""

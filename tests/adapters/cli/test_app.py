@@ -40,10 +40,6 @@ def test_without_a_command_the_help_is_shown() -> None:
     assert runner.invoke(app, []).exit_code == 2
 
 
-def test_an_unknown_command_is_a_usage_error() -> None:
-    assert runner.invoke(app, ["nonsense"]).exit_code == 2
-
-
 def test_the_program_ends_with_0_1_and_2() -> None:
     assert accp("view", stdin=b"[1, 2]").returncode == 0
     assert accp("view", "--read", stdin=b'{"a":').returncode == 1
@@ -53,13 +49,6 @@ def test_the_program_ends_with_0_1_and_2() -> None:
 def test_a_refusal_is_one_line_and_no_traceback() -> None:
     refused = accp("view", "--read", stdin=b'{"a":').stderr
     assert refused.startswith(b"-:1:") and refused.count(b"\n") == 1
-
-
-@pytest.mark.parametrize("name", ["inspect", "eval", "frame", "aacp"])
-def test_a_removed_command_says_in_one_line_what_to_use_instead(name: str) -> None:
-    result = runner.invoke(app, [name, "x", "--any"])
-    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
-    assert result.stderr.startswith(f"accp {name} was removed: ")
 
 
 def test_each_error_code_is_explained_with_what_to_do() -> None:

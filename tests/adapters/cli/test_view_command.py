@@ -61,14 +61,6 @@ def test_bytes_that_are_no_text_are_refused_with_line_and_column(tmp_path: Path)
     assert (result.exit_code, result.stderr.split(" ")[0]) == (1, f"{path}:2:3:")
 
 
-def test_a_missing_file_is_a_usage_error() -> None:
-    assert runner.invoke(app, ["view", "/no/such/file"]).exit_code == 2
-
-
-def test_an_unknown_tokenizer_is_a_usage_error() -> None:
-    assert runner.invoke(app, ["view", "--tokenizer", "/no/such/tokenizer.json"], input="x").exit_code == 2
-
-
 @pytest.mark.parametrize("content", [b"[1, 2]", b"[1, 2]\n", b"\xef\xbb\xbf[1, 2]\r\n", b"", b"\n\n", b"words \n"])
 def test_a_restored_text_is_the_text_byte_for_byte(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "text"

@@ -32,10 +32,6 @@ def test_results_are_the_same_by_types_and_by_the_order_of_structured_keys(
     assert is_same_result(RESULT, {**RESULT, **changes}) is is_same
 
 
-def test_no_structured_content_is_not_null() -> None:
-    assert not is_same_result({"content": []}, {"content": [], "structuredContent": None})
-
-
 def test_what_is_not_json_is_compared_with_nothing() -> None:
     with pytest.raises(EncodeError) as refusal:
         is_same_result({"content": [float("nan")]}, {"content": []})

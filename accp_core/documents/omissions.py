@@ -60,14 +60,23 @@ _MAX_SPACE: Final = 1_000
 
 def find_omissions(text: str, start: int = 0, end: int | None = None) -> Iterator[re.Match[str]]:
     """Yield the marks in `text` that say that a tool left out a part there, between two positions."""
-    at, end = start, len(text) if end is None else end
+    end = len(text) if end is None else end
+    for begin, stop in _windows(text, start, end):
+        for found in _MARK.finditer(text, begin, stop):
+            # A line that is longer is none.
+            if (found.end() < stop or stop == end) and not _shows_all(found[0]):
+                yield found
+
+
+def _windows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a text that may have marks; what is near several verbs is looked at once."""
+    begin = stop = start
     for verb in heapq.merge(*(_places(text, stem, start, end) for stem in _STEMS)):
+        if verb - _BEFORE > stop:
+            yield begin, stop
+            begin = verb - _BEFORE
         stop = min(verb + _BEHIND, end)
-        found = _MARK.search(text, max(at, verb - _BEFORE), stop)
-        # A line that is longer is none.
-        if found is not None and (found.end() < stop or stop == end) and not _shows_all(found[0]):
-            at = found.end()
-            yield found
+    yield begin, stop
 
 
 def _shows_all(mark: str) -> bool:

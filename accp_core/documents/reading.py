@@ -24,8 +24,9 @@ _MIN_CHARS: Final = 16
 _MAX_READS: Final = 16
 """How many times the characters of a text are read on average."""
 _CUT_READS: Final = 4
-_FAILED_READS: Final = 4
 """How many times the characters of a document are read to find out where it was cut off."""
+_FAILED_READS: Final = 4
+"""For how many times what is looked at in vain counts: our own reader is slower than that of JSON."""
 # A document inside other text begins a line, follows a colon, or has a tag around it, as the results of interpreters
 # have; code and quotations are left as they are.
 _START: Final = re.compile(r'(?:^\ufeff?[ \t]*(?:<[^<>\n]*>)?|(?<=: ))([\[{])(?=\s*["\[{\'(])', re.MULTILINE)

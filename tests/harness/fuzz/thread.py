@@ -120,7 +120,7 @@ def check_state(state: dict[str, Any], tried: Sequence[AccpMiddleware]) -> None:
         request = ModelRequest(model=None, messages=messages, state=state, runtime=RUNTIME, tools=[])  # type: ignore[arg-type]  # no model is called
         middleware.before_agent(state, RUNTIME)
         answer = middleware.wrap_model_call(request, lambda sent: answered(sent, messages))
-        assert answer is not None
+        assert answer is not None and not middleware.stats().projection_failures
     named = {key for message in messages for key in find_references(message.text)}
     for key in {*named, *keys_handed_over(state), *stored_keys(state)}:
         assert all(is_named(key_of(text), [key]) for text in find_texts([key], state).values())

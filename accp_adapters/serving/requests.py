@@ -94,7 +94,8 @@ class AllowedHosts:
     def _allows(self, address: str) -> bool:
         try:
             parts = urlsplit(address)
-            is_bare = parts.netloc == address.partition("//")[2] and "@" not in parts.netloc
+            # A port that is no number raises.
+            is_bare = parts.port != -1 and parts.netloc == address.partition("//")[2] and "@" not in parts.netloc
             return is_bare and (parts.hostname or "") in self.names
         except ValueError:
             return False

@@ -78,7 +78,7 @@ def accp_app(
         authenticate: Returns the principal of a request; without it, only clients on this machine are served.
         limits: The limits of memory and time; None: the defaults.
         hosts: The names by which clients reach the server, beside the loopback names; requests for other hosts and
-            from web pages of other origins are refused.
+            from web pages of other hosts are refused.
     """
     gate = Gate(authenticate, limits or ServerLimits(), AllowedHosts.of(hosts))
 

@@ -29,6 +29,7 @@ TURNED_AWAY = [
     ("[::1", "", 421),
     ("localhost", "http://evil.example", 403),
     ("localhost", "null", 403),
+    ("localhost", "http://127.0.0.1:80.evil.example", 403),
     ("localhost", "http://localhost.evil.example:80", 403),
 ]
 

@@ -194,6 +194,7 @@ class _Subject:
         self._request = request
         self._document = document
         self._counter = counter
+        self._opened: OpenedText | None = None
 
     @property
     def document(self) -> Document:
@@ -211,7 +212,7 @@ class _Subject:
         if len(self._source) > MAX_WHOLE:
             found = _JSON_START.match(self._source) and sample_tables(self._source)
             return found or self._source, not found and looks_cut(self._source)
-        opened = open_document(self.document)
+        opened = self._opened = open_document(self.document)
         if (opened.grids or self._is_mostly_values(opened)) and not is_part:
             return opened, opened.is_cut
         tables = SampledTables(tables=opened.tables(), totals={}) if opened.prose is None else opened.prose
@@ -251,11 +252,11 @@ class _Subject:
 
     def _outside(self, opened: OpenedText) -> list[tuple[int, int]]:
         """Return where the parts of a text begin and end that are in no table."""
-        prose = [(part.start, part.end) for part in self.document.parts if isinstance(part, Prose)]
-        if opened.how:
-            starts = list(accumulate(map(len, lines_of(self._source)), initial=0))
-            prose = [(starts[first - 1], starts[last]) for first, last in opened.outside]
-        return [span for span in prose if self._source[slice(*span)].strip()]
+        starts = list(accumulate(map(len, lines_of(self._source)), initial=0))
+        spans = [(starts[first - 1], starts[last]) for first, last in opened.outside]
+        if not opened.grids:
+            spans = [(part.start, part.end) for part in self.document.parts if isinstance(part, Prose)]
+        return [span for span in spans if self._source[slice(*span)].strip()]
 
     def preview_text(self, prose: str, limit: int, *, is_part: bool, verbatim: bool) -> _Body:
         """Return the preview of a text; one that is shown verbatim is that of the file which a JSON object wraps.
@@ -266,7 +267,11 @@ class _Subject:
         wrapped = wrapped_text(value, len(self._source))
         marks = Marks.apart_from(wrapped or self._source)
         text = wrapped or (self._source if verbatim else marks.size_blobs(self._source, keeps_lines=True))
-        named = None if is_part or verbatim else find_requested_records(text, self._request)
+        named = (
+            None
+            if is_part or verbatim
+            else find_requested_records(text, self._request, None if wrapped else self._opened)
+        )
         excerpt = Excerpt(
             text,
             requested=self._request.words,

@@ -15,13 +15,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise, takewhile
+from itertools import accumulate, chain, pairwise, takewhile
 from typing import Any, Final
 
 from accp_core.documents.grids.cells import rows_of
 from accp_core.previews.conditions import NamedRows, find_named_rows
 from accp_core.previews.request import Request
-from accp_core.tables import FIRST_LINE, TEXT_RECORDS, Table
+from accp_core.tables import FIRST_LINE, TEXT_RECORDS, OpenedText, Table
 from accp_core.tables.values import TIME_TEXT
 
 __all__ = ["RequestedRecords", "find_requested_records", "table_of_records"]
@@ -42,7 +42,7 @@ _QUOTE: Final = ">"
 """What a line begins with that a mail quotes from another one."""
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _MEASURE: Final = re.compile(
-    r"(?<![\w.:/-])(\d[\d,]*(?:\.\d+)?)(?!e[-+]?\d)\s?([A-Za-z]{1,12})\b"
+    r"(?<![\w.:/-])(\d[\d,]*(?:\.\d+)?)(?!e[-+]?\d)\s?([A-Za-z]{1,12})\b(?!-)"
     r"|\b([a-z_]{2,20})(?:: ?\w+)? ?= ?(\d+(?:\.\d+)?)\b"
 )
 _UNIT: Final = 2
@@ -101,6 +101,14 @@ def table_of_records(text: str) -> Table | None:
     return Table(name=TEXT_RECORDS, path=(), columns=("n", *names), rows=rows)
 
 
+def _lines_of_fields(text: str, opened: OpenedText) -> Records | None:
+    """Return the lines of a text as the rows of a table that a query reads them as; None: they are not its rows."""
+    outside = {number for first, last in opened.outside for number in range(first, last + 1)}
+    lines = [n for n, line in enumerate(text.split("\n")) if line.strip() and n + FIRST_LINE not in outside]
+    found = [table for table in opened.tables_beside() if len(table.rows) == len(lines)]
+    return Records(found[0], [(n, n + 1) for n in lines]) if found else None
+
+
 def _headed(lines: Sequence[str]) -> list[int]:
     """Return where records begin whose first lines are fields; the first field of all of them is the same."""
     fields = [_FIELD.fullmatch(line) for line in (*lines, "")]
@@ -131,8 +139,18 @@ def _row(lines: Sequence[str]) -> dict[str, Any]:
 
 
 def _add_measures(rows: Sequence[dict[str, Any]]) -> None:
-    """Add the numbers of the texts as columns that several rows have, and none twice: which one would it be?"""
-    found = [list(_measures(row["text"])) for row in rows]
+    """Add the numbers of the texts as columns that several rows have, and none twice: which one would it be?
+
+    A longer word behind a number names it only where it has a plural: `order 88001 dispatched in 53 ms` is 53 ms.
+    """
+    spelled = [list(_measures(row["text"])) for row in rows]
+    plural = {name for name, number in chain(*spelled) if name.endswith("s") and number != "1"}
+    names = {
+        name: name.rstrip("=") if len(name) <= _UNIT or name.endswith("=") else name.removesuffix("s")
+        for name, _ in chain(*spelled)
+        if len(name) <= _UNIT or name.endswith("=") or not plural.isdisjoint((name, f"{name}s"))
+    }
+    found = [[(names[name], number) for name, number in measures if name in names] for measures in spelled]
     twice = {name for measures in found for name, count in Counter(n for n, _ in measures).items() if count > 1}
     uses = Counter(name for measures in found for name, _ in measures if name not in twice)
     kept = [name for name, count in uses.most_common(_MAX_MEASURES) if count >= _MIN_MEASURED]
@@ -141,9 +159,9 @@ def _add_measures(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _measures(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the words behind the numbers of a text, or those before an equals sign, as `limit=`, with the numbers."""
     for found in _MEASURE.finditer(text):
-        name = (found[2] or found[3]).lower()
-        yield name.removesuffix("s") if len(name) > _UNIT else name, found[1] or found[4]
+        yield (found[2] or f"{found[3]}=").lower(), found[1] or found[4]
 
 
 _FIRST: Final = 100.0
@@ -179,11 +197,13 @@ class RequestedRecords:
         return text
 
 
-def find_requested_records(text: str, request: Request) -> RequestedRecords | None:
-    """Return what a request asks of the records of a text; None: it has none."""
+def find_requested_records(text: str, request: Request, opened: OpenedText | None = None) -> RequestedRecords | None:
+    """Return what a request asks of the records of a text, whose lines may be rows; None: it has none."""
     records = read_records(text)
     if records is None:
         return None
+    if opened and records.table.columns == ("text",):
+        records = _lines_of_fields(text, opened) or records
     named = find_named_rows(records.table, request, noun=records.noun)
     lines = text.split("\n")
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))

@@ -97,6 +97,6 @@ def test_the_table_of_a_query_has_the_number_of_the_first_line_and_each_name_onc
 
 
 def test_colours_of_a_terminal_are_no_columns() -> None:
-    table = table_of_records("".join(f"2026-01-01T00:00:0{n % 9}Z \x1b[32m{n} pending\x1b[0m\n" for n in range(30)))
+    table = table_of_records("".join(f"2026-01-01T00:00:0{n % 9}Z \x1b[32m{n} ms\x1b[0m\n" for n in range(30)))
     assert table is not None
-    assert table.columns == ("n", "time", "text", "pending")
+    assert table.columns == ("n", "time", "text", "ms")

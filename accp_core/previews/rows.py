@@ -30,6 +30,7 @@ from accp_core.previews.request import Request, find_words
 from accp_core.previews.units import MAX_RATED, Excerpt
 from accp_core.strict_json import compact_json
 from accp_core.tables import MAX_COLUMNS, SampledTables, Table
+from accp_core.tables.values import is_left_out
 from accp_core.view.notation import write_name
 from accp_core.view.render_value import Options, render
 
@@ -60,8 +61,7 @@ _MIN_EXCERPT: Final = 200
 """Characters of a long cell that are shown at least, about."""
 _REQUESTED: Final = 4.0
 _NAMED: Final = 100.0
-_EDGES: Final = {0: 1.0, 1: 0.3, -1: 0.6}
-"""What rows are worth that have words of the request, that it asks for, and that are first or last."""
+"""What rows are worth that have words of the request, and that it asks for."""
 _MIN_ROWS: Final = 2
 """Rows that must fit before a row is shown with all its columns."""
 _SAMPLE: Final = 20
@@ -94,8 +94,9 @@ class TablePreview:
             joined[table.name] = _with_parent(table, joined, inherited)
             inherited[table.name] = frozenset(joined[table.name].columns) - frozenset(table.columns)
         # Of a sample nothing can be counted.
+        columns = frozenset(name for table in described for name in table.columns[1:])
         named = {
-            name: () if name in sampled.totals else find_named_rows(table, request, inherited[name])
+            name: () if name in sampled.totals else find_named_rows(table, request, inherited[name], others=columns)
             for name, table in joined.items()
         }
         is_sure = any(each.is_sure for found in named.values() for each in found)
@@ -145,7 +146,7 @@ class _DescribedTable:
         self._shown = shown
         self.table = table
         self._named = named
-        columns = _without_repeated(described).columns
+        columns = described.own_columns
         self._facts = {name: facts_of(described, name, shown.marks) for name in columns[:_MAX_COLUMNS]}
         self._further = columns[_MAX_COLUMNS:]
         self._sought = frozenset[str]().union(*(each.columns for each in named))
@@ -324,7 +325,9 @@ class _DescribedTable:
         shown, left = set(), room
         for name in sorted(columns, key=lambda name: (name != self._naming, not self._names(name))):
             mean = sum(_size(row[name]) for row in sample if name in row) / len(sample)
-            if len(name) + 1 + mean * rows <= left:
+            # Rows without what is asked of them would say little: rather fewer of them.
+            is_asked = name not in self._sought and self._shown.request.names(name)
+            if len(name) + 1 + mean * (_MIN_ROWS if is_asked else rows) <= left:
                 shown.add(name)
                 left -= len(name) + 1 + mean * rows
         return [name for name in columns if name in shown]
@@ -350,14 +353,12 @@ def _rank(
     table: Table, facts: Sequence[Mapping[int, float]], requested: frozenset[str], named: Mapping[int, float]
 ) -> list[int]:
     """Return the numbers of the rows, those that differ most first, then the others in order."""
-    scores: defaultdict[int, float] = defaultdict(float)
-    total = len(table.rows)
-    edges = {edge % total: worth for edge, worth in _EDGES.items()}
-    for worths in (edges, named, _matches(table.rows, requested), *facts):
+    scores = defaultdict(float, {0: 1.0})
+    for worths in (named, _matches(table.rows, requested), *facts):
         for number, worth in worths.items():
             scores[number] += worth
     first = sorted(scores, key=lambda number: (-scores[number], number))
-    return [*first, *(number for number in range(total) if number not in scores)]
+    return [*first, *(number for number in range(len(table.rows)) if number not in scores)]
 
 
 def _matches(rows: Sequence[Mapping[str, Any]], requested: frozenset[str]) -> dict[int, float]:
@@ -419,7 +420,9 @@ def _naming_parents(joined: Table, inherited: frozenset[str], named: Sequence[Na
 
 
 def _without_repeated(table: Table) -> Table:
-    """Return a table without the maps and arrays in its cells whose content is shown in columns of its own."""
+    """Return a table without the maps and arrays whose content is shown elsewhere, and columns with nothing else."""
     if not table.repeated:
         return table
-    return replace(table, columns=table.own_columns, rows=list(map(table.own_cells, table.rows)))
+    rows = list(map(table.own_cells, table.rows))
+    kept = [name for name in table.own_columns if not all(is_left_out(row.get(name)) for row in rows)]
+    return replace(table, columns=tuple(kept), rows=rows)

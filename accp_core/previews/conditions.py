@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice, product, takewhile
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from accp_core.previews.request import COMMON, NO_DATE, Asked, Request, find_words, words_of_name
 from accp_core.tables import Table
@@ -36,8 +36,8 @@ _MAX_SHARE: Final = 0.5
 """The share of the texts that have a word up to which the word says something."""
 _PRECISION: Final = 6
 """Digits behind the point of a bound in another unit."""
-_PLACES: Final = re.compile("x+")
-"""The digits that a number does not say: 5xx."""
+_STATUS: Final = 3
+"""Digits of the numbers of which 5xx means a range."""
 _TIME_OF_DAY: Final = re.compile(r"\d\d:\d\d(?::\d\d)?")
 _FLAGS: Final = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
 _MAX_LINES: Final = 4
@@ -54,6 +54,9 @@ _MAX_WANTED: Final = 60
 """Rows that a request asks for up to which all of them are wanted."""
 _MAX_BEHIND: Final = 20
 """The same where an order says which come first."""
+
+
+_Names: TypeAlias = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ class NamedRows:
 
 
 def find_named_rows(
-    table: Table, request: Request, inherited: frozenset[str] = frozenset(), *, noun: str = "row"
+    table: Table, request: Request, inherited: _Names = frozenset(), *, noun: str = "row", others: _Names = frozenset()
 ) -> tuple[NamedRows, ...]:
     """Return the rows that a request asks for, not those of a reading that asks for none, or all.
 
@@ -115,23 +118,26 @@ def find_named_rows(
         request: What is asked for.
         inherited: The columns that are those of the table's parents: they have no order among its rows.
         noun: What one row is called.
+        others: The columns of the other tables of the source: what is named for one of them is said of none of these.
     """
     if not request.words or len(table.rows) < 2:
         return ()
-    return tuple(_Reader(table, request, inherited, noun).readings()[:_MAX_LINES])
+    return tuple(_Reader(table, request, inherited, noun, others).readings()[:_MAX_LINES])
 
 
 class _Reader:
     """Finds the rows of a table that a request asks for."""
 
-    def __init__(self, table: Table, request: Request, inherited: frozenset[str], noun: str) -> None:
+    def __init__(self, table: Table, request: Request, inherited: _Names, noun: str, others: _Names) -> None:
         self._table = table
         self._request = request
         self._inherited = inherited
         self._noun = noun
         link = table.parent.column if table.parent else None
         self._names: Final = [name for name in table.columns[:_MAX_COLUMNS] if name != link]
+        self._known: Final = {name.rsplit(".", 1)[-1] for name in (*self._names[1:], *others) if not _is_id(name)}
         self._typed: dict[str, TypedColumn] = {}
+        self._unsaid: Final = request.said | request.excluded
 
     def readings(self) -> list[NamedRows]:
         """Return what meets the conditions, or is first of all; where nothing meets all of them, what meets each."""
@@ -257,15 +263,24 @@ class _Reader:
     def _read(self) -> Iterator[_Condition]:
         for column in self._names:
             found = [*self._values(column), *self._flag(column), *self._absence(column), *self._numbers(column)]
-            yield from found or self._texts(column)
+            yield from found or (() if self.typed(column).is_ordered else self._texts(column))
         for number, asked in enumerate(self._request.asked):
-            ordered = [name for name in self.ordered() if self.is_moment(name) is bool(asked.moment)]
-            named = self.fitting(ordered, asked.near, asked.before) or [
-                name for name in ordered if asked.unit and asked.unit in (self.typed(name).unit, *words_of_name(name))
-            ]
-            for column in named or [name for name in ordered if name not in self._inherited]:
-                read = self._moment if asked.moment else self._bound
+            read = self._moment if asked.moment else self._bound
+            for column in self._bounded(asked):
                 yield from read(column, asked, frozenset((f"{number}",)))
+
+    def _bounded(self, asked: Asked) -> list[str]:
+        """Return the columns that a number or a moment belongs to: those whose names or units stand beside it.
+
+        Where nothing beside it is the name of any column, also of another table, it may belong to each.
+        """
+        ordered = [name for name in self.ordered() if self.is_moment(name) is bool(asked.moment)]
+        units = {name: {self.typed(name).unit, *words_of_name(name)} - {""} for name in ordered if asked.unit}
+        same = {unit for own in units.values() for unit in own if convert(asked.number, asked.unit, unit) is not None}
+        measured = [name for name, own in units.items() if own & {*same, asked.unit}]
+        is_named = any(self._request.fits(name, asked.near | asked.before) > 1 for name in self._known)
+        others = [] if is_named and not asked.moment else [name for name in ordered if name not in self._inherited]
+        return self.fitting(ordered, asked.near, asked.before) or measured or others
 
     def _rows(self, column: str, meets: Callable[[Any], bool]) -> frozenset[int]:
         return frozenset(number for number, row in enumerate(self._table.rows) if meets(row.get(column)))
@@ -279,13 +294,17 @@ class _Reader:
             return
         is_few = len(cells) <= _MAX_VALUES
         named = [value for value in cells if (self._is_named if is_few else self._is_code)(value)]
-        if named:
-            wanted = frozenset(named)
-            is_denied = len(named) == 1 and self._request.denies(named[0])
-            words = frozenset(word for value in named for word in self._words_of(value))
-            text = f"{write_name(column)}{'≠' if is_denied else '='}{'|'.join(map(_write, named))}"
-            rows = self._rows(column, lambda cell: wanted.isdisjoint(_texts(cell)) is is_denied)
-            yield _Condition(column, text, rows, words, is_sure=not words <= self._request.kinds)
+        words = frozenset(word for value in named for word in self._words_of(value))
+        affirmed = [value for value in named if not self._request.denies(value)]
+        # Of "not Ann, Bo or Cy" nobody knows how far the negation goes: both readings are told.
+        for sign, values in (("=", affirmed), ("≠", named if len(affirmed) < len(named) else ())):
+            if values:
+                rows = enumerate(self._table.rows)
+                met = frozenset(
+                    n for n, row in rows if (not set(_texts(row.get(column))).isdisjoint(values)) is (sign == "=")
+                )
+                text = f"{write_name(column)}{sign}{'|'.join(map(_write, values))}"
+                yield _Condition(column, text, met, words, is_sure=not words <= self._request.kinds)
 
     def _is_code(self, value: str) -> bool:
         return value.casefold() in self._request.words and not value.isalpha()
@@ -295,9 +314,7 @@ class _Reader:
         if len(value) > _MAX_VALUE_CHARS or is_left_out(value):
             return False
         words = set(self._words_of(value))
-        counted = {asked.unit for asked in self._request.asked}.union(
-            f"{asked.number}" for asked in self._request.asked
-        )
+        counted = {text for asked in self._request.asked for text in (asked.unit, f"{asked.number}")}
         return value not in counted and not (words and words <= counted) and self._request.has_all(value)
 
     def _words_of(self, value: str) -> Iterator[str]:
@@ -306,20 +323,17 @@ class _Reader:
             asked = self._request.match(word)
             yield from [asked] if asked else filter(None, map(self._request.match, words_of_name(word)))
 
-    def _named_numbers(self) -> dict[str, Asked]:
-        """Return the whole numbers that the request names and does not bound."""
-        return {f"{each.number}": each for each in self._request.asked if not each.sign and not each.moment}
-
     def _flag(self, column: str) -> Iterator[_Condition]:
         """Yield a flag whose name ends with a word of the request."""
         last = words_of_name(column)[-1:]
         kinds = {_flag_of(cell) for cell in self._table.cells(column)} if self._request.names("".join(last)) else set()
         if kinds == {True, False}:
-            wanted = not self._request.denies(last[0])
-            told = next(cell for cell in self._table.cells(column) if _flag_of(cell) is wanted)
-            text = f"{write_name(column)}={told if type(told) is str else str(told).lower()}"
-            rows = self._rows(column, lambda cell: _flag_of(cell) is wanted)
-            yield _Condition(column, text, rows, frozenset((column,)))
+            said = self._request.affirms(last[0])
+            for wanted in (True, False) if said is None else (said,):
+                told = next(cell for cell in self._table.cells(column) if _flag_of(cell) is wanted)
+                text = f"{write_name(column)}={told if type(told) is str else str(told).lower()}"
+                rows = frozenset(n for n, row in enumerate(self._table.rows) if _flag_of(row.get(column)) is wanted)
+                yield _Condition(column, text, rows, frozenset((column,)))
 
     def _absence(self, column: str) -> Iterator[_Condition]:
         """Yield that nothing is in a column which the request asks to be without; where some cells say "no", those."""
@@ -335,16 +349,21 @@ class _Reader:
         names = {self._request.match(word) for word in self._request.names(column)}
         named = [
             text
-            for text, asked in self._named_numbers().items()
-            if asked.number in numbers
+            for asked in self._request.asked
+            if (text := f"{asked.number}")
+            and not asked.sign
+            and not asked.moment
+            and asked.number in numbers
             and (
                 not names.isdisjoint({*asked.before, asked.unit})
                 or (len(text) >= _MIN_WORD and (asked.unit in COMMON or not asked.unit))
             )
         ]
         if named:
-            rows = self._rows(column, lambda cell: type(cell) is int and str(cell) in named)
-            yield _Condition(column, f"{write_name(column)}={'|'.join(named)}", rows, frozenset(named))
+            is_denied = all(map(self._request.denies, named))
+            rows = self._rows(column, lambda cell: type(cell) is int and (str(cell) in named) is not is_denied)
+            text = f"{write_name(column)}{'≠' if is_denied else '='}{'|'.join(named)}"
+            yield _Condition(column, text, rows, frozenset(named))
 
     def _texts(self, column: str) -> Iterator[_Condition]:
         """Yield the texts that have the most words of the request together."""
@@ -354,7 +373,7 @@ class _Reader:
         for number, text in enumerate(texts):
             for word in dict.fromkeys(words_of_name(text)) if text else ():
                 asked = self._request.match(word)
-                if asked and len(asked) >= _MIN_WORD and asked not in self._request.said:
+                if asked and len(asked) >= _MIN_WORD and asked not in self._unsaid:
                     holders[asked].add(number)
         telling = {word: held for word, held in holders.items() if len(held) <= _MAX_SHARE * len(texts)}
         if telling:
@@ -364,24 +383,16 @@ class _Reader:
 
     def _bound(self, column: str, asked: Asked, words: frozenset[str]) -> Iterator[_Condition]:
         """Yield a comparison of the numbers of a column."""
-        typed = self.typed(column)
+        values = self.typed(column).values
         limit = self._limit(asked, column) if asked.sign else None
-        limits = self._range(asked, typed) if limit is None else [(asked.sign, limit)]
+        limits = [(asked.sign, limit)] if limit is not None else []
+        if asked.unit == "xx" and all(len(f"{value}") == _STATUS for value in values if value is not None):
+            limits = [("≥", asked.number * 100), ("<", asked.number * 100 + 100)]
         if limits:
-            rows = frozenset.intersection(*(_meeting(typed.values, sign, float(end)) for sign, end in limits))
-            name = write_name(column)
-            text = ", ".join(f"{name}{sign}{end.normalize():f}" for sign, end in limits)
+            rows = frozenset.intersection(*(_meeting(values, sign, float(end)) for sign, end in limits))
+            text = ", ".join(f"{write_name(column)}{sign}{end.normalize():f}" for sign, end in limits)
             nearest = "" if rows else "greatest" if asked.sign in (">", "≥") else "least"
             yield _Condition(column, text, rows, words, nearest=nearest)
-
-    def _range(self, asked: Asked, typed: TypedColumn) -> list[tuple[str, Decimal]]:
-        """Return the ends of what 5xx means in a column whose numbers all have three digits; empty: it is no range."""
-        if not (places := _PLACES.fullmatch(asked.unit)):
-            return []
-        step = Decimal(10 ** len(places[0]))
-        digits = {len(str(value)) for value in typed.values if value is not None}
-        is_code = digits == {len(f"{asked.number}{asked.unit}")}
-        return [("≥", asked.number * step), ("<", (asked.number + 1) * step)] if is_code else []
 
     def _limit(self, asked: Asked, column: str) -> Decimal | None:
         """Return a bound in the unit of a column, which its name may say; None: they cannot be compared."""

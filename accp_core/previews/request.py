@@ -40,14 +40,13 @@ _STEM: Final = 4
 _CODE: Final = 3
 """Letters of a code such as EUR, which a word in the request begins with."""
 _CODE_ENDING: Final = 2
-COMMON: Final = frozenset((
-    "which", "what", "when", "where", "that", "this", "there", "with", "from", "were", "have", "does", "many", "much",
-    "more", "than", "most", "them", "they", "these", "those", "over", "under", "below", "above", "after", "before",
-    "about", "into", "only", "also", "give", "list", "show", "find", "first", "last", "line", "lines", "been",
-    "without", "please", "least", "time", "times", "the", "and", "for", "are", "was", "has", "had", "did", "who",
-    "how", "our", "its", "you", "can", "all", "any", "but", "a", "an", "as", "at", "by", "do", "in", "is", "it", "of",
-    "on", "or", "to", "get", "got",
-))  # fmt: skip
+_COMMON: Final = (
+    "which what when where that this there with from were have does many much more than most them they these "
+    "those over under below above after before about into only also give list show find first last line lines "
+    "been without please least time times the and for are was has had did who how our its you can all any but a "
+    "an as at by do in is it of on or to get got"
+)
+COMMON: Final = frozenset(_COMMON.split())
 """Words that a sentence needs and that name nothing."""
 
 
@@ -88,7 +87,7 @@ _SAID: Final = (
 )  # fmt: skip
 """Words for numbers, times and signs, and how they are read."""
 _IN_WORDS: Final = re.compile("|".join(rf"\b({word})\b" for word, _ in _SAID), re.IGNORECASE)
-_AND: Final = re.compile(r"(\bfrom \S+) and (?=\S*\d)")
+_AND: Final = re.compile(r"(\b(not )?from \S+) and (?=\S*\d)")
 _WHEN: Final = {"": "in|of|on|at|during", "≥": "since|from", ">": "after", "≤": "until|till", "<": "before"}
 """The words before a time; before a month or a year alone there is one of them."""
 _SIGNS: Final = {
@@ -99,6 +98,7 @@ _SIGNS: Final = {
 }
 _BEHIND: Final = {"≥": "more|higher|later", "≤": "less|fewer|earlier"}
 """The words behind a value: "3 pieces or more"."""
+_OPPOSITE: Final = {"<": "≥", "≥": "<", ">": "≤", "≤": ">"}
 _ALL_SIGNS: Final = {word: sign for signs in (_WHEN, _SIGNS, _BEHIND) for sign, word in signs.items()}
 _HOUR: Final = (
     rf"(?:{CLOCK}|(?P<h9>\d\d?)(?=\s?[ap]m\b| o.clock| in the))"
@@ -114,7 +114,7 @@ _NUMBER: Final = (
     r"(?:\s?(?P<unit>%|(?!(?:or|and)\b)[^\W\d_]+(?:/[a-z]+)?))?"
 )
 _VALUE: Final = re.compile(
-    rf"(?<!\w)(?:(?:(?P<when>{'|'.join(_WHEN.values())})|(?P<sign>{'|'.join(_SIGNS.values())}))\s*)?"
+    rf"(?<!\w)(?:(?P<denied>not\s+)?(?:(?P<when>{'|'.join(_WHEN.values())})|(?P<sign>{'|'.join(_SIGNS.values())}))\s*)?"
     rf"(?:(?:on|the(?! \d+(?:st|nd|rd|th)))\s+)?(?<![\w./-])(?:(?P<moment>{_MOMENT})(?![\w/-])|{_NUMBER})"
     rf"(?:\s(?:or|and)\s(?P<behind>{'|'.join(_BEHIND.values())})\b)?",
     re.IGNORECASE,
@@ -129,7 +129,7 @@ _NEAR: Final = 4
 """Words after a value, a superlative or a negation that belong to it."""
 _BEFORE: Final = 2
 """Words before it that belong to it."""
-_CLAUSE: Final = re.compile(r"[,;.?!](?=\s|$)|\b(?:but|and|or|which)\b", re.IGNORECASE)
+_CLAUSE: Final = re.compile(r"[()]|[,;.?!](?=\s|$)|\b(?:but|and|or|which)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class Asked:
 
 def _asked(text: str) -> Iterator[Asked]:
     """Yield the numbers and the moments that a request names."""
-    text = _AND.sub(r"\1; until ", _IN_WORDS.sub(lambda found: _SAID[(found.lastindex or 1) - 1][1], text))
+    text = _AND.sub(r"\1; \2until ", _IN_WORDS.sub(lambda found: _SAID[(found.lastindex or 1) - 1][1], text))
     for found in _VALUE.finditer(text):
         word = found["sign"] or found["behind"] or found["when"] or ""
         sign = next((sign for words, sign in _ALL_SIGNS.items() if re.fullmatch(words, word, re.IGNORECASE)), "")
@@ -160,7 +160,9 @@ def _asked(text: str) -> Iterator[Asked]:
         number = Decimal((found["number"] or "0").replace(",", "")) * _POWERS.get((found["power"] or "").casefold(), 1)
         near = _near(f"{unit} {text[found.end() :]}")
         moment = _moment(found) if found["moment"] else ""
-        if moment or found["number"]:
+        if found["denied"]:
+            sign = _OPPOSITE.get(sign, "")
+        if (moment or found["number"]) and not (moment and found["denied"] and not sign):
             yield Asked(sign, number, unit, moment, near, _words_before(text, found))
 
 
@@ -207,10 +209,25 @@ _ORDERS: Final = {
 _ORDER: Final = re.compile(
     "|".join(rf"(?P<{kind}>(?<!at )\b(?:{words})\b)" for kind, words in _ORDERS.items()), re.IGNORECASE
 )
-_ABSENT: Final = re.compile(r"\b(?:no|none|nobody|nothing|without|missing|lacks?|empty|null)\b", re.IGNORECASE)
+_ABSENT: Final = re.compile(
+    r"\b(?:no(?! (?:more|less|fewer|later|earlier)\b)|none|nobody|nothing|without|missing|lacks?|empty|null)\b",
+    re.IGNORECASE,
+)
 """Words that say that there is nothing."""
-_DENIED: Final = re.compile(r"\b(?:never|not)\b|n['\u2019]t\b", re.IGNORECASE)
-"""Words that say that it is not so."""
+_EXCLUDED: Final = re.compile(r"!=|<>|\u2260|\b(?:except(?: for)?|excluding|other than|without)\b", re.IGNORECASE)
+"""Words that say which rows are not asked for."""
+_UNLIKE: Final = re.compile(
+    rf"\w*n['\u2019]t\b|\b(?:never|neither|nor|unless)\b|(?!without){_EXCLUDED.pattern}", re.IGNORECASE
+)
+"""What says that it is not so, and is read as "not"."""
+_DENIED: Final = re.compile(r"\bnot\b", re.IGNORECASE)
+_DENIAL_END: Final = re.compile(r"(?<=\w) (?:that|who|whose|where|with|have|has|is|are|was|were)\b", re.IGNORECASE)
+"""The words that end what is denied or absent, but for the first one behind the negation."""
+_OF_FLAG: Final = (
+    r"(?:\b(?P<said>is|are|was|were|be|been|has|have|that|which|who|the|all|with|list|show|find)\b[^,;.?!()]*?)?"
+    r"{}\w*\s*(?:=+|:|is|are|was|were)?\s*(?P<denied>not\s+)?['\"]?(?P<value>true|yes|false|no)?\b"
+)
+"""The name of a flag with a word that says that it is set, and its value."""
 _KIND: Final = re.compile(
     r"\b(?:which|what|whose|many) (\w+) (?:have|has|are|is|were|was|do|does|did|can|with|without|that|who|came|got)\b",
     re.IGNORECASE,
@@ -242,9 +259,13 @@ class Request:
     def __init__(self, text: str) -> None:
         """Read `text`: the user's words and the arguments of the call."""
         text = _without_form(text[:_MAX_CHARS])
-        words = find_words(text)
         self.words: Final = requested_words(text)
         """Its words without regard to case, at most 64."""
+        self.excluded: Final = frozenset[str]().union(*_denied(_EXCLUDED, text))
+        """The words of what it asks to leave out."""
+        text = _UNLIKE.sub(" not ", text)
+        self._text: Final = text
+        words = find_words(text)
         codes = (word.casefold() for word in words if len(word) == 2 and (word.isupper() or not word.isalpha()))
         parts = (part for word in words for part in words_of_name(word) if len(part) >= _CODE and part.strip("0"))
         self._named: Final = self.words.union(codes, parts, (word.replace("-", "") for word in self.words))
@@ -254,9 +275,9 @@ class Request:
         self.match: Final = functools.cache(self._match)
         self.asked: Final = tuple(_asked(text))
         """The numbers and the moments that it names."""
-        self.absent: Final = frozenset(w for found in _ABSENT.finditer(text) for w in _near(text[found.end() :]))
+        self.absent: Final = frozenset[str]().union(*_denied(_ABSENT, text))
         """The words of what it asks to be without."""
-        self.denied: Final = self.absent.union(*(_near(text[found.end() :]) for found in _DENIED.finditer(text)))
+        self.denied: Final = self.absent.union(*_denied(_DENIED, text))
         """The words of that, and of what is not so."""
         self.orders: Final = tuple(
             Order(
@@ -307,6 +328,13 @@ class Request:
         words, denied = words_of_name(text), self.absent if is_absent else self.denied
         return "".join(words) in denied or any(self.match(word) in denied for word in words if self.has(word))
 
+    def affirms(self, word: str) -> bool | None:
+        """Return whether the request says that a flag is set, or is not; None: it says neither in words of English."""
+        found = re.search(_OF_FLAG.format(re.escape(self.match(word) or word)), self._text, re.IGNORECASE)
+        if found and found["value"]:
+            return (found["value"].casefold() in ("true", "yes")) is not bool(found["denied"])
+        return False if self.denies(word) else True if found and found["said"] else None
+
     def fits(self, name: str, near: frozenset[str]) -> int:
         """Return how well the name of a column fits some words of the request: 0 not at all, 2 best."""
         names = self.names(name)
@@ -317,6 +345,12 @@ class Request:
         if word in self._named:
             return word
         return next((other for other in self._ordered if _are_alike(word, other)), None)
+
+
+def _denied(negation: re.Pattern[str], text: str) -> Iterator[frozenset[str]]:
+    """Yield the words behind each negation of a kind that it is about."""
+    for found in negation.finditer(text):
+        yield _near(_DENIAL_END.split(text[found.end() :], maxsplit=1)[0])
 
 
 def _without_form(text: str) -> str:

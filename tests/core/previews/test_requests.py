@@ -66,6 +66,9 @@ CALLS = [{"path": f"/items/{n}", "status": (200, 201, 404, 503)[n % 4]} for n in
 LONG_LINES = "\n".join(
     f"10:{n % 60:02} order {n} " + ("failed " if n == 77 else "ok ") + f"step-{n} " * 40 for n in range(150)
 )
+ANIMALS = [{"id": n, "vaccinated": n % 3 > 0, "weight": n / 2} for n in range(120)]
+PODS = [{"replicas": n % 4, "boxes": [{"limit": {"cpu": n % 3 / 2 + 0.5}}] * 2} for n in range(300)]
+SENT = "\n".join(f"order {88001 + n} dispatched in {n} ms" for n in range(150))
 CASES: list[tuple[str, object, str, list[str], list[str]]] = [
     (
         "a number belongs to the column that is named beside it",
@@ -150,7 +153,20 @@ CASES: list[tuple[str, object, str, list[str], list[str]]] = [
         ["# web[17] must be replaced", 'id = "i-17"'],
         [],
     ),
-    ("digits that are not said are a range", CALLS, "a 5xx", ["status≥500, status<600: 30 rows"], ["status=5"]),
+    ("a flag is what is said of it", ANIMALS, "vaccinated = false", ["vaccinated=false: 40 rows"], ["vaccinated=true"]),
+    ("or both", ANIMALS, "nicht vaccinated", ["vaccinated=true: 80 rows", "vaccinated=false: 40 rows"], []),
+    ("an exception", ORDERS, "all orders except open ones", ["status≠open: 90 rows"], ["status=open"]),
+    ("an unlike sign", ORDERS, "status != open, cause weather", ["status≠open, cause=weather: 30 rows"], []),
+    ("a number that is not asked for", CALLS, "did not return 200", ["status≠200: 90 rows"], ["status=200"]),
+    ("a negation turns a sign", ORDERS, "a total not over 40 euros", ["total.value≤40: 1 row"], ["total.value>40"]),
+    ("a number belongs to the table of its name", PODS, "cpu limit over 1", ["limit.cpu>1: 200 rows"], ["replicas>"]),
+    (
+        "what has no plural is not counted",
+        SENT,
+        "the longest dispatch",
+        ["greatest ms: 149, 148, 147"],
+        ["dispatched:"],
+    ),
     (
         "a line is shown whole where there is room",
         LONG_LINES,
@@ -158,13 +174,7 @@ CASES: list[tuple[str, object, str, list[str], list[str]]] = [
         ["order 77 failed " + "step-77 " * 39 + "step-77"],
         [],
     ),
-    (
-        "below zero",
-        BALANCES,
-        "negative balance",
-        ["balance<0: 1 row"],
-        [],
-    ),
+    ("below zero", BALANCES, "negative balance", ["balance<0: 1 row"], []),
 ]
 
 

@@ -30,10 +30,10 @@ _NEXT_STEPS: Final = {
     ErrorCode.INVALID_TYPE: "Send a value of the type that the message expects; a query is SQL, words or a path.",
     ErrorCode.REF_NOT_FOUND: "Check the store: the text was never stored there, or it was deleted.",
     ErrorCode.REF_EXPIRED: "Call the tool again: the text was deleted after its time.",
-    ErrorCode.BUDGET_EXCEEDED: "Send less, or ask the peer for a larger budget.",
+    ErrorCode.BUDGET_EXCEEDED: "Send or ask for less, such as fewer rows, or raise the limit that is named.",
     ErrorCode.TIMEOUT: "Send the request again, or give it more time.",
     ErrorCode.DUPLICATE: "Do nothing: the frame was received before.",
-    ErrorCode.SEQUENCE_GAP: "Resume the session, so that the missing frames are sent again.",
+    ErrorCode.SEQUENCE_GAP: "Send the missing frames first. A session that is lost is over: begin a new one.",
     ErrorCode.TOOL_NOT_FOUND: "Use a name from the list of tools.",
     ErrorCode.TOOL_EXEC_FAILED: "Read what the tool said in the message, and correct the call or the tool.",
     ErrorCode.TOOL_SCHEMA_MISMATCH: "Correct the arguments: they do not match the schema of the tool.",
@@ -41,6 +41,19 @@ _NEXT_STEPS: Final = {
     ErrorCode.UNAUTHORIZED_REF: "Open only references from your own conversation, or have the text handed over.",
     ErrorCode.INTERNAL_ERROR: "Report it with the log of the peer.",
 }
+
+
+_ACP_CODES: Final = {
+    "ERR_INVALID_REQUEST": "The message is malformed. Correct what the reason names.",
+    "ERR_NOT_FOUND": "Nobody has that name, or nobody waits for that reply. Check `to_peer` and `correlation_id`.",
+    "ERR_TIMEOUT": "No answer came in time. Send the message again, or give it more time.",
+    "ERR_MSG_TOO_LARGE": "The message is longer than the peer takes. Send less.",
+    "ERR_INTERNAL": "The agent failed. Report it with its log.",
+    "ERR_NOT_CONNECTED": "There is no connection, or no room for one more. Try again later.",
+    "invalid_token": "The server does not know the token. Ask who operates it.",
+    "duplicate_connection": "The token is in use on another connection. Give each client its own.",
+}
+"""A code of ACP to its meaning and what to do."""
 
 
 class _Commands(TyperGroup):
@@ -99,10 +112,13 @@ def accp(
 @app.command()
 def explain(code: Annotated[str, typer.Argument(help="An error code such as E5002.")]) -> None:
     """Say what an error code means and what to do."""
+    if acp := next((each for each in _ACP_CODES if each.lower() == code.strip().lower()), None):
+        write_line(f"{acp}: {_ACP_CODES[acp]} (ACP transport 0.3)")
+        return
     try:
         found = ErrorCode(code.strip().upper())
     except ValueError as error:
-        known = ", ".join(ErrorCode)
+        known = ", ".join([*ErrorCode, *_ACP_CODES])
         raise typer.BadParameter(f"expected one of {known}, found {code!r}") from error
     write_line(f"{found}: {found.meaning} ({found.category.value}; ACCP section 3.6)")
     write_line(_NEXT_STEPS[found])

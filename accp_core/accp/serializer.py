@@ -63,9 +63,10 @@ def serialize_frame(
         limits: How much a frame may hold.
 
     Raises:
-        EncodeError: E1001, a name or reference is outside its alphabet, or a limit is exceeded; E1002, the intent is
-            unknown; E1004, a value cannot be written: NaN, an infinity, a key that is not a string, another type,
-            REMOVED outside a delta, a reference below the depth limit, white space in the envelope.
+        EncodeError: E1001, a name or reference is outside its alphabet, or a limit is exceeded; E2003, the frame is too
+            long; E1002, the intent is unknown; E1004, a value cannot be written: NaN, an infinity, a key that is not a
+            string, another type, REMOVED outside a delta, a reference below the depth limit, white space in the
+            envelope.
         WouldRound: E1004, a decimal has more than six places, by "refuse".
     """
     return "".join(serialize_parts(frame, ascii_only=ascii_only, decimal=decimal, limits=limits))
@@ -97,7 +98,7 @@ def check_size(body: str, metadata: str, limits: GrammarLimits) -> None:
     if 4 * (len(body) + len(metadata)) <= limits.frame_bytes:
         return
     if len(body.encode()) + len(metadata.encode()) > limits.frame_bytes:
-        raise EncodeError(f"expected a frame of at most {limits.frame_bytes} bytes", code=ErrorCode.PARSE_ERROR)
+        raise EncodeError(f"expected a frame of at most {limits.frame_bytes} bytes", code=ErrorCode.BUDGET_EXCEEDED)
 
 
 def unwritable(value: object, reason: str) -> EncodeError:

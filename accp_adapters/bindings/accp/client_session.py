@@ -39,7 +39,7 @@ from accp_core.accp.session.events import (
 from accp_core.accp.session.session import Session
 from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
-from accp_core.errors import DecodeError, ProtocolError, WindowFull, WouldRound
+from accp_core.errors import DecodeError, LocalProtocolError, ProtocolError, WindowFull, WouldRound
 from accp_core.ports import ColdStore
 
 __all__ = [
@@ -386,6 +386,9 @@ class ClientSession:
 
     async def _send(self, message: Message) -> str:
         """Send a message; return the correlation_id of what answers it, "" where nothing will."""
+        if message.sender not in ("", own := self._session.agent_id):
+            reason = f"expected a message of {own!r}, the agent_id of this connection, found one of {message.sender!r}"
+            raise LocalProtocolError(reason, code=ErrorCode.POLICY_DENIED)
         size, until = size_of(message.payload), self._clock() + (self._resuming.timeout or math.inf)
         while True:
             self.check()

@@ -165,8 +165,8 @@ class HttpCarrier(_Carrier):
                     return
                 failures += 1
                 await asyncio.sleep(self.options.backoff.delay(failures, wait))
-        except ConnectionRefused as refused:
-            self.session.lose(refused)
+        except SessionLost as lost:
+            self.session.lose(lost)
         finally:
             self._places.release()
 
@@ -174,7 +174,7 @@ class HttpCarrier(_Carrier):
         """Send a frame and take the frames that answer it; return None, or how long the server asks to wait first.
 
         Raises:
-            ConnectionRefused: The server refuses this client, or what it sends.
+            SessionLost: The server refuses this client, or what it sends, or the session is another client's.
             httpx2.TransportError: The answer is not whole: the same frame again gets it.
         """
         fields = {
@@ -192,6 +192,9 @@ class HttpCarrier(_Carrier):
             if status == HTTPStatus.NO_CONTENT or (status in _ANSWERED and kind.startswith(MEDIA_TYPE)):
                 self.session.meet(RESUME_FIELD in response.headers)
                 is_early = await self._take(response, frame) and self.session.resumes
+                if is_early and frame.envelope.sequence == 1:  # nothing comes before it
+                    reason = f"expected a new session, found that another client has used {self.session.session_id!r}"
+                    raise SessionLost(reason, code=ErrorCode.SEQUENCE_GAP)
                 return 0.0 if is_early else None
             if status in _AGAIN:
                 self.last_failure = f"HTTP {status}"
@@ -277,8 +280,8 @@ _WEBSOCKET_LOG.setLevel(logging.INFO)
 _GREETING_TIME: Final = 1.0
 """Seconds for the server's registry, before the first message is sent."""
 _FINAL_CODES: Final = {
-    1009: "a frame is longer than the server takes",
-    4409: "another connection has taken over the session",
+    1009: (ErrorCode.BUDGET_EXCEEDED, "a frame is longer than the server takes"),
+    4409: (ErrorCode.POLICY_DENIED, "another connection has taken over the session"),
 }
 
 
@@ -353,8 +356,8 @@ class WebSocketCarrier(_Carrier):
         except websockets.ConnectionClosed:
             pass
         if socket.close_code in _FINAL_CODES:
-            code = ErrorCode.BUDGET_EXCEEDED if socket.close_code == 1009 else ErrorCode.POLICY_DENIED
-            raise ConnectionRefused(_FINAL_CODES[socket.close_code], code=code)
+            code, reason = _FINAL_CODES[socket.close_code]
+            raise ConnectionRefused(reason, code=code)
 
     async def _take(self, text: str, ready: asyncio.Event) -> None:
         text = text.rstrip("\r\n")  # a line end after a frame is not part of it
@@ -439,8 +442,7 @@ async def connect(
         )
 
     session = ClientSession(new_session, store or embedded_store(), _resuming_options(address, chosen), agreed)
-    carry = WebSocketCarrier if address.is_websocket else HttpCarrier
-    carrier = carry(session, address, token, tls, chosen)
+    carrier = (WebSocketCarrier if address.is_websocket else HttpCarrier)(session, address, token, tls, chosen)
     ready = asyncio.Event()
     tasks = [asyncio.ensure_future(carrier.run(ready)), asyncio.ensure_future(_tick(session))]
     try:

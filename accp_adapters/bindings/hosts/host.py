@@ -405,7 +405,8 @@ class SessionHost:
                 failure = RuntimeError("the handler ended as cancelled")
             except Exception as error:  # whatever a handler raises is the peer's answer
                 failure = error
-            _LOG.warning("session %r: the handler of %r failed: %r", request.session_id, mid, failure, exc_info=failure)
+            cause = None if isinstance(failure, ProtocolError) else failure
+            _LOG.warning("session %r: the handler of %r failed: %r", request.session_id, mid, failure, exc_info=cause)
             with suppress(_TakenOver):
                 await self._fail(slot, mid, request, failure)
 

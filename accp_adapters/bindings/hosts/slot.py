@@ -45,10 +45,9 @@ __all__ = [
 
 
 _VERSION: Final = 2
-_LARGE: Final = 1 << 40
 _MAX_WEIGHT: Final = 256 << 20
 """Bytes that a stored session may take once it is read; whoever writes the store may not take more of a worker."""
-_UNLIMITED: Final = FrameLimits(body_hard=_LARGE, total_hard=_LARGE)
+_UNLIMITED: Final = FrameLimits(body_hard=1 << 40, total_hard=1 << 40)
 _REQUESTS: Final = frozenset({Intent.REQUEST, Intent.QUERY})
 
 
@@ -373,6 +372,9 @@ def _new_id() -> str:
 
 _NO_ANSWERS: Final = frozenset({Intent.REQUEST, Intent.QUERY, Intent.CANCEL})
 
+_OF_THE_SESSION: Final = frozenset({ErrorCode.DUPLICATE, ErrorCode.SEQUENCE_GAP})
+"""Codes about the delivery of a frame (section 3.7): the request that they name goes on, so they answer none."""
+
 Answer: TypeAlias = "Message | Mapping[str, Value]"
 """A whole message; or its payload alone, of a `done` with the operation and the schema of the request."""
 
@@ -399,8 +401,8 @@ class Request:
 Handler: TypeAlias = Callable[[Request], "Awaitable[Answer | AsyncIterator[Answer]] | AsyncIterator[Answer]"]
 """The application. It returns one answer; or yields the chunks of a stream, each a payload, which becomes one ST frame.
 
-A `ProtocolError` that it raises is the peer's answer, with its code; any other exception is E4002 or E9999 without a
-word about its reason."""
+A `ProtocolError` that it raises is the peer's answer, with its code (E4002 for E3002 and E3003); any other exception is
+E4002 or E9999 without a word about its reason."""
 
 
 async def answers_of(handler: Handler, request: Request) -> AsyncIterator[Message]:
@@ -421,6 +423,8 @@ async def answers_of(handler: Handler, request: Request) -> AsyncIterator[Messag
 def failure_of(request: Request, error: Exception) -> Message:
     """Return the answer to a request whose handler failed."""
     cid = reply_correlation(request.message.envelope)
+    if isinstance(error, ProtocolError) and error.code in _OF_THE_SESSION:
+        return error_message(request.agent, ErrorCode.TOOL_EXEC_FAILED, str(error), correlation_id=cid)
     if isinstance(error, ProtocolError) and error.code in set(ErrorCode) and not isinstance(error, OutOfReach):
         return error_message(request.agent, ErrorCode(error.code), error.reason, correlation_id=cid)
     if isinstance(error, TimeoutError):

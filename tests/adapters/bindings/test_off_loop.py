@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from accp_adapters.bindings.hosts import Request, SessionHost
-from accp_adapters.serving.threads import LONG, size_of
+from accp_adapters.serving.threads import LONG
 from accp_adapters.stores import SqliteColdStore
 from accp_core.accp import PRACTICAL_LIMITS, Codec, Intent, Message
 from tests.adapters.bindings.accp.serving import echo, serving
@@ -125,18 +125,3 @@ async def test_a_client_encodes_and_decodes_long_frames_in_a_thread(scheme: str,
     assert [answer.payload["text"] for answer in answers] == [WORDS] * 3
     assert patient.threads
     assert threading.main_thread() not in patient.threads
-
-
-@pytest.mark.parametrize(
-    ("value", "is_long"),
-    [
-        ("x" * (LONG + 1), True),
-        ({"a": ["x" * LONG]}, True),
-        ({"x" * LONG: 1}, True),
-        (list(range(LONG + 1)), True),
-        ({"a": 1, "b": [None, True, "text"]}, False),
-        (7, False),
-    ],
-)
-def test_the_size_of_a_value_is_about_that_of_its_frame(value: object, is_long: bool) -> None:
-    assert (size_of(value) > LONG) is is_long

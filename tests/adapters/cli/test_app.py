@@ -11,6 +11,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from accp_adapters.cli.app import app
+from accp_core.acp import AcpError
 from accp_core.error_codes import ErrorCode
 
 runner = CliRunner()
@@ -55,6 +56,8 @@ def test_each_error_code_is_explained_with_what_to_do() -> None:
     for code in ErrorCode:
         lines = runner.invoke(app, ["explain", code.lower()]).stdout.splitlines()
         assert (lines[0].startswith(f"{code}: {code.meaning}"), len(lines)) == (True, 3)
+    for code in (*AcpError, "invalid_token", "duplicate_connection"):
+        assert runner.invoke(app, ["explain", code.upper()]).stdout.startswith(f"{code}: ")
     assert runner.invoke(app, ["explain", "E7"]).exit_code == 2
 
 

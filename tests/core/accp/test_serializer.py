@@ -83,7 +83,7 @@ def test_two_surrogates_side_by_side_survive_where_no_json_joins_them(value: obj
 class TestLimits:
     def test_bytes_are_counted_and_not_characters(self) -> None:
         assert write("é", limits=GrammarLimits(frame_bytes=15)) == "é"
-        assert refusal("é", limits=GrammarLimits(frame_bytes=14)) == "E1001"
+        assert refusal("é", limits=GrammarLimits(frame_bytes=14)) == "E2003"
 
     @pytest.mark.parametrize("value", [1234, -1234, 1.234, Decimal("1E+9"), Decimal("1E-9"), Decimal(1234)])
     def test_digits_are_counted(self, value: object) -> None:

@@ -7,6 +7,7 @@ import re
 import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,7 +22,6 @@ from accp_adapters.bindings.hosts import Request, SessionHost
 from accp_adapters.serving.principals import BearerTokens, Principal
 from accp_adapters.stores import SqliteColdStore
 from accp_core.accp import Intent, Message
-from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from tests.adapters.bindings.accp.faults import LosingAnswers, cutting
 from tests.adapters.bindings.accp.serving import count, echo, serve, serving
@@ -115,15 +115,19 @@ async def test_a_part_arrives_before_the_next_one_is_made(scheme: str) -> None:
 
 
 @BOTH
-async def test_a_failure_is_raised_with_its_code(scheme: str) -> None:
+@pytest.mark.parametrize(("raised", "code"), [("E2001", "E2001"), ("E3002", "E4002"), ("E3003", "E4002")])
+async def test_a_failure_is_raised_with_its_code(
+    scheme: str, raised: str, code: str, caplog: pytest.LogCaptureFixture
+) -> None:
     async def refuse(_: Request) -> Mapping[str, Any]:
-        raise ProtocolError("no such invoice", code=ErrorCode.REF_NOT_FOUND)
+        raise ProtocolError("no such invoice", code=raised)
 
     async with serving(refuse) as address, joined(address, scheme) as session:
         with pytest.raises(RequestFailed, match="no such invoice") as failed:
             await session.request(ask(n=1))
-    assert failed.value.code == "E2001"
+    assert failed.value.code == code
     assert failed.value.message is not None
+    assert "Traceback" not in caplog.text
 
 
 @BOTH
@@ -252,6 +256,16 @@ async def test_a_server_that_is_not_there_is_named_with_the_cause(scheme: str) -
             raise AssertionError
     expected = rf"E3001: expected a connection to {scheme}://127\.0\.0\.1:1/.* within 6\.5 seconds, found .*onnect"
     assert re.match(expected, str(refused.value))
+
+
+async def test_a_session_of_another_client_and_the_name_of_another_agent_are_refused() -> None:
+    async with serving() as address, joined(address, "http", session_id="s1") as first:
+        await first.request(ask(n=1))
+        with pytest.raises(ProtocolError, match="E5001: expected a message of 'ann'"):
+            await first.send(replace(ask(n=1), sender="bob"))
+        with pytest.raises(SessionLost, match="E3003: expected a new session"):
+            async with joined(address, "http", session_id="s1") as second, asyncio.timeout(PATIENCE):
+                await second.request(ask(n=2))
 
 
 @BOTH

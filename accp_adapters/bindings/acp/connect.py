@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import ssl
+from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -35,8 +36,6 @@ _HOPELESS: Final = (FATAL_CODES | {UNTRUSTED}) - {DUPLICATE}
 _AT_ONCE_SECONDS: Final = 0.1
 """At most, before the first attempt after a connection that worked."""
 _BACKOFF: Final = Backoff(first=2.0, longest=60.0)
-_DIRECT_DELAYS: Final = 2
-"""Delays of the direct attempts; those of a relay begin anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,12 +48,14 @@ class _Target:
     tls: ssl.SSLContext | None
     relay: Link | None
     position: Position = field(default_factory=Position)
+    failed: deque[object] = field(default_factory=lambda: deque(["none"], maxlen=1))
+    """Why the last attempt failed."""
 
     def wait(self, failures: int) -> float:
         """Return the seconds before the next attempt, after `failures` in a row."""
         if not failures:
             return random.random() * _AT_ONCE_SECONDS
-        return _BACKOFF.delay(failures - _DIRECT_DELAYS if failures > _DIRECT_DELAYS else failures)
+        return _BACKOFF.delay(failures)
 
     async def open(self, session: AcpSession, failures: int) -> Channel:
         """Return a new connection, after `failures` attempts in a row have failed.
@@ -120,7 +121,7 @@ async def acp_connect(
     staying = asyncio.create_task(_stay_connected(session, target))
     try:
         if wait_seconds is not None:
-            await _connected(session, staying, wait_seconds)
+            await _connected(session, staying, wait_seconds, target)
         yield session
     finally:
         session.end()
@@ -145,6 +146,7 @@ async def _stay_connected(session: AcpSession, target: _Target) -> None:
             closed, failures = ChannelClosed(f"no connection: {error}"), failures + 1
         except ChannelClosed as error:
             closed, failures = error, failures + 1
+        target.failed.append(closed)
         if closed.code in _HOPELESS:
             reason = f"the peer refuses the connection: {closed}"
             session.end(reason)
@@ -152,7 +154,7 @@ async def _stay_connected(session: AcpSession, target: _Target) -> None:
         await asyncio.sleep(target.wait(failures))
 
 
-async def _connected(session: AcpSession, staying: asyncio.Task[None], seconds: float) -> None:
+async def _connected(session: AcpSession, staying: asyncio.Task[None], seconds: float, target: _Target) -> None:
     """Wait until the peer has sent its card, or has been connected for some time without one."""
     try:
         async with asyncio.timeout(seconds):
@@ -163,7 +165,7 @@ async def _connected(session: AcpSession, staying: asyncio.Task[None], seconds: 
                 if not await session.changed.wait(patience) and channel is not None and session.channel is channel:
                     break
     except TimeoutError:
-        reason = f"expected a connection within {seconds:g} seconds, found none"
+        reason = f"expected a connection within {seconds:g} seconds, found {target.failed[0]}"
         raise RemoteProtocolError(reason, code=AcpError.NOT_CONNECTED, reply=None) from None
     if staying.done():
         staying.result()

@@ -37,6 +37,7 @@ class InputRefused(Exception):
             column: From 1.
             code: The error code of ACCP.
         """
+        path = path.replace("\n", "\\n")
         super().__init__(f"{path}{f':{line}:{column}' if line else ''}: {code}: {reason}")
 
 

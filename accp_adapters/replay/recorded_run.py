@@ -197,7 +197,7 @@ class Findings:
 
     def move_to(self, path: str, line: int) -> None:
         """Say which record is read now."""
-        self.path, self.line = path, line
+        self.path, self.line = path.replace("\n", "\\n"), line
 
     def not_understood(self) -> list[Finding]:
         """Return the findings that may be parts of prompts, so that the figures are too small."""

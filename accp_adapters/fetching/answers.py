@@ -452,7 +452,7 @@ def _passed_part(texts: Mapping[str, str], request: FetchRequest) -> str:
 
 def describe_passed(name: str, request: FetchRequest, text: str) -> str:
     """Return what a person is shown of an argument before the tool is given its text: reference, size, first lines."""
-    cited = f"{request.ref} {request.query}".replace(" #/", "#/", 1).strip()
+    cited = f"{request.ref} {request.query}".replace(" #/", "#/", 1).strip().replace("\n", "\\n")
     lines = text[:_BEGINNING_CHARS].replace("\r\n", "\n").split("\n")[:_BEGINNING_LINES]
     shown = "\n".join(f"  {line}" for line in lines)
     size = f"{len(text):,} characters, {text.count(chr(10)) + 1:,} lines"

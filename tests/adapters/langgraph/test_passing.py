@@ -212,7 +212,7 @@ def test_a_person_is_shown_the_reference_the_size_and_the_first_lines() -> None:
     refused = accp.describe_call(call("write_file", content="$cold.414775181990"), {"messages": []})
     assert "which is refused: E5002: " in refused
     hostile = "x\x1b[1A\x1b[2K\rpath: 'y'\u202e\u2028path: 'z'\n"
-    shown = describe_passed("content", FetchRequest(ref=reference), hostile)
+    shown = describe_passed("content", FetchRequest(ref=reference, query=f"#/a{hostile}"), hostile)
     shown += accp.describe_call(call("write_file", **{hostile: hostile}), {"messages": []})
     assert len(shown.splitlines()) == 4 and shown.replace("\n", "").isprintable()
 

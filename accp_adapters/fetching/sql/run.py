@@ -166,7 +166,8 @@ def _kept(cursor: sqlite3.Cursor, most: int) -> list[tuple[Any, ...]]:
     """Return the next rows, of long ones fewer than `most`."""
     rows: list[tuple[Any, ...]] = []
     chars = 0
-    while chars <= _KEPT_CHARS and (some := cursor.fetchmany(min(_FETCHED, most - len(rows)))):
+    # fetchmany(0) returns all rows.
+    while chars <= _KEPT_CHARS and len(rows) < most and (some := cursor.fetchmany(min(_FETCHED, most - len(rows)))):
         rows += some
         chars += sum(len(cell) for row in some for cell in row if type(cell) is str)
     return rows

@@ -123,13 +123,8 @@ def fetched_by_program(query: str, **part: int) -> ToolMessage:
         ("SELECT id FROM rows", {"offset": len(ROWS)}, []),
         ("SELECT a.id FROM rows a, rows b, rows c", {"offset": 5000, "limit": 1}, [ROWS[5000 // len(ROWS) ** 2]["id"]]),
         ("SELECT a.id FROM rows a, rows b, rows c", {"limit": 1001}, "E2003: expected at most 1,000 rows"),
-        ("0.email", {"limit": 1}, ROWS[0]["email"]),
-        ("0.email", {"offset": 1}, ""),
-        (
-            "0",
-            {"limit": 1},
-            "E1004: expected a path to a list or a text where an offset or a limit is given, found '0'",
-        ),
+        ("0.email", {"limit": 1}, "E1004: expected a path to a list where an offset or a limit is given"),
+        ("0", {"limit": 1}, "E1004: expected a path to a list where an offset or a limit is given, found '0'"),
     ],
 )
 def test_a_program_that_fetches_reads_json_or_a_refusal(query: str, part: dict[str, int], expected: Any) -> None:

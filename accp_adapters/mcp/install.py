@@ -20,7 +20,7 @@ from typing import Any, Final, TypeAlias
 
 from accp_core.strict_json import read_json
 
-__all__ = ["CLIENTS", "Change", "Installation", "client_files", "undo_by_hand"]
+__all__ = ["CLIENTS", "Change", "Installation", "client_files"]
 
 Entry: TypeAlias = dict[str, Any]
 """A server as a configuration file describes it."""
@@ -153,7 +153,7 @@ class Installation:
             _replace(self.path, content, _encoded(_with(text, written), content))
         return changes
 
-    def uninstall(self, *, dry_run: bool = False) -> tuple[list[Change], bool]:
+    def uninstall(self) -> tuple[list[Change], bool]:
         """Take our words out of the file; return what changes, and whether the file is again its backup, byte for byte.
 
         Raises:
@@ -164,7 +164,7 @@ class Installation:
         bare = _without_us(text, self._originals())
         plain = _encoded(_with(text, bare), content)
         is_same = bool(bare) and self.backup.is_file() and self.backup.read_bytes() == plain
-        if bare and not dry_run:
+        if bare:
             _replace(self.path, content, plain)
             self.backup.unlink(missing_ok=True)
         ours = [
@@ -179,19 +179,11 @@ class Installation:
         return {each.name: each.text for each in _servers(_read(self.backup)[1])} if self.backup.is_file() else None
 
 
-def undo_by_hand(installation: Installation) -> str:
-    """Return how to undo an installation where this program is gone."""
-    return f"to undo it by hand, move {installation.backup} to {installation.path}"
-
-
 def is_wrapped(entry: Any) -> bool:
     """Return whether an entry starts `accp mcp`."""
     words = entry.get("args") if isinstance(entry, dict) else None
-    return isinstance(words, list) and words[:1] == ["mcp"] and _stem(entry.get("command")) == "accp"
-
-
-def _stem(command: object) -> str:
-    return PurePath(str(command).replace("\\", "/")).stem
+    is_ours = isinstance(words, list) and words[:1] == ["mcp"]
+    return is_ours and PurePath(str(entry.get("command")).replace("\\", "/")).stem == "accp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,9 +249,7 @@ def _members(text: str, at: int) -> Iterator[tuple[str, int, int]]:
 
 
 def _behind(text: str, at: int) -> int:
-    found = _BETWEEN.match(text, at)
-    assert found is not None
-    return found.end()
+    return _BETWEEN.match(text, at).end()  # type: ignore[union-attr]  # it may be empty
 
 
 def _with(text: str, written: Mapping[_Server, str]) -> str:

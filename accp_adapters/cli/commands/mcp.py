@@ -105,7 +105,6 @@ Client = Annotated[
 Server = Annotated[list[str] | None, typer.Option("--server", metavar="NAME", help="Only this server; repeatable.")]
 Project = Annotated[bool, typer.Option("--project", help="The files in the current folder, instead of the user's.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change; write nothing.")]
-Program = Annotated[str, typer.Option("--accp", metavar="PATH", help="How clients start this program.")]
 
 
 def run(
@@ -276,7 +275,6 @@ def install(
     tool: ToolOption = None,
     fetch: FetchOption = False,
     dry_run: DryRun = False,
-    accp: Program = "",
 ) -> None:
     """Put this program before the MCP servers in the configuration files of clients, with a backup beside each file.
 
@@ -287,9 +285,7 @@ def install(
 
     Example: `accp mcp install --client .vscode/mcp.json --server github --tool 'get_*=lossless'`
     """
-    from accp_adapters.mcp.install import undo_by_hand
-
-    program = accp or _own_path()
+    program = _own_path()
     _options(tools=tool_forms(tool), fetch=fetch)
     words = [*(word for each in tool or [] for word in ("--tool", each)), *(["--fetch"] if fetch else [])]
     known: set[str] = set()
@@ -299,14 +295,15 @@ def install(
         changes = each.install(program, names=server or (), options=words, dry_run=dry_run)
         _report(each, changes, dry_run=dry_run)
         if not dry_run and any(change.is_change for change in changes):
-            say(f"accp mcp: restart the client; accp mcp uninstall undoes it; {undo_by_hand(each)}")
+            by_hand = f"to undo it by hand, move {each.backup} to {each.path}"
+            say(f"accp mcp: restart the client; accp mcp uninstall undoes it; {by_hand}")
 
     _with_each_file(work, client, project=project)
     if missing := sorted({*(server or [])} - known):
         raise typer.BadParameter(f"expected one of {sorted(known)}, found {missing[0]!r}", param_hint="--server")
 
 
-def uninstall(*, client: Client = None, project: Project = False, dry_run: DryRun = False) -> None:
+def uninstall(*, client: Client = None, project: Project = False) -> None:
     """Take this program out of the configuration files of clients.
 
     A file in which nobody has changed anything since becomes what it was, byte for byte. In any other one only the
@@ -316,8 +313,8 @@ def uninstall(*, client: Client = None, project: Project = False, dry_run: DryRu
     """
 
     def work(each: Installation) -> None:
-        changes, is_restored = each.uninstall(dry_run=dry_run)
-        _report(each, changes, dry_run=dry_run)
+        changes, is_restored = each.uninstall()
+        _report(each, changes)
         if any(change.is_change for change in changes):
             say(f"accp mcp: {each.path}: {'the backup, byte for byte' if is_restored else 'only our words'}")
 
@@ -378,7 +375,7 @@ def _installations(clients: Sequence[str], *, project: bool) -> Iterator[Install
     yield from map(Installation, paths.values())
 
 
-def _report(installation: Installation, changes: Sequence[Change], *, dry_run: bool) -> None:
+def _report(installation: Installation, changes: Sequence[Change], *, dry_run: bool = False) -> None:
     write_line(f"{installation.path}{' (nothing was written)' if dry_run else ''}")
     for change in changes:
         write_line(f"  {change.server}: {change.outcome if change.is_change else f'unchanged: {change.outcome}'}")
@@ -391,7 +388,7 @@ def _own_path() -> str:
     beside = Path(sys.executable).with_name("accp.exe" if sys.platform == "win32" else "accp")
     found = str(beside) if beside.is_file() else shutil.which("accp")
     if not found:
-        raise typer.BadParameter("this program is not on the PATH; expected its path", param_hint="--accp")
+        raise typer.BadParameter("expected this program, accp, on the PATH, found none")
     return found
 
 

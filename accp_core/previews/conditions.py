@@ -292,8 +292,8 @@ class _Reader:
             return
         if any(asked.moment for asked in self._request.asked) and self.is_moment(column):
             return
-        is_few = len(cells) <= _MAX_VALUES
-        named = [value for value in cells if (self._is_named if is_few else self._is_code)(value)]
+        codes = () if len(cells) <= _MAX_VALUES else {word for word in self._request.words if not word.isalpha()}
+        named = [value for value in cells if (value.casefold() in codes if codes != () else self._is_named(value))]
         words = frozenset(word for value in named for word in self._words_of(value))
         affirmed = [value for value in named if not self._request.denies(value)]
         # Of "not Ann, Bo or Cy" nobody knows how far the negation goes: both readings are told.
@@ -305,9 +305,6 @@ class _Reader:
                 )
                 text = f"{write_name(column)}{sign}{'|'.join(map(_write, values))}"
                 yield _Condition(column, text, met, words, is_sure=not words <= self._request.kinds)
-
-    def _is_code(self, value: str) -> bool:
-        return value.casefold() in self._request.words and not value.isalpha()
 
     def _is_named(self, value: str) -> bool:
         """Return whether the request has all words of a value, and not only as what it counts."""

@@ -160,9 +160,8 @@ def _asked(text: str) -> Iterator[Asked]:
         number = Decimal((found["number"] or "0").replace(",", "")) * _POWERS.get((found["power"] or "").casefold(), 1)
         near = _near(f"{unit} {text[found.end() :]}")
         moment = _moment(found) if found["moment"] else ""
-        if found["denied"]:
-            sign = _OPPOSITE.get(sign, "")
-        if (moment or found["number"]) and not (moment and found["denied"] and not sign):
+        sign = _OPPOSITE.get(sign, "") if found["denied"] else sign
+        if found["number"] or (moment and not (found["denied"] and not sign)):
             yield Asked(sign, number, unit, moment, near, _words_before(text, found))
 
 
@@ -210,15 +209,12 @@ _ORDER: Final = re.compile(
     "|".join(rf"(?P<{kind}>(?<!at )\b(?:{words})\b)" for kind, words in _ORDERS.items()), re.IGNORECASE
 )
 _ABSENT: Final = re.compile(
-    r"\b(?:no(?! (?:more|less|fewer|later|earlier)\b)|none|nobody|nothing|without|missing|lacks?|empty|null)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:no(?! (?:more|less|fewer|later)\b)|none|nobody|nothing|without|missing|lacks?|empty|null)\b"
 )
 """Words that say that there is nothing."""
 _EXCLUDED: Final = re.compile(r"!=|<>|\u2260|\b(?:except(?: for)?|excluding|other than|without)\b", re.IGNORECASE)
 """Words that say which rows are not asked for."""
-_UNLIKE: Final = re.compile(
-    rf"\w*n['\u2019]t\b|\b(?:never|neither|nor|unless)\b|(?!without){_EXCLUDED.pattern}", re.IGNORECASE
-)
+_UNLIKE: Final = re.compile(rf"(?i)\w*n['\u2019]t\b|\b(?:never|neither|nor|unless)\b|(?!without){_EXCLUDED.pattern}")
 """What says that it is not so, and is read as "not"."""
 _DENIED: Final = re.compile(r"\bnot\b", re.IGNORECASE)
 _DENIAL_END: Final = re.compile(r"(?<=\w) (?:that|who|whose|where|with|have|has|is|are|was|were)\b", re.IGNORECASE)

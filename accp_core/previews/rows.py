@@ -326,8 +326,8 @@ class _DescribedTable:
         for name in sorted(columns, key=lambda name: (name != self._naming, not self._names(name))):
             mean = sum(_size(row[name]) for row in sample if name in row) / len(sample)
             # Rows without what is asked of them would say little: rather fewer of them.
-            is_asked = name not in self._sought and self._shown.request.names(name)
-            if len(name) + 1 + mean * (_MIN_ROWS if is_asked else rows) <= left:
+            least = _MIN_ROWS if name not in self._sought and self._shown.request.names(name) else rows
+            if len(name) + 1 + mean * least <= left:
                 shown.add(name)
                 left -= len(name) + 1 + mean * rows
         return [name for name in columns if name in shown]

@@ -67,7 +67,7 @@ def facts_of(table: Table, column: str, marks: Marks) -> ColumnFacts:
         if column in row:
             kinds[_KINDS.get(type(row[column]), "number")].append((number, row[column]))
     absent = len(table.rows) - sum(map(len, kinds.values()))
-    parts = [_facts(kind, own, marks, is_one=len(kinds) == 1 and not absent) for kind, own in kinds.items()]
+    parts = [_facts(kind, own, marks, table, is_one=len(kinds) == 1 and not absent) for kind, own in kinds.items()]
     rows: defaultdict[int, float] = defaultdict(float)
     for number, worth in (pair for part in parts for pair in part.rows.items()):
         rows[number] += worth
@@ -81,7 +81,7 @@ def facts_of(table: Table, column: str, marks: Marks) -> ColumnFacts:
 _KINDS: Final = {str: "text", bool: "flag", type(None): "null", list: "arrays", dict: "maps"}
 
 
-def _facts(kind: str, cells: _Cells, marks: Marks, *, is_one: bool) -> ColumnFacts:
+def _facts(kind: str, cells: _Cells, marks: Marks, table: Table, *, is_one: bool) -> ColumnFacts:
     values = [value for _, value in cells]
     if kind == "null":
         return _same(f"null ({len(values):,})")
@@ -89,7 +89,7 @@ def _facts(kind: str, cells: _Cells, marks: Marks, *, is_one: bool) -> ColumnFac
         return _same(f"{kind} of {_range(values)}{'' if is_one else f' ({len(values):,})'}")
     counts = Counter(values)
     if kind == "text":
-        return _texts(counts, cells, values, marks)
+        return _texts(counts, cells, values, marks, table)
     is_few = kind == "flag" or (len(counts) <= _MAX_NUMBERS and 2 * len(counts) <= len(cells))
     return _counted(counts, cells, marks) if is_few else _ends(cells, repr)
 
@@ -98,13 +98,13 @@ def _same(text: str) -> ColumnFacts:
     return ColumnFacts(text, text)
 
 
-def _texts(counts: Counter[str], cells: _Cells, values: Sequence[str], marks: Marks) -> ColumnFacts:
+def _texts(counts: Counter[str], cells: _Cells, values: Sequence[str], marks: Marks, table: Table) -> ColumnFacts:
     is_few = len(counts) <= max(min(_MAX_KINDS, len(cells) // 2), len(cells) // 10, 1)
     if is_few and max(map(len, counts)) <= _LONG_TEXT:
         return _counted(counts, cells, marks)
     if sum(map(len, values)) > _LONG_TEXT * len(cells):
         return _same(f"texts of {_range(values)} characters")
-    typed = type_column(values)
+    typed = type_column(values, table.rows)
     if not typed.is_ordered:
         return _same(f"{len(counts):,} values, as {_value(values[0], marks)}")
     spelled = dict(zip(typed.values, values, strict=True))

@@ -14,13 +14,15 @@ if no two spellings mean the same number, and if none has a leading zero. So ver
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from itertools import takewhile
 from typing import Any, Final, TypeAlias
+
+from accp_core.documents.grids.cells import are_versions, writes_commas
 
 __all__ = [
     "ABSENT", "CLOCK", "DATE", "MONTH", "TIME_TEXT", "Kind", "TypedColumn", "convert", "is_left_out",
@@ -156,8 +158,11 @@ def is_left_out(cell: Any) -> bool:
     return cell is None or cell is ABSENT or (isinstance(cell, (list, dict)) and not cell)
 
 
-def type_column(cells: Sequence[Any]) -> TypedColumn:
-    """Return the cells of a column as what they are; `ABSENT` and None are nothing."""
+def type_column(cells: Sequence[Any], rows: Iterable[Mapping[str, Any]] = ()) -> TypedColumn:
+    """Return the cells of a column as what they are; `ABSENT` and None are nothing.
+
+    `rows` are those of its table: `1.022` is more than 1,000 where another number there is `1,50`.
+    """
     present = [cell for cell in cells if cell is not None and cell is not ABSENT]
     kinds = set(map(type, present))
     if str not in kinds:
@@ -166,7 +171,7 @@ def type_column(cells: Sequence[Any]) -> TypedColumn:
     if told and str not in set(map(type, told)):
         typed = _of_json([None if is_left_out(cell) else cell for cell in cells], set(map(type, told)))
         return replace(typed, left_out=len(present) - len(told)) if typed.kind is not Kind.TEXT else _texts(cells)
-    found = _booleans(told) or _numbers(told) or _moments(told) or _durations(told)
+    found = _booleans(told) or _numbers(told, rows) or _moments(told) or _durations(told)
     if found is None:
         return _texts(cells)
     kind, values, read, unit, is_scaled = found
@@ -194,6 +199,7 @@ def _texts(cells: Sequence[Any]) -> TypedColumn:
 
 
 _Found: TypeAlias = "tuple[Kind, Sequence[Any], _Read, str, bool] | None"
+_Notation: TypeAlias = "tuple[re.Pattern[str], str, re.Pattern[str]]"
 
 
 def _read_boolean(text: str) -> bool | None:
@@ -214,20 +220,24 @@ def _storable(number: Decimal | float) -> int | float:
     return int(number) if is_whole and int(number) in _INTEGERS else float(number)
 
 
-def _numbers(cells: Sequence[Any]) -> _Found:
+def _numbers(cells: Sequence[Any], rows: Iterable[Mapping[str, Any]]) -> _Found:
     """Return the numbers of cells that are all written in one notation and with units of one scale."""
     texts = [cell for cell in cells if type(cell) is str]
     others = [cell for cell in cells if type(cell) is not str]
     if not texts or any(type(cell) is bool or not isinstance(cell, (int, float)) for cell in others):
         return None
-    for notation in _NOTATIONS:
-        found = list(takewhile(bool, (notation[0].fullmatch(text[:_MAX_CHARS]) for text in texts)))
-        if len(found) == len(texts) and max(map(len, texts)) <= _MAX_CHARS:
-            return _measures(cells, iter(found), notation)
-    return None
+    readings = ((found, notation) for notation in _NOTATIONS if (found := _matches(texts, notation)))
+    told = next(readings, None)
+    if told and told[1] is _NOTATIONS[0] and not all(map(str.isdigit, texts)):
+        told = next(readings, told) if writes_commas(cell for row in rows for cell in row.values()) else told
+    return _measures(cells, iter(told[0]), told[1]) if told else None
 
 
-_Notation: TypeAlias = "tuple[re.Pattern[str], str, re.Pattern[str]]"
+def _matches(texts: Sequence[str], notation: _Notation) -> list[re.Match[str]]:
+    """Return the matches of texts that are all numbers in a notation, else none."""
+    found = (notation[0].fullmatch(text) if len(text) <= _MAX_CHARS else None for text in texts)
+    told = [match for match in takewhile(bool, found) if match]
+    return told if len(told) == len(texts) else []
 
 
 def _measures(cells: Sequence[Any], matches: Iterator[Any], notation: _Notation) -> _Found:
@@ -241,6 +251,8 @@ def _measures(cells: Sequence[Any], matches: Iterator[Any], notation: _Notation)
     numbers = [_number(match, notation) if match else Decimal(text) for match, text in zip(found, spelled, strict=True)]
     meanings = dict(zip(zip(numbers, units, strict=True), spelled, strict=True))
     if any(meanings[number, unit] != text for number, unit, text in zip(numbers, units, spelled, strict=True)):
+        return None
+    if are_versions((text for text, match in zip(spelled, found, strict=True) if match), notation[1]):
         return None
     is_code = any(match and (match["before"] or "").isalpha() for match in found) and not any("." in t for t in spelled)
     scale, unit = _scale({unit for number, unit in zip(numbers, units, strict=True) if number or unit})
@@ -271,7 +283,10 @@ def _scale(units: set[str]) -> tuple[Mapping[str, str] | None, str]:
     if len(units) <= 1:
         return {}, next(iter(units), "")
     folded = {unit.casefold() for unit in units}
-    scale = next((scale for scale in _SCALES if folded <= scale.keys()), None) if len(folded) == len(units) else None
+    # A letter beside bare numbers alone need not be one of bytes: `250m` beside `2` are parts of a processor.
+    is_vague = "" in folded and len(folded) == 2 and not any("b" in unit or "i" in unit for unit in folded)
+    is_one = len(folded) == len(units) and not is_vague
+    scale = next((scale for scale in _SCALES if folded <= scale.keys()), None) if is_one else None
     return scale, next((unit for unit, size in (scale or {}).items() if size == "1" and unit), "")
 
 

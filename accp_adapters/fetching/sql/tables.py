@@ -24,7 +24,7 @@ from accp_core.packing.values import spelling_decoder
 from accp_core.previews.records import table_of_records
 from accp_core.references import key_of, reference_to
 from accp_core.strict_json import compact_json, escape_halves
-from accp_core.tables import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedText, Table, table_of_lines
+from accp_core.tables import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedText, Row, Table, table_of_lines
 from accp_core.tables.values import ABSENT, Kind, TypedColumn, type_column
 
 __all__ = [
@@ -151,9 +151,9 @@ _READS: Final[Mapping[Kind, Callable[[Any], Any]]] = {
 }
 
 
-def store_column(cells: Sequence[Any]) -> tuple[StoredColumn, list[Any]]:
+def store_column(cells: Sequence[Any], rows: Sequence[Row]) -> tuple[StoredColumn, list[Any]]:
     """Return how a column is kept, and its cells as they are stored; null, absent and left out are all None."""
-    typed = type_column(cells)
+    typed = type_column(cells, rows)
     column = StoredColumn(replace(typed, values=()), kinds=Counter(_KINDS.get(type(cell), "number") for cell in cells))
     if typed.kind is Kind.TEXT:
         return column, _store_texts(cells, column)
@@ -350,7 +350,7 @@ def _add_table(
     taken = set(map(str.casefold, table.columns))
     for name in table.columns or ("value",):
         cells = [row.get(name, ABSENT) for row in table.rows]
-        column, values = store_column(cells)
+        column, values = store_column(cells, table.rows)
         column.is_extra = name in table.repeated and set(column.kinds) <= _NO_SCALARS
         add(name, column, values)
         if whole and column.is_spelled and f"{name}{SPELLING}".casefold() not in taken:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice, zip_longest
@@ -19,9 +20,9 @@ from accp_core.packing.expansion import Expansion
 from accp_core.packing.values import read_float, read_int
 
 __all__ = [
-    "INDENT", "LOOKED_AT", "Grid", "LineForm", "Lines", "Rows", "Styles", "cells_grid", "distinct_names",
-    "end_line", "has_numbers", "is_number", "names_of", "rows_of", "spell_cell", "spell_name",
-    "text_width", "values_of",
+    "INDENT", "LOOKED_AT", "Grid", "LineForm", "Lines", "Rows", "Styles", "are_versions", "cells_grid",
+    "distinct_names", "end_line", "has_numbers", "is_number", "names_of", "rows_of", "spell_cell", "spell_name",
+    "text_width", "values_of", "writes_commas",
 ]  # fmt: skip
 
 
@@ -33,6 +34,11 @@ _TRUTHS: Final = (("false", "true"), ("False", "True"), ("FALSE", "TRUE"))
 LOOKED_AT: Final = 500
 """Rows that show what the cells are."""
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,30})(\.[0-9]{1,40})?([eE][+-][0-9]{1,3})?")
+_THOUSANDS: Final = re.compile(r"-?[1-9][0-9]{0,2}(?:\.[0-9]{3})+")
+_COMMA: Final = re.compile(
+    r"[^0-9]{0,4}(?:[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+|[0-9]+,(?:[0-9]{1,2}|[0-9]{4,}))[^0-9]{0,4}"
+)
+"""A number whose comma stands before its fraction."""
 
 
 def is_number(cell: str) -> bool:
@@ -46,6 +52,19 @@ def has_numbers(rows: list[list[str]]) -> bool:
     return any(any(column) and all(is_number(cell) for cell in column if cell) for column in columns)
 
 
+def writes_commas(cells: Iterable[object]) -> bool:
+    """Return whether a number in a table has a comma before its fraction, so that 1.022 may be more than 1,000."""
+    return any(type(cell) is str and _COMMA.fullmatch(cell) is not None for cell in cells)
+
+
+def are_versions(numbers: Iterable[str], point: str = ".") -> bool:
+    """Return whether texts look like numbers that no program writes so: 1.8 beside 1.10."""
+    parts = {number.partition(point)[::2] for number in numbers if point in number}
+    lengths = {(whole, len(fraction)) for whole, fraction in parts}
+    wholes = Counter(whole for whole, _ in lengths)
+    return any(wholes[whole] > 1 and len(fraction) > 1 and fraction[-1] == "0" for whole, fraction in parts)
+
+
 def rows_of(names: Sequence[str], rows: Sequence[Sequence[str | None]], null: str = "") -> Rows:
     """Return a map for each row with the cells of each column in its type.
 
@@ -54,16 +73,20 @@ def rows_of(names: Sequence[str], rows: Sequence[Sequence[str | None]], null: st
         rows: The texts of the cells.
         null: The text of a cell that is null.
     """
-    columns = [_typed(column, null) for column in zip_longest(*rows)]
+    found = list(zip_longest(*rows))
+    has_commas = any(map(writes_commas, found))
+    columns = [_typed(column, null, has_commas=has_commas) for column in found]
     whole = [dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True)]
     if set(map(len, rows)) == {len(names)}:
         return whole
     return [dict(islice(cells.items(), len(row))) for row, cells in zip(rows, whole, strict=True)]
 
 
-def _typed(cells: Sequence[str | None], null: str) -> list[Any]:
+def _typed(cells: Sequence[str | None], null: str, *, has_commas: bool) -> list[Any]:
     """Return the cells of one column as values; None in `cells` is a cell that its row does not have."""
-    values = values_of({cell for cell in set(cells) if cell is not None and cell != null})
+    there = {cell for cell in set(cells) if cell is not None and cell != null}
+    is_text = has_commas and any(map(_THOUSANDS.fullmatch, there))
+    values = {cell: cell for cell in there} if is_text else values_of(there)
     return list(map(values.get, cells))
 
 
@@ -82,7 +105,7 @@ def _numbers(cells: set[str]) -> dict[str | None, Any] | None:
             numbers[cell] = read_float(cell) if found[1] or found[2] else read_int(cell)
         except ValueError:  # beyond all floats
             return None
-    return numbers
+    return None if are_versions(cells) else numbers
 
 
 def _truths(cells: set[str]) -> dict[str | None, Any] | None:

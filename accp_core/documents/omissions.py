@@ -49,6 +49,7 @@ _MARK: Final = lazy_pattern(
     rf"|{_BRACKETED}(?:\b{_SAID}|\b{_COUNTED}|\b{_PAGE})[^\[\]<>\n]{{0,200}}?(?:[\]>]|@@)",
     re.IGNORECASE,
 )
+_LINES: Final = lazy_pattern(rf"\blines?\s(?:were\s|was\s)?{_VERB}|{_VERB}:?\s{_NUMBER}\slines?", re.IGNORECASE)
 _BEFORE: Final = 64
 _BEHIND: Final = 256
 """Characters before a verb that its mark may have, and from it on."""
@@ -64,7 +65,7 @@ def find_omissions(text: str, start: int = 0, end: int | None = None) -> Iterato
     for begin, stop in _windows(text, start, end):
         for found in _MARK.finditer(text, begin, stop):
             # A line that is longer is none.
-            if (found.end() < stop or stop == end) and not _shows_all(found[0]):
+            if (found.end() < stop or stop == end) and not (_shows_all(found[0]) or _is_quoted(text, found)):
                 yield found
 
 
@@ -83,6 +84,19 @@ def _shows_all(mark: str) -> bool:
     """Return whether a mark such as "showing 20 of 20" names no more than there is."""
     shares = [(shown.replace(",", ""), all_.replace(",", "")) for shown, all_ in _SHARE.findall(mark)]
     return bool(shares) and all(shown == all_ for shown, all_ in shares)
+
+
+def _is_quoted(text: str, mark: re.Match[str]) -> bool:
+    """Return whether a text speaks of omitted lines: in a line, or in an indented part, such as a message."""
+    stop, written = mark.end(), mark[0].strip()
+    begin = stop - len(text[max(stop - 2 * _BEHIND, 0) : stop].rpartition("\n")[2])
+    line = text[begin : stop + _BEHIND].partition("\n")[0].rstrip()
+    indent = line[: len(line) - len(line.lstrip(" \t>"))]
+    if line.removeprefix(indent) != written.lstrip(" \t>"):
+        return _LINES.search(written) is not None
+    above = text[max(begin - _BEHIND, 0) : begin].rstrip().rpartition("\n")[2]
+    below = text[begin + len(line) : begin + len(line) + _BEHIND].lstrip("\r\n")
+    return indent != "" and above.startswith(indent) and below.startswith(indent)
 
 
 def _places(text: str, stem: str, start: int, end: int) -> Iterator[int]:

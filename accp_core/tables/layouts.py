@@ -58,18 +58,7 @@ def _changed(value: Any, depth: int, change: Any) -> Any:
         return value if all(members[key] is member for key, member in value.items()) else members
     if all(change(member, depth + 1) is member for member in value[:_GLANCE]):
         return value
-    return _by_columns(value, [change(member, depth + 1) for member in value])
-
-
-def _by_columns(rows: list[Any], changed: list[Any]) -> list[Any]:
-    """Return changed rows, but columns as they were where only some of their cells changed: those say nothing."""
-    if not all(type(row) is dict for row in (*rows, *changed)):
-        return changed
-    cells = [
-        (key, new.get(key) is cell) for row, new in zip(rows, changed, strict=True) for key, cell in row.items() if cell
-    ]
-    mixed = {key for key, is_same in cells if is_same} & {key for key, is_same in cells if not is_same}
-    return [new | {key: row[key] for key in mixed if key in row} for row, new in zip(rows, changed, strict=True)]
+    return [change(member, depth + 1) for member in value]
 
 
 def _is_cell(value: Any) -> bool:

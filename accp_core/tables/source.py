@@ -317,7 +317,7 @@ def _of_values(document: Document) -> OpenedText:
 def _heading_of(document: Document, start: int) -> str:
     """Return the heading above the value that starts at a position."""
     before = max((part.end for part in document.values() if part.end <= start), default=0)
-    lines = document.source[before:start].split("\n")
+    lines = document.source[before : document.source.find("\n", start)].split("\n")
     return heading_above(lines, len(lines) - 1, 0)
 
 

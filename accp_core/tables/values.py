@@ -5,21 +5,22 @@
     3h 20m                                                         a duration in seconds
     true                                                           a boolean, as is the text of one
     -  N/A  none  an empty text                                    left out: null in a column of any of these
-    01234  1.10 beside 1.1  03/04/2026 alone  anything else        a text
+    01234  1.10 beside 1.8  03/04/2026 alone  anything else        a text
 
 A column is of one kind, decided by all of its cells: of numbers only if all have the same unit, or units of one scale,
 if no two spellings mean the same number, and if none has a leading zero. So versions, postcodes and ids stay texts.
+A table has one writer: 1.022 is more than 1,000 where other numbers of it are written as 1,50.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Any, Final, TypeAlias
 
 from accp_core.documents.grids.cells import are_versions, writes_commas
@@ -158,7 +159,7 @@ def is_left_out(cell: Any) -> bool:
     return cell is None or cell is ABSENT or (isinstance(cell, (list, dict)) and not cell)
 
 
-def type_column(cells: Sequence[Any], rows: Iterable[Mapping[str, Any]] = ()) -> TypedColumn:
+def type_column(cells: Sequence[Any], rows: Sequence[Mapping[str, Any]] = ()) -> TypedColumn:
     """Return the cells of a column as what they are; `ABSENT` and None are nothing.
 
     `rows` are those of its table: `1.022` is more than 1,000 where another number there is `1,50`.
@@ -220,7 +221,7 @@ def _storable(number: Decimal | float) -> int | float:
     return int(number) if is_whole and int(number) in _INTEGERS else float(number)
 
 
-def _numbers(cells: Sequence[Any], rows: Iterable[Mapping[str, Any]]) -> _Found:
+def _numbers(cells: Sequence[Any], rows: Sequence[Mapping[str, Any]]) -> _Found:
     """Return the numbers of cells that are all written in one notation and with units of one scale."""
     texts = [cell for cell in cells if type(cell) is str]
     others = [cell for cell in cells if type(cell) is not str]
@@ -229,7 +230,8 @@ def _numbers(cells: Sequence[Any], rows: Iterable[Mapping[str, Any]]) -> _Found:
     readings = ((found, notation) for notation in _NOTATIONS if (found := _matches(texts, notation)))
     told = next(readings, None)
     if told and told[1] is _NOTATIONS[0] and not all(map(str.isdigit, texts)):
-        told = next(readings, told) if writes_commas(cell for row in rows for cell in row.values()) else told
+        columns = ([row.get(name) for row in rows] for name in dict.fromkeys(chain.from_iterable(rows)))
+        told = next(readings, told) if any(map(writes_commas, columns)) else told
     return _measures(cells, iter(told[0]), told[1]) if told else None
 
 

@@ -324,7 +324,9 @@ def _tables_of(text: str, opened: OpenedText, *, whole: bool) -> Iterator[Table]
     """Yield the tables of a text, and that of its records if it holds no values: commits, mails, entries of a log."""
     found = opened.tables(with_objects=whole)
     yield from found
-    if isinstance(opened.value, str) and (records := table_of_records(opened.value)):
+    records = table_of_records(opened.value) if isinstance(opened.value, str) else None
+    # Lines without a time are no records where rules have told their words apart.
+    if records and (not opened.beside or "time" in records.columns or len(records.rows) < text.count("\n")):
         yield records
     yield from opened.tables_beside()
     if whole and all(table.name != LINES for table in found):

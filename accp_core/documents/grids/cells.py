@@ -20,8 +20,9 @@ from accp_core.packing.expansion import Expansion
 from accp_core.packing.values import read_float, read_int
 
 __all__ = [
-    "INDENT", "LOOKED_AT", "Grid", "LineForm", "Lines", "Rows", "Styles", "are_versions", "cells_grid",
-    "distinct_names", "end_line", "has_numbers", "is_number", "names_of", "rows_of", "spell_cell", "spell_name",
+    "INDENT", "LOOKED_AT", "STRONG", "Grid", "LineForm", "Lines", "Rows", "Styles", "are_versions", "cells_grid",
+    "class_of", "distinct_names", "end_line", "has_numbers", "is_number", "is_row", "names_of", "rows_of",
+    "spell_cell", "spell_name",
     "text_width", "values_of", "writes_commas",
 ]  # fmt: skip
 
@@ -35,10 +36,56 @@ LOOKED_AT: Final = 500
 """Rows that show what the cells are."""
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,30})(\.[0-9]{1,40})?([eE][+-][0-9]{1,3})?")
 _THOUSANDS: Final = re.compile(r"-?[1-9][0-9]{0,2}(?:\.[0-9]{3})+")
-_COMMA: Final = re.compile(
-    r"[^0-9]{0,4}(?:[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+|[0-9]+,(?:[0-9]{1,2}|[0-9]{4,}))[^0-9]{0,4}"
+_GERMAN: Final = re.compile(r"[^0-9]*|[^0-9]{0,4}(?:[0-9]{1,3}(?:\.[0-9]{3})*|[0-9]+)(?:,[0-9]+)?[^0-9]{0,4}")
+_COMMA: Final = re.compile(r"[^0-9]*(?:[0-9.]+\.[0-9]+,[0-9]+|[0-9]+,(?:[0-9]{1,2}|[0-9]{4,}))[^0-9]*")
+"""A number whose comma, if it has one, stands before its fraction, and one where that is certain."""
+
+
+_CLASS: Final = re.compile(
+    r"(?P<D>\d{4}[-/.]\d\d[-/.]\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?Z| ?[+-]\d\d:?\d\d)?)?"
+    r"|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\[?\d{1,2}[/-][A-Z][a-z]{2}[/-]\d{2,4}\S*|\d{8}T\d{6}Z?)"
+    r"|(?P<T>[+-]?\d{1,3}:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?[AaPp][Mm])?|\d+days|\d+:\d\d\.\d\d)"
+    r"|(?P<I>(?:\d{1,3}\.){3}\d{1,3}(?:[:/]\S+)?|(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}"
+    r"|[0-9a-f]{0,4}(?:::?[0-9a-f]{1,4}){2,7}(?:/\d+)?)"
+    r"|(?P<N>[-+(]?[$€£]?\d[\d,.']*(?:[eE][+-]?\d+)?(?:\)|%|[kKMGTPmgt]i?[Bb]?|[a-zµ]{1,3}|\*)?|[+-]?(?:Inf|NaN))"  # noqa: RUF001
+    r"|(?P<H>0x[0-9a-fA-F]+|(?=[a-f-]*\d)[0-9a-f]{4,}(?:-[0-9a-f]{3,})*|[a-z-]{0,10}(?:[-r][-w][-xsStT]){3}[.+@]?)"
+    r"|(?P<M>(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},?)"
+    r"|(?P<P>(?:[~.]{0,2}/|[A-Z]:\\)\S*)"
+    r"|(?P<Z>[-–—*.?]{0,4}|[nN]/?[aA]|[nN]one|[nN]ull|NULL|<none>|\(null\))"  # noqa: RUF001
+    r"|(?P<K>[A-Za-z_][\w.-]*[=:].+)|(?P<W>[A-Za-z_][\w.-]*)|(?P<X>\S+)|(?P<S>.+)",
+    re.DOTALL,
 )
-"""A number whose comma stands before its fraction."""
+STRONG: Final = frozenset("DTINHMP")
+"""Classes that names of columns and words of prose hardly have."""
+_RUN: Final = re.compile(r"([^\W\d]+)|\d+")
+
+
+@lru_cache(maxsize=50_000)
+def class_of(cell: str) -> str:
+    """Return the letter of what a cell is, "Z" for a word for nothing."""
+    found = _CLASS.fullmatch(cell.strip(" \"'[]()") if len(cell) < 200 else "a b")
+    return (found.lastgroup if found else None) or "S"
+
+
+def _shape(cell: str) -> str:
+    """Return the classes of the words of a cell that are no names, and the signs and digits of the others."""
+    words = ((class_of(word), word) for word in cell.split())
+    return " ".join(
+        kind if kind in STRONG else _RUN.sub(lambda run: "a" if run[1] else "9", word) for kind, word in words
+    )
+
+
+def is_row(first: Sequence[str | None], rows: Sequence[Sequence[str | None]]) -> bool:
+    """Return whether a line is one of the rows below it: it has numbers, paths or codes of one shape where they do."""
+    alike = 0
+    for cell, column in zip(first, zip(*rows[:LOOKED_AT], strict=False), strict=False):
+        shapes = Counter(_shape(each) for each in column if each)
+        shape, count = shapes.most_common(1)[0] if shapes else ("", 0)
+        size = len(re.findall(r"[A-Z9]\S*", shape)) if count >= 0.8 * shapes.total() else 0
+        if size and _shape(cell or "") != shape:
+            return False
+        alike += size
+    return alike > 1
 
 
 def is_number(cell: str) -> bool:
@@ -53,8 +100,9 @@ def has_numbers(rows: list[list[str]]) -> bool:
 
 
 def writes_commas(cells: Iterable[object]) -> bool:
-    """Return whether a number in a table has a comma before its fraction, so that 1.022 may be more than 1,000."""
-    return any(type(cell) is str and _COMMA.fullmatch(cell) is not None for cell in cells)
+    """Return whether numbers have a comma before their fraction, so that 1.022 beside them is more than 1,000."""
+    told = [cell for cell in cells if type(cell) is str]
+    return any(_COMMA.fullmatch(cell) for cell in told if "," in cell) and all(_GERMAN.fullmatch(cell) for cell in told)
 
 
 def are_versions(numbers: Iterable[str], point: str = ".") -> bool:
@@ -85,8 +133,8 @@ def rows_of(names: Sequence[str], rows: Sequence[Sequence[str | None]], null: st
 def _typed(cells: Sequence[str | None], null: str, *, has_commas: bool) -> list[Any]:
     """Return the cells of one column as values; None in `cells` is a cell that its row does not have."""
     there = {cell for cell in set(cells) if cell is not None and cell != null}
-    is_text = has_commas and any(map(_THOUSANDS.fullmatch, there))
-    values = {cell: cell for cell in there} if is_text else values_of(there)
+    is_text = has_commas and any(_THOUSANDS.fullmatch(cell) for cell in there)
+    values: Mapping[str | None, Any] = {cell: cell for cell in there} if is_text else values_of(there)
     return list(map(values.get, cells))
 
 
@@ -117,19 +165,16 @@ def _truths(cells: set[str]) -> dict[str | None, Any] | None:
 
 def distinct_names(header: Sequence[str], size: int) -> list[str]:
     """Return the names of `size` columns: those of the header, `name_2` for one that is there again, `c3` for none."""
-    names: list[str] = []
-    taken, again = set(header), dict.fromkeys(header, 2)
-    used: set[str] = set()
+    names: dict[str, None] = {}
+    taken, again = set(header), dict.fromkeys(header, 1)
     for number in range(size):
         written = header[number] if number < len(header) else ""
-        name = written or f"c{number}"
-        while name in used or (name != written and name in taken):
-            base = written or f"c{number}"
-            name = f"{base}_{again.setdefault(base, 2)}"
-            again[base] += 1
-        used.add(name)
-        names.append(name)
-    return names
+        name = base = written or f"c{number}"
+        while name in names or (name != written and name in taken):
+            again[base] = again.get(base, 1) + 1
+            name = f"{base}_{again[base]}"
+        names[name] = None
+    return list(names)
 
 
 def names_of(value: object) -> list[str]:

@@ -48,7 +48,7 @@ def _parse(lines: grid.Lines, at: int) -> grid.Grid | None:
     is_ruled = _RULE.fullmatch(rule) is not None
     body: list[str] = []
     start = end = at + 1 + is_ruled
-    while (line := lines[end]) and not line.isspace():
+    while (line := lines[end]) and not line.isspace() and not (body and _RULE.fullmatch(line)):
         if body and _begins_next(header, body[0], line, lines[end + 1]):
             while len(body) > 1 and not _APART.search(body[-1].strip()) and _APART.search(body[0].strip()):
                 body.pop()  # the heading of the next grid
@@ -62,7 +62,7 @@ def _parse(lines: grid.Lines, at: int) -> grid.Grid | None:
         if any(_is_regular(line, words) for line in body[size:]):
             break
         names, *rows = _columns(header, body[:size], words, is_ruled=is_ruled) or [[]]
-        if names and (is_ruled or _HEADER.fullmatch(header) or grid.has_numbers(rows)):
+        if names and not grid.is_row(names, rows) and (is_ruled or _HEADER.fullmatch(header) or grid.has_numbers(rows)):
             how = rule.strip().replace(" ", "s") if is_ruled else ""
             return grid.cells_grid(names, rows, start + size, how)
     return None
@@ -77,7 +77,7 @@ def _begins_next(header: str, first: str, line: str, below: str) -> bool:
     """Return whether a line below the row `first` names the columns of another grid."""
     if not below.strip() or not _is_header(line, below):
         return False
-    if _RULE.fullmatch(below) or line == header:
+    if line == header or (_RULE.fullmatch(below) and not (_count_numbers(first) and _count_numbers(line))):
         return True
     are_names = not _HEADER.fullmatch(first) and all(map(_HEADER.fullmatch, (header, line)))
     return are_names or (_count_numbers(line) == 0 and min(map(_count_numbers, (first, below))) > 1)

@@ -121,6 +121,7 @@ def _is_header(rows: list[list[str]]) -> bool:
         len(named) >= 2
         and len(first) - len(named) <= len(first) // 3
         and all(map(_is_name, named))
+        and not grid.is_row(first, rows[1:])
         and (grid.has_numbers(rows[1:]) or not any(cell in below for cell, *below in zip(*rows, strict=False) if cell))
     )
 

@@ -6,13 +6,13 @@ agree so well (`columns`). Readings compete for the lines; those chosen must exp
     delimited   lines with equally many marks (tab | ; :), rules and titles between them
     aligned     columns that blanks keep apart, under the words of a header or without one
     template    lines whose first words are of the same kinds, and lines of pairs
-    blocks      records of `key: value` lines that begin alike, with the tables within them
+    blocks      records of `key: value` lines that begin alike
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
@@ -29,13 +29,9 @@ from accp_core.documents.inference.columns import (
 )
 from accp_core.documents.inference.records import (
     SECTION,
-    fill_blocks,
-    key_value,
-    read_anchored,
     read_blocks,
     read_settings,
     read_template,
-    segments_of,
 )
 
 __all__ = ["Inference", "Section", "heading_above", "infer_tables", "join_sections"]
@@ -161,10 +157,14 @@ def heading_above(lines: Sequence[str], start: int, end: int) -> str:
     at = start - 1
     while at >= max(end, start - 3) and not lines[at].strip():
         at -= 1
-    while at > max(end, start - 3) and lines[at - 1].strip():
+    while at > max(end, start - 3) and lines[at - 1].strip() and not _is_like(lines[at - 1], lines[start]):
         at -= 1
     heading = lines[at].strip() if at >= end else ""
     return heading if len(heading) < 200 and not RULE.fullmatch(heading) else ""
+
+
+def _is_like(line: str, row: str) -> bool:
+    return any(0 < line.count(mark) == row.count(mark) for mark in "\t;|")
 
 
 def join_sections(tables: Iterable[Section]) -> list[Section]:
@@ -208,12 +208,9 @@ def _read(source: Sequence[str]) -> list[Reading]:
     codes = [0, *accumulate(map(_is_code, lines))]
     flat = [each for each in found if each is not None and _is_enough(each) and not _is_of_code(each, codes)]
     outer = read_blocks(lines, first, last)
-    inner: list[Reading] = []
-    if outer is not None and not _is_of_code(outer, codes):
-        outer, inner = _with_inner(lines, outer, flat)
-        flat += [outer] * _is_enough(outer)
-    chosen = _choose(flat)
-    return [part for each in chosen for part in (each, *(inner if each is outer else ()))]
+    if outer is not None and not _is_of_code(outer, codes) and _is_enough(outer):
+        flat.append(outer)
+    return _choose(flat)
 
 
 def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -227,7 +224,6 @@ def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def _of_lines(lines: Sequence[str], start: int, end: int) -> Iterator[Reading | None]:
     yield read_template(lines, start, end)
-    yield read_anchored(lines, start, end)
     yield read_settings(lines, start, end)
 
 
@@ -263,34 +259,6 @@ def _is_of_code(reading: Reading, codes: Sequence[int]) -> bool:
 
 def _is_enough(reading: Reading) -> bool:
     return len(reading.columns) > 1 and reading.bits >= max(_MIN_BITS, _MIN_ROW_BITS * len(reading.rows))
-
-
-def _with_inner(lines: Sequence[str], outer: Reading, flat: Sequence[Reading]) -> tuple[Reading, list[Reading]]:
-    """Return a reading as blocks with the tables within its records, which count for it."""
-    starts, fields = outer.lines, {name.rpartition(".")[2] for name in outer.columns}
-    stops = [*starts[1:], outer.end]
-    within = []
-    for each in flat:
-        place = bisect_right(starts, each.start) - 1
-        if place >= 0 and each.start > starts[place] and each.end <= stops[place]:
-            keys = [segments_of(lines[n]) or (key_value(lines[n]) or (0, ""))[1:2] for n in each.lines[:50]]
-            if sum(not fields.isdisjoint(names) for names in keys) <= 0.2 * len(keys):
-                within.append(each)
-    inner = _choose(within)
-    full = fill_blocks(
-        lines, starts, outer.end, frozenset(number for each in inner for number in range(each.start, each.end))
-    )
-    if full is None:
-        return outer, []
-    full.bits = min(full.bits, outer.bits) + 0.9 * sum(each.bits for each in inner)
-    return full, [_of_record(each, full, starts) for each in inner]
-
-
-def _of_record(inner: Reading, full: Reading, starts: Sequence[int]) -> Reading:
-    """Return a table within a record with a column that says of which one."""
-    row = full.rows[bisect_right(starts, inner.start) - 1]
-    label = next((cell for cell in row if cell), None)
-    return replace(inner, columns=[*inner.columns, "of"], rows=[[*cells, label] for cells in inner.rows])
 
 
 def _choose(readings: Iterable[Reading]) -> list[Reading]:

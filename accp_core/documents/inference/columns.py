@@ -11,10 +11,10 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from decimal import Decimal
 from typing import Final
 
-from accp_core.documents.grids.cells import distinct_names
+from accp_core.documents.grids.cells import STRONG, class_of, distinct_names, is_number, is_row
 
 __all__ = [
     "MAX_COLUMNS", "RULE", "SAMPLE", "STRONG", "Reading", "bits_of", "class_of", "column_bits", "is_head",
@@ -26,25 +26,8 @@ SAMPLE: Final = 200
 MAX_COLUMNS: Final = 400
 RULE: Final = re.compile(r"[\s|+:=_~*─-]*[-=_─~]{2,}[\s|+:=_~*─-]*")
 """A line of dashes below a header or between rows."""
-_CLASS: Final = re.compile(
-    r"(?P<D>\d{4}[-/.]\d\d[-/.]\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?Z| ?[+-]\d\d:?\d\d)?)?"
-    r"|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\[?\d{1,2}[/-][A-Z][a-z]{2}[/-]\d{2,4}\S*|\d{8}T\d{6}Z?)"
-    r"|(?P<T>[+-]?\d{1,3}:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?[AaPp][Mm])?|\d+days|\d+:\d\d\.\d\d)"
-    r"|(?P<I>(?:\d{1,3}\.){3}\d{1,3}(?:[:/]\S+)?|(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}"
-    r"|[0-9a-f]{0,4}(?:::?[0-9a-f]{1,4}){2,7}(?:/\d+)?)"
-    r"|(?P<N>[-+(]?[$€£]?\d[\d,.']*(?:[eE][+-]?\d+)?(?:\)|%|[kKMGTPmgt]i?[Bb]?|[a-zµ]{1,3}|\*)?|[+-]?(?:Inf|NaN))"  # noqa: RUF001
-    r"|(?P<H>0x[0-9a-fA-F]+|(?=[a-f-]*\d)[0-9a-f]{4,}(?:-[0-9a-f]{3,})*|[a-z-]{0,10}(?:[-r][-w][-xsStT]){3}[.+@]?)"
-    r"|(?P<M>(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},?)"
-    r"|(?P<P>(?:[~.]{0,2}/|[A-Z]:\\)\S*)"
-    r"|(?P<Z>[-–—*.?]{0,4}|[nN]/?[aA]|[nN]one|[nN]ull|NULL|<none>|\(null\))"  # noqa: RUF001
-    r"|(?P<K>[A-Za-z_][\w.-]*[=:].+)|(?P<W>[A-Za-z_][\w.-]*)|(?P<X>\S+)|(?P<S>.+)",
-    re.DOTALL,
-)
 _BITS: Final = dict(zip("DTINHMPKWXS", (6.0, 5.0, 6.0, 3.0, 4.0, 5.0, 3.0, 1.0, 0.5, 0.2, 0.0), strict=True))
 """Bits of a date, time, address, number, hex or mode, month or day, path, pair, word, sign, text."""
-STRONG: Final = frozenset("DTINHMP")
-"""Classes that names of columns and words of prose hardly have."""
-_LONG: Final = 200
 _ALIKE: Final = 0.8
 """The share of the cells of a column that have its class."""
 _NAME: Final = re.compile(r"[^\W\d][\w .#%()/&+*-]{0,60}|[%#][\w.]*|#")
@@ -73,13 +56,6 @@ class Reading:
     """Whether the text names the columns."""
     is_of_blocks: bool = False
     """Whether its rows are blocks of lines, all of which it takes."""
-
-
-@lru_cache(maxsize=50_000)
-def class_of(cell: str) -> str:
-    """Return the letter of what a cell is, "Z" for a word for nothing."""
-    found = _CLASS.fullmatch(cell.strip(" \"'[]()") if len(cell) < _LONG else "a b")
-    return (found.lastgroup if found else None) or "S"
 
 
 def _most(cells: Iterable[str | None]) -> tuple[str, int, int]:
@@ -116,6 +92,8 @@ def top_class(cells: Iterable[str | None]) -> str:
 def names_columns(names: Sequence[str | None], body: Sequence[Sequence[str | None]]) -> bool:
     """Return whether a row names the columns of those below: it has no numbers, times or addresses where they have."""
     contrast = plain = 0
+    if is_row(names, body):
+        return False
     for name, column in zip(names, zip(*body[:SAMPLE], strict=False), strict=False):
         top = top_class(column)
         if top not in STRONG:
@@ -129,15 +107,30 @@ def names_columns(names: Sequence[str | None], body: Sequence[Sequence[str | Non
 
 
 def sums_up(rows: Sequence[Sequence[str | None]]) -> bool:
-    """Return whether the last row is no row but a sum: most of its cells are empty, its words stand in no other row."""
-    *above, last = rows or [()]
+    """Return whether the last row is a sum: it adds up the others or is mostly empty, and no other has its words."""
+    *above, end = rows or [()]
+    last = [cell and (cell.strip("*") or cell) for cell in end]
     filled = sorted(sum(map(bool, row)) for row in above)
     there = [(number, cell) for number, cell in enumerate(last) if cell]
-    if len(above) < 3 or len(there) < 2 or 3 * len(there) > 2 * filled[len(above) // 2]:
+    if len(above) < 3 or len(there) < 2:
         return False
     words = [(number, cell) for number, cell in there if class_of(cell) not in STRONG]
     is_new = not any(number < len(row) and row[number] == cell for row in above for number, cell in words)
-    return is_new and bool(words) and len(words) < len(there)
+    is_short = 3 * len(there) <= 2 * filled[len(above) // 2]
+    return is_new and 0 < len(words) < len(there) and (is_short or _adds_up(above, last))
+
+
+def _adds_up(rows: Sequence[Sequence[str | None]], sums: Sequence[str | None]) -> bool:
+    """Return whether all numbers of a row are the sums of those above them, with too many digits for a chance."""
+    digits = 0
+    for cell, column in zip(sums, zip(*rows, strict=False), strict=False):
+        if cell and class_of(cell) in STRONG:
+            written = [(each or "0").replace(",", "") for each in (cell, *column)]
+            total, *numbers = [Decimal(each) if is_number(each) else Decimal("NaN") for each in written]
+            if sum(numbers) != total:
+                return False
+            digits += len(total.as_tuple().digits) * bool(total)
+    return digits > 2
 
 
 # Lines that have a mark equally often, whatever stands above, below and between them.
@@ -227,12 +220,14 @@ ALIGNED: Final = "columns by alignment"
 _WORD: Final = re.compile(r"\S+")
 _DASHES: Final = re.compile(r"[-=─~]+")
 _HEAD: Final = re.compile(
-    r"[A-Za-z%#][^\s=;{}<>\"'`]*(?<![,!?;])|[#%]|\d+[A-Za-z%][\w%/-]*|[-|/+*.:]{1,5}|[(<\[][A-Za-z][\w %/.-]*[)>\]]"
-    r"|\||#?\d{1,3}"
+    r"[A-Za-z%#](?:[^\s=:;{}<>\"'`]|:(?!\d))*(?<![,!?;])|[#%]|\d+[A-Za-z%][\w%/-]*|[-|/+*.:]{1,5}"
+    r"|[(<\[][A-Za-z][\w %/.-]*[)>\]]|\||#?\d{1,3}"
 )
 _APART: Final = re.compile(r"\s{2,}|\t")
 _MAX_HEADER: Final = 2_000
 _MAX_WORDS: Final = 80
+_FIT: Final = 0.8
+"""The share of the words of a header that have a cell below them."""
 _FREE: Final = 0.06
 """The share of the lines that may have a sign where two columns meet."""
 
@@ -257,6 +252,8 @@ def read_aligned(lines: Sequence[str], top: int, end: int) -> Reading | None:
     if top + 1 >= end or not is_head(head) or " | " in head:
         return None
     words, is_ruled = _words(head, lines[top + 1])
+    if head[0] == " " != lines[top + 1][:1] and " " in lines[top + 1][: words[0][0]] and not is_ruled:
+        words = [(0, 0), *words]  # a column without a name
     body, odd = _body(lines, top + 1 + is_ruled, end, words, head)
     if len(body) < (1 if is_ruled or len(words) > 3 else 2):
         return None
@@ -268,6 +265,11 @@ def read_aligned(lines: Sequence[str], top: int, end: int) -> Reading | None:
     rows = [_cut(text, bounds) for text in texts]
     names = [head[start:stop].strip() for start, stop in spans[:-1]] + [head[spans[-1][0] :].strip()]
     fit = sum(_fits(words, text) for text in sample) / len(sample)
+    if fit < _FIT and all(len(text.split()) == len(words) for text in texts):
+        # Cells longer than their columns shift those behind them.
+        rows, names, spans = [list(text.split()) for text in texts], [head[start:stop] for start, stop in words], words
+    if is_row(names, rows):
+        return None
     bits = _bits(head, names, rows, fit, is_ruled=is_ruled)
     if bits is None:
         return None

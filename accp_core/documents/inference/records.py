@@ -1,7 +1,7 @@
 """Records: lines whose words are of the same kinds, and blocks of lines that begin alike.
 
 The varying parts of like lines are columns, pairs such as `name{key="value"} 1` among them; a block is a row of the
-pairs in it, with the tables in it as child tables.
+pairs in it.
 """
 
 from __future__ import annotations
@@ -25,17 +25,14 @@ from accp_core.documents.inference.columns import (
     class_of,
     column_bits,
     names_columns,
-    top_class,
 )
 
 __all__ = [
-    "SECTION", "fill_blocks", "key_value", "read_anchored", "read_blocks", "read_settings", "read_template",
-    "segments_of",
+    "SECTION", "read_blocks", "read_settings", "read_template",
 ]  # fmt: skip
 
 TEMPLATE: Final = "lines that begin alike"
 PAIRS: Final = "pairs of keys and values"
-ANCHORED: Final = "words that all lines have"
 BLOCKS: Final = "blocks of keys and values"
 SETTINGS: Final = "keys and values"
 SECTION: Final = "section"
@@ -45,7 +42,7 @@ _TOKEN: Final = re.compile(
     r'|[\w.@/-]+=(?:"(?:[^"\\]|\\.)*"|[^\s,;]*)|\S+'
 )
 _PAIR: Final = re.compile(
-    r'(?<![\w.@/-])([A-Za-z_@][\w.@/-]*+)=("(?:[^"\\]|\\.)*"|\'[^\']*\'|\{[^}]{0,199}\}|[^\s,;"\'}]*)[,;]?'
+    r'(?<![\w.@/?&%-])([A-Za-z_@][\w.@/-]*+)=("(?:[^"\\]|\\.)*"|\'[^\']*\'|\{[^}]{0,199}\}|[^\s,;"\'}]*)[,;]?'
 )
 _MAX_DEPTH: Final = 24
 """Words of a line that are looked at."""
@@ -117,30 +114,7 @@ def _is_alike(words: Sequence[str], kinds: Sequence[str], strong: Sequence[int])
     if len(words) < len(kinds):
         return False
     found = [(kinds[place], class_of(words[place])) for place in strong]
-    return sum(kind in (want, "Z") or want + kind == "TN" for want, kind in found) >= 0.75 * len(strong)
-
-
-def read_anchored(lines: Sequence[str], start: int, end: int) -> Reading | None:
-    """Return the reading of lines that have the same words in the same order, at different places.
-
-    What stands between two of these words is a cell: `MD5 (a.txt) = 9e10`, `/dev/sda on / type ext4 (rw)`.
-    """
-    at = [number for number in range(start, end) if lines[number].strip() and not lines[number].startswith("#")]
-    # Words in columns, and lines that begin with a time or a number, are read by their places.
-    is_placed = all("  " in lines[number].strip() for number in at[:SAMPLE])
-    tokens = [_tokens_of(lines[number]) for number in at]
-    if len(at) < 3 or is_placed or top_class(words[0] for words in tokens[:SAMPLE]) in STRONG:
-        return None
-    if not (anchors := _anchors(tokens[:SAMPLE])):
-        return None
-    names, cut = _cut_alike(tokens, anchors)
-    odd = len(at) - len(cut)
-    rows = list(cut.values())
-    kinds = [top_class(column) for column in zip(*rows[:SAMPLE], strict=True)]
-    if odd > 0.05 * len(at) or sum(kind in STRONG for kind in kinds) + len(anchors) < 2:
-        return None
-    bits = 2.0 * len(anchors) * (len(rows) - 1) - 4.0 * odd - 6 + bits_of(rows)
-    return Reading(ANCHORED, at[0], at[-1] + 1, names, rows, [at[number] for number in cut], bits, is_headed=False)
+    return sum(kind in (want, "Z") or want + kind in ("TN", "HN") for want, kind in found) >= 0.75 * len(strong)
 
 
 def _anchors(lines: Sequence[Sequence[str]]) -> list[str]:
@@ -239,7 +213,7 @@ _Record = dict[str, list[str]]
 
 
 @lru_cache(maxsize=20_000)
-def key_value(line: str) -> tuple[int, str, str] | None:
+def _key_value(line: str) -> tuple[int, str, str] | None:
     """Return the indentation, the key and the value of a line; None: it has none."""
     found = _KEY.fullmatch(line) or _UPPER.fullmatch(line)
     if found is None or len(found["key"].split()) > 6 or (found["gap"] and "  " in found["value"].strip()):
@@ -252,7 +226,7 @@ def key_value(line: str) -> tuple[int, str, str] | None:
 def _shape(line: str) -> str:
     """Return what lines that begin records have in common: their first word, without digits."""
     word = line.split(None, 1)[0] if line.strip() else ""
-    found = key_value(line)
+    found = _key_value(line)
     if word and not word[0].isalnum():
         return "[" if word[0] == "[" else re.sub(r"\w+", "a", word)
     if found is None:
@@ -270,7 +244,7 @@ def read_blocks(lines: Sequence[str], start: int, end: int) -> Reading | None:
             continue
         tried.add(tuple(starts[:40]))
         part = starts[:_MAX_TRIED]
-        found = fill_blocks(lines, part, starts[_MAX_TRIED] if len(starts) > _MAX_TRIED else end)
+        found = _fill_blocks(lines, part, starts[_MAX_TRIED] if len(starts) > _MAX_TRIED else end)
         if found is not None:
             found.bits *= (len(there) - bisect_left(there, starts[0])) / len(there) * len(starts) / len(part)
             found.lines, found.end = starts, end
@@ -287,24 +261,21 @@ def _partitions(lines: Sequence[str], there: Sequence[int]) -> Iterator[list[int
     yield [number for number in there if number in level and (number == there[0] or not lines[number - 1].strip())]
     if 1 < len(flush) < 0.75 * len(there):
         yield flush
+    if (first := _shape(lines[there[0]])).startswith("k:"):
+        yield [number for number in there if _shape(lines[number]) == first]
     counts = Counter(_shape(lines[number]) for number in flush)
-    repeated = [shape for shape in dict.fromkeys(_shape(lines[number]) for number in flush[:200]) if counts[shape] > 1]
-    most = [shape for shape, count in counts.most_common(2) if count > 1]
-    for shape in dict.fromkeys([*repeated[:2], *most]):
+    repeated = [shape for shape, count in counts.items() if count > 1]
+    for shape in dict.fromkeys([*repeated[:2], *sorted(repeated, key=counts.__getitem__)[-2:]]):
         yield [number for number in flush if _shape(lines[number]) == shape]
 
 
-def fill_blocks(
-    lines: Sequence[str], starts: Sequence[int], end: int, skip: frozenset[int] = frozenset()
-) -> Reading | None:
-    """Return the reading of the records that begin with some lines, without the lines to `skip`."""
-    firsts = Counter((key_value(lines[number]) or (0, ""))[1] for number in starts)
+def _fill_blocks(lines: Sequence[str], starts: Sequence[int], end: int) -> Reading | None:
+    """Return the reading of the records that begin with some lines."""
+    firsts = Counter((_key_value(lines[number]) or (0, ""))[1] for number in starts)
     is_named = firsts.most_common(1)[0][1] < 0.5 * len(starts) or "" in firsts
     stops = [*starts[1:], end]
-    records = [
-        _record(lines, start, stop, is_named=is_named, skip=skip) for start, stop in zip(starts, stops, strict=True)
-    ]
-    heads = Counter("k:" if is_named and key_value(lines[number]) else _shape(lines[number]) for number in starts)
+    records = [_record(lines, start, stop, is_named=is_named) for start, stop in zip(starts, stops, strict=True)]
+    heads = Counter("k:" if is_named and _key_value(lines[number]) else _shape(lines[number]) for number in starts)
     ((head, same),) = heads.most_common(1)
     _split_heads(records)
     size, keys = len(records), Counter(key for record in records for key in record)
@@ -314,15 +285,14 @@ def fill_blocks(
     least = 0.3 if texts > size else 0.02
     shared = {key for key in own if keys[key] >= max(2, least * size)} - core
     is_headed = same >= 0.8 * size and bool(core) and head not in "-*"
-    if (not core and not is_headed) or len(keys) > 5 * MAX_COLUMNS:
-        return None
-    if size > 4:
-        _fold(records, own - core - shared)
+    if size > 4:  # keys that hardly any record has are a part of its text
+        for record in records:
+            for key in (own - core - shared).intersection(record):
+                record.setdefault("text", []).extend(f"{key}: {value}" for value in record.pop(key))
         keys = Counter(key for record in records for key in record)
     texts = sum(len(record.get("text", ())) for record in records)
-    if not 2 <= len(keys) <= MAX_COLUMNS or texts > _MAX_TEXT * sum(
-        len(part) for each in records for part in each.values()
-    ):
+    parts = sum(len(part) for each in records for part in each.values())
+    if not (core or is_headed) or not 2 <= len(keys) <= MAX_COLUMNS or texts > _MAX_TEXT * parts:
         return None
     rows: list[Cells] = [["\n".join(record[key]) if key in record else None for key in keys] for record in records]
     bits = 3.0 * sum(keys[key] - 1 for key in core) + 1.5 * sum(keys[key] - 1 for key in shared)
@@ -334,29 +304,22 @@ def fill_blocks(
     return Reading(BLOCKS, starts[0], end, list(keys), rows, list(starts), bits, is_of_blocks=True)
 
 
-def _fold(records: Sequence[_Record], rare: set[str]) -> None:
-    """Make keys that hardly any record has a part of its text."""
-    for record in records:
-        for key in rare.intersection(record):
-            record.setdefault("text", []).extend(f"{key}: {value}" for value in record.pop(key))
-
-
-def _record(lines: Sequence[str], start: int, end: int, *, is_named: bool, skip: frozenset[int]) -> _Record:
+def _record(lines: Sequence[str], start: int, end: int, *, is_named: bool) -> _Record:
     """Return the keys and values of a block; those that are nested have the keys above them in front."""
     record: _Record = {}
     stack: list[tuple[int, str]] = []
     for number in range(start, end):
         line = lines[number]
-        if number in skip or not line.strip() or RULE.fullmatch(line):
+        if not line.strip() or RULE.fullmatch(line):
             continue
         depth = len(line) - len(line.lstrip())
         stack = [above for above in stack if above[0] < depth]
-        found = key_value(line)
+        found = _key_value(line)
         if number == start and (found is None or is_named):
             record["head"] = [line.strip() if found is None else found[1]]
-            for name, value in (segments_of(found[2]) or {"value": found[2]}).items() if found else ():
+            for name, value in (_segments_of(found[2]) or {"value": found[2]}).items() if found else ():
                 record.setdefault(name, []).append(value)
-        elif several := segments_of(line):
+        elif several := _segments_of(line):
             first = next(iter(several))
             for key, value in several.items():
                 record.setdefault(key if key == first or key not in record else f"{first}.{key}", []).append(value)
@@ -396,7 +359,7 @@ def _split_heads(records: Sequence[_Record]) -> None:
 
 
 @lru_cache(maxsize=20_000)
-def segments_of(line: str) -> dict[str, str] | None:
+def _segments_of(line: str) -> dict[str, str] | None:
     """Return the keys and values of a line that has several, all joined in one way: `RX packets 5  bytes 3`.
 
     Words and values may take turns, too: `inet 10.0.0.1 netmask 0xff`.
@@ -431,7 +394,7 @@ def read_settings(lines: Sequence[str], start: int, end: int) -> Reading | None:
     """Return the reading of lines that each have a key of their own, tight as `A=1` or with all values in one place."""
     there = [number for number in range(start, end) if lines[number].strip() and not lines[number].startswith("#")]
     found = {
-        number: pair for number in there if (pair := key_value(lines[number])) and (pair[2] or "=" in lines[number])
+        number: pair for number in there if (pair := _key_value(lines[number])) and (pair[2] or "=" in lines[number])
     }
     keys = [pair[1] for pair in found.values()]
     if len(found) < max(3, 0.9 * len(there)) or len(set(keys)) < len(keys):

@@ -66,11 +66,6 @@ TEXTS = {
         ("Item", "price", "colour"),
         [],
     ),
-    "a listing": (
-        "".join(f"{'n' + str(n * 7):<12}{'Oslo':<8}{n * 13.5:>9.2f}  2026-03-{n:02}\n" for n in R),
-        ("c0", "c1", "c2", "c3"),
-        [],
-    ),
     "two outputs of a shell": (
         "".join(f"{name:<10}{n:<6}{n * 7}m\n" for n, name in enumerate(["web", "db", "job"] * 4)),
         ("c0", "c1", "c2"),
@@ -79,11 +74,6 @@ TEXTS = {
     "labels with braces": (
         "".join(f'x_total{{name="n{n}",city="Oslo"}} {n}\n' for n in R),
         ("c0", "c1", "name", "city"),
-        [],
-    ),
-    "words that all lines have": (
-        "".join(f"{'long ' * (n % 3)}n{n * 7} on /mnt/{n} type ext4 (rw)\n" for n in R),
-        ("c0", "on", "type"),
         [],
     ),
     "names and values": (

@@ -81,6 +81,8 @@ def test_lines_and_grids_before_it_are_rows_and_those_behind_it_can_be_found(tex
         f"Result: {json.dumps({'rows': [{'a': 'x … [12 lines omitted] … y'}, {'a': 'z'}] * 9})}\n",
         f"Result: {json.dumps(ROWS[:9])}\n",
         json.dumps({"text": "one\n... 12 lines omitted ...\ntwo", "rows": ROWS[:9]}),
+        "id,name\n1,… 312 lines omitted …\n2,Bo\n",
+        "commit\n\n    says:\n    … 312 lines omitted …\n    there\n",
         CSV,
         "IllegalState: x\n\tat a.B.c(B.java:1)\nCaused by: IO: y\n\tat a.D.e(D.java:2)\n\t... 14 more\nend of job\n",
     ],

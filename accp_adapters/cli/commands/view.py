@@ -67,7 +67,7 @@ def _value(text: str, path: str) -> str:
     from accp_core.view import read as read_view
 
     try:
-        return compact_json(read_view(text.removesuffix("\n")))
+        return compact_json(read_view(text.rstrip("\r\n")))
     except DecodeError as error:
         raise refusal(error, path=path) from error
 

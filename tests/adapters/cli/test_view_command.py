@@ -18,7 +18,7 @@ def test_a_view_goes_to_stdout_and_the_counts_to_stderr() -> None:
 
 
 def test_read_is_the_inverse() -> None:
-    shown = runner.invoke(app, ["view", "-"], input=json.dumps(FLIGHTS)).stdout
+    shown = runner.invoke(app, ["view", "-"], input=json.dumps(FLIGHTS) + "\r\n").stdout_bytes
     read = runner.invoke(app, ["view", "--read", "-"], input=shown)
     assert json.loads(read.stdout) == FLIGHTS
 

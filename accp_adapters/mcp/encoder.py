@@ -414,10 +414,14 @@ class _Rewriter:
         if self._drops_structured(request):
             # An outputSchema would make the client insist on what it does not get.
             tools = [without(tool, "outputSchema") for tool in tools]
-        if self._cites(request) and catalog.is_complete and FETCH_NAME not in catalog.tools:
-            tools = [*tools, FETCH_TOOL]
-            catalog.own.add(FETCH_NAME)
+        if self.session.stored_results is not None and FETCH_NAME in catalog.tools:
+            _LOG.warning(
+                "the server has a tool %r of its own: its results are shown whole, without references", FETCH_NAME
+            )
         if self._cites(request):
+            if catalog.is_complete:
+                tools = [*tools, FETCH_TOOL]
+                catalog.own.add(FETCH_NAME)
             named = [(tool, ToolForms(self.options.tools).resolve(_name(tool))) for tool in tools]
             tools = [with_references(tool, resolved) if resolved else tool for tool, resolved in named]
         return result if tools == result["tools"] else _as_private({**result, "tools": tools})
@@ -550,7 +554,7 @@ class _Rewriter:
     def _cites(self, request: OpenRequest) -> bool:
         """Return whether the client gets references, and the tool that opens them."""
         is_wanted = request.client_settings is None or request.client_settings.fetch
-        return self.session.stored_results is not None and is_wanted and self._shows_views(request)
+        return self._is_own(FETCH_NAME) and is_wanted and self._shows_views(request)
 
     def _drops_structured(self, request: OpenRequest) -> bool:
         """Return whether the client gets no `structuredContent`, because its host would show that to the model."""

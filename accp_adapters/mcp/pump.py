@@ -60,7 +60,7 @@ _IDLE_SECONDS: Final = 1_800
 """Seconds after which a session over HTTP without a request ends."""
 _LAST_SECONDS: Final = 60
 """Seconds that a client is waited for which has closed its end before all its requests were answered."""
-_MAX_SESSIONS: Final = 1_000
+_MAX_SESSIONS: Final = 300
 _MAX_EVENTS: Final = 64
 """Messages of a session that are kept for a client whose stream has broken off."""
 _RETRY_MILLISECONDS: Final = 500

@@ -245,6 +245,7 @@ def test_a_server_that_has_a_tool_of_that_name_keeps_it() -> None:
     wire, page = fetching(), {"tools": [{"name": "accp_fetch"}]}
     assert wire.ask(request("tools/list"), page)["result"] == page
     assert fetch(wire, ref="$cold.0") == {"content": "the server was asked"}
+    assert "$cold." not in json.dumps(wire.call(served(BIG)))
 
 
 @pytest.mark.parametrize("name", ["accp_fetch", "accp_tools"])

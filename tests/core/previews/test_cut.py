@@ -74,7 +74,7 @@ def test_a_view_with_the_size_of_a_blob_says_it() -> None:
         "... 12 lines omitted ...",
         "a\n[90,000 characters were truncated]\nb",
         "<3k tokens clipped>",
-        "a <omitted 12 lines> b",
+        "a\n<omitted 12 lines>\nb",
         "a…(truncated)…b",
         "a ... [truncated]",
         "a...[TRUNCATED 3,000 chars]...b",

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from accp_adapters.fetching.page import Room, line_page, lines_from, numbered_line, row_page, shown_source
 from accp_adapters.fetching.request import FetchRequest, LongText, open_bounded, refuse, too_long, too_much
-from accp_adapters.fetching.sql.query import resolve_select
+from accp_adapters.fetching.sql.query import in_quotes, resolve_select
 from accp_adapters.fetching.sql.run import QueryResult, answer_condition, answer_select, run_query
 from accp_adapters.fetching.sql.tables import Catalog, DatabaseCache, UnbuiltColumn
 from accp_adapters.fetching.words import WordSearch
@@ -188,7 +188,8 @@ def answer(texts: Mapping[str, str], request: FetchRequest, *, limit: int, count
     except ProtocolError as error:
         if error.code != ErrorCode.INVALID_TYPE or _is_of_page(error):
             raise
-        raise ProtocolError(f"{escape_markers(error.reason)}. {GRAMMAR}", code=error.code) from error
+        quotes = sources.ask(partial(in_quotes, query)) if _SELECT.match(query) else ""
+        raise ProtocolError(f"{escape_markers(error.reason)}{quotes}. {GRAMMAR}", code=error.code) from error
 
 
 def answer_program(texts: Mapping[str, str], request: FetchRequest) -> str:

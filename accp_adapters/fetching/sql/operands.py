@@ -42,8 +42,9 @@ _TOKEN: Final = re.compile(
       | (?P<reference>\$[a-z]+\.[A-Za-z0-9_]+(?:\.[^\W\d][\w.]*)?|[a-z]+\.[0-9]{12,29}(?![\w])(?:\.[^\W\d][\w.]*)?)
       | (?P<number>(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.:@]|-[0-9][0-9]-))
       | (?P<bare>[0-9][^\s,()'"`;<>=!|&]*)
-      | (?P<phrase>(?i:is\s+(?:not\s+)?distinct\s+from|is\s+not|not\s+(?:in|i?like|glob|between|null)
-            |(?:group|order|partition)\s+by|union\s+all|(?:(?:natural|left|right|full|inner|cross|outer)\s+)*join)\b)
+      | (?P<phrase>(?<!\.)(?i:is\s+(?:not\s+)?distinct\s+from|is\s+not|not\s+(?:in|i?like|glob|between|null)
+            |(?:group|order|partition)\s+by|union\s+all|current\s+row|nulls\s+(?:first|last)|unbounded\s+[fp]\w+ing
+            |(?:(?:natural|left|right|full|inner|cross|outer)\s+)*join)\b)
       | (?P<word>[^\W\d][\w$]*)
       | (?P<sign>===|<=>|->>|->|==|!=|<>|<=|>=|<<|>>|\|\||&&|[-+*/%<>=~,.()|&!:@#])
     """,
@@ -66,7 +67,7 @@ class Token:
     sql: str
     """What SQLite is given in its place."""
     upper: str
-    """The text of words in upper case, to compare it with keywords; of any other token, its text."""
+    """The text of words in upper case, to compare it with keywords ("" beside a dot); of any other token, its text."""
 
     @property
     def is_name(self) -> bool:
@@ -97,6 +98,8 @@ def _tokenize(query: str) -> list[Token]:
         if kind != "blank":
             written = _SAME.get(found[0].lower(), found[0])
             upper = " ".join(written.upper().split()) if kind in ("word", "phrase") else written
+            # A word beside a dot is a name, even that of a column `from`.
+            upper = "" if kind == "word" and "." in (text[at - 1 : at], text[end : end + 1]) else upper
             token = Token(kind, written, at, end, written, upper)
             if kind in ("string", "quoted"):
                 token.sql = (sql_text if kind == "string" else quote)(token.name)

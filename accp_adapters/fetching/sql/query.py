@@ -27,7 +27,7 @@ from accp_core.errors import ProtocolError
 from accp_core.references import find_references
 from accp_core.tables.values import Kind
 
-__all__ = ["CALLS", "TABLE_FUNCTIONS", "resolve_condition", "resolve_select"]
+__all__ = ["CALLS", "TABLE_FUNCTIONS", "in_quotes", "resolve_condition", "resolve_select"]
 
 _NAMES: Final = {
     "adds": "abs avg ceil ceiling floor mod pow power round sign sqrt sum total",
@@ -47,12 +47,16 @@ TABLE_FUNCTIONS: Final = frozenset(("json_each", "json_tree"))
 """The functions that a query may call in place of a table."""
 _COMPOUND: Final = ("UNION", "UNION ALL", "EXCEPT", "INTERSECT")
 _ENDS_FROM: Final = frozenset(("SELECT", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", *_COMPOUND))
-_BETWEEN: Final = _ENDS_FROM | {
-    "ALL", "AND", "AS", "ASC", "BETWEEN", "CURRENT", "DESC", "DISTINCT", "ELSE", "END", "FIRST", "FOLLOWING", "FROM",
-    "GROUPS", "LAST", "MATERIALIZED", "NULLS", "OFFSET", "ON", "OVER", "PRECEDING", "RANGE", "RECURSIVE", "ROW", "ROWS",
-    "THEN", "UNBOUNDED", "USING", "WHEN", "WITH",
+_OPENS: Final = _ENDS_FROM | {"ALL", "AND", "BETWEEN", "DISTINCT", "ELSE", "OFFSET", "ON", "PARTITION BY", "THEN", "WHEN"}
+"""The words before expressions."""
+_BETWEEN: Final = _OPENS | {
+    "AS", "ASC", "CURRENT ROW", "DESC", "END", "FOLLOWING", "FROM", "GROUPS", "MATERIALIZED", "NULLS FIRST",
+    "NULLS LAST", "OVER", "PRECEDING", "RANGE", "RECURSIVE", "ROWS", "UNBOUNDED FOLLOWING", "UNBOUNDED PRECEDING",
+    "USING", "WITH",
 }  # fmt: skip
-"""The words between expressions, where they name nothing."""
+"""The words between expressions."""
+_BEFORE: Final = frozenset(("ALL", "DISTINCT", "FROM", "SELECT", "WHEN", "WITH"))
+"""Those that stand where a value may; any other one is a name there, if there is such a column."""
 _NO_CLAUSE: Final = frozenset(("ALL", "AND", "ASC", "DESC", "DISTINCT"))
 
 _ORDERS: Final = ("<", ">", "<=", ">=")
@@ -74,6 +78,7 @@ _QUOTED: Final = ("quoted",)
 _ANY_TEXT: Final = ("quoted", "word", "bare")
 """Those beside something that is compared."""
 _BARE_TEXT: Final = re.compile(r"[^\s,()'\"`;]+")
+_UNQUOTED: Final = re.compile(r"""(?<![\w."'`\[])\w+(?![\w."'`\]])""")
 _CONSTANTS: Final = {
     "NULL": (Kind.NOTHING, "NULL"), "NONE": (Kind.NOTHING, "NULL"),
     "TRUE": (Kind.BOOLEAN, "1"), "FALSE": (Kind.BOOLEAN, "0"),
@@ -101,6 +106,13 @@ def resolve_select(query: str, catalog: Catalog) -> ResolvedQuery:
             query is too long.
     """
     return _Parser(query, catalog).whole_select()
+
+
+def in_quotes(query: str, catalog: Catalog) -> str:
+    """Return which columns a SELECT has to quote, because they are words of SQL, as its refusal says it."""
+    words = {word.upper() for word in _UNQUOTED.findall(query)} & {*_BETWEEN, "CASE", "JOIN", "NOT"}
+    found = {quote(name) for table in catalog.tables for name in table.columns if name.upper() in words}
+    return f"; write {', '.join(sorted(found))} for columns".replace("`", '"') if found else ""
 
 
 def resolve_condition(query: str, table: NamedTable, catalog: Catalog) -> ResolvedQuery:
@@ -271,17 +283,17 @@ class _Parser(Operands):
         clause, is_behind = "", False
         while self._token.kind == "skipped" or self._token.text not in (")", ""):
             word = self._token.upper
-            is_name = not is_behind and (word.casefold() in self._known or self._ahead() == ".")
+            is_name = not is_behind and word not in _BEFORE and word.casefold() in self._known
             if self._token.kind == "skipped" or word == "," or (word == "*" and not is_behind):
                 self.query.shows_rows |= word == "*" and clause == "SELECT" and self._depth == 1
                 self._at += 1
-                is_behind = False
+                is_behind = word != ","
             elif word in _BETWEEN and self._token.kind in ("word", "phrase") and not is_name:
                 if word == end:
                     break
                 clause = clause if word in _NO_CLAUSE else word
                 self._at += 1
-                is_behind = word in ("ASC", "DESC")
+                is_behind = word not in _OPENS
             elif self._token.kind == "phrase" and word.endswith("JOIN"):
                 self._at += 1
             else:
@@ -315,7 +327,7 @@ class _Parser(Operands):
         written = self._chain()
         if self._token.text == "." and self._ahead() == "*":
             return self._star(start, written)
-        if found := self._find(written, exact=may_be_text):
+        if first.upper != "NULL" and (found := self._find(written, exact=may_be_text)):
             sql, expr = found
             self._replace(start, sql)
             self.query.names.add(expr.name)

@@ -46,4 +46,14 @@ def test_what_is_not_understood_is_refused_with_what_there_is(query: dict[str, A
         ask(query)
     assert refusal.value.code == query["refused"]
     assert refusal.value.reason.endswith(GRAMMAR)
+    assert query.get("names", "") in refusal.value.reason
     assert "\n" not in refusal.value.reason
+
+
+@pytest.mark.parametrize("query", DATA["keywords"]["answers"])
+def test_a_column_may_be_called_like_any_word_of_sql(query: str) -> None:
+    for word in DATA["keywords"]["words"].lower().split():
+        rows = json.dumps([{word: 1, "b": "x"}, {word: 2, "b": "y"}, {word: 2, "b": None}])
+        asked = FetchRequest(query=query.replace("WORD", word))
+        shown = answer({"": rows}, asked, limit=1_000, counter=count_o200k).replace('"', "")
+        assert shown == DATA["keywords"]["answers"][query].replace("WORD", word)

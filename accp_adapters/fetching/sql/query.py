@@ -47,7 +47,18 @@ TABLE_FUNCTIONS: Final = frozenset(("json_each", "json_tree"))
 """The functions that a query may call in place of a table."""
 _COMPOUND: Final = ("UNION", "UNION ALL", "EXCEPT", "INTERSECT")
 _ENDS_FROM: Final = frozenset(("SELECT", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", *_COMPOUND))
-_OPENS: Final = _ENDS_FROM | {"ALL", "AND", "BETWEEN", "DISTINCT", "ELSE", "OFFSET", "ON", "PARTITION BY", "THEN", "WHEN"}
+_OPENS: Final = _ENDS_FROM | {
+    "ALL",
+    "AND",
+    "BETWEEN",
+    "DISTINCT",
+    "ELSE",
+    "OFFSET",
+    "ON",
+    "PARTITION BY",
+    "THEN",
+    "WHEN",
+}
 """The words before expressions."""
 _BETWEEN: Final = _OPENS | {
     "AS", "ASC", "CURRENT ROW", "DESC", "END", "FOLLOWING", "FROM", "GROUPS", "MATERIALIZED", "NULLS FIRST",

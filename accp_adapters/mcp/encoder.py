@@ -554,7 +554,8 @@ class _Rewriter:
     def _cites(self, request: OpenRequest) -> bool:
         """Return whether the client gets references, and the tool that opens them."""
         is_wanted = request.client_settings is None or request.client_settings.fetch
-        return self._is_own(FETCH_NAME) and is_wanted and self._shows_views(request)
+        is_ours = self.session.stored_results is not None and FETCH_NAME not in self.session.catalog.tools
+        return is_ours and is_wanted and self._shows_views(request)
 
     def _drops_structured(self, request: OpenRequest) -> bool:
         """Return whether the client gets no `structuredContent`, because its host would show that to the model."""

@@ -28,6 +28,7 @@ _AROUND, _FEW = 2, 10
 """So many lines are shown before and behind each of those that were found, if they are few."""
 _MAX_PLACES: Final = 20
 """Places of the words in one line or cell that are shown, about."""
+_IN_QUOTES: Final = re.compile(r"'[^']+'|\"[^\"]+\"")
 _MAX_WORDS: Final = 100
 """Words that each row is searched for, the first ones."""
 _MAX_STEPS: Final = 500_000_000
@@ -36,10 +37,10 @@ _ROW_STEPS: Final = 50
 
 
 class WordSearch:
-    """A search for the rows that have the most of some words, those before all others that have them as they stand.
+    """A search for the rows that have the most of some words, wherever these stand; words in quotes are one word.
 
-    The texts are looked through once, when it is first asked for what it found. That raises a ProtocolError: E2003, it
-    takes too much work.
+    Case, and commas, semicolons and quotes around words, do not count. The texts are looked through once, when it is
+    first asked for what it found. That raises a ProtocolError: E2003, it takes too much work.
     """
 
     def __init__(self, words: str, opened: Sequence[OpenedText]) -> None:
@@ -48,20 +49,21 @@ class WordSearch:
         self._budget = WorkBudget(_MAX_STEPS, reason)
         self._opened: Final = opened
         self._phrase: Final = words.strip("\"'").casefold()
-        each = dict.fromkeys(word.strip("\"'").casefold() for word in words.split())
-        self._words: Final = list(each)[:_MAX_WORDS]
-        self._looked_for = self._words if self._words != [self._phrase] else []
+        is_quoted = _IN_QUOTES.fullmatch(words) is not None
+        each = dict.fromkeys(word.strip("\"',;") or word for word in words.casefold().split())
+        self._words: Final = [self._phrase] if is_quoted else list(each)[:_MAX_WORDS]
         self._rows_with: Final = (Counter[str](), Counter[str]())
         """How many rows of tables, and how many lines, have each word."""
         self._searched: Final = [0, 0]
         """How many rows of tables, and how many lines, were searched."""
         self._most = 0
-        """How many of the words the rows that were found have; one more where they have them as they stand."""
+        """How many of the words the rows that were found have."""
+        self._is_phrase_found = False
 
     @property
     def has_phrase(self) -> bool:
         """Whether a line or a cell contains the words as they stand, without regard to case."""
-        return bool(self._found) and self._most > len(self._words)
+        return bool(self._found) and self._is_phrase_found
 
     @cached_property
     def _found(self) -> list[tuple[Table, int]]:
@@ -90,16 +92,15 @@ class WordSearch:
                 found.append((table, number))
 
     def _words_in(self, text: str) -> list[str]:
-        """Return those of the words that a text has; all and one more where it has them as they stand."""
+        """Return those of the words that a text has."""
         self._budget.spend(_ROW_STEPS)
-        self._budget.look_at((2 + len(self._looked_for)) * len(text))
+        self._budget.look_at((2 + len(self._words)) * len(text))
         folded = text.casefold()
-        if self._phrase in folded:
-            return [*self._words, self._phrase]
-        return [word for word in self._looked_for if word in folded]
+        self._is_phrase_found = self._is_phrase_found or self._phrase in folded
+        return [word for word in self._words if word in folded]
 
     def answer(self, room: Room) -> str | None:
-        """Return the rows and lines with the words as they stand, else those with the most of them; None: none has any.
+        """Return the rows and lines with the most of the words; None: none has any.
 
         Raises:
             ProtocolError: E1004, the offset is behind the last one; E2003, there is too much work.
@@ -107,7 +108,7 @@ class WordSearch:
         if not self._found:
             return None
         of_lines = all(table.holds_lines for table, _ in self._found)
-        before = "" if self._most >= len(self._words) else self._missing(of_lines=of_lines)
+        before = "" if self._most == len(self._words) else self._missing(of_lines=of_lines)
         room = room.below(before)
         return before + (self._line_page(room) if of_lines else self._row_page(room))
 
@@ -158,7 +159,7 @@ class WordSearch:
         return cell if len(text) <= _MAX_LINE else self._around(text)
 
     def _around(self, text: str) -> str:
-        words, parts, end = [self._phrase] if self.has_phrase else self._words, [], 0
+        words, parts, end = [self._phrase] if self._phrase in text.casefold() else self._words, [], 0
         # As many places of each word: a rare one behind many of another is shown, too.
         each = 1 + _MAX_PLACES // len(words)
         found = (islice(re.finditer(re.escape(word), text, re.IGNORECASE), each) for word in words)

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from accp_core.documents.json_forms import describe_json, read_json_text
 from accp_core.documents.json_styles import read_styled_json, write_styled_json
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion
-from accp_core.packing.tree import IS_VIEW, EmbeddedJson, map_members
+from accp_core.packing.tree import IS_VIEW, EmbeddedJson, is_deeper, map_members
 
 __all__ = ["ShowString", "WriteString", "pack_embedded_json", "unpack_embedded_json"]
 
@@ -49,7 +49,7 @@ def pack_embedded_json(value: object, layouts: list[str] | None = None, show: Sh
         may_be_json = len(text) > 2 and text[0] in "[{"
         if layouts is None:
             styled = read_styled_json(text) if may_be_json and text[-1] in "]}" else None
-            is_opened = styled is not None and styled[0] and not _is_deep(styled[0])
+            is_opened = styled is not None and styled[0] and not is_deeper(styled[0], _MAX_LEVELS)
             return EmbeddedJson(pack(styled[0]), styled[1]) if styled is not None and is_opened else text
         if may_be_json and (found := _read_laid_out(text)) is not None:
             layouts.append(found[1])
@@ -68,21 +68,8 @@ def _read_laid_out(text: str) -> tuple[object, str] | None:
         value = read_json_text(text)
     except ValueError:
         return None
-    layout = describe_json(text, [value]) if value and not _is_deep(value) else None
+    layout = describe_json(text, [value]) if value and not is_deeper(value, _MAX_LEVELS) else None
     return None if layout is None else (value, layout)
-
-
-def _is_deep(value: object) -> bool:
-    """Return whether a value has more levels than a document in a string may have: each takes calls of ours."""
-    level = [value]
-    for _ in range(_MAX_LEVELS):
-        level = [
-            member
-            for node in level
-            if type(node) is dict or type(node) is list
-            for member in (node.values() if type(node) is dict else node)
-        ]
-    return bool(level)
 
 
 def unpack_embedded_json(

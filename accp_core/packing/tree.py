@@ -9,8 +9,8 @@ from typing import Final, TypeAlias
 
 __all__ = [
     "ABSENT", "IS_VIEW", "NEXT_ROW", "NODES", "Column", "Constant", "Derived", "EmbeddedJson", "KeyColumn",
-    "Placeholder", "PooledLists", "RepeatedValue", "Repetition", "Sparse", "Table", "content_of",
-    "copy_of", "map_members", "with_content",
+    "Placeholder", "PooledLists", "RepeatedValue", "Repetition", "Sparse", "Table", "containers_of",
+    "content_of", "copy_of", "is_deeper", "map_members", "members_of", "with_content",
 ]  # fmt: skip
 
 
@@ -145,3 +145,31 @@ def copy_of(value: object) -> object:
     if type(value) is RepeatedValue:
         return RepeatedValue(value.number, copy_of(value.value))
     return EmbeddedJson(copy_of(value.value), value.style) if type(value) is EmbeddedJson else value
+
+
+def is_deeper(value: object, most: int) -> bool:
+    """Return whether arrays, maps and embedded documents are nested in more than that many levels."""
+    level, levels = containers_of([value]), 0
+    while level and levels <= most:
+        level = containers_of(members_of(level))
+        levels += 1
+    return levels > most
+
+
+def containers_of(values: list[object]) -> list[object]:
+    """Return the maps, lists and embedded documents among values."""
+    return [value for value in values if type(value) is dict or type(value) is list or type(value) is EmbeddedJson]
+
+
+def members_of(containers: list[object]) -> list[object]:
+    """Return what maps, lists and embedded documents hold."""
+    members: list[object] = []
+    for value in containers:
+        if type(value) is dict:
+            members += value.values()
+        elif type(value) is list:
+            members += value
+        else:
+            assert type(value) is EmbeddedJson
+            members.append(value.value)
+    return members

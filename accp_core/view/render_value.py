@@ -12,7 +12,7 @@ from accp_core.errors import DecodeError, EncodeError
 from accp_core.packing.columns import pack_derived
 from accp_core.packing.expansion import DEFAULT_EXPANSION, ExpansionLimits
 from accp_core.packing.repeated_values import pack_repeated_values
-from accp_core.packing.tree import EmbeddedJson
+from accp_core.packing.tree import containers_of, is_deeper, members_of
 from accp_core.packing.values import SpelledFloat
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
@@ -118,7 +118,7 @@ def render_tree(
     if levels is None:
         # Brackets are cheaper to count than levels. A document in a string adds a level without a bracket.
         may_be_deep = 2 * (compact.count("[") + compact.count("{")) > MAX_DEPTH
-        levels = MAX_DEPTH + 1 if may_be_deep and is_too_deep(value) else 0
+        levels = MAX_DEPTH + 1 if may_be_deep and is_deeper(value, MAX_DEPTH) else 0
     if levels > MAX_DEPTH:
         return None
     if options.derived and not options.readable and "://" in compact:
@@ -180,7 +180,7 @@ def check_json(value: object) -> int | None:
         if kinds.isdisjoint(_CONTAINERS):
             break
         # A container that contains itself would never end.
-        found = _containers(level)
+        found = containers_of(level)
         containers = [container for container in found if id(container) not in seen]
         seen.update(map(id, containers))
         levels += 1
@@ -188,7 +188,7 @@ def check_json(value: object) -> int | None:
         for container in containers:
             if type(container) is dict:
                 keys.update(container)
-        level = _members(containers)
+        level = members_of(containers)
     if not set(map(type, keys)) <= {str}:
         offender = next(key for key in keys if type(key) is not str)
         raise EncodeError(f"expected strings as keys, found {offender!r}", code=ErrorCode.INVALID_TYPE)
@@ -197,29 +197,3 @@ def check_json(value: object) -> int | None:
 
 def _is_json(value: object) -> bool:
     return math.isfinite(value) if type(value) is float else type(value) in _JSON_TYPES
-
-
-def is_too_deep(value: object) -> bool:
-    """Return whether arrays, maps and embedded documents are nested in more than `MAX_DEPTH` levels."""
-    level, levels = _containers([value]), 0
-    while level and levels <= MAX_DEPTH:
-        level = _containers(_members(level))
-        levels += 1
-    return levels > MAX_DEPTH
-
-
-def _containers(values: list[object]) -> list[object]:
-    return [value for value in values if type(value) is dict or type(value) is list or type(value) is EmbeddedJson]
-
-
-def _members(values: list[object]) -> list[object]:
-    members: list[object] = []
-    for value in values:
-        if type(value) is dict:
-            members += value.values()
-        elif type(value) is list:
-            members += value
-        else:
-            assert type(value) is EmbeddedJson
-            members.append(value.value)
-    return members

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path
 from typing import Final
 
@@ -100,7 +101,9 @@ def read_source(path: str, *, exactly: bool = False) -> str:
     except UnicodeDecodeError as error:
         before = content[: error.start].decode("utf-8")
         line, column = line_and_column(before, len(before))
-        raise InputRefused(f"expected UTF-8: {error.reason}", path=path, line=line, column=column) from error
+        found = "UTF-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "LATIN1"
+        reason = f"expected UTF-8: {error.reason}; convert it, such as by iconv -f {found} -t UTF-8"
+        raise InputRefused(reason, path=path, line=line, column=column) from error
 
 
 def write_text(text: str, *, exactly: bool = False) -> None:

@@ -23,7 +23,7 @@ from accp_core.markers import MarkerStart, escape_markers, printable
 from accp_core.ports import TokenCounter
 from accp_core.projection import Resolve
 from accp_core.references import key_of, parse_reference, split_reference
-from accp_core.tables import FIRST_LINE, OpenedText, count_lines
+from accp_core.tables import FIELDS, FIRST_LINE, LINES, TEXT_RECORDS, OpenedText, count_lines
 from accp_core.view import render_text
 
 __all__ = [
@@ -63,7 +63,9 @@ _EXPRESSION: Final = re.compile(
 _INDEX: Final = re.compile(r"\S+?(?:\.[0-9]+(?:\.\S*)?|\[[0-9]+\]\S*)")
 _LINES: Final = re.compile(r"lines?\s+([0-9]{1,9})\s*(?:-|to|\.\.)\s*([0-9]{1,9})", re.IGNORECASE)
 """The lines that a mark of a preview names: `lines 41-97`."""
-_ROWS: Final = re.compile(r"(?:(?:\$\.)?rows(?=[.\[])|(#/)rows/)")
+_ROWS: Final = "rows"
+_OF_TEXT: Final = re.compile(rf"(?:{_ROWS}|{LINES}|{FIELDS}|{TEXT_RECORDS})[.\[]")
+"""How a path begins that would lead into a table of a text."""
 _MAX_SHOWN: Final = 100
 _MAX_LINES: Final = 1_000_000
 """Lines of a text that is searched for words."""
@@ -377,7 +379,7 @@ def _nothing(query: str, sources: Sources) -> str:
     """
     tables = [table for each in sources.opened for table in each.tables()]
     rows = [table for table in tables if not table.holds_lines]
-    if not rows:
+    if not rows and not (_INDEX.fullmatch(query) and _OF_TEXT.match(query)):
         return f"0 of {sum(len(table.rows) for table in tables):,} lines"
     _refuse_pointer(query, sources.opened[0])
     described = sources.ask(Catalog.describe)
@@ -388,13 +390,10 @@ def _nothing(query: str, sources: Sources) -> str:
 
 def _at_path(opened: OpenedText, path: str) -> Any:
     """Return what is at a path, which may begin with the name of the table that a list is: `rows[0].title`."""
-    if isinstance(opened.value, str):
-        return NO_VALUE
-    found = follow(opened.value, path)
-    in_rows = _ROWS.match(path)
-    if found is not NO_VALUE or in_rows is None or not isinstance(opened.value, list):
-        return found
-    return follow(opened.records, (in_rows[1] or "") + path[in_rows.end() :])
+    found = NO_VALUE if isinstance(opened.value, str) else follow(opened.value, path)
+    if found is NO_VALUE and isinstance(opened.value, list) and path != _ROWS:
+        return follow({_ROWS: opened.records}, path)
+    return found
 
 
 # References as arguments of other tools: what a result holds is passed on without the model writing it.

@@ -148,10 +148,8 @@ class WordSearch:
                 yield numbered_line(row["n"], self._cell(row["text"]) if is_found else row["text"], is_found=is_found)
 
     def _row(self, row: Row) -> dict[str, Any]:
-        cells = row.items()
-        if len(row) > _MAX_COLUMNS:
-            cells = {name: cell for name, cell in cells if self._words_in(_text(cell))}.items() or cells
-        return {name: self._cell(cell) for name, cell in cells}
+        is_whole = len(row) <= _MAX_COLUMNS
+        return {name: self._cell(cell) for name, cell in row.items() if is_whole or self._words_in(_text(cell))}
 
     def _cell(self, cell: Any) -> Any:
         """Return a cell as it is shown: of one with a long text what is around the words, or its beginning."""

@@ -93,7 +93,8 @@ def _tokenize(query: str) -> list[Token]:
     while at < len(text):
         found = _TOKEN.match(text, at)
         if found is None or found.lastgroup == "comment":
-            raise refuse(f"expected one SELECT without comments or parameters, found {text[at : at + _MAX_SHOWN]!r}")
+            expected = "one query without comments, parameters and regular expressions (LIKE '%a%', GLOB '*[0-9]*')"
+            raise refuse(f"expected {expected}, found {text[at : at + _MAX_SHOWN]!r}")
         kind, end = str(found.lastgroup), found.end()
         if kind != "blank":
             written = _SAME.get(found[0].lower(), found[0])

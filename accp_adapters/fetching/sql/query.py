@@ -61,9 +61,8 @@ _OPENS: Final = _ENDS_FROM | {
 }
 """The words before expressions."""
 _BETWEEN: Final = _OPENS | {
-    "AS", "ASC", "CURRENT ROW", "DESC", "END", "FOLLOWING", "FROM", "GROUPS", "MATERIALIZED", "NULLS FIRST",
-    "NULLS LAST", "OVER", "PRECEDING", "RANGE", "RECURSIVE", "ROWS", "UNBOUNDED FOLLOWING", "UNBOUNDED PRECEDING",
-    "USING", "WITH",
+    "AS", "ASC", "CURRENT ROW", "DESC", "END", "FOLLOWING", "FROM", "NULLS FIRST", "NULLS LAST", "PRECEDING",
+    "RANGE", "RECURSIVE", "ROWS", "UNBOUNDED FOLLOWING", "UNBOUNDED PRECEDING", "USING", "WITH",
 }  # fmt: skip
 """The words between expressions."""
 _BEFORE: Final = frozenset(("ALL", "DISTINCT", "FROM", "SELECT", "WHEN", "WITH"))
@@ -179,7 +178,8 @@ class _Parser(Operands):
         if self.query.has("SELECT"):
             self._find_tables()
         self._twice(self._condition)
-        shown = ", ".join(f"{quote(table.name)}.{quote(name)}" for name in table.stored.own_columns)
+        own = [name for name, column in table.stored.columns.items() if not column.is_extra]
+        shown = ", ".join(f"{quote(table.name)}.{quote(name)}" for name in own)
         condition = self._sql(0, len(self._tokens))
         self.query.sql = f"SELECT {shown} FROM {place(table)} AS {quote(table.name)} WHERE {condition}"
         self.query.shows_rows = True
@@ -269,7 +269,7 @@ class _Parser(Operands):
         return ""
 
     def _add_table(self, table: NamedTable, alias: str) -> None:
-        key = self._catalog.key_of(table)
+        key = self._catalog.keys[table.number]
         self.query.sources += 1
         self.query.tables += [table] * (table not in self.query.tables)
         self._tables[alias.casefold()] = alias
@@ -529,9 +529,6 @@ class _Parser(Operands):
         if kind is None:
             raise self._unexpected("CAST(… AS INTEGER), REAL or TEXT")
         self._at += 1
-        if self._take("("):
-            self._at += 1
-            self._need(")")
         self._need(")")
         if kind is Kind.NUMBER:
             self._use(inner)

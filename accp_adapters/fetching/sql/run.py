@@ -389,14 +389,11 @@ def answer_condition(query: str, catalog: Catalog, room: Room) -> str:
         names = " or ".join(map(catalog.name_of, tables))
         reason = f"expected a SELECT, because the columns are in {names}{catalog.union_of(tables)}"
         raise refuse(f"{reason}; found {query!r}")
-    if len(found) == 1 or room.request.offset or not (other := _first_with_rows(found, catalog)):
+    others = (each for each in found if run_query(each, catalog.databases, max_rows=1).total)
+    if len(found) == 1 or room.request.offset or not (other := next(others, None)):
         return _answer(found[0], catalog, room)
     before = f"in {quoted_name(other.tables[0].name)}:\n" * (other is not found[0])
     return before + _answer(other, catalog, room.below(before))
-
-
-def _first_with_rows(queries: Sequence[ResolvedQuery], catalog: Catalog) -> ResolvedQuery | None:
-    return next((each for each in queries if run_query(each, catalog.databases, max_rows=1).total), None)
 
 
 def _answer(query: ResolvedQuery, catalog: Catalog, room: Room) -> str:
@@ -405,7 +402,8 @@ def _answer(query: ResolvedQuery, catalog: Catalog, room: Room) -> str:
     is_nothing = result.total == 1 and bool(result.rows) and not any(result.rows[0].values())
     described = (_describe(each, catalog) for each in _by_column(query.comparisons))
     hint = "; ".join(filter(None, described)) if is_nothing or not result.total else ""
-    read = () if hint and not result.total else filter(None, map(_note_of_values, _by_column(query.used)))
+    used = (each for each in _by_column(query.used) if result.total or not hint or each.stored.kind is Kind.TEXT)
+    read = filter(None, map(_note_of_values, used))
     notes = [*map(escape_markers, (hint, *islice(read, _MAX_NOTES))), *_outside(query, catalog)]
     if not result.total:
         of = f" of {query.tables[0].stored.row_count:,}" if len(query.tables) == 1 else ""

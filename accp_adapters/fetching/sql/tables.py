@@ -28,19 +28,8 @@ from accp_core.tables import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedTex
 from accp_core.tables.values import ABSENT, Kind, TypedColumn, type_column
 
 __all__ = [
-    "AS_NUMBER",
-    "MAX_CELLS",
-    "Catalog",
-    "Database",
-    "DatabaseCache",
-    "NamedColumn",
-    "NamedTable",
-    "StoredColumn",
-    "UnbuiltColumn",
-    "find_name",
-    "quote",
-    "quoted_name",
-    "sql_text",
+    "AS_NUMBER", "MAX_CELLS", "Catalog", "Database", "DatabaseCache", "NamedColumn", "NamedTable", "StoredColumn",
+    "UnbuiltColumn", "find_name", "quote", "quoted_name", "sql_text",
 ]  # fmt: skip
 
 MAX_CELLS: Final = 10_000_000
@@ -185,7 +174,7 @@ def _remember(column: StoredColumn, cells: Sequence[Any], values: Sequence[Any])
 
 
 def _store_texts(cells: Sequence[Any], column: StoredColumn) -> list[Any]:
-    texts = {cell for cell in cells if type(cell) is str}
+    texts = dict.fromkeys(cell for cell in cells if type(cell) is str)
     column.holds_json = bool(column.kinds.get("arrays") or column.kinds.get("objects"))
     numbers = [cell for cell in cells if isinstance(cell, int | float) and type(cell) is not bool]
     column.has_numbers = bool(numbers) and all(type(cell) is not int or cell in _INTEGERS for cell in numbers)
@@ -229,11 +218,6 @@ class StoredTable:
     row_count: int
     columns: dict[str, StoredColumn]
     """How each column is kept; empty: the table is too large to be built."""
-
-    @property
-    def own_columns(self) -> list[str]:
-        """The columns that `*` shows."""
-        return [name for name, column in self.columns.items() if not column.is_extra]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -435,14 +419,14 @@ class Catalog:
         """Begin with texts and their keys; the first `named` of them are meant where several have a name."""
         self.databases: Final = databases
         self._named: Final = named
-        self._keys = keys
+        self.keys: Final = keys
         self.tables: Final = [
             NamedTable(number, table) for number, database in enumerate(databases) for table in database.tables
         ]
 
     def main(self, key: str | None = None) -> NamedTable | None:
         """Return the table that is meant where none is named; None where there are several texts or no table."""
-        numbers = [number for number, each in enumerate(self._keys) if key in (None, each)]
+        numbers = [number for number, each in enumerate(self.keys) if key in (None, each)]
         numbers = numbers[:1] if key is None and self._named == 1 else numbers
         table = self.databases[numbers[0]].main if len(numbers) == 1 else None
         return NamedTable(numbers[0], table) if table else None
@@ -457,7 +441,7 @@ class Catalog:
         Raises:
             ProtocolError: E1004, there is no such table, or several, or it is too large for a query.
         """
-        tables = [table for table in self.tables if key is None or self._keys[table.number] == key]
+        tables = [table for table in self.tables if key is None or self.keys[table.number] == key]
         meant = set(find_name(written, [table.name for table in tables])) if written else set()
         found = [table for table in tables if table.name in meant]
         if not found and written.casefold() in _ANY_TABLE | {""} and (main := self.main(key)):
@@ -483,7 +467,7 @@ class Catalog:
 
     def name_of(self, table: NamedTable) -> str:
         """Return the name of a table behind the reference to its text."""
-        return f"{reference_to(self._keys[table.number])}.{quoted_name(table.name)}"
+        return f"{reference_to(self.keys[table.number])}.{quoted_name(table.name)}"
 
     def union_of(self, tables: Sequence[NamedTable]) -> str:
         """Return how a query has all rows of tables of one shape, such as pages of a list; "": they have several."""
@@ -512,10 +496,6 @@ class Catalog:
         """Return whether a child table of `table` is called exactly `name` within its rows."""
         children = (child.stored.source.path for child in self.children(table))
         return any(path and path[-1].casefold() == name.casefold() for path in children)
-
-    def key_of(self, table: NamedTable) -> str:
-        """Return the key of the text that a table belongs to."""
-        return self._keys[table.number]
 
     def describe(self, tables: Sequence[NamedTable] | None = None, *, most: int = _MAX_NAMES) -> str:
         """Return the tables with their columns in one line: `orders(id, status), items(orders_id = orders.id, sku)`.

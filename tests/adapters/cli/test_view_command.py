@@ -56,9 +56,14 @@ def test_a_text_that_is_no_view_is_refused_with_its_place() -> None:
 
 def test_bytes_that_are_no_text_are_refused_with_line_and_column(tmp_path: Path) -> None:
     path = tmp_path / "bytes"
-    path.write_bytes("aä\nbü".encode() + b"\xff")
-    result = runner.invoke(app, ["view", str(path)])
-    assert (result.exit_code, result.stderr.split(" ")[0]) == (1, f"{path}:2:3:")
+    for content, place, encoding in (
+        ("aä\nbü".encode() + b"\xff", "2:3", "LATIN1"),
+        ("a".encode("utf-16"), "1:1", "UTF-16"),
+    ):
+        path.write_bytes(content)
+        result = runner.invoke(app, ["view", str(path)])
+        assert (result.exit_code, result.stderr.split(" ")[0]) == (1, f"{path}:{place}:")
+        assert result.stderr.endswith(f"; convert it, such as by iconv -f {encoding} -t UTF-8\n")
 
 
 @pytest.mark.parametrize("content", [b"[1, 2]", b"[1, 2]\n", b"\xef\xbb\xbf[1, 2]\r\n", b"", b"\n\n", b"words \n"])

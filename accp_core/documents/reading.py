@@ -24,9 +24,7 @@ _MIN_CHARS: Final = 16
 _MAX_READS: Final = 16
 """How many times the characters of a text are read on average."""
 _CUT_READS: Final = 4
-"""How many times the characters of a document are read to find out where it was cut off."""
-_FAILED_READS: Final = 4
-"""For how many times what is looked at in vain counts: our own reader is slower than that of JSON."""
+"""How many times the characters of a document are read to find out where it was cut off, or is none."""
 # A document inside other text begins a line, follows a colon, or has a tag around it, as the results of interpreters
 # have; code and quotations are left as they are.
 _START: Final = re.compile(r'(?:^\ufeff?[ \t]*(?:<[^<>\n]*>)?|(?<=: ))([\[{])(?=\s*["\[{\'(])', re.MULTILINE)
@@ -72,7 +70,7 @@ def _other_at(source: str, start: int, end: int) -> tuple[Value | None, int]:
         return Value(start, looked_at, value, printed, written), looked_at - start
     cut = read_cut_json(source, start, end)
     found = None if cut is None else _cut_at(source, start, cut)
-    return found, _CUT_READS * (end - start) + _FAILED_READS * (looked_at - start)
+    return found, _CUT_READS * (end - start + looked_at - start)
 
 
 def _whole_at(source: str, start: int, end: int) -> Value | None:

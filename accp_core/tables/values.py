@@ -23,7 +23,7 @@ from enum import StrEnum
 from itertools import chain, takewhile
 from typing import Any, Final, TypeAlias
 
-from accp_core.documents.grids.cells import are_versions, writes_commas
+from accp_core.documents.grids.cells import are_thousands, are_versions, writes_commas
 
 __all__ = [
     "ABSENT", "CLOCK", "DATE", "MONTH", "TIME_TEXT", "Kind", "TypedColumn", "convert", "is_left_out",
@@ -36,7 +36,6 @@ _LEFT_OUT: Final = frozenset(("", "-", "--", "null", "none", "nil", "n/a", "na",
 """Texts that say that there is nothing, without regard to case."""
 _MAX_CHARS: Final = 48
 """Characters of a number or a moment at most."""
-_MAX_EXACT: Final = 2**53
 _INTEGERS: Final = range(-(2**63), 2**63)
 
 _DIGITS: Final = r"(?:0|[1-9]\d*)"
@@ -231,7 +230,7 @@ def _numbers(cells: Sequence[Any], rows: Sequence[Mapping[str, Any]]) -> _Found:
     told = next(readings, None)
     if told and told[1] is _NOTATIONS[0] and not all(map(str.isdigit, texts)):
         columns = ([row.get(name) for row in rows] for name in dict.fromkeys(chain.from_iterable(rows)))
-        told = next(readings, told) if any(map(writes_commas, columns)) else told
+        told = next(readings, told) if are_thousands(texts) or any(map(writes_commas, columns)) else told
     return _measures(cells, iter(told[0]), told[1]) if told else None
 
 
@@ -288,7 +287,9 @@ def _scale(units: set[str]) -> tuple[Mapping[str, str] | None, str]:
     # A letter beside bare numbers alone need not be one of bytes: `250m` beside `2` are parts of a processor.
     is_vague = "" in folded and len(folded) == 2 and not any("b" in unit or "i" in unit for unit in folded)
     is_one = len(folded) == len(units) and not is_vague
-    scale = next((scale for scale in _SCALES if folded <= scale.keys()), None) if is_one else None
+    # `S` and `H` are the sides of an account; seconds and hours are small letters.
+    scales = _SCALES[1:] if any(len(unit) == 1 and unit.isupper() for unit in units) else _SCALES
+    scale = next((scale for scale in scales if folded <= scale.keys()), None) if is_one else None
     return scale, next((unit for unit, size in (scale or {}).items() if size == "1" and unit), "")
 
 

@@ -161,7 +161,8 @@ class _Prompt:
 
     def _rows(self, tool: str, arguments: dict[str, Any], columns: str) -> list[dict[str, Any]]:
         """Return the rows of a result; of a preview, only `columns`."""
-        return [row for part, _ in self._parts(tool, arguments, columns) for row in _rows(part)]
+        query = f"SELECT {columns} FROM rows"
+        return [row for part, _ in self._parts(tool, arguments, query) for row in _rows(part)]
 
     def _line_with(self, tool: str, arguments: dict[str, Any], words: str) -> str:
         """Return the first line of a result that has the words."""

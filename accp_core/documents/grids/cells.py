@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice, zip_longest
@@ -20,10 +20,9 @@ from accp_core.packing.expansion import Expansion
 from accp_core.packing.values import read_float, read_int
 
 __all__ = [
-    "INDENT", "LOOKED_AT", "STRONG", "Grid", "LineForm", "Lines", "Rows", "Styles", "are_versions", "cells_grid",
-    "class_of", "distinct_names", "end_line", "has_numbers", "is_number", "is_row", "names_of", "rows_of",
-    "spell_cell", "spell_name",
-    "text_width", "values_of", "writes_commas",
+    "INDENT", "LOOKED_AT", "STRONG", "Grid", "LineForm", "Lines", "Rows", "Styles", "are_thousands", "are_versions",
+    "cells_grid", "class_of", "distinct_names", "end_line", "has_numbers", "is_number", "is_row", "names_of", "rows_of",
+    "spell_cell", "spell_name", "text_width", "values_of", "writes_commas",
 ]  # fmt: skip
 
 
@@ -35,7 +34,7 @@ _TRUTHS: Final = (("false", "true"), ("False", "True"), ("FALSE", "TRUE"))
 LOOKED_AT: Final = 500
 """Rows that show what the cells are."""
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,30})(\.[0-9]{1,40})?([eE][+-][0-9]{1,3})?")
-_THOUSANDS: Final = re.compile(r"-?[1-9][0-9]{0,2}(?:\.[0-9]{3})+")
+_THOUSANDS: Final = re.compile(r"-?(?<![0-9.])[1-9][0-9]{0,2}(?:\.[0-9]{3})+(?![0-9.])")
 _GERMAN: Final = re.compile(r"[^0-9]*|[^0-9]{0,4}(?:[0-9]{1,3}(?:\.[0-9]{3})*|[0-9]+)(?:,[0-9]+)?[^0-9]{0,4}")
 _COMMA: Final = re.compile(r"[^0-9]*(?:[0-9.]+\.[0-9]+,[0-9]+|[0-9]+,(?:[0-9]{1,2}|[0-9]{4,}))[^0-9]*")
 """A number whose comma, if it has one, stands before its fraction, and one where that is certain."""
@@ -105,6 +104,13 @@ def writes_commas(cells: Iterable[object]) -> bool:
     return any(_COMMA.fullmatch(cell) for cell in told if "," in cell) and all(_GERMAN.fullmatch(cell) for cell in told)
 
 
+def are_thousands(texts: Collection[str]) -> bool:
+    """Return whether the points of `37.357`, `990`, `1.058` part thousands: all fractions would have three digits."""
+    pointed = [text for text in texts if "." in text]
+    plain = [digits for text in texts if "." not in text and (digits := re.sub(r"\D", "", text)).strip("0")]
+    return len(pointed) > 1 and all(map(_THOUSANDS.search, pointed)) and 0 < max(map(len, plain), default=0) <= 3
+
+
 def are_versions(numbers: Iterable[str], point: str = ".") -> bool:
     """Return whether texts look like numbers that no program writes so: 1.8 beside 1.10."""
     parts = {number.partition(point)[::2] for number in numbers if point in number}
@@ -133,7 +139,7 @@ def rows_of(names: Sequence[str], rows: Sequence[Sequence[str | None]], null: st
 def _typed(cells: Sequence[str | None], null: str, *, has_commas: bool) -> list[Any]:
     """Return the cells of one column as values; None in `cells` is a cell that its row does not have."""
     there = {cell for cell in set(cells) if cell is not None and cell != null}
-    is_text = has_commas and any(_THOUSANDS.fullmatch(cell) for cell in there)
+    is_text = (has_commas or are_thousands(there)) and any(_THOUSANDS.fullmatch(cell) for cell in there)
     values: Mapping[str | None, Any] = {cell: cell for cell in there} if is_text else values_of(there)
     return list(map(values.get, cells))
 

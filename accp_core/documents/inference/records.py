@@ -27,9 +27,7 @@ from accp_core.documents.inference.columns import (
     names_columns,
 )
 
-__all__ = [
-    "SECTION", "read_blocks", "read_settings", "read_template",
-]  # fmt: skip
+__all__ = ["SECTION", "read_blocks", "read_settings", "read_template"]
 
 TEMPLATE: Final = "lines that begin alike"
 PAIRS: Final = "pairs of keys and values"

@@ -82,13 +82,21 @@ def prose(folder: Path) -> None:
         (folder / f"letter_{n}.txt").write_text("\n\n".join(lines), encoding="utf-8")
 
 
+def tree(folder: Path) -> None:
+    for n in range(900):
+        place = folder / "packages" / f"service-{n % 31}" / "src" / "components"
+        place.mkdir(parents=True, exist_ok=True)
+        text = f'import "./part_{n * 7 % 900}"\n' + "let a = 1\n" * (13 * n % 701)
+        (place / f"part_{n}.ts").write_text(text, encoding="utf-8")
+
+
 def mixed(folder: Path) -> None:
     for number, make in enumerate((source, tables, documents, logs, tracks, markdown)):
         (folder / f"part_{number}").mkdir()
         make(folder / f"part_{number}")
 
 
-KINDS = (source, tables, documents, lines_of_json, logs, tracks, markdown, settings, prose, mixed)
+KINDS = (source, tables, documents, lines_of_json, logs, tracks, markdown, settings, prose, tree, mixed)
 
 
 def test_a_result_is_shown_before_and_after_and_the_answers_are_equal(tmp_path: Path) -> None:

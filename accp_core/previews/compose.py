@@ -31,7 +31,6 @@ from accp_core.previews.rows import TablePreview
 from accp_core.previews.units import Excerpt
 from accp_core.tables import MAX_WHOLE, OpenedText, SampledTables, count_lines, lines_of, open_document, sample_tables
 from accp_core.view.layout import escape_view
-from accp_core.view.render_value import Options
 from accp_core.view.text import View, render_document
 
 __all__ = ["is_rendered", "preview", "preview_without_blobs"]
@@ -76,7 +75,6 @@ def preview(
     opening: str,
     counter: TokenCounter,
     request: str = "",
-    options: Options | None = None,
     document: Document | None = None,
     view: View | None = None,
     is_part: bool = False,
@@ -95,7 +93,6 @@ def preview(
         opening: How the reader opens the whole: a reference, or a tool and a reference, such as "accp_fetch $cold.…".
         counter: Counts the tokens of the model.
         request: The reader's task (the user's words, the arguments of the call); it ranks what is shown.
-        options: As in `render_text`.
         document: What `source` holds if the caller has read it.
         view: The view of `source` if the caller has rendered it.
         is_part: Whether `source` is only the beginning of the result; then the reference is always shown.
@@ -110,7 +107,7 @@ def preview(
     """
     subject = _Subject(source, Request(request), document, counter)
     if view is None and is_rendered(source, limit):
-        view = render_document(subject.document, counter=counter, options=options)
+        view = render_document(subject.document, counter=counter)
     if view is not None and view.tokens_after <= limit and not is_part:
         whole = escape_view(view.text, view.layout)
         if whole == view.text or counter(whole) <= limit:
@@ -226,15 +223,14 @@ class _Subject:
 
     def preview_tables(self, found: SampledTables | OpenedText, limit: int) -> _Body:
         """Return the preview of tables, and of the lines of a text that are in none those with the most worth."""
-        is_text = isinstance(found, OpenedText)
+        text = (found.prose or self._source) if isinstance(found, OpenedText) else ""
         sampled = SampledTables(tables=found.tables()[:-1], totals={}) if isinstance(found, OpenedText) else found
-        marks = Marks.apart_from(self._source if is_text else "", sampled.tables)
+        marks = Marks.apart_from(text, sampled.tables)
         shown = TablePreview(sampled, request=self._request, marks=marks, counter=self._counter)
         if not isinstance(found, OpenedText):
             return _Body("", lambda room: marks.show(shown.write(room)), shown.enough, shown.example)
-        spans = self._outside(found)
-        words = self._request.words
-        excerpt = Excerpt(self._source.rstrip(), requested=words, marks=marks, max_piece=limit, spans=spans)
+        spans = self._outside(found, text)
+        excerpt = Excerpt(text.rstrip(), requested=self._request.words, marks=marks, max_piece=limit, spans=spans)
         chars = sum(end - start for start, end in spans)
         note = found.outside_note
 
@@ -244,19 +240,19 @@ class _Subject:
             if note and room > _EXAMPLE_ROOM * len(note) and is_short:
                 parts.append(note)
             if spans and room > len(parts[0]):
-                text = excerpt.write(room - sum(map(len, parts)))
-                parts += [text] if excerpt.has_any else []
+                lines = excerpt.write(room - sum(map(len, parts)))
+                parts += [lines] if excerpt.has_any else []
             return marks.show("\n".join(parts))
 
-        return _Body(_lines(self._source), write, shown.enough + chars, shown.example)
+        return _Body(_lines(text), write, shown.enough + chars, shown.example)
 
-    def _outside(self, opened: OpenedText) -> list[tuple[int, int]]:
-        """Return where the parts of a text begin and end that are in no table."""
-        starts = list(accumulate(map(len, lines_of(self._source)), initial=0))
+    def _outside(self, opened: OpenedText, text: str) -> list[tuple[int, int]]:
+        """Return where the parts of `text`, which a JSON string may hold, begin and end that are in no table."""
+        starts = list(accumulate(map(len, lines_of(text)), initial=0))
         spans = [(starts[first - 1], starts[last]) for first, last in opened.outside]
         if not opened.grids:
             spans = [(part.start, part.end) for part in self.document.parts if isinstance(part, Prose)]
-        return [span for span in spans if self._source[slice(*span)].strip()]
+        return [span for span in spans if text[slice(*span)].strip()]
 
     def preview_text(self, prose: str, limit: int, *, is_part: bool, verbatim: bool) -> _Body:
         """Return the preview of a text; one that is shown verbatim is that of the file which a JSON object wraps.
@@ -267,11 +263,9 @@ class _Subject:
         wrapped = wrapped_text(value, len(self._source))
         marks = Marks.apart_from(wrapped or self._source)
         text = wrapped or (self._source if verbatim else marks.size_blobs(self._source, keeps_lines=True))
-        named = (
-            None
-            if is_part or verbatim
-            else find_requested_records(text, self._request, None if wrapped else self._opened)
-        )
+        named = None
+        if not (is_part or verbatim):
+            named = find_requested_records(text, self._request, None if wrapped else self._opened)
         excerpt = Excerpt(
             text,
             requested=self._request.words,

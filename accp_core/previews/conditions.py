@@ -183,8 +183,8 @@ class _Reader:
         numbers = frozenset(number for number in met if met[number] == max(met.values()))
         for number in sorted(numbers):
             missed[", ".join(each.text for each in reading if number not in each.rows)].append(number)
-        parts = [f"{len(own):,} without {texts}" for texts, own in missed.items()]
-        parts[0] = parts[0].replace(" ", f" {self._noun}{'s'[: not parts[0].startswith('1 ')]} ", 1)
+        counts = ((texts, len(own)) for texts, own in missed.items())
+        parts = [f"{count:,} {self._noun}{'s'[: count > 1]} without {texts}" for texts, count in counts]
         columns = frozenset(each.column for each in reading)
         return NamedRows(numbers, (), columns, f"{told}; nearest: {', '.join(parts)}", "", is_sure=True)
 
@@ -245,11 +245,8 @@ class _Reader:
 
     def ordered(self) -> list[str]:
         """Return the columns of unlike numbers or moments, without ids."""
-        return [name for name in self._names if not _is_id(name) and self._is_ordered(name)]
-
-    def _is_ordered(self, column: str) -> bool:
-        typed = self.typed(column)
-        return typed.is_ordered and len(set(typed.values) - {None}) > 1
+        typed = ((name, self.typed(name)) for name in self._names if not _is_id(name))
+        return [name for name, own in typed if own.is_ordered and len(set(own.values) - {None}) > 1]
 
     def fitting(self, columns: Sequence[str], *nears: frozenset[str]) -> list[str]:
         """Return those of some columns that the first words name which name any, else those that the request names."""
@@ -445,12 +442,10 @@ def _meeting(keys: Sequence[Any], sign: str, limit: Any) -> frozenset[int]:
 
 def _most_together(holders: dict[str, set[int]]) -> tuple[tuple[str, ...], frozenset[int]]:
     """Return the words that the most of `holders` have together, of equal ones those that fewest have, and who has."""
-    words_of: defaultdict[int, list[str]] = defaultdict(list)
-    for word in sorted(holders):
-        for number in holders[word]:
-            words_of[number].append(word)
+    numbers = set().union(*holders.values())
+    together = {tuple(word for word in sorted(holders) if number in holders[word]) for number in numbers}
     best = max(
-        sorted(set(map(tuple, words_of.values()))),
+        sorted(together),
         key=lambda words: (len(words), -len(set.intersection(*(holders[word] for word in words)))),
     )
     return best, frozenset(set.intersection(*(holders[word] for word in best)))

@@ -68,9 +68,7 @@ def facts_of(table: Table, column: str, marks: Marks) -> ColumnFacts:
             kinds[_KINDS.get(type(row[column]), "number")].append((number, row[column]))
     absent = len(table.rows) - sum(map(len, kinds.values()))
     parts = [_facts(kind, own, marks, table, is_one=len(kinds) == 1 and not absent) for kind, own in kinds.items()]
-    rows: defaultdict[int, float] = defaultdict(float)
-    for number, worth in (pair for part in parts for pair in part.rows.items()):
-        rows[number] += worth
+    rows = {number: sum(part.rows.get(number, 0.0) for part in parts) for part in parts for number in part.rows}
     behind = f", absent ({absent:,})" if absent else ""
     brief, full = (
         " or ".join(texts) + behind for texts in zip(*((part.brief, part.full) for part in parts), strict=True)
@@ -151,8 +149,6 @@ def _list(ranked: Sequence[tuple[str, int]], listed: int) -> str:
     others = len(ranked) - 2 * listed
     if others <= 1:
         return _words(ranked)
-    if ranked[0][1] < 2 * ranked[-1][1]:
-        return f"{_words(ranked[:listed])}, {others + listed:,} others alike"
     return f"{_words(ranked[:listed])}, {others:,} others, rarest {_words(ranked[: -listed - 1 : -1])}"
 
 

@@ -115,9 +115,7 @@ class Marks:
     def _sized(self, blob: str) -> str:
         """Return the mark for a blob, or the text that is none."""
         head = blob[:4096]
-        if len(set(head)) < _MIN_KINDS and not _HEX.fullmatch(head):
-            return blob
         if _HEX.fullmatch(head):
             return self.gap(f"hex, {len(blob):,} characters")
-        words = sum(1 for _ in _WORDLIKE.finditer(head))
-        return blob if words * _CHARS_PER_WORD > len(head) else self.gap(f"base64, {len(blob):,} characters")
+        is_text = len(_WORDLIKE.findall(head)) * _CHARS_PER_WORD > len(head)
+        return blob if is_text or len(set(head)) < _MIN_KINDS else self.gap(f"base64, {len(blob):,} characters")

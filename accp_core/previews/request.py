@@ -228,13 +228,8 @@ _KIND: Final = re.compile(
     r"\b(?:which|what|whose|many) (\w+) (?:have|has|are|is|were|was|do|does|did|can|with|without|that|who|came|got)\b",
     re.IGNORECASE,
 )
-_SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
-_OF_REPLY: Final = re.compile(
-    r"(?!.*\?\W*$)(?:\W*(?:(?:and|then|please|finally)\W+)*(?:answer|reply|respond|format|(?:begin|end) with)\b"
-    r"|.*\b(?:your|the) (?:final )?(?:answer|reply|response)\b|.*\bas (?:json|csv|yaml|markdown)\b)",
-    re.IGNORECASE,
-)
-"""A sentence about the form of the reply, which is no question: "Answer with …", "Write the answer as …"."""
+_OF_REPLY: Final = re.compile(r"(?<=[.!?;\n])\s*(?:please )?(?:answer|reply|respond)\b[^.!?;\n]*+(?!\?)", re.IGNORECASE)
+"""A sentence behind another one about the form of the reply: "Answer with …"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +249,7 @@ class Request:
 
     def __init__(self, text: str) -> None:
         """Read `text`: the user's words and the arguments of the call."""
-        text = _without_form(text[:_MAX_CHARS])
+        text = _OF_REPLY.sub("", text[:_MAX_CHARS])
         self.words: Final = requested_words(text)
         """Its words without regard to case, at most 64."""
         self.excluded: Final = frozenset[str]().union(*_denied(_EXCLUDED, text))
@@ -266,7 +261,6 @@ class Request:
         parts = (part for word in words for part in words_of_name(word) if len(part) >= _CODE and part.strip("0"))
         self._named: Final = self.words.union(codes, parts, (word.replace("-", "") for word in self.words))
         self._ordered: Final = sorted(self._named)
-        self._all: Final = frozenset((*words_of_name(text), *map(str.casefold, words)))
         self._pairs: Final = frozenset(pairwise(words_of_name(text)))
         self.match: Final = functools.cache(self._match)
         self.asked: Final = tuple(_asked(text))
@@ -300,15 +294,10 @@ class Request:
         """
         words = [word.casefold() for word in find_words(text)]
         parts = words_of_name(text)
-        if words and COMMON.isdisjoint(parts) and all(map(self.has, words)):
-            return True
-        beside = (pair for pair in pairwise(parts) if not COMMON.isdisjoint(pair))
-        return (
-            not COMMON.issuperset(parts)
-            and all(part.isalpha() and (part in self._all or self.has(part)) for part in parts)
-            and any(map(self.has, parts))
-            and all((self.match(a) or a, self.match(b) or b) in self._pairs for a, b in beside)
-        )
+        if COMMON.isdisjoint(parts):
+            spellings = (words, parts if all(map(str.isalpha, parts)) else [])
+            return any(spelling and all(map(self.has, spelling)) for spelling in spellings)
+        return not COMMON.issuperset(parts) and self._pairs.issuperset(pairwise(parts))
 
     def names(self, name: str) -> frozenset[str]:
         """Return the words of the name of a column that stand in the request, without those that say nothing."""
@@ -347,12 +336,6 @@ def _denied(negation: re.Pattern[str], text: str) -> Iterator[frozenset[str]]:
     """Yield the words behind each negation of a kind that it is about."""
     for found in negation.finditer(text):
         yield _near(_DENIAL_END.split(text[found.end() :], maxsplit=1)[0])
-
-
-def _without_form(text: str) -> str:
-    """Return a request without the sentences that say how to reply: they name nothing; all of it where none is left."""
-    left = [sentence for sentence in _SENTENCE.split(text) if not _OF_REPLY.match(sentence)]
-    return "\n".join(left) if any(map(str.strip, left)) else text
 
 
 def _are_alike(word: str, other: str) -> bool:

@@ -8,12 +8,11 @@ ord_110 2246.03 pending
 orders.items: 214 rows, 2 shown, orders_id = orders.id; …
 
 Where the request names values of columns, a second line says which rows have them; the others that are shown stand
-apart from them, below `other rows:`. Where it asks for rows of one table, the others are described without rows.
+apart from them, below `other rows:`.
 """
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -128,12 +127,8 @@ class TablePreview:
 
     def write(self, room: float) -> str:
         """Return the descriptions and rows of the tables in about `room` characters."""
-        is_named = any(table.is_named for table in self._tables)
-        beside = [is_named and not table.is_named for table in self._tables]
-        sizes = [min(t.size, t.schema_size if b else t.size) for t, b in zip(self._tables, beside, strict=True)]
-        parts: list[str] = []
-        for table, own, is_beside in zip(self._tables, share(sizes, room), beside, strict=True):
-            parts += table.write(own, is_beside=is_beside)
+        rooms = share([table.size for table in self._tables], room)
+        parts = [line for table, own in zip(self._tables, rooms, strict=True) for line in table.write(own)]
         if self._left_out:
             parts.append(self.marks.gap(f"{self._left_out} tables"))
         return "\n".join(parts)
@@ -163,8 +158,6 @@ class _DescribedTable:
         """Whether the request asks for some of its rows."""
         self.size = self._rows_size + _TITLE_CHARS
         """Characters of the whole table, about."""
-        self.schema_size = self.size if len(table.rows) == 1 else _TITLE_CHARS + len(self._describe(0, math.inf))
-        """Characters of its description without rows, about."""
 
     @property
     def enough(self) -> float:
@@ -173,16 +166,13 @@ class _DescribedTable:
         named = sum(len(each.describe(are_shown=True)) for each in self._named) + self._first_size
         return min(self.size, _TITLE_CHARS + facts + _ROWS_CHARS + named + self._long_size)
 
-    def write(self, room: float, *, is_beside: bool) -> Iterator[str]:
-        """Yield the lines of the table in about `room` characters; beside one that is asked for, only its columns."""
+    def write(self, room: float) -> Iterator[str]:
+        """Yield the lines of the table in about `room` characters."""
         left = room - _TITLE_CHARS
         if self.size <= room:
             yield from self._with_rows(self._choose(room), "")
             return
         names = self._describe(0, room * _NAMES_SHARE)
-        if is_beside and len(self.table.rows) > 1:
-            yield from self._with_rows({}, self._describe(room * _FACTS_SHARE, room))
-            return
         left -= len(self._describe_named(range(len(self.table.rows)), left))
         # The names of the columns come first, then the rows that are asked for, then facts, then other rows.
         asked = self._choose(left - len(names), most=self._asked) if self._named else {}
@@ -233,8 +223,7 @@ class _DescribedTable:
         asked = frozenset[int]().union(*(each.numbers for each in self._named)) if facts else frozenset()
         first = [row for number, row in rows.items() if number in asked]
         others = [row for number, row in rows.items() if number not in asked]
-        number_shown = len(first) + len(others)
-        shown = f", {number_shown} shown" if number_shown < total else ""
+        shown = f", {len(rows)} shown" if len(rows) < total else ""
         count = f"{total:,} row{'s'[: total != 1]}"
         if self.table.name in self._shown.totals:
             whole = self._shown.totals[self.table.name]

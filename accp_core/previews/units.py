@@ -42,8 +42,7 @@ _ERRORS: Final = (
 """What a text says of something that did not work."""
 _SAMPLES: Final = 80
 _CHUNK: Final = 100_000
-_OVERLAP: Final = 64
-"""Characters of a part in which words are looked for, and those of the next one which it has, too."""
+"""Characters of a part in which words are looked for."""
 
 _Span = tuple[int, int]
 
@@ -71,14 +70,12 @@ def candidate_spans(text: str, requested: Iterable[str], most: int = MAX_RATED) 
 
 def _places_of_words(text: str, requested: Iterable[str]) -> Iterator[int]:
     """Yield the first and the last places of the words of a request, then those of words for errors."""
-    found: dict[re.Pattern[str], list[int]] = {
-        re.compile(re.escape(word)): [] for word in dict.fromkeys((*sorted(requested), *_ERRORS))
-    }
+    found: dict[str, list[int]] = {word: [] for word in (*sorted(requested), *_ERRORS)}
     # A whole copy of a text of megabytes would take as much memory as the text, or more.
     for start in range(0, len(text), _CHUNK):
-        part = text[start : start + _CHUNK + _OVERLAP].lower()
+        part = text[start : start + _CHUNK].lower()
         for word, places in found.items():
-            places += (start + place.start() for place in islice(word.finditer(part), 2 * _HITS))
+            places += (start + place.start() for place in islice(re.finditer(re.escape(word), part), 2 * _HITS))
     for places in found.values():
         yield from (*places[:_HITS], *places[-_HITS:])
 
@@ -146,7 +143,7 @@ class Piece:
         return self.start + len(self.text)
 
 
-def cut_lines(text: str, spans: Iterable[tuple[int, int]], max_chars: int) -> Iterator[Piece]:
+def cut_lines(text: str, spans: Iterable[_Span], max_chars: int) -> Iterator[Piece]:
     """Yield the pieces of the lines in each span (start, end) of `text`."""
     for start, end in spans:
         at = start
@@ -252,7 +249,7 @@ class Excerpt:
         marks: Marks,
         max_piece: int = 240,
         in_line: bool = False,
-        spans: Sequence[tuple[int, int]] | None = None,
+        spans: Sequence[_Span] | None = None,
         worths: Sequence[tuple[int, int, float]] = (),
     ) -> None:
         """Rate the pieces of `text`; of a text that is too long for that, only parts of it.
@@ -273,9 +270,8 @@ class Excerpt:
         self._in_line = in_line
         self._says_lines = True
         """Whether the next mark for lines says that its numbers are those of lines; the first one of a text does."""
-        self._pieces = list(
-            cut_lines(text, _spans(text, spans, requested, _MAX_IN_CELL if in_line else MAX_RATED), max_piece)
-        )
+        rated = _spans(text, spans, requested, _MAX_IN_CELL if in_line else MAX_RATED)
+        self._pieces = list(cut_lines(text, rated, max_piece))
         rate(self._pieces, requested)
         starts = [start for start, _, _ in worths]
         for piece in self._pieces:
@@ -348,9 +344,7 @@ class Excerpt:
         return self._marks.gap(f"{word}{first}-{last}")
 
 
-def _spans(
-    text: str, spans: Sequence[tuple[int, int]] | None, requested: Iterable[str], most: int
-) -> Iterator[tuple[int, int]]:
+def _spans(text: str, spans: Sequence[_Span] | None, requested: Iterable[str], most: int) -> Iterator[_Span]:
     """Yield the spans that are rated: those of `candidate_spans`, within `spans` where they are given."""
     for low, high in [(0, len(text))] if spans is None else spans:
         share = most * (high - low) // max(len(text), 1)

@@ -13,7 +13,6 @@ import pytest
 from accp_adapters.tokens import o200k_base
 from accp_core import preview
 from accp_core.previews.marks import Marks
-from accp_core.view import Options
 from tests.core.view.payloads import logs, orders, webhook
 
 counter = o200k_base()
@@ -33,9 +32,9 @@ SOURCES = {
 }
 
 
-def shown(source: str, limit: int, request: str = "", options: Options | None = None) -> str:
+def shown(source: str, limit: int, request: str = "") -> str:
     """Return the preview, which must fit."""
-    text = preview(source, limit=limit, opening=OPENING, counter=counter, request=request, options=options)
+    text = preview(source, limit=limit, opening=OPENING, counter=counter, request=request)
     assert counter(text) <= limit
     return text
 

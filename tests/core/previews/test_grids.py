@@ -1,5 +1,7 @@
 """Previews of texts with grids: the tables as those of JSON, and the lines around them."""
 
+import json
+
 from accp_core.previews import preview
 from accp_core.tables import MAX_WHOLE
 
@@ -19,6 +21,10 @@ def test_long_prose_leaves_room_for_the_tables_and_they_for_it() -> None:
     text = shown(f"{prose}\n\n{CSV}", 900)
     assert "\nrows: 200 rows, " in text
     assert "\nSentence 0 of the page says nothing of worth." in text
+
+
+def test_lines_outside_the_grids_of_a_text_in_a_json_string_are_its_own() -> None:
+    assert shown(json.dumps(f"{CSV}\nThe rest comes in May.")).endswith("\n[…lines 1-202]\nThe rest comes in May.")
 
 
 def test_two_grids_are_two_tables() -> None:

@@ -24,8 +24,6 @@ def test_of_a_word_the_first_and_the_last_places_are_rated() -> None:
     text = "\n".join(lines)
     found = rated(text, "zebra")
     assert all(f"zebra {number} " in found for number in (0, 1, 18, 19))
-    few = "\n".join([*lines[:1_350], *lines[2_500:]])
-    assert "zebra 8 " in rated(few, "zebra")
 
 
 def test_large_lists_in_cells_are_counted() -> None:

@@ -19,7 +19,3 @@ def shown(request: str, limit: int = 500, text: str = LOG) -> str:
 
 def test_lines_that_do_not_fit_are_counted_only() -> None:
     assert '\ntext has "checkout": 200 lines\n' in shown("checkout handled", 120)
-
-
-def test_what_leaves_no_room_is_left_out() -> None:
-    assert '"' not in shown("errors of the checkout that were refused by payment", 60).partition("\n")[2]

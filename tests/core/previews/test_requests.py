@@ -55,7 +55,6 @@ TRACES = "\n".join(
     "Caused by: java.io.IOException: disk\n  at Disk.write(Disk.java:3)\nCaused by: No space left on device"
     for n in range(120)
 )
-CONFIG = "\n".join(f"[service-{n}]\nport = {8000 + n}\nowner = team-{n % 7}\n" for n in range(60))
 METHODS = {method: {"summary": f"{method} one"} for method in ("get", "put")}
 API = {"openapi": "3.1.0", "paths": {f"/{n}/parcels": METHODS if n != 11 else {"post": {}} for n in range(40)}}
 PLAN = "\n".join(
@@ -129,12 +128,11 @@ CASES: list[tuple[str, object, str, list[str], list[str]]] = [
     ),
     ("a section has its heading", NOTES, "When was port 8443 closed?", ["## 23.0", "Port 8443 was closed"], []),
     ("a trace ends with its last cause", TRACES, "Why did M-40 fail?", ["Caused by: No space left on device"], []),
-    ("a superlative shows its row", ORDERS, "Which order has the highest total?", ["greatest total.value: 4819.5"], []),
     (
         "where no row meets all conditions, those are shown that miss one",
         ORDERS,
         "Which open orders have the cause strike and a total over 4,800 euros?",
-        ["0 rows; nearest: 10 rows without total.value>4800, 1 without status=open", "SO-119 "],
+        ["0 rows; nearest: 10 rows without total.value>4800, 1 row without status=open", "SO-119 "],
         [],
     ),
     (
@@ -144,7 +142,6 @@ CASES: list[tuple[str, object, str, list[str], list[str]]] = [
         ["total.value>9000: 0 rows; nearest: 4819.5", "SO-119 "],
         [],
     ),
-    ("a section of a configuration is a row", CONFIG, "On which port is service-31?", ["service-31 8031 "], []),
     ("the paths of an interface are rows", API, "Which path takes a post?", ["paths: 40 rows", "/11/parcels"], []),
     (
         "a block of a plan has its heading",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
@@ -132,6 +132,8 @@ class _FlatRows:
     """How many arrays of maps may be tables of their own; further ones are cells."""
     with_objects: bool = False
     """Whether each map and array of maps in the rows is a cell of a column, too."""
+    sources: Mapping[int, Any] = field(default_factory=dict)
+    """The maps of the source by the identities of those that `arrange` made of them: a cell is what the source has."""
     columns: list[str] = field(default_factory=list)
     rows: list[dict[str, Cell]] = field(default_factory=list)
     names: DistinctNames = field(default_factory=DistinctNames)
@@ -193,7 +195,7 @@ class _FlatRows:
                 # Without it nothing tells the rows that have a map from those that have none.
                 column = self._column(path)
                 self.repeated.add(column)
-                row[column] = member
+                row[column] = self.sources.get(id(member), (member, member))[1]
 
     def _column(self, path: tuple[str, ...]) -> str:
         column = self._claimed.get(path)
@@ -278,8 +280,8 @@ def tables_of(value: object, taken: Iterable[str] = (), *, with_objects: bool = 
     """
     if isinstance(value, str):
         return (table_of_lines(value),)
-    value = arrange(value)
     tables = _Tables(taken, with_objects=with_objects)
+    value = arrange(value, tables.sources)
     if isinstance(value, dict):
         tables.add_map(value, (), 1)
     else:
@@ -292,6 +294,8 @@ class _Tables:
 
     def __init__(self, taken: Iterable[str], *, with_objects: bool) -> None:
         self._with_objects = with_objects
+        self.sources: Final[dict[int, Any]] = {}
+        """What `arrange` made anew, by its identity, and what it was."""
         self._tables: list[Table] = []
         self._names = DistinctNames()
         for name in taken:
@@ -347,7 +351,7 @@ class _Tables:
     ) -> None:
         has_room = depth < _MAX_DEPTH and len(self._tables) < MAX_TABLES
         most = _MAX_CHILDREN if has_room else 0
-        flat = _flatten(items, _FlatRows(most, self._with_objects))
+        flat = _flatten(items, _FlatRows(most, self._with_objects, self.sources))
         key = _choose_key(flat) if flat.nested else ""
         link = _link(flat, items, parent) if parent else None
         name = self._names.claim(".".join(path) or _ROOT_ARRAY)

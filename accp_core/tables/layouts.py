@@ -41,12 +41,17 @@ _Path: TypeAlias = "tuple[str | int, ...]"
 _Named: TypeAlias = "tuple[_Path, list[str]]"
 
 
-def arrange(value: Any) -> Any:
-    """Return a value whose tables are arrays of maps; the value itself where it has no other tables."""
+def arrange(value: Any, sources: dict[int, Any]) -> Any:
+    """Return a value whose tables are arrays of maps; the value itself where it has no other tables.
+
+    Args:
+        value: A JSON value.
+        sources: Is given, by their identity, the maps that were made anew, each with the map that it was.
+    """
     unwrapped = _unwrap(value, 0)
-    named = _name_rows(unwrapped)
+    named = _name_rows(unwrapped, sources)
     # Cells in lists are unwrapped for rows that get names; elsewhere a map of one member is a map.
-    return _turn(named if named is not unwrapped else _name_rows(_unwrap(value, 0, in_rows=False)), 0)
+    return _turn(named if named is not unwrapped else _name_rows(_unwrap(value, 0, in_rows=False), sources), 0)
 
 
 def _changed(value: Any, depth: int, change: Any) -> Any:
@@ -163,7 +168,7 @@ def _find(value: Any, path: _Path, names: list[_Named], rows: list[tuple[_Path, 
         _find(member, (*path, key), names, rows)
 
 
-def _name_rows(value: Any) -> Any:
+def _name_rows(value: Any, sources: dict[int, Any]) -> Any:
     """Give rows the nearest names of their number."""
     names: list[_Named] = []
     rows: list[tuple[_Path, list[list[Any]]]] = []
@@ -176,7 +181,7 @@ def _name_rows(value: Any) -> Any:
             used.update(paths)
         elif (headed := _head_row(part)) is not None:
             named[id(part)] = headed
-    return _build(value, (), named, used) if named else value
+    return _build(value, (), named, used, sources) if named else value
 
 
 def _with_names(
@@ -222,15 +227,22 @@ def _head_row(rows: list[list[Any]]) -> list[dict[str, Any]] | None:
     return [dict(zip(head, row, strict=False)) for row in rows[1:]]
 
 
-def _build(value: Any, path: _Path, named: dict[int, list[dict[str, Any]]], used: set[_Path]) -> Any:
+def _build(
+    value: Any, path: _Path, named: dict[int, list[dict[str, Any]]], used: set[_Path], sources: dict[int, Any]
+) -> Any:
     if id(value) in named:
-        return named[id(value)]
+        built: Any = named[id(value)]
+        sources[id(built)] = (built, value)
+        return built
     if _is_cell(value) or len(path) > _MAX_DEPTH:
         return value
     if type(value) is dict:
         kept = ((key, member) for key, member in value.items() if (*path, key) not in used or not _is_told(member))
-        return {key: _build(member, (*path, key), named, used) for key, member in kept}
-    return [_build(member, (*path, number), named, used) for number, member in enumerate(value)]
+        built = {key: _build(member, (*path, key), named, used, sources) for key, member in kept}
+        # It is kept, so that no other map gets its identity.
+        sources[id(built)] = (built, value)
+        return built
+    return [_build(member, (*path, number), named, used, sources) for number, member in enumerate(value)]
 
 
 def _is_told(names: Any) -> bool:

@@ -56,11 +56,8 @@ def test_a_text_that_is_no_view_is_refused_with_its_place() -> None:
 
 def test_bytes_that_are_no_text_are_refused_with_line_and_column(tmp_path: Path) -> None:
     path = tmp_path / "bytes"
-    for content, place, encoding in (
-        ("aä\nbü".encode() + b"\xff", "2:3", "LATIN1"),
-        ("a".encode("utf-16"), "1:1", "UTF-16"),
-    ):
-        path.write_bytes(content)
+    for encoding, place in (("LATIN1", "2:2"), ("UTF-16", "1:1")):
+        path.write_bytes("a\nbü".encode(encoding))
         result = runner.invoke(app, ["view", str(path)])
         assert (result.exit_code, result.stderr.split(" ")[0]) == (1, f"{path}:{place}:")
         assert result.stderr.endswith(f"; convert it, such as by iconv -f {encoding} -t UTF-8\n")

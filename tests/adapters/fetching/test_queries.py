@@ -45,8 +45,7 @@ def test_what_is_not_understood_is_refused_with_what_there_is(query: dict[str, A
     with pytest.raises(ProtocolError) as refusal:
         ask(query)
     assert refusal.value.code == query["refused"]
-    assert refusal.value.reason.endswith(GRAMMAR)
-    assert query.get("names", "") in refusal.value.reason
+    assert query.get("names", "") in refusal.value.reason and refusal.value.reason.endswith(GRAMMAR)
     assert "\n" not in refusal.value.reason
 
 

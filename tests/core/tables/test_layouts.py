@@ -62,4 +62,4 @@ def test_rows_are_found_whatever_the_layout(name: str) -> None:
     ],
 )
 def test_other_values_stay_the_same_object(value: Any) -> None:
-    assert arrange(value) is value
+    assert arrange(value, {}) is value

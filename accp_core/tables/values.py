@@ -349,7 +349,13 @@ def _moments(cells: Sequence[Any]) -> _Found:
     years = {value[:4] for value in values if value}
     if None in values or (_NO_YEAR in years and (len(years) > 1 or {"01", "12"} <= {each[5:7] for each in values})):
         return None
-    return Kind.MOMENT, values, read, "", any(map(_offset, (each["zone"] for each in times)))
+
+    def read_alike(text: str) -> str | None:
+        value = read(text)
+        # Of a date without a year nobody knows whether it is before one with a year.
+        return value if value and (value[:4] == _NO_YEAR) == (years == {_NO_YEAR}) else None
+
+    return Kind.MOMENT, values, read_alike, "", any(map(_offset, (each["zone"] for each in times)))
 
 
 def _moment_reader(times: Sequence[re.Match[str]], *, is_day_first: bool) -> _Read:

@@ -127,7 +127,9 @@ class EncoderOptions:
         if not self.fetch and any(isinstance(form, Resolve) for form in self.tools.values()):
             raise ValueError(f"expected 'fetch' to be True where arguments take references, found {self.fetch!r}")
         if isinstance(self.store, str):
-            raise ValueError("expected a ColdStore such as accp_adapters.stores.open_store('sqlite:PATH'), found a text")
+            raise ValueError(
+                "expected a ColdStore such as accp_adapters.stores.open_store('sqlite:PATH'), found a text"
+            )
         _ = self.limits
 
     @property

@@ -163,7 +163,9 @@ class Expr:
     def forms(self) -> set[str]:
         """In which forms the moments are written that it may be."""
         moments = (each.stored.typed for each in self.columns if each.stored.kind is Kind.MOMENT)
-        return {self.form} if self.form else {moment.read(_DAY) or moment.read("Jan 31") or _CLOCK for moment in moments}
+        return (
+            {self.form} if self.form else {moment.read(_DAY) or moment.read("Jan 31") or _CLOCK for moment in moments}
+        )
 
 
 CONDITION: Final = Expr(kind=Kind.BOOLEAN)

@@ -10,6 +10,7 @@ nine times as long as that held the loop.
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 import time
 from collections.abc import Awaitable, Callable, Generator
@@ -39,8 +40,8 @@ __all__ = ["BoundedRequests"]
 Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 _REST: Final = 9
 """The rest after a step of a large request for each other caller, in multiples of the time that the step took."""
-_PRESENT: Final = 10.0
-"""Seconds after a small request in which others rest for its like."""
+_PRESENT: Final = 1.0
+"""Seconds after a small request in which larger ones that wait rest for its like, whoever sent it."""
 _CHEAP: Final = 0.001
 """Seconds that a step may take without a rest."""
 _BODY_SECONDS: Final = 30.0
@@ -68,10 +69,10 @@ class BoundedRequests:
         self._max_bytes: Final = max_bytes
         self._max_values: Final = max_values
         self._memory: Final = Quota(256 << 20, 128 << 20, "bytes of requests")
-        self._until: Final = BoundedDict[str, float](_MAX_CALLERS)
-        """Until when each caller rests."""
-        self._present: Final = BoundedDict[str, float](2)
-        """Until when others rest for the small requests of the last callers."""
+        self._until: Final = BoundedDict[str, tuple[float, float]](_MAX_CALLERS)
+        """Until when each caller rests, and until when for small requests, as long as some come."""
+        self._small = -math.inf
+        """When the last small request came: behind one address may be many."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request when its caller has its turn, or refuse it."""
@@ -100,30 +101,37 @@ class BoundedRequests:
         async def receive_all() -> Any:
             return next(told, None) or await receive()
 
-        caller = OWNER.get()
         if len(body) <= LONG:
-            self._present.put(caller, time.monotonic() + _PRESENT)
+            self._small = time.monotonic()
             await self._app(scope, receive_all, send)
             return
+        caller = OWNER.get()
         if await self._has_turn(caller, receive):
             await _timed(self._app(scope, receive_all, send).__await__(), partial(self._rest, caller))
 
     async def _has_turn(self, caller: str, receive: Receive) -> bool:
         """Return whether the client is still there when `caller` has rested."""
-        while (seconds := self._until.get(caller, 0.0) - time.monotonic()) > 0:
+        begun = time.monotonic()
+        while (seconds := self._left(caller, begun)) > 0:
             with suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
+                async with asyncio.timeout(min(seconds, _PRESENT)):
                     await receive()  # after the body, nothing but its end
                     return False
         return True
+
+    def _left(self, caller: str, begun: float) -> float:
+        """Return the seconds that `caller` still rests, whose request came at `begun`."""
+        now = time.monotonic()
+        alone, beside = self._until.get(caller, (now, now))
+        return (beside if self._small > max(begun, now - _PRESENT) else alone) - now
 
     def _rest(self, caller: str, spent: float) -> None:
         """Let `caller` rest after a step that took `spent` seconds, the longer the more others are there."""
         if spent > _CHEAP:
             now = time.monotonic()
-            others = sum(end > now for name, end in self._until.items() if name != caller)
-            others += any(end > now for name, end in self._present.items() if name != caller)
-            self._until.put(caller, max(now, self._until.get(caller, now)) + spent * (_REST * others or 1))
+            others = sum(end > now for name, (end, _) in self._until.items() if name != caller)
+            alone, beside = (max(now, each) for each in self._until.get(caller, (now, now)))
+            self._until.put(caller, (alone + spent * (_REST * others or 1), beside + spent * _REST * (others + 1)))
 
 
 @coroutine

@@ -415,7 +415,8 @@ def _answer(query: ResolvedQuery, catalog: Catalog, room: Room) -> str:
 
 def _outside(query: ResolvedQuery, catalog: Catalog) -> Iterable[str]:
     """Return which lines of its texts are in no table, so that no count passes for one of the whole text."""
-    numbers = dict.fromkeys(table.number for table in query.tables if not table.stored.source.holds_lines)
+    # Rows that have all of their lines, such as those of `records`, are read in another way.
+    numbers = dict.fromkeys(table.number for table in query.tables if not {"n", "text"} <= {*table.columns})
     return (catalog.databases[number].outside for number in numbers)
 
 

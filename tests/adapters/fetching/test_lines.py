@@ -138,3 +138,15 @@ def test_an_expression_that_may_never_end_is_refused_with_what_does_the_same() -
         ProtocolError, match=r"E1004: expected LIKE '%a%', GLOB '\*a\[0-9\]\*', OR or words, found 'REGEXP'"
     ):
         shown_of(ORDERS, "SELECT id FROM orders WHERE id REGEXP '^a'")
+
+
+def test_lines_in_no_row_are_named_for_the_table_that_lacks_them() -> None:
+    head = "2026-11-29 08:00:00,239 {} [main] a.B - {}\n"
+    trace = head.format("ERROR", "failed") + "java.lang.Error: no\n\tat a.B.c(B.java:3)\n\tat a.B.d(B.java:4)\n"
+    log = trace + "".join(head.format("INFO ", f"request {n} took {n * 3} ms") for n in range(30))
+    counts = {
+        table: answer({"k": log}, FetchRequest(query=f"SELECT count(*) FROM {table}"), limit=300, counter=count_o200k)
+        for table in ("records", "fields", "lines")
+    }
+    assert [table for table, shown in counts.items() if "in no row" in shown] == ["fields"]
+    assert counts["records"].split()[-1] == "31"

@@ -109,6 +109,14 @@ def read_json(text: str) -> Any:
     return _DECODE(text)
 
 
+def is_json(text: str) -> bool:
+    """Return whether `read_json` reads a text that begins with an array or an object."""
+    try:
+        return text[:1] in ("[", "{") and read_json(text) is not None
+    except ValueError:
+        return False
+
+
 _MAX_PIECE: Final = 1_000
 """Members of an array that are written without a break."""
 _MAX_PIECED_LEVELS: Final = 2

@@ -16,6 +16,7 @@ from accp_core.documents import looks_cut
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.references import find_references, mistyped_references, reference_to, split_reference
+from accp_core.strict_json import is_json
 from accp_core.tables import OpenedText, open_text
 from accp_core.view.notation import LEGEND
 
@@ -95,18 +96,19 @@ class WorkBudget:
 
 
 def work_of(text: str) -> int:
-    """Return how long a text takes to be read as tables, in characters; a line without any takes little."""
+    """Return how long a text takes to be read as tables, in characters; where no grammar does it, each line counts."""
+    if len(text) <= MAX_CHARS and is_json(text):
+        return len(text) + _CELL_CHARS // 2 * text.count(",")
     lines = text.count("\n") - text.count("\n\n")
     return len(text) + _LINE_CHARS * lines + _CELL_CHARS * sum(1 for _ in _SEPARATOR.finditer(text))
 
 
 def too_long(text: str) -> ProtocolError:
     """Return the refusal of a query of the values or tables of a text that is too long for them (E2003)."""
-    reason = (
-        f"expected a text of at most {MAX_CHARS:,} characters for a query, where a line counts as {_LINE_CHARS} more"
+    found = f"found {work_of(text):,}; use words, lines 41-97, or offset and limit"
+    return too_much(
+        f"expected a text of at most {MAX_CHARS:,} characters, lines and cells counted, for a query, {found}"
     )
-    found = f"and a separator as {_CELL_CHARS}, found {work_of(text):,}; use words, lines 41-97, or offset and limit"
-    return too_much(f"{reason} {found}")
 
 
 class LongText(OpenedText):

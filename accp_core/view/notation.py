@@ -44,6 +44,7 @@ from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Final
 
 from accp_core.documents.json_styles import STYLE_CODE
+from accp_core.lazy_patterns import lazy_pattern
 from accp_core.packing.columns import HIDDEN
 from accp_core.packing.tree import Derived
 
@@ -144,7 +145,7 @@ CONSTANT: Final = PlainTextRule(" )$")
 
 _DERIVED: Final = re.compile(r"([^\s$]*)\$\{([^\s{}$]+)\}([^\s$]*)")
 _IN_KEY: Final = rf'[^\s"{{}}\[\],;:=?{HIDDEN}]*+'
-_PLAIN_KEY: Final = re.compile(rf"(?![()&*!:-]|$){_IN_KEY}(?::(?! |$){_IN_KEY})*+")
+_PLAIN_KEY: Final = lazy_pattern(rf"(?![()&*!:-]|$){_IN_KEY}(?::(?! |$){_IN_KEY})*+")
 
 
 def is_plain_key(text: str) -> bool:

@@ -149,7 +149,9 @@ def test_what_a_proxy_does_is_exported_in_the_trace_of_its_client(
     exported: tuple[InMemoryMetricReader, InMemorySpanExporter], meta: dict[str, Any]
 ) -> None:
     reader, spans = exported
-    wire = Wire(encoder=Encoder(policy="always", fetch=True, inline_limit=100, preview_limit=80), decoder=None)
+    wire = Wire(
+        encoder=Encoder(policy="always", host="text", fetch=True, inline_limit=100, preview_limit=80), decoder=None
+    )
     wire.ask(request("tools/call", {"name": "crm", "arguments": {}, "_meta": meta}), served(ROWS))
     shown = wire.between[0]["result"]["content"][0]["text"]
     (key,) = find_references(shown)

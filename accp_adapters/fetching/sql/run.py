@@ -189,8 +189,8 @@ def open_connection(
             if database.content:
                 connection.deserialize(database.content, name=f"r{number}")
         connection.execute("PRAGMA temp_store=MEMORY")
-        budget = connection.budget = _budget(databases, steps, query)
         longest = max((database.longest for database in databases), default=0)
+        budget = connection.budget = _budget(databases, steps, query, longest)
         for name, arguments, function in _REPLACED:
             connection.create_function(name, arguments, _guard(connection, function), deterministic=True)
         for limit, value in _LIMITS.items():
@@ -218,10 +218,9 @@ def _memory() -> Iterator[Callable[[], int]]:
     yield lambda: 0
 
 
-def _budget(databases: Sequence[Database], steps: int, query: ResolvedQuery | None) -> WorkBudget:
+def _budget(databases: Sequence[Database], steps: int, query: ResolvedQuery | None, longest: int) -> WorkBudget:
     of_rows = _STEPS_OF_ROW * sum(table.row_count for database in databases for table in database.tables)
     work = sum(database.work for database in databases)
-    longest = max((database.longest for database in databases), default=0)
     patterns = sum(word.endswith(("LIKE", "GLOB")) for word in query.words) if query else 0
     # One budget from the text to the answer; a text that was read before costs as much, so that all processes agree.
     left = max(min(_MIN_STEPS, steps), steps + of_rows - _STEPS_OF_TEXT * work)
@@ -305,8 +304,7 @@ def _guard(connection: QueryConnection, function: Callable[..., Any]) -> Callabl
             return None
         try:
             budget.spend(_CALL)
-            budget.look_at(chars := sum(len(each) for each in arguments if type(each) is str))
-            _check_length(chars)
+            budget.look_at(sum(len(each) for each in arguments if type(each) is str))
             return function(*arguments)
         except ProtocolError as error:
             connection.failure = error
@@ -336,16 +334,11 @@ def _checked(value: Any, wanted: str, sign: str, shown: str) -> Any:
     raise refuse(f"expected {wanted}s from {shown}, {found}")
 
 
-def _replace(text: Any, old: Any, new: Any) -> Any:
+def _replace(text: Any, old: Any, new: Any) -> str:
     text, old, new = str(text), str(old), str(new)
-    _check_length(len(text) + text.count(old) * (len(new) - len(old)))
-    return text.replace(old, new) if old else text
-
-
-def _check_length(chars: int) -> None:
-    """Refuse to make a value that is too long, before it is made (E2003)."""
-    if chars > _MAX_LENGTH:
-        raise too_much(f"expected texts of at most {_MAX_LENGTH:,} characters in a function, found {chars:,}")
+    if old and len(text) + text.count(old) * (len(new) - len(old)) > _MAX_LENGTH:
+        raise too_much(f"expected texts of at most {_MAX_LENGTH:,} characters in a function, found a longer one")
+    return str(text.replace(old, new) if old else text)
 
 
 _REPLACED: Final[Sequence[_Function]] = (

@@ -198,8 +198,8 @@ def _stored_text(cell: Any, column: StoredColumn, texts: Container[str]) -> Any:
         stored: Any = escape_halves(cell)
         is_other = stored is not cell or (column.holds_json and cell[:1] in ("[", "{"))
     elif type(cell) is bool:
-        stored = str(cell).lower()
-        is_other = stored not in texts
+        written = str(cell).lower()
+        stored, is_other = written + "\v" * (written in texts), True  # a sign that keeps it apart from the text
     else:
         stored = cell if type(cell) is not int or cell in _INTEGERS else repr(cell)
         stored = float(stored) if isinstance(stored, float) else stored

@@ -16,6 +16,7 @@ from itertools import islice, zip_longest
 from typing import Any, Final, TypeAlias
 
 from accp_core.documents.writing import Kind, Pen, Spelling, as_is, find_writing, write_again
+from accp_core.lazy_patterns import lazy_pattern
 from accp_core.packing.expansion import Expansion
 from accp_core.packing.values import read_float, read_int
 
@@ -40,7 +41,7 @@ _COMMA: Final = re.compile(r"[^0-9]*(?:[0-9.]+\.[0-9]+,[0-9]+|[0-9]+,(?:[0-9]{1,
 """A number whose comma, if it has one, stands before its fraction, and one where that is certain."""
 
 
-_CLASS: Final = re.compile(
+_CLASS: Final = lazy_pattern(
     r"(?P<D>\d{4}[-/.]\d\d[-/.]\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?Z| ?[+-]\d\d:?\d\d)?)?"
     r"|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\[?\d{1,2}[/-][A-Z][a-z]{2}[/-]\d{2,4}\S*|\d{8}T\d{6}Z?)"
     r"|(?P<T>[+-]?\d{1,3}:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?[AaPp][Mm])?|\d+days|\d+:\d\d\.\d\d)"

@@ -29,7 +29,7 @@ def test_messages_with_more_tokens_than_recorded_are_counted() -> None:
     after = replayed("r1", 5, sizes=((5, 5), (5, 6), (5, 4)))
     assert Report.of(zip([replayed("r1", 5)], [after], strict=True)).total().larger_messages == 1
     same = replayed("r1", 5, sizes=((5, 5), (7, 7)))  # the first is of an agent
-    assert Report.of([(same, same)]).kept() == "results sent as recorded: 1 of t"
+    assert Report.of([(same, same)]).kept() == "as recorded because: 1 of t\n"
 
 
 def test_totals_add_up_calls() -> None:

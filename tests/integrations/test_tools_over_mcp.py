@@ -46,11 +46,11 @@ def commands(block: str) -> list[list[str]]:
 
 
 def test_the_readme_shows_configurations() -> None:
-    assert len(BLOCKS) == 4
+    assert len(BLOCKS) == 3
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", [*BLOCKS[:3], (FOLDER / "servers.json").read_text(encoding="utf-8")], ids=range(4))
+@pytest.mark.parametrize("block", [*BLOCKS[:2], (FOLDER / "servers.json").read_text(encoding="utf-8")], ids=range(3))
 def test_a_configuration_starts_the_proxy_before_a_servers_command(block: str) -> None:
     for command in commands(block):
         ours = command[: command.index("--") + 1]
@@ -61,7 +61,7 @@ def test_a_configuration_starts_the_proxy_before_a_servers_command(block: str) -
 def test_a_configuration_starts_the_proxy_before_a_server_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN", "Bearer any")
     with serving(http_app(build()), lifespan="on") as origin:
-        [command] = commands(BLOCKS[3].replace("https://example.com", origin))
+        [command] = commands(BLOCKS[2].replace("https://example.com", origin))
         assert_shows_views(converse(command, [CALL])[0])
 
 

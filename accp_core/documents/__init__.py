@@ -23,6 +23,5 @@ from accp_core.documents.omissions import looks_cut
 from accp_core.documents.reading import read, read_verbatim, wrapped_text
 
 __all__ = [
-    "BYTE_ORDER_MARK", "Document", "Part", "Prose", "Value", "looks_cut", "read", "read_verbatim",
-    "wrapped_text",
+    "BYTE_ORDER_MARK", "Document", "Part", "Prose", "Value", "looks_cut", "read", "read_verbatim", "wrapped_text",
 ]  # fmt: skip

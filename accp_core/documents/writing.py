@@ -24,9 +24,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from accp_core.packing.expansion import Expansion
 
-__all__ = [
-    "Base", "Brackets", "Kind", "Pen", "Spell", "Spelling", "Walk", "as_is", "find_writing", "write_again",
-]  # fmt: skip
+__all__ = ["Base", "Brackets", "Kind", "Pen", "Spell", "Spelling", "Walk", "as_is", "find_writing", "write_again"]
 
 _MIN_CHARS: Final = 200
 _MAX_SHARE: Final = 1 / 8

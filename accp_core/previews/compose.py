@@ -29,7 +29,8 @@ from accp_core.previews.records import RequestedRecords, find_requested_records
 from accp_core.previews.request import Request
 from accp_core.previews.rows import TablePreview
 from accp_core.previews.units import Excerpt
-from accp_core.tables import MAX_WHOLE, OpenedText, SampledTables, count_lines, lines_of, open_document, sample_tables
+from accp_core.tables import MAX_WHOLE, OpenedText, SampledTables, count_lines, open_document, sample_tables
+from accp_core.tables.table import lines_of
 from accp_core.view.layout import escape_view
 from accp_core.view.text import View, render_document
 

@@ -445,8 +445,7 @@ def _most_together(holders: dict[str, set[int]]) -> tuple[tuple[str, ...], froze
     numbers = set().union(*holders.values())
     together = {tuple(word for word in sorted(holders) if number in holders[word]) for number in numbers}
     best = max(
-        sorted(together),
-        key=lambda words: (len(words), -len(set.intersection(*(holders[word] for word in words)))),
+        sorted(together), key=lambda words: (len(words), -len(set.intersection(*(holders[word] for word in words))))
     )
     return best, frozenset(set.intersection(*(holders[word] for word in best)))
 

@@ -18,7 +18,7 @@ from typing import Final
 
 from accp_core.previews.marks import Marks
 from accp_core.previews.request import COMMON, find_words
-from accp_core.tables import LineNumbers, has_other_numbers
+from accp_core.tables.table import LineNumbers, has_other_numbers
 
 __all__ = ["MAX_RATED", "Excerpt"]
 

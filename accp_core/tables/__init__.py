@@ -40,23 +40,9 @@ A cell that a row does not have is not in its mapping.
 
 from accp_core.tables.build import tables_of
 from accp_core.tables.source import MAX_WHOLE, OpenedText, SampledTables, open_document, open_text, sample_tables
-from accp_core.tables.table import (
-    FIELDS,
-    FIRST_LINE,
-    LINES,
-    MAX_COLUMNS,
-    TEXT_RECORDS,
-    LineNumbers,
-    Row,
-    Table,
-    count_lines,
-    has_other_numbers,
-    lines_of,
-    table_of_lines,
-)
+from accp_core.tables.table import FIELDS, FIRST_LINE, LINES, MAX_COLUMNS, TEXT_RECORDS, Row, Table, count_lines
 
 __all__ = [
-    "FIELDS", "FIRST_LINE", "LINES", "MAX_COLUMNS", "MAX_WHOLE", "TEXT_RECORDS", "LineNumbers", "OpenedText",
-    "Row", "SampledTables", "Table", "count_lines", "has_other_numbers", "lines_of", "open_document",
-    "open_text", "sample_tables", "table_of_lines", "tables_of",
+    "FIELDS", "FIRST_LINE", "LINES", "MAX_COLUMNS", "MAX_WHOLE", "TEXT_RECORDS", "OpenedText", "Row", "SampledTables",
+    "Table", "count_lines", "open_document", "open_text", "sample_tables", "tables_of",
 ]  # fmt: skip

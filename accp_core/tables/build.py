@@ -343,11 +343,7 @@ class _Tables:
         self._add(_Items(value), path)
 
     def _add(
-        self,
-        items: _Items,
-        path: tuple[str, ...],
-        parent: tuple[Table, str] | None = None,
-        depth: int = 1,
+        self, items: _Items, path: tuple[str, ...], parent: tuple[Table, str] | None = None, depth: int = 1
     ) -> None:
         has_room = depth < _MAX_DEPTH and len(self._tables) < MAX_TABLES
         most = _MAX_CHILDREN if has_room else 0

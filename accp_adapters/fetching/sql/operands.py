@@ -16,9 +16,7 @@ from accp_adapters.fetching.sql.tables import NamedColumn, NamedTable, StoredCol
 from accp_core.errors import ProtocolError
 from accp_core.tables.values import Kind
 
-__all__ = [
-    "CHECKED", "CONDITION", "EQUALS", "FORMS", "Expr", "Operands", "ResolvedQuery", "Token", "union",
-]  # fmt: skip
+__all__ = ["CHECKED", "CONDITION", "EQUALS", "FORMS", "Expr", "Operands", "ResolvedQuery", "Token", "union"]
 
 CHECKED: Final = "accp_checked"
 """The function that checks a value which only its row tells, such as one of `json_extract`."""

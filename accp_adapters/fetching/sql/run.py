@@ -36,9 +36,7 @@ from accp_core.strict_json import compact_json, is_utf8
 from accp_core.tables.table import DistinctNames, MadeRows, Row
 from accp_core.tables.values import Kind
 
-__all__ = [
-    "MAX_QUERY_STEPS", "QueryResult", "answer_condition", "answer_select", "open_connection", "run_query",
-]  # fmt: skip
+__all__ = ["MAX_QUERY_STEPS", "QueryResult", "answer_condition", "answer_select", "open_connection", "run_query"]
 
 _ALLOWED: Final = frozenset((*CALLS, *TABLE_FUNCTIONS, CHECKED, "->", "->>", "like", "glob"))
 """The functions that SQLite may call, those among them that are operators of a query."""

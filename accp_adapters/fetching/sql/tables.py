@@ -24,7 +24,8 @@ from accp_core.packing.values import spelling_decoder
 from accp_core.previews.records import table_of_records
 from accp_core.references import key_of, reference_to
 from accp_core.strict_json import compact_json, escape_halves
-from accp_core.tables import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedText, Row, Table, table_of_lines
+from accp_core.tables import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedText, Row, Table
+from accp_core.tables.table import table_of_lines
 from accp_core.tables.values import ABSENT, Kind, TypedColumn, type_column
 
 __all__ = [

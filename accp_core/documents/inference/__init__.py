@@ -27,12 +27,7 @@ from accp_core.documents.inference.columns import (
     read_unheaded,
     sums_up,
 )
-from accp_core.documents.inference.records import (
-    SECTION,
-    read_blocks,
-    read_settings,
-    read_template,
-)
+from accp_core.documents.inference.records import SECTION, read_blocks, read_settings, read_template
 
 __all__ = ["Inference", "Section", "heading_above", "infer_tables", "join_sections"]
 

@@ -15,7 +15,7 @@ from accp_adapters.fetching.request import FetchRequest, read_request
 from accp_adapters.tokens import count_o200k
 from accp_core.compression import ResultLimits, compress
 from accp_core.errors import ProtocolError
-from accp_core.tables import lines_of
+from accp_core.tables.table import lines_of
 from tests.adapters.langgraph.jobs import ROWS
 
 ALL = json.dumps(ROWS)

@@ -12,7 +12,8 @@ from accp_core import read
 from accp_core.compression import ResultLimits, compress
 from accp_core.previews import preview
 from accp_core.references import key_of, short_reference
-from accp_core.tables import open_text, table_of_lines
+from accp_core.tables import open_text
+from accp_core.tables.table import table_of_lines
 from accp_core.tables.values import type_column
 from accp_core.view.notation import write_name
 from tests.properties.json_values import values as json_values

@@ -4,7 +4,8 @@ from itertools import accumulate
 
 import pytest
 
-from accp_core.tables import LineNumbers, count_lines, has_other_numbers, lines_of, table_of_lines
+from accp_core.tables import count_lines
+from accp_core.tables.table import LineNumbers, has_other_numbers, lines_of, table_of_lines
 
 TEXTS = [
     "",

@@ -200,7 +200,7 @@ def _run(app: Any, host: AbstractAsyncContextManager[Any], place: tuple[str, int
                 await uvicorn.Server(config).serve(sockets=[listening])
 
     # The event loop waits for this time whenever a thread computes: for a few large frames, small ones would wait long.
-    sys.setswitchinterval(0.0005)
+    sys.setswitchinterval(0.0001)
     try:
         asyncio.run(run())
     except OSError as error:

@@ -1,6 +1,6 @@
 """Collections with a bound: where a peer can add entries, the oldest ones are evicted for those too many.
 
-`share` divides a bound among several. Long work asks `WATCH` whether it is still wanted.
+`share` divides a bound among several. Long work calls `WATCH`, which ends it when its caller has left.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 WATCH: Final[ContextVar[Callable[[], object]]] = ContextVar("accp_watch", default=lambda: None)
-"""What long work in this context calls now and then; it raises where nobody waits for the work any more."""
+"""Long work calls this function now and then; it raises an error when the caller has left."""
 
 
 def share(sizes: Sequence[float], total: float) -> list[float]:

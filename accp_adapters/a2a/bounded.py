@@ -41,7 +41,7 @@ Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 _REST: Final = 9
 """The rest after a step of a large request for each other caller, in multiples of the time that the step took."""
 _PRESENT: Final = 1.0
-"""Seconds after a small request in which larger ones that wait rest for its like, whoever sent it."""
+"""Seconds for which a small request, whoever sent it, makes the larger ones that wait go on waiting."""
 _CHEAP: Final = 0.001
 """Seconds that a step may take without a rest."""
 _BODY_SECONDS: Final = 30.0
@@ -70,7 +70,7 @@ class BoundedRequests:
         self._max_values: Final = max_values
         self._memory: Final = Quota(256 << 20, 128 << 20, "bytes of requests")
         self._until: Final = BoundedDict[str, tuple[float, float]](_MAX_CALLERS)
-        """Until when each caller rests, and until when for small requests, as long as some come."""
+        """For each caller the end of its rest, and the later end while small requests keep coming."""
         self._small = -math.inf
         """When the last small request came: behind one address may be many."""
 

@@ -32,7 +32,7 @@ MAX_REFERENCES: Final = 8
 
 _AROUND: Final = re.compile(r"""[\s,;()\[\]<>`"']+""")
 _WATCHED: Final = 10_000
-"""Steps between two looks whether somebody still waits for the answer."""
+"""Steps after which a query checks again that its caller still waits."""
 _MAX_SECONDS: Final = 5.0
 """Processor time of all steps: most take less than a tenth of a microsecond, a comparison of long cells far more."""
 _STEP_CHARS: Final = 20

@@ -280,7 +280,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         return expand(text, state)
 
     def _prepared(self, request: ModelRequest) -> PreparedCall:
-        """Return the call of the model, and tell of it; after an error of ours the request is sent as it was."""
+        """Return the model call as it is sent, and report it; after an error of ours, the call is unchanged."""
         if not self._has_checked_tools:
             self._has_checked_tools = True
             warn_of_unknown_tools(self._policy.tools, request.tools)
@@ -293,7 +293,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         return call
 
     def _survive(self, what: str, failure: Exception) -> None:
-        """Tell of an error of ours, which must not end a run, without its words, which may be those of a text."""
+        """Log and count an error of ours, which must not end a run. Its message may quote a text, so only its class."""
         _log.warning("%s: %s", what, type(failure).__name__)
         self._telemetry.projection_failed(1)
 

@@ -61,6 +61,7 @@ _IDLE_SECONDS: Final = 1_800
 _LAST_SECONDS: Final = 60
 """Seconds that a client is waited for which has closed its end before all its requests were answered."""
 _MAX_SESSIONS: Final = 300
+"""Sessions that are open at once; each takes about a megabyte."""
 _MAX_EVENTS: Final = 64
 """Messages of a session that are kept for a client whose stream has broken off."""
 _RETRY_MILLISECONDS: Final = 500
@@ -338,7 +339,7 @@ class HttpProxy:
         elif transport := self._sessions.get(name):
             await transport.handle_request(scope, receive, send)
             if transport.is_terminated:
-                # Nobody waits for the answers that the pump would wait for.
+                # The client is gone: the pump need not wait for the open answers.
                 transport.idle_scope.cancel()
         else:
             await _refuse(send, 404, b"Session not found")

@@ -26,6 +26,7 @@ WriteString: TypeAlias = Callable[[object, Expansion], str]
 """Writes the string that holds a value, and counts its characters; ValueError: the value does not fit."""
 
 _MAX_LEVELS: Final = 60
+"""Levels of a document in a string that is opened; each takes calls of ours."""
 _PACKED: Final = frozenset((str, dict, list))
 _UNPACKED: Final = frozenset((EmbeddedJson, dict, list))
 

@@ -289,11 +289,11 @@ class _Reader:
             return
         if any(asked.moment for asked in self._request.asked) and self.is_moment(column):
             return
-        codes = () if len(cells) <= _MAX_VALUES else {word for word in self._request.words if not word.isalpha()}
-        named = [value for value in cells if (value.casefold() in codes if codes != () else self._is_named(value))]
+        is_few, codes = len(cells) <= _MAX_VALUES, {word for word in self._request.words if not word.isalpha()}
+        named = [value for value in cells if (self._is_named(value) if is_few else value.casefold() in codes)]
         words = frozenset(word for value in named for word in self._words_of(value))
         affirmed = [value for value in named if not self._request.denies(value)]
-        # Of "not Ann, Bo or Cy" nobody knows how far the negation goes: both readings are told.
+        # In "not Ann, Bo or Cy" the negation may end at the comma: the preview shows both readings.
         for sign, values in (("=", affirmed), ("≠", named if len(affirmed) < len(named) else ())):
             if values:
                 rows = enumerate(self._table.rows)

@@ -437,7 +437,7 @@ def _in_parentheses(constants: list[str]) -> list[str]:
 def _quote_like(cells: list[_Cells], keys: tuple[str, ...]) -> None:
     """Put in quotes what could be taken for a cell of a sparse column, or for another value of a constant.
 
-    Behind a comma, `999,77` would be read as two cells.
+    A model would take `999,77` for two cells where it stands behind a comma.
     """
     for column, following in pairwise(cells):
         if column.separator == ", ":

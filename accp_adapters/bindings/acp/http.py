@@ -263,8 +263,8 @@ _ATTEMPTS: Final = 5
 _BACKOFF: Final = Backoff(first=0.25)
 
 
-# The library writes the address of each request, and the token of a relay's room is part of it (section 5).
-logging.getLogger("httpx2").setLevel(logging.WARNING)
+# The library logs the address of each request, of which the token of a relay's room is a part (section 5).
+logging.getLogger("httpx2").addFilter(lambda told: not any(each in told.getMessage() for each in ("/acp/", "token=")))
 
 
 class HttpClient:

@@ -334,8 +334,9 @@ def _checked(value: Any, wanted: str, sign: str, shown: str) -> Any:
 
 def _replace(text: Any, old: Any, new: Any) -> str:
     text, old, new = str(text), str(old), str(new)
-    if old and len(text) + text.count(old) * (len(new) - len(old)) > _MAX_LENGTH:
-        raise too_much(f"expected texts of at most {_MAX_LENGTH:,} characters in a function, found a longer one")
+    chars = len(text) + text.count(old) * (len(new) - len(old)) if old else 0
+    if chars > _MAX_LENGTH:
+        raise too_much(f"expected texts of at most {_MAX_LENGTH:,} characters in a function, found {chars:,}")
     return str(text.replace(old, new) if old else text)
 
 
@@ -430,7 +431,7 @@ def _by_column(columns: Sequence[NamedColumn]) -> Iterable[NamedColumn]:
 
 
 def _note_of_values(used: NamedColumn) -> str:
-    """Return how a column was read that is compared, sorted or added: what is no number, in which unit."""
+    """Return how the query read a column: how many cells are no numbers, and in which unit the others are."""
     stored, total = used.stored, used.table.stored.row_count
     typed, noun = stored.typed, "time" if stored.kind is Kind.MOMENT else "number"
     if stored.kind is Kind.TEXT:

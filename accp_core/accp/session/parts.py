@@ -175,7 +175,7 @@ def is_context_query(message: Message | Frame) -> bool:
 # The state of a session: hot messages and their checkpoints, and the context shared with peers (ACCP section 5).
 
 _CHARS_OF_TOKEN: Final = 16
-"""More characters than a token has in nearly all texts."""
+"""Characters of a token at most, in nearly all texts."""
 
 
 class ContextTracker:
@@ -251,7 +251,7 @@ class ContextTracker:
         return effects if trigger is None else effects + self._take(trigger, now)
 
     def _count(self, text: str) -> int:
-        """Return the tokens of a text; of one that is too big for the tier, those of a beginning that is, too."""
+        """Return the tokens of a text; if its beginning alone is too big for the tier, those of the beginning."""
         most = self._state.limits.hot
         beginning = self._counter(text[: most * _CHARS_OF_TOKEN])
         return beginning if beginning > most or len(text) <= most * _CHARS_OF_TOKEN else self._counter(text)

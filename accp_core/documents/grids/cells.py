@@ -36,11 +36,9 @@ LOOKED_AT: Final = 500
 """Rows that show what the cells are."""
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,30})(\.[0-9]{1,40})?([eE][+-][0-9]{1,3})?")
 _THOUSANDS: Final = re.compile(r"-?(?<![0-9.])[1-9][0-9]{0,2}(?:\.[0-9]{3})+(?![0-9.])")
-_GERMAN: Final = re.compile(r"[^0-9]*|[^0-9]{0,4}(?:[0-9]{1,3}(?:\.[0-9]{3})*|[0-9]+)(?:,[0-9]+)?[^0-9]{0,4}")
+_WITH_COMMA: Final = re.compile(r"[^0-9]*|[^0-9]{0,4}(?:[0-9]{1,3}(?:\.[0-9]{3})*|[0-9]+)(?:,[0-9]+)?[^0-9]{0,4}")
 _COMMA: Final = re.compile(r"[^0-9]*(?:[0-9.]+\.[0-9]+,[0-9]+|[0-9]+,(?:[0-9]{1,2}|[0-9]{4,}))[^0-9]*")
 """A number whose comma, if it has one, stands before its fraction, and one where that is certain."""
-
-
 _CLASS: Final = lazy_pattern(
     r"(?P<D>\d{4}[-/.]\d\d[-/.]\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?Z| ?[+-]\d\d:?\d\d)?)?"
     r"|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\[?\d{1,2}[/-][A-Z][a-z]{2}[/-]\d{2,4}\S*|\d{8}T\d{6}Z?)"
@@ -57,13 +55,15 @@ _CLASS: Final = lazy_pattern(
 )
 STRONG: Final = frozenset("DTINHMP")
 """Classes that names of columns and words of prose hardly have."""
+_LONG: Final = 200
+"""Characters of a cell that is a text, whatever is in it."""
 _RUN: Final = re.compile(r"([^\W\d]+)|\d+")
 
 
 @lru_cache(maxsize=50_000)
 def class_of(cell: str) -> str:
     """Return the letter of what a cell is, "Z" for a word for nothing."""
-    found = _CLASS.fullmatch(cell.strip(" \"'[]()") if len(cell) < 200 else "a b")
+    found = _CLASS.fullmatch(cell.strip(" \"'[]()") if len(cell) < _LONG else "a b")
     return (found.lastgroup if found else None) or "S"
 
 
@@ -102,7 +102,9 @@ def has_numbers(rows: list[list[str]]) -> bool:
 def writes_commas(cells: Iterable[object]) -> bool:
     """Return whether numbers have a comma before their fraction, so that 1.022 beside them is more than 1,000."""
     told = [cell for cell in cells if type(cell) is str]
-    return any(_COMMA.fullmatch(cell) for cell in told if "," in cell) and all(_GERMAN.fullmatch(cell) for cell in told)
+    return any(_COMMA.fullmatch(cell) for cell in told if "," in cell) and all(
+        _WITH_COMMA.fullmatch(cell) for cell in told
+    )
 
 
 def are_thousands(texts: Collection[str]) -> bool:

@@ -271,15 +271,8 @@ async def test_the_next_process_of_a_wrapped_server_opens_what_its_store_has(mod
             if not reference:
                 shown = (await client.call_tool("report", {})).content[0].text
                 [reference] = set(re.findall(r"\$cold\.[0-9]{12}", shown))
-            fetched = (
-                (
-                    await client.call_tool(
-                        "accp_fetch", {"ref": reference, "query": "SELECT note FROM rows WHERE id = 377"}
-                    )
-                )
-                .content[0]
-                .text
-            )
+            asked = {"ref": reference, "query": "SELECT note FROM rows WHERE id = 377"}
+            fetched = (await client.call_tool("accp_fetch", asked)).content[0].text
         assert fetched.startswith("E5002") if name == "other.py" else f"note {377 * 7919}" in fetched
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from accp_core.documents.document import BYTE_ORDER_MARK
 from accp_core.documents.json_styles import ESCAPE_FORMS, STYLES, find_styles, write_styled_json
-from accp_core.documents.writing import Brackets, Kind, Pen, Spelling, as_is, find_writing, write_again
+from accp_core.documents.writing import Kind, Spelling, as_is, find_brackets, write_brackets
 from accp_core.packing.expansion import Expansion
 from accp_core.packing.values import read_float, read_int, spelling_decoder
 from accp_core.strict_json import has_surrogate_pair, strict_decoder
@@ -123,11 +123,7 @@ def describe_json(text: str, values: Sequence[object]) -> str | None:
                 return f"@{style}"
     except (ValueError, RecursionError):
         return None
-    for sign in ("", "^"):
-        told = find_writing(text, partial(_write_documents, values=values, by_column=bool(sign)))
-        if told is not None:
-            return f"{sign}{told}"
-    return None
+    return find_brackets(text, _spell, values)
 
 
 def write_json(values: Sequence[object], how: str, expansion: Expansion) -> str:
@@ -138,16 +134,9 @@ def write_json(values: Sequence[object], how: str, expansion: Expansion) -> str:
     """
     style = how[1:] if how else "0u"
     if (how and how[0] != "@") or style not in STYLES:
-        by_column = how.startswith("^")
-        told = how.removeprefix("^")
-        return write_again(partial(_write_documents, values=values, by_column=by_column), told, expansion)
+        return write_brackets(how, _spell, values, expansion)
     expansion.add(len(values) - 1, "this part")
     return "\n".join([write_styled_json(value, style, expansion, "this part") for value in values])
-
-
-def _write_documents(pen: Pen, values: Sequence[object], *, by_column: bool) -> None:
-    for number, value in enumerate(values):
-        Brackets(pen, _spell, by_column).write(value, ("documents" if number else "start",))
 
 
 _PLAIN: Final = re.compile(r"[ !#-%(-*,-.0-;?-\[\]-_a-~]*")

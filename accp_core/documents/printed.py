@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from accp_core.documents.grids.cells import is_number
 from accp_core.documents.omissions import omits_text
-from accp_core.documents.writing import Brackets, Kind, Pen, Spelling, as_is, find_writing, write_again
+from accp_core.documents.writing import Kind, Spelling, as_is, find_brackets, write_brackets
 from accp_core.packing.expansion import Expansion
 from accp_core.packing.values import read_float, read_int
 from accp_core.strict_json import is_utf8
@@ -59,7 +59,6 @@ _START: Final = re.compile(r"[\[{(]|[A-Za-z_][\w.]*+[(=]")
 _ENDS: Final = re.compile(r"(?:[\]})'\"]|[\])] \w++=\w++)\Z")
 """The end of the repr of an object."""
 _ROWS: Final = "r"
-_BY_COLUMN: Final = "^"
 
 
 def recognise(text: str) -> bool:
@@ -115,11 +114,8 @@ def describe(text: str, value: object) -> str | None:
     plain = _without_names(value) if rows else value
     if not rows and repr(plain) == text:
         return ""
-    for sign in ("", _BY_COLUMN):
-        told = find_writing(text, partial(_write_plain, value=plain, by_column=bool(sign)))
-        if told is not None:
-            return f"{rows}{sign}{told}"
-    return None
+    told = find_brackets(text, _spell, [plain])
+    return None if told is None else rows + told
 
 
 def write(value: object, how: str, expansion: Expansion) -> str:
@@ -129,20 +125,13 @@ def write(value: object, how: str, expansion: Expansion) -> str:
         expansion.add(len(written), "this part")
         return written
     plain = _without_names(value) if how.startswith(_ROWS) else value
-    told = how.removeprefix(_ROWS)
-    by_column = told.startswith(_BY_COLUMN)
-    walk = partial(_write_plain, value=plain, by_column=by_column)
-    return write_again(walk, told.removeprefix(_BY_COLUMN), expansion)
+    return write_brackets(how.removeprefix(_ROWS), _spell, [plain], expansion)
 
 
 def _without_names(value: object) -> object:
     if type(value) is not list or not all(type(row) is dict for row in value):
         raise ValueError("expected an array of maps for tuples")
     return [list(row.values()) for row in value]
-
-
-def _write_plain(pen: Pen, value: object, *, by_column: bool) -> None:
-    Brackets(pen, _spell, by_column).write(value, ("start",))
 
 
 _TEXT_FORMS: Final = ("", "q", "b", "D", "U", "d", "t")

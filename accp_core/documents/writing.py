@@ -19,12 +19,15 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, NamedTuple, TypeAlias
 
 from accp_core.packing.expansion import Expansion
 
-__all__ = ["Base", "Brackets", "Kind", "Pen", "Spell", "Spelling", "Walk", "as_is", "find_writing", "write_again"]
+__all__ = [
+    "Base", "Brackets", "Kind", "Pen", "Spell", "Spelling", "Walk", "as_is", "find_brackets", "find_writing",
+    "write_again", "write_brackets",
+]  # fmt: skip
 
 _MIN_CHARS: Final = 200
 _MAX_SHARE: Final = 1 / 8
@@ -173,6 +176,29 @@ class Brackets:
             begins, sign = begins if sign else own, ","
         gap = (depth, bracket, ("end", begins)) if sign else (f"empty{bracket}",)
         self.pen.token(as_is(f",{close}" if close == ")" and len(value) == 1 else close), gap, base=base)
+
+
+_BY_COLUMN: Final = "^"
+
+
+def find_brackets(text: str, spell: Spell, values: Sequence[object]) -> str | None:
+    """Return what `write_brackets` needs to write a text, one value after the other; None: it is written otherwise."""
+    for sign in ("", _BY_COLUMN):
+        told = find_writing(text, partial(_write_values, spell=spell, values=values, by_column=bool(sign)))
+        if told is not None:
+            return f"{sign}{told}"
+    return None
+
+
+def write_brackets(told: str, spell: Spell, values: Sequence[object], expansion: Expansion) -> str:
+    """Return the text in which values were written; see `write_again`."""
+    walk = partial(_write_values, spell=spell, values=values, by_column=told.startswith(_BY_COLUMN))
+    return write_again(walk, told.removeprefix(_BY_COLUMN), expansion)
+
+
+def _write_values(pen: Pen, spell: Spell, values: Sequence[object], *, by_column: bool) -> None:
+    for number, value in enumerate(values):
+        Brackets(pen, spell, by_column).write(value, ("documents" if number else "start",))
 
 
 class _Differs(ValueError):

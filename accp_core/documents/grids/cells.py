@@ -11,7 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import islice, zip_longest
 from typing import Any, Final, TypeAlias
 
@@ -309,9 +309,9 @@ class LineForm:
         grid = self.parse(Lines(text.split("\n")), 0) if walk else None
         if grid is None or walk is None:
             return None
-        write = partial(_write_grid, walk=walk, value=value, how=grid.how)
-        for code, measure in _MEASURES.items() if not text.isascii() else _OF_ASCII:
-            told = find_writing(text, write, measure=measure)
+        # The columns of a text in ASCII are its characters.
+        for code, measure in islice(_MEASURES.items(), 2 - text.isascii()):
+            told = find_writing(text, lambda pen: walk(pen, value, grid.how), measure=measure)
             if told is not None:
                 return f"{code}{grid.how}/{told}"
         return None
@@ -319,15 +319,10 @@ class LineForm:
     def write(self, value: object, how: str, expansion: Expansion) -> str:
         """Return the lines of a value, whose characters are counted."""
         start, _, told = how.partition("/")
-        measure = _MEASURES.get(start[:1])
-        if measure is None or self.walk is None:
+        walk, measure = self.walk, _MEASURES.get(start[:1])
+        if measure is None or walk is None:
             raise ValueError(f"expected the layout of a form that has views, found {how!r}")
-        write = partial(_write_grid, walk=self.walk, value=value, how=start[1:])
-        return write_again(write, told, expansion, measure=measure)
-
-
-def _write_grid(pen: Pen, walk: Callable[[Pen, Any, str], None], value: object, how: str) -> None:
-    walk(pen, value, how)
+        return write_again(lambda pen: walk(pen, value, start[1:]), told, expansion, measure=measure)
 
 
 def text_width(text: str) -> int:
@@ -340,4 +335,3 @@ def text_width(text: str) -> int:
 
 _MEASURES: Final[dict[str, Callable[[str], int]]] = {"n": len, "w": text_width}
 """How the width of a text is measured: in characters, in columns of a screen."""
-_OF_ASCII: Final = [("n", len)]

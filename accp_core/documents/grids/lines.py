@@ -226,13 +226,8 @@ def _write_pairs(pen: Pen, value: Any, how: str) -> None:
 
 
 def _spell_pair(key: str, cell: object) -> Spelling:
-    spelling = grid.spell_cell(cell, key, _STYLES)
-
-    def write(form: str) -> str | None:
-        text = spelling.write(form)
-        return None if text is None else f"{key}={text}"
-
-    return Spelling(write, spelling.forms, spelling.kind)
+    write, forms, kind, _ = grid.spell_cell(cell, key, _STYLES)
+    return Spelling(lambda form: None if (text := write(form)) is None else f"{key}={text}", forms, kind)
 
 
 LOGFMT: Final = grid.LineForm("f", _FIRST.pattern, _read, _write_pairs)

@@ -25,12 +25,14 @@ from accp_core.documents.inference.columns import (
     class_of,
     column_bits,
     names_columns,
+    top_class,
 )
 
 __all__ = ["SECTION", "read_blocks", "read_settings", "read_template"]
 
 TEMPLATE: Final = "lines that begin alike"
 PAIRS: Final = "pairs of keys and values"
+ANCHORED: Final = "words that all lines have"
 BLOCKS: Final = "blocks of keys and values"
 SETTINGS: Final = "keys and values"
 SECTION: Final = "section"
@@ -65,14 +67,15 @@ def read_template(lines: Sequence[str], start: int, end: int) -> Reading | None:
     paired = sum(_PAIR.search(lines[number]) is not None for number in at[:SAMPLE])
     if paired >= 0.8 * min(len(at), SAMPLE):
         return _read_pairs(lines, at)
-    kinds, is_grid = _kinds([_tokens_of(lines[number]) for number in at])
+    tokens = [_tokens_of(lines[number]) for number in at]
+    kinds, is_grid = _kinds(tokens)
     strong = [place for place, kind in enumerate(kinds) if kind in STRONG]
     if not strong or (strong[0] > 0 and len(strong) < 2) or (lines[at[0]].lstrip()[0] in "-*•+" and len(strong) < 3):
-        return None
+        return _read_anchored(tokens, at)
     kept = [number for number in at if _is_alike(_tokens_of(lines[number]), kinds, strong)]
     odd = len(at) - len(kept)
     if len(kept) < 3 or odd > 0.4 * len(at):
-        return None
+        return _read_anchored(tokens, at)
     rows: list[Cells] = []
     for number in kept:
         spans = [found.span() for found in _TOKEN.finditer(lines[number])][: len(kinds)]
@@ -113,6 +116,21 @@ def _is_alike(words: Sequence[str], kinds: Sequence[str], strong: Sequence[int])
         return False
     found = [(kinds[place], class_of(words[place])) for place in strong]
     return sum(kind in (want, "Z") or want + kind in ("TN", "HN") for want, kind in found) >= 0.75 * len(strong)
+
+
+def _read_anchored(tokens: Sequence[Sequence[str]], at: Sequence[int]) -> Reading | None:
+    """Return the reading of lines that have the same words in the same order, at different places.
+
+    What stands between two of these words is a cell: `MD5 (a.txt) = 9e10`, `/dev/sda on / type ext4 (rw)`.
+    """
+    anchors = _anchors(tokens[:SAMPLE])
+    names, cut = _cut_alike(tokens, anchors)
+    rows, odd = list(cut.values()), len(at) - len(cut)
+    strong = sum(top_class(column) in STRONG for column in zip(*rows[:SAMPLE], strict=True))
+    if not anchors or odd > 0.05 * len(at) or strong + len(anchors) < 2:
+        return None
+    bits = 2.0 * len(anchors) * (len(rows) - 1) - 4.0 * odd - 6 + bits_of(rows)
+    return Reading(ANCHORED, at[0], at[-1] + 1, names, rows, [at[number] for number in cut], bits, is_headed=False)
 
 
 def _anchors(lines: Sequence[Sequence[str]]) -> list[str]:

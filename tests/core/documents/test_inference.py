@@ -76,6 +76,11 @@ TEXTS = {
         ("c0", "c1", "name", "city"),
         [],
     ),
+    "words that all lines have": (
+        "".join(f"{'long ' * (n % 3)}n{n * 7} on /mnt/{n} type ext4 (rw)\n" for n in R),
+        ("c0", "on", "type"),
+        [],
+    ),
     "names and values": (
         "".join(f"n{n * 7} = a value of {n} words\n" for n in R),
         ("key", "value"),

@@ -272,7 +272,8 @@ class _Reader:
         Where nothing beside it is the name of any column, also of another table, it may belong to each.
         """
         ordered = [name for name in self.ordered() if self.is_moment(name) is bool(asked.moment)]
-        units = {name: {self.typed(name).unit, *words_of_name(name)} - {""} for name in ordered if asked.unit}
+        own_units = ((name, self.typed(name).unit.casefold()) for name in ordered if asked.unit)
+        units = {name: {unit, *words_of_name(name)} - {""} for name, unit in own_units}
         same = {unit for own in units.values() for unit in own if convert(asked.number, asked.unit, unit) is not None}
         measured = [name for name, own in units.items() if own & {*same, asked.unit}]
         is_named = any(self._request.fits(name, asked.near | asked.before) > 1 for name in self._known)
@@ -392,7 +393,7 @@ class _Reader:
         """Return a bound in the unit of a column, which its name may say; None: they cannot be compared."""
         typed = self.typed(column)
         known = [value for value in typed.values if value is not None]
-        units = (typed.unit, *words_of_name(column), "") if asked.unit else ()
+        units = (typed.unit.casefold(), *words_of_name(column), "") if asked.unit else ()
         exact = next((each for unit in units if (each := convert(asked.number, asked.unit, unit)) is not None), None)
         limit = asked.number if exact is None else round(exact, _PRECISION)
         is_named = bool(self.fitting([column], asked.near, asked.before))

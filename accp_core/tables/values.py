@@ -1,6 +1,6 @@
 """What the cells of a column are: each is read once, for previews and for queries alike.
 
-    9.5  2,202.50  1.204,50  €84  5.3 km  12 %  1.2G  6.14e+07     a number; of unlike units in the smallest named one
+    9.5  2,202.50  1.204,50  €84  Rp 5.000,00  5.3 km  12 %  1.2G  a number; of unlike units in the smallest named one
     2026-02-17T14:00+01:00  17/Feb/2026:14:05:32  02/17/2026       a moment: an ISO text, in UTC where it has a zone
     3h 20m                                                         a duration in seconds
     true                                                           a boolean, as is the text of one
@@ -9,12 +9,15 @@
 
 A column is of one kind, decided by all of its cells: of numbers only if all have the same unit, or units of one scale,
 if no two spellings mean the same number, and if none has a leading zero. So versions, postcodes and ids stay texts.
-A table has one writer: 1.022 is more than 1,000 where other numbers of it are written as 1,50.
+A word before numbers is a unit if they are amounts: 1,204 or 9.50, not 12. Digits of all scripts are read.
+A table has one writer: 1.022 is more than 1,000 where other numbers of it are written as 1,50; money is a text where
+nothing tells whether it has three decimals.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -43,23 +46,26 @@ _EXPONENT: Final = r"(?:[eE][-+]?\d{1,3})?"
 _SIGN: Final = "[-+\u2212]"
 _CURRENCY: Final = "[$\u00a2-\u00a5\u0e3f\u20a0-\u20c0]"
 _AROUND: Final = (
-    rf"(?P<minus>{_SIGN})?(?P<before>(?:[A-Z]{{1,3}})?{_CURRENCY}|~|[A-Z]{{3}}(?= ))? ?"
-    r"(?P<number>{})(?: ?(?P<unit>[^\W\d_]+(?:/[^\W\d_]+)?|[%‰]|°[A-Z]?|" + _CURRENCY + r"))?"
+    rf"(?P<minus>{_SIGN})?(?P<before>~|{_CURRENCY}|[^\W\d_](?:[^\W\d_]|[./]|{_CURRENCY}){{0,4}}(?= ?{_SIGN}?\d))? ?"
+    r"(?P<number>{})(?:[.,][-\u2013\u2014]|(?P<after>-))?"
+    rf"(?: ?(?P<unit>[^\W\d_]+(?:/[^\W\d_]+|\.)?|[%‰]|°[A-Z]?|{_CURRENCY}))?"
     r"(?P<behind> ?/ ?[1-9]\d*| \([^()]*\))?"
 )
 
 
 def _notation(group: str, point: str) -> re.Pattern[str]:
-    grouped = rf"[1-9]\d{{0,2}}(?:{group}\d{{3}})+(?:{point}\d+)?"
+    # India parts thousands, then hundreds of them: 12,34,567.
+    further = rf"(?:(?:{group}\d{{3}})+|(?:,\d\d)+,\d{{3}})" if group == "," else rf"(?:{group}\d{{3}})+"
+    grouped = rf"[1-9]\d{{0,2}}{further}(?:{point}\d+)?"
     number = rf"(?:{grouped}|{_DIGITS}?{point}\d+{_EXPONENT}|{_DIGITS}{_EXPONENT})"
-    return re.compile(_AROUND.replace("{}", rf"{_SIGN}?{number}", 1).replace("{{", "{").replace("}}", "}"))
+    return re.compile(_AROUND.replace("{}", rf"{_SIGN}?{number}", 1))
 
 
 _NOTATIONS: Final = (
     (_notation(",", r"\."), ".", re.compile(",")),
     (_notation(r"\.", ","), ",", re.compile(r"\.")),
     (_notation("['\u2019]", r"\."), ".", re.compile("['\u2019]")),
-    (_notation("[ \u00a0\u202f]", "[.,]"), ",", re.compile("[ \u00a0\u202f]")),
+    (_notation(" ", "[.,]"), ",", re.compile(" ")),
 )
 """The ways to write a number, with the sign before its fraction and those between its thousands."""
 _SECONDS: Final = {
@@ -78,6 +84,13 @@ _BYTES: Final = {
     **{f"{letter}i{b}": str(1024**power) for power, letter in enumerate(_PREFIXES, 1) for b in ("", "b")},
     **{f"{letter}b": str(1000**power) for power, letter in enumerate(_PREFIXES, 1)},
 }  # fmt: skip
+_AMOUNTS: Final = {"": "1", "k": "1e3", "m": "1e6", "b": "1e9", "bn": "1e9", "t": "1e12"}
+"""What stands behind an amount of money: `$1.2M`, `$900K`."""
+_MONEY: Final = re.compile(rf"[^\W\d_]{{0,3}}{_CURRENCY}|\b[A-Z][A-Za-z]{{1,2}}\b")
+_AMOUNT: Final = re.compile(r"\D\d\d")
+_UNSURE: Final = re.compile(r"[1-9]\d{0,2}\.\d{3}")
+_THOUSAND: Final = 3
+"""Digits before each sign between thousands."""
 _SCALES: Final[tuple[Mapping[str, str], ...]] = (_SECONDS, _BYTES, {"m": "0.001", "km": "1"}, {"g": "0.001", "kg": "1"})
 _DURATION: Final = re.compile(r"(?:\d+(?:\.\d+)?[a-z\u00b5]+ )+|(?:\d+(?:\.\d+)?[a-z\u00b5]+)+ ")
 _STEP: Final = re.compile(r"(\d+(?:\.\d+)?)([a-z\u00b5]+)")
@@ -139,7 +152,7 @@ class TypedColumn:
     read: _Read
     """Reads a further text as those of the column: "$1,200" in one of dollars, "03/04/2026" where months come first."""
     unit: str = ""
-    """The unit of the numbers without regard to case, such as "km", "$" or "%"; empty: none."""
+    """The unit of the numbers, such as "km", "R$" or "%"; empty: none."""
     left_out: int = 0
     """How many cells say that there is nothing."""
     is_scaled: bool = False
@@ -151,10 +164,31 @@ class TypedColumn:
         return self.kind in (Kind.NUMBER, Kind.DURATION, Kind.MOMENT)
 
 
+class _Plain(dict[int, str]):
+    """What digits of any script, wide signs and blanks are in ASCII, for `str.translate`; other characters stay."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        if char.isdecimal():
+            self[code] = str(unicodedata.decimal(char))
+        else:
+            is_wide = char.isspace() or unicodedata.decomposition(char).startswith("<wide>")
+            self[code] = unicodedata.normalize("NFKC", char) if is_wide else char
+        return self[code]
+
+
+_PLAIN: Final = _Plain()
+
+
+def plain(text: str) -> str:
+    """Return a text with digits, signs and blanks as ASCII has them."""
+    return text if text.isascii() else text.translate(_PLAIN)
+
+
 def is_left_out(cell: Any) -> bool:
     """Return whether a cell says that there is nothing: null, absent, "-", "N/A", an empty text, array or object."""
     if type(cell) is str:
-        return cell.strip().casefold() in _LEFT_OUT
+        return plain(cell).strip().casefold() in _LEFT_OUT
     return cell is None or cell is ABSENT or (isinstance(cell, (list, dict)) and not cell)
 
 
@@ -167,7 +201,8 @@ def type_column(cells: Sequence[Any], rows: Sequence[Mapping[str, Any]] = ()) ->
     kinds = set(map(type, present))
     if str not in kinds:
         return _of_json(cells, kinds)
-    told = [cell for cell in present if type(cell) is not str or cell.strip().casefold() not in _LEFT_OUT]
+    texts = [plain(cell) if type(cell) is str else cell for cell in present]
+    told = [cell for cell in texts if type(cell) is not str or not is_left_out(cell)]
     if told and str not in set(map(type, told)):
         typed = _of_json([None if is_left_out(cell) else cell for cell in cells], set(map(type, told)))
         return replace(typed, left_out=len(present) - len(told)) if typed.kind is not Kind.TEXT else _texts(cells)
@@ -177,7 +212,7 @@ def type_column(cells: Sequence[Any], rows: Sequence[Mapping[str, Any]] = ()) ->
     kind, values, read, unit, is_scaled = found
     waiting = iter(values)
     read_cells = [None if is_left_out(cell) else next(waiting) for cell in cells]
-    return TypedColumn(kind, read_cells, read, unit, len(present) - len(told), is_scaled)
+    return TypedColumn(kind, read_cells, lambda text: read(plain(text)), unit, len(present) - len(told), is_scaled)
 
 
 def _of_json(cells: Sequence[Any], kinds: set[type]) -> TypedColumn:
@@ -255,9 +290,8 @@ def _measures(cells: Sequence[Any], matches: Iterator[Any], notation: _Notation)
         return None
     if are_versions((text for text, match in zip(spelled, found, strict=True) if match), notation[1]):
         return None
-    is_code = any(match and (match["before"] or "").isalpha() for match in found) and not any("." in t for t in spelled)
     scale, unit = _scale({unit for number, unit in zip(numbers, units, strict=True) if number or unit})
-    if scale is None or is_code or len(told) > 1:
+    if scale is None or len(told) > 1 or _are_codes([match for match in found if match], notation[1]):
         return None
     is_whole = all(number == number.to_integral_value() for number in numbers) and not any(
         notation[1] in text for text in spelled
@@ -266,17 +300,32 @@ def _measures(cells: Sequence[Any], matches: Iterator[Any], notation: _Notation)
     values = [read.of(number, own) for number, own in zip(numbers, units, strict=True)]
     if not scale and len(set(values)) < len(set(numbers)):
         return None
-    return Kind.NUMBER, values, read, unit.casefold(), bool(scale)
+    return Kind.NUMBER, values, read, unit, bool(scale)
+
+
+def _are_codes(found: Sequence[re.Match[str]], point: str) -> bool:
+    """Return whether words before numbers are no units, as of `LOT 12`, or nothing tells whether 1.204 has decimals."""
+    written = [match["number"].lstrip("-+\u2212") for match in found]
+    if any(match["after"] and number.isdecimal() for match, number in zip(found, written, strict=True)):
+        return True
+    words = [match["before"] for match in found if (match["before"] or "").strip("./").isalpha()]
+    is_word = any(len(word) > 1 for word in words)
+    if words and not any(_AMOUNT.search(number) and (is_word or number[-4:-3] in ",.'") for number in written):
+        return True
+    pointed = [number for number in written if not number.isdecimal()]
+    is_money = any(_MONEY.search(f"{match['before'] or ''} {match['unit'] or ''}") for match in found)
+    is_short = all(len(number) <= _THOUSAND for number in written if number.isdecimal())
+    return point == "." and is_money and is_short and bool(pointed) and all(map(_UNSURE.fullmatch, pointed))
 
 
 def _unit(match: re.Match[str] | None) -> str:
-    return ((match["before"] or "").strip("~") or match["unit"] or "") if match else ""
+    return (match["before"] or "").strip("~") + (match["unit"] or "") if match else ""
 
 
 def _number(match: re.Match[str], notation: _Notation) -> Decimal:
     written = notation[2].sub("", match["number"]).replace(notation[1], ".").replace("\u2212", "-")
     number = Decimal(written)
-    return -number if (match["minus"] or "+") in "-\u2212" else number
+    return -number if (match["minus"] or match["after"] or "+") in "-\u2212" else number
 
 
 def _scale(units: set[str]) -> tuple[Mapping[str, str] | None, str]:
@@ -289,8 +338,11 @@ def _scale(units: set[str]) -> tuple[Mapping[str, str] | None, str]:
     is_one = len(folded) == len(units) and not is_vague
     # `S` and `H` are the sides of an account; seconds and hours are small letters.
     scales = _SCALES[1:] if any(len(unit) == 1 and unit.isupper() for unit in units) else _SCALES
+    if money := _MONEY.match(min(folded)):
+        scales = ({money[0] + behind: size for behind, size in _AMOUNTS.items()},)
     scale = next((scale for scale in scales if folded <= scale.keys()), None) if is_one else None
-    return scale, next((unit for unit, size in (scale or {}).items() if size == "1" and unit), "")
+    one = next((unit for unit, size in (scale or {}).items() if size == "1" and unit), "")
+    return scale, next((unit for unit in units if unit.casefold() == one), one)
 
 
 @dataclass(frozen=True, slots=True)

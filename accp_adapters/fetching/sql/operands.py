@@ -286,7 +286,8 @@ class Operands:
         elif expr.kind is Kind.MOMENT:
             raise refuse(f"expected a number for {where!r}, found the times {name}; write julianday({name})")
         elif expr.kind is Kind.TEXT and expr.text is None:
-            raise refuse(f"expected numbers for {where!r}, found {name}, {_told(expr)}; write {_cast(expr, name)}")
+            told = _told(expr)
+            raise refuse(f"expected numbers for {where!r}, found {name}, {told}{_or_cast('; write', expr, name)}")
 
     def _check_when_run(self, expr: Expr, wanted: str, sign: str) -> None:
         """Have each value of an expression checked: beside a number no text has an order, nor a number beside texts."""
@@ -305,7 +306,7 @@ class Operands:
             if each.kind is None and beside.kind not in (None, Kind.NOTHING):
                 self._check_when_run(each, "number" if beside.kind in _NUMERIC else "text", sign)
         if kinds & {None, Kind.NOTHING} or kinds <= _NUMERIC:
-            units = {column.stored.typed.unit for each in (one, other) for column in each.columns} - {""}
+            units = {column.stored.typed.unit.casefold() for each in (one, other) for column in each.columns} - {""}
             if len(units) > 1 and one.columns and other.columns:
                 found = " and ".join(map(repr, sorted(units)))
                 raise refuse(f"expected columns of one unit, found {found}; write their factor, as a * 60")
@@ -354,9 +355,9 @@ class Operands:
         name, column = self._shown(known), known.columns[0] if known.columns else None
         found = repr(value.text) if value.text is not None else self._written(value.first, value.behind)
         if known.kind is Kind.TEXT:
-            text = f"{name} {sign} '{found}', or " if any(numbers) and column and not column.stored.has_numbers else ""
-            cast = _cast(known, name, f" {sign} {found}" * any(numbers))
-            return refuse(f"expected a text beside {name}, {_told(known)}, found {found}; write {text}{cast}")
+            text = f"; write {name} {sign} '{found}'" * bool(any(numbers) and column and not column.stored.has_numbers)
+            cast = _or_cast(", or" if text else "; write", known, name, f" {sign} {found}" * any(numbers))
+            return refuse(f"expected a text beside {name}, {_told(known)}, found {found}{text}{cast}")
         spelling = f", or {column.spelling} for its spelling" if column and column.stored.is_spelled else ""
         if known.kind is Kind.MOMENT:
             example = next(iter(known.forms), _DAY)
@@ -365,12 +366,14 @@ class Operands:
         return refuse(f"expected a number beside {name}, {told}, found {found}{spelling}")
 
 
-def _cast(expr: Expr, name: str, beside: str = "") -> str:
-    """Return how to read texts as numbers; of texts that no SQL reads, what has to be replaced before."""
+def _or_cast(before: str, expr: Expr, name: str, beside: str = "") -> str:
+    """Return how to read texts as numbers; of texts that CAST does not read, what has to be replaced before."""
+    if expr.columns and not any(column.stored.holds_digits for column in expr.columns):
+        return ""
     misread = next((column.stored.misread for column in expr.columns if column.stored.misread), "")
     if not misread:
-        return f"CAST({name} AS REAL){beside}"
-    return f"CAST(replace({name}, …) AS REAL){beside}, as CAST reads only the beginning of {misread!r:.60}"
+        return f"{before} CAST({name} AS REAL){beside}"
+    return f"{before} CAST(replace({name}, …) AS REAL){beside}, as CAST does not read {misread!r:.60} whole"
 
 
 def _name_of_kind(stored: StoredColumn) -> str:

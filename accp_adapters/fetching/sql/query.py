@@ -48,16 +48,8 @@ TABLE_FUNCTIONS: Final = frozenset(("json_each", "json_tree"))
 _COMPOUND: Final = ("UNION", "UNION ALL", "EXCEPT", "INTERSECT")
 _ENDS_FROM: Final = frozenset(("SELECT", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", *_COMPOUND))
 _OPENS: Final = _ENDS_FROM | {
-    "ALL",
-    "AND",
-    "BETWEEN",
-    "DISTINCT",
-    "ELSE",
-    "OFFSET",
-    "ON",
+    *["ALL", "AND", "BETWEEN", "DISTINCT", "ELSE", "OFFSET", "ON", "THEN", "WHEN"],
     "PARTITION BY",
-    "THEN",
-    "WHEN",
 }
 """The words before expressions."""
 _BETWEEN: Final = _OPENS | {
@@ -532,6 +524,10 @@ class _Parser(Operands):
         self._need(")")
         if kind is Kind.NUMBER:
             self._use(inner)
+            if inner.kind is Kind.MOMENT and inner.columns:
+                self._check_number(inner, "CAST")
+            elif inner.kind in (None, Kind.TEXT):
+                self._check_when_run(inner, "numeral", "")
         return Expr(kind=kind)
 
     def _operator(self, left: Expr, operator: Token) -> Expr:

@@ -23,13 +23,15 @@ from accp_adapters.fetching.sql.operands import CHECKED, ResolvedQuery
 from accp_adapters.fetching.sql.query import CALLS, TABLE_FUNCTIONS, resolve_condition, resolve_select
 from accp_adapters.fetching.sql.tables import (
     AS_NUMBER,
+    SPELLING,
     Catalog,
     Database,
     NamedColumn,
     StoredColumn,
+    has_digit,
     quote,
     quoted_name,
-)
+)  # fmt: skip
 from accp_core.errors import ProtocolError
 from accp_core.markers import escape_markers
 from accp_core.strict_json import compact_json, is_utf8
@@ -120,6 +122,8 @@ class QueryResult:
     """The rows from the offset on, as many as are kept; cells that are those of a column are as the source has them."""
     total: int
     """How many rows there are."""
+    note: str = ""
+    """Which column has several spellings of one value, so that it is shown without them."""
 
 
 def run_query(
@@ -157,7 +161,8 @@ def run_query(
     cells = list(zip(*kept, strict=True)) or [()] * len(columns)
     restored = zip(*(column.restore(cells[at]) for at in shown if (column := columns[at])), strict=True)
     rows = MadeRows(list(restored), lambda row: dict(zip(named.values(), row, strict=True)))
-    return QueryResult(columns=tuple(named.values()), rows=rows, total=total)
+    note = _note_of_spellings(column for column in columns if column)
+    return QueryResult(columns=tuple(named.values()), rows=rows, total=total, note=note)
 
 
 def _kept(cursor: sqlite3.Cursor, most: int) -> list[tuple[Any, ...]]:
@@ -322,6 +327,8 @@ def _checked(value: Any, wanted: str, sign: str, shown: str) -> Any:
     is_exact = sign in ("=", "!=", "IS")
     if isinstance(value, str) == (wanted == "text"):
         return value
+    if wanted == "numeral":
+        return _cast(value, shown)
     if wanted == "text" and is_exact:
         return repr(value)
     if wanted == "number" and _NUMERAL.fullmatch(value):
@@ -330,6 +337,14 @@ def _checked(value: Any, wanted: str, sign: str, shown: str) -> Any:
         return value
     found = f"found {value!r:.40}; write CAST({shown} AS {'REAL' if wanted == 'number' else 'TEXT'})"
     raise refuse(f"expected {wanted}s from {shown}, {found}")
+
+
+def _cast(text: str, shown: str) -> str | None:
+    """Return a text that CAST reads whole; None: it holds no number. CAST reads a beginning, or 0, of any other one."""
+    if AS_NUMBER.fullmatch(text) or not has_digit(text):
+        return text if has_digit(text) else None
+    way = f"write CAST(replace({shown}, …) AS REAL), or leave such rows out"
+    raise refuse(f"expected numbers such as '1234.5' from {shown}, found {text!r:.40}, which CAST does not read; {way}")
 
 
 def _replace(text: Any, old: Any, new: Any) -> str:
@@ -396,7 +411,8 @@ def _answer(query: ResolvedQuery, catalog: Catalog, room: Room) -> str:
     hint = "; ".join(filter(None, described)) if is_nothing or not result.total else ""
     used = (each for each in _by_column(query.used) if result.total or not hint or each.stored.kind is Kind.TEXT)
     read = filter(None, map(_note_of_values, used))
-    notes = [*map(escape_markers, (hint, *islice(read, _MAX_NOTES))), *_outside(query, catalog)]
+    told = (hint, result.note * bool(result.total), *islice(read, _MAX_NOTES))
+    notes = [*map(escape_markers, told), *_outside(query, catalog)]
     if not result.total:
         of = f" of {query.tables[0].stored.row_count:,}" if len(query.tables) == 1 else ""
         return "; ".join(filter(None, (f"0{of} rows", *notes)))
@@ -434,13 +450,21 @@ def _note_of_values(used: NamedColumn) -> str:
     """Return how the query read a column: how many cells are no numbers, and in which unit the others are."""
     stored, total = used.stored, used.table.stored.row_count
     typed, noun = stored.typed, "time" if stored.kind is Kind.MOMENT else "number"
-    if stored.kind is Kind.TEXT:
-        cut = f"; CAST reads only the beginning of {stored.misread!r:.60}" if stored.misread else ""
-        return f"{quoted_name(used.column)}: compared as texts{cut}" if stored.looks_numeric else ""
-    told = [f"{stored.empty:,} of {total:,} rows hold no {noun}"] if typed.left_out else []
+    told = ["compared as texts"] if stored.looks_numeric else []
+    is_told = stored.empty if stored.looks_numeric else typed.left_out
+    told += [f"{stored.empty:,} of {total:,} rows hold no {noun}"] if is_told else []
     told += ["in UTC"] if stored.kind is Kind.MOMENT and typed.is_scaled else []
     told += [f"in {typed.unit}"] if typed.unit else []
     return f"{quoted_name(used.column)}: {', '.join(told)}" if told else ""
+
+
+def _note_of_spellings(columns: Iterable[StoredColumn]) -> str:
+    """Return that a column is shown by its values, some of which are written in several ways; empty: none is."""
+    column = next((each for each in columns if each.shared), None)
+    if column is None or column.shared is None:
+        return ""
+    both = " and ".join(f"{text[:_MAX_VALUE_CHARS]!r}" for text in column.shared)
+    return f"{quoted_name(column.name)}: {both} are one value; the spelling is {compact_json(column.name + SPELLING)}"
 
 
 def _describe(compared: NamedColumn, catalog: Catalog) -> str:

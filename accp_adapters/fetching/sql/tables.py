@@ -29,8 +29,8 @@ from accp_core.tables.table import table_of_lines
 from accp_core.tables.values import ABSENT, Kind, TypedColumn, type_column
 
 __all__ = [
-    "AS_NUMBER", "MAX_CELLS", "Catalog", "Database", "DatabaseCache", "NamedColumn", "NamedTable", "StoredColumn",
-    "UnbuiltColumn", "find_name", "quote", "quoted_name", "sql_text",
+    "AS_NUMBER", "MAX_CELLS", "SPELLING", "Catalog", "Database", "DatabaseCache", "NamedColumn", "NamedTable",
+    "StoredColumn", "UnbuiltColumn", "find_name", "has_digit", "quote", "quoted_name", "sql_text",
 ]  # fmt: skip
 
 MAX_CELLS: Final = 10_000_000
@@ -69,6 +69,11 @@ class UnbuiltColumn(ProtocolError):
     """The refusal of the name of an object, an array, a spelling or the lines of JSON, which a whole database has."""
 
 
+def has_digit(text: str) -> bool:
+    """Return whether a text may hold a number; of one that does not, `CAST` reads nothing."""
+    return any(map(str.isdecimal, text))
+
+
 def quote(name: str) -> str:
     """Return a name in backticks: unlike one in double quotes, SQLite never takes it for a text."""
     doubled = name.replace("`", "``")
@@ -105,11 +110,15 @@ class StoredColumn:
     kinds: Mapping[str, int] = field(default_factory=dict)
     """How many cells are `null`, `absent`, `arrays`, `objects`, `text`, `number` and `boolean`."""
     empty: int = 0
-    """How many rows hold nothing of its kind."""
+    """How many rows hold nothing of its kind; of texts, no digit."""
+    holds_digits: bool = False
+    """Whether some of its texts may hold numbers."""
     looks_numeric: bool = False
     """Whether it is of texts of which most begin with a digit, so that their order is not that of numbers or times."""
     misread: str = ""
-    """A text of which `CAST` would read only a beginning as a number, such as `1.335,61`; empty: there is none."""
+    """A text with digits that `CAST` would not read whole as a number, such as `1.335,61`; empty: there is none."""
+    shared: tuple[str, str] | None = None
+    """Two spellings of one number, such as `5` and `5 (2d ago)`; None: each has its own."""
     has_numbers: bool = False
     """Whether it has numbers beside texts, each kept as a number, which are equal to numbers and have no order."""
     name: str = ""
@@ -164,8 +173,10 @@ def _remember(column: StoredColumn, cells: Sequence[Any], values: Sequence[Any])
     cell_of: dict[Any, Any] = {}
     several: set[Any] = set()
     for cell, value in zip(cells, values, strict=True):
-        if value is not None and repr(cell_of.setdefault(value, cell)) != repr(cell):
+        first = cell if value is None else cell_of.setdefault(value, cell)
+        if repr(first) != repr(cell):
             several.add(value)
+            column.shared = column.shared or (str(first), str(cell))
     column.spellings = {
         value: cell
         for value, cell in cell_of.items()
@@ -181,12 +192,10 @@ def _store_texts(cells: Sequence[Any], column: StoredColumn) -> list[Any]:
     column.has_numbers = bool(numbers) and all(type(cell) is not int or cell in _INTEGERS for cell in numbers)
     like = sum(_LIKE_NUMBER.match(text) is not None for text in texts)
     column.looks_numeric = like * 2 > len(texts) or bool(numbers)
-    if column.looks_numeric:
-        column.misread = next(
-            (text for text in texts if _LIKE_NUMBER.match(text) and not AS_NUMBER.fullmatch(text)), ""
-        )
+    column.misread = next((text for text in texts if has_digit(text) and not AS_NUMBER.fullmatch(text)), "")
     stored = [_stored_text(cell, column, texts) for cell in cells]
-    column.empty = stored.count(None)
+    column.empty = sum(cell is None or not has_digit(str(cell)) for cell in stored)
+    column.holds_digits = column.empty < len(cells)
     return stored
 
 

@@ -275,12 +275,7 @@ def test_amounts_and_dates_are_what_they_are(query: str, shown: str) -> None:
     values = [12_400, 9_800, 399_316, 98_249, 1_050, 7]
     days = [datetime(2024, 12, 22) + timedelta(days=n if n < 55 else n + 320) for n in range(60)]
     rows = [
-        {
-            "id": n,
-            "name": f"a{n}",
-            "total": f"${values[n % 6] + n // 6 * (n != 5):,.2f}",
-            "due": day.strftime("%m/%d/%Y"),
-        }
+        {"id": n, "name": f"a{n}", "total": f"${values[n % 6] + n // 6 * (n != 5):,.2f}", "due": f"{day:%m/%d/%Y}"}
         for n, day in enumerate(days)
     ]
     assert answer({"k": json.dumps(rows)}, FetchRequest(query=query), limit=400, counter=count_o200k) == shown

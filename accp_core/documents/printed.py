@@ -24,11 +24,10 @@ from functools import partial
 from json.encoder import encode_basestring
 from typing import Any, Final
 
-from accp_core.documents.grids.cells import is_number
+from accp_core.documents.grids.cells import is_number, read_number
 from accp_core.documents.omissions import omits_text
 from accp_core.documents.writing import Kind, Spelling, as_is, find_brackets, write_brackets
 from accp_core.packing.expansion import Expansion
-from accp_core.packing.values import read_float, read_int
 from accp_core.strict_json import is_utf8
 
 __all__ = ["CODE", "IS_SEVERAL", "describe", "look_at", "read", "recognise", "texts_of_repr", "write"]
@@ -287,7 +286,7 @@ class _Reader:
         word = self._matched(_WORD)
         if word in _WORDS:
             return _WORDS[word]
-        return _number(word) if is_number(word) else word
+        return read_number(word) if is_number(word) else word
 
     def _matched(self, pattern: re.Pattern[str]) -> str:
         found = pattern.match(self.text, self.at)
@@ -312,7 +311,7 @@ class _Reader:
         if len(items) > 2 and "date" in name and all(type(item) is int for item in items):
             return datetime.datetime(*items).isoformat() if len(items) > 3 else datetime.date(*items).isoformat()
         if len(items) == 1 and not members:
-            return _number(items[0]) if type(items[0]) is str and is_number(items[0]) else items[0]
+            return read_number(items[0]) if type(items[0]) is str and is_number(items[0]) else items[0]
         if not members:
             return self.text[start : self.at]
         return {f"c{number}": item for number, item in enumerate(items)} | members
@@ -322,10 +321,6 @@ def _add(members: dict[str, Any], name: str, value: Any) -> None:
     if name in members:
         raise ValueError(f"expected each name once, found {name!r} again")
     members[name] = value
-
-
-def _number(word: str) -> int | float:
-    return read_float(word) if "." in word or "e" in word.lower() else read_int(word)
 
 
 def _unescaped(written: str) -> str:

@@ -22,8 +22,8 @@ from accp_core.packing.values import read_float, read_int
 
 __all__ = [
     "INDENT", "LOOKED_AT", "STRONG", "Grid", "LineForm", "Lines", "Rows", "Styles", "are_thousands", "are_versions",
-    "cells_grid", "class_of", "distinct_names", "end_line", "has_numbers", "is_number", "is_row", "names_of", "rows_of",
-    "spell_cell", "spell_name", "text_width", "values_of", "writes_commas",
+    "cells_grid", "class_of", "distinct_names", "end_line", "has_numbers", "is_number", "is_row", "names_of",
+    "read_number", "rows_of", "spell_cell", "spell_name", "text_width", "values_of", "writes_commas",
 ]  # fmt: skip
 
 
@@ -34,7 +34,7 @@ _TRUTHS: Final = (("false", "true"), ("False", "True"), ("FALSE", "TRUE"))
 """How a boolean may be spelled."""
 LOOKED_AT: Final = 500
 """Rows that show what the cells are."""
-_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,30})(\.[0-9]{1,40})?([eE][+-][0-9]{1,3})?")
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,30})(?:\.[0-9]{1,40})?(?:[eE][+-][0-9]{1,3})?")
 _THOUSANDS: Final = re.compile(r"-?(?<![0-9.])[1-9][0-9]{0,2}(?:\.[0-9]{3})+(?![0-9.])")
 _WITH_COMMA: Final = re.compile(r"[^0-9]*|[^0-9]{0,4}(?:[0-9]{1,3}(?:\.[0-9]{3})*|[0-9]+)(?:,[0-9]+)?[^0-9]{0,4}")
 _COMMA: Final = re.compile(r"[^0-9]*(?:[0-9.]+\.[0-9]+,[0-9]+|[0-9]+,(?:[0-9]{1,2}|[0-9]{4,}))[^0-9]*")
@@ -91,6 +91,11 @@ def is_row(first: Sequence[str | None], rows: Sequence[Sequence[str | None]]) ->
 def is_number(cell: str) -> bool:
     """Return whether a cell is a number as JSON writes it; an exponent has its sign, which a hash has not."""
     return _NUMBER.fullmatch(cell) is not None
+
+
+def read_number(text: str) -> int | float:
+    """Return a number as JSON writes it; ValueError: no float holds it."""
+    return read_float(text) if "." in text or "e" in text.lower() else read_int(text)
 
 
 def has_numbers(rows: list[list[str]]) -> bool:
@@ -153,16 +158,12 @@ def values_of(cells: set[str]) -> Mapping[str | None, Any]:
 
 
 def _numbers(cells: set[str]) -> dict[str | None, Any] | None:
-    numbers: dict[str | None, Any] = {}
-    for cell in cells:
-        found = _NUMBER.fullmatch(cell)
-        if found is None:
-            return None
-        try:
-            numbers[cell] = read_float(cell) if found[1] or found[2] else read_int(cell)
-        except ValueError:  # beyond all floats
-            return None
-    return None if are_versions(cells) else numbers
+    if not all(map(is_number, cells)) or are_versions(cells):
+        return None
+    try:
+        return {cell: read_number(cell) for cell in cells}
+    except ValueError:  # beyond all floats
+        return None
 
 
 def _truths(cells: set[str]) -> dict[str | None, Any] | None:

@@ -15,9 +15,8 @@ from typing import Any, Final, NoReturn
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from accp_core.documents.document import Value
-from accp_core.documents.grids.cells import LineForm, Rows, distinct_names, is_number, rows_of
+from accp_core.documents.grids.cells import LineForm, Rows, distinct_names, is_number, read_number, rows_of
 from accp_core.packing.expansion import Expansion
-from accp_core.packing.values import read_float, read_int
 
 __all__ = ["CODE", "HTML_TABLE", "IS_SEVERAL", "describe", "read", "read_tables", "recognise", "write"]
 
@@ -192,9 +191,7 @@ def _local(name: str) -> str:
 
 
 def _value(text: str) -> Any:
-    if not is_number(text):
-        return _WORDS.get(text, text)
-    return read_float(text) if "." in text or "e" in text.lower() else read_int(text)
+    return read_number(text) if is_number(text) else _WORDS.get(text, text)
 
 
 def describe(text: str, value: object) -> str | None:

@@ -265,7 +265,8 @@ def read_blocks(lines: Sequence[str], start: int, end: int) -> Reading | None:
             found.bits *= (len(there) - bisect_left(there, starts[0])) / len(there) * len(starts) / len(part)
             found.lines, found.end = starts, end
             best = found if best is None or found.bits > best.bits else best
-    return best
+    # All records are read in the way that is best for the first ones.
+    return best if best is None or len(best.rows) == len(best.lines) else _fill_blocks(lines, best.lines, end)
 
 
 def _partitions(lines: Sequence[str], there: Sequence[int]) -> Iterator[list[int]]:

@@ -135,6 +135,11 @@ def test_prose_and_code_have_no_tables(text: str) -> None:
     assert infer_tables(text).tables == ()
 
 
+def test_each_of_many_records_is_a_row() -> None:
+    (table,) = infer_tables("".join(f"Name: n{n}\nDay: 2026-03-{n % 28:02}\n\n" for n in range(99))).tables
+    assert [row["Name"] for row in table.rows] == [f"n{n}" for n in range(99)]
+
+
 def test_what_was_inferred_says_how_and_keeps_the_lines() -> None:
     text, _, _ = TEXTS["pages, a title and sums"]
     opened = open_text(text)

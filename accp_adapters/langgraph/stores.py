@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from threading import Event
+from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 from langgraph.checkpoint.memory import InMemorySaver
@@ -16,10 +16,10 @@ from langgraph.constants import CONFIG_KEY_CHECKPOINTER
 from langgraph.store.base import BaseStore, GetOp, Item, Op, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 
+from accp_adapters.serving.threads import until_cancelled
 from accp_adapters.stores import SqliteColdStore, open_store
 from accp_adapters.stores.sqlite import MEMORY
 from accp_adapters.stores.texts import item_filter, namespace_label, read_item, write_item
-from accp_core.bounded import WATCH
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
@@ -40,22 +40,11 @@ _LOOP: Final[ContextVar[asyncio.AbstractEventLoop]] = ContextVar("accp_loop")
 
 async def in_thread(work: Callable[..., _Result], *arguments: Any, **named: Any) -> _Result:
     """Return what `work` returns in another thread, in which a store that is asynchronous only can be used, too."""
-    loop, left = asyncio.get_running_loop(), Event()
-
-    def watch() -> None:
-        if left.is_set():
-            raise asyncio.CancelledError
-
-    def run() -> _Result:
-        _LOOP.set(loop)
-        WATCH.set(watch)
-        return work(*arguments, **named)
-
+    before = _LOOP.set(asyncio.get_running_loop())
     try:
-        return await asyncio.to_thread(run)
-    except asyncio.CancelledError:
-        left.set()
-        raise
+        return await until_cancelled(partial(work, *arguments, **named))
+    finally:
+        _LOOP.reset(before)
 
 
 class StoreColdStore:

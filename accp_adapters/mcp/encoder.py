@@ -158,6 +158,7 @@ _Gains: TypeAlias = Callable[[JsonObject], bool]
 
 _LOG: Final = logging.getLogger(__name__)
 _INVALID_PARAMS: Final = -32602
+_INTERNAL: Final = -32603
 _METHOD_NOT_FOUND: Final = -32601
 _MAX_PASSED: Final = 1_000
 """Calls that wait between `answer_own` and `from_client`."""
@@ -219,12 +220,17 @@ class Encoder:
         except ProtocolError as error:
             refusal = {"code": _INVALID_PARAMS, "message": str(error), "data": {EXTENSION: {"code": error.code}}}
             return {**response, "error": self._rewriter.refuse(refusal, "data", error, self._open_request(message))}
-        except Exception:
-            # The store failed, or the text cannot be shown: the server refuses what it does not have.
-            _LOG.warning("the shim could not answer a request of its own; the server is asked")
+        except Exception as error:
+            _LOG.warning("the shim could not answer a request of its own: %s", type(error).__name__)
             _LOG.debug("the request failed with", exc_info=True)
             self._failed()
-            return None
+            if not self.may_take_long(message):
+                return None
+            # What is asked for is ours: the server would refuse it, or take a reference for the text itself.
+            reason = f"accp failed ({type(error).__name__}), not the tool; nothing is lost. Try another query"
+            failure = tool_result([text_block(f"{ErrorCode.INTERNAL_ERROR}: {reason}")], is_error=True)
+            is_call = message.get("method") == "tools/call"
+            return response | ({"result": failure} if is_call else {"error": {"code": _INTERNAL, "message": reason}})
         return None if result is None else {**response, "result": result}
 
     def may_take_long(self, message: JsonObject) -> bool:

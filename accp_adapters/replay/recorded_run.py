@@ -10,7 +10,7 @@ from typing import Any, Final
 
 __all__ = [
     "GROUP", "Finding", "Findings", "RecordedCall", "RecordedMessage", "Role", "Run", "UnreadableRun",
-    "calls_in_order", "is_foreign",
+    "calls_in_order", "is_foreign", "shown",
 ]  # fmt: skip
 
 
@@ -155,6 +155,8 @@ _ELSEWHERE: Final = frozenset(["audio", "conversation", "fileData", "inlineData"
 _NAME: Final = re.compile("[!-~]{0,200}")
 """A text that is no words: an id, an address, a setting, the name of something."""
 _MAX_SHOWN: Final = 60
+_MAX_FILES: Final = 19
+"""Further files that a finding names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,13 +173,17 @@ class Finding:
     """The file in which it was met first."""
     line: int
     """The line of that file, from 1."""
+    others: tuple[str, ...] = ()
+    """The next files in which it was met."""
     left_out: bool = False
     """Whether it is understood, and no part of a prompt, such as the thoughts of an earlier call."""
 
     def __str__(self) -> str:
         """Return a phrase such as "3 blocks of type 'image' (runs.json:7)"."""
         plural = "s" if self.count > 1 else ""
-        return f"{self.count:,} {self.noun}{plural} {self.detail} ({self.path}:{self.line})"
+        places = ", ".join([f"{self.path}:{self.line}", *self.others])
+        more = ", …" if len(self.others) == _MAX_FILES else ""
+        return f"{self.count:,} {self.noun}{plural} {self.detail} ({places}{more})"
 
 
 class Findings:
@@ -216,7 +222,9 @@ class Findings:
         known = self._found.get(key)
         if known is None:
             known = Finding(noun=key[0], detail=key[1], count=0, path=self.path, line=self.line, left_out=left_out)
-        self._found[key] = replace(known, count=known.count + 1)
+        is_next = self.path not in (known.path, *known.others) and len(known.others) < _MAX_FILES
+        others = (*known.others, self.path) if is_next else known.others
+        self._found[key] = replace(known, count=known.count + 1, others=others)
 
     def unknown(self, reason: str) -> None:
         """Count a record in no known format; `reason` says which are known."""
@@ -229,21 +237,21 @@ class Findings:
 
     def block(self, kind: object, owner: str) -> None:
         """Count a block whose type the format does not know or that cannot be counted in tokens."""
-        self.add("block", f"of type {_shown(kind)} of {owner}")
+        self.add("block", f"of type {shown(kind)} of {owner}")
 
     def role(self, role: object, owner: str) -> None:
         """Count a message whose role the format does not know."""
-        self.add("message", f"with the role {_shown(role)} of {owner}")
+        self.add("message", f"with the role {shown(role)} of {owner}")
 
     def thoughts(self, kind: object, owner: str) -> None:
         """Count a model's reasoning, which providers do not send again with later calls."""
-        self.add("block", f"of type {_shown(kind)} of {owner}", left_out=True)
+        self.add("block", f"of type {shown(kind)} of {owner}", left_out=True)
 
     def fields(self, record: Mapping[str, Any], known: Collection[str], owner: str) -> None:
         """Count each field of a record that may be a part of a prompt and is not `known`."""
         for name, value in record.items():
             if name not in known and name not in _UNREAD and ((value and name in _ELSEWHERE) or _has_words(value)):
-                self.add("field", f"{_shown(name)} of {owner}")
+                self.add("field", f"{shown(name)} of {owner}")
 
 
 def _has_words(value: object) -> bool:
@@ -260,6 +268,7 @@ def _has_words(value: object) -> bool:
     return False
 
 
-def _shown(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"
+def shown(value: object) -> str:
+    """Return the beginning of the `repr` of a value."""
+    text = repr(value)
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"

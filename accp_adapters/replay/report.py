@@ -162,11 +162,14 @@ class Report:
             return "No: the runs hold no tool result and no message of another agent, so nothing can be shortened."
         before, after = total.before, total.after
         which, s = ("this run", "s") if total.runs == 1 else (f"these {total.runs:,} runs", "")
-        cost = f"cost{s} {_change(before.cost, after.cost, 'less')}"
+        cost = _change(before.cost, after.cost, "less")
         tokens = f"send{s} {_change(before.prompt, after.prompt, 'fewer')} prompt tokens"
         queried = _change(before.cost, after.cost + after.queries, "less") if after.queries else ""
         word = "Yes" if (after.cost + after.queries) * COSTLIER < before.cost else "No"
-        return f"{word}: with the policy {self.strategy!r}, {which} {cost} and {tokens}; {_visible(after, queried)}."
+        if queried and word == "No":
+            cost, queried = f"{queried} if each value that is one query away takes one more call ({cost} if none)", ""
+        costs = f"{which} cost{s} {cost} and {tokens}"
+        return f"{word}: with the policy {self.strategy!r}, {costs}; {_visible(after, queried)}."
 
     def kept(self) -> str:
         """Return one line that says why results are sent as recorded: "as recorded because: 12 prose, 3 small"."""

@@ -57,6 +57,8 @@ _VALUES: Final = re.compile(
         )
     )
 )
+_OPTION: Final = re.compile(r"(?<=\w )-\d+\b")
+"""A number that is an option of a command, as in `git log -130`."""
 _DATE: Final = re.compile(_DATE_TEXT)
 _NUMBER: Final = re.compile(_NUMBER_TEXT)
 _POINT: Final = re.compile(r"\d+(?:\.\d+)?|[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
@@ -242,7 +244,7 @@ def _leaves(value: object) -> Iterator[WantedValue]:
             for item in value:
                 yield from _leaves(item)
         case str():
-            yield from {*text_leaf(value), *values_in(value)}
+            yield from {*text_leaf(value), *values_in(_OPTION.sub("", value))}
         case bool() | None:
             return
         case int() | float():

@@ -19,7 +19,7 @@ from anyio.lowlevel import RunVar
 
 from accp_core.bounded import WATCH
 
-__all__ = ["LONG", "OWNER", "in_thread", "off_loop", "size_of"]
+__all__ = ["LONG", "OWNER", "in_thread", "off_loop", "size_of", "until_cancelled"]
 
 T = TypeVar("T")
 
@@ -39,15 +39,20 @@ class _Threads:
     async def run(self, work: Callable[[], T]) -> T:
         own = self._owned.setdefault(OWNER.get(), CapacityLimiter(self._each))
         async with own:
-            left = Event()
-            before = WATCH.set(partial(_raise_if, left))
-            try:
-                return await to_thread.run_sync(work, limiter=self._all)
-            except get_cancelled_exc_class():
-                left.set()
-                raise
-            finally:
-                WATCH.reset(before)
+            return await until_cancelled(work, self._all)
+
+
+async def until_cancelled(work: Callable[[], T], threads: CapacityLimiter | None = None) -> T:
+    """Return `work()`, done in a thread, in which `WATCH` raises as soon as this task is cancelled."""
+    left = Event()
+    before = WATCH.set(partial(_raise_if, left))
+    try:
+        return await to_thread.run_sync(work, limiter=threads)
+    except get_cancelled_exc_class():
+        left.set()
+        raise
+    finally:
+        WATCH.reset(before)
 
 
 def _raise_if(left: Event) -> None:

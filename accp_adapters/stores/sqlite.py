@@ -40,6 +40,8 @@ CREATE TABLE IF NOT EXISTS sessions (
 );
 CREATE INDEX IF NOT EXISTS sessions_used ON sessions (used);
 """
+_REPAIR: Final = "ON CONFLICT DO UPDATE SET text = excluded.text WHERE text <> excluded.text"
+_PUT: Final = f"INSERT INTO cold VALUES (?, ?, ?) {_REPAIR}"
 _FIND: Final = "SELECT key FROM cold WHERE session = ? AND key >= ? AND key < ? ORDER BY key LIMIT ?"
 _BEGIN: Final = "INSERT OR IGNORE INTO sessions (version, used, data, name) VALUES (?, ?, ?, ?)"
 _REPLACE: Final = "UPDATE sessions SET version = ?, used = ?, data = ? WHERE name = ? AND version = ?"
@@ -77,13 +79,13 @@ class SqliteColdStore:
         self._open()
 
     def put(self, session_id: str, key: str, text: str) -> None:
-        """Store `text` under `key` of `session_id`; the same key again changes nothing.
+        """Store `text` under `key` of `session_id`; the same text again changes nothing, and repairs a damaged row.
 
         Raises:
             ProtocolError: E2003, the text is longer than 64 MiB.
         """
         names = _column_value(session_id), _column_value(key)
-        self._execute("INSERT OR IGNORE INTO cold VALUES (?, ?, ?)", *names, pack_text(text))
+        self._execute(_PUT, *names, pack_text(text))
 
     def get(self, session_id: str, key: str) -> str | None:
         """Return the text under `key` of `session_id`, None where there is none.

@@ -106,7 +106,7 @@ def imported(place: str) -> Any:
 
 
 Http = Annotated[str, typer.Option(metavar="HOST:PORT", help="Where to listen; port 0: any.")]
-Store = Annotated[str | None, typer.Option(help="Where sessions are kept: sqlite:PATH or redis://HOST.")]
+Store = Annotated[str | None, typer.Option(help="Where sessions of ACCP are kept: sqlite:PATH or redis://HOST.")]
 
 
 def serve(
@@ -138,7 +138,11 @@ def serve(
         with contextlib.redirect_stdout(sys.stderr):  # with --stdio, standard output belongs to the messages
             found = imported(target)
         entrance: dict[str, Any] = {"authenticate": authenticate, "hosts": [place[0], *(allow_host or ())]}
-        if hasattr(found, "card"):
+        is_acp = hasattr(found, "card")
+        if unused := "--store" if store and is_acp else "--stdio" if stdio and not is_acp else "":
+            wanted = "a function (ACCP)" if is_acp else "an agent of ACP"
+            raise typer.BadParameter(f"expected {wanted} with this option, found {target!r}", param_hint=unused)
+        if is_acp:
             from accp_adapters.bindings.acp import acp_app, serve_stdio
 
             if stdio:

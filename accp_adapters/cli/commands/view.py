@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from accp_adapters.cli.sources import STDIN, InputRefused, read_source, refusal, say, write_text
 from accp_core.error_codes import ErrorCode
+
+if TYPE_CHECKING:
+    from accp_core.ports import TokenCounter
 
 __all__ = ["query", "view"]
 
@@ -31,21 +34,22 @@ def view(
 
     Example: `accp view result.json | accp view --read`
     """
-    source = read_source(file, exactly=restore)
-    if read:
-        write_text(_value(source, file))
-    else:
-        _show(source, file, restore=restore, tokenizer=tokenizer)
-
-
-def _show(source: str, path: str, *, restore: bool, tokenizer: str) -> None:
     from accp_adapters.tokens import by_name
-    from accp_core.view import render_text
 
+    source = read_source(file, exactly=restore)
     try:
         counter = by_name(tokenizer)
     except (ValueError, OSError) as error:
         raise typer.BadParameter(str(error), param_hint="--tokenizer") from error
+    if read:
+        write_text(_value(source.rstrip("\r\n"), file, counter))
+    else:
+        _show(source, file, counter, restore=restore)
+
+
+def _show(source: str, path: str, counter: TokenCounter, *, restore: bool) -> None:
+    from accp_core.view import render_text
+
     shown = render_text(source, counter=counter)
     restored = shown.restore() if restore else source
     if restored != source:
@@ -55,21 +59,27 @@ def _show(source: str, path: str, *, restore: bool, tokenizer: str) -> None:
     else:
         write_text(shown.text.removesuffix("\n"))
     if shown.tokens_after >= shown.tokens_before > 0:
-        say(f"{shown.tokens_before:,} tokens: nothing was gained, the text is printed as it is")
+        say(f"{shown.tokens_before:,} tokens: nothing was gained: the text is printed as it is, and is no view")
         return
     share = f"{100 * shown.tokens_after / shown.tokens_before:.1f} %" if shown.tokens_before else "empty"
     say(f"{shown.tokens_before:,} tokens -> {shown.tokens_after:,} ({share}), {shown.layout}")
 
 
-def _value(text: str, path: str) -> str:
+def _value(text: str, path: str, counter: TokenCounter) -> str:
     from accp_core.errors import DecodeError
-    from accp_core.strict_json import compact_json
+    from accp_core.strict_json import compact_json, is_json
     from accp_core.view import read as read_view
+    from accp_core.view import render
 
     try:
-        return compact_json(read_view(text.rstrip("\r\n")))
+        value = read_view(text)
     except DecodeError as error:
         raise refusal(error, path=path) from error
+    document = compact_json(value)
+    # Words in lines can be read as keys and values, too, but a view would write those in another way.
+    if not (text[:1] == '"' or is_json(text)) and render(value, counter=counter) not in (text, document):
+        raise InputRefused("expected a view, found a text that accp view leaves as it is", path=path)
+    return document
 
 
 # `accp query`: what a model is answered when it queries a stored result.

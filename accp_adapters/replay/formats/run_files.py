@@ -21,11 +21,11 @@ from accp_adapters.replay.formats import anthropic, bedrock, gemini, langchain, 
 from accp_adapters.replay.formats.assembly import Assembler
 from accp_adapters.replay.formats.conversation import Item, written
 from accp_adapters.replay.formats.langchain import SQLITE, read_sqlite, read_threads
-from accp_adapters.replay.recorded_run import Findings, Run, UnreadableRun
+from accp_adapters.replay.recorded_run import Findings, Run, UnreadableRun, shown
 from accp_core.strict_json import unique_members
 
 __all__ = [
-    "FORMATS", "MAX_RECORD", "Format", "Limits", "detect", "find_files", "open_bounded", "parse_runs",
+    "FORMATS", "MAX_RECORD", "Format", "detect", "find_files", "open_bounded", "parse_runs",
     "read_document", "read_documents", "read_file", "read_runs",
 ]  # fmt: skip
 
@@ -34,23 +34,14 @@ __all__ = [
 
 MAX_RECORD: Final = 64 << 20
 """Bytes of one record: a line of JSON lines, or a whole document."""
-_MAX_SHOWN: Final = 60
+_MAX_VALUES: Final = 8_000_000
+"""Commas and brackets of one record: its values take far more memory than its text."""
+_MAX_BARREN: Final = 250_000
+"""Lines without a run after which a file is not read further."""
 _PIECE: Final = 1 << 20
 """Bytes that are read, and looked at, at once."""
 _GZIP: Final = b"\x1f\x8b"
 _BOM: Final = b"\xef\xbb\xbf"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What one file may take."""
-
-    record: int = MAX_RECORD
-    """Bytes of one record."""
-    values: int = 8_000_000
-    """Commas and brackets of one record: its values take far more memory than its text."""
-    unpacked: int = 64 << 30
-    """Bytes that a compressed file may unpack to."""
 
 
 def open_bounded(raw: BinaryIO) -> BinaryIO:
@@ -68,7 +59,6 @@ def _refuse(error: UnreadableRun) -> None:
 def read_documents(
     stream: BinaryIO,
     path: str,
-    limits: Limits | None = None,
     on_broken: Callable[[UnreadableRun], object] = _refuse,
 ) -> Iterator[tuple[int, object]]:
     """Yield line and value of each document.
@@ -76,14 +66,13 @@ def read_documents(
     Args:
         stream: One JSON document, or JSON lines, in UTF-8.
         path: The file, for errors.
-        limits: What the file may take.
         on_broken: Called with the error of each line of JSON lines that cannot be read, such as the last one of a log
             that is still written; raises it where not given.
 
     Raises:
         UnreadableRun: the text is not JSON, not UTF-8 or too large; with its line and column.
     """
-    lines = _Lines(stream, path, limits or Limits())
+    lines = _Lines(stream, path)
     filled = lines.filled()
     number, content = next(filled, (0, b""))
     if not number:
@@ -128,11 +117,8 @@ def _in_words(first: str) -> ValueError | None:
     """Return the refusal of a text that is no JSON from its first character on, by its first line."""
     if first.lstrip().startswith(("{", "[")):
         return None
-    words = first.strip()
-    shown = words if len(words) <= _MAX_SHOWN else f"{words[:_MAX_SHOWN]}…"
-    return ValueError(
-        f"expected recorded runs, such as requests of OpenAI chat, as JSON or JSON lines; found text: {shown!r}"
-    )
+    expected = "expected recorded runs, such as requests of OpenAI chat, as JSON or JSON lines"
+    return ValueError(f"{expected}; found text: {shown(first.strip())}")
 
 
 def _following(
@@ -151,14 +137,14 @@ def _following(
         yield number, value
 
 
-def read_file(path: str, limits: Limits) -> object:
+def read_file(path: str) -> object:
     """Return the one JSON document of a file.
 
     Raises:
         UnreadableRun: it is not JSON, not UTF-8 or too large.
     """
     with open(path, "rb") as raw:
-        return read_document(_Lines(raw, path, limits).rest(), path)
+        return read_document(_Lines(raw, path).rest(), path)
 
 
 def read_document(text: str, path: str, first_line: int = 1) -> object:
@@ -181,21 +167,23 @@ def read_document(text: str, path: str, first_line: int = 1) -> object:
 class _Lines:
     """The lines of a file; none is larger than a record may be."""
 
-    def __init__(self, stream: BinaryIO, path: str, limits: Limits) -> None:
+    def __init__(self, stream: BinaryIO, path: str) -> None:
         self._stream = stream
         self._path = path
-        self._limits = limits
         self._number = 0
-        self._read = 0
 
     def filled(self) -> Iterator[tuple[int, bytes]]:
-        """Yield number and bytes of each line that is not blank."""
+        """Yield number and bytes of each line that is not blank, up to too many blank ones."""
+        last = 0
         while True:
             self._number += 1
             line = self._bytes(self._stream.readline, is_line=True)
             if not line:
                 return
+            if self._number - last > _MAX_BARREN:
+                raise _barren(self._path, self._number)
             if line.strip():
+                last = self._number
                 yield self._number, line.removeprefix(_BOM) if self._number == 1 else line
 
     def rest(self) -> str:
@@ -210,22 +198,15 @@ class _Lines:
             while piece := read(_PIECE):
                 content += piece
                 values += sum(map(piece.count, (b",", b"[", b"{")))
-                self._check(len(content), values)
+                if len(content) > MAX_RECORD:
+                    raise self._refused(f"expected records of at most {MAX_RECORD:,} bytes, found a larger one")
+                if values > _MAX_VALUES:
+                    raise self._refused(f"expected records of at most {_MAX_VALUES:,} values, found more")
                 if is_line and piece.endswith(b"\n"):
                     break
         except (EOFError, OSError, zlib.error) as error:
             raise self._refused(f"expected gzip, found {error}") from error
-        self._read += len(content)
         return bytes(content)
-
-    def _check(self, size: int, values: int) -> None:
-        limits = self._limits
-        if size > limits.record:
-            raise self._refused(f"expected records of at most {limits.record:,} bytes, found a larger one")
-        if values > limits.values:
-            raise self._refused(f"expected records of at most {limits.values:,} values, found more")
-        if self._read + size > limits.unpacked:
-            raise self._refused(f"expected a file of at most {limits.unpacked:,} bytes, found a larger one")
 
     def decoded(self, content: bytes) -> str:
         """Return the text of the line that was read last."""
@@ -254,6 +235,11 @@ def _load(text: str) -> object:
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     return value
+
+
+def _barren(path: str, line: int) -> UnreadableRun:
+    """Return the refusal to read on behind lines without a run: packed, they are small, and take minutes to read."""
+    return UnreadableRun(f"expected a run in {_MAX_BARREN:,} lines, found none", path=path, line=line)
 
 
 def _refusal(error: ValueError, path: str, *, first_line: int) -> UnreadableRun:
@@ -325,7 +311,6 @@ def read_runs(
     *paths: str | os.PathLike[str],
     agent_names: Collection[str] = (),
     findings: Findings | None = None,
-    limits: Limits | None = None,
 ) -> Iterator[Run]:
     """Yield the runs at `paths`, each as soon as it is complete.
 
@@ -334,7 +319,6 @@ def read_runs(
             such as "logs/*.jsonl", or `-` for standard input.
         agent_names: Messages of these names are an agent's, whatever their role.
         findings: Collects what is not counted; None: anything that is not understood is refused.
-        limits: What one file may take.
 
     Raises:
         UnreadableRun: a text is not JSON, in no known format, or not understood; with its file, line and column.
@@ -343,7 +327,7 @@ def read_runs(
     collected = findings if findings is not None else _Strict()
 
     def read(name: str) -> Iterator[Run]:
-        return _Reader(name, collected, agent_names, limits or Limits()).runs()
+        return _Reader(name, collected, agent_names).runs()
 
     yield from _runs_of_files([name for path in paths for name in find_files(path, collected)], read, collected)
 
@@ -389,7 +373,7 @@ def parse_runs(
     Raises:
         UnreadableRun: the text is not JSON, in no known format, or not understood.
     """
-    reader = _Reader(path, findings or _Strict(), agent_names, Limits())
+    reader = _Reader(path, findings or _Strict(), agent_names)
     return list(reader.runs_in(io.BytesIO(text.encode("utf-8", "surrogatepass"))))
 
 
@@ -418,6 +402,8 @@ def find_files(path: str | os.PathLike[str], findings: Findings | None = None) -
             reason = f"expected a folder with files of {', '.join(_SUFFIXES)}, found none"
             raise UnreadableRun(reason, path=name, line=0)
         return list(map(str, logs))
+    if Path(name).exists():
+        raise UnreadableRun("expected a file or a folder, found a pipe or a device; use - for it", path=name, line=0)
     if glob.has_magic(name):
         found = sorted(each for each in glob.glob(name, recursive=True) if Path(each).is_file())
         if not found:
@@ -464,17 +450,10 @@ class _Strict(Findings):
 class _Reader:
     """Reads the runs of one file."""
 
-    def __init__(
-        self,
-        path: str,
-        findings: Findings,
-        agents: Collection[str],
-        limits: Limits,
-    ) -> None:
+    def __init__(self, path: str, findings: Findings, agents: Collection[str]) -> None:
         self._path = path
         self._findings = findings
         self._agents = agents
-        self._limits = limits
         self._tools = ""
 
     def runs(self) -> Iterator[Run]:
@@ -482,15 +461,15 @@ class _Reader:
         if self._path == _STDIN:
             yield from self.runs_in(sys.stdin.buffer)
         elif self._is_database():
-            yield from self._assembled(read_threads(read_sqlite(self._path, self._limits.record), self._findings))
+            yield from self._assembled(read_threads(read_sqlite(self._path, MAX_RECORD), self._findings))
         else:
             with Path(self._path).open("rb") as stream:
                 yield from self.runs_in(stream)
 
     def runs_in(self, stream: BinaryIO) -> Iterator[Run]:
         """Yield the runs in the content of the file."""
-        self._tools = _tools_beside(self._path, self._limits)
-        documents = read_documents(open_bounded(stream), self._path, self._limits, self._findings.broken)
+        self._tools = _tools_beside(self._path)
+        documents = read_documents(open_bounded(stream), self._path, self._findings.broken)
         yield from self._assembled(self._items(documents))
 
     def _is_database(self) -> bool:
@@ -510,8 +489,13 @@ class _Reader:
         return replace(run, calls=tuple(replace(call, tools=self._tools) for call in run.calls))
 
     def _items(self, documents: Iterable[tuple[int, object]]) -> Iterator[Item]:
+        last = 0
         for line, document in documents:
             self._findings.move_to(self._path, line)
+            last = line if isinstance(document, list) or detect(document) else last
+            if line - last > _MAX_BARREN:
+                self._findings.broken(_barren(self._path, line))
+                return
             yield from self._read(document, line)
 
     def _read(self, document: object, line: int) -> Iterator[Item]:
@@ -556,12 +540,11 @@ def _reason(error: Exception, document: object) -> str:
 
 def _unknown(document: object) -> str:
     known = ", ".join(each.title for each in FORMATS)
-    shown = repr(document)
-    return f"expected one of {known}; found {shown if len(shown) <= 60 else shown[:60] + '…'}"
+    return f"expected one of {known}; found {shown(document)}"
 
 
-def _tools_beside(path: str, limits: Limits) -> str:
+def _tools_beside(path: str) -> str:
     beside = Path(path).with_suffix(_TOOLS) if path != _STDIN else None
     if beside is None or not beside.is_file():
         return ""
-    return written(read_file(str(beside), limits))
+    return written(read_file(str(beside)))

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from accp_adapters.replay.formats.conversation import require_mapping
 from accp_adapters.replay.recorded_run import Findings, RecordedCall, RecordedMessage, Role, Run, calls_in_order
 from accp_core.strict_json import compact_json
 
 __all__ = ["is_trajectory", "read_trajectory", "write_value"]
+
+_INDENTS: Final[dict[str, dict[str, Any]]] = {f"indent{depth}": {"indent": depth} for depth in (1, 2, 4)}
+_LAYOUTS: Final = {"py": {}, "native": {}, "compact": {"separators": (",", ":")}, **_INDENTS}
+"""The arguments of json.dumps for each layout."""
 
 
 def write_value(value: object, layout: str) -> str:
@@ -27,13 +31,9 @@ def write_value(value: object, layout: str) -> str:
     if layout == "mcp-repr":
         return _call_tool_result(value)
     name, ascii_only = layout.removesuffix("-u"), not layout.endswith("-u")
-    if name in ("py", "native"):
-        return json.dumps(value, ensure_ascii=ascii_only)
-    if name == "compact":
-        return json.dumps(value, ensure_ascii=ascii_only, separators=(",", ":"))
-    if name in ("indent1", "indent2", "indent4"):
-        return json.dumps(value, ensure_ascii=ascii_only, indent=int(name.removeprefix("indent")))
-    raise ValueError(f"expected a layout such as 'py', 'compact' or 'indent2-u', found {layout!r}")
+    if name not in _LAYOUTS:
+        raise ValueError(f"expected a layout such as 'py', 'compact' or 'indent2-u', found {layout!r}")
+    return json.dumps(value, ensure_ascii=ascii_only, **_LAYOUTS[name])
 
 
 def _call_tool_result(value: object) -> str:

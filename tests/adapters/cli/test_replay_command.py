@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -95,6 +96,16 @@ def test_what_is_not_read_and_what_holds_nothing_to_shorten_end_with_1(
     result = runner.invoke(app, ["replay", "log.jsonl"])
     assert result.exit_code == 1
     assert said in result.output
+
+
+def test_a_finding_names_its_files_and_a_pipe_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in "cab":
+        Path(f"{name}.jsonl").write_text(f"{json.dumps(PICTURES)}\n" * 2, encoding="utf-8")
+    os.mkfifo("pipe")
+    assert "found a pipe or a device; use -" in runner.invoke(app, ["replay", "pipe"]).stderr
+    said = runner.invoke(app, ["replay", "."]).stderr
+    assert "6 blocks of type 'image_url' of an OpenAI message (a.jsonl:1, b.jsonl, c.jsonl)" in said
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,8 @@ SERVED = Echo()
         (("answer",), "expected MODULE:NAME"),
         ((ECHO, "--store", "mysql://u:secret@h"), "expected sqlite:PATH or redis://HOST"),
         (("tests.adapters.bindings.acp.agents:Echo",), "expected a function, or an object with a card"),
+        ((f"{__name__}:SERVED", "--store", "sqlite:s.db"), "expected a function (ACCP) with this"),
+        ((ECHO, "--stdio"), "expected an agent of ACP with this option"),
         (("sys:path",), "expected a function, or an object with a card"),
     ],
 )

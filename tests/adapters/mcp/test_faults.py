@@ -11,6 +11,7 @@ import pytest
 from accp_adapters.mcp import Decoder, Encoder, messages
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.telemetry import Telemetry
+from accp_core.projection import Resolve
 from tests.adapters.mcp.messages import Json, call, request, response, rows, served, start, started
 
 Break = Callable[[pytest.MonkeyPatch], dict[str, Any]]
@@ -101,15 +102,21 @@ def test_every_other_answer_passes_as_it_was(
     assert telemetry.stats().projection_failures == 1
 
 
-def test_a_request_that_we_cannot_answer_goes_to_the_server(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+OWN: list[tuple[str, Json]] = [
+    ("answer_fetch", call("accp_fetch", {"ref": "$cold.1"})),
+    ("read_stored", request("resources/read", {"uri": "accp://cold/1"})),
+    ("passed_text", call("write_file", {"content": "$cold.123456789012"})),
+]
+
+
+@pytest.mark.parametrize(("name", "message"), OWN, ids=lambda each: each if isinstance(each, str) else "")
+def test_what_is_asked_of_us_never_goes_to_the_server(
+    name: str, message: Json, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     telemetry = Telemetry("mcp")
-    encoder = Encoder(policy="always", fetch=True, telemetry=telemetry)
-    monkeypatch.setattr("accp_adapters.mcp.encoder.answer_fetch", fail)
-    message = call("accp_fetch", {"ref": "$cold.1"})
-    assert encoder.answer_own(message) is None
-    assert encoder.from_client(message) is message
+    encoder = Encoder(policy="always", fetch=True, tools={"write_file": Resolve(("content",))}, telemetry=telemetry)
+    monkeypatch.setattr(f"accp_adapters.mcp.encoder.{name}", fail)
+    assert "accp failed (Fault), not the tool; nothing is lost" in str(encoder.answer_own(message))
     assert telemetry.stats().projection_failures == 1
     assert len(caplog.records) == 1
 

@@ -3,15 +3,9 @@ import pytest
 from accp_adapters.replay.replay import Charge, PromptCache, price_prompt
 
 
-def test_a_prompt_below_the_minimum_costs_its_tokens() -> None:
+def test_a_prefix_is_cached_from_a_minimum_on_in_steps_of_128() -> None:
     assert price_prompt(1023, 1000) == Charge(1023, 0, 1023.0)
-
-
-def test_the_cached_prefix_is_rounded_down_to_steps_of_128() -> None:
     assert price_prompt(2000, 1300) == Charge(2000, 1280, 1280 * 0.1 + 720 * 1.25)
-
-
-def test_a_prefix_below_the_minimum_is_not_cached() -> None:
     assert price_prompt(2000, 1023) == Charge(2000, 0, 2500.0)
 
 
@@ -23,10 +17,13 @@ def test_a_second_prompt_pays_little_for_what_the_first_one_held() -> None:
     assert second.cost == pytest.approx(102.4 + 3.75)
 
 
-def test_agents_do_not_share_a_cache() -> None:
+def test_only_the_last_prompt_of_each_agent_is_kept() -> None:
     cache, part = PromptCache(), list(range(1024))
     cache.charge("a", [part])
     assert cache.charge("b", [part]).cached == 0
+    assert cache.charge("a", [list(part)]).cached == 1024
+    cache.charge("a", [[7] * 1024])
+    assert cache.charge("a", [part]).cached == 0
 
 
 def test_the_prefix_ends_inside_the_first_part_that_differs() -> None:
@@ -34,16 +31,3 @@ def test_the_prefix_ends_inside_the_first_part_that_differs() -> None:
     cache.charge("a", [list(range(1000)), list(range(500))])
     changed = [*range(300), -1, *range(301, 500)]
     assert cache.charge("a", [list(range(1000)), changed]).cached == 1280
-
-
-def test_equal_parts_that_are_other_objects_are_shared() -> None:
-    cache = PromptCache()
-    cache.charge("a", [list(range(2048))])
-    assert cache.charge("a", [list(range(2048))]).cached == 2048
-
-
-def test_only_the_last_prompt_of_an_agent_is_kept() -> None:
-    cache, part = PromptCache(), list(range(1024))
-    for prompt in ([part], [[7] * 1024]):
-        cache.charge("a", prompt)
-    assert cache.charge("a", [part]).cached == 0

@@ -18,7 +18,7 @@ from langgraph.graph import StateGraph
 from langgraph.graph.message import add_messages
 
 from accp_adapters.replay import AS_RECORDED, Findings, UnreadableRun, parse_runs, read_runs, replay
-from accp_adapters.replay.formats.run_files import Limits, open_bounded, read_documents
+from accp_adapters.replay.formats.run_files import read_documents
 from tests.conformance.vectors import ROOT
 
 
@@ -71,6 +71,7 @@ def tokens(runs: list[Any]) -> list[int]:
     return [call.charge.tokens for run in runs for call in replay(run, AS_RECORDED).calls]
 
 
+READER = "accp_adapters.replay.formats.run_files"
 EXPECTED = tokens(list(read_runs(ROOT / "replay" / "openai_list.json")))
 
 
@@ -135,9 +136,10 @@ def test_a_database_without_the_table_of_the_saver_is_refused(tmp_path: Path, sc
         list(read_runs(path))
 
 
-def test_a_checkpoint_that_is_too_large_is_refused(database: Path) -> None:
+def test_a_checkpoint_that_is_too_large_is_refused(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{READER}.MAX_RECORD", 100)
     with pytest.raises(UnreadableRun, match="expected checkpoints of at most 100 bytes"):
-        list(read_runs(database, limits=Limits(record=100)))
+        list(read_runs(database))
 
 
 @pytest.mark.parametrize("content", [b"\xc1", b"\x81", ormsgpack.packb([1])])
@@ -167,17 +169,24 @@ def test_a_dump_that_names_a_class_or_a_secret_makes_no_object() -> None:
     assert any("block of type 'secret'" in str(finding) for finding in findings)
 
 
-def test_a_compressed_file_unpacks_to_a_limit_only() -> None:
-    packed = gzip.compress((b'{"a": 1}\n') * 100_000)
-    stream = open_bounded(io.BufferedReader(io.BytesIO(packed)))
-    with pytest.raises(UnreadableRun, match="expected a file of at most 1,000 bytes"):
-        list(read_documents(stream, "bomb.gz", Limits(unpacked=1000)))
+@pytest.mark.parametrize("line", [b"\n", b'{"a": 1}\n'])
+def test_lines_without_a_run_are_read_up_to_a_limit(
+    line: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{READER}._MAX_BARREN", 1000)
+    path, chat = tmp_path / "log.jsonl.gz", b'[{"role":"user","content":"go"},{"role":"assistant","content":"a"}]\n'
+    path.write_bytes(gzip.compress((line * 999 + chat) * 3 + line * 100_000))
+    findings = Findings()
+    assert len(list(read_runs(path, findings=findings))) == 3
+    assert "expected a run in 1,000 lines, found none (" in str(list(findings)[-1])
+    assert "gz:4001" in str(list(findings)[-1])
 
 
-def test_a_record_has_a_limit() -> None:
+def test_a_record_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{READER}.MAX_RECORD", 1000)
     line = json.dumps({"text": "x" * 2000})
     with pytest.raises(UnreadableRun, match=r"log\.jsonl:2:1: expected records of at most 1,000 bytes"):
-        list(read_documents(io.BytesIO(f'{{"a": 1}}\n{line}'.encode()), "log.jsonl", Limits(record=1000)))
+        list(read_documents(io.BytesIO(f'{{"a": 1}}\n{line}'.encode()), "log.jsonl"))
 
 
 def test_broken_gzip_and_broken_utf8_are_refused(tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ PAID = '{"iban":"DE89370400440532013000","paid":110.49,"rate":"1.234,50","day":"
         ("[1203,77,204,778]", says("1203, 204 and 778", 1), 3),
         (ROWS, asks({"sql": "SELECT a FROM t WHERE c = 'L780B653' OR b = 778"}, 1), 2),
         (f"{ROWS}\ngrep 'L780B653' t", asks({"command": "grep 'L780B653' t"}, 1), 1),
+        ("[1130, 250]", asks({"command": "git log -1130 | head -250"}, 1), 0),
         (PAID, says("110,49 € at 1,234.5 on 22/05/2026 from DE89 3704 0044 0532 0130 00 and 10.1.0.12", 1), 5),
         (PAID, says("2026-05-22T14:03:00Z, so May 22, 2026", 1), 1),
     ],

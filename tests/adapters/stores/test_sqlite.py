@@ -8,13 +8,13 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from accp_adapters.stores import SqliteColdStore, embedded_store
 from accp_core.errors import ProtocolError
-from accp_core.ports import ColdStore
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -25,10 +25,13 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqliteCold
     opened.close()
 
 
-def test_putting_a_key_again_changes_nothing(store: ColdStore) -> None:
-    store.put("s", "cold.1", "first")
-    store.put("s", "cold.1", "second")
-    assert store.get("s", "cold.1") == "first"
+def test_putting_a_text_again_repairs_a_damaged_row(tmp_path: Path) -> None:
+    for damage in (b"", b"\x00", b"x\x9c"):
+        with closing(SqliteColdStore(tmp_path / "cold.sqlite")) as store:
+            store.put("s", "cold.1", "text")
+            store._execute("UPDATE cold SET text = ?", damage)
+            store.put("s", "cold.1", "text")
+            assert store.get("s", "cold.1") == "text"
 
 
 def test_a_file_is_for_its_owner_only_and_outlives_the_store(tmp_path: Path) -> None:

@@ -75,8 +75,8 @@ __all__ = [
     "Encoder", "EncoderOptions", "RewritePolicy",
 ]  # fmt: skip
 
-RewritePolicy: TypeAlias = Literal["negotiate", "always", "never"]
-"""Whose results are rewritten: those of clients that declared the extension, of all clients, or of none."""
+RewritePolicy: TypeAlias = Literal["negotiate", "always"]
+"""Whose results are rewritten: those of clients that declared the extension, or of all clients."""
 
 _PREVIEWED_CHARS: Final = 2_000_000
 """Characters of a text that a preview is made of, which bounds its time to a few seconds of a thread of its own."""
@@ -147,11 +147,6 @@ class EncoderOptions:
         limits = ToolForms(self.tools).limits_of(tool, self.limits)
         return limits and replace(limits, previewed_chars=_PREVIEWED_CHARS)
 
-    @property
-    def is_off(self) -> bool:
-        """Whether every message passes unchanged; the environment variable ACCP_DISABLED=1 sees to that, too."""
-        return is_disabled() or (self.policy == "never" and not (self.index or self.fetch))
-
 
 _Gains: TypeAlias = Callable[[JsonObject], bool]
 """Returns whether a rewritten result is smaller for who reads it."""
@@ -195,7 +190,7 @@ class Encoder:
         self._passed: Final[BoundedDict[MessageId, JsonObject]] = BoundedDict(_MAX_PASSED)
         """By the ids of calls the arguments that are references, and their texts."""
         self._rewriter: Final = _Rewriter(self.options, self.session)
-        self._is_off: Final = self.options.is_off
+        self._is_off: Final = is_disabled()
 
     def warm_up(self) -> None:
         """Load what the first result needs, the vocabulary of the counter above all; a later call does nothing new."""
@@ -272,7 +267,7 @@ class Encoder:
             return self._rewriter.refuse(refusal, "_meta", error, self._open_request(message))
 
     def _own_resource(self, uri: str, *, modern: bool) -> JsonObject | None:
-        if uri == REGISTRY_URI and self.options.policy != "never":
+        if uri == REGISTRY_URI:
             return read_registry(self.options.registry, self._rewriter.envelope(), is_modern=modern)
         if uri.startswith(COLD_URI) and self.session.stored_results is not None:
             return read_stored(self.session.stored_results, uri, is_modern=modern)
@@ -359,8 +354,6 @@ class Encoder:
         params = message.get("params")
         modern = is_modern(params)
         settings = settings_in_request(params) if modern else self.session.client_settings
-        if self.options.policy == "never":
-            settings = None
         self.session.client_name = name = client_name(params) or self.session.client_name
         return OpenRequest.of(message, client_settings=settings, is_modern=modern, client_name=name)
 

@@ -70,7 +70,6 @@ _LAUNCHERS: Final = frozenset({"bunx", "cmd", "node", "npx", "python", "python3"
 _POLICIES: Final = {
     "always": "results become views for every host where that saves tokens (ACCP_DISABLED=1 switches it off)",
     "negotiate": "results become frames for clients that ask for them; no host of today does (--policy always)",
-    "never": "results stay as they are",
 }
 
 
@@ -91,8 +90,8 @@ HeaderVariables = Annotated[
 ]
 Listen = Annotated[str, typer.Option(metavar="HOST:PORT", help="Serve HTTP on the loopback, not standard streams.")]
 PolicyName = Annotated[
-    Literal["negotiate", "always", "never"],
-    typer.Option(help="Who gets smaller results: clients that negotiate frames, every client, or none."),
+    Literal["negotiate", "always"],
+    typer.Option(help="Who gets smaller results: clients that negotiate frames, or every client."),
 ]
 Host = Annotated[str, typer.Option(metavar="NAME", help="What shows results to a model, such as cursor; or its form.")]
 Index = Annotated[bool, typer.Option("--index", help="List one tool that searches, describes and calls the others.")]
@@ -189,9 +188,11 @@ def _telling(server: str, options: EncoderOptions, session: SessionState | None,
     """Say what is done for a server; at the end keep and say what it saved, and of one session for which host."""
     from accp_adapters.mcp.hosts import host_named
     from accp_adapters.mcp.user_files import Saved, add_saved, state_folder
+    from accp_adapters.policy import is_disabled
 
     if not quiet:
-        say(f"accp mcp: {server}: {_POLICIES[options.policy]}")
+        is_off = "ACCP_DISABLED is set, so results stay as they are"
+        say(f"accp mcp: {server}: {is_off if is_disabled() else _POLICIES[options.policy]}")
     try:
         yield
     finally:

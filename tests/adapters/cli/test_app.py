@@ -45,7 +45,7 @@ def test_the_program_ends_with_0_1_and_2() -> None:
     assert accp("view", stdin=b"[1, 2]").returncode == 0
     assert accp("view", "--nonsense").returncode == 2
     refused = accp("view", "--read", stdin=b'{"a":')
-    assert (refused.returncode, refused.stderr[:5], refused.stderr.count(b"\n")) == (1, b"-:1:6", 1)
+    assert (refused.returncode, refused.stderr[:5], refused.stderr.count(b"\n")) == (1, b"-:1:2", 1)
 
 
 def test_each_error_code_is_explained_with_what_to_do() -> None:

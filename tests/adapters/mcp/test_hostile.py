@@ -24,7 +24,6 @@ METHODS = ["initialize", "server/discover", "tools/list", "tools/call", "resourc
 ENCODERS = [
     {},
     {"policy": "always", "host": "both", "index": True, "fetch": True},
-    {"policy": "never"},
     {"policy": "always", "host": "structured"},
 ]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
@@ -75,13 +73,6 @@ def test_a_client_of_a_later_sdk_declares_extensions_at_the_handshake() -> None:
             "experimental"
         ]
     )
-
-
-@pytest.mark.parametrize("era", ERAS)
-def test_never_means_that_nobody_is_answered(era: Era) -> None:
-    wire = Wire(encoder=Encoder(policy="never"), era=era)
-    wire.begin()
-    assert EXTENSION not in json.dumps(wire.between[0])
 
 
 def test_a_handshake_is_not_announced_twice() -> None:

@@ -106,14 +106,13 @@ async def job(client: Client) -> list[Any]:
 @pytest.mark.parametrize("build", SERVERS)
 async def test_a_transcript_of_an_unaware_client_is_the_same_with_and_without_the_shim(build: Build, mode: Any) -> None:
     records: list[list[str]] = []
-    for server in (build(), wrap_server(build()), wrap_server(build(), policy="never")):
+    for server in (build(), wrap_server(build())):
         record: list[str] = []
         async with Client(connected(server, record), mode=mode) as client:
             await job(client)
         records.append(record)
     assert len(records[0]) > 8
     assert records[1] == records[0]
-    assert records[2] == records[0]
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -120,7 +120,7 @@ def test_a_long_error_is_a_view_and_stays_an_error(settings: ClientSettings | No
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_decoder_shows_views_whatever_the_server_is(era: Era) -> None:
-    for encoder in (None, Encoder(), Encoder(policy="always"), Encoder(policy="never")):
+    for encoder in (None, Encoder(), Encoder(policy="always")):
         wire = Wire(encoder=encoder, decoder=Decoder(view="view"), era=era)
         wire.begin()
         seen = wire.call(served(rows()))

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import re
 import sqlite3
 import tracemalloc
 from contextlib import closing
@@ -178,8 +179,7 @@ def test_lines_without_a_run_are_read_up_to_a_limit(
     path.write_bytes(gzip.compress((line * 999 + chat) * 3 + line * 100_000))
     findings = Findings()
     assert len(list(read_runs(path, findings=findings))) == 3
-    assert "expected a run in 1,000 lines, found none (" in str(list(findings)[-1])
-    assert "gz:4001" in str(list(findings)[-1])
+    assert re.search(r"expected a run in 1,000 lines, found none \(.*gz:4001\)", str(list(findings)[-1]))
 
 
 def test_a_record_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,11 +80,13 @@ def check(seen: dict[str, Any], plain: dict[str, Any]) -> None:
         assert seen[name] == plain[name]
 
 
-def test_on_standard_streams(programs: Path) -> None:
+def test_on_standard_streams(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server = ["node", str(programs / "server.mjs")]
     plain = seen_by_client(programs, *server)
     assert plain["cancelled"] == "cancelled" and "no longer wanted" in plain["aborted"]
-    assert seen_by_client(programs, *ACCP, "--quiet", "--policy", "never", "--", *server) == plain
+    monkeypatch.setenv("ACCP_DISABLED", "1")
+    assert seen_by_client(programs, *ACCP, "--quiet", "--", *server) == plain
+    monkeypatch.delenv("ACCP_DISABLED")
     check(seen_by_client(programs, *ACCP, "--quiet", "--fetch", "--", *server), plain)
 
 

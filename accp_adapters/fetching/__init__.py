@@ -1,7 +1,6 @@
 """The tool `accp_fetch`, the same in every framework: its definition, its request and its answer."""
 
 from accp_adapters.fetching.answers import (
-    GRAMMAR,
     answer,
     answer_program,
     describe_passed,
@@ -14,7 +13,7 @@ from accp_adapters.fetching.answers import (
 from accp_adapters.fetching.request import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS, FetchRequest, read_request
 
 __all__ = [
-    "FETCH_DESCRIPTION", "FETCH_NAME", "FETCH_PARAMETERS", "GRAMMAR", "FetchRequest", "answer", "answer_program",
+    "FETCH_DESCRIPTION", "FETCH_NAME", "FETCH_PARAMETERS", "FetchRequest", "answer", "answer_program",
     "describe_passed", "open_and_answer", "passed_requests", "passed_text", "read_request", "value_at",
     "with_references",
 ]  # fmt: skip

@@ -61,6 +61,8 @@ _EXPRESSION: Final = re.compile(
 )
 """Signs and beginnings of an expression, not of words that are searched for."""
 _INDEX: Final = re.compile(r"\S+?(?:\.[0-9]+(?:\.\S*)?|\[[0-9]+\]\S*)")
+_KEY: Final = re.compile(r"[^.$\[\]\"']+")
+"""A key or an index of a path."""
 _LINES: Final = re.compile(r"lines?\s+([0-9]{1,9})\s*(?:-|to|\.\.)\s*([0-9]{1,9})", re.IGNORECASE)
 """The lines that a mark of a preview names: `lines 41-97`."""
 _ROWS: Final = "rows"
@@ -116,21 +118,14 @@ class Sources:
 
     def _catalog(self, *, whole: bool) -> Catalog:
         texts = enumerate(self.texts.values())
-        databases = [DATABASES.get(text, partial(self._opened, at), whole=whole) for at, text in texts]
+        databases = [DATABASES.get(text, lambda at=at: self.opened[at], whole=whole) for at, text in texts]  # type: ignore[misc]
         return Catalog(databases, list(self.texts), self._request.named)
-
-    def _opened(self, at: int) -> OpenedText:
-        return self.opened[at]
 
     def search(self, words: str) -> WordSearch:
         """Return a search for words; of a file that was shown as it is they find lines, as an editor matches these."""
-        return WordSearch(
-            words,
-            [
-                OpenedText(value=text, prose=text) if key_of(text) in self._request.verbatim else each
-                for each, text in zip(self.opened, self.texts.values(), strict=True)
-            ],
-        )
+        texts, verbatim = zip(self.opened, self.texts.values(), strict=True), self._request.verbatim
+        plain = (OpenedText(value=text, prose=text) if key_of(text) in verbatim else each for each, text in texts)
+        return WordSearch(words, list(plain))
 
     def search_in_source(self, words: str) -> WordSearch:
         """Return a search in the lines of the texts that are no JSON, such as those with comments."""
@@ -265,8 +260,9 @@ def _refuse_pointer(query: str, opened: OpenedText) -> None:
     """Refuse a JSON Pointer that leads to no value, with what it may lead to."""
     if not query.startswith(_POINTER):
         return
+    is_of_rows = isinstance(opened.value, list) and query.startswith(f"#/{_ROWS}/")
     try:
-        follow_pointer(opened.value, query)
+        follow_pointer({_ROWS: opened.records} if is_of_rows else opened.value, query)
     except LookupError as error:
         raise refuse(str(error)) from error
 
@@ -317,6 +313,8 @@ def _other(query: str, sources: Sources, room: Room) -> str:
         return _page(found, query, room)
     if lines := _LINES.fullmatch(query):
         return _numbered(int(lines[1]), int(lines[2]), sources, room)
+    if _INDEX.fullmatch(query) and "[" in query and "(" not in query and not (is_text or search.has_phrase):
+        return _nothing(query, sources)
     met = None if is_text and search.has_phrase else _if_condition(query, sources, search, room)
     if met is not None:
         return met
@@ -381,7 +379,9 @@ def _nothing(query: str, sources: Sources) -> str:
     rows = [table for table in tables if not table.holds_lines]
     if not rows and not (_INDEX.fullmatch(query) and _OF_TEXT.match(query)):
         return f"0 of {sum(len(table.rows) for table in tables):,} lines"
-    _refuse_pointer(query, sources.opened[0])
+    opened = sources.opened[0]
+    is_path = _INDEX.fullmatch(query) and not isinstance(opened.value, str)
+    _refuse_pointer(f"#/{'/'.join(_KEY.findall(query))}" if is_path else query, opened)
     described = sources.ask(Catalog.describe)
     if _INDEX.fullmatch(query):
         raise refuse(f"expected a path that leads to a value, or words, of {described}; found {query[:_MAX_SHOWN]!r}")

@@ -130,15 +130,9 @@ class Room:
         return render_text(text, counter=self.counter).text if len(text) <= self.chars else ""
 
     def page(
-        self,
-        unit: str,
-        total: int,
-        write: Callable[[int], str],
-        *,
-        notes: str = "",
-        row: Callable[[], Any] | None = None,
-        way: str = "",
-    ) -> str:
+        self, unit: str, total: int, write: Callable[[int], str], *, notes: str = "",
+        row: Callable[[], Any] | None = None, way: str = "",
+    ) -> str:  # fmt: skip
         """Return as many rows or lines as fit, at least one, our notes, and which part of them all this is.
 
         Args:

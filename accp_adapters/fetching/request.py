@@ -154,11 +154,13 @@ class FetchRequest:
         A caller opens each of them by the one check of grants. Where there is none, it is `ref` as it was written.
 
         Raises:
-            ProtocolError: E1004, they are more than MAX_REFERENCES.
+            ProtocolError: E1004, `ref` is missing, or they are more than MAX_REFERENCES.
         """
         query = _STRING.sub("", self.query)
         in_query = tuple(map(reference_to, dict.fromkeys((*find_references(query), *mistyped_references(query)))))
-        named = _references_in(self.ref) or ((self.ref,) if self.ref or not in_query else ())
+        if not self.ref and not in_query:
+            raise refuse("expected the argument 'ref' with a reference such as '$cold.…', found none")
+        named = _references_in(self.ref) or ((self.ref,) if self.ref else ())
         found = tuple(dict.fromkeys((*named, *in_query)))
         if len(found) > MAX_REFERENCES:
             raise refuse(f"expected at most {MAX_REFERENCES} references, found {len(found)}")
@@ -178,12 +180,8 @@ def read_request(arguments: object) -> FetchRequest:
     ref, query = _text(given.get("ref")), _text(given.get("query"))
     if not query and (found := split_reference(ref)) and found[1].startswith("#/"):
         ref, query = found
-    return FetchRequest(
-        ref=ref,
-        query=query,
-        offset=_whole_number("offset", given.get("offset")),
-        limit=_whole_number("limit", given.get("limit")) or None,
-    )
+    offset, limit = (_whole_number(name, given.get(name)) for name in ("offset", "limit"))
+    return FetchRequest(ref=ref, query=query, offset=offset, limit=limit or None)
 
 
 def _references_in(written: str) -> tuple[str, ...]:

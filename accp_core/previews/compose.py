@@ -70,20 +70,10 @@ def is_rendered(source: str, limit: int) -> bool:
 
 
 def preview(
-    source: str,
-    *,
-    limit: int,
-    opening: str,
-    counter: TokenCounter,
-    request: str = "",
-    document: Document | None = None,
-    view: View | None = None,
-    is_part: bool = False,
-    is_cut: bool = False,
-    is_queried: bool = False,
-    is_brief: bool = False,
-    verbatim: bool = False,
-) -> str:
+    source: str, *, limit: int, opening: str, counter: TokenCounter, request: str = "",
+    document: Document | None = None, view: View | None = None, is_part: bool = False, is_cut: bool = False,
+    is_queried: bool = False, is_brief: bool = False, verbatim: bool = False,
+) -> str:  # fmt: skip
     """Return a preview of a result, or its whole view if that fits; the same arguments give the same text.
 
     What looks like a marker of ours in the source says that it is source text (`accp_core.markers`).
@@ -264,21 +254,22 @@ class _Subject:
         wrapped = wrapped_text(value, len(self._source))
         marks = Marks.apart_from(wrapped or self._source)
         text = wrapped or (self._source if verbatim else marks.size_blobs(self._source, keeps_lines=True))
-        named = None
-        if not (is_part or verbatim):
-            named = find_requested_records(text, self._request, None if wrapped else self._opened)
-        excerpt = Excerpt(
-            text,
-            requested=self._request.words,
-            marks=marks,
-            max_piece=limit * (_VERBATIM_CHARS if verbatim else 1),
-            worths=named.worths if named else (),
-        )
+        opened = None if wrapped else self._opened
+        named = None if is_part or verbatim else find_requested_records(text, self._request, opened)
+        most, worths = limit * (_VERBATIM_CHARS if verbatim else 1), named.worths if named else ()
+        excerpt = Excerpt(text, requested=self._request.words, marks=marks, max_piece=most, worths=worths)
         # The whole may be JSON that has tables, but perhaps no table of lines.
         is_open = not verbatim and (is_part or len(self._source) > MAX_WHOLE) and _JSON_START.match(self._source)
         title = f"{'the first ' * is_part}{_lines(wrapped or prose)}"
+        sampled = SampledTables(tables=tuple(named.tables) if named else (), totals={})
+        tables = TablePreview(sampled, request=Request(""), marks=marks, counter=self._counter)
         example = "" if wrapped or is_open else _query_lines(prose)
-        return _Body(title, lambda room: marks.show(_with_named(excerpt, named, room)), example=example)
+
+        def write(room: float) -> str:
+            head = tables.describe(room * _TOLD_SHARE)
+            return marks.show(head + _with_named(excerpt, named, room - len(head)))
+
+        return _Body(title, write, example=example)
 
 
 def _lines(text: str) -> str:

@@ -183,10 +183,12 @@ class _Reader:
         numbers = frozenset(number for number in met if met[number] == max(met.values()))
         for number in sorted(numbers):
             missed[", ".join(each.text for each in reading if number not in each.rows)].append(number)
-        counts = ((texts, len(own)) for texts, own in missed.items())
-        parts = [f"{count:,} {self._noun}{'s'[: count > 1]} without {texts}" for texts, count in counts]
+        # What is met by a few rows says the most: a request for one row by its name is also about its status.
+        ranked = sorted(missed.items(), key=lambda each: len(each[1]))
+        parts = [f"{len(own):,} {self._noun}{'s'[: len(own) > 1]} without {texts}" for texts, own in ranked]
         columns = frozenset(each.column for each in reading)
-        return NamedRows(numbers, (), columns, f"{told}; nearest: {', '.join(parts)}", "", is_sure=True)
+        told += f"; nearest: {', '.join(parts)}"
+        return NamedRows(numbers, tuple(ranked[0][1][:_RANKED]), columns, told, "", is_sure=True)
 
     def _all_in_order(self) -> NamedRows | None:
         """Return the rows where the request asks for an order only; None: for none."""

@@ -24,7 +24,7 @@ from accp_core.previews.request import Request
 from accp_core.tables import FIRST_LINE, TEXT_RECORDS, OpenedText, Table
 from accp_core.tables.values import TIME_TEXT
 
-__all__ = ["RequestedRecords", "find_requested_records", "table_of_records"]
+__all__ = ["RequestedRecords", "find_requested_records", "table_of_records", "tables_of_text"]
 
 _MAX_CHARS: Final = 400_000
 """Characters of a text whose records are read."""
@@ -82,12 +82,20 @@ def read_records(text: str) -> Records | None:
     return Records(Table(name=TEXT_RECORDS, path=(), columns=tuple(kept), rows=rows), spans)
 
 
-def table_of_records(text: str) -> Table | None:
-    """Return the table `records` that a query of a text reads: `n`, the number of the first line, and the columns.
+def tables_of_text(text: str, opened: OpenedText, records: Records | None = None) -> list[Table]:
+    """Return the tables that a query of a text reads beside its lines: `records`, if it has any, and `fields`."""
+    table, beside = table_of_records(records or read_records(text)), opened.tables_beside()
+    # Lines without a time are no records where rules have told their words apart.
+    is_told = table and (not beside or "time" in table.columns or len(table.rows) < text.count("\n"))
+    told = [table] if table and is_told else []
+    return [*told, *(each for each in beside if not any(set(each.columns) <= {*own.columns} for own in told))]
 
-    None: it has no records, or they are its lines and have nothing but their text.
+
+def table_of_records(found: Records | None) -> Table | None:
+    """Return the table `records`: `n`, the number of the first line, and the columns.
+
+    None: a text has no records, or they are its lines and have nothing but their text.
     """
-    found = read_records(text)
     if found is None or (found.table.columns == ("text",) and not any("\n" in row["text"] for row in found.table.rows)):
         return None
     # Names that differ in case alone are one name in a query: the first of them is kept.
@@ -184,6 +192,8 @@ class RequestedRecords:
     """Where each record begins and ends in the text."""
     worths: Sequence[tuple[int, int, float]]
     """What lines are worth for the request: where they begin and end, and how much."""
+    tables: Sequence[Table] = ()
+    """The tables that a query of the text reads."""
 
     def describe(self, shows: Callable[[int, int], bool], room: float) -> str:
         """Return what a preview says of them in `room`, whose text shows what `shows` says."""
@@ -202,6 +212,7 @@ def find_requested_records(text: str, request: Request, opened: OpenedText | Non
     records = read_records(text)
     if records is None:
         return None
+    tables = tables_of_text(text, opened, records) if opened else []
     if opened and records.table.columns == ("text",):
         records = _lines_of_fields(text, opened) or records
     named = find_named_rows(records.table, request, noun=records.noun)
@@ -215,4 +226,5 @@ def find_requested_records(text: str, request: Request, opened: OpenedText | Non
         named,
         [(starts[start], starts[end]) for start, end in records.lines],
         [(starts[n], starts[n + 1], worths[n]) for n in sorted(worths)],
+        tables,
     )

@@ -114,7 +114,7 @@ _NUMBER: Final = (
     r"(?:\s?(?P<unit>%|(?!(?:or|and)\b)[^\W\d_]+(?:/[a-z]+)?))?"
 )
 _VALUE: Final = re.compile(
-    rf"(?<!\w)(?:(?P<denied>not\s+)?(?:(?P<when>{'|'.join(_WHEN.values())})|(?P<sign>{'|'.join(_SIGNS.values())}))\s*)?"
+    rf"(?<!\w)(?:(?P<denied>not\s+)?(?:(?P<when>{'|'.join(_WHEN.values())})|(?P<sign>{'|'.join(_SIGNS.values())}))\s*['\"\\\\]*)?"
     rf"(?:(?:on|the(?! \d+(?:st|nd|rd|th)))\s+)?(?<![\w./-])(?:(?P<moment>{_MOMENT})(?![\w/-])|{_NUMBER})"
     rf"(?:\s(?:or|and)\s(?P<behind>{'|'.join(_BEHIND.values())})\b)?",
     re.IGNORECASE,

@@ -125,6 +125,15 @@ class TablePreview:
         is_built = len(table.rows) >= _MIN_ROWS and len(table.columns) <= MAX_COLUMNS
         return f'select * from "{table.name}" limit {_EXAMPLE_ROWS}' if is_plain and is_built else ""
 
+    def describe(self, room: float) -> str:
+        """Return the names of the tables and all their columns, and the facts that fit in about `room` characters."""
+        text = ""
+        for table in self._tables:
+            left = room - len(text) - _TITLE_CHARS
+            is_told = sum(len(write_name(name)) + 2 for name in table.table.columns) <= left
+            text += f"{table.title(table.describe(left, left))}\n" * is_told
+        return text
+
     def write(self, room: float) -> str:
         """Return the descriptions and rows of the tables in about `room` characters."""
         rooms = share([table.size for table in self._tables], room)
@@ -172,13 +181,13 @@ class _DescribedTable:
         if self.size <= room:
             yield from self._with_rows(self._choose(room), "")
             return
-        names = self._describe(0, room * _NAMES_SHARE)
+        names = self.describe(0, room * _NAMES_SHARE)
         left -= len(self._describe_named(range(len(self.table.rows)), left))
         # The names of the columns come first, then the rows that are asked for, then facts, then other rows.
         asked = self._choose(left - len(names), most=self._asked) if self._named else {}
         heads = {name: None for row in asked.values() for name in row}
         chars = sum(len(name) + 1 for name in heads) + sum(_size(c) for row in asked.values() for c in row.values())
-        facts = self._describe(len(names) + (left - len(names) - chars) * _FACTS_SHARE, room * _NAMES_SHARE)
+        facts = self.describe(len(names) + (left - len(names) - chars) * _FACTS_SHARE, room * _NAMES_SHARE)
         rows = self._choose(left - len(facts))
         yield from self._with_rows(rows, facts + self._describe_named(rows, room))
 
@@ -190,7 +199,7 @@ class _DescribedTable:
             text += f"\n{line}" * (len(text) + len(line) <= room * (_FACTS_SHARE if text else 1))
         return text
 
-    def _describe(self, room: float, names_room: float) -> str:
+    def describe(self, room: float, names_room: float) -> str:
         """Return the names of the columns, how many further ones there are, and the facts that fit in `room`.
 
         The columns that the request names have all their facts first; then those of few values, which decide more than
@@ -219,22 +228,25 @@ class _DescribedTable:
         return column in self._sought or bool(self._shown.request.names(column))
 
     def _with_rows(self, rows: Mapping[int, dict[str, object]], facts: str) -> Iterator[str]:
-        total = len(self.table.rows)
         asked = frozenset[int]().union(*(each.numbers for each in self._named)) if facts else frozenset()
         first = [row for number, row in rows.items() if number in asked]
         others = [row for number, row in rows.items() if number not in asked]
-        shown = f", {len(rows)} shown" if len(rows) < total else ""
+        yield self.title(facts, f", {len(rows)} shown" if len(rows) < len(self.table.rows) else "")
+        if first:
+            yield from self._render_apart(first, others)
+        elif others:
+            yield "other rows:\n" * bool(asked) + self._render(others)
+
+    def title(self, facts: str, shown: str = "") -> str:
+        """Return the line of the table: its name, how many rows it has, and the facts of its columns."""
+        total = len(self.table.rows)
         count = f"{total:,} row{'s'[: total != 1]}"
         if self.table.name in self._shown.totals:
             whole = self._shown.totals[self.table.name]
             count = f"{whole:,} rows, {total:,} of them described" if whole else f"{total:,} of its rows described"
         link = self.table.parent
         joined = f", {write_name(link.column)} = {write_name(link.table)}.{write_name(link.key)}" if link else ""
-        yield f"{write_name(self.table.name)}: {count}{shown}{joined}{facts}"
-        if first:
-            yield from self._render_apart(first, others)
-        elif others:
-            yield "other rows:\n" * bool(asked) + self._render(others)
+        return f"{write_name(self.table.name)}: {count}{shown}{joined}{facts}"
 
     def _render_apart(self, first: list[dict[str, object]], others: list[dict[str, object]]) -> Iterator[str]:
         """Yield the rows that are asked for, and the others below a line that says so; one header is for both."""
@@ -315,7 +327,8 @@ class _DescribedTable:
         for name in sorted(columns, key=lambda name: (name != self._naming, not self._names(name))):
             mean = sum(_size(row[name]) for row in sample if name in row) / len(sample)
             # Rows without what is asked of them would say little: rather fewer of them.
-            least = _MIN_ROWS if name not in self._sought and self._shown.request.names(name) else rows
+            is_asked = name not in self._sought and bool(self._shown.request.names(name))
+            least = min(_MIN_ROWS, self._asked or _MIN_ROWS) if is_asked else rows
             if len(name) + 1 + mean * least <= left:
                 shown.add(name)
                 left -= len(name) + 1 + mean * rows

@@ -242,16 +242,9 @@ class Excerpt:
     """A text whose pieces have scores, to be written in any length."""
 
     def __init__(
-        self,
-        text: str,
-        *,
-        requested: frozenset[str],
-        marks: Marks,
-        max_piece: int = 240,
-        in_line: bool = False,
-        spans: Sequence[_Span] | None = None,
-        worths: Sequence[tuple[int, int, float]] = (),
-    ) -> None:
+        self, text: str, *, requested: frozenset[str], marks: Marks, max_piece: int = 240, in_line: bool = False,
+        spans: Sequence[_Span] | None = None, worths: Sequence[tuple[int, int, float]] = (),
+    ) -> None:  # fmt: skip
         """Rate the pieces of `text`; of a text that is too long for that, only parts of it.
 
         Args:

@@ -30,7 +30,7 @@ from accp_core.documents.grids.cells import are_thousands, are_versions, writes_
 
 __all__ = [
     "ABSENT", "CLOCK", "DATE", "MONTH", "TIME_TEXT", "Kind", "TypedColumn", "convert", "is_left_out",
-    "month_number", "read_date", "type_column",
+    "is_moment", "month_number", "read_date", "type_column",
 ]  # fmt: skip
 
 ABSENT: Final = ...
@@ -110,7 +110,7 @@ _DATES: Final = (
 )
 DATE: Final = "|".join(_DATES)
 """A date; `read_date` reads its groups."""
-CLOCK: Final = r"(?P<h>\d\d?):(?P<min>\d\d)(?::(?P<s>\d\d)(?:[.,](?P<f>\d{1,9}))?)?"
+CLOCK: Final = r"(?P<h>\d\d?):(?P<min>\d\d)(?::(?P<s>\d\d)(?:[.,](?P<f>\d{1,12}))?)?"
 """A time of day."""
 _COMPACT_CLOCK: Final = r"T(?P<h2>\d\d)(?P<min2>\d\d)(?P<s2>\d\d)"
 _ZONE: Final = r"(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)(?: \([A-Z]+\))?"
@@ -384,6 +384,11 @@ def convert(number: Decimal, unit: str, other: str) -> Decimal | None:
     """Return a number in another unit; None: they measure different things, or one is no unit."""
     scale = next((scale for scale in _SCALES if unit in scale and other in scale), None)
     return None if scale is None else number * Decimal(scale[unit]) / Decimal(scale[other])
+
+
+def is_moment(text: str) -> bool:
+    """Return whether a text alone may be a moment; nothing need tell its order beside others."""
+    return len(text) <= _MAX_CHARS and _TIME.fullmatch(plain(text)) is not None
 
 
 def _moments(cells: Sequence[Any]) -> _Found:

@@ -160,10 +160,8 @@ class Expr:
     @property
     def forms(self) -> set[str]:
         """In which forms the moments are written that it may be."""
-        moments = (each.stored.typed for each in self.columns if each.stored.kind is Kind.MOMENT)
-        return (
-            {self.form} if self.form else {moment.read(_DAY) or moment.read("Jan 31") or _CLOCK for moment in moments}
-        )
+        moments = () if self.form else (each.stored.typed for each in self.columns if each.stored.kind is Kind.MOMENT)
+        return {self.form} - {""} | {moment.read(_DAY) or moment.read("Jan 31") or _CLOCK for moment in moments}
 
 
 CONDITION: Final = Expr(kind=Kind.BOOLEAN)
@@ -271,6 +269,13 @@ class Operands:
         """Remember columns whose order or numbers count."""
         self.query.used += [column for expr in exprs for column in expr.columns if self._is_checked]
 
+    def _use_order(self, *exprs: Expr) -> None:
+        """Remember columns whose order counts; refuse moments whose order nothing tells."""
+        self._use(*exprs)
+        for column in (each for expr in exprs for each in expr.columns if each.stored.times and self._is_checked):
+            name, found = quoted_name(column.column), " beside ".join(map(repr, column.stored.times))
+            raise refuse(f"expected times whose order their form tells, found {found} in {name}; write LIKE or substr")
+
     def _shown(self, expr: Expr) -> str:
         """Return how a refusal names an expression."""
         return quoted_name(expr.name) if expr.name else self._written(expr.first, expr.behind)
@@ -368,7 +373,7 @@ class Operands:
 
 def _or_cast(before: str, expr: Expr, name: str, beside: str = "") -> str:
     """Return how to read texts as numbers; of texts that CAST does not read, what has to be replaced before."""
-    if expr.columns and not any(column.stored.holds_digits for column in expr.columns):
+    if expr.columns and all(column.stored.empty == column.table.stored.row_count for column in expr.columns):
         return ""
     misread = next((column.stored.misread for column in expr.columns if column.stored.misread), "")
     if not misread:

@@ -559,7 +559,7 @@ class _Parser(Operands):
             self._need("AND")
             for end in (low, self._read(_ADDITION, _ANY_TEXT)):
                 self._check_pair(left, end, "<=")
-            self._use(left)
+            self._use_order(left)
         elif word in _LISTS:
             found = self._parenthesized(_ANY_TEXT)
             selected = [expr for clause, expr in found if clause == "SELECT"]
@@ -579,7 +579,7 @@ class _Parser(Operands):
         self._compared(left, right.text if word == "=" else None)
         self._compared(right)
         if word in _ORDERS:
-            self._use(left, right)
+            self._use_order(left, right)
 
     def _like(self, left: Expr, operator: Token) -> None:
         operator.sql = operator.upper.replace("ILIKE", "LIKE")

@@ -23,7 +23,6 @@ from accp_adapters.fetching.sql.operands import CHECKED, ResolvedQuery
 from accp_adapters.fetching.sql.query import CALLS, TABLE_FUNCTIONS, resolve_condition, resolve_select
 from accp_adapters.fetching.sql.tables import (
     AS_NUMBER,
-    SPELLING,
     Catalog,
     Database,
     NamedColumn,
@@ -161,7 +160,7 @@ def run_query(
     cells = list(zip(*kept, strict=True)) or [()] * len(columns)
     restored = zip(*(column.restore(cells[at]) for at in shown if (column := columns[at])), strict=True)
     rows = MadeRows(list(restored), lambda row: dict(zip(named.values(), row, strict=True)))
-    note = _note_of_spellings(column for column in columns if column)
+    note = next((column.note for column in columns if column and column.shared), "")
     return QueryResult(columns=tuple(named.values()), rows=rows, total=total, note=note)
 
 
@@ -388,7 +387,8 @@ def answer_condition(query: str, catalog: Catalog, room: Room) -> str:
             if table.columns and not (found and table.stored.source.holds_lines):
                 found.append(resolve_condition(query, table, catalog))
         except ProtocolError as error:
-            refusal = refusal or error
+            # That of a table which has the column says more.
+            refusal = refusal if refusal and error.reason.startswith("expected a column of") else error
     if not found:
         raise refusal or refuse(f"expected a table, found none for {query!r}")
     tables = [each.tables[0] for each in found]
@@ -450,21 +450,12 @@ def _note_of_values(used: NamedColumn) -> str:
     """Return how the query read a column: how many cells are no numbers, and in which unit the others are."""
     stored, total = used.stored, used.table.stored.row_count
     typed, noun = stored.typed, "time" if stored.kind is Kind.MOMENT else "number"
-    told = ["compared as texts"] if stored.looks_numeric else []
+    told = ["compared as texts"] if stored.looks_numeric or stored.times else []
     is_told = stored.empty if stored.looks_numeric else typed.left_out
     told += [f"{stored.empty:,} of {total:,} rows hold no {noun}"] if is_told else []
     told += ["in UTC"] if stored.kind is Kind.MOMENT and typed.is_scaled else []
     told += [f"in {typed.unit}"] if typed.unit else []
     return f"{quoted_name(used.column)}: {', '.join(told)}" if told else ""
-
-
-def _note_of_spellings(columns: Iterable[StoredColumn]) -> str:
-    """Return that a column is shown by its values, some of which are written in several ways; empty: none is."""
-    column = next((each for each in columns if each.shared), None)
-    if column is None or column.shared is None:
-        return ""
-    both = " and ".join(f"{text[:_MAX_VALUE_CHARS]!r}" for text in column.shared)
-    return f"{quoted_name(column.name)}: {both} are one value; the spelling is {compact_json(column.name + SPELLING)}"
 
 
 def _describe(compared: NamedColumn, catalog: Catalog) -> str:

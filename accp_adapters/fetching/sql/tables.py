@@ -21,12 +21,12 @@ from accp_core.bounded import SizedCache
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.errors import ProtocolError
 from accp_core.packing.values import spelling_decoder
-from accp_core.previews.records import table_of_records
+from accp_core.previews.records import tables_of_text
 from accp_core.references import key_of, reference_to
 from accp_core.strict_json import compact_json, escape_halves
 from accp_core.tables import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedText, Row, Table
 from accp_core.tables.table import table_of_lines
-from accp_core.tables.values import ABSENT, Kind, TypedColumn, type_column
+from accp_core.tables.values import ABSENT, Kind, TypedColumn, is_left_out, is_moment, type_column
 
 __all__ = [
     "AS_NUMBER", "MAX_CELLS", "SPELLING", "Catalog", "Database", "DatabaseCache", "NamedColumn", "NamedTable",
@@ -111,14 +111,14 @@ class StoredColumn:
     """How many cells are `null`, `absent`, `arrays`, `objects`, `text`, `number` and `boolean`."""
     empty: int = 0
     """How many rows hold nothing of its kind; of texts, no digit."""
-    holds_digits: bool = False
-    """Whether some of its texts may hold numbers."""
     looks_numeric: bool = False
     """Whether it is of texts of which most begin with a digit, so that their order is not that of numbers or times."""
     misread: str = ""
     """A text with digits that `CAST` would not read whole as a number, such as `1.335,61`; empty: there is none."""
-    shared: tuple[str, str] | None = None
-    """Two spellings of one number, such as `5` and `5 (2d ago)`; None: each has its own."""
+    times: Sequence[str] = ()
+    """The first two texts of a column of moments whose order nothing tells: some have no year, no zone, or no time."""
+    shared: Sequence[str] = ()
+    """Two spellings of one value, such as `5` and `5 (2d ago)`."""
     has_numbers: bool = False
     """Whether it has numbers beside texts, each kept as a number, which are equal to numbers and have no order."""
     name: str = ""
@@ -131,6 +131,12 @@ class StoredColumn:
     def kind(self) -> Kind:
         """What its cells are."""
         return self.typed.kind
+
+    @property
+    def note(self) -> str:
+        """What an answer says that shows it by its values, where some are written in several ways."""
+        both = " and ".join(f"{text[:_MAX_NAME_CHARS]!r}" for text in self.shared)
+        return f"{quoted_name(self.name)}: {both} are one value; the spelling is {compact_json(self.name + SPELLING)}"
 
     def restore(self, cells: Sequence[Any]) -> Sequence[Any]:
         """Return the source's values for values that were stored, and for others that a query made JSON values."""
@@ -193,9 +199,10 @@ def _store_texts(cells: Sequence[Any], column: StoredColumn) -> list[Any]:
     like = sum(_LIKE_NUMBER.match(text) is not None for text in texts)
     column.looks_numeric = like * 2 > len(texts) or bool(numbers)
     column.misread = next((text for text in texts if has_digit(text) and not AS_NUMBER.fullmatch(text)), "")
+    told = [text for text in texts if not is_left_out(text)]
+    column.times = told[:2] if all(map(is_moment, told)) else ()
     stored = [_stored_text(cell, column, texts) for cell in cells]
     column.empty = sum(cell is None or not has_digit(str(cell)) for cell in stored)
-    column.holds_digits = column.empty < len(cells)
     return stored
 
 
@@ -302,27 +309,19 @@ def _build(text: str, opened: OpenedText, key: str, *, whole: bool) -> Database:
         connection.commit()
         # SQLite cannot write a database without tables.
         content = connection.serialize() if types else b""
+    longest = max((column.longest for column in types.values()), default=0)
+    size = len(content) + sum(_COLUMN_BYTES + _ENTRY_BYTES * len(column.spellings) for column in types.values())
     return Database(
-        content=content,
-        tables=tuple(tables),
-        types=types,
-        longest=max((column.longest for column in types.values()), default=0),
-        size=len(content) + sum(_COLUMN_BYTES + _ENTRY_BYTES * len(column.spellings) for column in types.values()),
-        work=work_of(text),
-        is_cut=opened.is_cut,
-        outside=opened.outside_note,
-    )
+        content=content, tables=tuple(tables), types=types, longest=longest, size=size, work=work_of(text),
+        is_cut=opened.is_cut, outside=opened.outside_note,
+    )  # fmt: skip
 
 
 def _tables_of(text: str, opened: OpenedText, *, whole: bool) -> Iterator[Table]:
     """Yield the tables of a text, and that of its records if it holds no values: commits, mails, entries of a log."""
     found = opened.tables(with_objects=whole)
     yield from found
-    records = table_of_records(opened.value) if isinstance(opened.value, str) else None
-    # Lines without a time are no records where rules have told their words apart.
-    if records and (not opened.beside or "time" in records.columns or len(records.rows) < text.count("\n")):
-        yield records
-    yield from opened.tables_beside()
+    yield from tables_of_text(opened.value, opened) if isinstance(opened.value, str) else opened.tables_beside()
     if whole and all(table.name != LINES for table in found):
         yield table_of_lines(text)
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from accp_adapters.fetching import GRAMMAR, FetchRequest, answer
+from accp_adapters.fetching import FetchRequest, answer
+from accp_adapters.fetching.answers import GRAMMAR
 from accp_adapters.tokens import count_o200k
 from accp_core.errors import ProtocolError
 from accp_core.view import read

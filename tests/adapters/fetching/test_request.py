@@ -29,10 +29,14 @@ def test_a_request_takes_numbers_and_text_as_models_write_them() -> None:
 
 @pytest.mark.parametrize(("name", "value"), [("offset", -1), ("offset", "many"), ("limit", -1), ("limit", 1.5)])
 def test_other_numbers_are_refused_by_name(name: str, value: object) -> None:
-    with pytest.raises(
-        ProtocolError, match=f"E1004: expected {name!r} to be a whole number from 0 on, found {value!r}"
-    ):
+    expected = f"E1004: expected {name!r} to be a whole number from 0 on, found {value!r}"
+    with pytest.raises(ProtocolError, match=expected):
         read_request({name: value})
+
+
+def test_a_call_without_a_reference_is_refused_by_the_name_of_the_argument() -> None:
+    with pytest.raises(ProtocolError, match="E1004: expected the argument 'ref' with a reference"):
+        assert read_request({"reference": ONE, "query": "id = 3"}).references
 
 
 KEYS = [key_of("one"), key_of("other")]
@@ -55,7 +59,6 @@ ONE, OTHER = map(reference_to, KEYS)
         (ONE, f"SELECT * FROM lines WHERE text LIKE '%it''s {OTHER}%'", (ONE,)),
         ("`$warm.x`, $cold.c95", "", ("$warm.x", "$cold.c95")),
         ("the result", "", ("the result",)),
-        ("", "", ("",)),
     ],
 )
 def test_the_references_are_those_in_ref_and_in_the_query(ref: str, query: str, references: tuple[str, ...]) -> None:

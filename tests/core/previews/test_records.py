@@ -88,15 +88,16 @@ def test_an_entry_of_a_log_has_the_lines_below_it() -> None:
 
 
 def test_the_table_of_a_query_has_the_number_of_the_first_line_and_each_name_once() -> None:
-    table = table_of_records("\n".join(f"Time: {n}\ntime: x\nn: {n}\nbody {n}\n" for n in range(9)))
+    table = table_of_records(read_records("\n".join(f"Time: {n}\ntime: x\nn: {n}\nbody {n}\n" for n in range(9))))
     assert table is not None
     assert table.columns == ("n", "Time", "text")
     assert table.rows[1] == {"n": 6, "Time": 1, "text": "body 1"}
-    assert table_of_records("abc\n" * 30) is None
-    assert table_of_records("abc") is None
+    assert table_of_records(read_records("abc\n" * 30)) is None
+    assert table_of_records(read_records("abc")) is None
 
 
 def test_colours_of_a_terminal_are_no_columns() -> None:
-    table = table_of_records("".join(f"2026-01-01T00:00:0{n % 9}Z \x1b[32m{n} ms\x1b[0m\n" for n in range(30)))
+    text = "".join(f"2026-01-01T00:00:0{n % 9}Z \x1b[32m{n} ms\x1b[0m\n" for n in range(30))
+    table = table_of_records(read_records(text))
     assert table is not None
     assert table.columns == ("n", "time", "text", "ms")

@@ -132,7 +132,7 @@ CASES: list[tuple[str, object, str, list[str], list[str]]] = [
         "where no row meets all conditions, those are shown that miss one",
         ORDERS,
         "Which open orders have the cause strike and a total over 4,800 euros?",
-        ["0 rows; nearest: 10 rows without total.value>4800, 1 row without status=open", "SO-119 "],
+        ["0 rows; nearest: 1 row without status=open, 10 rows without total.value>4800", "SO-119 "],
         [],
     ),
     (

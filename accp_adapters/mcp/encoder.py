@@ -126,10 +126,9 @@ class EncoderOptions:
         check_tool_forms(self.tools)
         if not self.fetch and any(isinstance(form, Resolve) for form in self.tools.values()):
             raise ValueError(f"expected 'fetch' to be True where arguments take references, found {self.fetch!r}")
-        if isinstance(self.store, str):  # it may hold a password, so it is not shown
-            raise ValueError(
-                "expected a ColdStore such as accp_adapters.stores.open_store('sqlite:PATH'), found a text"
-            )
+        if self.store is not None and not hasattr(self.store, "purge"):  # a text may hold a password
+            expected = "expected a ColdStore such as accp_adapters.stores.open_store('sqlite:PATH')"
+            raise ValueError(f"{expected}, found {type(self.store).__name__}")
         _ = self.limits
 
     @property

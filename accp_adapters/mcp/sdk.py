@@ -327,6 +327,8 @@ class _Middleware:
             state.stored_results = _texts_of(principal, self._options)
             Encoder(self._options, session=state)
             self._states[principal] = state
+            if self._options.fetch and not principal:
+                _LOG.warning("a client sends no session and no credentials: it gets large results whole")
         # What one client declares says nothing of the next one.
         return replace(state, client_settings=None, client_name="")
 

@@ -56,8 +56,8 @@ __all__ = ["Position", "RelayChannel", "open_relay", "relay_app", "serve_relay"]
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{6,64}")
 _MAX_POLL: Final = 200
 """Messages of one answer to a poll."""
-_WAIT_SECONDS: Final = 25.0
-"""How long a poll may wait for a message, at most."""
+_WAIT_SECONDS: Final = 5.0
+"""How long a poll may wait for a message, at most: as long as a relay that is stopped still waits for its polls."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -161,8 +161,7 @@ class _Relay:
             for gone in self._owned.admit(owner, token):
                 del self._rooms[gone]
             known: BoundedDict[str, int] = BoundedDict(self._limits.window)
-            session_id = f"tok_{secrets.token_hex(8)}"
-            self._rooms[token] = _Room(session_id=session_id, owner=owner, used=time.time(), known=known)
+            self._rooms[token] = _Room(session_id=f"tok_{secrets.token_hex(8)}", owner=owner, used=0.0, known=known)
         self._rooms[token].used = time.time()
         scheme = "acp+wss" if request.url.scheme == "https" else "acp+ws"
         return answer({"token": token, "link": f"{scheme}://{request.url.netloc}/acp/{token}", "existed": existed})

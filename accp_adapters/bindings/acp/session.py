@@ -251,7 +251,8 @@ class AcpSession:
                 await self._when_room(asked)
                 return await reply
         except TimeoutError:
-            reason = f"expected a reply within {timeout:g} seconds, found none"
+            found = "none" if self.peer else "no peer: nobody has said who they are; is the token right?"
+            reason = f"expected a reply within {timeout:g} seconds, found {found}"
             raise RemoteProtocolError(reason, code=AcpError.TIMEOUT, reply=None) from None
         finally:
             self._replies.pop(message_id, None)

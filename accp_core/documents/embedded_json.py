@@ -3,9 +3,8 @@
 Tool results hold JSON in JSON strings (an MCP text block, a LangChain message), and the escapes alone cost 12 to 15 %
 of their tokens. `pack_embedded_json` and `unpack_embedded_json` are inverse.
 
-The view of a text has the layouts of these documents beside it, so a document may be laid out in any way. It has the
-layouts of other texts in strings, too. The view of a value stands alone. It opens only documents of a few styles, whose
-codes it shows.
+A view shows the code of a style of JSON. The view of a text opens documents of any layout, and other texts: it has
+their layouts beside it, and only with them is it read. The view of a value stands alone: it opens what a code tells.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from accp_core.documents.json_forms import describe_json, read_json_text
-from accp_core.documents.json_styles import read_styled_json, write_styled_json
+from accp_core.documents.json_styles import STYLES, read_styled_json, write_styled_json
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion
-from accp_core.packing.tree import IS_VIEW, EmbeddedJson, is_deeper, map_members
+from accp_core.packing.tree import BESIDE, IS_VIEW, EmbeddedJson, is_deeper, map_members
 
 __all__ = ["ShowString", "WriteString", "pack_embedded_json", "unpack_embedded_json"]
 
@@ -54,7 +53,7 @@ def pack_embedded_json(value: object, layouts: list[str] | None = None, show: Sh
             return EmbeddedJson(pack(styled[0]), styled[1]) if styled is not None and is_opened else text
         if may_be_json and (found := _read_laid_out(text)) is not None:
             layouts.append(found[1])
-            return EmbeddedJson(pack(found[0]), "")
+            return EmbeddedJson(pack(found[0]), _style_of(found[1]))
         if ("\n" in text or text[:1] == '"') and (shown := show(text)) is not None:
             layouts.append(shown[1])
             return EmbeddedJson(shown[0], IS_VIEW)
@@ -71,6 +70,12 @@ def _read_laid_out(text: str) -> tuple[object, str] | None:
         return None
     layout = describe_json(text, [value]) if value and not is_deeper(value, _MAX_LEVELS) else None
     return None if layout is None else (value, layout)
+
+
+def _style_of(layout: str) -> str:
+    """Return the code of the style that a layout of `describe_json` says."""
+    style = "0u" if layout == "" else layout.removeprefix("@")
+    return style if style in STYLES and layout[:1] in ("", "@") else BESIDE
 
 
 def unpack_embedded_json(
@@ -100,8 +105,10 @@ def unpack_embedded_json(
         left.left = before
         if write is not None:
             return write(inner, left)
-        if writers is not None or node.style == IS_VIEW:
+        if writers is not None:
             raise ValueError("expected a layout for each document in a string, found fewer")
+        if node.style not in STYLES:
+            raise ValueError(f"expected the layout beside this view for {node.mark!r}: View.restore() has it")
         return write_styled_json(inner, node.style, left)
 
     return unpack(value)

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Final, TypeAlias
 
 __all__ = [
-    "ABSENT", "IS_VIEW", "NEXT_ROW", "NODES", "Column", "Constant", "Derived", "EmbeddedJson", "KeyColumn",
+    "ABSENT", "BESIDE", "IS_VIEW", "NEXT_ROW", "NODES", "Column", "Constant", "Derived", "EmbeddedJson", "KeyColumn",
     "Placeholder", "PooledLists", "RepeatedValue", "Repetition", "Sparse", "Table", "containers_of",
     "content_of", "copy_of", "is_deeper", "map_members", "members_of", "with_content",
 ]  # fmt: skip
@@ -27,11 +27,14 @@ ABSENT: Final = Placeholder.ABSENT
 NEXT_ROW: Final = Placeholder.NEXT_ROW
 IS_VIEW: Final = "view"
 """The style of a text that is shown as its view."""
+BESIDE: Final = "~"
+"""The style of JSON that is laid out as no code says: its layout is kept beside the view."""
 
 
 @dataclass(slots=True)
 class EmbeddedJson:
-    """The value of a JSON document inside a string; `style` is a code of `documents.json_styles.STYLES`.
+    """The value of a JSON document inside a string; `style` is a code of `documents.json_styles.STYLES`
+    or `BESIDE`.
 
     With the style `IS_VIEW` it is a text, the view of the text that the string is.
     """

@@ -17,7 +17,8 @@
                [:header: row;row]              the same two in one line
                {:key: header: key row;key row}
                &1 value   *1                   a value, and the same value again
-               !json value                     a string that holds this as JSON; the code behind `json` says how
+               !json value                     a string that holds this as JSON; a code behind `json` says how, `~` that
+                                               its layout is kept beside the view
                !view text                      a string, of which this text is the view
 
     header     the keys in the order of the cells: `id name, city` is followed by rows like `7 Ana Haas, Lima`
@@ -46,7 +47,7 @@ from typing import Final
 from accp_core.documents.json_styles import STYLE_CODE
 from accp_core.lazy_patterns import lazy_pattern
 from accp_core.packing.columns import HIDDEN
-from accp_core.packing.tree import Derived
+from accp_core.packing.tree import BESIDE, Derived
 
 __all__ = [
     "ABSENT_CELL", "AS_IS", "BLANKS", "CELL", "CONSTANT", "FENCE", "INLINE", "KEY", "KEY_COLUMN", "LEGEND", "LINE",
@@ -238,7 +239,7 @@ _IN_VIEW: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ),
     ("- absent", re.compile(r"(?:^|[ \[{;,])-(?:$|[ ;,\]}])", re.MULTILINE)),
     ("&1 marks a value, *1 repeats it", re.compile(r"(?:^|[ \[(=;,])&[0-9]{1,10}:? ", re.MULTILINE)),
-    ("!json a string that holds this as JSON", re.compile(rf"!json{STYLE_CODE} ")),
+    ("!json a string that holds this as JSON", re.compile(rf"!json(?:{STYLE_CODE}|{BESIDE}) ")),
     ("!view a text whose tables are written so", re.compile("!view ")),
 )
 """The same of the constructs outside headers; a text that looks like one may be explained, too."""

@@ -23,6 +23,7 @@ from accp_core.packing.expansion import (
 from accp_core.packing.repeated_values import unpack_repeated_values
 from accp_core.packing.tree import (
     ABSENT,
+    BESIDE,
     IS_VIEW,
     NEXT_ROW,
     Column,
@@ -86,7 +87,7 @@ _PLAIN_PAIR: Final = re.compile(r'([^\s"\[\]{},]++) ([^ "\[\]{}&*!,][^,\]}]*+)(?
 _COUNTED: Final = re.compile(r"([\[{])([1-9][0-9]{0,9})[\]}](:$| )")
 _DERIVED_PAIR: Final = re.compile(r'("(?:[^"\\]|\\.)*+"|[^\s"=]++)=[^ ]*+$')
 _REPEATED: Final = re.compile("[&*][0-9]")
-_EMBEDDED_JSON: Final = re.compile(rf"!(?:json({STYLE_CODE})|{IS_VIEW}) ")
+_EMBEDDED_JSON: Final = re.compile(rf"!(?:json({STYLE_CODE}|{BESIDE})|{IS_VIEW}) ")
 
 
 def read(
@@ -304,7 +305,7 @@ class _ViewReader:
 
     def _embedded_json(self, embedded: re.Match[str], value: object) -> EmbeddedJson:
         style = IS_VIEW if embedded[1] is None else embedded[1]
-        if style not in STYLES and style != IS_VIEW:
+        if style not in STYLES and style not in (IS_VIEW, BESIDE):
             self.lines.fail(f"expected the code of a style of JSON, found {style!r}", embedded.start(1))
         self.has_embedded = True
         return EmbeddedJson(value, style)

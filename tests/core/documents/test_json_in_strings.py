@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from accp_adapters.tokens import o200k_base
-from accp_core import DecodeError, ResultLimits, compress, render_text
+from accp_core import DecodeError, ResultLimits, compress, read, render_text
 from accp_core.tables import open_text
 from accp_core.view.layout import restore
 
@@ -41,6 +41,14 @@ def test_a_document_in_a_string_is_read_in_any_layout(writer: str, wrapping: str
     assert view.restore() == source
     assert view.tokens_after <= 1.05 * render_text(WRITERS[writer], counter=COUNT).tokens_after
     assert open_text(source).value == {"items": ROWS}
+
+
+def test_a_view_is_read_without_its_layout_only_where_codes_tell_the_same_bytes() -> None:
+    styled = json.dumps([json.dumps(ROWS[:3]), json.dumps(ROWS[:3], indent=2), WRITERS["compact"]])
+    assert read(render_text(styled, counter=COUNT).text) == json.loads(styled)
+    for view in (render_text(json.dumps([PRETTIER]), counter=COUNT).text, 'a !view "b"'):
+        with pytest.raises(DecodeError, match=r"E1001: expected the layout beside this view for '!(json~|view)'"):
+            read(view)
 
 
 def test_documents_in_strings_of_several_layouts_come_back_in_their_order() -> None:

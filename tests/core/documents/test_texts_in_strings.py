@@ -6,7 +6,7 @@ import pytest
 
 from accp_adapters.fetching import value_at
 from accp_adapters.tokens import o200k_base
-from accp_core import DecodeError, ResultLimits, compress, read, render_text
+from accp_core import DecodeError, ResultLimits, compress, render_text
 from accp_core.tables import tables_of
 from accp_core.view.layout import restore
 from accp_core.view.render_value import Options
@@ -90,11 +90,6 @@ def test_a_view_in_a_string_that_does_not_fit_its_layout_is_refused(change, code
     with pytest.raises(DecodeError) as refused:
         restore(*change(view))
     assert refused.value.code == code
-
-
-def test_a_view_without_layouts_names_no_text() -> None:
-    with pytest.raises(DecodeError, match="expected a layout for each document in a string"):
-        read('a !view "b"')
 
 
 def test_what_a_text_in_a_string_holds_beside_grids_is_no_table() -> None:

@@ -17,6 +17,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Self, TypeAlias, TypeVar
+from weakref import WeakValueDictionary
 
 from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.bindings.hosts.slot import (
@@ -117,6 +118,7 @@ class SessionHost:
         self._clock: Final = clock or SteadyClock()
         self._kind: Final = SessionKind(agent=agent_id, codec=self._codec, options=options, limits=self.limits)
         self._handlers: Final = asyncio.Semaphore(self.limits.handlers)
+        self._handlers_each: Final = WeakValueDictionary[str, asyncio.Semaphore]()
         self._slots: Final[dict[str, Slot]] = {}
         self._sessions: Final = Shares(self.limits.sessions, self.limits.sessions_each)
         self._memory: Final = Shares(self.limits.characters, self.limits.characters_each)
@@ -389,7 +391,8 @@ class SessionHost:
                 task.add_done_callback(partial(_finished, slot, mid))
 
     async def _run(self, slot: Slot, mid: str, request: Request) -> None:
-        async with self._handlers:
+        own = asyncio.Semaphore((self.limits.handlers + 3) // 4)
+        async with self._handlers_each.setdefault(owner_of(slot.name), own), self._handlers:
             failure: Exception
             try:
                 async with asyncio.timeout(self.limits.handler_time):
@@ -399,8 +402,7 @@ class SessionHost:
             except _TakenOver:
                 return
             except asyncio.CancelledError:
-                task = asyncio.current_task()
-                if task is not None and task.cancelling():
+                if (task := asyncio.current_task()) and task.cancelling():
                     raise
                 failure = RuntimeError("the handler ended as cancelled")
             except Exception as error:  # whatever a handler raises is the peer's answer

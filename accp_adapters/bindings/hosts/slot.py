@@ -69,7 +69,7 @@ class HostLimits:
     """Characters of the answers of a session that are kept; beyond them the oldest are forgotten, but never the last.
     Each step writes them to the store."""
     handlers: int = 256
-    """Requests that a worker handles at once; more wait."""
+    """Requests that a worker handles at once, a quarter of them for one principal; more wait."""
     handler_time: float = 600.0
     """How long a handler may take, then E3001."""
     answer_wait: float = 660.0

@@ -68,6 +68,16 @@ async def test_what_takes_too_much_memory_is_read_from_the_store_again() -> None
         assert await goes_on(served, BOB, client)
 
 
+async def test_slow_requests_of_one_principal_leave_handlers_to_others() -> None:
+    async def slow(request: Request) -> Mapping[str, Any]:
+        return await asyncio.sleep(2 * PATIENCE if request.principal == BOB.name else 0, {"n": 1})
+
+    async with host(None, slow, handlers=4) as served, asyncio.timeout(PATIENCE):
+        waiting = asyncio.gather(*[ask(served, BOB, f"s{number}") for number in range(8)])
+        assert await ask(served, ANN, "s0")
+        waiting.cancel()
+
+
 async def test_where_there_are_too_many_sessions_nobody_new_is_refused() -> None:
     async with serving(answer, host_limits={"sessions": 6, "sessions_each": 5}, authenticate=whoever) as address:
         for number in range(12):

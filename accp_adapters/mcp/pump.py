@@ -11,6 +11,7 @@ import contextlib
 import logging
 import os
 import secrets
+import select
 import signal
 import sys
 from collections import deque
@@ -111,6 +112,8 @@ class Pump:
         """The requests of the client that have no response yet, with their progress tokens."""
         self._answered = anyio.Event()
         self._version = ""
+        self.taken = 0
+        """Messages that the server has taken."""
 
     async def run(self) -> None:
         """Pass messages on until one side closes; what the client then waits for is answered by an error."""
@@ -163,6 +166,7 @@ class Pump:
         elif sent.get("method") == "notifications/cancelled":
             self._open.pop(message_id({"id": params.get("requestId")}) or (str, ""), None)
         await self._server[1].send(_item(sent, _header_fields(sent, params, self._version, self._shim)))
+        self.taken += 1
 
     async def _from_server(self) -> None:
         async for item in self._server[0]:
@@ -231,7 +235,9 @@ async def serve_stdio(upstream: Upstream, shim: Shim) -> None:
     async with anyio.create_task_group() as group:
         group.start_soon(_cancel_at_sigterm, group.cancel_scope)
         async with stdio_server(stdin=lines) as client, upstream.connect() as server:  # type: ignore[arg-type]
-            await Pump(shim, client, server).run()
+            pump = Pump(shim, client, server)
+            group.start_soon(_cancel_without_client, pump, group.cancel_scope)
+            await pump.run()
             lines.end()
         group.cancel_scope.cancel()
 
@@ -262,6 +268,17 @@ async def _cancel_at_sigterm(scope: anyio.CancelScope) -> None:
     with contextlib.suppress(NotImplementedError), anyio.open_signal_receiver(signal.SIGTERM) as signals:
         async for _ in signals:
             scope.cancel()
+
+
+async def _cancel_without_client(pump: Pump, scope: anyio.CancelScope) -> None:
+    """End a session whose client is gone, and whose server has taken nothing for some time."""
+    with contextlib.suppress(AttributeError, OSError):  # Windows has no poll
+        hangup, taken = select.poll(), -1
+        hangup.register(sys.stdin.fileno(), 0)
+        while not hangup.poll(0) or taken != pump.taken:
+            taken = pump.taken
+            await anyio.sleep(_LAST_SECONDS)
+        scope.cancel()
 
 
 class _Events(EventStore):

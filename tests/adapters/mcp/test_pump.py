@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
@@ -214,11 +215,8 @@ async def test_the_code_of_each_json_rpc_error_travels_as_a_frame(wrapped: bool)
 
 
 async def test_the_first_result_of_a_wrapped_server_waits_for_no_vocabulary(tmp_path: Path) -> None:
-    (tmp_path / "server.py").write_text(
-        SERVER.replace(
-            "server.run()", "from accp_adapters.mcp import wrap_server\nwrap_server(server, policy='always').run()"
-        )
-    )
+    wrapped = "from accp_adapters.mcp import wrap_server\nwrap_server(server, policy='always').run()"
+    (tmp_path / "server.py").write_text(SERVER.replace("server.run()", wrapped))
     transport = stdio_client(StdioServerParameters(command=sys.executable, args=[str(tmp_path / "server.py")]))
     took = []
     async with Client(transport) as client:
@@ -239,21 +237,27 @@ def proxy(tmp_path: Path, *words: str) -> Any:
     return stdio_client(StdioServerParameters(command=command, args=arguments, env=environment, cwd=tmp_path))
 
 
+def test_it_ends_behind_its_client_where_the_server_takes_nothing() -> None:
+    program = "import accp_adapters.mcp.pump as p; p._LAST_SECONDS = 1; from accp_adapters.cli import main; main()"
+    words = [sys.executable, "-c", program, "mcp", "--", sys.executable, "-c", "import time; time.sleep(600)"]
+    told = b'{"jsonrpc":"2.0","method":"notifications/x","params":{"t":"%b"}}\n' % (b"y" * 20_000)
+    assert subprocess.run(words, input=told * 10, capture_output=True, check=False, timeout=PATIENCE).returncode == 0
+
+
 async def test_the_next_process_opens_what_the_last_one_cited(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(SERVER)
     words = ("--fetch", "--", sys.executable, "server.py")
     async with Client(proxy(tmp_path, *words)) as client:
         shown = (await client.call_tool("report", {})).content[0].text
     [reference] = set(re.findall(r"\$cold\.[0-9]{12}", shown))
+    asked = {"ref": reference, "query": "SELECT note FROM rows WHERE id=377"}
     async with Client(proxy(tmp_path, *words)) as client:
-        fetched = await client.call_tool(
-            "accp_fetch", {"ref": reference, "query": "SELECT note FROM rows WHERE id=377"}
-        )
+        fetched = await client.call_tool("accp_fetch", asked)
     assert f"note {377 * 7919}" in fetched.content[0].text
     files = [path for path in (tmp_path / "state" / "mcp").iterdir() if path.suffix == ".sqlite"]
     assert files and {path.stat().st_mode & 0o777 for path in files} == {0o600}
     async with Client(proxy(tmp_path, "--fetch", "--", sys.executable, str(tmp_path / "server.py"))) as client:
-        other = await client.call_tool("accp_fetch", {"ref": reference, "query": "SELECT note FROM rows WHERE id=377"})
+        other = await client.call_tool("accp_fetch", asked)
     assert other.is_error and other.content[0].text.startswith("E5002")
 
 

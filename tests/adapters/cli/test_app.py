@@ -37,13 +37,9 @@ def test_every_command_has_help_with_an_example(command: list[str]) -> None:
     assert "Example: accp" in shown
 
 
-def test_without_a_command_the_help_is_shown() -> None:
-    assert runner.invoke(app, []).exit_code == 2
-
-
 def test_the_program_ends_with_0_1_and_2() -> None:
     assert accp("view", stdin=b"[1, 2]").returncode == 0
-    assert accp("view", "--nonsense").returncode == 2
+    assert accp("view", "--nonsense").returncode == runner.invoke(app, []).exit_code == 2
     refused = accp("view", "--read", stdin=b'{"a":')
     assert (refused.returncode, refused.stderr[:5], refused.stderr.count(b"\n")) == (1, b"-:1:2", 1)
 

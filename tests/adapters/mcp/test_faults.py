@@ -117,8 +117,7 @@ def test_what_is_asked_of_us_never_goes_to_the_server(
     encoder = Encoder(policy="always", fetch=True, tools={"write_file": Resolve(("content",))}, telemetry=telemetry)
     monkeypatch.setattr(f"accp_adapters.mcp.encoder.{name}", fail)
     assert "accp failed (Fault), not the tool; nothing is lost" in str(encoder.answer_own(message))
-    assert telemetry.stats().projection_failures == 1
-    assert len(caplog.records) == 1
+    assert (telemetry.stats().projection_failures, len(caplog.records)) == (1, 1)
 
 
 def test_a_fault_while_a_fault_is_counted_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -382,7 +382,6 @@ class HttpProxy:
             status = message.get("status", status)
             await send(message)
 
-        assert self._group is not None
         self._sessions[name] = transport
         try:
             if await self._group.start(self._serve, name, transport, events):

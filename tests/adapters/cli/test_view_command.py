@@ -43,12 +43,6 @@ def test_a_view_that_does_not_restore_its_text_is_an_internal_error(monkeypatch:
     assert (result.exit_code, result.stderr) == (1, "-: E9999: expected the view to restore this text\n")
 
 
-def test_empty_input_is_empty_output() -> None:
-    result = runner.invoke(app, ["view"], input="")
-    assert (result.exit_code, result.stdout) == (0, "\n")
-    assert "empty" in result.stderr
-
-
 def test_bytes_that_are_no_text_are_refused_with_line_and_column(tmp_path: Path) -> None:
     path = tmp_path / "bytes"
     for encoding, place in (("LATIN1", "2:2"), ("UTF-16", "1:1")):

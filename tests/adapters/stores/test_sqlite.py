@@ -7,7 +7,6 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -15,14 +14,6 @@ import pytest
 
 from accp_adapters.stores import SqliteColdStore, embedded_store
 from accp_core.errors import ProtocolError
-
-
-@pytest.fixture(params=["memory", "file"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqliteColdStore]:
-    path = ":memory:" if request.param == "memory" else tmp_path / "cold.sqlite"
-    opened = SqliteColdStore(path)
-    yield opened
-    opened.close()
 
 
 def test_putting_a_text_again_repairs_a_damaged_row(tmp_path: Path) -> None:

@@ -12,18 +12,7 @@ from langchain.tools import ToolRuntime
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
-from accp_adapters.fetching import (
-    FETCH_DESCRIPTION,
-    FETCH_NAME,
-    FETCH_PARAMETERS,
-    FetchRequest,
-    answer_program,
-    describe_passed,
-    open_and_answer,
-    passed_requests,
-    passed_text,
-    read_request,
-)  # fmt: skip
+from accp_adapters import fetching
 from accp_adapters.langchain import program_calls, texts_in
 from accp_adapters.langgraph import grants, stores
 from accp_adapters.langgraph.conversation import (
@@ -125,7 +114,7 @@ def _private(cold: ColdStore | None, state: Any) -> _Stored | None:
 def _fetch_tool(chosen: Policy, find_stored: Callable[[ToolRuntime], _Stored | None], telemetry: Telemetry) -> BaseTool:
     def accp_fetch(runtime: ToolRuntime, **arguments: object) -> str:
         with refusals_as_tool_errors(telemetry):
-            request = read_request(arguments)
+            request = fetching.read_request(arguments)
             texts = OpenedTexts(request.references, runtime.state, find_stored(runtime))
             answered = _answer(request, runtime, texts, chosen)
             telemetry.opened(texts.opened)
@@ -137,9 +126,9 @@ def _fetch_tool(chosen: Policy, find_stored: Callable[[ToolRuntime], _Stored | N
     return StructuredTool.from_function(
         accp_fetch,
         coroutine=aaccp_fetch,
-        name=FETCH_NAME,
-        description=FETCH_DESCRIPTION,
-        args_schema=FETCH_PARAMETERS,
+        name=fetching.FETCH_NAME,
+        description=fetching.FETCH_DESCRIPTION,
+        args_schema=fetching.FETCH_PARAMETERS,
         handle_tool_error=True,
         metadata={_METADATA: True},
     )
@@ -215,18 +204,18 @@ def _is_by_program(runtime: ToolRuntime) -> bool:
     said, messages = said_caller(), messages_of(runtime.state)
     if said is not None:
         return is_program(said)
-    turn = find_request(messages, runtime.tool_call_id, FETCH_NAME)
+    turn = find_request(messages, runtime.tool_call_id, fetching.FETCH_NAME)
     return runtime.tool_call_id in program_calls(turn) if turn else bool(messages)
 
 
-def _answer(request: FetchRequest, runtime: ToolRuntime, texts: OpenedTexts, policy: Policy) -> str:
+def _answer(request: fetching.FetchRequest, runtime: ToolRuntime, texts: OpenedTexts, policy: Policy) -> str:
     if _is_by_program(runtime):
-        return answer_program({name: texts.open(name) for name in texts.names}, request)
+        return fetching.answer_program({name: texts.open(name) for name in texts.names}, request)
     messages = messages_of(runtime.state)
-    turn = find_request(messages, runtime.tool_call_id, FETCH_NAME)
+    turn = find_request(messages, runtime.tool_call_id, fetching.FETCH_NAME)
     limit = policy.result_limits(len(turn.tool_calls) if turn else 0).fetch
     request = replace(request, verbatim=frozenset(_verbatim(messages, policy)))
-    return open_and_answer(request, texts.open, limit=limit, counter=policy.counter)
+    return fetching.open_and_answer(request, texts.open, limit=limit, counter=policy.counter)
 
 
 def _verbatim(messages: Sequence[BaseMessage], policy: Policy) -> Iterator[str]:
@@ -298,18 +287,20 @@ class Passing:
                 continue
             try:
                 texts, _ = self._texts(call["name"], state, {name: requests[name]})
-                shown.append(describe_passed(name, requests[name], texts[name]))
+                shown.append(fetching.describe_passed(name, requests[name], texts[name]))
             except Exception as error:
                 shown.append(f"{name}: {value!r}, which is refused: {_refusal_of(error)}")
         return "\n".join(shown)
 
-    def _requests(self, call: Mapping[str, Any]) -> dict[str, FetchRequest]:
-        return dict(passed_requests(call["args"], self._forms.resolve(call["name"])))
+    def _requests(self, call: Mapping[str, Any]) -> dict[str, fetching.FetchRequest]:
+        return dict(fetching.passed_requests(call["args"], self._forms.resolve(call["name"])))
 
-    def _texts(self, tool: str, state: Any, requests: Mapping[str, FetchRequest]) -> tuple[dict[str, str], list[str]]:
+    def _texts(
+        self, tool: str, state: Any, requests: Mapping[str, fetching.FetchRequest]
+    ) -> tuple[dict[str, str], list[str]]:
         """Return the texts by the names of their arguments, and the keys that they come from."""
         resolved = self._forms.resolve(tool)
         most = resolved.max_chars if resolved else 0
         opened = private_texts(self._store, state, [name for each in requests.values() for name in each.references])
-        texts = {name: passed_text(each, opened.open, max_chars=most) for name, each in requests.items()}
+        texts = {name: fetching.passed_text(each, opened.open, max_chars=most) for name, each in requests.items()}
         return texts, opened.opened

@@ -325,11 +325,19 @@ class Operands:
 
     def _check_pattern(self, left: Expr, right: Expr, sign: str) -> None:
         """Refuse a pattern of a column whose texts are kept as something else, unless it is one of ISO texts."""
-        column = left.columns[0] if left.name and left.columns else None
         is_of_day = left.kind is Kind.MOMENT and re.match(r"[%*]?\d{4}(-|[%*]$)", right.text or "")
-        if column and column.stored.is_spelled and not is_of_day:
+        self._check_spelling(() if is_of_day else left.columns[:1] if left.name else (), f" {sign} …")
+
+    def _check_parts(self, expr: Expr, name: str) -> None:
+        """Refuse to cut or change texts that are kept as something else, unless these are times that begin alike."""
+        end = len("2026") if expr.kind is Kind.MOMENT else None
+        pairs = ((column, kept, str(cell)) for column in expr.columns for kept, cell in column.stored.spellings.items())
+        self._check_spelling((each for each, kept, cell in pairs if str(kept)[:end] != cell[:end]), f" in {name}(…)")
+
+    def _check_spelling(self, columns: Iterable[NamedColumn], where: str) -> None:
+        for column in (each for each in columns if each.stored.is_spelled and self._is_checked):
             told = f"{quoted_name(column.column)}, which is of {_name_of_kind(column.stored)}"
-            raise refuse(f"expected {column.spelling} {sign} …, found {told}")
+            raise refuse(f"expected {column.spelling}{where}, found {told}")
 
     def _refuse_tests(self, sign: str, *exprs: Expr) -> None:
         for test in (each for each in exprs if each.is_test):

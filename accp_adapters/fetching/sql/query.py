@@ -33,8 +33,8 @@ _NAMES: Final = {
     "adds": "abs avg ceil ceiling floor mod pow power round sign sqrt sum total",
     "counts": """count cume_dist dense_rank instr json_array_length json_valid julianday length ntile percent_rank rank
         row_number unicode unixepoch""",
-    "writes": """char group_concat json_type lower ltrim replace rtrim strftime substr substring trim typeof
-        upper""",
+    "cuts": "ltrim replace rtrim substr substring trim",
+    "writes": "char group_concat json_type lower strftime typeof upper",
     "chooses": "coalesce ifnull iif max min nullif",
     "looks": "first_value lag last_value lead nth_value",
     "dates": "date datetime time",
@@ -48,9 +48,8 @@ TABLE_FUNCTIONS: Final = frozenset(("json_each", "json_tree"))
 _COMPOUND: Final = ("UNION", "UNION ALL", "EXCEPT", "INTERSECT")
 _ENDS_FROM: Final = frozenset(("SELECT", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", *_COMPOUND))
 _OPENS: Final = _ENDS_FROM | {
-    *["ALL", "AND", "BETWEEN", "DISTINCT", "ELSE", "OFFSET", "ON", "THEN", "WHEN"],
-    "PARTITION BY",
-}
+    "ALL", "AND", "BETWEEN", "DISTINCT", "ELSE", "OFFSET", "ON", "PARTITION BY", "THEN", "WHEN",
+}  # fmt: skip
 """The words before expressions."""
 _BETWEEN: Final = _OPENS | {
     "AS", "ASC", "CURRENT ROW", "DESC", "END", "FOLLOWING", "FROM", "NULLS FIRST", "NULLS LAST", "PRECEDING",
@@ -93,6 +92,7 @@ _OF_JSON: Final = ("key", "value", "type", "atom", "fullkey", "path")
 _SOME: Final = "count, sum, avg, min, max, total, round, substr, instr, lower, coalesce, json_extract, strftime"
 _GIVES: Final = {
     "adds": Kind.NUMBER, "counts": Kind.NUMBER, "writes": Kind.TEXT, "dates": Kind.MOMENT, "tests": Kind.BOOLEAN,
+    "cuts": Kind.TEXT,
 }  # fmt: skip
 _CASTS: Final = {
     **dict.fromkeys(("INTEGER", "INT", "REAL", "NUMERIC", "FLOAT", "DOUBLE", "DECIMAL", "BIGINT"), Kind.NUMBER),
@@ -339,6 +339,8 @@ class _Parser(Operands):
             kind, first.sql = _CONSTANTS[first.upper]
             return Expr(kind=kind, literal=first)
         if may_be_text:
+            if self._catalog.is_spelling(written, self.query.tables):
+                raise self._unknown(written)
             self._at = start
             return self._bare_text()
         if not self._is_checked:
@@ -505,6 +507,8 @@ class _Parser(Operands):
             raise _refuse_present_time(f"{name}('now')")
         for each in arguments[:1] if group == "adds" else ():
             self._check_number(each, name)
+        for each in arguments[:1] if group == "cuts" or name == "instr" else ():
+            self._check_parts(each, name)
         if name in ("max", "min", "nullif"):
             self._use(*arguments)
             for one, other in pairwise(arguments):

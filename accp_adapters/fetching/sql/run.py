@@ -21,16 +21,7 @@ from accp_adapters.fetching.page import Room, one_line
 from accp_adapters.fetching.request import WorkBudget, refuse, too_much
 from accp_adapters.fetching.sql.operands import CHECKED, ResolvedQuery
 from accp_adapters.fetching.sql.query import CALLS, TABLE_FUNCTIONS, resolve_condition, resolve_select
-from accp_adapters.fetching.sql.tables import (
-    AS_NUMBER,
-    Catalog,
-    Database,
-    NamedColumn,
-    StoredColumn,
-    has_digit,
-    quote,
-    quoted_name,
-)  # fmt: skip
+from accp_adapters.fetching.sql.tables import NUMERAL, Catalog, Database, NamedColumn, StoredColumn, quote, quoted_name
 from accp_core.errors import ProtocolError
 from accp_core.markers import escape_markers
 from accp_core.strict_json import compact_json, is_utf8
@@ -80,12 +71,10 @@ _PATTERN_CHARS: Final = 100
 _MATCHED_CHARS: Final = 4
 """Characters that SQLite matches with a pattern in one step, in most texts."""
 _LIMITS: Final = {
-    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
-    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 20,
-    sqlite3.SQLITE_LIMIT_VDBE_OP: 100_000,
-    sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 50,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200, sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 20,
+    sqlite3.SQLITE_LIMIT_VDBE_OP: 100_000, sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 50,
     sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: _PATTERN_CHARS,
-}
+}  # fmt: skip
 _TOO_MUCH: Final = {
     "interrupted": f"a query of at most {_MAX_BYTES:,} bytes of memory, it was stopped; filter or group first",
     "too big": "shorter texts as the result of a function, found one that is too long",
@@ -332,7 +321,7 @@ def _checked(value: Any, wanted: str, sign: str, shown: str) -> Any:
         return repr(value)
     if wanted == "number" and _NUMERAL.fullmatch(value):
         return float(value) if "." in value else int(value)
-    if wanted == "number" and is_exact and not AS_NUMBER.fullmatch(value):
+    if wanted == "number" and is_exact and not NUMERAL.fullmatch(value):
         return value
     found = f"found {value!r:.40}; write CAST({shown} AS {'REAL' if wanted == 'number' else 'TEXT'})"
     raise refuse(f"expected {wanted}s from {shown}, {found}")
@@ -340,8 +329,8 @@ def _checked(value: Any, wanted: str, sign: str, shown: str) -> Any:
 
 def _cast(text: str, shown: str) -> str | None:
     """Return a text that CAST reads whole; None: it holds no number. CAST reads a beginning, or 0, of any other one."""
-    if AS_NUMBER.fullmatch(text) or not has_digit(text):
-        return text if has_digit(text) else None
+    if NUMERAL.fullmatch(text) or not any(map(str.isdecimal, text)):
+        return text if NUMERAL.fullmatch(text) else None
     way = f"write CAST(replace({shown}, …) AS REAL), or leave such rows out"
     raise refuse(f"expected numbers such as '1234.5' from {shown}, found {text!r:.40}, which CAST does not read; {way}")
 

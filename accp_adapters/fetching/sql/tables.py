@@ -29,8 +29,8 @@ from accp_core.tables.table import table_of_lines
 from accp_core.tables.values import ABSENT, Kind, TypedColumn, is_left_out, is_moment, type_column
 
 __all__ = [
-    "AS_NUMBER", "MAX_CELLS", "SPELLING", "Catalog", "Database", "DatabaseCache", "NamedColumn", "NamedTable",
-    "StoredColumn", "UnbuiltColumn", "find_name", "has_digit", "quote", "quoted_name", "sql_text",
+    "MAX_CELLS", "NUMERAL", "Catalog", "Database", "DatabaseCache", "NamedColumn", "NamedTable", "StoredColumn",
+    "UnbuiltColumn", "find_name", "quote", "quoted_name", "sql_text",
 ]  # fmt: skip
 
 MAX_CELLS: Final = 10_000_000
@@ -45,7 +45,7 @@ _KINDS: Final = {
 _MAX_EXACT: Final = 2**53
 _INTEGERS: Final = range(-(2**63), 2**63)
 _LIKE_NUMBER: Final = re.compile(r"[^\w\s]?\d")
-AS_NUMBER: Final = re.compile(r"\s*[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?\s*")
+NUMERAL: Final = re.compile(r"\s*[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?\s*")
 """A text that SQLite adds as a number."""
 _CACHED_BYTES: Final = 64_000_000
 _ENTRY_BYTES: Final = 250
@@ -198,7 +198,7 @@ def _store_texts(cells: Sequence[Any], column: StoredColumn) -> list[Any]:
     column.has_numbers = bool(numbers) and all(type(cell) is not int or cell in _INTEGERS for cell in numbers)
     like = sum(_LIKE_NUMBER.match(text) is not None for text in texts)
     column.looks_numeric = like * 2 > len(texts) or bool(numbers)
-    column.misread = next((text for text in texts if has_digit(text) and not AS_NUMBER.fullmatch(text)), "")
+    column.misread = next((text for text in texts if has_digit(text) and not NUMERAL.fullmatch(text)), "")
     told = [text for text in texts if not is_left_out(text)]
     column.times = told[:2] if all(map(is_moment, told)) else ()
     stored = [_stored_text(cell, column, texts) for cell in cells]
@@ -411,8 +411,8 @@ def find_name(written: str, names: Sequence[str]) -> list[str]:
     folded, plain = written.casefold(), _plain(written)
     return (
         [name for name in names if name.casefold() == folded]
-        # All names of signs alone are "_".
-        or [name for name in names if _plain(name) == plain != "_"]
+        # All names of signs alone are "_"; `price` means `price (EUR)`.
+        or [name for name in names if plain != "_" and plain in (_plain(name), _plain(name.partition(" (")[0]))]
         or [name for name in names if name.casefold().endswith(f".{folded}")]
     )
 
@@ -493,6 +493,10 @@ class Catalog:
         unbuilt = [name for table in named for name in self._unbuilt(table)]
         is_unbuilt = any(find_name(name, unbuilt) for name in (written, written.partition(".")[2]))
         return UnbuiltColumn(refusal.reason, code=refusal.code) if is_unbuilt else refusal
+
+    def is_spelling(self, written: str, named: Sequence[NamedTable]) -> bool:
+        """Return whether a name is that of spellings which the tables have only where they are built whole."""
+        return written.endswith(SPELLING) and any(find_name(written, [*self._unbuilt(table)]) for table in named)
 
     def _unbuilt(self, table: NamedTable) -> set[str]:
         """Return the columns that a table has only where it is built whole: objects, arrays, spellings."""

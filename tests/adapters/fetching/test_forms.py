@@ -133,7 +133,7 @@ def test_a_condition_on_a_column_of_the_records_finds_them_and_one_on_lines_find
     assert "CutOffPassed: too late" in ask("ms is null")
     assert "41: 2026-02-17 09:00:40 ERROR sync failed" in ask("text like '%sync failed%'")
     with pytest.raises(ProtocolError, match=r"E1004: expected a column of lines.* records\(n, time, text"):
-        ask("time = 'NONE' and nothing = 3")
+        ask("nothing = 3 and time = 'NONE'")
 
 
 def test_a_text_of_plain_lines_has_no_records() -> None:

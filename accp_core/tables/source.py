@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPMethod, HTTPStatus
-from itertools import chain, islice
+from itertools import chain, count, islice
 from typing import Any, Final
 
 from accp_core.documents import BYTE_ORDER_MARK, Document, Value, read
@@ -190,18 +190,13 @@ class OpenedText:
         found: list[Table] = []
         taken = [LINES] * (self.prose is not None)
         for value in self.grids or [self.records]:
-            names = [*taken, *(table.name for table in found)]
-            found += tables_of(value, names, with_objects=with_objects)
+            found += tables_of(value, [*taken, *(table.name for table in found)], with_objects=with_objects)
         return (*found, *([table_of_lines(self.prose)] if self.prose is not None else ()))
 
     def tables_beside(self) -> tuple[Table, ...]:
         """Return the tables `fields`, `fields_2` … of lines whose columns have no names, for queries that name them."""
-        found: list[Table] = []
-        for rows in self.beside:
-            (table, *_) = tables_of(rows)
-            number = len(found) + 1
-            found.append(replace(table, name=FIELDS if number == 1 else f"{FIELDS}_{number}"))
-        return tuple(found)
+        names = (FIELDS if number == 1 else f"{FIELDS}_{number}" for number in count(1))
+        return tuple(replace(tables_of(rows)[0], name=name) for rows, name in zip(self.beside, names, strict=False))
 
     @property
     def records(self) -> Any:

@@ -166,11 +166,8 @@ def _numbers(cells: set[str]) -> dict[str | None, Any] | None:
         return None
 
 
-def _truths(cells: set[str]) -> dict[str | None, Any] | None:
-    for words in _TRUTHS:
-        if cells and cells.issubset(words):
-            return {words[0]: False, words[1]: True}
-    return None
+def _truths(cells: set[str]) -> dict[Any, bool] | None:
+    return next(({no: False, yes: True} for no, yes in _TRUTHS if cells and cells <= {no, yes}), None)
 
 
 def distinct_names(header: Sequence[str], size: int) -> list[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
 from functools import partial
 from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs miss it
 from json.encoder import encode_basestring
@@ -73,7 +72,8 @@ def _parse(lines: grid.Lines, at: int) -> grid.Grid | None:
 
 def _split(lines: grid.Lines, at: int, sign: str) -> tuple[list[list[str]], list[int]]:
     """Return the rows from a line on, up to one that has no two cells, with the number of the line behind each."""
-    reader = csv.reader(_with_ends(lines, at), delimiter=sign[0], skipinitialspace=len(sign) > 1, strict=True)
+    written = (f"{lines.raw[number]}\n" for number in range(at, len(lines.raw)))
+    reader = csv.reader(written, delimiter=sign[0], skipinitialspace=len(sign) > 1, strict=True)
     rows, ends = [], []
     try:
         for row in reader:
@@ -98,10 +98,6 @@ def _rows_of_one_table(rows: list[list[str]]) -> int:
             return number
         numbers -= texts
     return len(rows)
-
-
-def _with_ends(lines: grid.Lines, at: int) -> Iterator[str]:
-    return (f"{lines.raw[number]}\n" for number in range(at, len(lines.raw)))
 
 
 def _is_even(rows: list[list[str]], sign: str) -> bool:

@@ -15,7 +15,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, groupby
+from itertools import accumulate, pairwise
 from typing import Any, Final
 
 from accp_core.documents.inference.columns import (
@@ -27,7 +27,7 @@ from accp_core.documents.inference.columns import (
     read_unheaded,
     sums_up,
 )
-from accp_core.documents.inference.records import SECTION, read_blocks, read_settings, read_template
+from accp_core.documents.inference.records import SECTION, fill_blocks, read_blocks, read_settings, read_template
 
 __all__ = ["Inference", "Section", "heading_above", "infer_tables", "join_sections"]
 
@@ -106,16 +106,14 @@ def infer_tables(text: str) -> Inference:
 
 def _samples(lines: Sequence[str]) -> Iterator[Sequence[str]]:
     size = _SAMPLED // _SAMPLES // 2
-    for number in range(_SAMPLES):
-        start = (len(lines) - size) * number // (_SAMPLES - 1)
-        yield lines[start : start + size]
+    step = (len(lines) - size) // (_SAMPLES - 1)
+    return (lines[start : start + size] for start in range(0, len(lines) - size + 1, step))
 
 
 def _explained(lines: Sequence[str]) -> list[Reading]:
     """Return the readings that have most bits together, none where they explain too few of the lines."""
     chosen = [_without_total(each) for each in _read(lines)]
-    filled = sum(1 for line in lines if line.strip())
-    return chosen if len(_covered(lines, chosen)) >= _MIN_SHARE * filled else []
+    return chosen if len(_covered(lines, chosen)) >= _MIN_SHARE * sum(1 for line in lines if line.strip()) else []
 
 
 def _without_total(reading: Reading) -> Reading:
@@ -135,16 +133,18 @@ def _covered(lines: Sequence[str], readings: Iterable[Reading]) -> set[int]:
             line = lines[number].strip()
             if line and (RULE.fullmatch(line) or (each.is_headed and (number < first or line == head))):
                 covered.add(number)
+        covered.difference_update(each.unread)
     return covered
 
 
 def _sections(lines: Sequence[str], readings: Sequence[Reading]) -> Iterator[Section]:
-    end = 0
+    end, blocks = 0, list[int]()
     for each in readings:
+        within = blocks[bisect_left(blocks, each.start) - 1] if each.start < end else None
+        heading = heading_above(lines, each.start, end) if within is None else lines[within].strip()
         rows = [dict(zip(each.columns, row, strict=True)) for row in each.rows]
-        is_named = each.is_headed and "text" not in each.columns
-        yield Section(heading_above(lines, each.start, end), rows, is_named, each.how)
-        end = each.end
+        yield Section(heading, rows, each.is_headed and "text" not in each.columns, each.how)
+        end, blocks = max(end, each.end), each.lines if each.is_of_blocks else blocks
 
 
 def heading_above(lines: Sequence[str], start: int, end: int) -> str:
@@ -191,7 +191,7 @@ def _joined(group: Sequence[Section]) -> Section:
 
 def _read(source: Sequence[str]) -> list[Reading]:
     lines = [line.expandtabs(8) if "\t" in line else line for line in source]
-    paragraphs = list(_paragraphs(lines))
+    paragraphs = _paragraphs(lines)
     if not paragraphs:
         return []
     first, last = paragraphs[0][0], paragraphs[-1][1]
@@ -200,21 +200,35 @@ def _read(source: Sequence[str]) -> list[Reading]:
         found += _of_paragraph(lines, start, end)
     if len(paragraphs) > 1:
         found += _of_lines(lines, first, last)
-    codes = [0, *accumulate(map(_is_code, lines))]
+    codes = [0, *accumulate(line.endswith(_CODE_ENDS) or _CODE.match(line) is not None for line in lines)]
     flat = [each for each in found if each is not None and _is_enough(each) and not _is_of_code(each, codes)]
     outer = read_blocks(lines, first, last)
-    if outer is not None and not _is_of_code(outer, codes) and _is_enough(outer):
-        flat.append(outer)
-    return _choose(flat)
+    if outer is None or _is_of_code(outer, codes):
+        return _choose(flat)
+    chosen = _choose([*flat, outer] if _is_enough(outer) else flat)
+    return max(chosen, _with_inner(lines, outer, _choose(flat)), key=lambda each: sum(one.bits for one in each))
 
 
-def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    at = 0
-    for is_blank, group in groupby(lines, key=lambda line: not line.strip()):
-        size = sum(1 for _ in group)
-        if not is_blank:
-            yield at, at + size
-        at += size
+def _with_inner(lines: Sequence[str], outer: Reading, flat: Sequence[Reading]) -> list[Reading]:
+    """Return a reading as blocks of keys and values, and tables within its blocks."""
+    inner = [each for each in flat if 0 < bisect_left(outer.lines, each.start) == bisect_left(outer.lines, each.end)]
+    bare, heads, starts = list(lines), {lines[each.start] for each in inner}, set(outer.lines)
+    for each in inner:
+        bare[each.start : each.end] = [""] * (each.end - each.start)
+    unread: list[int] = []
+    for number, (above, line) in enumerate(pairwise(bare), 1):
+        if line.strip() and number not in starts and (above in heads or number - 1 in unread[-1:]):
+            unread.append(number)
+    found = fill_blocks(bare, outer.lines, outer.end) if inner else outer
+    if found is None or not _is_enough(found):
+        return []
+    return [replace(found, unread=unread), *inner]
+
+
+def _paragraphs(lines: Sequence[str]) -> list[tuple[int, int]]:
+    blank = [True, *(not line.strip() for line in lines), True]
+    edges = [number for number, (before, after) in enumerate(pairwise(blank)) if before != after]
+    return list(zip(edges[::2], edges[1::2], strict=True))
 
 
 def _of_lines(lines: Sequence[str], start: int, end: int) -> Iterator[Reading | None]:
@@ -239,13 +253,8 @@ def _of_paragraph(lines: Sequence[str], start: int, end: int) -> Iterator[Readin
             at += 1
     if end - start >= 3:
         yield from _of_lines(lines, start, end)
-        tried = (read_template(lines, first, end) for first in range(start + 1, min(start + 3, end - 2)))
-        yield next((found for found in tried if found is not None and _is_enough(found)), None)
+        yield from (read_template(lines, first, end) for first in range(start + 1, min(start + 3, end - 2)))
         yield read_unheaded(lines, start, end)
-
-
-def _is_code(line: str) -> bool:
-    return line.endswith(_CODE_ENDS) or _CODE.match(line) is not None
 
 
 def _is_of_code(reading: Reading, codes: Sequence[int]) -> bool:

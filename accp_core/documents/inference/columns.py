@@ -56,6 +56,8 @@ class Reading:
     """Whether the text names the columns."""
     is_of_blocks: bool = False
     """Whether its rows are blocks of lines, all of which it takes."""
+    unread: Sequence[int] = ()
+    """The numbers of lines in blocks that are a row of no table, though they stand under the header of one."""
 
 
 def _most(cells: Iterable[str | None]) -> tuple[str, int, int]:
@@ -270,10 +272,11 @@ def read_aligned(lines: Sequence[str], top: int, end: int) -> Reading | None:
         rows, names, spans = [list(text.split()) for text in texts], [head[start:stop] for start, stop in words], words
     if is_row(names, rows):
         return None
-    bits = _bits(head, names, rows, fit, is_ruled=is_ruled)
+    is_again = "  " in head.strip() and ":" not in head and lines.count(head) > 1
+    bits = _bits(head, names, rows, fit, is_proven=is_ruled or is_again)
     if bits is None:
         return None
-    bits += len(rows) * min(clean, 6) * (fit - 0.4) - 4.0 * odd + 12.0 * is_ruled
+    bits += len(rows) * min(clean, 6) * (fit - 0.4) - 4.0 * odd + 12.0 * is_ruled + 30.0 * is_again
     return Reading(ALIGNED, top, body[-1] + 1, distinct_names(names, len(spans)), rows, body, bits)
 
 
@@ -284,8 +287,8 @@ def _words(head: str, rule: str) -> tuple[_Spans, bool]:
     return marks if len(marks) > 1 else [found.span() for found in _WORD.finditer(head)], is_ruled
 
 
-def _bits(head: str, names: Sequence[str], rows: Sequence[Cells], fit: float, *, is_ruled: bool) -> float | None:
-    """Return the bits of rows under a header; None: nothing shows that it is one."""
+def _bits(head: str, names: Sequence[str], rows: Sequence[Cells], fit: float, *, is_proven: bool) -> float | None:
+    """Return the bits of rows under a header, which is proven by a rule or stands again; None: nothing shows it."""
     columns = list(zip(*rows, strict=True))
     strong = sum(
         top_class(column[:SAMPLE]) in STRONG and class_of(name) not in STRONG
@@ -293,7 +296,7 @@ def _bits(head: str, names: Sequence[str], rows: Sequence[Cells], fit: float, *,
     )
     caps = head.upper() == head and any(map(str.isalpha, head))
     apart = "  " in head.strip()
-    if not (strong or is_ruled or (apart and (caps or len(rows) > 2))):
+    if not (strong or is_proven or (apart and (caps or len(rows) > 2))):
         return None
     bits = sum(map(column_bits, columns)) + 3.0 * strong + 10.0 * caps + 5.0 * apart - 8.0 * (fit < 0.6)
     return bits - 15.0 * sum(name in column[:SAMPLE] for name, column in zip(names, columns, strict=True))

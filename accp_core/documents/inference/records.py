@@ -28,7 +28,7 @@ from accp_core.documents.inference.columns import (
     top_class,
 )
 
-__all__ = ["SECTION", "read_blocks", "read_settings", "read_template"]
+__all__ = ["SECTION", "fill_blocks", "read_blocks", "read_settings", "read_template"]
 
 TEMPLATE: Final = "lines that begin alike"
 PAIRS: Final = "pairs of keys and values"
@@ -124,10 +124,10 @@ def _read_anchored(tokens: Sequence[Sequence[str]], at: Sequence[int]) -> Readin
     What stands between two of these words is a cell: `MD5 (a.txt) = 9e10`, `/dev/sda on / type ext4 (rw)`.
     """
     anchors = _anchors(tokens[:SAMPLE])
-    names, cut = _cut_alike(tokens, anchors)
+    names, cut = _cut_alike(tokens, anchors) if anchors else ([], {})
     rows, odd = list(cut.values()), len(at) - len(cut)
     strong = sum(top_class(column) in STRONG for column in zip(*rows[:SAMPLE], strict=True))
-    if not anchors or odd > 0.05 * len(at) or strong + len(anchors) < 2:
+    if odd > 0.05 * len(at) or strong + len(anchors) < 2:
         return None
     bits = 2.0 * len(anchors) * (len(rows) - 1) - 4.0 * odd - 6 + bits_of(rows)
     return Reading(ANCHORED, at[0], at[-1] + 1, names, rows, [at[number] for number in cut], bits, is_headed=False)
@@ -260,13 +260,13 @@ def read_blocks(lines: Sequence[str], start: int, end: int) -> Reading | None:
             continue
         tried.add(tuple(starts[:40]))
         part = starts[:_MAX_TRIED]
-        found = _fill_blocks(lines, part, starts[_MAX_TRIED] if len(starts) > _MAX_TRIED else end)
+        found = fill_blocks(lines, part, starts[_MAX_TRIED] if len(starts) > _MAX_TRIED else end)
         if found is not None:
             found.bits *= (len(there) - bisect_left(there, starts[0])) / len(there) * len(starts) / len(part)
             found.lines, found.end = starts, end
             best = found if best is None or found.bits > best.bits else best
     # All records are read in the way that is best for the first ones.
-    return best if best is None or len(best.rows) == len(best.lines) else _fill_blocks(lines, best.lines, end)
+    return best if best is None or len(best.rows) == len(best.lines) else fill_blocks(lines, best.lines, end)
 
 
 def _partitions(lines: Sequence[str], there: Sequence[int]) -> Iterator[list[int]]:
@@ -286,7 +286,7 @@ def _partitions(lines: Sequence[str], there: Sequence[int]) -> Iterator[list[int
         yield [number for number in flush if _shape(lines[number]) == shape]
 
 
-def _fill_blocks(lines: Sequence[str], starts: Sequence[int], end: int) -> Reading | None:
+def fill_blocks(lines: Sequence[str], starts: Sequence[int], end: int) -> Reading | None:
     """Return the reading of the records that begin with some lines."""
     firsts = Counter((_key_value(lines[number]) or (0, ""))[1] for number in starts)
     is_named = firsts.most_common(1)[0][1] < 0.5 * len(starts) or "" in firsts

@@ -76,16 +76,6 @@ TEXTS = {
         ("c0", "c1", "name", "city"),
         [],
     ),
-    "words that all lines have": (
-        "".join(f"{'long ' * (n % 3)}n{n * 7} on /mnt/{n} type ext4 (rw)\n" for n in R),
-        ("c0", "on", "type"),
-        [],
-    ),
-    "names and values": (
-        "".join(f"n{n * 7} = a value of {n} words\n" for n in R),
-        ("key", "value"),
-        [],
-    ),
     "a header that stands again": (
         "".join(
             f"Disk {disk}\n  Device Boot  Blocks\n"
@@ -127,7 +117,6 @@ def test_a_table_is_found_and_other_lines_are_named(name: str) -> None:
         inspect.getsource(argparse),
         inspect.getsource(textwrap),
         (argparse.__doc__ or "") * 2,
-        "one line",
         "",
     ],
 )

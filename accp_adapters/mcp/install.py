@@ -149,7 +149,7 @@ class Installation:
                 written[each] = _written(new, each, text)
             changes.append(replace(change, is_change=new != each.entry))
         if written and not dry_run:
-            _write_private(self.backup, _encoded(_with(text, bare), content), like=self.path)
+            _write(self.backup, _encoded(_with(text, bare), content), like=self.path)
             _replace(self.path, content, _encoded(_with(text, written), content))
         return changes
 
@@ -176,7 +176,12 @@ class Installation:
 
     def _originals(self) -> dict[str, str] | None:
         """Return the text of each server in the backup; None: there is no backup."""
-        return {each.name: each.text for each in _servers(_read(self.backup)[1])} if self.backup.is_file() else None
+        try:
+            return {each.name: each.text for each in _servers(_read(self.backup)[1])} if self.backup.is_file() else None
+        except ValueError as error:
+            raise ValueError(
+                f"expected the backup {self.backup.name!r} whole; delete it and run this again: {error}"
+            ) from error
 
 
 def is_wrapped(entry: Any) -> bool:
@@ -334,14 +339,17 @@ def _replace(path: Path, expected: bytes, content: bytes) -> None:
     target = path.resolve()
     if target.read_bytes() != expected:
         raise ValueError(f"expected {str(path)!r} as it was read, found that somebody has changed it: run this again")
-    fresh = target.with_name(f"{target.name}.accp-new")
-    _write_private(fresh, content, like=target)
-    os.replace(fresh, target)
+    _write(target, content, like=target)
 
 
-def _write_private(path: Path, content: bytes, *, like: Path) -> None:
-    """Write a file that nobody can read who cannot read `like`: a configuration may hold keys."""
-    path.unlink(missing_ok=True)
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(content)
-    path.chmod(like.stat().st_mode & 0o777)
+def _write(path: Path, content: bytes, *, like: Path) -> None:
+    """Write a whole file or nothing; nobody can read it who cannot read `like`: a configuration may hold keys."""
+    fresh = path.with_name(f"{path.name}.accp-new")
+    fresh.unlink(missing_ok=True)
+    try:
+        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(content)
+        fresh.chmod(like.stat().st_mode & 0o777)
+        os.replace(fresh, path)
+    finally:
+        fresh.unlink(missing_ok=True)

@@ -9,8 +9,10 @@ from typing import Any
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool, tool
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
 
-from accp_adapters.langgraph import AccpMiddleware
+from accp_adapters.langgraph import AccpMiddleware, CompressNode, Policy, fetch_tool
 from accp_core.references import find_references, reference_to
 from tests.scripted_model import ScriptedModel, call, calls
 
@@ -37,6 +39,16 @@ def crm(query: str) -> list[dict[str, Any]]:
 def prose(query: str) -> str:
     """Return a short text."""
     return f"Nothing is known about {query}."
+
+
+def by_hand(model: ScriptedModel, look_up: BaseTool, policy: Policy | None, store: Any) -> StateGraph[MessagesState]:
+    """Return the graph agent → tools → compress → agent."""
+    graph = StateGraph(MessagesState)
+    graph.add_node("agent", lambda state: {"messages": [model.invoke(state["messages"])]})
+    graph.add_node("tools", ToolNode([look_up, fetch_tool(policy, store=store)]))
+    graph.add_node("compress", CompressNode(policy, store=store))
+    graph.add_edge(START, "agent").add_conditional_edges("agent", tools_condition)
+    return graph.add_edge("tools", "compress").add_edge("compress", "agent")
 
 
 def agent(

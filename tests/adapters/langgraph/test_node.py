@@ -22,7 +22,7 @@ from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import count_o200k
 from accp_core.projection import Repeats, Shortened
 from accp_core.references import key_of, short_reference
-from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, fetch_last, refs_in, results, thread
+from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, by_hand, crm, fetch_last, refs_in, results, thread
 from tests.adapters.langgraph.ways import alternating
 from tests.scripted_model import ScriptedModel, call, calls
 
@@ -32,17 +32,9 @@ SOURCE = json.dumps(ROWS)
 def build(
     script: list[Any], policy: Policy | None = None, store: Any = None, own: Any = None, **options: Any
 ) -> tuple[Any, ScriptedModel]:
-    """Return agent → tools → compress → agent, and its model."""
+    """Return the graph by hand, and its model."""
     model = ScriptedModel(script=script)
-    graph = StateGraph(MessagesState)
-    graph.add_node("agent", lambda state: {"messages": [model.invoke(state["messages"])]})
-    graph.add_node("tools", ToolNode([crm, fetch_tool(policy, store=store)]))
-    graph.add_node("compress", CompressNode(policy, store=store))
-    graph.add_edge(START, "agent")
-    graph.add_conditional_edges("agent", tools_condition)
-    graph.add_edge("tools", "compress")
-    graph.add_edge("compress", "agent")
-    return graph.compile(store=own, **options), model
+    return by_hand(model, crm, policy, store).compile(store=own, **options), model
 
 
 @alternating("kind", ["given", "compiled"])

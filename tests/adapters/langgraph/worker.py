@@ -24,15 +24,13 @@ from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.store.postgres import AsyncPostgresStore, PostgresStore
 from langgraph.store.sqlite import SqliteStore
 
-from accp_adapters.langgraph import AccpMiddleware, CompressNode, Policy, fetch_tool, stores
+from accp_adapters.langgraph import AccpMiddleware, Policy, stores
 from accp_adapters.langgraph.node import restore_message
 from accp_adapters.stores import RedisColdStore, SqliteColdStore
-from tests.adapters.langgraph.jobs import fetch_last, thread
+from tests.adapters.langgraph.jobs import by_hand, fetch_last, thread
 from tests.doom import Doom
 from tests.scripted_model import ScriptedModel, call, calls
 
@@ -124,15 +122,7 @@ def _agent(model: ScriptedModel, look_up: BaseTool, saver: Any, store: Any) -> A
 
 
 def _by_hand(model: ScriptedModel, look_up: BaseTool, saver: Any, store: Any) -> Any:
-    graph = StateGraph(MessagesState)
-    graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
-    graph.add_node("tools", ToolNode([look_up, fetch_tool(POLICY, store=store)]))
-    graph.add_node("compress", CompressNode(POLICY, store=store))
-    graph.add_edge(START, "model")
-    graph.add_conditional_edges("model", tools_condition)
-    graph.add_edge("tools", "compress")
-    graph.add_edge("compress", "model")
-    return graph.compile(checkpointer=saver)
+    return by_hand(model, look_up, POLICY, store).compile(checkpointer=saver)
 
 
 def work(job: dict[str, Any], name: str, doom: Doom) -> dict[str, Any]:

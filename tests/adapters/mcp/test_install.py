@@ -127,6 +127,15 @@ def test_installing_again_takes_the_new_words_and_the_first_backup(tmp_path: Pat
     installation.install(PROGRAM, options=["--fetch"])
     assert not any(change.is_change for change in installation.install(PROGRAM))
     assert data_of(installation)["mcpServers"]["bare"]["args"] == ["mcp", "--fetch", "--", "server"]
+    whole = installation.backup.read_bytes()
+    installation.backup.with_name(f"{installation.backup.name}.accp-new").mkdir()
+    with pytest.raises(OSError, match="accp-new"):
+        installation.install("/other/accp")
+    assert installation.backup.read_bytes() == whole
+    installation.backup.write_bytes(whole[:40])
+    with pytest.raises(ValueError, match=r"expected the backup .* whole; delete it"):
+        installation.uninstall()
+    installation.backup.write_bytes(whole)
     assert installation.uninstall()[1]
 
 

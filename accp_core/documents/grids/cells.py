@@ -166,7 +166,7 @@ def _numbers(cells: set[str]) -> dict[str | None, Any] | None:
         return None
 
 
-def _truths(cells: set[str]) -> dict[Any, bool] | None:
+def _truths(cells: set[str]) -> dict[Any, Any] | None:
     return next(({no: False, yes: True} for no, yes in _TRUTHS if cells and cells <= {no, yes}), None)
 
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from accp_core.lazy_patterns import lazy_pattern
 
-__all__ = ["find_dots", "find_omissions", "looks_cut", "omits_in_value", "omits_text"]
+__all__ = ["DOTS", "find_omissions", "looks_cut", "omits_in_value", "omits_text"]
 
 
 _VERB: Final = r"(?:omitted|truncated|elided|skipped|clipped|removed|hidden|snipped|cut(?:\soff)?)"
@@ -53,7 +53,8 @@ _LINES: Final = lazy_pattern(rf"\blines?\s(?:were\s|was\s)?{_VERB}|{_VERB}:?\s{_
 _BEFORE: Final = 64
 _BEHIND: Final = 256
 """Characters before a verb that its mark may have, and from it on."""
-_ONLY_DOTS: Final = re.compile(rf"[^\S\n]*+{_DOTS}")
+DOTS: Final = re.compile(rf"[^\S\n]*+{_DOTS}")
+"""Dots, which say the same where what is behind them continues a value."""
 _OBJECT_START: Final = re.compile(r'\ufeff?\s*+(?:\[\s*+)?\{\s*+"')
 _MAX_SPACE: Final = 1_000
 """Characters at the end of a text that may be blank."""
@@ -104,11 +105,6 @@ def _places(text: str, stem: str, start: int, end: int) -> Iterator[int]:
     while at >= 0:
         yield at
         at = text.find(stem, at + len(stem), end)
-
-
-def find_dots(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-    """Yield the dots between two positions, which say the same where what is behind them continues a value."""
-    return _ONLY_DOTS.finditer(text, start, end)
 
 
 def omits_text(text: str, start: int = 0, end: int | None = None) -> bool:

@@ -235,10 +235,9 @@ class _Reader:
 
     def _ends(self, close: str) -> bool:
         self.skip()
-        if self.text.startswith(close, self.at):
-            self.at += 1
-            return True
-        return False
+        is_end = self.text.startswith(close, self.at)
+        self.at += is_end
+        return is_end
 
     def _array(self, close: str) -> list[Any]:
         self.at += 1

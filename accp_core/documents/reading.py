@@ -12,7 +12,7 @@ from accp_core.documents.cut_json import MIN_CUT_CHARS, CutJson, end_of_json, re
 from accp_core.documents.document import BYTE_ORDER_MARK, Document, Form, Value, WholeForm
 from accp_core.documents.grids import GRIDS, grids_in, markup
 from accp_core.documents.json_forms import JSON, JSON_LINES
-from accp_core.documents.omissions import find_dots, find_omissions
+from accp_core.documents.omissions import DOTS, find_omissions
 
 __all__ = ["BYTE_ORDER_MARK", "FORMS", "WHOLE_FORMS", "read", "read_verbatim", "values_inside", "wrapped_text"]
 
@@ -93,7 +93,7 @@ def _cut_at(source: str, start: int, found: CutJson) -> Value:
 
 def _goes_on(source: str, end: int) -> bool:
     """Return whether the brackets that are open at a position close behind it, so that nothing was cut off there."""
-    if next(find_omissions(source, end, end + _MAX_REST), None) or next(find_dots(source, end, end + _MAX_REST), None):
+    if next(find_omissions(source, end, end + _MAX_REST), None) or DOTS.search(source, end, end + _MAX_REST):
         return False
     depth = 0
     for sign in _BRACKET.finditer(source, end):

@@ -345,10 +345,7 @@ class _Flow:
 
     def _pass(self, sign: str) -> bool:
         """Pass a sign if it is next."""
-        is_next = self._token(is_passed=False) == sign
-        if is_next:
-            self._token()
-        return is_next
+        return self._token(is_passed=False) == sign == self._token()
 
     def _add_pair(self, members: dict[str, object], depth: int) -> None:
         key = self._token()
@@ -395,9 +392,7 @@ def _unquoted(written: str) -> str:
 
 
 def _join(found: re.Match[str]) -> str:
-    if found[1] is None:
-        return found[0]
-    return "\n" * found[2].count("\n") or " " * (found[1][0] != "\\")
+    return found[0] if found[1] is None else "\n" * found[2].count("\n") or " " * (found[1][0] != "\\")
 
 
 def _char(escape: re.Match[str]) -> str:

@@ -161,8 +161,7 @@ def _plain(text: str, sign: str) -> str | None:
 
 
 def _quoted(text: str) -> str:
-    escaped = text.replace('"', '""')
-    return f'"{escaped}"'
+    return '"' + text.replace('"', '""') + '"'
 
 
 # A sign, and again in the next line, or a quote there.

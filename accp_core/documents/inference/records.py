@@ -44,6 +44,8 @@ _TOKEN: Final = re.compile(
 _PAIR: Final = re.compile(
     r'(?<![\w.@/?&%-])([A-Za-z_@][\w.@/-]*+)=("(?:[^"\\]|\\.)*"|\'[^\']*\'|\{[^}]{0,199}\}|[^\s,;"\'}]*)[,;]?'
 )
+_LIST: Final = re.compile(r"\(\w+,\S*\)")
+"""A list such as `(rw,size=4k)`, in which a pair is none of its line."""
 _MAX_DEPTH: Final = 24
 """Words of a line that are looked at."""
 _ALIKE: Final = 0.85
@@ -64,7 +66,7 @@ def read_template(lines: Sequence[str], start: int, end: int) -> Reading | None:
     at = [number for number in range(start, end) if lines[number].strip() and not lines[number].startswith(("#", "//"))]
     if len(at) < 3:
         return None
-    paired = sum(_PAIR.search(lines[number]) is not None for number in at[:SAMPLE])
+    paired = sum(_PAIR.search(_LIST.sub("", lines[number])) is not None for number in at[:SAMPLE])
     if paired >= 0.8 * min(len(at), SAMPLE):
         return _read_pairs(lines, at)
     tokens = [_tokens_of(lines[number]) for number in at]
@@ -216,7 +218,7 @@ _UPPER: Final = re.compile(r"(?P<indent>)(?P<key>[A-Z][A-Z-]+)(?:(?:;[^:]*)?:|\+
 _SEGMENT: Final = re.compile(
     r"([A-Za-z_][A-Za-z_-]*(?: [A-Za-z_][A-Za-z_-]*){0,2}?)(?:([:=]) ?| (?=[^A-Za-z ]|\S*\d|\w+$))(.+)"
 )
-_APART: Final = re.compile(r"\s{2,}|, | \| ")
+_APART: Final = re.compile(r"(\s{2,}|, | \| )")
 _TIGHT: Final = re.compile(r"\w+=\S*|[\w.]+ = ?")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _MAX_TRIED: Final = 60
@@ -325,6 +327,7 @@ def _record(lines: Sequence[str], start: int, end: int, *, is_named: bool) -> _R
     """Return the keys and values of a block; those that are nested have the keys above them in front."""
     record: _Record = {}
     stack: list[tuple[int, str]] = []
+    paired: set[str] = set()
     for number in range(start, end):
         line = lines[number]
         if not line.strip() or RULE.fullmatch(line):
@@ -338,11 +341,12 @@ def _record(lines: Sequence[str], start: int, end: int, *, is_named: bool) -> _R
                 record.setdefault(name, []).append(value)
         elif several := _segments_of(line):
             first = next(iter(several))
+            paired.update(several)
             for key, value in several.items():
                 record.setdefault(key if key == first or key not in record else f"{first}.{key}", []).append(value)
         elif found is not None:
             _, key, value = found
-            name = f"{stack[-1][1]}.{key}" if stack and stack[-1][1] not in record else key
+            name = f"{stack[-1][1]}.{key}" if stack and stack[-1][1] not in record else f"{key}{'_2' * (key in paired)}"
             if value or number == start:
                 record.setdefault(name, []).append(value)
             if len(stack) < _MAX_NESTED:
@@ -381,9 +385,15 @@ def _segments_of(line: str) -> dict[str, str] | None:
 
     Words and values may take turns, too: `inet 10.0.0.1 netmask 0xff`.
     """
-    found = [_SEGMENT.fullmatch(part) for part in _APART.split(line.strip())]
-    signs = {each and each[2] for each in found}
-    if None in found or len(signs) > 1:
+    first, *others = _APART.split(line.strip())
+    parts, head = [first], _SEGMENT.fullmatch(first)
+    for apart, part in zip(others[::2], others[1::2], strict=True):
+        if head and head[2] == ":" and ((each := _SEGMENT.fullmatch(part)) is None or each[2] != ":"):
+            parts[-1] += apart + part  # the rest of a value
+        else:
+            parts.append(part)
+    found = [_SEGMENT.fullmatch(part) for part in parts]
+    if None in found or len({each and each[2] for each in found}) > 1:
         return _word_pairs(line)
     pairs = {each[1]: each[3] for each in reversed(found) if each}
     return dict(reversed(pairs.items())) if len(pairs) > 1 else _word_pairs(line)

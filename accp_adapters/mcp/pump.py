@@ -14,7 +14,7 @@ import secrets
 import select
 import signal
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -35,6 +35,8 @@ from accp_adapters.mcp.decoder import Decoder
 from accp_adapters.mcp.encoder import Encoder
 from accp_adapters.mcp.messages import JsonObject, MessageId, is_modern, message_id
 from accp_adapters.mcp.sdk import answer_own, message_of
+from accp_adapters.serving.limits import Shares, TooMany
+from accp_adapters.serving.principals import network_of
 from accp_adapters.serving.threads import OWNER, off_loop, size_of
 
 try:
@@ -62,7 +64,7 @@ _IDLE_SECONDS: Final = 1_800
 _LAST_SECONDS: Final = 60
 """Seconds that a client is waited for which has closed its end before all its requests were answered."""
 _MAX_SESSIONS: Final = 300
-"""Sessions that are open at once; each takes about a megabyte."""
+"""Sessions that are open at once, each of about a megabyte; for another one, the address that has most loses one."""
 _MAX_EVENTS: Final = 64
 """Messages of a session that are kept for a client whose stream has broken off."""
 _RETRY_MILLISECONDS: Final = 500
@@ -328,7 +330,10 @@ class HttpProxy:
         """Serve clients of `upstream` on this machine; each session has a shim of its own."""
         self._upstream: Final = upstream
         self._new_shim: Final = new_shim
-        self._sessions: Final[dict[str, Any]] = {}
+        self._sessions: Final[dict[str, tuple[str, Any]]] = {}
+        """The address that began a session, and its transport."""
+        self._shares: Final = Shares(_MAX_SESSIONS, _MAX_SESSIONS)
+        self._requests: Final = Counter[str]()
         self._group: Any = None
 
     @asynccontextmanager
@@ -353,8 +358,14 @@ class HttpProxy:
         name = dict(scope["headers"]).get(b"mcp-session-id", b"").decode("latin-1")
         if not name:
             await self._begin(scope, receive, send)
-        elif transport := self._sessions.get(name):
-            await transport.handle_request(scope, receive, send)
+        elif (found := self._sessions.get(name)) and not found[1].is_terminated:
+            owner, transport = found
+            self._shares.admit(owner, name)
+            self._requests[name] += 1
+            try:
+                await transport.handle_request(scope, receive, send)
+            finally:
+                self._requests[name] -= 1
             if transport.is_terminated:
                 # The client is gone: the pump need not wait for the open answers.
                 transport.idle_scope.cancel()
@@ -363,9 +374,6 @@ class HttpProxy:
 
     async def _begin(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer the request that opens a session; one that does not leaves none behind."""
-        if len(self._sessions) >= _MAX_SESSIONS:
-            await _refuse(send, 503, b"Too many open sessions")
-            return
         hosts = [each for host in _LOOPBACK for each in (host, f"{host}:*")]
         security = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts])
         name, status, events = secrets.token_hex(16), 500, _Events()
@@ -382,9 +390,17 @@ class HttpProxy:
             status = message.get("status", status)
             await send(message)
 
-        self._sessions[name] = transport
         try:
-            if await self._group.start(self._serve, name, transport, events):
+            given = self._shares.admit(owner := network_of(scope), name, lambda each: self._requests[each] > 0)
+        except TooMany:
+            await _refuse(send, 503, b"Too many open sessions")
+            return
+        self._sessions[name] = owner, transport
+        for _, other in [self._sessions[each] for each in given]:
+            await other.terminate()
+            other.idle_scope.cancel()
+        try:
+            if await self._group.start(self._serve, owner, name, transport, events):
                 await transport.handle_request(scope, receive, watched)
             else:
                 await _refuse(watched, 502, b"The server cannot be reached")
@@ -393,7 +409,9 @@ class HttpProxy:
                 with anyio.CancelScope(shield=True):
                     await transport.terminate()
 
-    async def _serve(self, name: str, transport: Any, events: _Events, *, task_status: TaskStatus[bool]) -> None:
+    async def _serve(
+        self, owner: str, name: str, transport: Any, events: _Events, *, task_status: TaskStatus[bool]
+    ) -> None:
         """Serve a session until it ends; tell whether it has begun. A session that fails ends no other one."""
         shim, has_begun = self._new_shim(), False
         OWNER.set(name)
@@ -409,7 +427,8 @@ class HttpProxy:
             if not has_begun:
                 task_status.started(False)
         finally:
-            self._sessions.pop(name, None)
+            del self._sessions[name], self._requests[name]
+            self._shares.remove(owner, name)
             events.end()
             if isinstance(shim, Encoder):
                 shim.close()

@@ -302,6 +302,26 @@ async def test_several_servers_are_one_behind_fastmcp(tmp_path: Path) -> None:
     assert read(shown)[7]["note"] == f"note {7 * 7919}"
 
 
+def test_the_session_that_was_used_first_ends_for_one_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("accp_adapters.mcp.pump._MAX_SESSIONS", 2)
+    (tmp_path / "rows.py").write_text(SERVER)
+    info = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": info}
+    ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+    with (
+        proxying(Upstream(command=[sys.executable, str(tmp_path / "rows.py")]), Encoder) as url,
+        httpx.Client(timeout=PATIENCE, headers={"accept": "application/json, text/event-stream"}) as client,
+    ):
+
+        def ask(message: Any, name: str = "") -> httpx.Response:
+            return client.post(url, json=message, headers={"mcp-session-id": name} if name else {})
+
+        first, second = [ask(body).headers["mcp-session-id"] for _ in range(2)]
+        assert ask(ping, first).status_code == 200
+        third = ask(body).headers["mcp-session-id"]
+        assert [ask(ping, name).status_code for name in (first, second, third)] == [200, 404, 200]
+
+
 def test_a_client_over_http_is_refused_what_no_session_allows() -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
     fields = {"accept": "application/json, text/event-stream"}

@@ -44,7 +44,6 @@ __all__ = [
     "pack_column",
     "pack_derived",
     "pack_keyed_rows",
-    "pack_labelled_rows",
     "pack_list",
     "pack_table",
     "pays_in_its_line",
@@ -90,17 +89,6 @@ def _kinds(values: list[object]) -> set[type]:
     """Return the types of values, of a RepeatedValue that of its content."""
     kinds = set(map(type, values))
     return {type(content_of(value)) for value in values} if RepeatedValue in kinds else kinds
-
-
-def pack_labelled_rows(items: list[object]) -> Table | None:
-    """Return maps as a table of Sparse columns only, so that each cell has its key; None if they are no such maps."""
-    maps = [item for item in items if type(item) is dict and item]
-    if len(maps) < 2 or len(maps) < len(items):
-        return None
-    names, in_order = maps_in_order(maps)
-    if not all(in_order):
-        return None
-    return Table({name: Sparse([members.get(name, ABSENT) for members in maps]) for name in names}, None, len(maps))
 
 
 def pack_table(items: list[object]) -> Table | None:

@@ -47,8 +47,6 @@ class Options:
     """An address that contains another value of its map names it: `comments_url=$url/comments`.
 
     No identifier, name or date is cut, but a search for the whole address finds nothing."""
-    readable: bool = False
-    """For small models: each cell of a row has its key (`id=7 name=Ana`), and there are no repeated values."""
 
 
 DEFAULT_OPTIONS: Final = Options()
@@ -121,14 +119,14 @@ def render_tree(
         levels = MAX_DEPTH + 1 if may_be_deep and is_deeper(value, MAX_DEPTH) else 0
     if levels > MAX_DEPTH:
         return None
-    if options.derived and not options.readable and "://" in compact:
+    if options.derived and "://" in compact:
         value = pack_derived(value)
-    if options.repeated_values and not options.readable:
+    if options.repeated_values:
         for max_uses in _MAX_USES:
             packed = _with_repeated_values(value, counter, max_uses)
             if _is_readable(view := write_view(packed), compact, limits, layouts):
                 return view
-    view = write_view(value, readable=options.readable)
+    view = write_view(value)
     return view if _is_readable(view, compact, limits, layouts) else None
 
 

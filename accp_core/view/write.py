@@ -12,7 +12,6 @@ from accp_core.packing.columns import (
     HIDDEN,
     last_column_with_cells,
     pack_keyed_rows,
-    pack_labelled_rows,
     pack_list,
     pays_in_its_line,
 )
@@ -67,14 +66,9 @@ _NUMBER_WITH_COMMA: Final = re.compile(r"[+-]?[0-9][0-9.]*,[0-9]")
 _BLOCK_PLACEHOLDER: Final = re.compile(r"\x01([0-9]+)\x01")
 
 
-def write_view(tree: object, *, readable: bool = False) -> str:
-    """Return the view of a tree.
-
-    Args:
-        tree: JSON values and packing nodes.
-        readable: Each cell of a row has its key, and no row stands within a line.
-    """
-    writer = _ReadableViewWriter() if readable else _ViewWriter()
+def write_view(tree: object) -> str:
+    """Return the view of a tree of JSON values and packing nodes."""
+    writer = _ViewWriter()
     return writer.with_blocks(writer.write_document(tree))
 
 
@@ -108,14 +102,6 @@ class _ViewWriter:
             return "\n".join((shown, *(f"{block}\n{fence_of(block)}" for block in blocks)))
 
         return "\n".join([below(line) if "\x01" in line else line for line in text.split("\n")])
-
-    def pack_rows(self, items: list[object]) -> Table | PooledLists | None:
-        """Return an array whose rows are lines, or None if it has no rows."""
-        return pack_list(items)
-
-    def pack_inline(self, items: list[object]) -> Table | PooledLists | None:
-        """Return an array whose rows are within a line, or None if it has no rows."""
-        return pack_list(items)
 
     def pack_keyed(self, members: dict[str, object]) -> Table | None:
         """Return the values of a map of maps as a table, or None if they do not make one."""
@@ -186,7 +172,7 @@ class _ViewWriter:
             short = _short_map(items[0])
             # Over lines, a string needs quotes in fewer cases.
             return f"[{short}]" if short and '"' not in short else f"[{{\n{self.write_pairs(items[0])}\n}}]"
-        table = self.pack_rows(items)
+        table = pack_list(items)
         if table is None:
             return "\n".join([f"[{len(items)}]:", *map(self.write_value, items)])
         header, rows = self.write_table(table, nested=False)
@@ -222,7 +208,7 @@ class _ViewWriter:
         return f"{{:{KEY_COLUMN}{header}: {join_members(keyed, ';')}}}"
 
     def write_inline_array(self, items: list[object]) -> str:
-        table = self.pack_inline(items)
+        table = pack_list(items)
         if table is None:
             texts = [
                 item if type(item) is str and INLINE.allows(item) else self.write_inline(item, INLINE) for item in items
@@ -354,19 +340,6 @@ class _ViewWriter:
             else self.write_inline(value, plain)
             for value in values
         ], separator
-
-
-class _ReadableViewWriter(_ViewWriter):
-    """Writes rows as `key=value` cells, and everything within a line as maps and arrays."""
-
-    def pack_rows(self, items: list[object]) -> Table | PooledLists | None:
-        return pack_labelled_rows(items)
-
-    def pack_inline(self, items: list[object]) -> Table | PooledLists | None:
-        return None
-
-    def pack_keyed(self, members: dict[str, object]) -> Table | None:
-        return None
 
 
 def _is_one_map(items: list[object]) -> TypeGuard[list[dict[str, object]]]:

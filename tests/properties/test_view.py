@@ -29,7 +29,6 @@ options = st.builds(
     embedded_json=st.booleans(),
     repeated_values=st.booleans(),
     derived=st.booleans(),
-    readable=st.booleans(),
 )
 
 _parts = st.sampled_from(["/1", "/12", "/a", "/a/b", "?q={x}", "1", "", "/$id", "/b c", ")", "*"])

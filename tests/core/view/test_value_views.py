@@ -29,32 +29,12 @@ from accp_core.view.notation import (
 )
 from accp_core.view.render_value import render_known, render_tree
 from tests.core.exactly import exactly
-from tests.core.view.payloads import PAYLOADS, orders, webhook
+from tests.core.view.payloads import PAYLOADS
 from tests.harness.bench.made_payloads import MADE_PAYLOADS
 
 # A JSON value in the fewest tokens that lose nothing.
 
 counter = o200k_base()
-
-
-def test_a_readable_view_has_the_key_in_each_cell_and_no_markers() -> None:
-    options = Options(readable=True)
-    lines = render(orders(20), counter=counter, options=options).split("\n")
-    assert lines[0] == "orders [20] id? customer? items? currency? paid? coupon?"
-    assert lines[1] == (
-        "id=ord_7300 customer={name Ana Haas, city Lima} items=[{sku SKU-00, quantity 1, price 9.5}] currency=EUR "
-        "paid=false coupon=SPRING"
-    )
-    assert lines[2].endswith("paid=true")
-    assert not re.search(r"[&*]1\b", render(webhook(), counter=counter, options=options))
-
-
-@pytest.mark.parametrize("value", [[{"a": 1}], [{"a": 1}, 2], [{"a": 1}, {}], [{"a": 1, "b": 2}, {"b": 1, "a": 2}]])
-def test_other_arrays_have_no_rows_in_a_readable_view(value: object) -> None:
-    notation = render_tree(value, compact_json(value), counter=len, options=Options(readable=True))
-    assert notation is not None
-    assert "=" not in notation
-    assert read(notation) == value
 
 
 class Text(str):

@@ -46,9 +46,9 @@ _MIN_COLUMNS: Final = 3
 _MAX_WORDS: Final = 6
 _MIN_PROSE: Final = 2.5
 """Words of a cell, in the mean, from which a column is prose."""
-_PARTS_OF_TIME: Final = re.compile(r"M{1,2}d?(?:T(?:y|Wy)?|y)?|d?M(?:yT?|T)|DT")
-"""Columns that are parts of one time, by their classes: months and days of a week, days, times, years."""
-_YEAR_OR_TIME: Final = re.compile(r"(?:19|20)\d\d|\d\d?:\d\d(?::\d\d)?")
+_PARTS_OF_TIME: Final = re.compile(r"M{1,2}d?(?:T(?:y|Wy)?|y)?|d?M(?:yT?|T)|DTz?")
+"""Columns that are parts of one time, by their classes: months and days of a week, days, times, years, zones."""
+_YEAR_TIME_ZONE: Final = re.compile(r"(?:19|20)\d\d|\d\d?:\d\d(?::\d\d)?|[+-]\d{4}")
 
 _Cells = Sequence[str | None]
 
@@ -90,13 +90,13 @@ def _with_times(names: Sequence[str], columns: Sequence[_Cells]) -> Iterator[tup
 
 
 def _time_class(cells: _Cells) -> str:
-    """Return the class of cells, "d" for days of a month, "y" for years, "T" for times or years."""
+    """Return the class of cells, "d" for days of a month, "y" for years, "z" for zones, "T" for times or years."""
     there = [cell for cell in cells if cell]
     kind = top_class(there[:200]) or "?"
     if kind == "N" and all(cell.isdigit() and 0 < int(cell) < 32 for cell in there):
         return "d"
-    if kind in "NT?" and there and all(map(_YEAR_OR_TIME.fullmatch, there)):
-        return "T" if any(":" in cell for cell in there) else "y"
+    if kind in "NT?" and there and all(map(_YEAR_TIME_ZONE.fullmatch, there)):
+        return "T" if any(":" in cell for cell in there) else "z" if there[0][0] in "+-" else "y"
     return kind
 
 

@@ -6,7 +6,6 @@ about an omission are no mark.
 
 from __future__ import annotations
 
-import heapq
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -17,11 +16,10 @@ __all__ = ["DOTS", "find_omissions", "looks_cut", "omits_in_value", "omits_text"
 
 
 _VERB: Final = r"(?:omitted|truncated|elided|skipped|clipped|removed|hidden|snipped|cut(?:\soff)?)"
-_STEMS: Final = (
-    "mitted", "runcated", "ipped", "lided", "emoved", "idden", " cut", "MITTED", "RUNCATED", "IPPED",
-    " more", "emaining", "howing", "ext offset", "lines ",
-)  # fmt: skip
-"""What each mark has, in any case that is usual: a search for one of these takes a thirtieth of one for the mark."""
+_STEM: Final = re.compile(
+    "mitted|runcated|ipped|lided|emoved|idden| cut|MITTED|RUNCATED|IPPED| more|emaining|howing|ext offset|lines "
+)
+"""What each mark has, in any case that is usual: it is found sooner than the mark."""
 _UNIT: Final = r"(?:(?:char(?:acter)?|byte|token|line|row|item|record|result|file|element|page)s?|entry|entries)"
 _NUMBER: Final = r"[0-9][0-9,._]{0,15}+k?"
 _COUNT: Final = rf"{_NUMBER}\s(?:more\s)?{_UNIT}"
@@ -73,7 +71,7 @@ def find_omissions(text: str, start: int = 0, end: int | None = None) -> Iterato
 def _windows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the parts of a text that may have marks; what is near several verbs is looked at once."""
     begin = stop = start
-    for verb in heapq.merge(*(_places(text, stem, start, end) for stem in _STEMS)):
+    for verb in (found.start() for found in _STEM.finditer(text, start, end)):
         if verb - _BEFORE > stop:
             yield begin, stop
             begin = verb - _BEFORE
@@ -100,13 +98,6 @@ def _is_quoted(text: str, mark: re.Match[str]) -> bool:
     return indent != "" and above.startswith(indent) and below.startswith(indent)
 
 
-def _places(text: str, stem: str, start: int, end: int) -> Iterator[int]:
-    at = text.find(stem, start, end)
-    while at >= 0:
-        yield at
-        at = text.find(stem, at + len(stem), end)
-
-
 def omits_text(text: str, start: int = 0, end: int | None = None) -> bool:
     """Return whether a mark in `text` says that a tool left out a part there, between two positions."""
     return next(find_omissions(text, start, end), None) is not None
@@ -119,7 +110,7 @@ def omits_in_value(value: object, written: str) -> bool:
         value: The value.
         written: How it is written.
     """
-    if not isinstance(value, (dict, list)) or not any(stem in written for stem in _STEMS):
+    if not isinstance(value, (dict, list)) or not _STEM.search(written):
         return False
     has_rows = omits = ends = False
     left: list[object] = [value]

@@ -75,12 +75,8 @@ def _other_at(source: str, start: int, end: int) -> tuple[Value | None, int]:
 
 def _whole_at(source: str, start: int, end: int) -> Value | None:
     written = source[start:end]
-    if len(written) < _MIN_CHARS or "{" not in written or _END.match(source, end) is None:
-        return None
-    try:
-        return Value(start, end, JSON.read(written), JSON, written)
-    except ValueError:
-        return None
+    is_worth = len(written) >= _MIN_CHARS and "{" in written and _END.match(source, end)
+    return _read_whole(written, start, (JSON,)) if is_worth else None
 
 
 def _cut_at(source: str, start: int, found: CutJson) -> Value:
@@ -212,16 +208,10 @@ def _beside(grids: list[Value], values: list[Value]) -> list[Value]:
 def read_verbatim(source: str) -> Document:
     """Return `source` as prose; a JSON object that wraps a text of several lines as its value."""
     body = source.strip()
-    if not (body.startswith("{") and body.endswith("}") and JSON.recognise(body)):
-        return Document(source, [])
-    try:
-        value = JSON.read(body)
-    except ValueError:
-        return Document(source, [])
-    if wrapped_text(value, len(body)) is None:
-        return Document(source, [])
-    start = source.index("{")
-    return Document(source, [Value(start, start + len(body), value, JSON, body)])
+    is_map = body.startswith("{") and body.endswith("}")
+    whole = _read_whole(body, source.index(body), (JSON,)) if is_map else None
+    is_wrapper = whole is not None and wrapped_text(whole.value, len(body)) is not None
+    return Document(source, [whole] if whole and is_wrapper else [])
 
 
 def wrapped_text(value: object, chars: int) -> str | None:
@@ -229,9 +219,7 @@ def wrapped_text(value: object, chars: int) -> str | None:
 
     Its other values are no maps or arrays, and the text takes at least half of it.
     """
-    if not isinstance(value, dict) or len(value) > _MAX_KEYS:
-        return None
-    if any(isinstance(each, (dict, list)) for each in value.values()):
+    if not isinstance(value, dict) or len(value) > _MAX_KEYS or {dict, list} & set(map(type, value.values())):
         return None
     texts = [text for key, text in value.items() if key in _TEXT_KEYS and isinstance(text, str) and "\n" in text]
     return texts[0] if len(texts) == 1 and 2 * len(texts[0]) >= chars else None

@@ -10,7 +10,7 @@ tables and queries, but no view. An alias is the value of its anchor, and `<<` a
 Left out, so that a text with them is no YAML here: tags, directives, keys that are no text of one line (`? `),
 tabs as indentation. No character is looked at more than a few times.
 
-A layout is what `writing` tells, behind `!` where the lines end as in Windows, and `-` where the text begins with
+A layout is what `writing` tells, behind `-` where the text begins with
 `---`.
 """
 
@@ -405,7 +405,6 @@ def _char(escape: re.Match[str]) -> str:
 
 # How documents are written.
 
-_CRLF: Final = "!"
 _MARKED: Final = "-"
 _BRACKET: Final = "o"
 """The form of the first token of a block that stands in brackets."""
@@ -605,23 +604,15 @@ class _Yaml:
 
     def describe(self, text: str, value: object) -> str | None:
         """Return the layout (see above)."""
-        source = text.replace("\r\n", "\n")
-        start = _CRLF * (source != text) + _MARKED * source.startswith("---")
-        if source != text and source.replace("\n", "\r\n") != text:
-            return None
-        walk = partial(_write_documents, values=self._documents(value), is_marked=_MARKED in start)
-        told = find_writing(source, walk)
+        start = _MARKED * text.startswith("---")
+        walk = partial(_write_documents, values=self._documents(value), is_marked=bool(start))
+        told = None if "\r" in text else find_writing(text, walk)
         return None if told is None else f"{start}{told}"
 
     def write(self, value: object, how: str, expansion: Expansion) -> str:
         """Return the text in a layout; its characters are counted before they are joined."""
-        told = how.removeprefix(_CRLF)
-        walk = partial(_write_documents, values=self._documents(value), is_marked=told.startswith(_MARKED))
-        text = write_again(walk, told.removeprefix(_MARKED), expansion)
-        if not how.startswith(_CRLF):
-            return text
-        expansion.add(text.count("\n"), "this part")
-        return text.replace("\n", "\r\n")
+        walk = partial(_write_documents, values=self._documents(value), is_marked=how.startswith(_MARKED))
+        return write_again(walk, how.removeprefix(_MARKED), expansion)
 
     def _documents(self, value: object) -> list[Any]:
         if not self.IS_SEVERAL:

@@ -242,8 +242,7 @@ class _DescribedTable:
         total = len(self.table.rows)
         count = f"{total:,} row{'s'[: total != 1]}"
         if self.table.name in self._shown.totals:
-            whole = self._shown.totals[self.table.name]
-            count = f"{whole:,} rows, {total:,} of them described" if whole else f"{total:,} of its rows described"
+            count = f"{self._shown.totals[self.table.name]:,} rows, {total:,} of them described"
         link = self.table.parent
         joined = f", {write_name(link.column)} = {write_name(link.table)}.{write_name(link.key)}" if link else ""
         return f"{write_name(self.table.name)}: {count}{shown}{joined}{facts}"

@@ -6,12 +6,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any, Final
 
 from accp_core.documents import read
 from accp_core.documents.grids import GRIDS
-from accp_core.tables.layouts import arrange
+from accp_core.tables.layouts import NUMBERED, arrange
 from accp_core.tables.table import (
     Cell,
     DistinctNames,
@@ -34,6 +33,8 @@ _MAX_NAMED: Final = 16
 """Members of a map that are read as names of fields; in a map of more arrays or like maps they are read as keys."""
 _MAX_FIELDS: Final = 50
 """The same for scalars."""
+_CODE: Final = re.compile(r"[A-Z\d][A-Z\d:./_+ -]*$")
+"""A key in capitals, such as one of a currency, under which there are arrays of maps."""
 _MIN_SPARSE: Final = 64
 """Names that a sparse map in a row must have over all rows to be read as keys."""
 
@@ -83,6 +84,8 @@ class _Shape:
     @property
     def is_keyed(self) -> bool:
         """Whether the names are keys rather than fields: many maps of like shape, or many names that few rows have."""
+        if len(self.names) > 1 and all(map(NUMBERED.match, self.names)):
+            return True
         if len(self.names) <= _MAX_NAMED:
             return False
         if self._only_maps and _are_like([set(shape.names) for shape in self.names.values()]):
@@ -90,14 +93,24 @@ class _Shape:
         return len(self.names) > _MIN_SPARSE and 4 * self._cells < self._maps * len(self.names)
 
 
-def _is_keyed_map(value: dict[str, Any]) -> bool:
-    """Return whether a map outside all rows is a table: its members are rows, and their names are keys."""
+def _keyed_members(value: dict[str, Any]) -> dict[str, Any]:
+    """Return the members of a map outside all rows that are rows, and whose names are keys: some, or all.
+
+    Keys are numbers or dates, or the names of members that are alike or many.
+    """
+    numbered = {name: member for name, member in value.items() if NUMBERED.match(name)}
+    kinds = set(map(type, numbered.values()))
+    if len(numbered) > 1 and (kinds.isdisjoint((dict, list)) or len(kinds) == 1):
+        return numbered
     kinds = set(map(type, value.values()))
+    is_keyed = len(value) > _MAX_FIELDS and kinds.isdisjoint((dict, list))
     if kinds == {dict}:
-        return len(value) > 1 and _are_like([set(member) for member in value.values()])
-    if kinds == {list}:
-        return len(value) > _MAX_NAMED
-    return len(value) > _MAX_FIELDS and kinds.isdisjoint((dict, list))
+        is_keyed = len(value) > 1 and _are_like(list(map(set, value.values())))
+    elif kinds == {list}:
+        rows = [item for member in value.values() for item in member]
+        are_rows = len(value) > 1 and set(map(type, rows)) == {dict} and _are_like(list(map(set, rows)))
+        is_keyed = len(value) > _MAX_NAMED or (are_rows and all(map(_CODE.match, value)))
+    return value if is_keyed else {}
 
 
 def _are_like(names: list[set[str]]) -> bool:
@@ -216,33 +229,13 @@ class _FlatRows:
 
 def _flatten(items: _Items, flat: _FlatRows) -> _FlatRows:
     """Return the rows that `items` are, in `flat`."""
-    if not items.parents and not items.keys and (columns := _flat_columns(items.values)):
-        flat.columns, flat.rows = columns, items.values
-    elif items.values and all(type(value) is list for value in items.values):
+    if items.values and all(type(value) is list for value in items.values):
         flat.add_lists(items.values)
     else:
         flat.add_items(items.values)
     if any(key is not None for key in items.keys):
         flat.add_keys(items.keys)
     return flat
-
-
-def _flat_columns(values: list[Any]) -> list[str]:
-    """Return the columns of maps that are rows as they are, which need no copies; empty: some are none."""
-    if set(map(type, values)) != {dict} or not all(map(_is_flat, values)):
-        return []
-    columns = list(dict.fromkeys(chain.from_iterable(values)))
-    claim = DistinctNames().claim
-    return columns if all(claim(name) == name for name in columns) else []
-
-
-def _is_flat(value: dict[str, Any]) -> bool:
-    """Return whether the members of a map are all cells: scalars, and arrays without maps."""
-    return not any(
-        (type(member) is dict and member)
-        or (type(member) is list and (dict in set(map(type, member)) or is_matrix(member)))
-        for member in value.values()
-    )
 
 
 def _names_of(shape: _Shape, above: str = "") -> Iterator[str]:
@@ -313,9 +306,9 @@ class _Tables:
 
     def add_map(self, value: dict[str, Any], path: tuple[str, ...], depth: int) -> None:
         """Add the tables of a map that no row holds."""
-        if _is_keyed_map(value):
-            self._add(_keyed_items(value), path)
-            return
+        if keyed := _keyed_members(value):
+            self._add(_keyed_items(keyed), path)
+            value = {name: member for name, member in value.items() if name not in keyed}
         if (beside := columns_side_by_side(value)) is not None:
             self.add_array(beside, path)
             value = {name: member for name, member in value.items() if type(member) is not list}

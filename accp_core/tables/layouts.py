@@ -1,10 +1,14 @@
 """Tables that JSON does not write as arrays of maps, made such arrays by their shape, whatever their keys are.
 
     names here, rows there   names (texts, or maps with a text that differs in each) beside rows of as many cells, or
-                             beside as many arrays of one length, wherever both are in the value
+                             beside as many arrays of one length, wherever both are in the value; where maps have the
+                             cells in arrays, names beside these maps, or under the same keys
     a row of names           an array of arrays whose first one has the names of the others
     wrapped cells            {"v": 1}, {"S": "x"}, {"f": […]}: maps of one member around cells or rows
     pairs                    [{"name": "a", "value": 1}, …] in a row: the map {"a": 1}
+    names and numbers        ["a", 5, "b", 3]: the rows a and b
+    cubes                    cells whose places, or keys such as "0:2", count the members of dimensions (JSON-stat 2.0,
+                             SDMX-JSON 2.0)
     columns of maps          {"region": {"0": "North", …}, …}: maps of the same keys, which are numbers or dates
     columns in rows          [{"x": […], "y": […], "name": "a"}, …]: the cells of one row at each place of x and y
 
@@ -16,11 +20,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
+from math import prod
+from operator import ge
 from typing import Any, Final, TypeAlias
 
 from accp_core.tables.table import columns_side_by_side
 
-__all__ = ["arrange"]
+__all__ = ["NUMBERED", "arrange"]
 
 _MAX_DEPTH: Final = 12
 _GLANCE: Final = 20
@@ -33,12 +39,16 @@ _NAMING: Final = re.compile(r"(?i:name|field|id|key|label|title|text)$")
 _VALUING: Final = re.compile(r"(?i:.*value|val|v)$")
 _WRAPPER: Final = re.compile(r"(?:[vfsn]|[A-Z]{1,4}|.*[vV]alue|.*[tT]ext|val)$")
 """What a map around one cell calls it: a letter, its type, or a value."""
-_NUMBERED: Final = re.compile(r"\d[\d:./T Z+-]*$")
+NUMBERED: Final = re.compile(r"\d[\d:./T Z+-]*$")
 """A number or a moment, which is a key and no name."""
+_INDEXES: Final = re.compile(r"\d{1,9}(?::\d{1,9})*$")
+"""The places of a cell in its dimensions."""
 _CONTAINERS: Final = (dict, list)
 
 _Path: TypeAlias = "tuple[str | int, ...]"
 _Named: TypeAlias = "tuple[_Path, list[str]]"
+_Found: TypeAlias = "tuple[list[dict[str, Any]], list[_Path]]"
+_Axes: TypeAlias = dict[str, list[Any]]
 
 
 def arrange(value: Any, sources: dict[int, Any]) -> Any:
@@ -48,6 +58,8 @@ def arrange(value: Any, sources: dict[int, Any]) -> Any:
         value: A JSON value.
         sources: Is given, by their identity, the maps that were made anew, each with the map that it was.
     """
+    axes = list(_axes_in(value, "", 0))
+    value = _with_cubes(value, "", axes) if axes else value
     unwrapped = _unwrap(value, 0)
     named = _name_rows(unwrapped, sources)
     # Cells in lists are unwrapped for rows that get names; elsewhere a map of one member is a map.
@@ -70,9 +82,76 @@ def _is_cell(value: Any) -> bool:
     return not isinstance(value, _CONTAINERS)
 
 
+def _axes_in(value: Any, key: str, depth: int) -> Iterator[tuple[str, _Axes]]:
+    """Yield the dimensions of cubes in a value, which have the codes of their members, each with the key of its cells.
+
+    They are an array of maps with `values`, or the map `dimension` with an array of its keys as `id` beside it.
+    """
+    if _is_cell(value) or depth > _MAX_DEPTH:
+        return
+    names, dimensions = (value.get("id"), value.get("dimension")) if type(value) is dict else (None, None)
+    if type(names) is list and type(dimensions) is dict and set(map(str, names)) <= dimensions.keys():
+        yield "value", {name: _categories(dimensions[name]) for name in names}
+    elif type(value) is list and all(key and type(m) is dict and {"id", "values"} <= m.keys() for m in value or [0]):
+        parts = ((str(m["id"]), m["values"] if type(m["values"]) is list else []) for m in value)
+        yield key, {name: [m.get("id", m.get("value")) for m in part if type(m) is dict] for name, part in parts}
+    else:
+        for name, member in value.items() if type(value) is dict else ((key, member) for member in value[:_MAX_PARTS]):
+            yield from _axes_in(member, name, depth + 1)
+
+
+def _categories(dimension: Any) -> list[Any]:
+    """Return the codes of the categories of a dimension in their order (JSON-stat 2.0, `category`)."""
+    category = dimension.get("category") if type(dimension) is dict else None
+    index = category.get("index") or category.get("label") if type(category) is dict else None
+    return sorted(index, key=lambda code: str(index[code]).zfill(9)) if type(index) is dict else list(index or ())
+
+
+def _with_cubes(value: Any, key: str, axes: list[tuple[str, _Axes]]) -> Any:
+    """Return a value with the cells of cubes as rows that have the code of a member for each dimension."""
+    if _is_cell(value):
+        return value
+    for name, each in axes:
+        fits = key.startswith(name) if type(value) is dict else key == name
+        if fits and (rows := _rows_of_cube(value, each)) is not None:
+            return [cell for row in rows for cell in _cells_of(row, axes)]
+    if type(value) is list:
+        return [_with_cubes(member, key, axes) for member in value]
+    return {name: _with_cubes(member, name, axes) for name, member in value.items()}
+
+
+def _cells_of(row: dict[str, Any], axes: list[tuple[str, _Axes]]) -> list[dict[str, Any]]:
+    """Return the cells in a row that is a series, or the row."""
+    whole = _with_cubes(row, "", axes)
+    inner = next((key for key, cells in row.items() if type(cells) is dict and type(whole[key]) is list), None)
+    return [whole] if inner is None else [whole | cell for cell in whole.pop(inner)]
+
+
+def _rows_of_cube(value: Any, axes: _Axes) -> list[dict[str, Any]] | None:
+    """Return the rows of cells by their places, which count along all dimensions as one, or along each of them."""
+    sizes = list(map(len, axes.values()))
+    cells = value if type(value) is dict else {str(number): cell for number, cell in enumerate(value)}
+    if not cells or (cells is not value and len(cells) != prod(sizes)) or not all(map(_INDEXES.match, cells)):
+        return None
+    rows = []
+    for key, cell in cells.items():
+        places = list(map(int, key.split(":")))
+        if len(places) == 1 < len(sizes):
+            places = [places[0] // (prod(sizes[at + 1 :]) or 1) % (size or 1) for at, size in enumerate(sizes)]
+        if len(places) != len(sizes) or any(map(ge, places, sizes)):
+            return None
+        row = {name: members[place] for (name, members), place in zip(axes.items(), places, strict=True)}
+        head = {"value": cell[0], "attributes": cell[1:]} if type(cell) is list and cell else {"value": cell}
+        rows.append(row | (cell if type(cell) is dict else head))
+    return rows
+
+
 def _only(value: Any) -> Any:
-    """Return the only member of a map; the value itself where it is no such map."""
-    return next(iter(value.values())) if type(value) is dict and len(value) == 1 else value
+    """Return the only member of a map, none where its key says null; the value itself where it is no such map."""
+    if type(value) is not dict or len(value) != 1:
+        return value
+    ((key, member),) = value.items()
+    return None if member is True and "null" in key.lower() else member
 
 
 def _unwrap(value: Any, depth: int, *, in_rows: bool = True) -> Any:
@@ -85,14 +164,15 @@ def _unwrap(value: Any, depth: int, *, in_rows: bool = True) -> Any:
     if type(value) is list and value:
         if depth and (pairs := _pairs(value)) is not None:
             return pairs
+        if len(value) > 3 and (counts := _counts(value)) is not None:
+            return counts
         wrapped = {next(iter(m)) if type(m) is dict and len(m) == 1 else "" for m in value[:_GLANCE]}
-        if in_rows and len(wrapped) == 1 and "" not in wrapped and len(value) > 1:
+        if in_rows and "" not in wrapped and len(value) > 1:
             inner = [_only(member) for member in value]
-            named = _WRAPPER.match(wrapped.pop())
-            if _are_rows(inner, is_named=bool(named)) or (depth > 1 and named and all(map(_is_cell, inner))):
+            named = all(map(_WRAPPER.match, wrapped))
+            are_rows = len(wrapped) == 1 and _are_rows(inner, is_named=named)
+            if are_rows or (depth > 1 and named and all(map(_is_cell, inner))):
                 return [inner_unwrap(member, depth + 1) for member in inner]
-        if in_rows and depth and (joined := _joined_rows(value)) is not None:
-            return joined
     return _changed(value, depth, inner_unwrap)
 
 
@@ -104,22 +184,13 @@ def _are_rows(members: list[Any], *, is_named: bool) -> bool:
     return is_named or all(type(cell) is dict and len(cell) <= 1 for cell in cells)
 
 
-def _joined_rows(value: list[Any]) -> list[list[Any]] | None:
-    """Return one row for each map of several arrays of wrapped cells, such as dimensions and metrics.
-
-    Where all arrays but those of one key hold nothing, their cells need no wrapping.
-    """
-    keys = list(value[0]) if type(value[0]) is dict else []
-    if len(keys) < 2 or not all(
-        type(m) is dict and list(m) == keys and all(type(c) is list for c in m.values()) for m in value
-    ):
+def _counts(value: list[Any]) -> list[dict[str, Any]] | None:
+    """Return the rows of an array that has a number behind each of different texts; None: it is none."""
+    names, numbers = value[::2], value[1::2]
+    are_texts = set(map(type, names)) == {str} and len(set(names)) == len(names) == len(numbers)
+    if not are_texts or not all(isinstance(number, (int, float)) for number in numbers):
         return None
-    told = [key for key in keys if any(cell is not None for member in value for cell in member[key])]
-    rows = [[_only(cell) for key in told for cell in member[key]] for member in value]
-    is_wrapped = len(told) == 1 or all(type(cell) is dict for m in value[:_GLANCE] for key in told for cell in m[key])
-    return (
-        rows if is_wrapped and len(set(map(len, rows))) == 1 and all(_is_cell(c) for row in rows for c in row) else None
-    )
+    return [{"key": name, "value": number} for name, number in zip(names, numbers, strict=True)]
 
 
 def _pairs(value: list[Any]) -> dict[str, Any] | None:
@@ -135,7 +206,7 @@ def _pairs(value: list[Any]) -> dict[str, Any] | None:
 
 def _names_in(value: list[Any]) -> list[str]:
     """Return the distinct names that an array has: its texts, or those of its maps; none where it has none."""
-    if all(type(member) is str and member for member in value):
+    if not value or all(type(member) is str and member for member in value):
         return value if len(set(value)) == len(value) else []
     if not all(type(member) is dict for member in value) or len(value) > 2_000:
         return []
@@ -152,7 +223,19 @@ def _is_rows(value: list[Any]) -> bool:
     return bool(value[0]) and all(type(row) is list and 0 < len(row) <= len(value[0]) for row in value)
 
 
-def _find(value: Any, path: _Path, names: list[_Named], rows: list[tuple[_Path, list[list[Any]]]]) -> None:
+def _keys_of_cells(value: list[Any]) -> list[str]:
+    """Return the keys under which maps that hold no other cells have arrays of as many cells."""
+    first = value[0] if value and type(value[0]) is dict and not any(map(_is_cell, value[0].values())) else {}
+    sizes = {key: len(cells) for key, cells in first.items() if type(cells) is list and cells}
+    return [key for key, size in sizes.items() if all(_is_row_of(member, key, size) for member in value)]
+
+
+def _is_row_of(member: Any, key: str, size: int) -> bool:
+    cells = member.get(key) if type(member) is dict else None
+    return type(cells) is list and len(cells) == size and all(_is_cell(_only(cell)) for cell in cells)
+
+
+def _find(value: Any, path: _Path, names: list[_Named], rows: list[tuple[_Path, list[Any]]]) -> None:
     if _is_cell(value) or len(path) > _MAX_DEPTH:
         return
     if type(value) is list:
@@ -161,47 +244,61 @@ def _find(value: Any, path: _Path, names: list[_Named], rows: list[tuple[_Path, 
             return
         if value and (found := _names_in(value)):
             names.append((path, found))
-    members: Iterator[tuple[str | int, Any]] = (
-        iter(value.items()) if type(value) is dict else enumerate(value[:_GLANCE])
-    )
-    for key, member in members:
+        if _keys_of_cells(value):
+            rows.append((path, value))
+    for key, member in value.items() if type(value) is dict else enumerate(value[:_GLANCE]):
         _find(member, (*path, key), names, rows)
 
 
 def _name_rows(value: Any, sources: dict[int, Any]) -> Any:
     """Give rows the nearest names of their number."""
     names: list[_Named] = []
-    rows: list[tuple[_Path, list[list[Any]]]] = []
+    rows: list[tuple[_Path, list[Any]]] = []
     _find(value, (), names, rows)
     named: dict[int, list[dict[str, Any]]] = {}
     used: set[_Path] = set()
     for path, part in rows:
-        if (found := _with_names(path, part, names)) is not None:
+        naming = _with_names if type(part[0]) is list else _with_named_cells
+        if (found := naming(path, part, names)) is not None:
             named[id(part)], paths = found
             used.update(paths)
-        elif (headed := _head_row(part)) is not None:
+        elif type(part[0]) is list and (headed := _head_row(part)) is not None:
             named[id(part)] = headed
     return _build(value, (), named, used, sources) if named else value
 
 
-def _with_names(
-    path: _Path, part: list[list[Any]], names: Sequence[_Named]
-) -> tuple[list[dict[str, Any]], list[_Path]] | None:
+def _with_names(path: _Path, part: list[list[Any]], names: Sequence[_Named]) -> _Found | None:
     near = sorted(
         (each for each in names if not _are_in_unlike_rows(each[0], path)),
         key=lambda each: (-_shared(each[0], path), len(each[0]) - _shared(each[0], path)),
     )[:_MAX_NAMES]
-    beside = [[one, two] for one in near for two in near if one[0] < two[0] and one[0][:-1] == two[0][:-1]]
     width, height = len(part[0]), len(part)
     if any(len(row) < width for row in part):
         return None
     for size, rows in ((width, part), (height, list(zip(*part, strict=True)))):
-        for group in [*([each] for each in near), *beside]:
-            columns = [name for _, each in group for name in each]
-            is_near = width + height > 2 or group[0][0][:-1] == path[:-1]
+        for where, columns in near:
+            is_near = width + height > 2 or where[:-1] == path[:-1]
             if is_near and len(columns) == size == len(set(columns)):
-                return [dict(zip(columns, row, strict=True)) for row in rows], [where for where, _ in group]
+                return [dict(zip(columns, row, strict=True)) for row in rows], [where]
     return None
+
+
+def _with_named_cells(path: _Path, part: list[dict[str, Any]], names: Sequence[_Named]) -> _Found | None:
+    """Name the cells that maps hold in arrays by one array beside the maps, or by one for each of their keys."""
+    keys = [key for key in _keys_of_cells(part) if any(_only(cell) is not None for each in part for cell in each[key])]
+    others = (each for each in names if each[0][: len(path)] != path)
+    near = [each for each in others if each[0][:-1] == path[:-1] or each[0][-1] in keys]
+    sizes = [len(part[0][key]) for key in keys]
+    used = [each for each in near if len(each[1]) == sum(sizes) and each[0][-1] not in keys][:1]
+    for key, size in zip(keys, sizes if not used else (), strict=False):
+        fitting = [each for each in near if each not in used and len(each[1]) == size]
+        used += sorted(fitting, key=lambda each: each[0][-1] != key)[:1]
+    columns = [name for _, each in used for name in each]
+    if not columns or len(columns) != sum(sizes) or len(set(columns)) < sum(sizes):
+        return None
+    rows = (zip(columns, (_only(cell) for key in keys for cell in each[key]), strict=True) for each in part)
+    maps = ({key: member for key, member in each.items() if type(member) is dict} for each in part)
+    return [dict(row) | rest for row, rest in zip(rows, maps, strict=True)], [where for where, _ in used]
 
 
 def _shared(one: _Path, other: _Path) -> int:
@@ -237,7 +334,8 @@ def _build(
     if _is_cell(value) or len(path) > _MAX_DEPTH:
         return value
     if type(value) is dict:
-        kept = ((key, member) for key, member in value.items() if (*path, key) not in used or not _is_told(member))
+        # Names that are no more than texts are in the rows now.
+        kept = ((key, m) for key, m in value.items() if (*path, key) not in used or type(m[0]) is not str)
         built = {key: _build(member, (*path, key), named, used, sources) for key, member in kept}
         # It is kept, so that no other map gets its identity.
         sources[id(built)] = (built, value)
@@ -245,16 +343,11 @@ def _build(
     return [_build(member, (*path, number), named, used, sources) for number, member in enumerate(value)]
 
 
-def _is_told(names: Any) -> bool:
-    """Return whether an array of names says nothing but them."""
-    return type(names) is list and all(type(name) is str for name in names)
-
-
 def _turn(value: Any, depth: int) -> Any:
     """Return columns of maps, and columns side by side in rows, as rows."""
     if type(value) is dict and len(value) > 1 and all(type(member) is dict and member for member in value.values()):
         keys = next(iter(value.values()))
-        is_numbered = all(map(_NUMBERED.match, keys)) and not any(map(_NUMBERED.match, value))
+        is_numbered = all(map(NUMBERED.match, keys)) and not any(map(NUMBERED.match, value))
         if is_numbered and len(keys) > 1 and all(member.keys() == keys.keys() for member in value.values()):
             return [{"key": key, **{name: column[key] for name, column in value.items()}} for key in sorted(keys)]
     if type(value) is list and not depth and 1 < len(value) <= _MAX_PARTS and set(map(type, value)) == {dict, list}:

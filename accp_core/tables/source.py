@@ -6,16 +6,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPMethod, HTTPStatus
-from itertools import chain, count, islice
+from itertools import chain, count
 from typing import Any, Final
 
-from accp_core.documents import BYTE_ORDER_MARK, Document, Value, read
+from accp_core.documents import Document, Value, read
 from accp_core.documents.grids import GRIDS
 from accp_core.documents.grids.cells import distinct_names, rows_of
 from accp_core.documents.inference import Section, heading_above, infer_tables, join_sections
 from accp_core.documents.inference.columns import STRONG, class_of, sums_up, top_class
 from accp_core.documents.inference.records import SECTION
-from accp_core.documents.json_forms import JSON_LINES, read_json_text
 from accp_core.documents.omissions import find_omissions, omits_text
 from accp_core.tables.build import tables_of
 from accp_core.tables.table import FIELDS, LINES, LineNumbers, Table, table_of_lines
@@ -44,6 +43,8 @@ _VAGUE: Final = ("", "number", "text")
 _MIN_COLUMNS: Final = 3
 """Columns of different cells from which a row is easier to read than its line."""
 _MAX_WORDS: Final = 6
+_LOOKED_AT: Final = 500
+"""Cells of a column that show what it is."""
 _MIN_PROSE: Final = 2.5
 """Words of a cell, in the mean, from which a column is prose."""
 _PARTS_OF_TIME: Final = re.compile(r"M{1,2}d?(?:T(?:y|Wy)?|y)?|d?M(?:yT?|T)|DTz?")
@@ -102,10 +103,11 @@ def _time_class(cells: _Cells) -> str:
 
 def _parts(name: str, cells: _Cells) -> list[tuple[str, _Cells]]:
     """Return the columns that the words of cells are, where all have as many and some are paths; else the one."""
-    words = [cell.split() for cell in cells if cell and not is_left_out(cell)]
+    sample = _sample(cells)
+    words = [cell.split() for cell in sample]
     size = len(words[0]) if words else 0
     fitting = [each for each in words if len(each) == size]
-    if name or not 1 < size <= _MAX_WORDS or len(fitting) < _ALIKE * len(words) or type_column(cells).is_ordered:
+    if name or not 1 < size <= _MAX_WORDS or len(fitting) < _ALIKE * len(words) or type_column(sample).is_ordered:
         return [(name, cells)]
     if not any(_name_of(column) in ("path", "url") for column in zip(*fitting, strict=True)):
         return [(name, cells)]
@@ -115,7 +117,7 @@ def _parts(name: str, cells: _Cells) -> list[tuple[str, _Cells]]:
 
 def _name_of(cells: _Cells) -> str:
     """Return the name of what nearly all cells are; empty: it is not known."""
-    there = [cell for cell in cells if cell and not is_left_out(cell)]
+    there = _sample(cells)
     typed = type_column(there)
     if typed.kind is Kind.MOMENT:
         return "time" if any(":" in value for value in typed.values) else "date"
@@ -129,6 +131,11 @@ def _name_of(cells: _Cells) -> str:
     return named or "text" * (2 * sum(" " in cell for cell in there) > len(there))
 
 
+def _sample(cells: _Cells) -> list[str]:
+    """Return cells from all over a column that are there."""
+    return [cell for cell in cells[:: len(cells) // _LOOKED_AT + 1] if cell and not is_left_out(cell)]
+
+
 def _share(found: Iterable[bool]) -> bool:
     told = list(found)
     return bool(told) and sum(told) >= _ALIKE * len(told)
@@ -136,7 +143,7 @@ def _share(found: Iterable[bool]) -> bool:
 
 def _is_prose(cells: _Cells) -> bool:
     """Return whether cells have several words each that stand in no quotes and are no time."""
-    texts = [cell for cell in cells if cell]
+    texts = _sample(cells)
     words = (len(text.split()) for text in texts if class_of(text) not in STRONG and not _AROUND.fullmatch(text))
     return sum(words) > _MIN_PROSE * len(texts)
 
@@ -359,22 +366,21 @@ def _unwrap(value: Any) -> Any:
     return value
 
 
-# The tables of a JSON text of megabytes, described by the first members of its long arrays and maps.
+# The tables of a JSON text of megabytes, described by their first rows.
 
 MAX_WHOLE: Final = 2_000_000
 """Characters of a text all of whose rows are described."""
 _FIRST: Final = 1_000
-"""Members of an array or a map that are kept."""
+"""Rows of a table that are kept."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class SampledTables:
-    """The tables of a text of which most rows were left out."""
+    """The tables of a text, of long ones the first rows."""
 
     tables: tuple[Table, ...]
-    """Those of the first members."""
-    totals: Mapping[str, int | None]
-    """The names of the tables whose rows are a sample, with all their rows in the text; None: they were not counted."""
+    totals: Mapping[str, int]
+    """The names of the tables that have more rows, with the number of all."""
 
 
 def sample_tables(text: str) -> SampledTables | None:
@@ -382,48 +388,10 @@ def sample_tables(text: str) -> SampledTables | None:
 
     None: the text is no JSON.
     """
-    try:
-        value: Any = text
-        for _ in range(_MAX_NESTED):
-            value = _unwrap(_decoded(value))
-            if not isinstance(value, str):
-                return _sampled(value)
-    except (ValueError, RecursionError):
-        pass
-    return None
-
-
-def _decoded(text: str) -> Any:
-    """Return the value of a document, or the rows of the lines of JSON."""
-    text = text.removeprefix(BYTE_ORDER_MARK)
-    try:
-        return read_json_text(text)
-    except ValueError:
-        return _records_of(JSON_LINES.read(text))
-
-
-def _sampled(value: Any) -> SampledTables:
-    sizes: dict[tuple[str, ...], int] = {}
-    tables = tables_of(_shortened(value, (), sizes))
-    totals: dict[str, int | None] = {}
-    for table in tables:
-        if table.parent is None and table.path in sizes:
-            totals[table.name] = sizes[table.path] if len(table.rows) == _FIRST else None
-        elif table.parent is not None and table.parent.table in totals:
-            totals[table.name] = None
-    return SampledTables(tables=tables, totals=totals)
-
-
-def _shortened(value: Any, path: tuple[str, ...], sizes: dict[tuple[str, ...], int]) -> Any:
-    """Return a value with the first members of its long arrays and maps, and note how many those have.
-
-    Arrays in the rows of an array stay as they are.
-    """
-    if not isinstance(value, (dict, list)):
-        return value
-    if len(value) > _FIRST:
-        sizes[path] = len(value)
-        return value[:_FIRST] if isinstance(value, list) else dict(islice(value.items(), _FIRST))
-    if isinstance(value, list):
-        return value
-    return {name: _shortened(member, (*path, name), sizes) for name, member in value.items()}
+    # What does not end like JSON is not read in vain.
+    opened = open_text(text) if text[-_FIRST:].rstrip()[-1:] in ("]", "}", '"') else None
+    if opened is None or opened.prose is not None:
+        return None
+    tables = opened.tables()
+    totals = {table.name: len(table.rows) for table in tables if len(table.rows) > _FIRST}
+    return SampledTables(tuple(replace(each, rows=each.rows[:_FIRST]) for each in tables), totals)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any, Final, TypeAlias, overload
+from itertools import chain, pairwise
+from typing import Any, Final, TypeAlias
 
 __all__ = [
     "FIELDS", "FIRST_LINE", "LINES", "MAX_COLUMNS", "TEXT_RECORDS", "Cell", "DistinctNames", "LineNumbers",
-    "MadeRows", "ParentLink", "Row", "Table", "columns_side_by_side", "count_lines", "has_other_numbers",
+    "ParentLink", "Row", "Table", "columns_side_by_side", "count_lines", "has_other_numbers",
     "is_matrix", "lines_of", "table_of_lines",
 ]  # fmt: skip
 
@@ -146,36 +146,20 @@ def columns_side_by_side(value: dict[str, Any]) -> list[dict[str, Any]] | None:
     """Return the rows of a map whose arrays, of which there are several, have the cells of one row at each place."""
     columns = {name: member for name, member in value.items() if type(member) is list}
     lengths = set(map(len, columns.values()))
-    if len(columns) < 2 or len(lengths) > 1 or lengths.pop() < _MIN_CELLS:
+    if len(columns) < 2 or len(lengths) > 1:
+        return None
+    size = lengths.pop()
+    if size < _MIN_CELLS - any(map(_is_axis, columns.values())):
         return None
     if not _CONTAINERS.isdisjoint(map(type, chain.from_iterable(columns.values()))):
         return None
     return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
 
 
-class MadeRows(Sequence[Row]):
-    """Rows that are made when they are asked for."""
-
-    def __init__(self, values: Sequence[Any], to_row: Callable[[Any], Row]) -> None:
-        self._values = values
-        self._to_row = to_row
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __iter__(self) -> Iterator[Row]:
-        return map(self._to_row, self._values)
-
-    @overload
-    def __getitem__(self, number: int) -> Row: ...
-
-    @overload
-    def __getitem__(self, number: slice) -> list[Row]: ...
-
-    def __getitem__(self, number: int | slice) -> Row | list[Row]:
-        if isinstance(number, slice):
-            return list(map(self._to_row, self._values[number]))
-        return self._to_row(self._values[number])
+def _is_axis(cells: list[Any]) -> bool:
+    """Return whether cells are times or numbers that all rise, or all fall."""
+    is_sorted = set(map(type, cells)) in ({int}, {str}) and len({one < two for one, two in pairwise(cells)}) == 1
+    return is_sorted and len(set(cells)) == len(cells) and all(str(cell)[:1].isdigit() for cell in cells)
 
 
 # The lines of a text and their numbers: those of `grep -n`, `wc -l` and editors.
@@ -203,14 +187,10 @@ def lines_of(text: str) -> list[str]:
 
 def table_of_lines(text: str) -> Table:
     """Return the table `lines(n, text)`: the number of each line, and the line without its end."""
-    lines = text.split("\n")
-    if not lines[-1]:
-        lines.pop()
+    lines = text.removesuffix("\n").split("\n") if text else []
 
-    def row(at: int) -> Row:
-        return {"n": at + FIRST_LINE, "text": lines[at].removesuffix("\r")}
-
-    return Table(name=LINES, path=(), columns=("n", "text"), rows=MadeRows(range(len(lines)), row))
+    rows = [{"n": number, "text": line.removesuffix("\r")} for number, line in enumerate(lines, FIRST_LINE)]
+    return Table(name=LINES, path=(), columns=("n", "text"), rows=rows)
 
 
 class LineNumbers:

@@ -25,7 +25,7 @@ from accp_adapters.fetching.sql.tables import NUMERAL, Catalog, Database, NamedC
 from accp_core.errors import ProtocolError
 from accp_core.markers import escape_markers
 from accp_core.strict_json import compact_json, is_utf8
-from accp_core.tables.table import DistinctNames, MadeRows, Row
+from accp_core.tables.table import DistinctNames, Row
 from accp_core.tables.values import Kind
 
 __all__ = ["MAX_QUERY_STEPS", "QueryResult", "answer_condition", "answer_select", "open_connection", "run_query"]
@@ -148,7 +148,7 @@ def run_query(
         raise too_much(f"expected at most {MAX_COUNTED:,} rows, found more; filter, group or write LIMIT")
     cells = list(zip(*kept, strict=True)) or [()] * len(columns)
     restored = zip(*(column.restore(cells[at]) for at in shown if (column := columns[at])), strict=True)
-    rows = MadeRows(list(restored), lambda row: dict(zip(named.values(), row, strict=True)))
+    rows = [dict(zip(named.values(), row, strict=True)) for row in restored]
     note = next((column.note for column in columns if column and column.shared), "")
     return QueryResult(columns=tuple(named.values()), rows=rows, total=total, note=note)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Any, Final
@@ -96,9 +96,10 @@ def infer_tables(text: str) -> Inference:
         return Inference()
     source = _COLOURS.sub("", text).replace("\x0c", " ").split("\n")
     lines = [line if len(line) <= _MAX_LINE else "" for line in source]
-    if len(lines) > _SAMPLED and sum(map(bool, map(_explained, _samples(lines)))) < _MIN_SAMPLES:
+    told = [found for each in _samples(lines) if (found := _explained(each))] if len(lines) > _SAMPLED else []
+    if len(lines) > _SAMPLED and len(told) < _MIN_SAMPLES:
         return Inference()
-    found = _explained(lines)
+    found = _explained(lines, {reading.how for readings in told for reading in readings})
     covered = _covered(lines, found)
     rest = tuple(number + 1 for number, line in enumerate(source) if line.strip() and number not in covered)
     return Inference(tuple(join_sections(_sections(lines, found))), rest) if found else Inference()
@@ -110,9 +111,14 @@ def _samples(lines: Sequence[str]) -> Iterator[Sequence[str]]:
     return (lines[start : start + size] for start in range(0, len(lines) - size + 1, step))
 
 
-def _explained(lines: Sequence[str]) -> list[Reading]:
-    """Return the readings that have most bits together, none where they explain too few of the lines."""
-    chosen = [_without_total(each) for each in _read(lines)]
+def _explained(lines: Sequence[str], rules: Collection[str] = ()) -> list[Reading]:
+    """Return the readings that have most bits together, none where they explain too few of the lines.
+
+    Args:
+        lines: The lines.
+        rules: How samples of them were read, so that no other reading is tried; empty: all are.
+    """
+    chosen = [_without_total(each) for each in _read(lines, rules)]
     return chosen if len(_covered(lines, chosen)) >= _MIN_SHARE * sum(1 for line in lines if line.strip()) else []
 
 
@@ -189,20 +195,27 @@ def _joined(group: Sequence[Section]) -> Section:
 # Readings, and which of them take which lines.
 
 
-def _read(source: Sequence[str]) -> list[Reading]:
+def _may(rules: Collection[str], *names: str) -> bool:
+    """Return whether lines may be read in a way whose name begins so."""
+    return not rules or any(rule.startswith(names) for rule in rules)
+
+
+def _read(source: Sequence[str], rules: Collection[str]) -> list[Reading]:
     lines = [line.expandtabs(8) if "\t" in line else line for line in source]
     paragraphs = _paragraphs(lines)
     if not paragraphs:
         return []
     first, last = paragraphs[0][0], paragraphs[-1][1]
-    found: list[Reading | None] = list(read_delimited(source))
-    for start, end in paragraphs:
-        found += _of_paragraph(lines, start, end)
-    if len(paragraphs) > 1:
-        found += _of_lines(lines, first, last)
+    found: list[Reading | None] = list(read_delimited(source)) if _may(rules, "columns between") else []
+    whole = list(_of_lines(lines, first, last, rules)) if len(paragraphs) > 1 else []
+    found += whole
+    least = _MIN_SHARE * sum(end - start for start, end in paragraphs)
+    if not rules or not any(each is not None and len(each.lines) > least for each in whole):
+        for start, end in paragraphs:
+            found += _of_paragraph(lines, start, end, rules)
     codes = [0, *accumulate(line.endswith(_CODE_ENDS) or _CODE.match(line) is not None for line in lines)]
     flat = [each for each in found if each is not None and _is_enough(each) and not _is_of_code(each, codes)]
-    outer = read_blocks(lines, first, last)
+    outer = read_blocks(lines, first, last) if _may(rules, "blocks") else None
     if outer is None or _is_of_code(outer, codes):
         return _choose(flat)
     chosen = _choose([*flat, outer] if _is_enough(outer) else flat)
@@ -231,18 +244,20 @@ def _paragraphs(lines: Sequence[str]) -> list[tuple[int, int]]:
     return list(zip(edges[::2], edges[1::2], strict=True))
 
 
-def _of_lines(lines: Sequence[str], start: int, end: int) -> Iterator[Reading | None]:
-    yield read_template(lines, start, end)
-    yield read_settings(lines, start, end)
+def _of_lines(lines: Sequence[str], start: int, end: int, rules: Collection[str]) -> Iterator[Reading | None]:
+    if _may(rules, "lines", "pairs", "words"):
+        yield read_template(lines, start, end)
+    if _may(rules, "keys"):
+        yield read_settings(lines, start, end)
 
 
-def _of_paragraph(lines: Sequence[str], start: int, end: int) -> Iterator[Reading | None]:
-    at, left = start, 4 * _SAMPLED + end - start
+def _of_paragraph(lines: Sequence[str], start: int, end: int, rules: Collection[str]) -> Iterator[Reading | None]:
+    at, left = start, 4 * _SAMPLED + end - start if _may(rules, "columns by") else 0
     while at < end - 1 and left > 0:
         # A header is tried on a few lines first, so that a long paragraph is not read once for each of its lines.
         found = read_aligned(lines, at, min(end, at + _TRIED))
         left -= _TRIED * is_head(lines[at])
-        if found is not None and at + _TRIED < end:
+        if found is not None and at + _TRIED < end and found.bits >= _MIN_ROW_BITS * len(found.rows):
             left -= end - at
             found = read_aligned(lines, at, end)
         if found is not None and _is_enough(found):
@@ -252,9 +267,11 @@ def _of_paragraph(lines: Sequence[str], start: int, end: int) -> Iterator[Readin
         else:
             at += 1
     if end - start >= 3:
-        yield from _of_lines(lines, start, end)
-        yield from (read_template(lines, first, end) for first in range(start + 1, min(start + 3, end - 2)))
-        yield read_unheaded(lines, start, end)
+        whole = list(_of_lines(lines, start, end, rules))
+        yield from whole
+        if _may(rules, "lines", "pairs", "words") and not (whole[0] is not None and whole[0].start == start):
+            yield from (read_template(lines, first, end) for first in range(start + 1, min(start + 3, end - 2)))
+        yield read_unheaded(lines, start, end) if _may(rules, "columns by") else None
 
 
 def _is_of_code(reading: Reading, codes: Sequence[int]) -> bool:

@@ -158,7 +158,7 @@ LONG_ROWS = [
 def test_of_a_result_of_megabytes_all_rows_are_counted_and_some_described() -> None:
     text = shown(json.dumps({"hosts": LONG_ROWS, "next": None}), 400)
     assert re.search(r"^hosts: 6,000 rows, [0-9,]+ of them described, [0-9]+ shown; ", text, re.MULTILINE)
-    assert re.search(r"^hosts.on: [0-9,]+ of its rows described, [0-9]+ shown, hosts_id = hosts.id", text, re.MULTILINE)
+    assert re.search(r"^hosts.on: 6,000 rows, 1,000 of them described, [0-9]+ shown, hosts_id = ", text, re.MULTILINE)
 
 
 def test_a_result_of_megabytes_behind_a_byte_order_mark_has_its_rows() -> None:

@@ -11,15 +11,7 @@ from typing import Any, Final
 from accp_core.documents import read
 from accp_core.documents.grids import GRIDS
 from accp_core.tables.layouts import NUMBERED, arrange
-from accp_core.tables.table import (
-    Cell,
-    DistinctNames,
-    ParentLink,
-    Table,
-    columns_side_by_side,
-    is_matrix,
-    table_of_lines,
-)
+from accp_core.tables.table import DistinctNames, ParentLink, Table, columns_side_by_side, is_matrix, table_of_lines
 
 __all__ = ["MAX_TABLES", "tables_of"]
 
@@ -148,7 +140,7 @@ class _FlatRows:
     sources: Mapping[int, Any] = field(default_factory=dict)
     """The maps of the source by the identities of those that `arrange` made of them: a cell is what the source has."""
     columns: list[str] = field(default_factory=list)
-    rows: list[dict[str, Cell]] = field(default_factory=list)
+    rows: list[dict[str, Any]] = field(default_factory=list)
     names: DistinctNames = field(default_factory=DistinctNames)
     nested: defaultdict[tuple[str, ...], _Items] = field(default_factory=lambda: defaultdict(_Items))
     """The members of each array of maps in the rows, by the path from the row to the array."""
@@ -182,7 +174,7 @@ class _FlatRows:
         self.names = DistinctNames(_names_of(shape))
         value_column = ""
         for value in values:
-            row: dict[str, Cell] = {}
+            row: dict[str, Any] = {}
             self.rows.append(row)
             if type(value) is dict:
                 self._add_map(value, shape, (), row)
@@ -190,7 +182,7 @@ class _FlatRows:
                 value_column = value_column or self.claim("value", is_invented=True)
                 row[value_column] = value
 
-    def _add_map(self, value: dict[str, Any], shape: _Shape, above: tuple[str, ...], row: dict[str, Cell]) -> None:
+    def _add_map(self, value: dict[str, Any], shape: _Shape, above: tuple[str, ...], row: dict[str, Any]) -> None:
         number = len(self.rows) - 1
         for name, member in value.items():
             inner, path = shape.names[name], (*above, name)
@@ -219,12 +211,13 @@ class _FlatRows:
     def _may_nest(self, path: tuple[str, ...]) -> bool:
         return path in self.nested or len(self.nested) < self.max_children
 
-    def add_keys(self, keys: list[str | None]) -> None:
-        """Put the keys of the items in front."""
-        self.key = self.names.claim("key")
-        self.columns.insert(0, self.key)
-        for row, key in zip(self.rows, keys, strict=True):
-            row[self.key] = key
+    def add_first(self, wanted: str, cells: Iterable[Any]) -> str:
+        """Put a column in front; return its name."""
+        column = self.names.claim(wanted)
+        self.columns.insert(0, column)
+        for row, cell in zip(self.rows, cells, strict=True):
+            row[column] = cell
+        return column
 
 
 def _flatten(items: _Items, flat: _FlatRows) -> _FlatRows:
@@ -234,7 +227,7 @@ def _flatten(items: _Items, flat: _FlatRows) -> _FlatRows:
     else:
         flat.add_items(items.values)
     if any(key is not None for key in items.keys):
-        flat.add_keys(items.keys)
+        flat.key = flat.add_first("key", items.keys)
     return flat
 
 
@@ -293,7 +286,7 @@ class _Tables:
         self._names = DistinctNames()
         for name in taken:
             self._names.claim(name)
-        self._root: dict[tuple[str, ...], Cell] = {}
+        self._root: dict[tuple[str, ...], Any] = {}
 
     def finished(self) -> tuple[Table, ...]:
         """Return the tables, the one of the values outside arrays first."""
@@ -366,11 +359,7 @@ def _choose_key(flat: _FlatRows) -> str:
     for column in filter(None, ranked):
         if _is_unique(flat, column):
             return column
-    column = flat.names.claim("_row")
-    flat.columns.insert(0, column)
-    for number, row in enumerate(flat.rows):
-        row[column] = number
-    return column
+    return flat.add_first("_row", range(len(flat.rows)))
 
 
 def _is_unique(flat: _FlatRows, column: str) -> bool:
@@ -383,8 +372,6 @@ def _link(flat: _FlatRows, items: _Items, parent: tuple[Table, str]) -> ParentLi
     table, key = parent
     owner = table.path[-1] if table.path else table.name
     last = key.rpartition(".")[2].removeprefix("_")
-    column = flat.names.claim(f"{owner}_{last}" if last in _SHORT_KEYS else last)
-    flat.columns.insert(0, column)
-    for row, number in zip(flat.rows, items.parents, strict=True):
-        row[column] = table.rows[number][key]
+    keys = (table.rows[number][key] for number in items.parents)
+    column = flat.add_first(f"{owner}_{last}" if last in _SHORT_KEYS else last, keys)
     return ParentLink(table=table.name, key=key, column=column)

@@ -87,6 +87,8 @@ _BYTES: Final = {
 _AMOUNTS: Final = {"": "1", "k": "1e3", "m": "1e6", "b": "1e9", "bn": "1e9", "t": "1e12"}
 """What stands behind an amount of money: `$1.2M`, `$900K`."""
 _MONEY: Final = re.compile(rf"[^\W\d_]{{0,3}}{_CURRENCY}|\b[A-Z][A-Za-z]{{1,2}}\b")
+_ONE_UNIT: Final = re.compile(r"\S*(?: [A-Z]{3})?")
+"""A unit, or a sign of money with its code, as of `$5 USD`; of `$5 mln` nothing tells what it counts."""
 _AMOUNT: Final = re.compile(r"\D\d\d")
 _UNSURE: Final = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 _THOUSAND: Final = 3
@@ -290,7 +292,11 @@ def _measures(cells: Sequence[Any], matches: Iterator[Any], notation: _Notation)
         return None
     if are_versions((text for text, match in zip(spelled, found, strict=True) if match), notation[1]):
         return None
-    scale, unit = _scale({unit for number, unit in zip(numbers, units, strict=True) if number or unit})
+    told_units = {unit for number, unit in zip(numbers, units, strict=True) if number or unit}
+    parted = zip(numbers, units, strict=True)
+    scale, unit = _scale(
+        told_units, {unit.casefold() for number, unit in parted if number != number.to_integral_value()}
+    )
     if scale is None or len(told) > 1 or _are_codes([match for match in found if match], notation[1]):
         return None
     is_whole = all(number == number.to_integral_value() for number in numbers) and not any(
@@ -319,7 +325,7 @@ def _are_codes(found: Sequence[re.Match[str]], point: str) -> bool:
 
 
 def _unit(match: re.Match[str] | None) -> str:
-    return (match["before"] or "").strip("~") + (match["unit"] or "") if match else ""
+    return f"{(match['before'] or '').strip('~')} {match['unit'] or ''}".strip() if match else ""
 
 
 def _number(match: re.Match[str], notation: _Notation) -> Decimal:
@@ -328,21 +334,27 @@ def _number(match: re.Match[str], notation: _Notation) -> Decimal:
     return -number if (match["minus"] or match["after"] or "+") in "-\u2212" else number
 
 
-def _scale(units: set[str]) -> tuple[Mapping[str, str] | None, str]:
-    """Return how unlike units are converted, and the unit of the result; None: they measure different things."""
-    if len(units) <= 1:
-        return {}, next(iter(units), "")
+def _scale(units: set[str], parted: set[str]) -> tuple[Mapping[str, str] | None, str]:
+    """Return how unlike units are converted, and the unit of the result; None: they measure different things.
+
+    `parted` are those of numbers with a fraction: no byte has one, so that 1.5B are billions.
+    """
+    only = min(units, default="")
+    if len(units) <= 1 and "b" not in parted and _ONE_UNIT.fullmatch(only):
+        return {}, only
     folded = {unit.casefold() for unit in units}
     # A letter beside bare numbers alone need not be one of bytes: `250m` beside `2` are parts of a processor.
     is_vague = "" in folded and len(folded) == 2 and not any("b" in unit or "i" in unit for unit in folded)
     is_one = len(folded) == len(units) and not is_vague
     # `S` and `H` are the sides of an account; seconds and hours are small letters.
     scales = _SCALES[1:] if any(len(unit) == 1 and unit.isupper() for unit in units) else _SCALES
-    if money := _MONEY.match(min(folded)):
-        scales = ({money[0] + behind: size for behind, size in _AMOUNTS.items()},)
+    if money := _MONEY.match(min(folded, default="")):
+        scales = ({f"{money[0]} {behind}".strip(): size for behind, size in _AMOUNTS.items()},)
+    elif "b" in folded <= _AMOUNTS.keys():
+        scales = (_AMOUNTS,) * ("b" in parted)
     scale = next((scale for scale in scales if folded <= scale.keys()), None) if is_one else None
     one = next((unit for unit, size in (scale or {}).items() if size == "1" and unit), "")
-    return scale, next((unit for unit in units if unit.casefold() == one), one)
+    return scale, only[: len(one)] if money else next((unit for unit in units if unit.casefold() == one), one)
 
 
 @dataclass(frozen=True, slots=True)

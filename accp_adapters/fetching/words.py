@@ -12,7 +12,7 @@ from typing import Any, Final
 from accp_adapters.fetching.page import Room, numbered_line
 from accp_adapters.fetching.request import WorkBudget
 from accp_core.documents.json_styles import write_styled_json
-from accp_core.tables import OpenedText, Row, Table
+from accp_core.tables import FIRST_LINE, OpenedText, Row, Table
 
 __all__ = ["WordSearch"]
 
@@ -69,26 +69,28 @@ class WordSearch:
     def _found(self) -> list[tuple[Table, int]]:
         """The tables and the places of the rows that have the most of the words.
 
-        Of the lines around a JSON document only those with more of the words than its tables have.
+        Of the lines that a table holds only those with more of the words than its rows have.
         """
         found: list[tuple[Table, int]] = []
         for each in self._opened:
             before = len(found)
             for table in each.tables():
-                self._look_through(table, found, is_beside=table.holds_lines and len(found) > before)
+                outside = {at - FIRST_LINE for first, last in each.outside for at in range(first, last + 1)}
+                self._look_through(table, found, outside if table.holds_lines and len(found) > before else None)
         return found
 
-    def _look_through(self, table: Table, found: list[tuple[Table, int]], *, is_beside: bool) -> None:
+    def _look_through(self, table: Table, found: list[tuple[Table, int]], outside: set[int] | None) -> None:
+        """Look through a table; of lines beside rows, `outside` are those that no row holds."""
         kind = int(table.holds_lines)
         self._searched[kind] += len(table.rows)
-        least = max(self._most + is_beside, 1)
+        least = max(self._most + (outside is not None), 1)
         for number, text in enumerate(_texts(table)):
             words = self._words_in(text)
             self._rows_with[kind].update(words)
             if len(words) > self._most and len(words) >= least:
                 self._most = least = len(words)
                 found.clear()
-            if len(words) == least:
+            if len(words) == least or (outside and len(words) == self._most and number in outside):
                 found.append((table, number))
 
     def _words_in(self, text: str) -> list[str]:

@@ -33,7 +33,7 @@ Where the tables of a JSON value come from and what they are called:
 A map in a row is a child table, too, where its names are keys: more than 16 maps of like shape, or more than 64 names
 of which few rows have each. A child table begins with the key of its parent: `orders_id` where the column `id`
 identifies the rows of `orders` (`order_no` where that column does), else `orders_row`, the number in the column `_row`
-that `orders` then has, counted from 0. Names that differ only in case or not at all are made distinct: `Name`,
+that `orders` then has, counted from 0. Names that differ only in case or not at all are made distinct: `Name_1`,
 `name_2`; a name changed for SQL (`e\\nf` is `e_f`) or invented here gives way to one that stands so in the source.
 A cell that a row does not have is not in its mapping.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -103,8 +104,8 @@ class DistinctNames:
     """Gives names that differ even without regard to case, because SQL has none."""
 
     def __init__(self, source: Iterable[str] = ()) -> None:
-        """Keep the names of `source` for those who have them there: no other claim is given one of them."""
-        self._kept = {name.casefold() for name in source}
+        """Keep the names of `source` for those who have them there; nobody gets one that several have: `a_1`, `a_2`."""
+        self._kept = Counter(name.casefold() for name in source)
         self._taken: set[str] = set()
         self._next: dict[str, int] = {}
 
@@ -115,8 +116,10 @@ class DistinctNames:
         is changed, or `is_invented` because the source has none, gives way to one that stands so in the source.
         """
         name = base = _UNSAFE.sub("_", wanted)[:_MAX_CHARS] or "_"
-        number = self._next.get(base.casefold(), 2)
-        while name.casefold() in self._taken or (name.casefold() in self._kept and (is_invented or name != wanted)):
+        is_shared = self._kept[wanted.casefold()] > 1
+        is_changed = is_invented or is_shared or base != wanted
+        number = self._next.get(base.casefold(), 2 - is_shared)
+        while name.casefold() in self._taken or (name.casefold() in self._kept and (is_changed or name != wanted)):
             name = f"{base}_{number}"
             number += 1
         self._next[base.casefold()] = number

@@ -72,7 +72,7 @@ _LEVELS: Final = (
 )  # fmt: skip
 _BINDS: Final = {word: level for level, words in enumerate(_LEVELS) for word in words}
 """How tightly each operator binds."""
-_NEGATION, _ADDITION, _CONCATENATION, _UNARY = 2, 5, 7, 8
+_NEGATION, _EQUALITY, _ORDER, _ADDITION, _CONCATENATION, _UNARY = 2, 3, 4, 5, 7, 8
 
 _QUOTED: Final = ("quoted",)
 """The words that are a text behind THEN or in a call of several arguments, if they name nothing."""
@@ -113,7 +113,7 @@ def resolve_select(query: str, catalog: Catalog) -> ResolvedQuery:
 def in_quotes(query: str, catalog: Catalog) -> str:
     """Return which columns a SELECT has to quote, because they are words of SQL, as its refusal says it."""
     words = {word.upper() for word in _UNQUOTED.findall(query)} & {*_BETWEEN, "CASE", "JOIN", "NOT"}
-    found = {quote(name) for table in catalog.tables for name in table.columns if name.upper() in words}
+    found = {quote(name) for table in catalog.tables for name in table.stored.columns if name.upper() in words}
     return f"; write {', '.join(sorted(found))} for columns".replace("`", '"') if found else ""
 
 
@@ -330,7 +330,8 @@ class _Parser(Operands):
         written = self._chain()
         if self._token.text == "." and self._ahead() == "*":
             return self._star(start, written)
-        if first.upper != "NULL" and (found := self._find(written, exact=may_be_text)):
+        is_compared = _BINDS.get(self._token.upper) in (_EQUALITY, _ORDER)
+        if (first.upper != "NULL" or is_compared) and (found := self._find(written, exact=may_be_text)):
             sql, expr = found
             self._replace(start, sql)
             self.query.names.add(expr.name)
@@ -379,9 +380,10 @@ class _Parser(Operands):
                 return None
             names = find_name(written, list(self._known))
             found = {sql: exprs for name in names for sql, exprs in self._known[name].items()}
-        # A column `id.id` comes before the column `id` of a table `id`.
+        # A column `id.id` comes before the column `id` of a table `id`, and `ID_2` before `id_1` where `ID` is written.
+        bases = {sql: each[0].name.rpartition("_")[0] for sql, each in found.items()}
         own = {sql: kept for sql, each in found.items() if (kept := [e for e in each if e.name.casefold() == folded])}
-        found = own or found
+        found = own or {sql: found[sql] for sql, base in bases.items() if f".{written}".endswith(f".{base}")} or found
         exprs = [*(expr for each in found.values() for expr in each), *given]
         names = list(dict.fromkeys(expr.name or written for expr in exprs))
         if len(names) > 1:

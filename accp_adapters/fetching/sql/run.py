@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from accp_adapters.fetching.page import Room, one_line
 from accp_adapters.fetching.request import WorkBudget, refuse, too_much
@@ -35,8 +35,6 @@ _ALLOWED: Final = frozenset((*CALLS, *TABLE_FUNCTIONS, CHECKED, "->", "->>", "li
 
 _NUMERAL: Final = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?")
 
-_Function: TypeAlias = tuple[str, int, Callable[..., Any]]
-"""The name of a function, how many arguments it has (-1: any number), and what is called."""
 _CALL: Final = 10
 """Steps of a call."""
 
@@ -84,8 +82,6 @@ _TOO_MUCH: Final = {
 _VIEW: Final = "accp_query"
 _MAX_SHOWN: Final = 100
 """Characters of a query that an error message shows."""
-_Write: TypeAlias = Callable[[Sequence[Mapping[str, Any]]], str]
-"""Writes rows in another way than as a view."""
 _MAX_ROWS: Final = 4_000
 """Rows of one answer; a row takes at least a token or two."""
 _MAX_NOTES: Final = 3
@@ -240,15 +236,14 @@ def _columns_of(
 
     SQLite tells it by the declared types of a view's columns, and each column of a text has a type of its own.
     """
-    types = {kind: column for database in databases for kind, column in database.types.items()}
+    # Which part of several a row comes from is not known.
+    of_one = [] if query.has("UNION", "UNION ALL", "EXCEPT", "INTERSECT") else databases
+    types = {kind: column for database in of_one for kind, column in database.types.items()}
     connection.set_authorizer(None)
     connection.execute(f"CREATE TEMP VIEW {_VIEW} AS {query.sql}")
     described = connection.execute(f"PRAGMA temp.table_info({_VIEW})").fetchall()
     connection.set_authorizer(_authorize)
     found = [types.get(kind) or StoredColumn() for _, _, kind, *_ in described]
-    if query.has("UNION", "UNION ALL", "EXCEPT", "INTERSECT"):
-        # Which of its parts a row comes from is not known.
-        return [StoredColumn() for _ in found]
     is_hidden = [column.is_extra and query.shows_rows and column.name not in query.names for column in found]
     return [None if hidden else column for column, hidden in zip(found, is_hidden, strict=True)]
 
@@ -343,7 +338,7 @@ def _replace(text: Any, old: Any, new: Any) -> str:
     return str(text.replace(old, new) if old else text)
 
 
-_REPLACED: Final[Sequence[_Function]] = (
+_REPLACED: Final[Sequence[tuple[str, int, Callable[..., Any]]]] = (
     (CHECKED, 4, _checked), ("replace", 3, _replace), ("instr", 2, lambda text, part: str(text).find(str(part)) + 1),
     ("lower", 1, lambda text: str(text).lower()), ("upper", 1, lambda text: str(text).upper()),
 )  # fmt: skip
@@ -373,7 +368,7 @@ def answer_condition(query: str, catalog: Catalog, room: Room) -> str:
     found: list[ResolvedQuery] = []
     for table in sorted(catalog.tables, key=lambda table: (table != main, table.stored.source.holds_lines)):
         try:
-            if table.columns and not (found and table.stored.source.holds_lines):
+            if table.stored.columns and not (found and table.stored.source.holds_lines):
                 found.append(resolve_condition(query, table, catalog))
         except ProtocolError as error:
             # That of a table which has the column says more.
@@ -413,7 +408,7 @@ def _answer(query: ResolvedQuery, catalog: Catalog, room: Room) -> str:
 def _outside(query: ResolvedQuery, catalog: Catalog) -> Iterable[str]:
     """Return which lines of its texts are in no table, so that no count passes for one of the whole text."""
     # Rows that have all of their lines, such as those of `records`, are read in another way.
-    numbers = dict.fromkeys(table.number for table in query.tables if not {"n", "text"} <= {*table.columns})
+    numbers = dict.fromkeys(table.number for table in query.tables if not {"n", "text"} <= {*table.stored.columns})
     return (catalog.databases[number].outside for number in numbers)
 
 
@@ -502,7 +497,7 @@ def _children(query: ResolvedQuery, catalog: Catalog) -> str:
     return escape_markers(f"each row has more in {', '.join(sorted(links))}") if links else ""
 
 
-def _page(result: QueryResult, notes: str, room: Room, write: _Write | None) -> str:
+def _page(result: QueryResult, notes: str, room: Room, write: Callable[[Sequence[Row]], str] | None) -> str:
     rows = result.rows
 
     def written(count: int) -> str:

@@ -371,11 +371,6 @@ class NamedTable:
         """Its name within its text."""
         return self.stored.source.name
 
-    @property
-    def columns(self) -> Sequence[str]:
-        """The names of its columns."""
-        return tuple(self.stored.columns)
-
 
 @dataclass(frozen=True, slots=True)
 class NamedColumn:
@@ -406,13 +401,15 @@ class NamedColumn:
 def find_name(written: str, names: Sequence[str]) -> list[str]:
     """Return the names that `written` may mean: the name itself, else without regard to case and signs, else its end.
 
-    `customer_name` means `customer.name`, and so does `name` where no column is called so.
+    `customer_name` means `customer.name`, and so does `name` where no column is called so; `id` means `id_1`, `ID_2`.
     """
     folded, plain = written.casefold(), _plain(written)
+    numbered = [name for name in names if _plain(name).rstrip("0123456789") == f"{plain}_"]
     return (
         [name for name in names if name.casefold() == folded]
         # All names of signs alone are "_"; `price` means `price (EUR)`.
         or [name for name in names if plain != "_" and plain in (_plain(name), _plain(name.partition(" (")[0]))]
+        or (numbered if len(numbered) > 1 else [])
         or [name for name in names if name.casefold().endswith(f".{folded}")]
     )
 
@@ -454,12 +451,13 @@ class Catalog:
         meant = set(find_name(written, [table.name for table in tables])) if written else set()
         found = [table for table in tables if table.name in meant]
         if not found and written.casefold() in _ANY_TABLE | {""} and (main := self.main(key)):
-            found = [main]
+            # Lines are not the records of a text.
+            found = [main] if not main.stored.source.holds_lines or written.casefold() != TEXT_RECORDS else []
         if key is None and len(found) > 1:
             found = [table for table in found if table.number < self._named] or found
         if len(found) != 1:
             raise self._unknown(written or "no table", tables, found)
-        if not found[0].columns:
+        if not found[0].stored.columns:
             limit = f"{MAX_COLUMNS:,} columns and {MAX_CELLS:,} cells"
             raise refuse(f"expected a table of at most {limit}, found {found[0].name!r}; use a path, words, or offset")
         return found[0]
@@ -500,7 +498,7 @@ class Catalog:
 
     def _unbuilt(self, table: NamedTable) -> set[str]:
         """Return the columns that a table has only where it is built whole: objects, arrays, spellings."""
-        names = {name[:at] for name in table.columns for at, sign in enumerate(name) if sign == "."}
+        names = {name[:at] for name in table.stored.columns for at, sign in enumerate(name) if sign == "."}
         start = len(table.stored.source.path)
         spelled = {f"{name}{SPELLING}" for name, each in table.stored.columns.items() if each.is_spelled}
         return names | spelled | {".".join(child.stored.source.path[start:]) for child in self.children(table)}

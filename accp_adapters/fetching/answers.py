@@ -68,7 +68,8 @@ _LINES: Final = re.compile(r"lines?\s+([0-9]{1,9})\s*(?:-|to|\.\.)\s*([0-9]{1,9}
 _ROWS: Final = "rows"
 _OF_TEXT: Final = re.compile(rf"(?:{_ROWS}|{LINES}|{FIELDS}|{TEXT_RECORDS})[.\[]")
 """How a path begins that would lead into a table of a text."""
-_MAX_SHOWN: Final = 100
+_OFFSET: Final = "expected an offset"
+"""How the refusal of a page begins."""
 _MAX_LINES: Final = 1_000_000
 """Lines of a text that is searched for words."""
 _MAX_VALUES: Final = 1_000
@@ -183,7 +184,7 @@ def answer(texts: Mapping[str, str], request: FetchRequest, *, limit: int, count
         is_long = any(isinstance(each, LongText) for each in sources.opened)
         return _below(_CUT * sources.is_cut, room, partial(_of_long if is_long else _other, query, sources))
     except ProtocolError as error:
-        if error.code != ErrorCode.INVALID_TYPE or _is_of_page(error):
+        if error.code != ErrorCode.INVALID_TYPE or error.reason.startswith(_OFFSET):
             raise
         quotes = sources.ask(partial(in_quotes, query)) if _SELECT.match(query) else ""
         raise ProtocolError(f"{escape_markers(error.reason)}{quotes}. {GRAMMAR}", code=error.code) from error
@@ -232,7 +233,7 @@ def value_in(sources: Sources, request: FetchRequest, *, max_rows: int = _MAX_VA
     found = sources.at_path(query) if query else sources.opened[0].value
     if found is NO_VALUE:
         _refuse_pointer(query, sources.opened[0])
-        raise refuse(f"expected a path to a value, or a SELECT, found {query[:_MAX_SHOWN]!r}")
+        raise refuse(f"expected a path to a value, or a SELECT, found {query!r:.100}")
     if not request.is_part:
         return found
     if not isinstance(found, list):
@@ -270,10 +271,6 @@ def _refuse_pointer(query: str, opened: OpenedText) -> None:
 def _below(line: str, room: Room, answered: Callable[[Room], str]) -> str:
     """Return a line, and below it what is shown in the room that is left."""
     return line + answered(room.below(line))
-
-
-def _is_of_page(refusal: ProtocolError) -> bool:
-    return refusal.reason.startswith("expected an offset")
 
 
 def _select(query: str, room: Room, catalog: Catalog) -> str:
@@ -362,7 +359,7 @@ def _if_condition(query: str, sources: Sources, search: WordSearch, room: Room) 
     except ProtocolError as refusal:
         # What SQLite ran was understood.
         is_run = isinstance(refusal.__cause__, sqlite3.Error)
-        if is_run or refusal.code != ErrorCode.INVALID_TYPE or _is_of_page(refusal):
+        if is_run or refusal.code != ErrorCode.INVALID_TYPE or refusal.reason.startswith(_OFFSET):
             raise
         if _EXPRESSION.search(query) and not search.has_phrase:
             raise
@@ -384,7 +381,7 @@ def _nothing(query: str, sources: Sources) -> str:
     _refuse_pointer(f"#/{'/'.join(_KEY.findall(query))}" if is_path else query, opened)
     described = sources.ask(Catalog.describe)
     if _INDEX.fullmatch(query):
-        raise refuse(f"expected a path that leads to a value, or words, of {described}; found {query[:_MAX_SHOWN]!r}")
+        raise refuse(f"expected a path that leads to a value, or words, of {described}; found {query!r:.100}")
     return f"0 of {sum(len(table.rows) for table in rows):,} rows; tables: {escape_markers(described)}"
 
 

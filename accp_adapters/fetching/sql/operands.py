@@ -305,7 +305,7 @@ class Operands:
         if not self._is_checked:
             return
         self._refuse_tests(sign, left, right)
-        one, other = self._fit(left, right), self._fit(right, left)
+        one, other = self._fit(left, right, sign), self._fit(right, left, sign)
         kinds = {one.kind, other.kind}
         for each, beside in ((one, other), (other, one)):
             if each.kind is None and beside.kind not in (None, Kind.NOTHING):
@@ -344,8 +344,14 @@ class Operands:
             shown = self._written(test.first, test.behind)
             raise refuse(f"expected AND or OR beside the condition {shown!r}, found {sign!r}")
 
-    def _fit(self, value: Expr, beside: Expr) -> Expr:
+    def _fit(self, value: Expr, beside: Expr, sign: str = "=") -> Expr:
         """Return a text as the cells of the columns beside it are read, and give SQLite that; any other value."""
+        if value.kind is Kind.BOOLEAN and value.literal and beside.kind is Kind.TEXT and sign in EQUALS:
+            # Beside texts a boolean is kept as a text of its own.
+            cells = (each for column in beside.columns for each in column.stored.spellings.items())
+            kept = next((text for text, cell in cells if cell is (value.literal.sql == "1")), None)
+            value.literal.sql = value.literal.sql if kept is None else sql_text(kept)
+            return value if kept is None else replace(value, kind=Kind.TEXT)
         if value.text is None or value.literal is None or beside.kind in (Kind.TEXT, Kind.NOTHING):
             return value
         if not beside.columns:

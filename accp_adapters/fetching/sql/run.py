@@ -80,8 +80,6 @@ _TOO_MUCH: Final = {
 }
 """What was expected where SQLite stops, by what it says."""
 _VIEW: Final = "accp_query"
-_MAX_SHOWN: Final = 100
-"""Characters of a query that an error message shows."""
 _MAX_ROWS: Final = 4_000
 """Rows of one answer; a row takes at least a token or two."""
 _MAX_NOTES: Final = 3
@@ -128,13 +126,13 @@ def run_query(
     """
     sql = query.sql
     if not is_utf8(sql):
-        raise refuse(f"expected a query without halves of surrogate pairs, found {sql[:_MAX_SHOWN]!r}")
+        raise refuse(f"expected a query without halves of surrogate pairs, found {sql!r:.100}")
     with open_connection(databases, steps, query) as connection, _refusals(connection):
         columns = _columns_of(query, databases, connection)
         cursor = connection.execute(sql)
         names = DistinctNames()
         shown = [at for at, column in enumerate(columns) if column]
-        named = {at: names.claim(_clean(cursor.description[at][0])) for at in shown}
+        named = {at: names.claim(cursor.description[at][0].replace("`", "")) for at in shown}
         skipped = sum(1 for _ in islice(cursor, offset))
         kept = _kept(cursor, max_rows) if skipped == offset else []
         total = skipped + len(kept) + sum(1 for _ in islice(cursor, MAX_COUNTED))
@@ -158,11 +156,6 @@ def _kept(cursor: sqlite3.Cursor, most: int) -> list[tuple[Any, ...]]:
         rows += some
         chars += sum(len(cell) for row in some for cell in row if type(cell) is str)
     return rows
-
-
-def _clean(name: str) -> str:
-    """Return the name of a result column as the model knows it."""
-    return name.replace("`", "")
 
 
 @contextmanager
@@ -258,7 +251,7 @@ def _refusals(connection: QueryConnection) -> Iterator[None]:
         connection.budget.use(0)
         if connection.failure is not None:
             raise connection.failure from error
-        reason = _clean(str(error))
+        reason = str(error).replace("`", "")
         if "interrupted" in reason:
             connection.budget.spend(0)
         for part, expected in _TOO_MUCH.items():

@@ -26,11 +26,7 @@ _LIMITS: Final = (
     "user_limit",
     "argument_limit",
 )
-_MINIMA: Final = (
-    ("batch_limit", 1),
-    ("user_limit", 1),
-    ("argument_limit", MIN_PREVIEW),
-)
+_MINIMA: Final = (("batch_limit", 1), ("user_limit", 1), ("argument_limit", MIN_PREVIEW))
 _OPTIONAL: Final = frozenset({"inline_limit", "user_limit", "argument_limit"})
 """Fields that may be None."""
 
@@ -102,10 +98,7 @@ class Policy:
     @classmethod
     def named(cls, name: str) -> Policy:
         """Return the preset of this name, "lossless" or "default"; ValueError: there is none."""
-        presets: dict[str, Callable[[], Policy]] = {
-            "lossless": cls.lossless,
-            "default": cls,
-        }
+        presets: dict[str, Callable[[], Policy]] = {"lossless": cls.lossless, "default": cls}
         if name not in presets:
             raise ValueError(f"expected a policy of {', '.join(presets)}, found {name!r}")
         return presets[name]()
@@ -147,10 +140,7 @@ class Policy:
     @property
     def _limits(self) -> ResultLimits:
         return ResultLimits(
-            inline=self.inline_limit,
-            preview=self.preview_limit,
-            fetch=self.fetch_limit,
-            abstract=self.abstract_limit,
+            inline=self.inline_limit, preview=self.preview_limit, fetch=self.fetch_limit, abstract=self.abstract_limit
         )
 
     def result_limits(self, results: int = 1) -> ResultLimits:
@@ -166,13 +156,7 @@ class Policy:
             tool: replace(form, inline=None) if isinstance(form, ResultLimits) else form
             for tool, form in self.tools.items()
         }
-        return replace(
-            self,
-            inline_limit=None,
-            user_limit=None,
-            argument_limit=None,
-            tools=whole,
-        )
+        return replace(self, inline_limit=None, user_limit=None, argument_limit=None, tools=whole)
 
 
 def names_in(option: str, names: Iterable[Any]) -> list[str]:

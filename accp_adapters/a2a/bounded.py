@@ -17,27 +17,21 @@ from collections.abc import Awaitable, Callable, Generator
 from contextlib import suppress
 from functools import partial
 from types import coroutine
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from accp_adapters.serving.limits import Quota, TooMany, weight_of
 from accp_adapters.serving.principals import Scope, caller_of
-from accp_adapters.serving.requests import (
-    Receive,
-    RequestRefused,
-    Send,
-    read_body,
-    refusal_of,
-    too_large,
-)
+from accp_adapters.serving.requests import Receive, RequestRefused, Send, read_body, refusal_of, too_large
 from accp_adapters.serving.threads import LONG, OWNER
 from accp_core.bounded import BoundedDict
 
 __all__ = ["BoundedRequests"]
 
 Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+T = TypeVar("T")
 _REST: Final = 9
 """The rest after a step of a large request for each other caller, in multiples of the time that the step took."""
 _PRESENT: Final = 1.0
@@ -82,18 +76,19 @@ class BoundedRequests:
         caller = caller_of(scope)
         OWNER.set(caller)
         try:
-            body = await self._body(scope, receive, caller)
-            with self._memory.taken(caller, weight_of(body.decode("latin-1"))):
+            body, weight = await _timed(self._body(scope, receive, caller).__await__(), partial(self._rest, caller))
+            with self._memory.taken(caller, weight):
                 await self._pass_on(scope, receive, send, body)
         except (RequestRefused, TooMany) as error:
             await _refused(error)(scope, receive, send)
 
-    async def _body(self, scope: Scope, receive: Receive, caller: str) -> bytes:
+    async def _body(self, scope: Scope, receive: Receive, caller: str) -> tuple[bytes, int]:
+        """Return a body, and about the memory that it takes once it is read."""
         request = Request(scope, receive)
         body = await read_body(request, self._memory, caller, limit=self._max_bytes, seconds=_BODY_SECONDS)
         if _values_of(body) > self._max_values and _values_of(_STRING.sub(b"", body)) > self._max_values:
             raise too_large(f"{self._max_values:,} values")
-        return body
+        return body, weight_of(body.decode("latin-1"))
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send, body: bytes) -> None:
         told = iter([{"type": "http.request", "body": body, "more_body": False}])
@@ -135,15 +130,16 @@ class BoundedRequests:
 
 
 @coroutine
-def _timed(work: Generator[Any, Any, None], spend: Callable[[float], None]) -> Generator[Any, Any, None]:
+def _timed(work: Generator[Any, Any, T], spend: Callable[[float], None]) -> Generator[Any, Any, T]:
     """Await `work`, and tell `spend` how long it held the event loop in each step, in seconds."""
     step = partial(work.send, None)
     while True:
         begun = time.monotonic()
         try:
             awaited = step()
-        except StopIteration:
-            return
+        except StopIteration as done:
+            found: T = done.value
+            return found
         finally:
             spend(time.monotonic() - begun)
         try:

@@ -13,13 +13,7 @@ from typing import Any, Final, TypeVar, cast
 from a2a.client import ClientCallContext, ClientCallInterceptor
 from a2a.client.interceptors import AfterArgs, BeforeArgs
 from a2a.client.service_parameters import ServiceParametersFactory, with_a2a_extensions
-from a2a.types import (
-    ListTasksResponse,
-    SendMessageRequest,
-    SendMessageResponse,
-    StreamResponse,
-    Task,
-)
+from a2a.types import ListTasksResponse, SendMessageRequest, SendMessageResponse, StreamResponse, Task
 
 from accp_adapters.a2a.extension import EXTENSION, VIEWS, is_declared
 from accp_adapters.a2a.frames import EventEncoder, Safely, decode

@@ -13,16 +13,7 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
-from a2a.types import (
-    Artifact,
-    Message,
-    Part,
-    Role,
-    Task,
-    TaskArtifactUpdateEvent,
-    TaskState,
-    TaskStatusUpdateEvent,
-)
+from a2a.types import Artifact, Message, Part, Role, Task, TaskArtifactUpdateEvent, TaskState, TaskStatusUpdateEvent
 
 from accp_core.accp import Envelope, ErrorCode, Intent
 

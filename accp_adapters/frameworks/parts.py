@@ -10,16 +10,7 @@ from accp_adapters.messages import Layout, Projection, project_messages
 from accp_adapters.policy import Policy
 from accp_core.references import find_references, is_named, key_of
 
-__all__ = [
-    "ShownPart",
-    "carried",
-    "cites",
-    "made_call",
-    "project_parts",
-    "result",
-    "texts_of",
-    "words",
-]
+__all__ = ["ShownPart", "carried", "cites", "made_call", "project_parts", "result", "texts_of", "words"]
 
 _Message = TypeVar("_Message")
 

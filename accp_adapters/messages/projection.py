@@ -66,11 +66,7 @@ class LayoutModule(Protocol):
 
 
 _LAYOUTS: Final[Mapping[Layout, LayoutModule]] = MappingProxyType(
-    {
-        Layout.OPENAI_CHAT: openai_chat,
-        Layout.OPENAI_RESPONSES: openai_responses,
-        Layout.ANTHROPIC: anthropic,
-    }
+    {Layout.OPENAI_CHAT: openai_chat, Layout.OPENAI_RESPONSES: openai_responses, Layout.ANTHROPIC: anthropic}
 )
 """The module of each layout of JSON; that of LangChain's needs its library."""
 

@@ -23,12 +23,16 @@ __all__ = ["PacedHttp", "PacedWebSocket"]
 _PIECE: Final = 8_192
 """Bytes that are read in a turn of the event loop; of frames without content these take four milliseconds."""
 _CHEAP: Final = 0.001
-"""Seconds that reading a piece may take without a rest."""
+"""Seconds that reading may take without a rest, beyond a connection's part of the fifth."""
 _REST: Final = 4
 _HEAD_SECONDS: Final = 10.0
 """Until the fields of the first request of a connection are complete."""
 _HEAD_BYTES: Final = 65_536
 """Bytes of fields, or of what else is no body, until a request is refused."""
+_FIELDS: Final = 256
+"""Fields of a request; with more, it is refused."""
+_WAITING: Final = 16
+"""Requests of a connection that wait for the answer to the one before; with more, it is cut."""
 # A turn of the event loop accepts more than that before it closes any.
 _TOTAL: Final = min(2_048, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
 _CONNECTIONS: Final = Shares(_TOTAL, _TOTAL // 4)
@@ -43,6 +47,8 @@ class _Paced(asyncio.Protocol):
     """Hands on what arrives in pieces; nothing more is read from the system meanwhile."""
 
     transport: asyncio.Transport
+    _body = 0
+    """Bytes that are left of a body whose length was announced; they are read at once, however many there are."""
     resting: ClassVar[int] = 0
     """Connections that rest now."""
 
@@ -50,6 +56,7 @@ class _Paced(asyncio.Protocol):
         super().__init__(*arguments, **options)
         self._arrived = bytearray()
         self._rests = False
+        self._fed = self._spent = 0.0
 
     def data_received(self, data: bytes) -> None:
         """Take what has arrived."""
@@ -59,24 +66,32 @@ class _Paced(asyncio.Protocol):
         else:
             self._read()
 
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End a connection."""
+        self._arrived.clear()
+        super().connection_lost(exc)
+
     def _read(self) -> None:
-        piece = bytes(self._arrived[:_PIECE])
-        del self._arrived[:_PIECE]
+        size = max(_PIECE, self._body)
+        piece = bytes(self._arrived[:size])
+        del self._arrived[:size]
         begun = time.thread_time()
         self._feed(piece)
-        spent = time.thread_time() - begun
+        earned, self._fed = (time.monotonic() - self._fed) / _REST / (len(_OPEN) + 1), time.monotonic()
+        self._spent = max(0.0, self._spent - earned) + time.thread_time() - begun
         reader: Any = self.transport.get_protocol()
         if reader is not self:  # a WebSocket goes on with the connection
             self._arrived, rest = bytearray(), bytes(self._arrived)
             reader.data_received(rest)
-        elif self._arrived or spent > _CHEAP:
-            self._rest(spent if spent > _CHEAP else 0.0)
+        elif self._arrived or self._spent > _CHEAP:
+            self._rest()
 
     def _feed(self, piece: bytes) -> None:
         super().data_received(piece)
 
-    def _rest(self, spent: float) -> None:
-        self._rests = True
+    def _rest(self) -> None:
+        spent = self._spent if self._spent > _CHEAP else 0.0
+        self._rests, self._spent = True, self._spent - spent
         _Paced.resting += 1
         self.transport.pause_reading()
         asyncio.get_running_loop().call_later(spent * _REST * _Paced.resting, self._go_on)
@@ -104,6 +119,7 @@ class PacedHttp(_Paced, HttpToolsProtocol):
 
     _owner = ""
     _head = 0
+    _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin a connection, cut it where there are too many."""
@@ -117,7 +133,7 @@ class PacedHttp(_Paced, HttpToolsProtocol):
         _OPEN[name] = self
         for each in given_up:
             _OPEN.pop(each).transport.abort()
-        asyncio.get_running_loop().call_later(_HEAD_SECONDS, self._cut_silent)
+        self._timer = asyncio.get_running_loop().call_later(_HEAD_SECONDS, self._cut_silent)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End a connection."""
@@ -129,14 +145,25 @@ class PacedHttp(_Paced, HttpToolsProtocol):
         super().handle_websocket_upgrade()
         self._leave()
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a field."""
+        if len(self.headers) >= _FIELDS:
+            raise ValueError(f"expected at most {_FIELDS} fields, found more")
+        super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
         """Go on with the body."""
         self._head = 0
+        self._body = next((int(value) for name, value in self.headers if name == b"content-length"), 0)
+        if len(self.pipeline) >= _WAITING:
+            self.transport.abort()
+            raise ValueError(f"expected at most {_WAITING} requests that wait, found more")
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         """Take a part of the body."""
         self._head = 0
+        self._body -= len(body)
         super().on_body(body)
 
     def _feed(self, piece: bytes) -> None:
@@ -146,6 +173,8 @@ class PacedHttp(_Paced, HttpToolsProtocol):
             self.transport.abort()
 
     def _leave(self) -> None:
+        if self._timer is not None:  # it would keep what the connection holds
+            self._timer.cancel()
         _CONNECTIONS.remove(self._owner, str(id(self)))
         _OPEN.pop(str(id(self)), None)
 

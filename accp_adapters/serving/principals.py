@@ -158,17 +158,9 @@ class BearerTokens:
         """Return the principal of the request's token.
 
         Raises:
-            AccessDenied: There is no token, or an unknown one.
+            AccessDenied: There is no token, or an unknown one; how long it takes says nothing about the table.
         """
-        return self.principal_of(bearer_token(scope))
-
-    def principal_of(self, token: str) -> Principal:
-        """Return the principal of `token`; how long it takes says nothing about the table.
-
-        Raises:
-            AccessDenied: It is unknown.
-        """
-        digest, found = _digest(token), None
+        digest, found = _digest(bearer_token(scope)), None
         for known, principal in self._principals:
             if hmac.compare_digest(known, digest):
                 found = principal

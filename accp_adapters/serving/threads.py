@@ -6,22 +6,32 @@ here. Principals take turns: whoever has much to do has a part of the threads, a
 
 from __future__ import annotations
 
+import time
 from asyncio import CancelledError
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
+from itertools import islice
 from threading import Event
 from typing import Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
-from anyio import CapacityLimiter, from_thread, get_cancelled_exc_class, to_thread
+from anyio import CapacityLimiter, from_thread, get_cancelled_exc_class, sleep, to_thread
 from anyio.lowlevel import RunVar
 
-from accp_core.bounded import WATCH
+from accp_core.bounded import WATCH, BoundedDict
 
 __all__ = ["LONG", "OWNER", "in_thread", "off_loop", "size_of", "until_cancelled"]
 
 T = TypeVar("T")
+_REST: Final = 4
+"""The rest of a principal after long work while others ask, in multiples of the time that the work took."""
+_LONGEST_REST: Final = 0.5
+_PRESENT: Final = 1.0
+"""Seconds for which a principal that asked something counts as one that asks."""
+_ASKED: Final = BoundedDict[str, float](10_000)
+_RESTS: Final = BoundedDict[str, float](10_000)
+"""When each principal asked last, and until when it rests."""
 
 LONG: Final = 4_096
 """Characters or bytes beyond which work is done in a thread: it takes milliseconds, a thread a tenth of one."""
@@ -39,7 +49,13 @@ class _Threads:
     async def run(self, work: Callable[[], T]) -> T:
         own = self._owned.setdefault(OWNER.get(), CapacityLimiter(self._each))
         async with own:
-            return await until_cancelled(work, self._all)
+            spent = list[float]()
+            await _rested(OWNER.get())
+            try:
+                return await until_cancelled(partial(_timed, spent, work), self._all)
+            finally:
+                if spent and _is_beside_others(OWNER.get()):
+                    _RESTS.put(OWNER.get(), time.monotonic() + min(spent[0] * _REST, _LONGEST_REST))
 
 
 async def until_cancelled(work: Callable[[], T], threads: CapacityLimiter | None = None) -> T:
@@ -74,6 +90,7 @@ async def off_loop(size: float, work: Callable[..., T], *arguments: Any) -> T:
         work: Is called once.
         arguments: Its arguments.
     """
+    _ASKED.put(OWNER.get(), time.monotonic())
     if size <= LONG:
         return work(*arguments)
     # One thread of Python runs at a time: with more of them, the event loop waits longer for its turn.
@@ -91,6 +108,26 @@ def _threads(kind: RunVar[_Threads], total: int, each: int) -> _Threads:
     except LookupError:
         kind.set(threads := _Threads(total, each))
         return threads
+
+
+async def _rested(owner: str) -> None:
+    """Return when `owner` has rested from its long work, or nobody else asks."""
+    while (seconds := _RESTS.get(owner, 0.0) - time.monotonic()) > 0 and _is_beside_others(owner):
+        await sleep(seconds)
+
+
+def _is_beside_others(owner: str) -> bool:
+    last = islice(reversed(_ASKED.items()), 2)
+    return any(name != owner and time.monotonic() - asked < _PRESENT for name, asked in last)
+
+
+def _timed(spent: list[float], work: Callable[[], T]) -> T:
+    """Return what `work` does; add the processor time that it took."""
+    begun = time.thread_time()
+    try:
+        return work()
+    finally:
+        spent.append(time.thread_time() - begun)
 
 
 def size_of(value: object, limit: int = LONG) -> int:

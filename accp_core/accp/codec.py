@@ -75,11 +75,7 @@ class CodecSettings:
             DecodeError: as `parse_frame`.
         """
         return parse_frame(
-            text,
-            strict=self.strict,
-            decimal_type=self.decimal_type,
-            limits=self.grammar,
-            ascii_ids=self.ascii_only,
+            text, strict=self.strict, decimal_type=self.decimal_type, limits=self.grammar, ascii_ids=self.ascii_only
         )
 
     def write(self, frame: Frame) -> str:

@@ -26,11 +26,11 @@ from typing import Any, Final
 from accp_core.strict_json import strict_decoder
 
 __all__ = [
-    "AGENT_ID", "ATOM", "BOOLEANS", "DECIMAL_LITERAL", "DEFAULT_LIMITS", "FORBIDDEN", "HEADER", "HIDDEN",
+    "AGENT_ID", "ATOM", "BOOLEANS", "DECIMAL_LITERAL", "DEFAULT_LIMITS", "FORBIDDEN", "GRAPHIC", "HEADER", "HIDDEN",
     "HIDDEN_IN_ASCII", "INTENT", "KEY", "LEADING_ZERO", "LOOKALIKE", "MENTION", "NAME", "NULL_MEMBER", "NUMBER",
-    "PAIR", "PLAIN_ID", "PLAIN_KEY", "PLAIN_TEXT", "QUOTED", "REF_KEY", "SPACED_TEXT", "SPLIT_SURROGATES",
-    "UNSIGNED", "USUAL_DIGITS", "USUAL_METADATA", "GrammarLimits", "escape", "escape_key", "metadata_start",
-    "quote", "read_decimal", "read_json_literal", "read_number", "unescape", "unescape_key", "unquote",
+    "PAIR", "PLAIN_ID", "PLAIN_KEY", "PLAIN_TEXT", "QUOTED", "REF_KEY", "SPACED_TEXT", "SPLIT_SURROGATES", "UNSIGNED",
+    "USUAL_DIGITS", "USUAL_METADATA", "GrammarLimits", "escape", "escape_key", "metadata_start", "quote",
+    "read_decimal", "read_json_literal", "read_number", "unescape", "unescape_key", "unquote",
 ]  # fmt: skip
 
 
@@ -121,6 +121,8 @@ LOOKALIKE: Final = re.compile(r'["=]|(?:true|false|null|-?[0-9]++(?:\.[0-9]++)?)
 # "Frames MUST NOT contain spaces, tabs, or newlines" (3.3); C1 controls and U+00A0 are refused too, and no
 # UTF-8 text holds a surrogate.
 FORBIDDEN: Final = re.compile(r"[\x00-\x20\x7f-\xa0\ud800-\udfff]")
+GRAPHIC: Final = bytes(range(0x21, 0x7F))
+"""What else there is in ASCII."""
 
 # White space, format characters, surrogates, private use, noncharacters and the blocks reserved for them. Listed here,
 # because str.isprintable depends on the interpreter's Unicode version and canonical bytes must not.

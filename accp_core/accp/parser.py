@@ -37,6 +37,8 @@ __all__ = [
     "refusal",
 ]  # fmt: skip
 
+_SLICE: Final = 32_768
+"""Characters that a pattern reads at once: it holds the interpreter, so that no other thread runs meanwhile."""
 
 # What the functions of the parser share: the options of one call, its counters, and how a text is refused.
 
@@ -81,7 +83,7 @@ def check_characters(text: str, limits: GrammarLimits) -> None:
     is_short, is_long = 4 * len(text) <= limits.frame_bytes, len(text) > limits.frame_bytes
     if not is_short and (is_long or len(text.encode("utf-8", "surrogatepass")) > limits.frame_bytes):
         raise refusal(text, 0, f"expected a frame of at most {limits.frame_bytes} bytes")
-    if text.isascii() and text.isprintable() and " " not in text:
+    if text.isascii() and not text.encode().translate(None, grammar.GRAPHIC):
         return
     if match := grammar.FORBIDDEN.search(text):
         raise refusal(text, match.start(), "expected no white space, control characters or surrogates in a frame")
@@ -333,10 +335,14 @@ def parse_atom(text: str, position: int, level: int, state: ParseState) -> tuple
 # string = 1*( safe-char / escaped-char )
 def parse_text(text: str, position: int) -> tuple[int, str]:
     """Read a string with its escapes; a backslash must stand before a delimiter."""
-    match = grammar.ATOM.match(text, position)
-    if not (match and match[0]):
+    end, is_long = position, True
+    while is_long:
+        start, match = end, grammar.ATOM.match(text, end, end + _SLICE)
+        end = match.end() if match else end
+        is_long = end - start >= _SLICE - 1  # an escape may begin with the last character
+    if end == position:
         raise refusal(text, position, "expected a value")
-    return match.end(), match[0]
+    return end, text[position:end]
 
 
 def parse_quoted(text: str, position: int, word: str, state: ParseState) -> tuple[str] | None:

@@ -33,10 +33,7 @@ BUILT_IN: Final = SchemaRegistry(
     version=1,
     schemas=(
         schema(
-            "sales_report",
-            "SR",
-            "period revenue growth_pct segments notes",
-            {"period": "quarterly", "segments": []},
+            "sales_report", "SR", "period revenue growth_pct segments notes", {"period": "quarterly", "segments": []}
         ),
         schema(
             "task_assignment",

@@ -142,11 +142,7 @@ ACP_VERSION: Final = "1.0"
 TRANSPORT_VERSION: Final = "0.3"
 
 ENDPOINTS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "send": "/message:send",
-        "stream": "/stream",
-        "agent_card": "/.well-known/acp.json",
-    }
+    {"send": "/message:send", "stream": "/stream", "agent_card": "/.well-known/acp.json"}
 )
 """The paths of binding D."""
 

@@ -25,9 +25,11 @@ from accp_core.acp.envelope import (
     AcpError,
     AcpMessage,
     CardMessage,
+    Complete,
     ErrorMessage,
     Json,
     Part,
+    TextPart,
     UnknownMessage,
     parse_envelope,
     serialize_envelope,
@@ -363,6 +365,8 @@ class Connection:
         message_id = message.message_id or f"msg_{self._new_id()}"
         if (first := self._sent.get(message_id)) is not None:
             return SendResult(message_id=message_id, server_seq=first)
+        # Writing a long text takes long: one without room is not written again and again.
+        self._check_room(sum(len(part.content) for part in message.parts if isinstance(part, TextPart)))
         number = self.log.last + 1
         filled = replace(
             message,
@@ -401,10 +405,15 @@ class Connection:
         """Return the event of a text of the peer; raises for no text."""
         return self.take(self.read(text))
 
-    def read(self, text: str) -> AcpEnvelope | Refused:
-        """Return the envelope of a text for `take`; it changes nothing, so any thread may read."""
+    def read(self, text: str, complete: Complete = dict) -> AcpEnvelope | Refused:
+        """Return the envelope of a text for `take`; it changes nothing, so any thread may read.
+
+        Args:
+            text: The text.
+            complete: As `parse_envelope`.
+        """
         try:
-            return parse_envelope(text, limit=self._limit)
+            return parse_envelope(text, limit=self._limit, complete=complete)
         except DecodeError as error:
             return Refused(code=error.code, reason=error.reason)
 
@@ -493,8 +502,11 @@ class Connection:
 
     def _keep(self, text: str) -> None:
         """Number a text that is to be written."""
-        if not self.log.has_room(len(text)):
+        self._check_room(len(text))
+        self.log.append(text)
+
+    def _check_room(self, size: int) -> None:
+        if not self.log.has_room(size):
             raise LocalProtocolError(
                 f"expected at most {self._max_waiting} messages that wait, found more", code=AcpError.NOT_CONNECTED
             )
-        self.log.append(text)

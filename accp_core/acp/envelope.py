@@ -327,6 +327,7 @@ class UnknownMessage:
 
 
 AcpEnvelope: TypeAlias = "AcpMessage | CardMessage | ErrorMessage | UnknownMessage"
+Complete: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 _REPLY: Final = "acp.reply"
 
 _FIELDS: Final[Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]]] = {
@@ -345,17 +346,18 @@ _TYPES: Final = {cls: (kind, fields) for kind, (cls, fields) in _FIELDS.items()}
 _REQUIRED: Final = frozenset({("acp.agent_card", "card"), ("error", "code")})
 
 
-def parse_envelope(text: str, *, limit: int = MAX_ACP_BYTES) -> AcpEnvelope:
+def parse_envelope(text: str, *, limit: int = MAX_ACP_BYTES, complete: Complete = dict) -> AcpEnvelope:
     """Return the envelope of a text.
 
     Args:
         text: The text of a peer.
         limit: Bytes of the text in UTF-8.
+        complete: Returns the object of the text with what a binding does not write.
 
     Raises:
         DecodeError: ERR_INVALID_REQUEST, it is no envelope; ERR_MSG_TOO_LARGE, it has more than `limit` bytes.
     """
-    data = read_object(text, limit=limit)
+    data = complete(read_object(text, limit=limit))
     try:
         return envelope_from_json(data)
     except ValueError as error:

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from tests.attacks.commands import ACCP, BOUND, needs_proc, running
-from tests.attacks.sockets import request_of
+from tests.attacks.sockets import request_of, silent
 from tests.limits import PATIENCE
 
 pytestmark = needs_proc
@@ -79,3 +79,16 @@ async def test_others_are_served_beside_many_pieces(target: str, name: str) -> N
         await asyncio.gather(*floods, return_exceptions=True)
         await asyncio.sleep(0.1)  # the connections are closed
         assert command.peak < BOUND
+
+
+REFUSED = {"requests": (FIELDS + b"\r\n") * 20_000, "fields": FIELDS + b"a:b\r\n" * 12_000}
+
+
+@pytest.mark.parametrize("data", REFUSED.values(), ids=REFUSED)
+async def test_what_is_refused_takes_no_memory(data: bytes) -> None:
+    with running(*ACCP, "serve", "tests.attacks.served:answer", "--http", "127.0.0.1:0") as command:
+        before = command.peak
+        for _ in range(8):
+            async with silent(command.ports[0], [data] * 40):
+                pass
+        assert command.peak < before + 60

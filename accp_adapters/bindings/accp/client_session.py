@@ -285,11 +285,7 @@ class ClientSession:
     """
 
     def __init__(
-        self,
-        new_session: Callable[[], Session],
-        store: ColdStore,
-        resuming: SessionOptions,
-        agreed: Codec,
+        self, new_session: Callable[[], Session], store: ColdStore, resuming: SessionOptions, agreed: Codec
     ) -> None:
         """Start without a connection; `connect` does that.
 

@@ -17,14 +17,7 @@ from accp_adapters.bindings.acp.channels import open_process, open_tcp, open_web
 from accp_adapters.bindings.acp.host import CARD_SECONDS, AcpAgent
 from accp_adapters.bindings.acp.http import open_http
 from accp_adapters.bindings.acp.relay import Position, open_relay
-from accp_adapters.bindings.acp.session import (
-    DUPLICATE,
-    FATAL_CODES,
-    UNTRUSTED,
-    AcpSession,
-    Channel,
-    ChannelClosed,
-)
+from accp_adapters.bindings.acp.session import DUPLICATE, FATAL_CODES, UNTRUSTED, AcpSession, Channel, ChannelClosed
 from accp_adapters.serving.limits import ServerLimits
 from accp_core.acp import AcpError, AgentCard, Binding, Link, next_link, parse_link
 from accp_core.errors import EncodeError, ProtocolError, RemoteProtocolError

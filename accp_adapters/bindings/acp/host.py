@@ -11,14 +11,7 @@ from typing import Final, Protocol
 
 import anyio
 
-from accp_adapters.bindings.acp.session import (
-    DUPLICATE,
-    TOKEN_REFUSED,
-    AcpSession,
-    Channel,
-    ChannelClosed,
-    Content,
-)
+from accp_adapters.bindings.acp.session import DUPLICATE, TOKEN_REFUSED, AcpSession, Channel, ChannelClosed, Content
 from accp_adapters.serving.limits import Quota, ServerLimits, TooMany
 from accp_adapters.serving.principals import ANONYMOUS, Authenticate, Principal, loopback_only
 from accp_core.acp import AcpError, AcpMessage, AgentCard, Binding, CardMessage, SendResult, parse_envelope

@@ -13,7 +13,7 @@ import secrets
 import ssl
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
 
@@ -47,7 +47,7 @@ from accp_adapters.serving.requests import (
     refusal_of,
     run_until_disconnect,
 )
-from accp_adapters.serving.threads import OWNER, off_loop
+from accp_adapters.serving.threads import OWNER
 from accp_core.acp import (
     Acknowledged,
     AcpError,
@@ -132,8 +132,18 @@ class _Endpoints:
         data = await read_body(request, self._host.memory, owner, limit=limits.frame_bytes, seconds=limits.body_time)
         if session.rate.take() or session.is_full:
             raise LocalProtocolError("expected fewer messages at once", code=AcpError.NOT_CONNECTED)
-        text, message_id = await off_loop(len(data), _message_of, data, limits.frame_bytes)
-        event = await session.take(text, wait=False)
+        message_id: Json = None
+
+        def complete(data: Mapping[str, Any]) -> dict[str, Any]:
+            """Make it an `acp.message` unless it says otherwise, give it an id, and remember that."""
+            nonlocal message_id
+            told = {"type": "acp.message", **data}
+            if told["type"] == "acp.message":
+                told["message_id"] = told.get("message_id") or f"msg_{secrets.token_hex(6)}"
+            message_id = told.get("message_id")
+            return told
+
+        event = await session.take(data.decode(), complete, wait=False)
         done: dict[str, Json] = {"ok": True, **({"message_id": message_id} if isinstance(message_id, str) else {})}
         match event:
             case Refused():
@@ -154,18 +164,6 @@ class _Endpoints:
         principal = await self._host.authenticate(scope)
         OWNER.set(principal.name)
         return self._host.shared_session(principal)
-
-
-def _message_of(body: bytes, limit: int) -> tuple[str, Json]:
-    """Return the text of a request's message, which is an `acp.message` unless it says otherwise, and its id.
-
-    Raises:
-        UnicodeDecodeError, DecodeError: The body is no JSON object.
-    """
-    data: dict[str, Any] = {"type": "acp.message", **read_object(body.decode(), limit=limit)}
-    if data["type"] == "acp.message":
-        data["message_id"] = data.get("message_id") or f"msg_{secrets.token_hex(6)}"
-    return compact_json(data), data.get("message_id")
 
 
 class _EventStream(Response):

@@ -46,7 +46,7 @@ from accp_core.acp import (
     TextPart,
     serialize_envelope,
 )
-from accp_core.acp.envelope import AcpEnvelope, Json
+from accp_core.acp.envelope import AcpEnvelope, Complete, Json
 from accp_core.errors import DecodeError, LocalProtocolError, ProtocolError, RemoteProtocolError
 
 __all__ = [
@@ -294,17 +294,18 @@ class AcpSession:
         self._memory.take(self.principal.name, -self._inbox.popleft()[1])
         self.changed.notify()
 
-    async def take(self, text: str, *, wait: bool = True) -> AcpEvent:
+    async def take(self, text: str, complete: Complete = dict, *, wait: bool = True) -> AcpEvent:
         """Take a text of the peer; return what it was.
 
         Args:
             text: The text.
+            complete: As `parse_envelope`.
             wait: Whether to wait while its inbox is full; False: a text too many is refused by ERR_NOT_CONNECTED.
         """
         log_frame(Direction.RECEIVED, "acp", text)
         self.heard = time.monotonic()
         OWNER.set(self.principal.name)
-        weight, envelope = await off_loop(len(text), self._parse, text)
+        weight, envelope = await off_loop(len(text), self._parse, text, complete)
         while True:
             try:
                 self._memory.take(self.principal.name, weight)
@@ -326,11 +327,11 @@ class AcpSession:
             await self.changed.wait()
         return event
 
-    def _parse(self, text: str) -> tuple[int, AcpEnvelope | Refused]:
+    def _parse(self, text: str, complete: Complete) -> tuple[int, AcpEnvelope | Refused]:
         weight = weight_of(text)
         if weight > self.limits.buffered_bytes // 4:
             return 0, Refused(code=AcpError.TOO_LARGE, reason="expected a message of fewer values")
-        return weight, self.connection.read(text)
+        return weight, self.connection.read(text, complete)
 
     # "to_peer: Directed send target (multi-session)" (section 8); a server here passes nothing on to other peers.
     def _misdirected(self, envelope: AcpEnvelope | Refused) -> AcpEvent | None:

@@ -102,8 +102,6 @@ class SessionHost:
             store: Where sessions and their cold texts are kept; all workers need the same one. None: in this process.
             codec: Encodes and decodes; None: one that counts with `o200k_base` and keeps to the limits of Table 3.
             options: Limits and times of a session.
-            sequence: How peers count that have not said that they resume: "received", one count an end; "shared", one
-                count a session; "recognized", as their first numbers show.
             limits: Limits and times of the host.
             clock: Returns the time in seconds of the Unix epoch; None: a `SteadyClock`, which no change of the wall
                 clock disturbs.

@@ -79,13 +79,7 @@ class HostLimits:
 
 
 HOST_SESSION: Final = SessionOptions(
-    first=1,
-    reorder=64,
-    gap_delay=2,
-    remembered=256,
-    exchanges=128,
-    name_session=True,
-    timeout=None,
+    first=1, reorder=64, gap_delay=2, remembered=256, exchanges=128, name_session=True, timeout=None
 )
 """The options of a host's sessions: frames that overtake each other in parallel HTTP requests are put in order."""
 

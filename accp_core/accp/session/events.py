@@ -251,9 +251,7 @@ class Effects:
         if self is NO_EFFECTS:
             return later
         return Effects(
-            events=self.events + later.events,
-            frames=self.frames + later.frames,
-            stored=self.stored + later.stored,
+            events=self.events + later.events, frames=self.frames + later.frames, stored=self.stored + later.stored
         )
 
     @staticmethod

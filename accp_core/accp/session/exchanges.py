@@ -130,11 +130,7 @@ class Exchange:
             reason = f"expected an intent that is allowed in state {self.state.value!r}, found {move.value!r}"
             raise ProtocolError(reason, code=ErrorCode.INVALID_INTENT)
         return Exchange(
-            id=self.id,
-            state=after,
-            request_id=self.request_id,
-            parent=self.parent,
-            cancelled=move is Intent.CANCEL,
+            id=self.id, state=after, request_id=self.request_id, parent=self.parent, cancelled=move is Intent.CANCEL
         )
 
 

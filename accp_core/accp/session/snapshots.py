@@ -54,14 +54,7 @@ from accp_core.accp.session.exchanges import (
     Streams,
     data_size,
 )
-from accp_core.accp.session.parts import (
-    MAX_BASES,
-    Arrival,
-    ContextTracker,
-    Negotiation,
-    RequestChains,
-    SessionParts,
-)
+from accp_core.accp.session.parts import MAX_BASES, Arrival, ContextTracker, Negotiation, RequestChains, SessionParts
 from accp_core.accp.session.receiver import IncomingFrame, Receiver
 from accp_core.accp.session.sender import Sender
 from accp_core.accp.state.context_state import ContextState

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from accp_adapters.bindings.hosts import Request, SessionHost
-from accp_adapters.serving.threads import LONG
+from accp_adapters.serving.threads import LONG, OWNER, off_loop
 from accp_adapters.stores import SqliteColdStore
 from accp_core.accp import PRACTICAL_LIMITS, Codec, Intent, Message
 from tests.adapters.bindings.accp.serving import echo, serving
@@ -125,3 +125,19 @@ async def test_a_client_encodes_and_decodes_long_frames_in_a_thread(scheme: str,
     assert [answer.payload["text"] for answer in answers] == [WORDS] * 3
     assert patient.threads
     assert threading.main_thread() not in patient.threads
+
+
+async def test_who_has_long_work_rests_while_others_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    rests = list[float]()
+
+    async def sleep(seconds: float) -> None:
+        rests.append(seconds)
+        await asyncio.sleep(seconds)
+
+    monkeypatch.setattr("accp_adapters.serving.threads.sleep", sleep)
+    OWNER.set("ann")
+    await off_loop(0, len, "small")
+    OWNER.set("hog")
+    for _ in range(2):
+        await off_loop(LONG + 1, sum, range(2_000_000))
+    assert len(rests) == 1

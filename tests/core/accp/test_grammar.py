@@ -55,20 +55,7 @@ def test_only_visible_ascii_is_shown_in_ascii() -> None:
 
 @pytest.mark.parametrize(
     "source",
-    [
-        "",
-        "{",
-        "NaN",
-        "-Infinity",
-        "[1e999]",
-        "[-1e999]",
-        '{"a":1,"a":1}',
-        "01",
-        "1" * 1001,
-        "1e1001",
-        "]]",
-        "[1]]",
-    ],
+    ["", "{", "NaN", "-Infinity", "[1e999]", "[-1e999]", '{"a":1,"a":1}', "01", "1" * 1001, "1e1001", "]]", "[1]]"],
 )
 def test_what_is_not_json_is_refused(source: str) -> None:
     with pytest.raises(ValueError, match=r".+"):

@@ -231,3 +231,9 @@ def test_a_string_that_begins_like_one_of_our_forms_is_a_string(text: str) -> No
 )
 def test_our_own_forms_are_read_as_what_they_stand_for(text: str, value: object) -> None:
     assert parse_frame(f"@a>req:op{{k:{text}}}", strict=True).params == {"k": value}
+
+
+@pytest.mark.parametrize("size", range(32_764, 32_772))
+def test_a_long_string_with_an_escape_in_any_place(size: int) -> None:
+    text = "a" * size + "\\," + "b" * 40_000
+    assert parse_frame(f"@a>req:do{{x:{text}|y:1}}").params == {"x": text.replace("\\", ""), "y": 1}

@@ -68,8 +68,7 @@ def test_a_higher_version_replaces_a_lower_one() -> None:
 
 @pytest.mark.requirement("7.1-5")
 @pytest.mark.parametrize(
-    "change",
-    [{"name": "bill"}, {"name": "bill", "version": 2}, {"defaults": {}}, {"code": "BIL"}],
+    "change", [{"name": "bill"}, {"name": "bill", "version": 2}, {"defaults": {}}, {"code": "BIL"}]
 )
 def test_a_schema_that_conflicts_with_a_known_one_is_refused_e5001(change: dict[str, Any]) -> None:
     assert code_of(INVOICES.register, replace(INVOICE, **change)) == "E5001"

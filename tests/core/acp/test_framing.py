@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accp_core.acp import (
-    AcpError,
-    AcpMessage,
-    ByteLineReader,
-    error_body,
-    parse_envelope,
-    serialize_envelope,
-)
+from accp_core.acp import AcpError, AcpMessage, ByteLineReader, error_body, parse_envelope, serialize_envelope
 from accp_core.errors import DecodeError
 from tests.core.acp.test_envelope import MESSAGES
 

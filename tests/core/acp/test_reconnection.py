@@ -4,13 +4,7 @@ import random
 
 import pytest
 
-from accp_core.acp import (
-    AcpMessageReceived,
-    CardReceived,
-    ReplyReceived,
-    TextPart,
-    UnknownReceived,
-)
+from accp_core.acp import AcpMessageReceived, CardReceived, ReplyReceived, TextPart, UnknownReceived
 from tests.core.acp.test_handshake import NOW, agent, connected, hello, said, written
 
 

@@ -101,11 +101,7 @@ async def test_what_is_no_frame_is_refused_without_the_end_of_the_connection() -
 
 @pytest.mark.parametrize(
     ("token", "fields", "status"),
-    [
-        ("", {}, 401),
-        ("token-of-eve", {}, 401),
-        ("token-of-ann", {"origin": "https://evil.example"}, 403),
-    ],
+    [("", {}, 401), ("token-of-eve", {}, 401), ("token-of-ann", {"origin": "https://evil.example"}, 403)],
 )
 async def test_nobody_else_is_let_in(token: str, fields: dict[str, str], status: int) -> None:
     async with serving(authenticate=TOKENS) as address:

@@ -13,13 +13,7 @@ import httpx2
 import pytest
 
 from accp_adapters.bindings import ServerLimits
-from accp_adapters.bindings.acp import (
-    AcpHost,
-    acp_app,
-    acp_connect,
-    relay_app,
-    serve_tcp,
-)
+from accp_adapters.bindings.acp import AcpHost, acp_app, acp_connect, relay_app, serve_tcp
 from accp_adapters.serving.principals import BearerTokens, Principal
 from accp_core.acp import AcpMessage, Part, TextPart
 from accp_core.bridges.accp_in_acp import CarriedKind, read_parts, text_to_part

@@ -42,10 +42,7 @@ async def served(relay: int) -> AsyncIterator[tuple[AcpHost, dict[str, tuple[int
 async def visit(place: tuple[int, str], *, says_goodbye: bool) -> None:
     """Come as a guest, ask once, and leave; without a good-bye the network is gone before."""
     proxy, (port, form) = Proxy(), place
-    async with (
-        proxy.to(port) as shown,
-        acp_connect(form.format(shown), token=TOKEN, wait_seconds=PATIENCE) as session,
-    ):
+    async with proxy.to(port) as shown, acp_connect(form.format(shown), token=TOKEN, wait_seconds=PATIENCE) as session:
         assert text_of(await session.request("hello", timeout=PATIENCE)) == "echo hello"
         if not says_goodbye:
             proxy.target = free_port()

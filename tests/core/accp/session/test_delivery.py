@@ -105,8 +105,7 @@ def test_each_sender_has_its_own_numbers_in_that_scope() -> None:
 
 
 @pytest.mark.parametrize(
-    ("received", "answered", "following", "scope"),
-    [(1, 2, 3, "shared"), (1, 2, 2, "received"), (7, 8, 8, "received")],
+    ("received", "answered", "following", "scope"), [(1, 2, 3, "shared"), (1, 2, 2, "received"), (7, 8, 8, "received")]
 )
 def test_the_number_after_ours_says_how_the_peer_counts(
     received: int, answered: int, following: int, scope: str

@@ -3,13 +3,7 @@
 import pytest
 
 from accp_core.accp.frame import Intent
-from accp_core.accp.session.exchanges import (
-    FINISHED,
-    Exchange,
-    ExchangeMove,
-    Exchanges,
-    ExchangeState,
-)
+from accp_core.accp.session.exchanges import FINISHED, Exchange, ExchangeMove, Exchanges, ExchangeState
 from accp_core.errors import ProtocolError
 
 MOVES: list[Intent | ExchangeMove] = [*Intent, *ExchangeMove]

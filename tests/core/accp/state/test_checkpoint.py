@@ -8,13 +8,7 @@ import pytest
 
 from accp_adapters.tokens import o200k_base
 from accp_core.accp.frame import Ref, Value
-from accp_core.accp.state.checkpoint import (
-    INTENT_TRIGGERS,
-    Checkpoint,
-    CheckpointTrigger,
-    Fact,
-    take_checkpoint,
-)
+from accp_core.accp.state.checkpoint import INTENT_TRIGGERS, Checkpoint, CheckpointTrigger, Fact, take_checkpoint
 from accp_core.accp.state.context_state import ContextState, Entry
 from accp_core.errors import ProtocolError
 

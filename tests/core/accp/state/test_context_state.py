@@ -5,12 +5,7 @@ from dataclasses import replace
 import pytest
 
 from accp_core.accp.frame import REMOVED, Ref
-from accp_core.accp.state.context_state import (
-    ColdKey,
-    ContextState,
-    Entry,
-    StateLimits,
-)
+from accp_core.accp.state.context_state import ColdKey, ContextState, Entry, StateLimits
 from accp_core.errors import ProtocolError
 from tests.work import count_calls
 

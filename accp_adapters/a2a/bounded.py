@@ -14,7 +14,7 @@ import math
 import re
 import time
 from collections.abc import Awaitable, Callable, Generator
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from types import coroutine
 from typing import Any, Final, TypeAlias, TypeVar
@@ -65,8 +65,8 @@ class BoundedRequests:
         self._memory: Final = Quota(256 << 20, 128 << 20, "bytes of requests")
         self._until: Final = BoundedDict[str, tuple[float, float]](_MAX_CALLERS)
         """For each caller the end of its rest, and the later end while small requests keep coming."""
-        self._small = -math.inf
-        """When the last small request came: behind one address may be many."""
+        self._small = self._small_before = (-math.inf, "")
+        """When the last small request came and whose it was, and the last one of anybody else."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request when its caller has its turn, or refuse it."""
@@ -75,34 +75,34 @@ class BoundedRequests:
             return
         caller = caller_of(scope)
         OWNER.set(caller)
+        read = read_body(Request(scope, receive), self._memory, caller, limit=self._max_bytes, seconds=_BODY_SECONDS)
+        spent = list[float]()
         try:
-            body, weight = await _timed(self._body(scope, receive, caller).__await__(), partial(self._rest, caller))
-            with self._memory.taken(caller, weight):
-                await self._pass_on(scope, receive, send, body)
+            body: bytes = await _timed(read.__await__(), spent.append)
+            pass_on = self._pass_on(scope, receive, send, body)
+            if len(body) <= LONG:
+                if caller != self._small[1]:
+                    self._small_before = self._small
+                self._small = time.monotonic(), caller
+                await pass_on
+                return
+            self._rest(caller, sum(spent))
+            with self._memory.taken(caller, len(body)), closing(pass_on):
+                if await self._has_turn(caller, receive):
+                    await _timed(pass_on.__await__(), partial(self._rest, caller))
         except (RequestRefused, TooMany) as error:
             await _refused(error)(scope, receive, send)
 
-    async def _body(self, scope: Scope, receive: Receive, caller: str) -> tuple[bytes, int]:
-        """Return a body, and about the memory that it takes once it is read."""
-        request = Request(scope, receive)
-        body = await read_body(request, self._memory, caller, limit=self._max_bytes, seconds=_BODY_SECONDS)
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send, body: bytes) -> None:
         if _values_of(body) > self._max_values and _values_of(_STRING.sub(b"", body)) > self._max_values:
             raise too_large(f"{self._max_values:,} values")
-        return body, weight_of(body.decode("latin-1"))
-
-    async def _pass_on(self, scope: Scope, receive: Receive, send: Send, body: bytes) -> None:
         told = iter([{"type": "http.request", "body": body, "more_body": False}])
 
         async def receive_all() -> Any:
             return next(told, None) or await receive()
 
-        if len(body) <= LONG:
-            self._small = time.monotonic()
+        with self._memory.taken(OWNER.get(), weight_of(body.decode("latin-1"))):
             await self._app(scope, receive_all, send)
-            return
-        caller = OWNER.get()
-        if await self._has_turn(caller, receive):
-            await _timed(self._app(scope, receive_all, send).__await__(), partial(self._rest, caller))
 
     async def _has_turn(self, caller: str, receive: Receive) -> bool:
         """Return whether the client is still there when `caller` has rested."""
@@ -118,7 +118,10 @@ class BoundedRequests:
         """Return the seconds that `caller` still rests, whose request came at `begun`."""
         now = time.monotonic()
         alone, beside = self._until.get(caller, (now, now))
-        return (beside if self._small > max(begun, now - _PRESENT) else alone) - now
+        small, whose = self._small
+        others = small if whose != caller else self._small_before[0]
+        # Behind the own address may be others, too.
+        return (beside if max(others, small if small > begun else 0.0) > now - _PRESENT else alone) - now
 
     def _rest(self, caller: str, spent: float) -> None:
         """Let `caller` rest after a step that took `spent` seconds, the longer the more others are there."""

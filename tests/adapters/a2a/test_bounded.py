@@ -61,7 +61,7 @@ async def pauses(**fields: str) -> list[float]:
         async def ask() -> None:
             while True:
                 await other.get("/card")
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(5 * HELD)
 
         asking = asyncio.create_task(ask())
         many = [{name: f"{value}{number}" for name, value in fields.items()} for number in range(3)]

@@ -53,7 +53,6 @@ def test_the_view_of_the_value_has_the_construct(case: dict[str, Any]) -> None:
     view = render(case["value"], counter=len, options=Options(**case.get("options", {})))
     assert case["sign"] in view
     assert read(view) == case["value"]
-    assert read(render(case["value"], counter=len, options=Options(readable=True))) == case["value"]
 
 
 def test_a_construct_has_several_questions_and_one_case() -> None:

@@ -91,8 +91,8 @@ def _keyed_members(value: dict[str, Any]) -> dict[str, Any]:
     Keys are numbers or dates, or the names of members that are alike or many.
     """
     numbered = {name: member for name, member in value.items() if NUMBERED.match(name)}
-    kinds = set(map(type, numbered.values()))
-    if len(numbered) > 1 and (kinds.isdisjoint((dict, list)) or len(kinds) == 1):
+    shapes = {"rows" if type(each) is list and dict in map(type, each) else type(each) for each in numbered.values()}
+    if len(numbered) > 1 and (shapes in ({dict}, {"rows"}) or shapes.isdisjoint((dict, list, "rows"))):
         return numbered
     kinds = set(map(type, value.values()))
     is_keyed = len(value) > _MAX_FIELDS and kinds.isdisjoint((dict, list))

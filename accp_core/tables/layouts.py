@@ -6,7 +6,6 @@
     a row of names           an array of arrays whose first one has the names of the others
     wrapped cells            {"v": 1}, {"S": "x"}, {"f": […]}: maps of one member around cells or rows
     pairs                    [{"name": "a", "value": 1}, …] in a row: the map {"a": 1}
-    names and numbers        ["a", 5, "b", 3]: the rows a and b
     cubes                    cells whose places, or keys such as "0:2", count the members of dimensions (JSON-stat 2.0,
                              SDMX-JSON 2.0)
     columns of maps          {"region": {"0": "North", …}, …}: maps of the same keys, which are numbers or dates
@@ -46,7 +45,7 @@ _INDEXES: Final = re.compile(r"\d{1,9}(?::\d{1,9})*$")
 _CONTAINERS: Final = (dict, list)
 
 _Path: TypeAlias = "tuple[str | int, ...]"
-_Named: TypeAlias = "tuple[_Path, list[str]]"
+_Named: TypeAlias = "tuple[_Path, Sequence[str]]"
 _Found: TypeAlias = "tuple[list[dict[str, Any]], list[_Path]]"
 _Axes: TypeAlias = dict[str, list[Any]]
 
@@ -164,8 +163,6 @@ def _unwrap(value: Any, depth: int, *, in_rows: bool = True) -> Any:
     if type(value) is list and value:
         if depth and (pairs := _pairs(value)) is not None:
             return pairs
-        if len(value) > 3 and (counts := _counts(value)) is not None:
-            return counts
         wrapped = {next(iter(m)) if type(m) is dict and len(m) == 1 else "" for m in value[:_GLANCE]}
         if in_rows and "" not in wrapped and len(value) > 1:
             inner = [_only(member) for member in value]
@@ -184,15 +181,6 @@ def _are_rows(members: list[Any], *, is_named: bool) -> bool:
     return is_named or all(type(cell) is dict and len(cell) <= 1 for cell in cells)
 
 
-def _counts(value: list[Any]) -> list[dict[str, Any]] | None:
-    """Return the rows of an array that has a number behind each of different texts; None: it is none."""
-    names, numbers = value[::2], value[1::2]
-    are_texts = set(map(type, names)) == {str} and len(set(names)) == len(names) == len(numbers)
-    if not are_texts or not all(isinstance(number, (int, float)) for number in numbers):
-        return None
-    return [{"key": name, "value": number} for name, number in zip(names, numbers, strict=True)]
-
-
 def _pairs(value: list[Any]) -> dict[str, Any] | None:
     """Return a map for an array of maps of a name and a value; None: it is none."""
     first = list(value[0]) if type(value[0]) is dict and len(value[0]) == 2 else []
@@ -204,8 +192,8 @@ def _pairs(value: list[Any]) -> dict[str, Any] | None:
     return pairs if len(pairs) == len(value) else None
 
 
-def _names_in(value: list[Any]) -> list[str]:
-    """Return the distinct names that an array has: its texts, or those of its maps; none where it has none."""
+def _names_in(value: list[Any]) -> Sequence[str]:
+    """Return the distinct names that an array has: its texts, or a tuple of those of its maps; none: it has none."""
     if not value or all(type(member) is str and member for member in value):
         return value if len(set(value)) == len(value) else []
     if not all(type(member) is dict for member in value) or len(value) > 2_000:
@@ -213,7 +201,7 @@ def _names_in(value: list[Any]) -> list[str]:
     for key in sorted(filter(_NAMING.search, value[0]), key=lambda key: "name" not in key.lower()):
         names = [member.get(key) for member in value]
         if all(type(name) is str for name in names) and len(set(names)) == len(names):
-            return names
+            return tuple(names)
     return []
 
 
@@ -286,8 +274,10 @@ def _with_names(path: _Path, part: list[list[Any]], names: Sequence[_Named]) -> 
 def _with_named_cells(path: _Path, part: list[dict[str, Any]], names: Sequence[_Named]) -> _Found | None:
     """Name the cells that maps hold in arrays by one array beside the maps, or by one for each of their keys."""
     keys = [key for key in _keys_of_cells(part) if any(_only(cell) is not None for each in part for cell in each[key])]
-    others = (each for each in names if each[0][: len(path)] != path)
-    near = [each for each in others if each[0][:-1] == path[:-1] or each[0][-1] in keys]
+    beside = [each for each in names if path and each[0][: len(path)] != path and each[0][:-1] == path[:-1]]
+    # Texts beside one map may be anything.
+    near = [each for each in beside if len(part) > 1 or type(each[1]) is tuple]
+    near += [each for each in names if each[0] and each[0][-1] in keys and int not in map(type, each[0])]
     sizes = [len(part[0][key]) for key in keys]
     used = [each for each in near if len(each[1]) == sum(sizes) and each[0][-1] not in keys][:1]
     for key, size in zip(keys, sizes if not used else (), strict=False):

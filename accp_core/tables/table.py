@@ -188,12 +188,25 @@ def lines_of(text: str) -> list[str]:
     return [f"{line}\n" for line in lines] + [last] * bool(last)
 
 
+class _LineRows(Sequence[Row]):
+    """Rows of lines, made when they are asked for: there may be millions."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return [self[at] for at in range(len(self))[number]]
+        return {"n": range(len(self))[number] + FIRST_LINE, "text": self._lines[number].removesuffix("\r")}
+
+
 def table_of_lines(text: str) -> Table:
     """Return the table `lines(n, text)`: the number of each line, and the line without its end."""
     lines = text.removesuffix("\n").split("\n") if text else []
-
-    rows = [{"n": number, "text": line.removesuffix("\r")} for number, line in enumerate(lines, FIRST_LINE)]
-    return Table(name=LINES, path=(), columns=("n", "text"), rows=rows)
+    return Table(name=LINES, path=(), columns=("n", "text"), rows=_LineRows(lines))
 
 
 class LineNumbers:

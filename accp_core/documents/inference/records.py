@@ -53,6 +53,8 @@ MARKS: Final = '[]{}:,=()"'
 """Signs around the words of a line."""
 _LABEL: Final = re.compile(r"\(?[A-Za-z]\w*:?|[^\w\s()\[\]]{1,6}")
 _MAX_PARTS: Final = 4
+_BULLETS: Final = "-*•+"
+"""Signs with which the lines of a list begin, which are sentences."""
 
 
 @lru_cache(maxsize=20_000)
@@ -72,7 +74,7 @@ def read_template(lines: Sequence[str], start: int, end: int) -> Reading | None:
     tokens = [_tokens_of(lines[number]) for number in at]
     kinds, is_grid = _kinds(tokens)
     strong = [place for place, kind in enumerate(kinds) if kind in STRONG]
-    if not strong or (strong[0] > 0 and len(strong) < 2) or (lines[at[0]].lstrip()[0] in "-*•+" and len(strong) < 3):
+    if not strong or (strong[0] > 0 and len(strong) < 2) or (tokens[0][0][0] in _BULLETS and len(strong) < 3):
         return _read_anchored(tokens, at)
     kept = [number for number in at if _is_alike(_tokens_of(lines[number]), kinds, strong)]
     odd = len(at) - len(kept)
@@ -125,7 +127,7 @@ def _read_anchored(tokens: Sequence[Sequence[str]], at: Sequence[int]) -> Readin
 
     What stands between two of these words is a cell: `MD5 (a.txt) = 9e10`, `/dev/sda on / type ext4 (rw)`.
     """
-    anchors = _anchors(tokens[:SAMPLE])
+    anchors = _anchors(tokens[:SAMPLE]) if tokens[0][0][0] not in _BULLETS else []
     names, cut = _cut_alike(tokens, anchors) if anchors else ([], {})
     rows, odd = list(cut.values()), len(at) - len(cut)
     strong = sum(top_class(column) in STRONG for column in zip(*rows[:SAMPLE], strict=True))

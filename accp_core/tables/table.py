@@ -205,7 +205,9 @@ class _LineRows(Sequence[Row]):
 
 def table_of_lines(text: str) -> Table:
     """Return the table `lines(n, text)`: the number of each line, and the line without its end."""
-    lines = text.removesuffix("\n").split("\n") if text else []
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
     return Table(name=LINES, path=(), columns=("n", "text"), rows=_LineRows(lines))
 
 

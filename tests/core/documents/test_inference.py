@@ -29,6 +29,13 @@ TEXTS = {
         ("id", "name", "city", "amount"),
         [1, 15, 16],
     ),
+    "sums beside a share": (
+        "disk        size    used  use%\n"
+        + "".join(f"{'/dev/d' + str(n):<10}{n * 90001:>8}{n * 7013:>8}{n + 40:>5}%\n" for n in R)
+        + f"{'total':<10}{78 * 90001:>8}{78 * 7013:>8}{46:>5}%\n",
+        ("disk", "size", "used", "use%"),
+        [14],
+    ),
     "\\G of MySQL": (
         "".join(f"**** {n}. row ****\n  id: {n}\nname: n{n * 7}\ncity: Oslo\n" for n in R),
         ("head", "id", "name", "city"),

@@ -37,7 +37,7 @@ from accp_adapters.mcp.messages import JsonObject, MessageId, is_modern, message
 from accp_adapters.mcp.sdk import answer_own, message_of
 from accp_adapters.serving.limits import Shares, TooMany
 from accp_adapters.serving.principals import network_of
-from accp_adapters.serving.threads import OWNER, off_loop, size_of
+from accp_adapters.serving.threads import OWNER, SESSION, off_loop, size_of
 
 try:
     from mcp.shared.inbound import encode_header_value, mcp_param_headers, x_mcp_header_map
@@ -414,7 +414,8 @@ class HttpProxy:
     ) -> None:
         """Serve a session until it ends; tell whether it has begun. A session that fails ends no other one."""
         shim, has_begun = self._new_shim(), False
-        OWNER.set(name)
+        OWNER.set(owner)
+        SESSION.set(name)
         try:
             async with transport.connect() as client, self._upstream.connect() as server:
                 has_begun = True

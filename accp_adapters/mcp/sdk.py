@@ -21,13 +21,15 @@ from hashlib import sha256
 from math import inf
 from typing import Any, Final, TypeAlias, TypeVar
 
+import anyio
+
 from accp_adapters.mcp.decoder import Decoder
 from accp_adapters.mcp.encoder import Encoder, EncoderOptions
 from accp_adapters.mcp.messages import JsonObject, is_modern
 from accp_adapters.mcp.sessions import SessionState, SessionTexts
 from accp_adapters.serving.limits import Shares, TooMany
 from accp_adapters.serving.principals import caller_of
-from accp_adapters.serving.threads import OWNER, off_loop, size_of
+from accp_adapters.serving.threads import OWNER, SESSION, off_loop, size_of
 
 __all__ = [
     "RewritingReadStream", "RewritingWriteStream", "answer_own", "message_of", "replace_message", "rewrite_item",
@@ -38,12 +40,29 @@ Rewrite: TypeAlias = Callable[[JsonObject], JsonObject]
 """Returns a rewritten message, or the same object."""
 
 _LOG: Final = logging.getLogger(__name__)
+_LEFT: Final = {"code": -32603, "message": "the client has left", "data": None}
 
 
-async def answer_own(encoder: Encoder, message: JsonObject) -> JsonObject | None:
-    """Return the response to a request that the shim answers itself, from a thread where that may take long."""
-    size = inf if encoder.may_take_long(message) else size_of(message)
-    return await off_loop(size, encoder.answer_own, message)
+async def answer_own(encoder: Encoder, message: JsonObject, request: Any = None) -> JsonObject | None:
+    """Return the response to a request that the shim answers itself, from a thread where that may take long.
+
+    Long work ends when the client of the HTTP request leaves; the response then tells so to nobody.
+    """
+    if not encoder.may_take_long(message):
+        return await off_loop(size_of(message), encoder.answer_own, message)
+    answer: JsonObject | None = {"jsonrpc": "2.0", "id": message.get("id"), "error": _LEFT}
+    async with anyio.create_task_group() as group:
+        if hasattr(request, "receive"):
+            group.start_soon(_cancel_without_client, request.receive, group.cancel_scope)
+        answer = await off_loop(inf, encoder.answer_own, message)
+        group.cancel_scope.cancel()
+    return answer
+
+
+async def _cancel_without_client(receive: Callable[[], Awaitable[Any]], scope: anyio.CancelScope) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    scope.cancel()
 
 
 def message_of(item: Any) -> JsonObject | None:
@@ -260,7 +279,8 @@ class _Middleware:
         if ctx.request_id is None:
             return await call_next(ctx)
         session = self._session_of(ctx)
-        OWNER.set(session.caller[0] if session.caller else "")
+        for share, name in zip((OWNER, SESSION), session.caller or ("", ""), strict=True):
+            share.set(name)
         try:
             return await self._answer(ctx, call_next, Encoder(self._options, session=session))
         finally:
@@ -270,7 +290,9 @@ class _Middleware:
         message: JsonObject = {"jsonrpc": "2.0", "id": ctx.request_id, "method": ctx.method}
         if ctx.params is not None:
             message["params"] = dict(ctx.params)
-        if (answer := await answer_own(encoder, message)) is not None:
+        # A client that may resume the response leaves and comes back.
+        request = None if getattr(ctx, "close_sse_stream", None) else getattr(ctx, "request", None)
+        if (answer := await answer_own(encoder, message, request)) is not None:
             return _result_of(answer)
         sent = await off_loop(size_of(message), encoder.from_client, message)
         called = ctx if sent is message else replace(ctx, method=sent["method"], params=sent["params"])
@@ -412,7 +434,7 @@ def _wrapped_run(run: Callable[..., Awaitable[None]], options: EncoderOptions) -
             OWNER.set(caller_of(request.scope) if hasattr(request, "scope") else "")
             if request is None and first and (texts := first.pop()):
                 encoder.session.stored_results = texts
-            if (answer := await answer_own(encoder, message)) is not None:
+            if (answer := await answer_own(encoder, message, request)) is not None:
                 await write_stream.send(replace_message(item, answer))
                 return None
             return await rewrite_item(encoder.from_client, item)

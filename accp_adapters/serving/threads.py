@@ -1,7 +1,7 @@
 """Work that would hold the event loop, done in threads beside it.
 
 The threads are our own: those of the loop may be full of an agent's own work, which may itself wait for what is done
-here. Principals take turns: whoever has much to do has a part of the threads, and waits for its own work.
+here. Principals take turns, and so do the sessions of each: whoever has much to do waits for its own work.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from anyio.lowlevel import RunVar
 
 from accp_core.bounded import WATCH, BoundedDict
 
-__all__ = ["LONG", "OWNER", "in_thread", "off_loop", "size_of", "until_cancelled"]
+__all__ = ["LONG", "OWNER", "SESSION", "in_thread", "off_loop", "size_of", "until_cancelled"]
 
 T = TypeVar("T")
 _REST: Final = 4
@@ -37,18 +37,19 @@ LONG: Final = 4_096
 """Characters or bytes beyond which work is done in a thread: it takes milliseconds, a thread a tenth of one."""
 OWNER: Final[ContextVar[str]] = ContextVar("accp_owner", default="")
 """The principal that the running task serves."""
+SESSION: Final[ContextVar[str]] = ContextVar("accp_session", default="")
+"""The session of that principal."""
 
 
 class _Threads:
-    """Some threads, of which each owner has a part at most."""
+    """Some threads, of which each owner has a part at most, and each session of it no more than that in its queue."""
 
     def __init__(self, total: int, each: int) -> None:
         self._all, self._each = CapacityLimiter(total), each
         self._owned: Final[WeakValueDictionary[str, CapacityLimiter]] = WeakValueDictionary()
 
     async def run(self, work: Callable[[], T]) -> T:
-        own = self._owned.setdefault(OWNER.get(), CapacityLimiter(self._each))
-        async with own:
+        async with self._turn(f"{OWNER.get()} {SESSION.get()}"), self._turn(OWNER.get()):
             spent = list[float]()
             await _rested(OWNER.get())
             try:
@@ -56,6 +57,9 @@ class _Threads:
             finally:
                 if spent and _is_beside_others(OWNER.get()):
                     _RESTS.put(OWNER.get(), time.monotonic() + min(spent[0] * _REST, _LONGEST_REST))
+
+    def _turn(self, name: str) -> CapacityLimiter:
+        return self._owned.setdefault(name, CapacityLimiter(self._each))
 
 
 async def until_cancelled(work: Callable[[], T], threads: CapacityLimiter | None = None) -> T:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from accp_core.bounded import WATCH
 from accp_core.documents import read
 from accp_core.documents.grids import GRIDS
 from accp_core.tables.layouts import NUMBERED, arrange
@@ -167,9 +168,11 @@ class _FlatRows:
     def add_items(self, values: list[Any]) -> None:
         """Add a row for each map; any other item is the cell of a column `value`."""
         shape = _Shape()
+        WATCH.get()()
         for value in values:
             if type(value) is dict:
                 shape.add(value)
+        WATCH.get()()
         self._count = len(values)
         self.names = DistinctNames(_names_of(shape))
         value_column = ""

@@ -17,7 +17,7 @@ from math import isfinite
 from typing import Any, Final
 
 from accp_adapters.fetching.request import LongText, open_bounded, refuse, too_long, work_of
-from accp_core.bounded import SizedCache
+from accp_core.bounded import WATCH, SizedCache
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.errors import ProtocolError
 from accp_core.packing.values import spelling_decoder
@@ -158,6 +158,7 @@ _READS: Final[Mapping[Kind, Callable[[Any], Any]]] = {
 
 def store_column(cells: Sequence[Any], rows: Sequence[Row]) -> tuple[StoredColumn, list[Any]]:
     """Return how a column is kept, and its cells as they are stored; null, absent and left out are all None."""
+    WATCH.get()()
     typed = type_column(cells, rows)
     column = StoredColumn(replace(typed, values=()), kinds=Counter(_KINDS.get(type(cell), "number") for cell in cells))
     if typed.kind is Kind.TEXT:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from accp_adapters.mcp import wrap_server, wrap_transport
+from accp_adapters.mcp import Encoder, wrap_server, wrap_transport
 from accp_adapters.stores import SqliteColdStore
 from tests.adapters.mcp.sdk import MAJOR, ROWS
 
@@ -96,6 +96,7 @@ class HttpClient:
     headers: dict[str, str] = field(default_factory=dict)
     version: str = "2025-11-25"
     address: str = "127.0.0.1"
+    patience: float = PATIENCE
 
     def start(self) -> HttpClient:
         """Begin a session, if the server has sessions; return this client."""
@@ -114,7 +115,7 @@ class HttpClient:
             version = {"io.modelcontextprotocol/protocolVersion": self.version}
             params = {**params, "_meta": {**version, CAPABILITIES: {}}}
         body = {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}
-        with httpx.Client(transport=httpx.HTTPTransport(local_address=self.address), timeout=PATIENCE) as client:
+        with httpx.Client(transport=httpx.HTTPTransport(local_address=self.address), timeout=self.patience) as client:
             return client.post(self.url, json=body, headers=self._headers(method, params))
 
     def call(self, name: str, **arguments: Any) -> str:
@@ -188,12 +189,30 @@ def test_who_makes_up_fields_loses_its_own_texts_and_nobody_elses(
     assert "Bearer h" in rows[-1]
 
 
-def test_who_asks_many_long_queries_waits_for_them_and_nobody_else() -> None:
-    query, many = "SELECT count(*) FROM items a, items b, items c WHERE a.n + b.n < c.n", 50
+LONG_QUERY = "SELECT count(*) FROM items a, items b, items c WHERE a.n + b.n < c.n"
+
+
+def test_a_query_ends_when_its_client_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers, answer_own = list[Any](), Encoder.answer_own
+    monkeypatch.setattr(Encoder, "answer_own", lambda *given: answers.append(own := answer_own(*given)) or own)
+    with serving(report_app(stateless=False), lifespan="on") as origin:
+        client = HttpClient(f"{origin}/mcp").start()
+        [ref] = re.findall(r"\$cold\.[0-9]{12}", client.call("report"))
+        leaving = replace(client, patience=0.1)
+        for _ in range(4):
+            with pytest.raises(httpx.TimeoutException):
+                leaving.call("accp_fetch", ref=ref, query=LONG_QUERY)
+        assert "nobody" in client.call("accp_fetch", ref=ref, query="items.3")
+    assert "E2003" not in str(answers)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2"])
+def test_who_asks_many_long_queries_waits_for_them_and_nobody_else(address: str) -> None:
+    query, many = LONG_QUERY, 50
     with serving(report_app(stateless=True), lifespan="on") as origin, ThreadPoolExecutor(many) as pool:
         hog, ann = (
             HttpClient(f"{origin}/mcp", {"authorization": f"Bearer {name}"}, address=address).start()
-            for name, address in (("hog", "127.0.0.1"), ("ann", "127.0.0.2"))
+            for name, address in (("hog", "127.0.0.1"), ("ann", address))
         )
         [ref], [own] = (re.findall(r"\$cold\.[0-9]{12}", each.call("report")) for each in (hog, ann))
         asked = [pool.submit(hog.call, "accp_fetch", ref=ref, query=query) for _ in range(many)]

@@ -59,10 +59,10 @@ def arrange(value: Any, sources: dict[int, Any]) -> Any:
     """
     axes = list(_axes_in(value, "", 0))
     value = _with_cubes(value, "", axes) if axes else value
-    unwrapped = _unwrap(value, 0)
+    unwrapped = _unwrap(value, 0, sources)
     named = _name_rows(unwrapped, sources)
     # Cells in lists are unwrapped for rows that get names; elsewhere a map of one member is a map.
-    return _turn(named if named is not unwrapped else _name_rows(_unwrap(value, 0, in_rows=False), sources), 0)
+    return _turn(named if named is not unwrapped else _name_rows(_unwrap(value, 0, sources, in_rows=False), sources), 0)
 
 
 def _changed(value: Any, depth: int, change: Any) -> Any:
@@ -153,9 +153,15 @@ def _only(value: Any) -> Any:
     return None if member is True and "null" in key.lower() else member
 
 
-def _unwrap(value: Any, depth: int, *, in_rows: bool = True) -> Any:
+def _unwrap(value: Any, depth: int, sources: dict[int, Any], *, in_rows: bool = True) -> Any:
     """Return a value without maps of one member around cells, `in_rows` around rows too, and with pairs as maps."""
-    inner_unwrap = partial(_unwrap, in_rows=in_rows)
+    built = _unwrapped(value, depth, partial(_unwrap, sources=sources, in_rows=in_rows), in_rows=in_rows)
+    if type(built) is dict and built is not value:
+        sources[id(built)] = (built, value)
+    return built
+
+
+def _unwrapped(value: Any, depth: int, inner_unwrap: Any, *, in_rows: bool) -> Any:
     if type(value) is dict and len(value) > 1:
         keys = [next(iter(m)) if type(m) is dict and len(m) == 1 else "" for m in value.values()]
         if all(map(_WRAPPER.match, keys)) and any(_is_cell(_only(m)) for m in value.values()):
@@ -319,7 +325,7 @@ def _build(
 ) -> Any:
     if id(value) in named:
         built: Any = named[id(value)]
-        sources[id(built)] = (built, value)
+        sources[id(built)] = (built, sources.get(id(value), (value, value))[1])
         return built
     if _is_cell(value) or len(path) > _MAX_DEPTH:
         return value
@@ -328,7 +334,7 @@ def _build(
         kept = ((key, m) for key, m in value.items() if (*path, key) not in used or type(m[0]) is not str)
         built = {key: _build(member, (*path, key), named, used, sources) for key, member in kept}
         # It is kept, so that no other map gets its identity.
-        sources[id(built)] = (built, value)
+        sources[id(built)] = (built, sources.get(id(value), (value, value))[1])
         return built
     return [_build(member, (*path, number), named, used, sources) for number, member in enumerate(value)]
 

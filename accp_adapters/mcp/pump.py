@@ -356,7 +356,9 @@ class HttpProxy:
 
     async def _handle(self, scope: Any, receive: Any, send: Any) -> None:
         name = dict(scope["headers"]).get(b"mcp-session-id", b"").decode("latin-1")
-        if not name:
+        if not name and scope["method"] != "POST":
+            await _refuse(send, 400, b"Expected a session, or a POST that opens one")
+        elif not name:
             await self._begin(scope, receive, send)
         elif (found := self._sessions.get(name)) and not found[1].is_terminated:
             owner, transport = found

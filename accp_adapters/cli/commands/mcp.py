@@ -256,7 +256,10 @@ def _listen(upstream: Upstream, options: EncoderOptions, address: str, *, decode
     if not decode:
         Encoder(options).warm_up()
     app = HttpProxy(upstream, Decoder if decode else lambda: Encoder(options))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
+    # Of requests that come before the last one is answered, h11 reads one at a time.
+    server = uvicorn.Server(
+        uvicorn.Config(app, http="h11", ws="none", log_level="warning", timeout_graceful_shutdown=1)
+    )
     # Uvicorn sends itself the signal again when it has ended; what was saved is to be kept then.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:

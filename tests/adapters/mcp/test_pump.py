@@ -334,6 +334,7 @@ def test_a_client_over_http_is_refused_what_no_session_allows() -> None:
         assert httpx.post(url, content=b"x" * (5 << 20), headers=fields).status_code == 413
     with proxying(Upstream(command=["no-such-command"]), Encoder) as url:
         assert httpx.post(url, json=body, headers=fields).status_code == 502
+        assert httpx.get(url, headers=fields).status_code == 400  # and no server was started for it
 
 
 # "the client MAY attempt to resume the connection ... Last-Event-ID" (Streamable HTTP of 2025-11-25, Resumability)

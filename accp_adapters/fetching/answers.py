@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from typing import Any, Final, TypeVar
 from urllib.parse import unquote
 
-from accp_adapters.fetching.page import Room, line_page, lines_from, numbered_line, row_page, shown_source
+from accp_adapters.fetching.page import PART_CHARS, Room, line_page, lines_from, numbered_line, row_page, shown_source
 from accp_adapters.fetching.request import FetchRequest, LongText, open_bounded, refuse, too_long, too_much
 from accp_adapters.fetching.sql.query import in_quotes, resolve_select
 from accp_adapters.fetching.sql.run import QueryResult, answer_condition, answer_select, run_query
@@ -344,12 +344,15 @@ def _numbered(first: int, last: int, sources: Sources, room: Room) -> str:
     text = source if opened.prose is None else opened.prose
     start = max(first - FIRST_LINE, 0)
     begin = start + room.request.offset
-    found = enumerate(lines_from(text, begin, room.chars), begin + FIRST_LINE)
-    lines = [numbered_line(number, line.rstrip("\r\n"), is_found=True) for number, line in found]
+    found = lines_from(text, begin, room.chars)
+    lines = [numbered_line(at, each.rstrip("\r\n"), is_found=True) for at, each in enumerate(found, begin + FIRST_LINE)]
     count = min(last, count_lines(text)) - start
     if count <= 0:
         return f"0 of {count_lines(text):,} lines"
-    return room.page("rows", count, lambda count: "".join(lines[:count]).rstrip("\n") * (count <= len(lines)))
+    offset = text.find("".join(found[:1])) // PART_CHARS
+    way = ", cut; a path finds its values" if opened.prose is None else f", cut; all of it: no query, offset={offset}"
+    cells = [line.rstrip("\n") for line in lines]
+    return room.page("rows", count, lambda n: "\n".join(cells[:n]) * (n <= len(cells)), row=lambda: cells[0], way=way)
 
 
 def _if_condition(query: str, sources: Sources, search: WordSearch, room: Room) -> str | None:

@@ -31,18 +31,23 @@ from accp_core.tables import FIRST_LINE, count_lines
 from accp_core.view import render_text
 from accp_core.view.layout import AS_IS, escape_view
 
-__all__ = ["Room", "line_page", "lines_from", "numbered_line", "one_line", "row_page", "shown_source", "split_page"]
+__all__ = [
+    "PART_CHARS", "Room", "line_page", "lines_from", "numbered_line", "one_line", "row_page", "shown_source",
+    "split_page",
+]  # fmt: skip
 
 _NOTES: Final = re.compile(r"(?:(?:\A|\n)…[^\n]*)+\s*\Z")
 """The last lines of an answer, where they are notes."""
 _NEXT: Final = re.compile(r"; next: offset=(\d+)")
+_INNER_NEXT: Final = re.compile(rf"(\n… \w+ \S+ of \d+){_NEXT.pattern}\Z")
+"""The same of a part of a row; the offset of a request counts rows."""
 _TOKEN_CHARS: Final = 100
 """Characters that a token stands for at most in a text that is not made of blanks."""
 _REST: Final = 0.1
 """The share of the rows that are shown with the others, although the page then has so much more than its limit."""
 _NEIGHBOUR_CHARS: Final = 100
 """Characters of a line that are shown beside one that was found."""
-_PART_CHARS: Final = 400
+PART_CHARS: Final = 400
 """Characters of a part of a text with a line that no page has room for, such as minified HTML."""
 
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
@@ -201,17 +206,18 @@ def row_page(rows: list[Any], path: str, around: Callable[[list[Any]], Any], roo
 def _cut_row(row: Any, note: str, room: Room) -> str:
     """Return the beginning of a row that does not fit, and a note."""
     text = room.view(row) or write_styled_json(row, "0u")[: room.chars]
-    return line_page(text, replace(room.below(note), request=FetchRequest())) + note
+    shown = line_page(text, replace(room.below(note), request=FetchRequest()))
+    return _INNER_NEXT.sub(r"\1", shown) + note
 
 
 def line_page(text: str, room: Room) -> str:
     """Return a page of the lines of a text, at least one; of a text with a line too long for a page, of its parts."""
-    wide = re.finditer(f"[^\n]{{{max(_PART_CHARS, room.limit) + 1},}}", text)
+    wide = re.finditer(f"[^\n]{{{max(PART_CHARS, room.limit) + 1},}}", text)
     widest = max((found[0] for found in wide), key=len, default="")
     offset = room.request.offset
     if widest and not room.fits(widest):
-        start, parts = offset * _PART_CHARS, -(-len(text) // _PART_CHARS)
-        return room.page("parts", parts, lambda count: text[start : start + count * _PART_CHARS])
+        start, parts = offset * PART_CHARS, -(-len(text) // PART_CHARS)
+        return room.page("parts", parts, lambda count: text[start : start + count * PART_CHARS])
     lines = lines_from(text, offset, room.chars)
     return room.page("lines", count_lines(text), lambda count: "".join(lines[:count]) * (count <= len(lines)))
 

@@ -315,4 +315,4 @@ def _fill(write: Callable[[float], str], *, limit: int, token_chars: float, coun
 def _query_lines(source: str) -> str:
     """Return a query of some lines in the middle of a text, by the numbers that they have in a query."""
     start = max(source.count("\n", 0, len(source) // 2) + 1 - _LINES // 2, 1)
-    return f"select text from lines where n between {start} and {start + _LINES - 1}"
+    return f"lines {start}-{start + _LINES - 1}"

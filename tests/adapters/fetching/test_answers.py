@@ -145,7 +145,18 @@ def test_all_that_is_said_of_lines_has_the_numbers_of_grep() -> None:
         assert mark[2] == f"line {int(mark[1]) + 1}"
     example = re.search(r"e\.g\. query: (.*)\]", shown.text)
     assert example
-    assert len(value_at(text, example[1])) == 20
+    assert len(fetch(text, query=example[1]).splitlines()) == 20
+
+
+@pytest.mark.parametrize("lines", [1, 3, 120_000])
+def test_a_line_that_is_too_long_is_cut_with_the_way_to_all_of_it(lines: int) -> None:
+    text = "first one\n" * (lines - 1) + "x " * 30_000
+    shown = fetch(text, query=f"lines {lines}-{lines}")
+    assert shown.startswith(f"{lines}: x x x")
+    assert count_o200k(shown) <= 900
+    (offset,) = re.findall(r"; all of it: no query, offset=(\d+)\Z", shown)
+    assert "next: offset" not in shown
+    assert "one\nx x x" in f"one\n{fetch(text, offset=int(offset))}"
 
 
 def test_hits_are_rows_and_each_has_the_number_of_its_line() -> None:

@@ -31,10 +31,7 @@ from accp_core.tables import FIRST_LINE, count_lines
 from accp_core.view import render_text
 from accp_core.view.layout import AS_IS, escape_view
 
-__all__ = [
-    "PART_CHARS", "Room", "line_page", "lines_from", "numbered_line", "one_line", "row_page", "shown_source",
-    "split_page",
-]  # fmt: skip
+__all__ = ["Room", "line_page", "lines_from", "numbered_line", "one_line", "row_page", "shown_source", "split_page"]
 
 _NOTES: Final = re.compile(r"(?:(?:\A|\n)…[^\n]*)+\s*\Z")
 """The last lines of an answer, where they are notes."""

@@ -16,13 +16,13 @@ from accp_core.documents import looks_cut
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.references import find_references, mistyped_references, reference_to, split_reference
-from accp_core.strict_json import is_json
 from accp_core.tables import OpenedText, open_text
+from accp_core.tables.table import MAX_CHARS, is_openable, work_of
 from accp_core.view.notation import LEGEND
 
 __all__ = [
     "FETCH_DESCRIPTION", "FETCH_NAME", "FETCH_PARAMETERS", "MAX_REFERENCES", "FetchRequest", "LongText", "WorkBudget",
-    "open_bounded", "read_request", "refuse", "too_long", "too_much", "work_of",
+    "open_bounded", "read_request", "refuse", "too_long", "too_much",
 ]  # fmt: skip
 
 
@@ -37,12 +37,6 @@ _MAX_SECONDS: Final = 5.0
 """Processor time of all steps: most take less than a tenth of a microsecond, a comparison of long cells far more."""
 _STEP_CHARS: Final = 20
 """Characters that take as long as one instruction of SQLite's machine."""
-MAX_CHARS: Final = 4_000_000
-"""Characters of a text whose values and tables are read; a longer one has lines and words."""
-_LINE_CHARS: Final = 40
-_CELL_CHARS: Final = 10
-"""Characters that take as long to read as a line, and as what stands between two separators."""
-_SEPARATOR: Final = re.compile(r"[,;|\t]|(?<=\S) {2}")
 _STRING: Final = re.compile("'(?:[^']|'')*'")
 
 
@@ -95,14 +89,6 @@ class WorkBudget:
         self.spend(chars // _STEP_CHARS)
 
 
-def work_of(text: str) -> int:
-    """Return how long a text takes to be read as tables, in characters; where no grammar does it, each line counts."""
-    if len(text) <= MAX_CHARS and is_json(text):
-        return len(text) + _CELL_CHARS // 2 * text.count(",")
-    lines = text.count("\n") - text.count("\n\n")
-    return len(text) + _LINE_CHARS * lines + _CELL_CHARS * sum(1 for _ in _SEPARATOR.finditer(text))
-
-
 def too_long(text: str) -> ProtocolError:
     """Return the refusal of a query of the values or tables of a text that is too long for them (E2003)."""
     found = f"found {work_of(text):,}; use words, lines 41-97, or offset and limit"
@@ -117,8 +103,7 @@ class LongText(OpenedText):
 
 def open_bounded(text: str) -> OpenedText:
     """Return the value in a text; a text that is too long is only lines."""
-    is_long = len(text) > MAX_CHARS or work_of(text) > MAX_CHARS
-    return LongText(value=text, prose=text, is_cut=looks_cut(text)) if is_long else open_text(text)
+    return open_text(text) if is_openable(text) else LongText(value=text, prose=text, is_cut=looks_cut(text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

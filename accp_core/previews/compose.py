@@ -30,7 +30,7 @@ from accp_core.previews.request import Request
 from accp_core.previews.rows import TablePreview
 from accp_core.previews.units import Excerpt
 from accp_core.tables import MAX_WHOLE, OpenedText, SampledTables, count_lines, open_document, sample_tables
-from accp_core.tables.table import lines_of
+from accp_core.tables.table import is_openable, lines_of
 from accp_core.view.layout import escape_view
 from accp_core.view.text import View, render_document
 
@@ -113,7 +113,10 @@ def preview(
         body = subject.preview_tables(found, limit)
     head = _head(opening, body.title, is_cut=is_cut or (has_cut and not is_part), is_brief=is_brief)
     first = f"{head}]"
-    told = f"{head}; e.g. query: {body.example}]" if is_queried and body.example else first
+    example = body.example if is_queried else ""
+    if example and (is_part or not is_openable(source)):
+        example = _query_lines(source)
+    told = f"{head}; e.g. query: {example}]" if example else first
     minimum = counter(first)
     if minimum > limit:
         raise ValueError(f"expected a limit of at least {minimum} tokens for {opening!r}, found {limit!r}")
@@ -156,8 +159,7 @@ def preview_without_blobs(
     marks = Marks.apart_from(view)
     kept = marks.keep_cuts(view, layout)
     sized = marks.size_blobs(kept, _LONGEST_SHOWN + 1)
-    head = _head(opening, is_cut=is_cut, is_brief=is_brief)
-    return None if sized == kept else f"{head}]\n{marks.show(sized)}"
+    return None if sized == kept else f"{_head(opening, is_cut=is_cut, is_brief=is_brief)}]\n{marks.show(sized)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +262,6 @@ class _Subject:
         excerpt = Excerpt(text, requested=self._request.words, marks=marks, max_piece=most, worths=worths)
         # The whole may be JSON that has tables, but perhaps no table of lines.
         is_open = not verbatim and (is_part or len(self._source) > MAX_WHOLE) and _JSON_START.match(self._source)
-        title = f"{'the first ' * is_part}{_lines(wrapped or prose)}"
         sampled = SampledTables(tables=tuple(named.tables) if named else (), totals={})
         tables = TablePreview(sampled, request=Request(""), marks=marks, counter=self._counter)
         example = "" if wrapped or is_open else _query_lines(prose)
@@ -269,7 +270,7 @@ class _Subject:
             head = tables.describe(room * _TOLD_SHARE)
             return marks.show(head + _with_named(excerpt, named, room - len(head)))
 
-        return _Body(title, write, example=example)
+        return _Body(f"{'the first ' * is_part}{_lines(wrapped or prose)}", write, example=example)
 
 
 def _lines(text: str) -> str:

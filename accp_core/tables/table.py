@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Any, Final, TypeAlias
 
+from accp_core.strict_json import is_json
+
 __all__ = [
-    "FIELDS", "FIRST_LINE", "LINES", "MAX_COLUMNS", "TEXT_RECORDS", "Cell", "DistinctNames", "LineNumbers",
-    "ParentLink", "Row", "Table", "columns_side_by_side", "count_lines", "has_other_numbers",
-    "is_matrix", "lines_of", "table_of_lines",
+    "FIELDS", "FIRST_LINE", "LINES", "MAX_CHARS", "MAX_COLUMNS", "TEXT_RECORDS", "Cell", "DistinctNames",
+    "LineNumbers", "ParentLink", "Row", "Table", "columns_side_by_side", "count_lines", "has_other_numbers",
+    "is_matrix", "is_openable", "lines_of", "table_of_lines", "work_of",
 ]  # fmt: skip
 
 MAX_COLUMNS: Final = 2_000
@@ -227,6 +229,29 @@ class LineNumbers:
         self._number += self._text.count("\n", self._position, start)
         self._position = start
         return self._number
+
+
+# How long a text takes to be read as tables.
+
+MAX_CHARS: Final = 4_000_000
+"""Characters of a text whose values and tables a query reads; a longer one has lines and words."""
+_LINE_CHARS: Final = 40
+_CELL_CHARS: Final = 10
+"""Characters that take as long to read as a line, and as what stands between two separators."""
+_SEPARATOR: Final = re.compile(r"[,;|\t]|(?<=\S) {2}")
+
+
+def is_openable(text: str) -> bool:
+    """Return whether a query may read the values and tables of a text."""
+    return len(text) <= MAX_CHARS and work_of(text) <= MAX_CHARS
+
+
+def work_of(text: str) -> int:
+    """Return how long a text takes to be read as tables, in characters; where no grammar does it, each line counts."""
+    if len(text) <= MAX_CHARS and is_json(text):
+        return len(text) + _CELL_CHARS // 2 * text.count(",")
+    lines = text.count("\n") - text.count("\n\n")
+    return len(text) + _LINE_CHARS * lines + _CELL_CHARS * sum(1 for _ in _SEPARATOR.finditer(text))
 
 
 def has_other_numbers(text: str) -> bool:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any, Final
 
-from accp_adapters.fetching.request import LongText, open_bounded, refuse, too_long, work_of
+from accp_adapters.fetching.request import LongText, open_bounded, refuse, too_long
 from accp_core.bounded import WATCH, SizedCache
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.errors import ProtocolError
@@ -25,7 +25,7 @@ from accp_core.previews.records import tables_of_text
 from accp_core.references import key_of, reference_to
 from accp_core.strict_json import compact_json, escape_halves
 from accp_core.tables import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedText, Row, Table
-from accp_core.tables.table import table_of_lines
+from accp_core.tables.table import table_of_lines, work_of
 from accp_core.tables.values import ABSENT, Kind, TypedColumn, is_left_out, is_moment, type_column
 
 __all__ = [

@@ -15,6 +15,7 @@ from accp_adapters.fetching.request import FetchRequest, read_request
 from accp_adapters.tokens import count_o200k
 from accp_core.compression import ResultLimits, compress
 from accp_core.errors import ProtocolError
+from accp_core.tables import table
 from accp_core.tables.table import lines_of
 from tests.adapters.langgraph.jobs import ROWS
 
@@ -146,6 +147,17 @@ def test_all_that_is_said_of_lines_has_the_numbers_of_grep() -> None:
     example = re.search(r"e\.g\. query: (.*)\]", shown.text)
     assert example
     assert len(fetch(text, query=example[1]).splitlines()) == 20
+
+
+@pytest.mark.parametrize("form", ['{{"id": {0}, "name": "n{0}"}}', "{0},n{0},x", "2026-03-01 INFO job {0} done"])
+def test_the_query_that_a_preview_of_a_text_too_long_for_tables_suggests_works(
+    form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "MAX_CHARS", 10_000)
+    text = "\n".join(form.format(n) for n in range(900))
+    shown = compress(text, limits=ResultLimits(preview=600), counter=count_o200k, open_with="accp_fetch").text
+    (query,) = re.findall(r"e\.g\. query: (.*)\]", shown)
+    assert form.format(449) in fetch(text, query=query)
 
 
 @pytest.mark.parametrize("lines", [1, 3, 120_000])

@@ -13,6 +13,7 @@ from accp_adapters.fetching.sql import tables
 from accp_adapters.fetching.sql.tables import DatabaseCache
 from accp_adapters.tokens import count_o200k
 from accp_core.errors import ProtocolError
+from accp_core.tables import table
 
 
 def test_a_database_is_built_once() -> None:
@@ -67,14 +68,16 @@ def test_tables_of_too_many_cells_are_refused(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("separator", [",", ";", "|", "\t", "  ", "    "])
 def test_cells_count_as_well_as_characters(separator: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request, "MAX_CHARS", 4_000)
+    for module in (request, table):
+        monkeypatch.setattr(module, "MAX_CHARS", 4_000)
     text = "\n".join(separator.join(["id", "name", "x"] if n == 0 else [f"{n}", f"n{n}", "y"]) for n in range(60))
     assert ask(text, "n7").startswith("words in lines")
     assert ask(json.dumps([{"id": n} for n in range(100)], indent=1), "SELECT count(*) FROM rows") == "count(*) 100"
 
 
 def test_a_text_that_is_too_long_has_pages_and_words_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request, "MAX_CHARS", 100)
+    for module in (request, table):
+        monkeypatch.setattr(module, "MAX_CHARS", 100)
     text = json.dumps([{"id": n} for n in range(100)])
     for query in ("SELECT id FROM rows", "id = 57", "rows[3].id", "items.0.id", "id > 3 && id < 5", "count(rows)"):
         with pytest.raises(ProtocolError, match="E2003: expected a text of at most 100 characters, lines and"):

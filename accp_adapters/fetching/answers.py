@@ -182,7 +182,8 @@ def answer(texts: Mapping[str, str], request: FetchRequest, *, limit: int, count
         if _SELECT.match(query):
             return sources.ask(partial(_select, query, room))
         is_long = any(isinstance(each, LongText) for each in sources.opened)
-        return _below(_CUT * sources.is_cut, room, partial(_of_long if is_long else _other, query, sources))
+        kind = _numbered if _LINES.fullmatch(query) else _of_long if is_long else _other
+        return _below(_CUT * sources.is_cut, room, partial(kind, query, sources))
     except ProtocolError as error:
         if error.code != ErrorCode.INVALID_TYPE or error.reason.startswith(_OFFSET):
             raise
@@ -301,15 +302,13 @@ def _page(value: object, path: str, room: Room) -> str:
 
 
 def _other(query: str, sources: Sources, room: Room) -> str:
-    """Answer a path, numbers of lines, a condition, or words, whichever the query is first."""
+    """Answer a path, a condition, or words, whichever the query is first."""
     opened, search = sources.opened, sources.search(query)
     is_text = all(isinstance(each.value, str) for each in opened)
     # A number alone in a list is searched for, as any other word: it may be an id.
     found = NO_VALUE if query.isdecimal() and isinstance(opened[0].value, list) else sources.at_path(query)
     if found is not NO_VALUE:
         return _page(found, query, room)
-    if lines := _LINES.fullmatch(query):
-        return _numbered(int(lines[1]), int(lines[2]), sources, room)
     if _INDEX.fullmatch(query) and "[" in query and "(" not in query and not (is_text or search.has_phrase):
         return _nothing(query, sources)
     met = None if is_text and search.has_phrase else _if_condition(query, sources, search, room)
@@ -324,10 +323,8 @@ def _other(query: str, sources: Sources, room: Room) -> str:
 
 
 def _of_long(query: str, sources: Sources, room: Room) -> str:
-    """Answer words, or the numbers of lines, where a text is too long for conditions and paths."""
+    """Answer words where a text is too long for conditions and paths."""
     text = next(each.value for each in sources.opened if isinstance(each, LongText))
-    if lines := _LINES.fullmatch(query):
-        return _numbered(int(lines[1]), int(lines[2]), sources, room)
     looks_other = _EXPRESSION.search(query) or _INDEX.search(query)
     if looks_other and not re.search(re.escape(query), text, re.IGNORECASE):
         raise too_long(text)
@@ -338,8 +335,9 @@ def _of_long(query: str, sources: Sources, room: Room) -> str:
     return _below(before, room, lambda left: sources.search(query).answer(left) or nothing())
 
 
-def _numbered(first: int, last: int, sources: Sources, room: Room) -> str:
-    """Return lines of a text with their numbers, from the first one to the last one."""
+def _numbered(query: str, sources: Sources, room: Room) -> str:
+    """Return the lines of a text that a query numbers."""
+    first, last = map(int, _LINES.findall(query)[0])
     (opened, *_), (source, *_) = sources.opened, sources.texts.values()
     text = source if opened.prose is None else opened.prose
     start = max(first - FIRST_LINE, 0)

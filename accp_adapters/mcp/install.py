@@ -35,12 +35,8 @@ _MARGIN: Final = re.compile(r"^[ \t]*", re.MULTILINE)
 _BETWEEN: Final = re.compile(r"[\s,:]*")
 """What may stand between the keys and values of an object."""
 _TABLES: Final = (
-    ("mcpServers",),
-    ("servers",),
-    ("mcp", "servers"),
-    ("mcp", "mcpServers"),
-    ("projects", "*", "mcpServers"),
-)
+    ("mcpServers",), ("servers",), ("mcp", "servers"), ("mcp", "mcpServers"), ("projects", "*", "mcpServers"),
+)  # fmt: skip
 """Where servers are, by the keys that lead there; `*`: under any key."""
 _DECODER: Final = json.JSONDecoder()
 

@@ -45,7 +45,7 @@ _STRING: Final = re.compile(
     re.DOTALL,
 )
 _NAME: Final = re.compile(r"(?:new\s++)?([A-Za-z_$][\w$.]*+)")
-_KEYWORD: Final = re.compile(r"([A-Za-z_$][\w$]*+)=(?!=)")
+_KEYWORD: Final = re.compile(r"([A-Za-z_$][\w$]*+)=(?!=)\s*+")
 _WORD: Final = re.compile(r"[^\s,:\[\]{}()<>\"'=;]++")
 _ENUM: Final = re.compile(r"<[A-Za-z_][\w.]*+: ")
 _OBJECT: Final = re.compile(r"<[A-Za-z_][^<>\n]{0,200}>")
@@ -181,7 +181,6 @@ class _Reader:
 
     def value(self) -> Any:
         """Return the value at the position and pass it."""
-        self.skip()
         sign = self.text[self.at : self.at + 1]
         self.depth += 1
         if self.depth > _MAX_DEPTH:
@@ -211,14 +210,16 @@ class _Reader:
     def pairs(self) -> dict[str, Any]:
         """Return the map of `id=1 name='x'`, as objects print themselves."""
         members: dict[str, Any] = {}
-        while found := _KEYWORD.match(self.text, self.at):
-            self.at = found.end()
-            _add(members, found[1], self.value())
-            self.is_sure = True
-            if self.text[self.at : self.at + 1] != " ":
-                break
+        while self._adds_named(members) and self.text.startswith(" ", self.at):
             self.at += 1
         return members
+
+    def _adds_named(self, members: dict[str, Any]) -> bool:
+        """Add the value that is next to a map if it has a name, as in `id=1`; return whether it has."""
+        if found := _KEYWORD.match(self.text, self.at):
+            self.at, self.is_sure = found.end(), True
+            _add(members, found[1], self.value())
+        return found is not None
 
     def skip(self) -> None:
         """Pass blanks and comments."""
@@ -233,37 +234,36 @@ class _Reader:
         self.at += 1
         return sign
 
-    def _ends(self, close: str) -> bool:
+    def _has(self, sign: str) -> bool:
+        """Pass a sign if it is next but for blanks."""
         self.skip()
-        is_end = self.text.startswith(close, self.at)
-        self.at += is_end
-        return is_end
+        is_next = self.text.startswith(sign, self.at)
+        self.at += is_next
+        return is_next
 
-    def _array(self, close: str) -> list[Any]:
+    def _each_up_to(self, close: str) -> Iterator[None]:
+        """Stop before each member of what the bracket at the position begins, and pass the bracket at its end."""
         self.at += 1
-        items: list[Any] = []
-        while not self._ends(close):
-            items.append(self.value())
+        while not self._has(close):
+            yield
             if self._sign(f",{close}") == close:
                 break
-        return items
+
+    def _array(self, close: str) -> list[Any]:
+        return [self.value() for _ in self._each_up_to(close)]
 
     def _map(self) -> dict[str, Any] | list[Any]:
         """Return a map, or the array of a set."""
-        self.at += 1
         members: dict[str, Any] = {}
         items: list[Any] = []
-        while not self._ends("}"):
+        for _ in self._each_up_to("}"):
             key = self.value()
-            sign = self._sign(":,}")
-            if sign == ":":
+            if self._has(":"):
                 self.is_sure = True
+                self.skip()
                 _add(members, key if type(key) is str else str(key), self.value())
-                sign = self._sign(",}")
             else:
                 items.append(key)
-            if sign == "}":
-                break
         if members and items:
             raise ValueError("expected a value for each name")
         return items or members
@@ -280,7 +280,7 @@ class _Reader:
     def _word(self) -> Any:
         found = _NAME.match(self.text, self.at)
         if found and self.text[found.end() : found.end() + 1] == "(":
-            self.at = found.end() + 1
+            self.at = found.end()
             return self._call(found[1], found.start())
         word = self._matched(_WORD)
         if word in _WORDS:
@@ -296,17 +296,8 @@ class _Reader:
 
     def _call(self, name: str, start: int) -> Any:
         """Return what a call makes: a map of its names, or its only argument, or a date."""
-        items: list[Any] = []
         members: dict[str, Any] = {}
-        while not self._ends(")"):
-            if keyword := _KEYWORD.match(self.text, self.at):
-                self.at = keyword.end()
-                _add(members, keyword[1], self.value())
-                self.is_sure = True
-            else:
-                items.append(self.value())
-            if self._sign(",)") == ")":
-                break
+        items = [self.value() for _ in self._each_up_to(")") if not self._adds_named(members)]
         if len(items) > 2 and "date" in name and all(type(item) is int for item in items):
             return datetime.datetime(*items).isoformat() if len(items) > 3 else datetime.date(*items).isoformat()
         if len(items) == 1 and not members:

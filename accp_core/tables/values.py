@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -253,8 +253,12 @@ def _storable(number: Decimal | float) -> int | float:
     """Return a number as an integer of 64 bits where it is one, else as a float."""
     if type(number) is int and number in _INTEGERS:
         return number
-    is_whole = isinstance(number, Decimal) and number == number.to_integral_value()
+    is_whole = isinstance(number, Decimal) and _is_whole(number)
     return int(number) if is_whole and int(number) in _INTEGERS else float(number)
+
+
+def _is_whole(number: Decimal) -> bool:
+    return number == number.to_integral_value()
 
 
 def _numbers(cells: Sequence[Any], rows: Sequence[Mapping[str, Any]]) -> _Found:
@@ -268,7 +272,7 @@ def _numbers(cells: Sequence[Any], rows: Sequence[Mapping[str, Any]]) -> _Found:
     if told and told[1] is _NOTATIONS[0] and not all(map(str.isdigit, texts)):
         columns = ([row.get(name) for row in rows] for name in dict.fromkeys(chain.from_iterable(rows)))
         told = next(readings, told) if are_thousands(texts) or any(map(writes_commas, columns)) else told
-    return _measures(cells, iter(told[0]), told[1]) if told else None
+    return _measures(cells, told[0], told[1]) if told else None
 
 
 def _matches(texts: Sequence[str], notation: _Notation) -> list[re.Match[str]]:
@@ -278,41 +282,31 @@ def _matches(texts: Sequence[str], notation: _Notation) -> list[re.Match[str]]:
     return told if len(told) == len(texts) else []
 
 
-def _measures(cells: Sequence[Any], matches: Iterator[Any], notation: _Notation) -> _Found:
-    found = [next(matches) if type(cell) is str else None for cell in cells]
-    units = [_unit(match) for match in found]
-    told = {match["behind"] for match in found if match and (match["behind"] or "").strip().startswith("/")}
-    spelled = [
-        (match["minus"] or "") + match["number"] if match else repr(cell)
-        for match, cell in zip(found, cells, strict=True)
-    ]
-    numbers = [_number(match, notation) if match else Decimal(text) for match, text in zip(found, spelled, strict=True)]
-    meanings = dict(zip(zip(numbers, units, strict=True), spelled, strict=True))
-    if any(meanings[number, unit] != text for number, unit, text in zip(numbers, units, spelled, strict=True)):
+def _measures(cells: Sequence[Any], matches: Sequence[re.Match[str]], notation: _Notation) -> _Found:
+    of_texts = ((_number(each, notation), _unit(each), f"{each['minus'] or ''}{each['number']}") for each in matches)
+    found = [next(of_texts) if type(cell) is str else (Decimal(repr(cell)), "", repr(cell)) for cell in cells]
+    meanings = set(found)
+    if len({(number, unit) for number, unit, _ in meanings}) < len(meanings):
         return None
-    if are_versions((text for text, match in zip(spelled, found, strict=True) if match), notation[1]):
+    parted = {unit.casefold() for number, unit, _ in meanings if not _is_whole(number)}
+    scale, unit = _scale({unit for number, unit, _ in meanings if number or unit}, parted)
+    rates = {match["behind"] for match in matches if (match["behind"] or "").strip().startswith("/")}
+    if scale is None or len(rates) > 1 or _are_codes(matches, notation[1]):
         return None
-    told_units = {unit for number, unit in zip(numbers, units, strict=True) if number or unit}
-    parted = zip(numbers, units, strict=True)
-    scale, unit = _scale(
-        told_units, {unit.casefold() for number, unit in parted if number != number.to_integral_value()}
-    )
-    if scale is None or len(told) > 1 or _are_codes([match for match in found if match], notation[1]):
-        return None
-    is_whole = all(number == number.to_integral_value() for number in numbers) and not any(
-        notation[1] in text for text in spelled
-    )
+    is_whole = all(_is_whole(number) and notation[1] not in text for number, _, text in meanings)
     read = _Reader(notation, unit, scale, is_whole)
-    values = [read.of(number, own) for number, own in zip(numbers, units, strict=True)]
-    if not scale and len(set(values)) < len(set(numbers)):
+    values = [read.of(number, own) for number, own, _ in found]
+    if not scale and len(set(values)) < len({number for number, *_ in meanings}):
         return None
     return Kind.NUMBER, values, read, unit, bool(scale)
 
 
 def _are_codes(found: Sequence[re.Match[str]], point: str) -> bool:
-    """Return whether words before numbers are no units, as of `LOT 12`, or nothing tells whether 1.204 has decimals."""
+    """Return whether they are versions, words before them are no units, as of `LOT 12`, or 1.204 may be 1,204."""
     written = [match["number"].lstrip("-+\u2212") for match in found]
     if any(match["after"] and number.isdecimal() for match, number in zip(found, written, strict=True)):
+        return True
+    if are_versions(written, point):
         return True
     words = [match["before"] for match in found if (match["before"] or "").strip("./").isalpha()]
     is_word = any(len(word) > 1 for word in words)

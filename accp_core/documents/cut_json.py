@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 from typing import Final
 
-from accp_core.documents.json_forms import read_json_text
+from accp_core.documents.document import Value
+from accp_core.documents.json_forms import JSON, read_json_text
 
-__all__ = ["MIN_CUT_CHARS", "CutJson", "end_of_json", "read_cut_json"]
+__all__ = ["MIN_CUT_CHARS", "end_of_json", "read_cut_json"]
 
 
 MIN_CUT_CHARS: Final = 200
@@ -30,18 +31,6 @@ _DECODER: Final = json.JSONDecoder()
 _TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+("?)|[\[\]{},:]|[^\s"\[\]{},:]++', re.DOTALL)
 _STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+')
 _CLOSING: Final = {"[": "]", "{": "}"}
-
-
-@dataclass(frozen=True, slots=True)
-class CutJson:
-    """The beginning of a document."""
-
-    value: object
-    """Its value, as if it ended at the cut."""
-    written: str
-    """Its text up to the cut, closed there."""
-    chars: int
-    """The characters up to the cut."""
 
 
 def end_of_json(text: str, start: int) -> tuple[int, bool]:
@@ -64,7 +53,7 @@ def end_of_json(text: str, start: int) -> tuple[int, bool]:
         size *= 4
 
 
-def read_cut_json(text: str, start: int, end: int) -> CutJson | None:
+def read_cut_json(text: str, start: int, end: int) -> Value | None:
     """Return the document at `start` up to its cut; None if hardly anything could be read.
 
     Args:
@@ -75,18 +64,11 @@ def read_cut_json(text: str, start: int, end: int) -> CutJson | None:
     if end - start < MIN_CUT_CHARS and not text.startswith('"', end):
         return None
     for cut, closing in _cuts(text, start, end):
-        if cut - start >= MIN_CUT_CHARS and (found := _closed_at(text[start:cut], closing)) is not None:
-            return found
+        written = text[start:cut] + closing
+        if cut - start >= MIN_CUT_CHARS:
+            with suppress(ValueError):
+                return Value(start, cut, read_json_text(written), JSON, written, cut - start)
     return None
-
-
-def _closed_at(beginning: str, closing: str) -> CutJson | None:
-    written = beginning + closing
-    try:
-        value = read_json_text(written)
-    except ValueError:
-        return None
-    return CutJson(value, written, len(beginning))
 
 
 def _cuts(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:

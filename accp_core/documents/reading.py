@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from accp_core.documents import printed, yaml
-from accp_core.documents.cut_json import MIN_CUT_CHARS, CutJson, end_of_json, read_cut_json
+from accp_core.documents.cut_json import MIN_CUT_CHARS, end_of_json, read_cut_json
 from accp_core.documents.document import BYTE_ORDER_MARK, Document, Form, Value, WholeForm
 from accp_core.documents.grids import GRIDS, grids_in, markup
 from accp_core.documents.json_forms import JSON, JSON_LINES
@@ -68,8 +69,9 @@ def _other_at(source: str, start: int, end: int) -> tuple[Value | None, int]:
     is_worth = value and len(written) >= _MIN_CHARS and ("{" in written or "(" in written)
     if is_worth and _END.match(source, looked_at):
         return Value(start, looked_at, value, printed, written), looked_at - start
-    cut = read_cut_json(source, start, end)
-    found = None if cut is None else _cut_at(source, start, cut)
+    found = read_cut_json(source, start, end)
+    if found and _goes_on(source, found.end):
+        found = replace(found, form=printed, written=source[start : found.end], cut=None)
     return found, _CUT_READS * (end - start + looked_at - start)
 
 
@@ -77,14 +79,6 @@ def _whole_at(source: str, start: int, end: int) -> Value | None:
     written = source[start:end]
     is_worth = len(written) >= _MIN_CHARS and "{" in written and _END.match(source, end)
     return _read_whole(written, start, (JSON,)) if is_worth else None
-
-
-def _cut_at(source: str, start: int, found: CutJson) -> Value:
-    """Return what was read of a value that does not end well: it was cut off, or has a fault and goes on as text."""
-    end = start + found.chars
-    if _goes_on(source, end):
-        return Value(start, end, found.value, printed, source[start:end])
-    return Value(start, end, found.value, JSON, found.written, found.chars)
 
 
 def _goes_on(source: str, end: int) -> bool:
@@ -193,15 +187,8 @@ def _read_whole(body: str, start: int, forms: Sequence[WholeForm] = WHOLE_FORMS)
 
 def _beside(grids: list[Value], values: list[Value]) -> list[Value]:
     """Return the values of a text from left to right; one that is in a grid is a cell of it."""
-    if not grids:
-        return values
-    starts = [grid.start for grid in grids]
-
-    def is_inside(value: Value) -> bool:
-        before = bisect_left(starts, value.end)
-        return before > 0 and grids[before - 1].end > value.start
-
-    outside = [value for value in values if not is_inside(value)]
+    starts, ends = [grid.start for grid in grids], [grid.end for grid in grids]
+    outside = [value for value in values if bisect_right(ends, value.start) == bisect_left(starts, value.end)]
     return sorted([*grids, *outside], key=lambda value: value.start)
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from accp_core.documents.document import Value
@@ -49,8 +48,7 @@ def read_tables(source: str) -> list[Value]:
     return [Value(start, end, rows, HTML_TABLE, source[start:end]) for start, end, rows in found if rows is not None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Cell:
+class _Cell(NamedTuple):
     is_header: bool
     columns: int
     rows: int
@@ -85,38 +83,25 @@ def _rows_of_table(body: str) -> Rows | None:
 
 def _spread(rows: list[list[_Cell]]) -> list[list[str]] | None:
     """Return the texts of the cells, those of several columns or rows in each of them; None: they are too many."""
-    most, size = _MAX_COPIES * sum(map(len, rows)) + _MAX_SPAN, 0
-    below: dict[int, tuple[int, str]] = {}
-    spread: list[list[str]] = []
-    for row in rows:
-        texts: list[str] = []
+    most = _MAX_COPIES * sum(map(len, rows)) + _MAX_SPAN
+    spread: list[dict[int, str]] = [{} for _ in rows]
+    for number, row in enumerate(rows):
+        at = 0
         for cell in row:
-            _take_from_above(texts, below)
-            for _ in range(cell.columns):
-                if cell.rows > 1:
-                    below[len(texts)] = cell.rows - 1, cell.text
-                texts.append(cell.text)
-            if size + len(texts) > most:
+            while at in spread[number]:
+                at += 1
+            for below in spread[number : number + cell.rows]:
+                below |= dict.fromkeys(range(at, at + cell.columns), cell.text)
+                most -= cell.columns
+            if most < 0:
                 return None
-        _take_from_above(texts, below)
-        size += len(texts)
-        spread.append(texts)
-    return spread
+    return [[texts.get(at, "") for at in range(max(texts) + 1)] for texts in spread]
 
 
 def _text(markup: str) -> str:
     if "<" in markup:
         markup = _MARKUP.sub("", _BREAK.sub(" ", markup))
     return " ".join(html.unescape(markup).split())
-
-
-def _take_from_above(texts: list[str], below: dict[int, tuple[int, str]]) -> None:
-    """Add the cells of earlier rows that span this row."""
-    while len(texts) in below:
-        rows, text = below.pop(len(texts))
-        if rows > 1:
-            below[len(texts)] = rows - 1, text
-        texts.append(text)
 
 
 HTML_TABLE: Final = LineForm("h", "<", lambda lines, at: None)

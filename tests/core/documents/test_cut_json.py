@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from accp_core.documents import Value
 from accp_core.documents import read as read_document
-from accp_core.documents.cut_json import MIN_CUT_CHARS, CutJson, end_of_json, read_cut_json
+from accp_core.documents.cut_json import MIN_CUT_CHARS, end_of_json, read_cut_json
 from accp_core.documents.json_styles import STYLES, write_styled_json
 from accp_core.tables import open_text
 from accp_core.view import render_text
@@ -20,7 +21,7 @@ FILL = "x" * MIN_CUT_CHARS
 LONG = "a text that goes on and on, and is longer than a few words"
 
 
-def read(text: str) -> CutJson | None:
+def read(text: str) -> Value | None:
     """Return the document at the start of `text`, which must be cut off somewhere."""
     end, is_whole = end_of_json(text, 0)
     assert not is_whole
@@ -64,14 +65,14 @@ def test_it_is_closed_behind_its_last_whole_value(behind: str, value: Any, rest:
         return
     found = read(text)
     assert found is not None
-    assert (found.value, text[found.chars :]) == ({"a": FILL, **value}, rest)
-    assert found.written[: found.chars] == text[: found.chars]
+    assert (found.value, text[found.cut :]) == ({"a": FILL, **value}, rest)
+    assert found.written[: found.cut] == text[: found.cut]
 
 
 def test_a_document_may_be_one_long_string_that_was_cut_off() -> None:
     found = read(f'{{"a": ["{FILL}')
     assert found is not None
-    assert (found.value, found.chars) == ({"a": [FILL]}, 8 + len(FILL))
+    assert (found.value, found.cut) == ({"a": [FILL]}, 8 + len(FILL))
 
 
 @pytest.mark.parametrize(
@@ -144,5 +145,5 @@ def test_whatever_is_cut_off_starts_with_what_was_read(value: Any, style: str, d
     end, is_whole = end_of_json(text, 0)
     found = None if is_whole else read_cut_json(text, 0, end)
     if found is not None:
-        assert found.written[: found.chars] == text[: found.chars]
+        assert found.written[: found.cut] == text[: found.cut]
         assert json.loads(found.written) == found.value

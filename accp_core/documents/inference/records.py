@@ -308,7 +308,7 @@ def fill_blocks(lines: Sequence[str], starts: Sequence[int], end: int) -> Readin
     is_headed = same >= 0.8 * size and bool(core) and head not in "-*"
     if size > 4:  # keys that hardly any record has are a part of its text
         for record in records:
-            for key in (own - core - shared).intersection(record):
+            for key in [key for key in record if key in own - core - shared]:
                 record.setdefault("text", []).extend(f"{key}: {value}" for value in record.pop(key))
         keys = Counter(key for record in records for key in record)
     texts = sum(len(record.get("text", ())) for record in records)

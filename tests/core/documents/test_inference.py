@@ -136,6 +136,12 @@ def test_each_of_many_records_is_a_row() -> None:
     assert [row["Name"] for row in table.rows] == [f"n{n}" for n in range(99)]
 
 
+def test_keys_that_one_record_has_are_text_in_the_order_of_their_lines() -> None:
+    rare = "".join(f"{key}: some words\n" for key in ("Zulu", "Alpha", "Mike", "Bravo", "Kilo", "Lima"))
+    (table,) = infer_tables("".join(f"Name: n{n}\nSize: {n}\n{rare * (n == 3)}\n" for n in range(8))).tables
+    assert table.rows[3]["text"] == rare.rstrip()
+
+
 def test_what_was_inferred_says_how_and_keeps_the_lines() -> None:
     text, _, _ = TEXTS["pages, a title and sums"]
     opened = open_text(text)

@@ -16,10 +16,14 @@ from accp_adapters.replay.recorded_run import Findings, Role, Run
 from accp_core.strict_json import compact_json
 
 __all__ = [
-    "ROLES", "ChatLayout", "Item", "Kind", "Part", "ReadBlock", "ReadMessage", "Request", "Snapshot", "Step",
-    "Turn", "call", "content_parts", "definitions", "exchange_of", "has_block", "instructions", "json_value",
+    "MAX_MESSAGES", "ROLES", "ChatLayout", "Item", "Kind", "Part", "ReadBlock", "ReadMessage", "Request", "Snapshot",
+    "Step", "Turn", "call", "content_parts", "definitions", "exchange_of", "has_block", "instructions", "json_value",
     "read_turns", "request_of", "require_mapping", "result", "result_text", "text", "turn_of", "written",
 ]  # fmt: skip
+
+
+MAX_MESSAGES: Final = 5_000
+"""Messages of one run; a longer one is a finding: each of its calls was sent all messages before it."""
 
 
 class Kind(StrEnum):
@@ -209,9 +213,12 @@ def read_turns(messages: object, read_message: ReadMessage, findings: Findings) 
 
     Raises:
         TypeError: it is no list of objects.
+        ValueError: it has too many for a run.
     """
     if not isinstance(messages, list):
         raise TypeError(f"expected a list of messages, found {messages!r:.60}")
+    if len(messages) > MAX_MESSAGES:
+        raise ValueError(f"expected at most {MAX_MESSAGES:,} messages in a run, found {len(messages):,}")
     return tuple(turn for message in messages for turn in read_message(require_mapping(message, "a message"), findings))
 
 

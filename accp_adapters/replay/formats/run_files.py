@@ -7,6 +7,7 @@ import gzip
 import io
 import itertools
 import json
+import math
 import os
 import re
 import sys
@@ -19,9 +20,9 @@ from typing import Any, BinaryIO, Final
 
 from accp_adapters.replay.formats import anthropic, bedrock, gemini, langchain, logged, openai, spans, trajectories
 from accp_adapters.replay.formats.assembly import Assembler
-from accp_adapters.replay.formats.conversation import Item, written
+from accp_adapters.replay.formats.conversation import Item, Snapshot, Step, written
 from accp_adapters.replay.formats.langchain import SQLITE, read_sqlite, read_threads
-from accp_adapters.replay.recorded_run import Findings, Run, UnreadableRun, shown
+from accp_adapters.replay.recorded_run import Findings, Role, Run, UnreadableRun, shown
 from accp_core.strict_json import unique_members
 
 __all__ = [
@@ -36,8 +37,10 @@ MAX_RECORD: Final = 64 << 20
 """Bytes of one record: a line of JSON lines, or a whole document."""
 _MAX_VALUES: Final = 8_000_000
 """Commas and brackets of one record: its values take far more memory than its text."""
-_MAX_BARREN: Final = 250_000
-"""Lines without a run after which a file is not read further."""
+_MAX_BARREN: Final = 50_000
+"""Lines without a model's turn after which a file is not read further."""
+_MAX_UNPACKED: Final = 200
+"""Bytes for each one of gzip, once they are more than a piece: only short texts that repeat pack better."""
 _PIECE: Final = 1 << 20
 """Bytes that are read, and looked at, at once."""
 _GZIP: Final = b"\x1f\x8b"
@@ -170,7 +173,9 @@ class _Lines:
     def __init__(self, stream: BinaryIO, path: str) -> None:
         self._stream = stream
         self._path = path
-        self._number = 0
+        self._number = self._size = 0
+        raw = getattr(stream, "fileobj", stream)
+        self._read: Callable[[], float] = raw.tell if raw.seekable() else lambda: math.inf
 
     def filled(self) -> Iterator[tuple[int, bytes]]:
         """Yield number and bytes of each line that is not blank, up to too many blank ones."""
@@ -197,6 +202,9 @@ class _Lines:
         try:
             while piece := read(_PIECE):
                 content += piece
+                self._size += len(piece)
+                if self._size > _PIECE + _MAX_UNPACKED * self._read():
+                    raise self._refused(f"expected gzip of at most {_MAX_UNPACKED} times its bytes; unpack it first")
                 values += sum(map(piece.count, (b",", b"[", b"{")))
                 if len(content) > MAX_RECORD:
                     raise self._refused(f"expected records of at most {MAX_RECORD:,} bytes, found a larger one")
@@ -492,11 +500,12 @@ class _Reader:
         last = 0
         for line, document in documents:
             self._findings.move_to(self._path, line)
-            last = line if isinstance(document, list) or detect(document) else last
+            for item in self._read(document, line):
+                last = line if _is_of_model(item) else last
+                yield item
             if line - last > _MAX_BARREN:
                 self._findings.broken(_barren(self._path, line))
                 return
-            yield from self._read(document, line)
 
     def _read(self, document: object, line: int) -> Iterator[Item]:
         found = detect(document)
@@ -527,6 +536,12 @@ class _Reader:
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as error:
             reason = _reason(error, document)
             self._findings.broken(UnreadableRun(f"{title}: {reason}", path=self._path, line=line))
+
+
+def _is_of_model(item: Item) -> bool:
+    """Return whether a record says that a model was called."""
+    turns = item.turns if isinstance(item, Snapshot) else [item.turn] if isinstance(item, Step) else ()
+    return not turns or getattr(item, "awaits_answer", False) or any(t and t.role is Role.AGENT for t in turns)
 
 
 def _reason(error: Exception, document: object) -> str:

@@ -170,7 +170,7 @@ def test_a_dump_that_names_a_class_or_a_secret_makes_no_object() -> None:
     assert any("block of type 'secret'" in str(finding) for finding in findings)
 
 
-@pytest.mark.parametrize("line", [b"\n", b'{"a": 1}\n'])
+@pytest.mark.parametrize("line", [b"\n", b'{"a": 1}\n', b'[{"role":"user","content":"go"}]\n'])
 def test_lines_without_a_run_are_read_up_to_a_limit(
     line: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,6 +180,15 @@ def test_lines_without_a_run_are_read_up_to_a_limit(
     findings = Findings()
     assert len(list(read_runs(path, findings=findings))) == 3
     assert re.search(r"expected a run in 1,000 lines, found none \(.*gz:4001\)", str(list(findings)[-1]))
+
+
+def test_an_archive_that_packs_better_than_logs_do_is_refused_while_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "log.json.gz"
+    path.write_bytes(
+        gzip.compress(b'[{"role":"user","content":"go"},{"role":"assistant","content":"' + b"a" * 9_000_000)
+    )
+    with pytest.raises(UnreadableRun, match="expected gzip of at most 200 times its bytes; unpack it first"):
+        list(read_runs(path))
 
 
 def test_a_record_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,4 +263,5 @@ def test_a_run_of_too_many_messages_is_a_finding_and_the_next_one_is_read() -> N
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert len(runs) == 2 and peak < 100_000_000
-    assert list(map(str, findings)) == ["1 run of more than 5,000 messages (runs.jsonl:3)"]
+    reason = "OpenAI chat: expected at most 5,000 messages in a run, found 40,000"
+    assert list(map(str, findings)) == [f"1 record that cannot be read: {reason} (runs.jsonl:2)"]

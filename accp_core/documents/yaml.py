@@ -189,15 +189,14 @@ class _Reader:
         """Return the map whose first key was found."""
         members, merged = dict[str, object](), dict[str, object]()
         while key:
-            name = key[1]
-            name = _unquoted(name) if name[0] in "\"'" else name
+            name = _unquoted(key[1]) if key[1][0] in "\"'" else key[1].rstrip()
             if name in members or len(name) > _MAX_KEY_CHARS:
                 _fail(self.text)
             value = self._read_value(self.text[key.end() :], indent, depth, is_key=True)
             if name == "<<" and isinstance(value, dict):
                 merged |= value
             else:
-                members[name.rstrip() if key[1][0] not in "\"'" else name] = value
+                members[name] = value
             key = KEY.match(self.text) if self.indent == indent else None
         self.has_rows |= depth > 0 and len(members) >= _MIN_ROW_KEYS
         return merged | members

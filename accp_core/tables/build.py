@@ -223,17 +223,6 @@ class _FlatRows:
         return column
 
 
-def _flatten(items: _Items, flat: _FlatRows) -> _FlatRows:
-    """Return the rows that `items` are, in `flat`."""
-    if items.values and all(type(value) is list for value in items.values):
-        flat.add_lists(items.values)
-    else:
-        flat.add_items(items.values)
-    if any(key is not None for key in items.keys):
-        flat.key = flat.add_first("key", items.keys)
-    return flat
-
-
 def _names_of(shape: _Shape, above: str = "") -> Iterator[str]:
     """Yield the names that keys of the rows have as columns."""
     for name, inner in shape.names.items():
@@ -336,7 +325,13 @@ class _Tables:
     ) -> None:
         has_room = depth < _MAX_DEPTH and len(self._tables) < MAX_TABLES
         most = _MAX_CHILDREN if has_room else 0
-        flat = _flatten(items, _FlatRows(most, self._with_objects, self.sources))
+        flat = _FlatRows(most, self._with_objects, self.sources)
+        if items.values and all(type(value) is list for value in items.values):
+            flat.add_lists(items.values)
+        else:
+            flat.add_items(items.values)
+        if any(key is not None for key in items.keys):
+            flat.key = flat.add_first("key", items.keys)
         key = _choose_key(flat) if flat.nested else ""
         link = _link(flat, items, parent) if parent else None
         name = self._names.claim(".".join(path) or _ROOT_ARRAY)

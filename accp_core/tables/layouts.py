@@ -325,18 +325,17 @@ def _build(
 ) -> Any:
     if id(value) in named:
         built: Any = named[id(value)]
-        sources[id(built)] = (built, sources.get(id(value), (value, value))[1])
-        return built
-    if _is_cell(value) or len(path) > _MAX_DEPTH:
+    elif _is_cell(value) or len(path) > _MAX_DEPTH:
         return value
-    if type(value) is dict:
+    elif type(value) is dict:
         # Names that are no more than texts are in the rows now.
         kept = ((key, m) for key, m in value.items() if (*path, key) not in used or type(m[0]) is not str)
         built = {key: _build(member, (*path, key), named, used, sources) for key, member in kept}
-        # It is kept, so that no other map gets its identity.
-        sources[id(built)] = (built, sources.get(id(value), (value, value))[1])
-        return built
-    return [_build(member, (*path, number), named, used, sources) for number, member in enumerate(value)]
+    else:
+        return [_build(member, (*path, number), named, used, sources) for number, member in enumerate(value)]
+    # It is kept, so that no other map gets its identity.
+    sources[id(built)] = (built, sources.get(id(value), (value, value))[1])
+    return built
 
 
 def _turn(value: Any, depth: int) -> Any:

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
-from accp_core.documents.embedded_json import WriteString
-from accp_core.documents.json_forms import write_json
+from accp_core.documents.json_forms import WriteString, write_json
 from accp_core.documents.reading import FORMS
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError

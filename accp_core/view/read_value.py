@@ -7,7 +7,7 @@ from collections.abc import Container, Sequence
 from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs miss it
 from typing import Final, TypeAlias
 
-from accp_core.documents.embedded_json import WriteString, unpack_embedded_json
+from accp_core.documents.json_forms import WriteString, unpack_embedded_json
 from accp_core.documents.json_styles import STYLE_CODE, STYLES
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from accp_core.documents.embedded_json import pack_embedded_json
+from accp_core.documents.json_forms import pack_embedded_json
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, EncodeError
 from accp_core.packing.columns import pack_derived

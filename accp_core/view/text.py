@@ -8,7 +8,7 @@ from typing import Final
 
 from accp_core.documents import Document, Value
 from accp_core.documents import read as read_document
-from accp_core.documents.embedded_json import pack_embedded_json
+from accp_core.documents.json_forms import pack_embedded_json
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.packing.expansion import DEFAULT_EXPANSION, ExpansionLimits
 from accp_core.ports import TokenCounter

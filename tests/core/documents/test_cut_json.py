@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from accp_core.documents import Value
 from accp_core.documents import read as read_document
-from accp_core.documents.cut_json import MIN_CUT_CHARS, end_of_json, read_cut_json
 from accp_core.documents.json_styles import STYLES, write_styled_json
+from accp_core.documents.reading import MIN_CUT_CHARS, end_of_json, read_cut_json
 from accp_core.tables import open_text
 from accp_core.view import render_text
 from tests.properties.json_values import values

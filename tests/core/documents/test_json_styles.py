@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accp_core.documents.embedded_json import pack_embedded_json, unpack_embedded_json
+from accp_core.documents.json_forms import pack_embedded_json, unpack_embedded_json
 from accp_core.documents.json_styles import (
     STYLES,
     read_styled_json,

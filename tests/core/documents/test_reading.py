@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from accp_core.documents import Value, cut_json, read
+from accp_core.documents import Value, read, reading
 from accp_core.view import render_text
 from tests.work import count_calls
 
@@ -122,14 +122,14 @@ def test_the_work_grows_with_the_length_of_the_text(shape: str, monkeypatch: pyt
 def count_windows(patched: pytest.MonkeyPatch) -> list[int]:
     """Return the lengths of the texts that the JSON decoder is given from now on: an error counts all their lines."""
     lengths: list[int] = []
-    decoder = cut_json._DECODER
+    decoder = reading._DECODER
 
     class Counting:
         def raw_decode(self, text: str) -> tuple[object, int]:
             lengths.append(len(text))
             return decoder.raw_decode(text)
 
-    patched.setattr(cut_json, "_DECODER", Counting())
+    patched.setattr(reading, "_DECODER", Counting())
     return lengths
 
 

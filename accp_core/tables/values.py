@@ -364,10 +364,13 @@ class _Reader:
     def __call__(self, text: str) -> int | float | None:
         match = self.notation[0].fullmatch(text.strip()[:_MAX_CHARS])
         own = _unit(match)
-        if match is None or not (own in ("", self.unit) or own.casefold() in self.scale):
+        if match is None:
             return None
         number = _number(match, self.notation)
-        return self.of(number, own) if own else _storable(number)
+        if own == self.unit or own.casefold() in self.scale:
+            return self.of(number, own)
+        converted = convert(number, own.casefold(), self.unit.casefold()) if own else number
+        return None if converted is None else _storable(converted)
 
     def of(self, number: Decimal, unit: str) -> int | float:
         value = _storable(number * Decimal(self.scale.get(unit.casefold(), "1")))

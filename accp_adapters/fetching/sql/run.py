@@ -386,7 +386,11 @@ def _answer(query: ResolvedQuery, catalog: Catalog, room: Room) -> str:
     is_nothing = result.total == 1 and bool(result.rows) and not any(result.rows[0].values())
     described = (_describe(each, catalog) for each in _by_column(query.comparisons))
     hint = "; ".join(filter(None, described)) if is_nothing or not result.total else ""
-    used = (each for each in _by_column(query.used) if result.total or not hint or each.stored.kind is Kind.TEXT)
+    used = (
+        each
+        for each in _by_column(query.used)
+        if result.total or not hint or each.stored.kind is Kind.TEXT or each.stored.typed.unit
+    )
     read = filter(None, map(_note_of_values, used))
     told = (hint, result.note * bool(result.total), *islice(read, _MAX_NOTES))
     notes = [*map(escape_markers, told), *_outside(query, catalog)]

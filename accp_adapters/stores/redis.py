@@ -35,6 +35,7 @@ _SAVE: Final = """
 if tonumber(redis.call('HGET', KEYS[1], 'version') or 0) ~= ARGV[1] - 1 then return 0 end
 redis.call('HSET', KEYS[1], 'version', ARGV[1], 'data', ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
+redis.call('PEXPIRE', KEYS[2], ARGV[3])
 return 1
 """
 _DELETE: Final = """
@@ -67,7 +68,7 @@ class RedisColdStore:
                 redis-py reads there, such as `?ssl_ca_certs=/etc/ca.pem`.
             namespace: The beginning of the names of our hashes.
             ttl: Minutes from the last `put` of a session until it is deleted; None: never, which time travel needs.
-            session_ttl: Seconds after its last step until a session is deleted.
+            session_ttl: Seconds after its last step until a session and its texts are deleted.
             options: For redis-py's connections, such as `socket_timeout` (default: 5 seconds) or `ssl_ca_certs`.
 
         Raises:
@@ -159,7 +160,7 @@ class RedisColdStore:
             ProtocolError: as `put`.
         """
         with redis_refusals(self._server, "save"):
-            saved = self._save(keys=[self._session_name(name)], args=[version, pack_text(data), self._session_ttl])
+            saved = self._save(keys=self._keys(name), args=[version, pack_text(data), self._session_ttl])
         return bool(saved)
 
     def delete_session(self, name: str, version: int) -> None:
@@ -169,7 +170,7 @@ class RedisColdStore:
             ProtocolError: as `put`.
         """
         with redis_refusals(self._server, "delete"):
-            self._delete(keys=[self._session_name(name), self._hash_name(name)], args=[version])
+            self._delete(keys=self._keys(name), args=[version])
 
     def close(self) -> None:
         """Close the connections. Closing twice is allowed."""
@@ -177,6 +178,9 @@ class RedisColdStore:
 
     def _session_name(self, name: str) -> bytes:
         return encode_name(f"{self._namespace}-session:{name}")
+
+    def _keys(self, name: str) -> list[bytes]:
+        return [self._session_name(name), self._hash_name(name)]
 
     def _hash_name(self, session_id: str) -> bytes:
         return encode_name(f"{self._namespace}:{session_id}")

@@ -65,6 +65,8 @@ _POLL: Final = 0.02
 _IDLE_POLL: Final = 1.0
 _ATTEMPTS: Final = 3
 _LEAST: Final = 4_096
+_PROBE_SECONDS: Final = 3.0
+"""For which the store may take to show that it can be written."""
 """About the characters that a session takes without any text."""
 _INTERNAL: Final = ProtocolError("internal error", code=ErrorCode.INTERNAL_ERROR)
 
@@ -121,6 +123,7 @@ class SessionHost:
         self._sessions: Final = Shares(self.limits.sessions, self.limits.sessions_each)
         self._memory: Final = Shares(self.limits.characters, self.limits.characters_each)
         self._steps: Final[set[asyncio.Task[Any]]] = set()
+        self._probe: asyncio.Future[None] | None = None
 
     async def __aenter__(self) -> Self:
         """Return itself."""
@@ -140,13 +143,19 @@ class SessionHost:
             self._forget(slot)
 
     async def check(self) -> None:
-        """Return if the store can be reached.
+        """Return if the store can be reached, and takes what is written within seconds.
 
         Raises:
-            OutOfReach: E3001, it cannot.
+            OutOfReach: E3001, it cannot, or does not.
         """
-        if self._store is not None:
-            await _stored(self._store.load_session, "ready")
+        if self._store is None:
+            return
+        if self._probe is None or self._probe.done():  # whoever waits for a lock of the store cannot be called off
+            self._probe = asyncio.ensure_future(_stored(_write, self._store))
+        done, _ = await asyncio.wait([self._probe], timeout=_PROBE_SECONDS)
+        if not done:
+            raise OutOfReach(f"expected the store to write within {_PROBE_SECONDS} s")
+        done.pop().result()
 
     # Frames that come alone, as over HTTP.
 
@@ -652,6 +661,13 @@ def _finished(slot: Slot, mid: str, task: asyncio.Task[None]) -> None:
         del slot.tasks[mid]
     if not task.cancelled() and (error := task.exception()) is not None:
         _LOG.error("the answer to %r could not be recorded", mid, exc_info=error)
+
+
+def _write(store: SessionStore) -> None:
+    """Store a session and delete it again, as its name is nobody's."""
+    store.load_session("ready")
+    store.save_session("ready", 1, "")
+    store.delete_session("ready", 1)
 
 
 async def _stored(work: Callable[..., T], *arguments: Any) -> T:

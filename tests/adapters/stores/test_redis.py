@@ -46,6 +46,8 @@ def test_a_session_expires_as_a_whole_after_its_last_put(redis_url: str, client:
     client.pexpire("accp:s", 60_000)
     store.put("s", "cold.2", "rows")
     assert int(client.pttl("accp:s")) > 149_000
+    store.save_session("s", 1, "data")  # the texts of a session live as long as it does
+    assert int(client.pttl("accp:s")) == pytest.approx(604_800_000, abs=60_000)
     client.pexpire("accp:s", 0)
     assert store.get("s", "cold.1") is None
     store.close()

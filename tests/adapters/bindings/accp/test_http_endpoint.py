@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -272,6 +274,18 @@ class Refusing(SqliteColdStore):
         return super().save_session(name, version, data)
 
 
+async def test_a_server_whose_store_takes_nothing_is_not_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("accp_adapters.bindings.hosts.host._PROBE_SECONDS", 0.1)
+    store, other = SqliteColdStore(tmp_path / "s"), sqlite3.connect(tmp_path / "s", isolation_level=None)
+    async with SessionHost(echo, codec=CODEC, store=store) as host:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(ProtocolError, match="expected the store to write"):
+            await host.check()
+        other.close()
+        monkeypatch.undo()
+        await host.check()
+
+
 @pytest.mark.parametrize("refused", ["get", "load", "save"])
 async def test_a_store_that_refuses_the_server_is_no_refusal_of_the_peer(
     refused: str, caplog: pytest.LogCaptureFixture
@@ -287,7 +301,7 @@ async def test_a_store_that_refuses_the_server_is_no_refusal_of_the_peer(
         store.refused = ""
         again = await post(address, frame, accp_resume="1")
     assert (ready.status_code, ready.text) == (
-        (503, "the store of the sessions is out of reach\n") if refused == "load" else (200, "ready\n")
+        (503, "the store of the sessions is out of reach\n") if refused != "get" else (200, "ready\n")
     )
     assert (answer.status_code, code_of(answer), code_of(again)) == (503, "E3001", "E2001")
     assert "secret.example" not in answer.text

@@ -355,14 +355,10 @@ def _choose_key(flat: _FlatRows) -> str:
     """Return the column that identifies the rows: a key of the source, else `_row`, which is added in front."""
     ranked = [flat.key, *(name for name in _FIRST_KEYS if name in flat.columns), *filter(_KEY.search, flat.columns)]
     for column in filter(None, ranked):
-        if _is_unique(flat, column):
+        cells = [row.get(column) for row in flat.rows]
+        if set(map(type, cells)) <= {str, int} and len(set(map(str, cells))) == len(cells):
             return column
     return flat.add_first("_row", range(len(flat.rows)))
-
-
-def _is_unique(flat: _FlatRows, column: str) -> bool:
-    cells = [row.get(column) for row in flat.rows]
-    return set(map(type, cells)) <= {str, int} and len(set(map(str, cells))) == len(cells)
 
 
 def _link(flat: _FlatRows, items: _Items, parent: tuple[Table, str]) -> ParentLink:

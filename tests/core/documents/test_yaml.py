@@ -253,7 +253,6 @@ def test_a_scalar_is_more_than_text_where_all_versions_of_yaml_agree() -> None:
     "text",
     [
         "a: 1\nb",
-        "a: 1\na: 2",
         "a: 1\na : 2",
         "a: 1\n  b: 2",
         "a: 'x",

@@ -71,9 +71,7 @@ from accp_core.projection import Resolve, ToolForm, ToolForms, check_tool_forms
 from accp_core.strict_json import compact_json
 from accp_core.token_counts import RememberingCounter
 
-__all__ = [
-    "Encoder", "EncoderOptions", "RewritePolicy",
-]  # fmt: skip
+__all__ = ["Encoder", "EncoderOptions", "RewritePolicy"]
 
 RewritePolicy: TypeAlias = Literal["negotiate", "always"]
 """Whose results are rewritten: those of clients that declared the extension, or of all clients."""
@@ -135,11 +133,9 @@ class EncoderOptions:
     def limits(self) -> ResultLimits:
         """The limits of views, previews and fetched answers."""
         return ResultLimits(
-            inline=self.inline_limit,
-            preview=self.preview_limit,
-            fetch=self.fetch_limit,
+            inline=self.inline_limit, preview=self.preview_limit, fetch=self.fetch_limit,
             previewed_chars=_PREVIEWED_CHARS,
-        )
+        )  # fmt: skip
 
     def limits_of(self, tool: str) -> ResultLimits | None:
         """Return the limits of the results of `tool`; None: they stay as they are."""

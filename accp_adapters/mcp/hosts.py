@@ -105,7 +105,7 @@ def client_name(params: object) -> str:
 
 
 def shown_text(result: JsonObject, form: ShownForm = "both") -> str:
-    """Return what a host of this kind shows its model: texts as they are, everything else as JSON, no `_meta`.
+    """Return what a host of this kind shows its model: texts as they are, no media, else JSON, no `_meta`.
 
     Hosts that prefer `structuredContent` show the content of a failed call and of a result without it.
 
@@ -124,7 +124,8 @@ def shown_text(result: JsonObject, form: ShownForm = "both") -> str:
 
 def _block_text(block: Any) -> str:
     is_text = isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
-    return str(block["text"]) if is_text else compact_json(block)
+    is_media = isinstance(block, dict) and block.get("type") in ("image", "audio")
+    return str(block["text"]) if is_text else compact_json(block) * (not is_media)
 
 
 def is_gain(before: JsonObject, after: JsonObject, host: Host, counter: TokenCounter, least: int) -> bool:

@@ -266,14 +266,13 @@ def _wrapped(name: str, entry: Any, program: str, options: Sequence[str], *, is_
     words, url = entry.get("args", []), entry.get("url")
     if is_wrapped(entry):
         return entry, Change(name, _OWN_WORDS)
-    if isinstance(entry.get("command"), str) and isinstance(words, list):
+    if isinstance(entry.get("command"), str) and entry["command"] and isinstance(words, list):
         new = {**entry, "command": program, "args": ["mcp", *options, "--", entry["command"], *words]}
         return new, Change(name, "wrapped")
     if not isinstance(url, str):
-        return entry, Change(name, "left as it is: it has neither a command nor a URL")
+        return entry, Change(name, "left as it is: expected a command and a list of args, or a URL")
     if entry.get("type") == "sse":
-        reason = "left as it is: accp mcp speaks Streamable HTTP, and this is SSE, which went before it"
-        return entry, Change(name, reason)
+        return entry, Change(name, "left as it is: accp mcp speaks Streamable HTTP, not SSE")
     if entry.get("headers") or not is_named:
         # A client may have to log in to a URL (OAuth), which a command cannot; a header may be a secret.
         how = "accp mcp --url URL --header-env NAME=VARIABLE" if entry.get("headers") else f"name it by --server {name}"

@@ -29,11 +29,7 @@ __all__ = [
     "read_stored",
 ]  # fmt: skip
 
-FETCH_TOOL: Final[JsonObject] = {
-    "name": FETCH_NAME,
-    "description": FETCH_DESCRIPTION,
-    "inputSchema": FETCH_PARAMETERS,
-}
+FETCH_TOOL: Final[JsonObject] = {"name": FETCH_NAME, "description": FETCH_DESCRIPTION, "inputSchema": FETCH_PARAMETERS}
 """The definition of `accp_fetch` in tools/list."""
 
 _MAX_REFERENCES: Final = 10_000

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from accp_adapters.stores import SqliteColdStore
 
-__all__ = ["DayStore", "Saved", "add_saved", "read_saved", "state_folder"]
+__all__ = ["DayStore", "Saved", "add_saved", "read_saved", "state_folder", "wrapped_files"]
 
 _DAY: Final = 86_400
 _BUSY_SECONDS: Final = 5.0
@@ -108,7 +108,7 @@ class Saved(NamedTuple):
         """Return it in words: "9 results rewritten: 4,512 tokens became 2,310 (48.8 % less)"."""
         share = f" ({100 * (self.before - self.after) / self.before:.1f} % less)" if self.before else ""
         faults = f"; {self.faults:,} messages passed as they were after a fault" if self.faults else ""
-        results = "1 result" if self.results == 1 else f"{self.results:,} results"
+        results = f"{self.results:,} result{'s' * (self.results != 1)}"
         return f"{results} rewritten: {self.before:,} tokens became {self.after:,}{share}{faults}"
 
 
@@ -134,6 +134,16 @@ def read_saved(folder: Path) -> dict[str, Saved]:
         return {}
     with closing(sqlite3.connect(_record(folder), timeout=_BUSY_SECONDS)) as connection:
         return {server: Saved(*numbers) for server, *numbers in connection.execute("SELECT * FROM saved ORDER BY 1")}
+
+
+def wrapped_files(folder: Path, *more: Path) -> list[Path]:
+    """Return the configuration files in which servers were wrapped, which are kept, with `more` of them."""
+    record = folder / "wrapped"
+    known = {*(record.read_text("utf-8").splitlines() if record.is_file() else ()), *map(str, more)}
+    if more:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        record.write_text("\n".join(sorted(known)), "utf-8")
+    return [path for path in map(Path, sorted(known)) if path.is_file()]
 
 
 def _record(folder: Path) -> Path:

@@ -39,10 +39,7 @@ TOOL_HELP: Final = (
     "a result and of its preview, as 2500:1000; repeatable. Known tools that read files are verbatim. With accp "
     "mcp --fetch also write_file=resolve:content: the server gets the text of a reference in that argument."
 )
-ToolOption: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--tool", metavar="NAME=FORM", help=TOOL_HELP),
-]
+ToolOption: TypeAlias = Annotated[list[str] | None, typer.Option("--tool", metavar="NAME=FORM", help=TOOL_HELP)]
 
 FetchOption = Annotated[
     bool, typer.Option("--fetch", help="Show large results as previews, and offer accp_fetch, which opens them.")
@@ -249,9 +246,7 @@ def _listen(upstream: Upstream, options: EncoderOptions, address: str, *, decode
 
     host, _, port = address.rpartition(":")
     if host not in ("127.0.0.1", "localhost") or not port.isdecimal():
-        reason = (
-            f"expected 127.0.0.1:PORT or localhost:PORT, found {address!r}; put a proxy that authenticates before it"
-        )
+        reason = f"expected 127.0.0.1:PORT or localhost:PORT, found {address!r}; put an authenticating proxy before it"
         raise typer.BadParameter(reason, param_hint="--listen")
     if not decode:
         Encoder(options).warm_up()
@@ -289,6 +284,8 @@ def install(
 
     Example: `accp mcp install --client .vscode/mcp.json --server github --tool 'get_*=lossless'`
     """
+    from accp_adapters.mcp.user_files import state_folder, wrapped_files
+
     program = _own_path()
     _options(tools=tool_forms(tool), fetch=fetch)
     words = [*(word for each in tool or [] for word in ("--tool", each)), *(["--fetch"] if fetch else [])]
@@ -299,6 +296,7 @@ def install(
         changes = each.install(program, names=server or (), options=words, dry_run=dry_run)
         _report(each, changes, dry_run=dry_run)
         if not dry_run and any(change.is_change for change in changes):
+            wrapped_files(state_folder(), each.path.resolve())
             by_hand = f"to undo it by hand, move {each.backup} to {each.path}"
             say(f"accp mcp: restart the client; accp mcp uninstall undoes it; {by_hand}")
 
@@ -310,11 +308,12 @@ def install(
 def uninstall(*, client: Client = None, project: Project = False) -> None:
     """Take this program out of the configuration files of clients.
 
-    A file in which nobody has changed anything since becomes what it was, byte for byte. In any other one only the
-    servers with our words change.
+    Without --client also of the files that `install` was given. A file in which nobody has changed anything since
+    becomes what it was, byte for byte. In any other one only the servers with our words change.
 
     Example: `accp mcp uninstall --client cursor`
     """
+    from accp_adapters.mcp.user_files import state_folder, wrapped_files
 
     def work(each: Installation) -> None:
         changes, is_restored = each.uninstall()
@@ -322,7 +321,7 @@ def uninstall(*, client: Client = None, project: Project = False) -> None:
         if any(change.is_change for change in changes):
             say(f"accp mcp: {each.path}: {'the backup, byte for byte' if is_restored else 'only our words'}")
 
-    _with_each_file(work, client, project=project)
+    _with_each_file(work, client, project=project, wrapped=wrapped_files(state_folder()))
 
 
 def status(*, client: Client = None, project: Project = False) -> None:
@@ -332,7 +331,7 @@ def status(*, client: Client = None, project: Project = False) -> None:
 
     Example: `accp mcp status`
     """
-    from accp_adapters.mcp.user_files import read_saved, state_folder
+    from accp_adapters.mcp.user_files import read_saved, state_folder, wrapped_files
 
     try:
         saved = read_saved(state_folder())
@@ -347,13 +346,15 @@ def status(*, client: Client = None, project: Project = False) -> None:
     write_line("saved so far" if saved else "nothing was counted so far")
     for server, each_saved in saved.items():
         write_line(f"  {server}: {each_saved.describe()}")
-    _with_each_file(work, client, project=project)
+    _with_each_file(work, client, project=project, wrapped=wrapped_files(state_folder()))
 
 
-def _with_each_file(work: Callable[[Installation], None], client: list[str] | None, *, project: bool) -> None:
+def _with_each_file(
+    work: Callable[[Installation], None], client: list[str] | None, *, project: bool, wrapped: Sequence[Path] = ()
+) -> None:
     """Do `work` with each file; one that cannot be understood or written is reported, and makes the exit status 1."""
     is_done = True
-    for each in list(_installations(client or [], project=project)):
+    for each in list(_installations(client or [], [] if project else wrapped, project=project)):
         try:
             work(each)
         except (ValueError, OSError) as error:
@@ -363,11 +364,11 @@ def _with_each_file(work: Callable[[Installation], None], client: list[str] | No
         raise typer.Exit(1)
 
 
-def _installations(clients: Sequence[str], *, project: bool) -> Iterator[Installation]:
+def _installations(clients: Sequence[str], wrapped: Sequence[Path], *, project: bool) -> Iterator[Installation]:
     from accp_adapters.mcp.install import CLIENTS, Installation, client_files
 
     folder = Path.cwd() if project else None
-    paths: dict[Path, Path] = {}
+    paths = {} if clients else {path: path for path in wrapped}
     for name in clients or CLIENTS:
         files = client_files(name, project=folder) if name in CLIENTS else [Path(name)]
         if clients and not (files and all(path.is_file() for path in files)):

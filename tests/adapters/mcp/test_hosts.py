@@ -15,7 +15,6 @@ from accp_adapters.mcp.hosts import HOSTS, ShownForm, client_name, host_named, s
 from accp_adapters.mcp.views import restore_view
 from accp_adapters.telemetry import Telemetry
 from accp_adapters.tokens import count_o200k
-from accp_core.strict_json import compact_json
 from accp_core.view import read
 from tests.adapters.mcp.messages import ERAS, Era, Json, Wire, call, request, rows, served
 from tests.adapters.mcp.test_frames import results
@@ -54,10 +53,10 @@ def test_a_host_that_would_show_json_is_sent_a_view_of_it(host: str, plain: Json
 
 
 def test_an_image_has_no_tokens_of_text() -> None:
-    telemetry, text = Telemetry("mcp"), {"type": "text", "text": compact_json(rows(400))}
+    telemetry, content = Telemetry("mcp"), served(rows(400))["content"]
     image = {"type": "image", "data": "iVBORw0KGgo" * 900, "mimeType": "image/png"}
-    Wire(encoder=Encoder(policy="always", telemetry=telemetry), decoder=None).call({"content": [text, image]})
-    assert 0 < telemetry.stats().tokens_before <= count_o200k(text["text"]) + 1
+    Wire(encoder=Encoder(policy="always", telemetry=telemetry), decoder=None).call({"content": [*content, image]})
+    assert 0 < telemetry.stats().tokens_before <= tokens({"content": content}, "text") + 1
 
 
 def test_of_a_host_that_may_show_either_form_both_are_counted() -> None:

@@ -31,9 +31,7 @@ def test_the_example_for_a_text_asks_for_the_lines_in_its_middle(source: str) ->
     # A reader takes the numbers for those of the lines that the preview is said to be of.
     head = preview(source, limit=400, opening=OPENING, counter=counter, is_queried=True).split("\n")[0]
     assert head.startswith(f"[preview of {count_lines(source):,} line")
-    example = re.search(r"; e\.g\. query: lines (\d+)-(\d+)]", head)
-    assert example
-    first, last = int(example[1]), int(example[2])
+    ((first, last),) = [map(int, found) for found in re.findall(r"; e\.g\. query: lines (\d+)-(\d+)]", head)]
     assert first <= source.count("\n", 0, len(source) // 2) + 1 <= last
     assert last - first < 20
 

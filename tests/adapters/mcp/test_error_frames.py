@@ -56,13 +56,7 @@ def fail(wire: Wire, message: Json, error: Json) -> Json:
     return seen
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "code"),
-    [
-        ("find", {"q": "x"}, "E4002"),
-        ("lost", {}, "E4001"),
-    ],
-)
+@pytest.mark.parametrize(("name", "arguments", "code"), [("find", {"q": "x"}, "E4002"), ("lost", {}, "E4001")])
 def test_a_failed_call_is_told_by_the_tools_and_not_by_words(name: str, arguments: Json, code: str) -> None:
     failed = {"content": [{"type": "text", "text": "Unknown tool: but not really"}], "isError": True}
     seen = aware().ask(call(name, arguments), failed)["result"]

@@ -162,10 +162,7 @@ def test_a_server_that_we_cannot_start_stays_as_it_is(entry: dict[str, str], sai
     assert not change.is_change and said in change.outcome
 
 
-@pytest.mark.parametrize(
-    "text",
-    ['{"mcpServers": {} // mine\n}', '{"a": 1, "a": 2}', "[]", '{"a": 1,}', ""],
-)
+@pytest.mark.parametrize("text", ['{"mcpServers": {} // mine\n}', '{"a": 1, "a": 2}', "[]", '{"a": 1,}', ""])
 def test_a_file_that_is_not_understood_is_untouched(text: str, tmp_path: Path) -> None:
     installation = configuration(tmp_path, text)
     for action in (lambda: installation.install(PROGRAM), installation.uninstall, installation.servers):

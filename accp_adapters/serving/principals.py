@@ -13,29 +13,22 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 from typing import Any, Final, TypeAlias
+from urllib.parse import urlsplit
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 __all__ = [
-    "ANONYMOUS",
-    "AccessDenied",
-    "Authenticate",
-    "BearerTokens",
-    "Principal",
-    "Scope",
-    "bearer_token",
-    "caller_of",
-    "is_loopback",
-    "loopback_only",
-    "network_of",
-    "with_bearer_token",
-]
+    "ANONYMOUS", "AccessDenied", "Authenticate", "BearerTokens", "Principal", "Scope", "bearer_token", "caller_of",
+    "check_token", "is_loopback", "loopback_only", "network_of", "with_bearer_token",
+]  # fmt: skip
 
 Scope: TypeAlias = MutableMapping[str, Any]
 """What an ASGI server says of a request."""
 _TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/-]{8,4096}=*")
 """The form of RFC 6750, section 2.1, and at least eight characters."""
+_GRAPHIC: Final = re.compile(r"[!-~]+")
+_ENCRYPTED: Final = frozenset({"https", "wss", "acp+wss", "tls"})
 _FORWARDED: Final = frozenset({b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip"})
 
 
@@ -129,6 +122,20 @@ def bearer_token(scope: Scope) -> str:
     if scheme.lower() != "bearer" or not token.strip():
         raise AccessDenied("expected a bearer token in the field 'authorization', found none")
     return token.strip()
+
+
+def check_token(token: str, url: str, *, allow_plain_text: bool) -> None:
+    """Refuse a token that no header can hold, or that would be sent in plain text to another machine.
+
+    Raises:
+        ValueError: Neither is shown but the scheme and the host of the URL.
+    """
+    if token and not _GRAPHIC.fullmatch(token):
+        raise ValueError("expected a token of visible ASCII characters, found a blank or another one: strip it")
+    parts = urlsplit(url)
+    if token and parts.scheme not in _ENCRYPTED and not (allow_plain_text or is_loopback(parts.hostname or "")):
+        reason = "expected TLS (https, wss, acp+wss, tls) for a token to another machine, or allow_plain_text"
+        raise ValueError(f"{reason}; found {parts.scheme!r} to {parts.hostname!r:.100}")
 
 
 def with_bearer_token(scope: Mapping[str, Any], token: str) -> Scope:

@@ -5,7 +5,8 @@
 
 The card says which message was received last, and of which log. A peer that reads that sends the ones after it again,
 so that none is lost with a connection; to a peer that says nothing of it, only what waited is sent. Between two peers
-that both say it, acknowledgements (`acp.ack`) free the log; a peer that never sent such a card is never sent one.
+that both say it, acknowledgements (`acp.ack`) free the log; a peer that never sent such a card is never sent one. The
+reply to a message shows that the peer has this message: to a peer that starts again, it is not sent again.
 
 A message_id is received once; sending one again returns the first server_seq and no second text. There are no sockets,
 no clock and no randomness: the owner of the connection provides all three.
@@ -14,7 +15,7 @@ no clock and no randomness: the owner of the connection provides all three.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -163,6 +164,8 @@ class Outgoing:
         self._ends: deque[int] = deque()
         self._dropped = self._total = 0
         self._skipped: tuple[int, frozenset[int]] = 0, frozenset()
+        self._answered: set[int] = set()
+        """Texts after `acknowledged` that the peer has answered."""
         self.last = 0
         """The number of the last text."""
         self.written = 0
@@ -198,6 +201,7 @@ class Outgoing:
         self._ends.append(self._total)
         self.last += 1
         while len(self._texts) > self._window or self.characters > self._characters:
+            self._answered.discard(self._oldest)
             self._texts.popleft()
             self._dropped = self._ends.popleft()
         return self.last
@@ -205,7 +209,8 @@ class Outgoing:
     def waiting(self, limit: int | None = None) -> list[tuple[int, str]]:
         """Return the texts that are not written yet, with their numbers, oldest first."""
         below, kept = self._skipped
-        return [(number, text) for number, text in self.after(self.written) if number > below or number in kept][:limit]
+        texts = [each for each in self.after(self.written) if each[0] > below or each[0] in kept]
+        return [each for each in texts if each[0] not in self._answered][:limit]
 
     def after(self, cursor: int, limit: int | None = None) -> list[tuple[int, str]]:
         """Return the texts after number `cursor` that are kept, whether they were written or not."""
@@ -219,7 +224,11 @@ class Outgoing:
     def acknowledge(self, number: int) -> None:
         """Report that the peer has the texts up to `number`, and that it says so."""
         self.is_acknowledging = True
-        self.acknowledged = max(self.acknowledged, min(number, self.last))
+        self._has(range(self.acknowledged + 1, min(number, self.last) + 1))
+
+    def answer(self, number: int) -> None:
+        """Report that the peer has answered the text of this number, and so has it."""
+        self._has((number,))
 
     def resume_after(self, cursor: int) -> int:
         """Send again what follows number `cursor`; return how many of these texts are not kept any more."""
@@ -236,6 +245,12 @@ class Outgoing:
         lost = self.resume_after(self.acknowledged)
         self.written = min([self.acknowledged, *(number - 1 for number in unanswered)])
         return lost
+
+    def _has(self, numbers: Iterable[int]) -> None:
+        self._answered.update(number for number in numbers if number > self.acknowledged)
+        while self.acknowledged + 1 in self._answered:
+            self.acknowledged += 1
+            self._answered.discard(self.acknowledged)
 
     @property
     def _oldest(self) -> int:
@@ -342,13 +357,17 @@ class Connection:
         """Report that the messages up to `number` were written, or read by a peer that asked for them."""
         self.log.mark_written(number)
 
-    def acknowledgement(self) -> str | None:
-        """Return the acknowledgement to write now; None: none is due, or the peer would not know what it is."""
-        due = self._ack_every and self.last_received - self._acknowledged >= self._ack_every
-        if not due or not self.connected:
+    def acknowledgement(self, handled: int = 0) -> str | None:
+        """Return the acknowledgement to write now; None: none is due, or the peer would not know what it is.
+
+        Args:
+            handled: What is acknowledged at once: all messages up to this number.
+        """
+        due = self.last_received if self.last_received - self._acknowledged >= self._ack_every else handled
+        if not self._ack_every or not self.connected or due <= self._acknowledged:
             return None
-        self._acknowledged = self.last_received
-        return write_object({"type": ACK, CURSOR: self.last_received, "log": self.peer_log})
+        self._acknowledged = due
+        return write_object({"type": ACK, CURSOR: due, "log": self.peer_log})
 
     def send(self, message: AcpMessage, now: float, *, awaits_reply: bool = False) -> SendResult:
         """Keep the text of a message, completed by id, time, sender and server_seq, to be written; see `waiting`.
@@ -444,7 +463,9 @@ class Connection:
         cursor, resume = envelope.extra.get(CURSOR), envelope.extra.get(RESUME)
         knows_us = self._take_resume(resume) if isinstance(resume, dict) else True
         lost = 0
-        if self._is_resuming and not knows_us:
+        # A peer that misses what it has acknowledged has started again, even where it knows us since.
+        has_less = type(cursor) is int and 0 <= cursor < self.log.acknowledged
+        if self._is_resuming and (has_less or not knows_us):
             lost = self.log.restart(self._awaited.values())
         elif type(cursor) is int and 0 <= cursor <= self.log.last and (self._is_resuming or self._ack_every):
             lost = self.log.resume_after(cursor) if self._is_resuming else 0
@@ -475,7 +496,7 @@ class Connection:
         message_id = about if isinstance(about, str) else None
         if message_id is not None:
             self._count(envelope.extra.get("server_seq"))
-            self._awaited.pop(message_id, None)
+            self._answer(message_id)
         return ErrorReceived(
             code=envelope.code, reason=reason if isinstance(reason, str) else "", correlation_id=message_id
         )
@@ -494,11 +515,17 @@ class Connection:
         self._count_received += 1
         if message.message_id is not None:
             self._received.put(message.message_id, self._count_received)
-        if message.correlation_id is not None and self._awaited.pop(message.correlation_id, None) is not None:
+        if message.correlation_id is not None and self._answer(message.correlation_id):
             return ReplyReceived(reply=message)
         if message.is_reply:
             return UnknownReceived(message=message)
         return AcpMessageReceived(message=message, number=self._count_received)
+
+    def _answer(self, message_id: str) -> bool:
+        """Note that the peer has answered a message of ours; return whether it awaited that."""
+        if (number := self._sent.get(message_id)) is not None:
+            self.log.answer(number)
+        return self._awaited.pop(message_id, None) is not None
 
     def _keep(self, text: str) -> None:
         """Number a text that is to be written."""

@@ -472,11 +472,6 @@ class ByteLineReader:
         self._pieces: list[bytes] = []
         self._size = 0
 
-    @property
-    def waiting(self) -> int:
-        """Bytes of the line that is not complete."""
-        return self._size
-
     def feed(self, data: bytes) -> list[str]:
         """Return the lines that are complete after `data`, without line ends.
 

@@ -17,15 +17,14 @@ from accp_adapters.bindings.acp.channels import open_process, open_tcp, open_web
 from accp_adapters.bindings.acp.host import CARD_SECONDS, AcpAgent
 from accp_adapters.bindings.acp.http import open_http
 from accp_adapters.bindings.acp.relay import Position, open_relay
-from accp_adapters.bindings.acp.session import DUPLICATE, FATAL_CODES, UNTRUSTED, AcpSession, Channel, ChannelClosed
+from accp_adapters.bindings.acp.session import DUPLICATE, HOPELESS, AcpSession, Channel, ChannelClosed
 from accp_adapters.serving.limits import ServerLimits
+from accp_adapters.serving.principals import check_token
 from accp_core.acp import AcpError, AgentCard, Binding, Link, next_link, parse_link
 from accp_core.errors import EncodeError, ProtocolError, RemoteProtocolError
 
 __all__ = ["acp_connect"]
 
-_HOPELESS: Final = (FATAL_CODES | {UNTRUSTED}) - {DUPLICATE}
-"""Codes after which another attempt would end the same way."""
 _AT_ONCE_SECONDS: Final = 0.1
 """At most, before the first attempt after a connection that worked."""
 _BACKOFF: Final = Backoff(first=2.0, longest=60.0)
@@ -86,6 +85,7 @@ async def acp_connect(
     token: str = "",
     tls: ssl.SSLContext | None = None,
     relay: str = "",
+    allow_plain_text: bool = False,
     limits: ServerLimits | None = None,
     wait_seconds: float | None = 30.0,
 ) -> AsyncIterator[AcpSession]:
@@ -99,13 +99,19 @@ async def acp_connect(
         token: Who we are, said as the binding says it: never in a URL.
         tls: How to verify the peer; None: as the system does.
         relay: "acp+wss://host/acp/token" to use after three failures of "acp://…", with the token of the latter.
+        allow_plain_text: Whether a token may be sent to another machine without TLS, as where something else encrypts.
         limits: What the peer may use; None: the defaults.
         wait_seconds: Until the first connection; None: do not wait, messages are kept for it.
 
     Raises:
         EncodeError, DecodeError: ERR_INVALID_REQUEST: the address is none.
+        ValueError: As `check_token`.
         RemoteProtocolError: The code of the peer, such as "invalid_token"; ERR_NOT_CONNECTED: no connection in time.
     """
+    for each in (address, relay):
+        if isinstance(each, str):
+            secret = parse_link(each).token if each.startswith(("acp:", "acp+")) else token
+            check_token(secret if each else "", each, allow_plain_text=allow_plain_text)
     handler = agent.handle if agent is not None else None
     own = card or (agent.card if agent is not None else AgentCard(name="client"))
     known_relay = parse_link(relay) if relay else None
@@ -140,7 +146,7 @@ async def _stay_connected(session: AcpSession, target: _Target) -> None:
         except ChannelClosed as error:
             closed, failures = error, failures + 1
         target.failed.append(closed)
-        if closed.code in _HOPELESS:
+        if closed.code in HOPELESS:
             reason = f"the peer refuses the connection: {closed}"
             session.end(reason)
             raise RemoteProtocolError(reason, code=closed.code, reply=None)

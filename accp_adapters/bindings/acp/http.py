@@ -30,6 +30,7 @@ from accp_adapters.bindings.acp.channels import serve_web_socket
 from accp_adapters.bindings.acp.host import AcpAgent, AcpHost, host_of, seconds_left
 from accp_adapters.bindings.acp.session import (
     KEEPALIVE_SECONDS,
+    MISDIRECTED,
     TOKEN_REFUSED,
     AcpSession,
     Channel,
@@ -302,6 +303,10 @@ class HttpClient:
             data = await self._read(response)
         if response.status_code in (401, 403):
             raise ChannelClosed(f"the server refuses the token: {response.status_code}", code=self._denied)
+        if response.status_code == 421:
+            host = response.url.host
+            reason = f"the server does not serve {host!r}: start it with --allow-host {host}, or hosts=[{host!r}]"
+            raise ChannelClosed(reason, code=MISDIRECTED)
         try:
             return response.status_code, read_object(data.decode(), limit=4 * self._limit)
         except (DecodeError, UnicodeDecodeError):

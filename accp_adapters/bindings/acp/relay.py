@@ -36,6 +36,7 @@ from accp_adapters.serving.principals import (
     AccessDenied,
     Authenticate,
     Principal,
+    check_token,
     loopback_only,
     network_of,
     with_bearer_token,
@@ -313,6 +314,7 @@ async def serve_relay(
     link: str,
     *,
     tls: ssl.SSLContext | None = None,
+    allow_plain_text: bool = False,
     authenticate: Authenticate = loopback_only,
     limits: ServerLimits | None = None,
 ) -> None:
@@ -324,9 +326,14 @@ async def serve_relay(
         agent: The agent, or a host that other bindings share.
         link: "acp+wss://host/acp/token".
         tls: How to verify the relay; None: as the system does.
+        allow_plain_text: Whether the token may be sent to another machine without TLS.
         authenticate: Says of whom the token is; one that it does not know stands for itself.
         limits: What the guest may use; None: the defaults.
+
+    Raises:
+        ValueError: As `check_token`.
     """
+    check_token(parse_link(link).token, link, allow_plain_text=allow_plain_text)
     host, place = host_of(agent, authenticate, limits), parse_link(link)
     host.announce(Binding.HTTP_RELAY)
     principal, position, limit = await _principal_of(host, place.token), Position(), host.limits.frame_bytes

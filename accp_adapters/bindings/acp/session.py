@@ -20,6 +20,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, NoReturn, TypeAlias, TypeVar
 
+import anyio
+
 from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.serving.limits import Quota, RateLimit, ServerLimits, TooMany, weight_of
 from accp_adapters.serving.principals import ANONYMOUS, Principal
@@ -47,11 +49,11 @@ from accp_core.acp import (
     serialize_envelope,
 )
 from accp_core.acp.envelope import AcpEnvelope, Complete, Json
-from accp_core.errors import DecodeError, LocalProtocolError, ProtocolError, RemoteProtocolError
+from accp_core.errors import DecodeError, EncodeError, LocalProtocolError, ProtocolError, RemoteProtocolError
 
 __all__ = [
-    "DUPLICATE", "FATAL_CODES", "KEEPALIVE_SECONDS", "REPLACED", "TOKEN_REFUSED", "UNTRUSTED", "AcpHandler",
-    "AcpSession", "Channel", "ChannelClosed", "Content", "EndOfInput", "Signal", "to_parts",
+    "DUPLICATE", "FATAL_CODES", "HOPELESS", "KEEPALIVE_SECONDS", "MISDIRECTED", "REPLACED", "TOKEN_REFUSED",
+    "UNTRUSTED", "AcpHandler", "AcpSession", "Channel", "ChannelClosed", "Content", "EndOfInput", "Signal", "to_parts",
 ]  # fmt: skip
 
 _LOGGER: Final = logging.getLogger("accp.acp")
@@ -62,10 +64,14 @@ TOKEN_REFUSED: Final = "invalid_token"
 """The code of a server that does not know us, or not any more."""
 UNTRUSTED: Final = "untrusted_certificate"
 """Our own code for a server whose certificate TLS does not accept; trying again does not help."""
+MISDIRECTED: Final = "misdirected"
+"""Our own code for a server that does not serve the name by which it is reached."""
 DUPLICATE: Final = "duplicate_connection"
 """The error of a peer whose token is in use on another connection."""
 FATAL_CODES: Final = frozenset({TOKEN_REFUSED, DUPLICATE})
 """Errors of a peer that end a connection."""
+HOPELESS: Final = frozenset({TOKEN_REFUSED, UNTRUSTED, MISDIRECTED})
+"""Codes after which another attempt would end the same way."""
 _BATCH: Final = 16
 """Messages that are taken from the log at a time."""
 _MAX_REFUSALS: Final = 20
@@ -74,6 +80,8 @@ _RETRY_SECONDS: Final = 0.5
 """Between two looks for memory, which others may free."""
 _REPLY_SECONDS: Final = 30.0
 """Until the reply to a message; longer is ERR_TIMEOUT."""
+_IDLE_SECONDS: Final = 0.1
+"""Without anything to write, until what is handled is acknowledged: most often a reply does that."""
 KEEPALIVE_SECONDS: Final = 20.0
 """Between signs of life on a connection where nothing else is written."""
 
@@ -147,6 +155,7 @@ class Signal:
         return True
 
 
+_PARTS: Final = (TextPart, FilePart, DataPart, OpaquePart)
 Content: TypeAlias = "str | Part | Sequence[Part]"
 """What a message holds, as a caller says it."""
 AcpHandler: TypeAlias = "Callable[[AcpMessage, AcpSession], Awaitable[Content | None]]"
@@ -154,10 +163,14 @@ AcpHandler: TypeAlias = "Callable[[AcpMessage, AcpSession], Awaitable[Content | 
 
 
 def to_parts(content: Content) -> tuple[Part, ...]:
-    """Return the parts of `content`: a text is one text part."""
+    """Return the parts of `content`: a text is one text part; raises TypeError for anything else."""
     if isinstance(content, str):
         return (TextPart(content=content),)
-    return (content,) if isinstance(content, (TextPart, FilePart, DataPart, OpaquePart)) else tuple(content)
+    parts = tuple(content) if isinstance(content, (list, tuple)) else (content,)
+    for part in parts:
+        if not isinstance(part, _PARTS):
+            raise TypeError(f"expected a text, or parts such as TextPart(…) and DataPart(…), found {part!r:.80}")
+    return parts
 
 
 class AcpSession:
@@ -246,6 +259,7 @@ class AcpSession:
         asked = partial(self.connection.send, replace(message, message_id=message_id), awaits_reply=True)
         reply: asyncio.Future[tuple[Part, ...]] = asyncio.get_running_loop().create_future()
         self._replies[message_id] = reply
+        self.changed.notify()
         try:
             async with asyncio.timeout(timeout):
                 await self._when_room(asked)
@@ -289,6 +303,11 @@ class AcpSession:
             self._taken()
             yield message
 
+    @property
+    def _handled(self) -> int:
+        """The number up to which the messages of the peer are handled."""
+        return (self._inbox[0][0].server_seq or 1) - 1 if self._inbox else self.connection.last_received
+
     def _taken(self) -> None:
         """Remove the first message of the inbox."""
         self._memory.take(self.principal.name, -self._inbox.popleft()[1])
@@ -323,7 +342,8 @@ class AcpSession:
             self._memory.take(self.principal.name, -weight)
             self._resolve(event)
         self.changed.notify()
-        while wait and self.is_full and not self._ended:
+        # A reply that somebody awaits passes a full inbox; then only memory bounds that.
+        while wait and self.is_full and not self._ended and not self._replies:
             await self.changed.wait()
         return event
 
@@ -366,16 +386,22 @@ class AcpSession:
                     self._taken()
 
     async def _handle(self, handler: AcpHandler, message: AcpMessage) -> None:
+        code, reason = "", "the agent failed to handle the message"
         try:
             content = await handler(message, self)
             parts = () if content is None else to_parts(content)
         except Exception:
             _LOGGER.exception("the agent failed to handle a message of %s", self.name)
-            reason = "the agent failed to handle the message"
-            await self._when_room(lambda now: self.connection.fail(message, AcpError.INTERNAL, reason))
-            return
-        if parts:
-            await self.reply(message, parts)
+            code = AcpError.INTERNAL
+        else:
+            try:
+                if parts:
+                    await self.reply(message, parts)
+            except EncodeError as error:
+                _LOGGER.warning("no reply to %s: %s", self.name, error)
+                code, reason = error.code, f"the agent's reply: {error.reason}"
+        if code:
+            await self._when_room(lambda now: self.connection.fail(message, code, reason))
 
     # --- connections --------------------------------------------------------------------------------------------------
 
@@ -402,11 +428,16 @@ class AcpSession:
         finally:
             for task in tasks:
                 task.cancel()
+            last_words = None
             if self.channel is channel:
+                last_words = self.connection.acknowledgement(self._handled)
                 self.channel = None
                 self.connection.closed()
                 self.changed.notify()
             await asyncio.gather(*tasks, return_exceptions=True)
+            if last_words:
+                with anyio.move_on_after(_RETRY_SECONDS, shield=True), contextlib.suppress(ChannelClosed):
+                    await channel.send(last_words)
             await channel.aclose()
 
     def end(self, reason: str = "the session has ended") -> None:
@@ -455,8 +486,11 @@ class AcpSession:
         """Write our card and what waits, as long as the connection is that of the session."""
         await self._put(channel, card)
         while self.channel is channel:
-            if not await self._write_waiting(channel) and not await self.changed.wait(KEEPALIVE_SECONDS):
-                await channel.keep_alive()
+            if not await self._write_waiting(channel) and not await self.changed.wait(_IDLE_SECONDS):
+                if acknowledgement := self.connection.acknowledgement(self._handled):
+                    await self._put(channel, acknowledgement)
+                elif not await self.changed.wait(KEEPALIVE_SECONDS):
+                    await channel.keep_alive()
         raise ChannelClosed("another connection took over")
 
     async def _write_waiting(self, channel: Channel) -> bool:

@@ -76,17 +76,6 @@ def test_a_peer_that_has_forgotten_everything_gets_what_is_open_again() -> None:
     assert contents(written(host)) == ["asked", "new"]
 
 
-def test_the_numbers_of_a_new_log_begin_again() -> None:
-    host, guest = connected()
-    host.receive(said(guest, hello()))
-    assert (host.last_received, host.peer_log) == (1, guest.log_id)
-    fresh = agent("Xeno")
-    host.closed()
-    host.opened(NOW)
-    host.receive(fresh.opened(NOW))
-    assert (host.last_received, host.peer_log) == (0, "x00000000001")
-
-
 @pytest.mark.parametrize("resume", ["{}", '{"log":1,"window":4}', '{"log":"x","window":0}', '{"log":"x"}', "7"])
 def test_a_card_whose_resumption_is_malformed_is_a_card(resume: str) -> None:
     host = agent("Host")
@@ -144,14 +133,6 @@ def test_what_the_peer_may_not_have_is_never_dropped() -> None:
     outgoing.acknowledge(9)
     assert outgoing.has_room(99)
     assert (outgoing.last, outgoing.in_flight) == (1, 0)
-
-
-def test_a_restart_counts_what_is_lost() -> None:
-    outgoing = Outgoing(window=2, characters=100)
-    for text in ("a", "b", "c"):
-        outgoing.append(text)
-    assert outgoing.restart([]) == 1
-    assert outgoing.waiting() == [(2, "b"), (3, "c")]
 
 
 def test_the_last_texts_are_kept_within_their_bounds() -> None:

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from accp_core.acp import AcpMessageReceived, CardReceived, ReplyReceived, TextPart, UnknownReceived
+from accp_core.acp import AcpMessageReceived, CardReceived, ReplyReceived, TextPart
 from tests.core.acp.test_handshake import NOW, agent, connected, hello, said, written
 
 
@@ -91,16 +91,6 @@ def test_a_peer_without_a_card_is_waited_for_until_it_says_anything() -> None:
     assert len(written(host)) == 1
     host.closed()
     assert '"last_server_seq":7' in host.opened(NOW)
-
-
-def test_a_reply_that_nobody_awaits_any_more_is_unknown() -> None:
-    host, guest = connected()
-    event = guest.receive(said(host, hello(), awaits_reply=True))
-    assert isinstance(event, AcpMessageReceived)
-    host.forget(event.message.message_id or "")
-    guest.reply(event.message, (TextPart(content="late"),), NOW)
-    (late,) = written(guest)
-    assert isinstance(host.receive(late), UnknownReceived)
 
 
 def test_a_reply_survives_the_connection() -> None:

@@ -99,7 +99,7 @@ class Proxy:
     async def to(self, port: int) -> AsyncIterator[int]:
         """Yield the port that leads to `port`."""
         self.target = port
-        server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        server = await asyncio.start_server(self._connected, "127.0.0.1", self.port)
         self.port = server.sockets[0].getsockname()[1]
         try:
             yield self.port

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
@@ -16,7 +16,7 @@ from accp_adapters.bindings.acp.relay import relay_app
 from accp_adapters.serving.limits import ServerLimits
 from accp_adapters.serving.principals import BearerTokens, Principal
 from tests.adapters.bindings.acp.agents import Echo, Proxy, cut_while, hosting, serving, text_of
-from tests.limits import LONG, async_wait_until
+from tests.limits import LONG, PATIENCE, async_wait_until
 
 TOKEN = "tok_ba366fcab78d4d61"
 MESSAGES, CUTS = (10_000, 20) if LONG else (300, 6)
@@ -78,3 +78,20 @@ async def test_each_message_arrives_once_and_in_order_both_ways(binding: str) ->
     assert agent.heard == [f"{number}" for number in range(MESSAGES)]
     assert told == [f"echo {number}" for number in range(MESSAGES)]
     assert proxy.cuts == CUTS
+
+
+# "message_id: Client-generated unique ID for deduplication" (section 8): an agent that starts again knows no ids.
+@pytest.mark.parametrize("binding", ["A", "C", pytest.param("D", marks=_LEFT_BY_ANYIO), "E"])
+async def test_what_was_answered_or_handled_does_not_run_again_in_an_agent_that_starts_again(binding: str) -> None:
+    first, second, proxy = Echo(), Echo(), Proxy()
+    async with AsyncExitStack() as stack:
+        async with address_of(binding, host_for(first), proxy) as address:
+            session = await stack.enter_async_context(acp_connect(address, token=TOKEN))
+            for number in range(10):
+                assert text_of(await session.request(f"{number}", timeout=PATIENCE)) == f"echo {number}"
+            await session.send("quiet")
+            await async_wait_until(lambda: session.connection.log.acknowledged == 11)
+            proxy.cut()
+        async with address_of(binding, host_for(second), proxy):
+            assert text_of(await session.request("new", timeout=PATIENCE)) == "echo new"
+    assert second.heard == ["new"]

@@ -127,6 +127,32 @@ async def test_the_agent_asks_its_peer_over_every_binding_of_a_server() -> None:
                     await session.request("quiet", timeout=0.2)
 
 
+async def test_a_reply_that_is_too_long_is_an_error_at_once() -> None:
+    class Talker(Echo):
+        async def handle(self, message: AcpMessage, peer: Any) -> str | None:
+            return "x" * (1 << 20)
+
+    async with serve_tcp(host_of(Talker())) as port, acp_connect(f"tcp://127.0.0.1:{port}", token=TOKEN) as guest:
+        with pytest.raises(RemoteProtocolError, match="ERR_MSG_TOO_LARGE: the agent's reply: expected at most 1048576"):
+            await guest.request("?", timeout=PATIENCE)
+
+
+async def test_a_reply_passes_an_inbox_that_nobody_reads() -> None:
+    async with serve_tcp(host_of(Echo())) as port, acp_connect(f"tcp://127.0.0.1:{port}", token=TOKEN) as guest:
+        for number in range(300):
+            await guest.send(f"{number}")
+        assert text_of(await guest.request("?", timeout=PATIENCE)) == "echo ?"
+        heard = [text_of(message) async for message in first(guest, 300)]
+    assert heard == [f"echo {number}" for number in range(300)]
+
+
+@pytest.mark.parametrize("content", [[{"type": "data", "content": 1}], {"type": "data"}, 5, None])
+async def test_what_is_no_content_is_refused_with_what_is_expected(content: Any) -> None:
+    async with acp_connect("tcp://127.0.0.1:1", wait_seconds=None) as guest:
+        with pytest.raises(TypeError, match="expected a text, or parts such as TextPart"):
+            await guest.request(content)
+
+
 async def test_a_session_without_handler_replies_by_itself() -> None:
     host = host_of(Echo())
     async with serve_tcp(host) as port, acp_connect(f"tcp://127.0.0.1:{port}", token=TOKEN) as guest:
@@ -292,3 +318,13 @@ async def test_an_address_that_is_none_is_refused(address: str) -> None:
     with pytest.raises((EncodeError, DecodeError), match="ERR_INVALID_REQUEST"):
         async with acp_connect(address):
             raise AssertionError("connected")
+
+
+@pytest.mark.parametrize(
+    "address", ["acp://away/tok_123456", "acp+ws://away/acp/tok_123456", "http://away", "tcp://away:1"]
+)
+async def test_no_token_goes_to_another_machine_in_plain_text_or_with_a_blank(address: str) -> None:
+    for token, expected in ((TOKEN, "expected TLS"), (f"{TOKEN}\n", "expected")):
+        with pytest.raises(ValueError, match=expected) as refused:
+            await acp_connect(address, token=token).__aenter__()
+        assert "tok_" not in str(refused.value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from itertools import permutations
 
 import httpx2
@@ -57,24 +57,6 @@ async def test_one_token_is_served_by_each_binding_in_any_order(order: tuple[str
             async with served(relay) as (_, places):  # the second time after a restart of the agent
                 for binding in (*order, order[-1], order[0]):
                     await visit(places[binding], says_goodbye=says_goodbye)
-
-
-@pytest.mark.parametrize("binding", ["A", "C", "E"])
-async def test_a_guest_of_a_relay_is_found_after_a_restart_by_every_binding(binding: str) -> None:
-    async with serving(relay_app()) as relay:
-        async with served(relay) as (_, places):
-            await visit(places["C"], says_goodbye=False)
-        async with served(relay) as (_, places):
-            await visit(places[binding], says_goodbye=True)
-
-
-async def test_a_guest_that_stays_is_served_again_after_a_restart_of_the_agent() -> None:
-    async with serving(relay_app()) as relay, AsyncExitStack() as stack:
-        async with served(relay) as (_, places):
-            session = await stack.enter_async_context(acp_connect(places["C"][1].format(relay)))
-            assert text_of(await session.request("one")) == "echo one"
-        async with served(relay):
-            assert text_of(await session.request("two", timeout=PATIENCE)) == "echo two"
 
 
 @pytest.mark.requirement("acp:5.3-3")

@@ -13,13 +13,6 @@ from accp_adapters.tokens.counters import (
 )
 
 __all__ = [
-    "by_name",
-    "count_o200k",
-    "count_remembered",
-    "encode_o200k",
-    "hugging_face",
-    "o200k_base",
-    "o200k_base_encoding",
-    "remembered_ids",
-    "tiktoken_encoding",
-]
+    "by_name", "count_o200k", "count_remembered", "encode_o200k", "hugging_face", "o200k_base",
+    "o200k_base_encoding", "remembered_ids", "tiktoken_encoding",
+]  # fmt: skip

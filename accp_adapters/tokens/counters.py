@@ -18,20 +18,10 @@ from accp_core.bounded import SizedCache
 from accp_core.ports import BoundedCounter, TokenCounter
 
 __all__ = [
-    "MAX_REMEMBERED_BYTES",
-    "OTHER_CHARACTERS",
-    "at_least_o200k",
-    "by_name",
-    "count_o200k",
-    "count_remembered",
-    "encode_o200k",
-    "fast_count",
-    "hugging_face",
-    "o200k_base",
-    "o200k_base_encoding",
-    "remembered_ids",
+    "MAX_REMEMBERED_BYTES", "OTHER_CHARACTERS", "at_least_o200k", "by_name", "count_o200k", "count_remembered",
+    "encode_o200k", "fast_count", "hugging_face", "o200k_base", "o200k_base_encoding", "remembered_ids",
     "tiktoken_encoding",
-]
+]  # fmt: skip
 
 
 # A faster counter of o200k_base, where the extra `fast` is installed (quicktok, MIT).

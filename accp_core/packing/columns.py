@@ -38,19 +38,9 @@ from accp_core.packing.tree import (
 from accp_core.packing.values import common_value
 
 __all__ = [
-    "HIDDEN",
-    "cell_count",
-    "last_column_with_cells",
-    "pack_column",
-    "pack_derived",
-    "pack_keyed_rows",
-    "pack_list",
-    "pack_table",
-    "pays_in_its_line",
-    "unpack_column",
-    "unpack_derived",
-    "unpack_table",
-]
+    "HIDDEN", "cell_count", "last_column_with_cells", "pack_column", "pack_derived", "pack_keyed_rows", "pack_list",
+    "pack_table", "pays_in_its_line", "unpack_column", "unpack_derived", "unpack_table",
+]  # fmt: skip
 
 
 _STRUCTURED: Final = frozenset((dict, list, RepeatedValue, Repetition))

@@ -20,14 +20,8 @@ from accp_core.packing.tree import (
 )
 
 __all__ = [
-    "DEFAULT_EXPANSION",
-    "OWN_EXPANSION",
-    "Expansion",
-    "ExpansionError",
-    "ExpansionLimits",
-    "size_of",
-    "table_size",
-]
+    "DEFAULT_EXPANSION", "OWN_EXPANSION", "Expansion", "ExpansionError", "ExpansionLimits", "size_of", "table_size",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,17 +14,9 @@ from accp_core.packing.tree import ABSENT, EmbeddedJson, RepeatedValue, Repetiti
 from accp_core.strict_json import NumberReader, finite_float, refuse_constant, strict_decoder
 
 __all__ = [
-    "REMOVED",
-    "Removed",
-    "SpelledFloat",
-    "apply",
-    "common_value",
-    "diff",
-    "is_same_json",
-    "read_float",
-    "read_int",
+    "REMOVED", "Removed", "SpelledFloat", "apply", "common_value", "diff", "is_same_json", "read_float", "read_int",
     "spelling_decoder",
-]
+]  # fmt: skip
 
 
 _NEGATIVE_ZERO: Final = re.compile(r"-0(?:[\s,\]}]|\Z)")

@@ -98,7 +98,8 @@ def check_size(body: str, metadata: str, limits: GrammarLimits) -> None:
     if 4 * (len(body) + len(metadata)) <= limits.frame_bytes:
         return
     if len(body.encode()) + len(metadata.encode()) > limits.frame_bytes:
-        raise EncodeError(f"expected a frame of at most {limits.frame_bytes} bytes", code=ErrorCode.BUDGET_EXCEEDED)
+        reason = f"expected a frame of at most {limits.frame_bytes} bytes{_IN_PARTS}"
+        raise EncodeError(reason, code=ErrorCode.BUDGET_EXCEEDED)
 
 
 def unwritable(value: object, reason: str) -> EncodeError:
@@ -123,11 +124,15 @@ def write_header(frame: Frame) -> str:
     return f"@{sender}>{frame.intent}:{write_word(frame.operation, grammar.NAME, 'an operation')}"
 
 
+_IN_PARTS: Final = "; give a longer value in parts, as a handler that is a generator streams them"
+
+
 def count_members(members: int, state: _WriteState) -> None:
     """Count members; refuse more than a frame may have."""
     state.members += members
     if state.members > state.limits.members:
-        raise EncodeError(f"expected at most {state.limits.members} members in a frame", code=ErrorCode.PARSE_ERROR)
+        reason = f"expected at most {state.limits.members} members in a frame{_IN_PARTS}"
+        raise EncodeError(reason, code=ErrorCode.PARSE_ERROR)
 
 
 # payload = param *( "|" param )

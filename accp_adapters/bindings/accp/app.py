@@ -29,7 +29,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from accp_adapters.bindings.accp.client_session import FRAMES_PATH, RESUME_FIELD, WEBSOCKET_PATH
 from accp_adapters.bindings.hosts import Connection, SessionHost
 from accp_adapters.serving.limits import ServerLimits
-from accp_adapters.serving.principals import AccessDenied, Authenticate, Principal, Scope, loopback_only
+from accp_adapters.serving.principals import AccessDenied, Authenticate, Principal, Scope, loopback_only, network_of
 from accp_adapters.serving.requests import (
     OUT_OF_REACH,
     AllowedHosts,
@@ -91,6 +91,8 @@ def accp_app(
             return
         except Exception as error:  # every failure has an answer; none ends the server
             refusal = refusal_of(error)
+            if refusal.error.code == ErrorCode.POLICY_DENIED:
+                _LOG.warning("a WebSocket of %s was refused: %s", network_of(socket.scope), refusal.error)
             await _refuse(socket, refusal, host.refusal(refusal.error))
 
     async def ready(_: Request) -> PlainTextResponse:

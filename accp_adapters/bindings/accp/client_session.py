@@ -14,7 +14,7 @@ from typing import Final, Self, TypeAlias
 from urllib.parse import urlsplit, urlunsplit
 
 from accp_adapters.bindings.clock import SteadyClock
-from accp_adapters.serving.principals import is_loopback
+from accp_adapters.serving.principals import check_token
 from accp_adapters.serving.threads import off_loop, size_of
 from accp_core.accp.codec import Codec
 from accp_core.accp.frame import Envelope, Intent, Message
@@ -239,26 +239,25 @@ class Address:
     """Whether it is that of a WebSocket."""
 
 
-def parse_address(url: str, *, has_token: bool, allow_plain_text: bool = False) -> Address:
+def parse_address(url: str, *, token: TokenSource, allow_plain_text: bool = False) -> Address:
     """Return the address at `url`; the draft's path is added where `url` does not end with it.
 
     Args:
         url: An http, https, ws or wss URL, such as "wss://agents.example" or "https://example.org/crm".
-        has_token: Whether a token will be sent there.
+        token: What will be sent there.
         allow_plain_text: Whether a token may be sent to another machine without TLS.
 
     Raises:
-        ValueError: It is another URL, it holds user info or a query, which stand in logs, or the token would be sent in
-            plain text. The message shows neither.
+        ValueError: It is another URL, it holds user info or a query, which stand in logs, or as `check_token`. The
+            message shows neither.
     """
     parts = urlsplit(url)
     if parts.scheme not in _PATHS or not parts.hostname:
         raise ValueError(f"expected an http, https, ws or wss URL with a host, found the scheme {parts.scheme!r:.20}")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError("expected a URL without user info, query and fragment; a token is an argument of its own")
-    is_plain = parts.scheme in ("http", "ws") and not is_loopback(parts.hostname)
-    if is_plain and has_token and not allow_plain_text:
-        raise ValueError(f"expected https or wss for a token, found {parts.scheme!r} to {parts.hostname!r:.100}")
+    if token is not None:
+        check_token(token() if callable(token) else token, url, allow_plain_text=allow_plain_text)
     suffix = _PATHS[parts.scheme]
     path = parts.path.rstrip("/")
     path = path if path.endswith(suffix) else path + suffix

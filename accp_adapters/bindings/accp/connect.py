@@ -83,6 +83,8 @@ _CANCEL: Final = re.compile(r"@[^>]*>cancel:")
 # Inside a frame no unescaped "@" follows a bracket.
 _END: Final = re.compile(rb"[\r\n]+|(?<=[\]}])(?=@)")
 _ANSWERED: Final = (HTTPStatus.OK, HTTPStatus.BAD_REQUEST)
+_MAX_REASON: Final = 4_096
+"""Bytes of an answer that says why the server refuses a request."""
 _AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
@@ -200,9 +202,9 @@ class HttpCarrier(_Carrier):
                 self.last_failure = f"HTTP {status}"
                 wait = response.headers.get("retry-after", "")
                 return float(wait) if wait.isdecimal() and len(wait) < 6 else 0.0
-            raise ConnectionRefused(
-                f"expected the frames of an answer of {self.address.url}, found HTTP {status}", status=status
-            )
+            said = "" if int(response.headers.get("content-length", 1 << 20)) > _MAX_REASON else await response.aread()
+            reason = f"expected the frames of an answer of {self.address.url}, found HTTP {status} {said!r:.300}"
+            raise ConnectionRefused(reason, status=status)
 
     async def _take(self, response: httpx2.Response, sent: FrameText) -> bool:
         """Take the frames of a response; return whether the last one only says that an earlier frame is missing."""
@@ -426,7 +428,7 @@ async def connect(
         ConnectionRefused: The server does not let this client in, or cannot be reached in time (E3001).
     """
     chosen = options or ClientOptions()
-    address = parse_address(url, has_token=token is not None, allow_plain_text=chosen.allow_plain_text)
+    address = parse_address(url, token=token, allow_plain_text=chosen.allow_plain_text)
     agreed = codec or Codec(counter=o200k_base())
 
     unknown: DecimalRule = "refuse" if agreed.decimal == "exact" else agreed.decimal

@@ -44,6 +44,7 @@ from accp_adapters.serving.requests import OutOfReach
 from accp_adapters.serving.threads import in_thread, off_loop, size_of
 from accp_adapters.stores import SessionStore, embedded_store
 from accp_adapters.tokens import o200k_base
+from accp_core.accp.budget import DRAFT_LIMITS, PRACTICAL_LIMITS
 from accp_core.accp.codec import Codec
 from accp_core.accp.frame import Envelope, Message
 from accp_core.accp.parser import frame_envelope
@@ -102,7 +103,8 @@ class SessionHost:
             handler: The application: answers requests and queries.
             agent_id: The agent that it is.
             store: Where sessions and their cold texts are kept; all workers need the same one. None: in this process.
-            codec: Encodes and decodes; None: one that counts with `o200k_base` and keeps to the limits of Table 3.
+            codec: Encodes and decodes; None: one that counts with `o200k_base`, with `PRACTICAL_LIMITS` for peers that
+                resume, which are programs of this library, and the limits of Table 3 for others.
             options: Limits and times of a session.
             limits: Limits and times of the host.
             clock: Returns the time in seconds of the Unix epoch; None: a `SteadyClock`, which no change of the wall
@@ -114,9 +116,10 @@ class SessionHost:
         """Limits and times."""
         self._handler, self._store = handler, store
         self._texts: Final[ColdStore] = store or embedded_store()
-        self._codec: Final = codec or Codec(counter=o200k_base())
+        self._codec: Final = codec or Codec(counter=o200k_base(), limits=PRACTICAL_LIMITS)
         self._clock: Final = clock or SteadyClock()
-        self._kind: Final = SessionKind(agent=agent_id, codec=self._codec, options=options, limits=self.limits)
+        literal = (codec or replace(self._codec, limits=DRAFT_LIMITS)).literal()  # "SHOULD be split" (section 3.4)
+        self._kind: Final = SessionKind(agent_id, self._codec, literal, options, self.limits)
         self._handlers: Final = asyncio.Semaphore(self.limits.handlers)
         self._handlers_each: Final = WeakValueDictionary[str, asyncio.Semaphore]()
         self._slots: Final[dict[str, Slot]] = {}
@@ -199,7 +202,9 @@ class SessionHost:
         sender, envelope = frame_envelope(text, limits=self._codec.grammar)
         check_session_id(envelope.session_id or "")
         if not principal.may_send_as(sender):
-            raise foreign_session()
+            own = ", ".join(sorted(principal.agents or ()))
+            reason = f"expected frames of {own!r}, as whom the token may speak, found {sender!r}: give this agent_id"
+            raise ProtocolError(reason, code=ErrorCode.POLICY_DENIED)
         return sender, envelope
 
     def refusal(self, error: ProtocolError, text: str = "") -> str:

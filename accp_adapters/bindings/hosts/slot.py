@@ -84,12 +84,14 @@ HOST_SESSION: Final = SessionOptions(
 """The options of a host's sessions: frames that overtake each other in parallel HTTP requests are put in order."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class SessionKind:
     """What the sessions of a host have in common."""
 
     agent: str
     codec: Codec
+    literal: Codec
+    """For peers that say nothing of resuming."""
     options: SessionOptions
     limits: HostLimits
 
@@ -250,7 +252,7 @@ class Slot:
         )
 
     def _codec_now(self) -> Codec:
-        return self._kind.codec.literal() if self.is_literal else self._kind.codec
+        return self._kind.literal if self.is_literal else self._kind.codec
 
     def _options_now(self) -> SessionOptions:
         if not self.is_literal:

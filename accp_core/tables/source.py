@@ -13,7 +13,7 @@ from accp_core.documents import Document, Value, read
 from accp_core.documents.grids import GRIDS
 from accp_core.documents.grids.cells import distinct_names, rows_of
 from accp_core.documents.inference import Section, heading_above, infer_tables, join_sections
-from accp_core.documents.inference.columns import STRONG, class_of, sums_up, top_class
+from accp_core.documents.inference.columns import STRONG, class_of, sums_in, top_class
 from accp_core.documents.inference.records import SECTION
 from accp_core.documents.omissions import find_omissions, omits_text
 from accp_core.tables.build import tables_of
@@ -299,10 +299,11 @@ def _of_values(document: Document) -> OpenedText:
             rest += values
             continue
         (rows,) = values
-        if is_sum := sums_up([[None if cell is None else str(cell) for cell in row.values()] for row in rows]):
-            line = text.count("\n", 0, part.end) + 1
-            outside.append((line, line))
-        sections.append(Section(_heading_of(document, part.start), rows[:-1] if is_sum else rows))
+        sums = sums_in([[None if cell is None else str(cell) for cell in row.values()] for row in rows])
+        end = text.count("\n", 0, part.end) + 2 - len(rows)
+        outside += [(end + number, end + number) for number in sums]
+        kept = [row for number, row in enumerate(rows) if number not in sums]
+        sections.append(Section(_heading_of(document, part.start), kept))
     if not found:
         return OpenedText(value=text, prose=text, is_cut=is_cut)
     grids = [section.rows for section in join_sections(sections)]

@@ -25,7 +25,7 @@ from accp_core.documents.inference.columns import (
     read_aligned,
     read_delimited,
     read_unheaded,
-    sums_up,
+    sums_in,
 )
 from accp_core.documents.inference.records import SECTION, fill_blocks, read_blocks, read_settings, read_template
 
@@ -123,10 +123,11 @@ def _explained(lines: Sequence[str], rules: Collection[str] = ()) -> list[Readin
 
 
 def _without_total(reading: Reading) -> Reading:
-    """Return a reading without a last row that sums the others up."""
-    if reading.is_of_blocks or not sums_up(reading.rows):
+    """Return a reading without rows that sum others up."""
+    if reading.is_of_blocks or not (sums := sums_in(reading.rows)):
         return reading
-    return replace(reading, rows=reading.rows[:-1], lines=reading.lines[:-1])
+    kept = [number for number in range(len(reading.rows)) if number not in sums]
+    return replace(reading, rows=[reading.rows[at] for at in kept], lines=[reading.lines[at] for at in kept])
 
 
 def _covered(lines: Sequence[str], readings: Iterable[Reading]) -> set[int]:

@@ -12,13 +12,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 from typing import Final
 
 from accp_core.documents.grids.cells import STRONG, class_of, distinct_names, is_number, is_row
 
 __all__ = [
     "MAX_COLUMNS", "RULE", "SAMPLE", "STRONG", "Reading", "bits_of", "class_of", "column_bits", "is_head",
-    "names_columns", "read_aligned", "read_delimited", "read_unheaded", "sums_up", "top_class",
+    "names_columns", "read_aligned", "read_delimited", "read_unheaded", "sums_in", "top_class",
 ]  # fmt: skip
 
 SAMPLE: Final = 200
@@ -108,7 +109,18 @@ def names_columns(names: Sequence[str | None], body: Sequence[Sequence[str | Non
     return (contrast > 0 and contrast + plain >= 0.6 * width) or (plain == width == len(set(names)) and len(body) > 1)
 
 
-def sums_up(rows: Sequence[Sequence[str | None]]) -> bool:
+def sums_in(rows: Sequence[Sequence[str | None]]) -> set[int]:
+    """Return the places of sums: the last row, and all short ones if each adds up those since the one before."""
+    found = {len(rows) - 1} if _sums_up(rows) else set()
+    filled = [sum(map(bool, row)) for row in rows[: len(rows) - len(found)]]
+    usual = sorted(filled)[len(filled) // 2] if filled else 0
+    short = [number for number, count in enumerate(filled) if 3 * count <= 2 * usual]
+    added = [_added(rows[before + 1 : at], rows[at]) for before, at in pairwise([-1, *short])]
+    is_exact = all(digits and not odd for digits, odd in added) and sum(digits for digits, _ in added) > 4
+    return found | set(short) if is_exact else found
+
+
+def _sums_up(rows: Sequence[Sequence[str | None]]) -> bool:
     """Return whether the last row is a sum: it adds up the others or is mostly empty, and no other has its words."""
     *above, end = rows or [()]
     last = [cell and (cell.strip("*") or cell) for cell in end]
@@ -119,12 +131,13 @@ def sums_up(rows: Sequence[Sequence[str | None]]) -> bool:
     words = [(number, cell) for number, cell in there if class_of(cell) not in STRONG]
     is_new = not any(number < len(row) and row[number] == cell for row in above for number, cell in words)
     is_short = 3 * len(there) <= 2 * filled[len(above) // 2]
-    return is_new and 0 < len(words) < len(there) and (is_short or _adds_up(above, last))
+    digits, odd = _added(above, last)
+    return is_new and 0 < len(words) < len(there) and (is_short or digits > (8 if odd else 2))
 
 
-def _adds_up(rows: Sequence[Sequence[str | None]], sums: Sequence[str | None]) -> bool:
-    """Return whether numbers of a row, shares apart, are the sums of those above them, and too long for a chance."""
-    digits, enough = 0, 2
+def _added(rows: Sequence[Sequence[str | None]], sums: Sequence[str | None]) -> tuple[int, int]:
+    """Return how many digits of a row are in sums of the numbers above them, and how many numbers are no such sums."""
+    digits = odd = 0
     for cell, column in zip(sums, zip(*rows, strict=False), strict=False):
         if cell and class_of(cell) in STRONG:
             written = [(each or "0").replace(",", "") for each in (cell, *column)]
@@ -132,8 +145,8 @@ def _adds_up(rows: Sequence[Sequence[str | None]], sums: Sequence[str | None]) -
             if sum(numbers) == total:
                 digits += len(total.as_tuple().digits) * bool(total)
             else:
-                enough = 8
-    return digits > enough
+                odd += 1
+    return digits, odd
 
 
 # Lines that have a mark equally often, whatever stands above, below and between them.

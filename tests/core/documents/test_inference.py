@@ -36,6 +36,13 @@ TEXTS = {
         ("disk", "size", "used", "use%"),
         [14],
     ),
+    "sums of parts": (
+        "region;shop;sales\n"
+        + "".join(f"{r};{r}1;1.5{k}\n{r};{r}2;2.00\n{r} total;;3.5{k}\n" for k, r in enumerate("ABCDEF"))
+        + "all;;21.15\n",
+        ("region", "shop", "sales"),
+        [4, 7, 10, 13, 16, 19, 20],
+    ),
     "\\G of MySQL": (
         "".join(f"**** {n}. row ****\n  id: {n}\nname: n{n * 7}\ncity: Oslo\n" for n in R),
         ("head", "id", "name", "city"),

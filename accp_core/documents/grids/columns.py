@@ -59,18 +59,14 @@ def _parse(lines: grid.Lines, at: int) -> grid.Grid | None:
     if not is_ruled and body and header[0] == " " and body[0][0] != " ":
         words = [(0, 0), *words]
     for size in range(len(body), max(len(body) - _FOOTER, 1) - 1, -1):
-        if any(_is_regular(line, words) for line in body[size:]):
+        # A footer has a cell that is longer than its column.
+        if any(all(line[at - 1 : at] in _BLANK for at, _ in words[1:]) for line in body[size:]):
             break
         names, *rows = _columns(header, body[:size], words, is_ruled=is_ruled) or [[]]
         if names and not grid.is_row(names, rows) and (is_ruled or _HEADER.fullmatch(header) or grid.has_numbers(rows)):
             how = rule.strip().replace(" ", "s") if is_ruled else ""
             return grid.cells_grid(names, rows, start + size, how)
     return None
-
-
-def _is_regular(line: str, words: list[tuple[int, int]]) -> bool:
-    """Return whether no cell of a line is longer than its column, so that it is no footer."""
-    return all(line[start - 1 : start] in _BLANK for start, _ in words[1:])
 
 
 def _begins_next(header: str, first: str, line: str, below: str) -> bool:

@@ -124,8 +124,7 @@ def _explained(lines: Sequence[str], rules: Collection[str] = ()) -> list[Readin
 
 def _without_total(reading: Reading) -> Reading:
     """Return a reading without rows that sum others up."""
-    if reading.is_of_blocks or not (sums := sums_in(reading.rows)):
-        return reading
+    sums = set[int]() if reading.is_of_blocks else sums_in(reading.rows)
     kept = [number for number in range(len(reading.rows)) if number not in sums]
     return replace(reading, rows=[reading.rows[at] for at in kept], lines=[reading.lines[at] for at in kept])
 

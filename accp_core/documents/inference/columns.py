@@ -111,28 +111,25 @@ def names_columns(names: Sequence[str | None], body: Sequence[Sequence[str | Non
 
 def sums_in(rows: Sequence[Sequence[str | None]]) -> set[int]:
     """Return the places of sums: the last row, and all short ones if each adds up those since the one before."""
-    found = {len(rows) - 1} if _sums_up(rows) else set()
-    filled = [sum(map(bool, row)) for row in rows[: len(rows) - len(found)]]
+    filled = [sum(map(bool, row)) for row in rows]
     usual = sorted(filled)[len(filled) // 2] if filled else 0
     short = [number for number, count in enumerate(filled) if 3 * count <= 2 * usual]
-    added = [_added(rows[before + 1 : at], rows[at]) for before, at in pairwise([-1, *short])]
+    found = {len(rows) - 1} if _sums_up(rows, is_short=len(rows) - 1 in short) else set()
+    parts = sorted({-1, *short} - found)
+    added = [_added(rows[before + 1 : at], rows[at]) for before, at in pairwise(parts)]
     is_exact = all(digits and not odd for digits, odd in added) and sum(digits for digits, _ in added) > 4
-    return found | set(short) if is_exact else found
+    return found.union(parts[1:]) if is_exact else found
 
 
-def _sums_up(rows: Sequence[Sequence[str | None]]) -> bool:
+def _sums_up(rows: Sequence[Sequence[str | None]], *, is_short: bool) -> bool:
     """Return whether the last row is a sum: it adds up the others or is mostly empty, and no other has its words."""
     *above, end = rows or [()]
     last = [cell and (cell.strip("*") or cell) for cell in end]
-    filled = sorted(sum(map(bool, row)) for row in above)
     there = [(number, cell) for number, cell in enumerate(last) if cell]
-    if len(above) < 3 or len(there) < 2:
-        return False
     words = [(number, cell) for number, cell in there if class_of(cell) not in STRONG]
     is_new = not any(number < len(row) and row[number] == cell for row in above for number, cell in words)
-    is_short = 3 * len(there) <= 2 * filled[len(above) // 2]
-    digits, odd = _added(above, last)
-    return is_new and 0 < len(words) < len(there) and (is_short or digits > (8 if odd else 2))
+    may_be = len(above) > 2 and is_new and 0 < len(words) < len(there)
+    return may_be and (is_short or (added := _added(above, last))[0] > (8 if added[1] else 2))
 
 
 def _added(rows: Sequence[Sequence[str | None]], sums: Sequence[str | None]) -> tuple[int, int]:
@@ -142,10 +139,9 @@ def _added(rows: Sequence[Sequence[str | None]], sums: Sequence[str | None]) -> 
         if cell and class_of(cell) in STRONG:
             written = [(each or "0").replace(",", "") for each in (cell, *column)]
             total, *numbers = [Decimal(each) if is_number(each) else Decimal("NaN") for each in written]
-            if sum(numbers) == total:
-                digits += len(total.as_tuple().digits) * bool(total)
-            else:
-                odd += 1
+            is_sum = sum(numbers) == total
+            digits += len(total.as_tuple().digits) * (is_sum and total != 0)
+            odd += not is_sum
     return digits, odd
 
 

@@ -2,7 +2,7 @@
 
     9.5  2,202.50  1.204,50  €84  Rp 5.000,00  5.3 km  12 %  1.2G  a number; of unlike units in the smallest named one
     2026-02-17T14:00+01:00  17/Feb/2026:14:05:32  02/17/2026       a moment: an ISO text, in UTC where it has a zone
-    3h 20m                                                         a duration in seconds
+    3h 20m  11-02:00:00  20:10:05 beside 59:58  5:26.10  300:11    a duration in seconds; 14:05 alone is a time of day
     true                                                           a boolean, as is the text of one
     -  N/A  none  an empty text                                    left out: null in a column of any of these
     01234  1.10 beside 1.8  03/04/2026 alone  anything else        a text
@@ -96,6 +96,8 @@ _THOUSAND: Final = 3
 _SCALES: Final[tuple[Mapping[str, str], ...]] = (_SECONDS, _BYTES, {"m": "0.001", "km": "1"}, {"g": "0.001", "kg": "1"})
 _DURATION: Final = re.compile(r"(?:\d+(?:\.\d+)?[a-z\u00b5]+ )+|(?:\d+(?:\.\d+)?[a-z\u00b5]+)+ ")
 _STEP: Final = re.compile(r"(\d+(?:\.\d+)?)([a-z\u00b5]+)")
+_ELAPSED: Final = re.compile(r"\A(?:(?:(\d{1,9})-)?(\d{1,9}):)?(\d{1,9}):([0-5]\d(?:\.\d{1,9})?)\Z")
+"""A duration as ps and top write it, `[[days-]hours:]minutes:seconds`."""
 
 _MONTHS: Final = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
@@ -119,7 +121,7 @@ _ZONE: Final = r"(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)(?: \([A-Z]+\))?"
 TIME_TEXT: Final = (
     rf"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,? +)?"
     rf"(?:(?:{DATE})(?:(?:[T:,]| at)? *{CLOCK}(?: ?(?P<half>[ap]m))?|{_COMPACT_CLOCK})?(?: (?P<y6>\d{{4}}))?"
-    rf"(?: ?{_ZONE})?|(?P<only>{CLOCK.replace('?P<', '?P<o')}))"
+    rf"(?: ?{_ZONE})?|(?P<only>(?![6-9]\d|(?:2[4-9]|[3-5]\d):\d\d:){CLOCK.replace('?P<', '?P<o')}))"
 )
 """A moment as programs and people write it."""
 _TIME: Final = re.compile(TIME_TEXT, re.IGNORECASE)
@@ -267,7 +269,7 @@ def _numbers(cells: Sequence[Any], rows: Sequence[Mapping[str, Any]]) -> _Found:
     others = [cell for cell in cells if type(cell) is not str]
     if not texts or any(type(cell) is bool or not isinstance(cell, (int, float)) for cell in others):
         return None
-    readings = ((found, notation) for notation in _NOTATIONS if (found := _matches(texts, notation)))
+    readings = ((found, notation) for notation in _NOTATIONS if (found := _matches(texts, notation[0])))
     told = next(readings, None)
     if told and told[1] is _NOTATIONS[0] and not all(map(str.isdigit, texts)):
         columns = ([row.get(name) for row in rows] for name in dict.fromkeys(chain.from_iterable(rows)))
@@ -275,9 +277,9 @@ def _numbers(cells: Sequence[Any], rows: Sequence[Mapping[str, Any]]) -> _Found:
     return _measures(cells, told[0], told[1]) if told else None
 
 
-def _matches(texts: Sequence[str], notation: _Notation) -> list[re.Match[str]]:
-    """Return the matches of texts that are all numbers in a notation, else none."""
-    found = (notation[0].fullmatch(text) if len(text) <= _MAX_CHARS else None for text in texts)
+def _matches(texts: Sequence[Any], pattern: re.Pattern[str]) -> list[re.Match[str]]:
+    """Return the matches of cells that are all texts of a pattern, else none."""
+    found = (pattern.fullmatch(text) if type(text) is str and len(text) <= _MAX_CHARS else None for text in texts)
     told = [match for match in takewhile(bool, found) if match]
     return told if len(told) == len(texts) else []
 
@@ -378,8 +380,16 @@ class _Reader:
 
 
 def _durations(cells: Sequence[Any]) -> _Found:
-    values = [_seconds(cell) if type(cell) is str else None for cell in cells]
-    return (Kind.DURATION, values, _seconds, "s", True) if values and None not in values else None
+    colons = {str(cell).count(":") for cell in cells}
+    read = _seconds if 0 in colons else _elapsed
+    values = [read(cell) if type(cell) is str else None for cell in cells]
+    # Beside hours, minutes and seconds alone, `14:05` may be hours and minutes.
+    alike = read if colons != {2} else lambda text: None if text.count(":") == 1 else _elapsed(text)
+    return (Kind.DURATION, values, alike, "s", True) if values and None not in values else None
+
+
+def _elapsed(text: str) -> int | float | None:
+    return _seconds(_ELAPSED.sub(r"0\1d0\2h\3m\4s", text))
 
 
 def _seconds(text: str) -> int | float | None:
@@ -402,9 +412,9 @@ def is_moment(text: str) -> bool:
 
 def _moments(cells: Sequence[Any]) -> _Found:
     """Return moments whose order is known: not where day and month may be exchanged, or some have a zone only."""
-    matches = (_TIME.fullmatch(cell) if type(cell) is str and len(cell) <= _MAX_CHARS else None for cell in cells)
-    times = [time for time in takewhile(bool, matches) if time]
-    if not times or len(times) < len(cells):
+    times = _matches(cells, _TIME)
+    # `20:10:05` beside `59:58` are hours, minutes and seconds that have passed.
+    if not times or len({time["os"] is None for time in times if time["only"]}) > 1:
         return None
     days = [(int(time["a5"]), int(time["b5"])) for time in times if time["a5"]]
     is_day_first = any(time["sign5"] == "." for time in times) or any(a > 12 for a, _ in days)

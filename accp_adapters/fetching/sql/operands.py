@@ -289,7 +289,10 @@ class Operands:
         if expr.kind is None:
             self._check_when_run(expr, "number", "+")
         elif expr.kind is Kind.MOMENT:
-            raise refuse(f"expected a number for {where!r}, found the times {name}; write julianday({name})")
+            kept = next((column.spelling for column in expr.columns if column.stored.is_spelled), name)
+            parts = f"their parts, as CAST(substr({kept}, 1, instr({kept}, ':') - 1) AS REAL) for the first"
+            told = parts if _CLOCK in expr.forms else f"julianday({name})"
+            raise refuse(f"expected a number for {where!r}, found the times {name}; write {told}")
         elif expr.kind is Kind.TEXT and expr.text is None:
             told = _told(expr)
             raise refuse(f"expected numbers for {where!r}, found {name}, {told}{_or_cast('; write', expr, name)}")
@@ -397,7 +400,7 @@ def _or_cast(before: str, expr: Expr, name: str, beside: str = "") -> str:
 
 def _name_of_kind(stored: StoredColumn) -> str:
     """Return in a word what the cells of a typed column are."""
-    return {Kind.MOMENT: "times", Kind.BOOLEAN: "true and false"}.get(stored.kind, "numbers")
+    return {Kind.MOMENT: "times", Kind.BOOLEAN: "true and false", Kind.DURATION: "seconds"}.get(stored.kind, "numbers")
 
 
 def _told(expr: Expr) -> str:

@@ -32,6 +32,8 @@ _MAX_TEXT: Final = 4_000
 """Characters of a cell in which words are looked for."""
 _MIN_WORD: Final = 3
 """Letters of a word that is looked for in texts, and digits of a number that names a row in any column."""
+_MAX_FORMS: Final = 4
+"""Forms of a word, such as its plural, that are looked for."""
 _MAX_SHARE: Final = 0.5
 """The share of the texts that have a word up to which the word says something."""
 _PRECISION: Final = 6
@@ -275,15 +277,20 @@ class _Reader:
         """
         ordered = [name for name in self.ordered() if self.is_moment(name) is bool(asked.moment)]
         own_units = ((name, self.typed(name).unit.casefold()) for name in ordered if asked.unit)
-        units = {name: {unit, *words_of_name(name)} - {""} for name, unit in own_units}
+        units = {name: {unit, *words_of_name(name), "%" * ("%" in name)} - {""} for name, unit in own_units}
         same = {unit for own in units.values() for unit in own if convert(asked.number, asked.unit, unit) is not None}
         measured = [name for name, own in units.items() if own & {*same, asked.unit}]
+        unlike = {name for name, own in units.items() if _is_unit(asked.unit) and any(map(_is_unit, own))}
+        ordered = [name for name in ordered if name in measured or name not in unlike]
         is_named = any(self._request.fits(name, asked.near | asked.before) > 1 for name in self._known)
         others = [] if is_named and not asked.moment else [name for name in ordered if name not in self._inherited]
         return self.fitting(ordered, asked.near, asked.before) or measured or others
 
     def _rows(self, column: str, meets: Callable[[Any], bool]) -> frozenset[int]:
         return frozenset(number for number, row in enumerate(self._table.rows) if meets(row.get(column)))
+
+    def _holding(self, column: str, values: Sequence[str]) -> frozenset[int]:
+        return self._rows(column, lambda cell: not set(_texts(cell)).isdisjoint(values))
 
     def _values(self, column: str) -> Iterator[_Condition]:
         """Yield the texts of a column that the request names, one that it denies, or codes such as SO-35."""
@@ -292,17 +299,15 @@ class _Reader:
             return
         if any(asked.moment for asked in self._request.asked) and self.is_moment(column):
             return
-        is_few, codes = len(cells) <= _MAX_VALUES, {word for word in self._request.words if not word.isalpha()}
-        named = [value for value in cells if (self._is_named(value) if is_few else value.casefold() in codes)]
+        is_few, telling = len(cells) <= _MAX_VALUES, self._request.words - self._request.said
+        named = [value for value in cells if (self._is_named(value) if is_few else value.casefold() in telling)]
         words = frozenset(word for value in named for word in self._words_of(value))
         affirmed = [value for value in named if not self._request.denies(value)]
         # In "not Ann, Bo or Cy" the negation may end at the comma: the preview shows both readings.
         for sign, values in (("=", affirmed), ("≠", named if len(affirmed) < len(named) else ())):
             if values:
-                rows = enumerate(self._table.rows)
-                met = frozenset(
-                    n for n, row in rows if (not set(_texts(row.get(column))).isdisjoint(values)) is (sign == "=")
-                )
+                holders = self._holding(column, values)
+                met = holders if sign == "=" else frozenset(range(len(self._table.rows))) - holders
                 text = f"{write_name(column)}{sign}{'|'.join(map(_write, values))}"
                 yield _Condition(column, text, met, words, is_sure=not words <= self._request.kinds)
 
@@ -316,8 +321,8 @@ class _Reader:
 
     def _words_of(self, value: str) -> Iterator[str]:
         """Yield the words of the request that a value is named by."""
-        for word in map(str.casefold, find_words(value)):
-            asked = self._request.match(word)
+        for word in (*find_words(value), "".join(words_of_name(value))):
+            asked = self._request.match(word.casefold())
             yield from [asked] if asked else filter(None, map(self._request.match, words_of_name(word)))
 
     def _flag(self, column: str) -> Iterator[_Condition]:
@@ -344,18 +349,9 @@ class _Reader:
         """Yield the numbers that the request names beside the column, or where they count nothing else."""
         numbers = {cell for cell in self._table.cells(column) if type(cell) is int}
         names = {self._request.match(word) for word in self._request.names(column)}
-        named = [
-            text
-            for asked in self._request.asked
-            if (text := f"{asked.number}")
-            and not asked.sign
-            and not asked.moment
-            and asked.number in numbers
-            and (
-                not names.isdisjoint({*asked.before, asked.unit})
-                or (len(text) >= _MIN_WORD and (asked.unit in COMMON or not asked.unit))
-            )
-        ]
+        bare = (asked for asked in self._request.asked if not (asked.sign or asked.moment) and asked.number in numbers)
+        told = [(f"{asked.number}", {*asked.before, asked.unit}, asked.unit in {*COMMON, ""}) for asked in bare]
+        named = [text for text, near, is_alone in told if names & near or (is_alone and len(text) >= _MIN_WORD)]
         if named:
             is_denied = all(map(self._request.denies, named))
             rows = self._rows(column, lambda cell: type(cell) is int and (str(cell) in named) is not is_denied)
@@ -365,17 +361,19 @@ class _Reader:
     def _texts(self, column: str) -> Iterator[_Condition]:
         """Yield the texts that have the most words of the request together."""
         holders: defaultdict[str, set[int]] = defaultdict(set)
+        forms: defaultdict[str, set[str]] = defaultdict(set)
         cells = (row.get(column) for row in self._table.rows)
         texts = [cell[:_MAX_TEXT] if type(cell) is str else "" for cell in cells]
         for number, text in enumerate(texts):
-            for word in dict.fromkeys(words_of_name(text)) if text else ():
-                asked = self._request.match(word)
-                if asked and len(asked) >= _MIN_WORD and asked not in self._unsaid:
+            for asked, form in self._request.words_in(text):
+                is_known = form in forms[asked] or len(forms[asked]) < _MAX_FORMS
+                if is_known and len(asked) >= _MIN_WORD and asked not in self._unsaid:
+                    forms[asked].add(form)
                     holders[asked].add(number)
-        telling = {word: held for word, held in holders.items() if len(held) <= _MAX_SHARE * len(texts)}
+        telling = {word: frozenset(held) for word, held in holders.items() if len(held) <= _MAX_SHARE * len(texts)}
         if telling:
             words, rows = _most_together(telling)
-            told = " and ".join(f'"{word}"' for word in words)
+            told = " and ".join("|".join(f'"{form}"' for form in sorted(forms[word])) for word in words)
             yield _Condition(column, f"{write_name(column)} has {told}", rows, frozenset(words), is_sure=False)
 
     def _bound(self, column: str, asked: Asked, words: frozenset[str]) -> Iterator[_Condition]:
@@ -443,14 +441,18 @@ def _meeting(keys: Sequence[Any], sign: str, limit: Any) -> frozenset[int]:
     return frozenset(number for number, key in known if getattr(key[:cut] if cut else float(key), meets)(limit))
 
 
-def _most_together(holders: dict[str, set[int]]) -> tuple[tuple[str, ...], frozenset[int]]:
+def _most_together(holders: dict[str, frozenset[int]]) -> tuple[tuple[str, ...], frozenset[int]]:
     """Return the words that the most of `holders` have together, of equal ones those that fewest have, and who has."""
-    numbers = set().union(*holders.values())
+    numbers = frozenset[int]().union(*holders.values())
     together = {tuple(word for word in sorted(holders) if number in holders[word]) for number in numbers}
-    best = max(
-        sorted(together), key=lambda words: (len(words), -len(set.intersection(*(holders[word] for word in words))))
-    )
-    return best, frozenset(set.intersection(*(holders[word] for word in best)))
+    having = {words: frozenset.intersection(*(holders[word] for word in words)) for words in sorted(together)}
+    best = max(having, key=lambda words: (len(words), -len(having[words])))
+    return best, having[best]
+
+
+def _is_unit(text: str) -> bool:
+    """Return whether numbers with a unit can be compared with those of its kind only."""
+    return text == "%" or convert(Decimal(1), text, text) is not None
 
 
 def _is_id(column: str) -> bool:

@@ -70,9 +70,8 @@ def facts_of(table: Table, column: str, marks: Marks) -> ColumnFacts:
     parts = [_facts(kind, own, marks, table, is_one=len(kinds) == 1 and not absent) for kind, own in kinds.items()]
     rows = {number: sum(part.rows.get(number, 0.0) for part in parts) for part in parts for number in part.rows}
     behind = f", absent ({absent:,})" if absent else ""
-    brief, full = (
-        " or ".join(texts) + behind for texts in zip(*((part.brief, part.full) for part in parts), strict=True)
-    )
+    texts = zip(*((part.brief, part.full) for part in parts), strict=True)
+    brief, full = (" or ".join(each) + behind for each in texts)
     return ColumnFacts(brief, full, rows, any(part.is_counted for part in parts))
 
 

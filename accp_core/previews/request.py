@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
 from accp_core.tables.values import CLOCK, DATE, MONTH, month_number, read_date
@@ -33,6 +33,8 @@ _MAX_REQUESTED: Final = 64
 _MIN_REQUESTED_CHARS: Final = 3
 _MAX_CHARS: Final = 4_000
 """Characters of a request that are read: a call may have a file as its argument."""
+_WHOLE: Final = r"(?<!\w)(?<!\w\.){}(?!\.?\w)"
+"""A word of several parts, not in a longer one: `203.0.113.4`, but not of `203.0.113.45` or `1.203.0.113.4`."""
 _HUMP: Final = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PART: Final = re.compile(r"[^\W\d_]+|\d+")
 _STEM: Final = 4
@@ -44,7 +46,7 @@ _COMMON: Final = (
     "which what when where that this there with from were have does many much more than most them they these "
     "those over under below above after before about into only also give list show find first last line lines "
     "been without please least time times the and for are was has had did who how our its you can all any but a "
-    "an as at by do in is it of on or to get got"
+    "an as at by do in is it of on or to get got e.g i.e"
 )
 COMMON: Final = frozenset(_COMMON.split())
 """Words that a sentence needs and that name nothing."""
@@ -148,6 +150,8 @@ class Asked:
     """Its unit and the words after it, without regard to case."""
     before: frozenset[str]
     """The two words before it, without regard to case."""
+    text: str
+    """What the request says of it, with its sign, without regard to case."""
 
 
 def _asked(text: str) -> Iterator[Asked]:
@@ -162,7 +166,7 @@ def _asked(text: str) -> Iterator[Asked]:
         moment = _moment(found) if found["moment"] else ""
         sign = _OPPOSITE.get(sign, "") if found["denied"] else sign
         if found["number"] or (moment and not (found["denied"] and not sign)):
-            yield Asked(sign, number, unit, moment, near, _words_before(text, found))
+            yield Asked(sign, number, unit, moment, near, _words_before(text, found), found[0].casefold())
 
 
 def _moment(found: re.Match[str]) -> str:
@@ -258,25 +262,25 @@ class Request:
         self._text: Final = text
         words = find_words(text)
         codes = (word.casefold() for word in words if len(word) == 2 and (word.isupper() or not word.isalpha()))
-        parts = (part for word in words for part in words_of_name(word) if len(part) >= _CODE and part.strip("0"))
-        self._named: Final = self.words.union(codes, parts, (word.replace("-", "") for word in self.words))
+        parts = {
+            word: [part for part in words_of_name(word) if len(part) >= _CODE and part.strip("0")] for word in words
+        }
+        self._parts: Final = frozenset(chain.from_iterable(parts.values()))
+        plain = (part for word in words if not _is_compound(word) for part in parts[word])
+        self._named: Final = self.words.union(codes, plain, (word.replace("-", "") for word in self.words))
         self._ordered: Final = sorted(self._named)
         self._pairs: Final = frozenset(pairwise(words_of_name(text)))
         self.match: Final = functools.cache(self._match)
         self.asked: Final = tuple(_asked(text))
         """The numbers and the moments that it names."""
+        compared = [asked.text for asked in self.asked if asked.sign or asked.moment]
+        compounds = (word for word in self.words if _is_compound(word) and not any(word in text for text in compared))
+        self._wholes: Final = {word: re.compile(_WHOLE.format(re.escape(word))) for word in sorted(compounds)}
         self.absent: Final = frozenset[str]().union(*_denied(_ABSENT, text))
         """The words of what it asks to be without."""
         self.denied: Final = self.absent.union(*_denied(_DENIED, text))
         """The words of that, and of what is not so."""
-        self.orders: Final = tuple(
-            Order(
-                found.lastgroup or "",
-                found[0].casefold(),
-                _near(text[found.end() :]) | {found[0].casefold()} | _words_before(text, found),
-            )
-            for found in _ORDER.finditer(text)
-        )
+        self.orders: Final = tuple(_order(text, found) for found in _ORDER.finditer(text))
         """Its superlatives."""
         self.kinds: Final = frozenset(word.casefold() for word in _KIND.findall(text))
         """What it calls the rows that it asks for: "which people have …"."""
@@ -296,17 +300,24 @@ class Request:
         parts = words_of_name(text)
         if COMMON.isdisjoint(parts):
             spellings = (words, parts if all(map(str.isalpha, parts)) else [])
-            return any(spelling and all(map(self.has, spelling)) for spelling in spellings)
+            is_joined = "".join(parts).isalpha() and "".join(parts) in self._named
+            return is_joined or any(spelling and all(map(self.has, spelling)) for spelling in spellings)
         return not COMMON.issuperset(parts) and self._pairs.issuperset(pairwise(parts))
+
+    def words_in(self, text: str) -> Iterator[tuple[str, str]]:
+        """Yield the words of the request that stand in a text, each with its form there, without regard to case.
+
+        An address, a path, a version or another word of several parts stands there whole, or not at all.
+        """
+        folded = text.casefold()
+        yield from ((word, word) for word, whole in self._wholes.items() if word in folded and whole.search(folded))
+        yield from ((asked, word) for word in dict.fromkeys(words_of_name(text)) if (asked := self.match(word)))
 
     def names(self, name: str) -> frozenset[str]:
         """Return the words of the name of a column that stand in the request, without those that say nothing."""
-        return frozenset(
-            word
-            for words in map(words_of_name, name.split("."))
-            for word in words
-            if len(word) >= _CODE and ("".join(words) in self._named or self.has(word))
-        )
+        known = ((word, "".join(words)) for words in map(words_of_name, name.split(".")) for word in words)
+        found = ((word, whole in self._named or word in self._parts or self.has(word)) for word, whole in known)
+        return frozenset(word for word, is_named in found if is_named and len(word) >= _CODE)
 
     def denies(self, text: str, *, is_absent: bool = False) -> bool:
         """Return whether the request asks for what a value or a name is not, or to be without what it names."""
@@ -323,13 +334,23 @@ class Request:
     def fits(self, name: str, near: frozenset[str]) -> int:
         """Return how well the name of a column fits some words of the request: 0 not at all, 2 best."""
         names = self.names(name)
-        return 2 if any(self.match(word) in near for word in names) else bool(names)
+        return 2 if any((self.match(word) or word) in near for word in names) else bool(names)
 
     def _match(self, word: str) -> str | None:
         """Return the word of the request that `word` is, perhaps with another ending; None: it has none."""
         if word in self._named:
             return word
         return next((other for other in self._ordered if _are_alike(word, other)), None)
+
+
+def _is_compound(word: str) -> bool:
+    """Return whether a word has signs within, such as an address, a path, a version or an id."""
+    return not word.replace("_", "").isalnum()
+
+
+def _order(text: str, found: re.Match[str]) -> Order:
+    word = found[0].casefold()
+    return Order(found.lastgroup or "", word, _near(text[found.end() :]) | {word} | _words_before(text, found))
 
 
 def _denied(negation: re.Pattern[str], text: str) -> Iterator[frozenset[str]]:

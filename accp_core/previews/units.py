@@ -211,9 +211,8 @@ def _lift_units(pieces: Sequence[Piece], words: Sequence[Mapping[str, None]], wa
     """
     starts = [0, *(n + 1 for n, piece in enumerate(pieces[:-1]) if not piece.text.strip())]
     units = list(pairwise([*starts, len(pieces)]))
-    matches = [
-        sum(wanted[word] for word in dict.fromkeys(chain(*words[start:end])) if word in wanted) for start, end in units
-    ]
+    held = (dict.fromkeys(chain(*words[start:end])) for start, end in units)
+    matches = [sum(wanted[word] for word in each if word in wanted) for each in held]
     best = max(matches, default=0.0)
     top = [unit for unit, match in zip(units, matches, strict=True) if best and match >= _NEARLY * best]
     for start, end in top if len(top) <= _MAX_UNITS else ():
@@ -290,11 +289,8 @@ class Excerpt:
 
     def shows(self, start: int, end: int) -> bool:
         """Return whether the last text that was written has all pieces of any worth between two positions."""
-        return all(
-            number in self._shown or number in self._blank or piece.score < 0
-            for number, piece in enumerate(self._pieces)
-            if start <= piece.start < end
-        )
+        within = ((number, piece) for number, piece in enumerate(self._pieces) if start <= piece.start < end)
+        return all(number in self._shown or number in self._blank or piece.score < 0 for number, piece in within)
 
     def _choose(self, room: float) -> set[int]:
         """Return the indexes of the pieces with the highest score that fit."""

@@ -55,7 +55,7 @@ def is_so(row: dict[str, Any], condition: str) -> bool:
         case " in ":
             return f"{cell}-".startswith(f"{value}-") or re.fullmatch(value.replace("?", "."), cell) is not None
         case " has ":
-            return all(word.strip('"') in cell or word.strip('"')[:4] in cell for word in value.split(" and "))
+            return all(any(form.strip('"') in cell for form in word.split("|")) for word in value.split(" and "))
         case "=" | "≠":
             return (str(cell).lower() in [str(each).lower() for each in value.split("|")]) == (found[2] == "=")
     own, limit = (cell[: len(value)], value) if isinstance(cell, str) else (cell, float(value))

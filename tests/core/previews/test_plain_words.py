@@ -21,6 +21,8 @@ ORDERS = [
     ("request_text", "told"),
     [
         ("Which orders are on hold?", "status=on_hold: 10 rows"),
+        ("Which orders are on-hold?", "status=on_hold: 10 rows"),
+        ("Which orders are in-transit or on_hold?", "status=on_hold|in_transit: 20 rows"),
         ("Which ones are still in transit?", "status=in_transit: 10 rows"),
         ("Who sleeps in the old mill?", "hotel=The Old Mill: 14 rows"),
         ("Who sleeps in Old Mill?", 'hotel has "mill" and "old": 14 rows'),

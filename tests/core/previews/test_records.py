@@ -34,6 +34,8 @@ LOG = "\n".join(
     + ("sync failed\n  File sync.py, line 9\nCutOffPassed: too late" if n == 40 else f"synced {n} items in {n} ms")
     for n in range(90)
 )
+FAILED = "\n".join(f"04:00:{n} Failed password from 203.0.113.{4 if n < 24 else 400 + n}" for n in range(10, 60))
+SSHD = "\n".join([FAILED, *(f"04:01:00 closed 203.0.113.4{n}: too many failures passed" for n in range(90))])
 CODE = "\n\n".join(
     f"def task_{n}(amount: int, limit: int = {n * 10}):\n    {'raise Full(amount)' if n % 5 == 0 else 'return 1'}"
     for n in range(1, 16)
@@ -48,12 +50,10 @@ def readings(text: str, request: str) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "request_text", "reading"),
     [
-        (
-            COMMITS,
-            "Which commits by Bob are not reviewed?",
-            'Reviewed-by is empty, Author has "bob": 5 records',
-        ),
-        (COMMITS, "Which commit touched labels.py?", 'text has "labels": 1 record'),
+        (COMMITS, "Which commits by Bob are not reviewed?", 'Reviewed-by is empty, Author has "bob": 5 records'),
+        (COMMITS, "Which commit touched labels.py?", 'text has "labels.py": 1 record'),
+        (SSHD, "Failed passwords from 203.0.113.4?", 'text has "203.0.113.4" and "failed" and "password": 14 '),
+        (SSHD, "Failed passwords from 203.0.113.41?", 'text has "failed" and "password": 50 lines'),
         (COMMITS, "Which commits touch four files or more?", "file≥4: 8 records"),
         (COMMITS, "Which commit has the most insertions?", "greatest insertion: 190, 180, 170"),
         (COMMITS, "What was committed since 25 February?", "Date≥2026-02-25: 3 records"),

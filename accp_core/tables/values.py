@@ -253,9 +253,7 @@ def _booleans(cells: Sequence[Any]) -> _Found:
 
 def _storable(number: Decimal | float) -> int | float:
     """Return a number as an integer of 64 bits where it is one, else as a float."""
-    if type(number) is int and number in _INTEGERS:
-        return number
-    is_whole = isinstance(number, Decimal) and _is_whole(number)
+    is_whole = type(number) is int or (isinstance(number, Decimal) and _is_whole(number))
     return int(number) if is_whole and int(number) in _INTEGERS else float(number)
 
 
@@ -306,9 +304,7 @@ def _measures(cells: Sequence[Any], matches: Sequence[re.Match[str]], notation: 
 def _are_codes(found: Sequence[re.Match[str]], point: str) -> bool:
     """Return whether they are versions, words before them are no units, as of `LOT 12`, or 1.204 may be 1,204."""
     written = [match["number"].lstrip("-+\u2212") for match in found]
-    if any(match["after"] and number.isdecimal() for match, number in zip(found, written, strict=True)):
-        return True
-    if are_versions(written, point):
+    if are_versions(written, point) or any(match["after"] and match["number"].isdecimal() for match in found):
         return True
     words = [match["before"] for match in found if (match["before"] or "").strip("./").isalpha()]
     is_word = any(len(word) > 1 for word in words)
@@ -325,8 +321,7 @@ def _unit(match: re.Match[str] | None) -> str:
 
 
 def _number(match: re.Match[str], notation: _Notation) -> Decimal:
-    written = notation[2].sub("", match["number"]).replace(notation[1], ".").replace("\u2212", "-")
-    number = Decimal(written)
+    number = Decimal(notation[2].sub("", match["number"]).replace(notation[1], ".").replace("\u2212", "-"))
     return -number if (match["minus"] or match["after"] or "+") in "-\u2212" else number
 
 

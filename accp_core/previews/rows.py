@@ -298,10 +298,9 @@ class _DescribedTable:
         if room >= len(cell):
             return cell
         if (number, name) not in self._excerpts:
-            words, marks = self._shown.request.words, self._shown.marks
-            self._excerpts[number, name] = Excerpt(
-                cell, requested=words, marks=marks, max_piece=_MIN_EXCERPT // 2, in_line=True
-            )
+            words, marks, most = self._shown.request.words, self._shown.marks, _MIN_EXCERPT // 2
+            excerpt = Excerpt(cell, requested=words, marks=marks, max_piece=most, in_line=True)
+            self._excerpts[number, name] = excerpt
         return self._excerpts[number, name].write(room)
 
     def _row(self, number: int) -> Mapping[str, Any]:

@@ -210,14 +210,13 @@ def _store_texts(cells: Sequence[Any], column: StoredColumn) -> list[Any]:
 def _stored_text(cell: Any, column: StoredColumn, texts: Container[str]) -> Any:
     if cell is None or cell is ABSENT:
         return None
-    if type(cell) in (list, dict):
-        return escape_halves(write_styled_json(cell, "0u"))
     if type(cell) is str:
         stored: Any = escape_halves(cell)
         is_other = stored is not cell or (column.holds_json and cell[:1] in ("[", "{"))
-    elif type(cell) is bool:
-        written = str(cell).lower()
-        stored, is_other = written + "\v" * (written in texts), True  # a sign that keeps it apart from the text
+    elif type(cell) in (bool, list, dict):
+        written = escape_halves(write_styled_json(cell, "0u"))
+        stored = written + "\v" * (written in texts)  # a sign that keeps it apart from the text
+        is_other = type(cell) is bool or written in texts
     else:
         stored = cell if type(cell) is not int or cell in _INTEGERS else repr(cell)
         stored = float(stored) if isinstance(stored, float) else stored

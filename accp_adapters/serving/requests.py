@@ -257,16 +257,20 @@ def refusal_of(error: Exception) -> Refusal:
 
 async def run_until_disconnect(receive: Receive, exchange: Coroutine[Any, Any, None]) -> None:
     """Await `exchange`; cancel it when the client disconnects, which is how a client cancels a call."""
-    serving = asyncio.ensure_future(exchange)
-    watching = asyncio.ensure_future(_disconnected(receive))
+    await run_until_first(exchange, _disconnected(receive))
+
+
+async def run_until_first(*works: Coroutine[Any, Any, None]) -> None:
+    """Await what ends first, and cancel the others; raises what that raises."""
+    tasks = [asyncio.ensure_future(work) for work in works]
     try:
-        await asyncio.wait([serving, watching], return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
     finally:
-        watching.cancel()
-        serving.cancel()
-        await asyncio.wait([serving, watching])
-    if not serving.cancelled():
-        serving.result()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _disconnected(receive: Receive) -> None:

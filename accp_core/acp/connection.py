@@ -330,7 +330,8 @@ class Connection:
         return self.greeting(now)
 
     def greeting(self, now: float) -> str:
-        """Return the text with our card, and with what we have received."""
+        """Return the text with our card, and with what we have received; what is handled is acknowledged after it."""
+        self._acknowledged = 0
         card = CardMessage(
             card=self._card.to_json(),
             message_id=f"card_{self._new_id()}",
@@ -357,14 +358,16 @@ class Connection:
         """Report that the messages up to `number` were written, or read by a peer that asked for them."""
         self.log.mark_written(number)
 
-    def acknowledgement(self, handled: int = 0) -> str | None:
+    def acknowledgement(self, handled: int | None = None, *, at_once: bool = False) -> str | None:
         """Return the acknowledgement to write now; None: none is due, or the peer would not know what it is.
 
         Args:
-            handled: What is acknowledged at once: all messages up to this number.
+            handled: The number of the last message to acknowledge; None: that of the last one received.
+            at_once: Whether a single message is due, in place of a quarter of the peer's window.
         """
-        due = self.last_received if self.last_received - self._acknowledged >= self._ack_every else handled
-        if not self._ack_every or not self.connected or due <= self._acknowledged:
+        due = self.last_received if handled is None else handled
+        least = 1 if at_once else self._ack_every
+        if not self._ack_every or due - self._acknowledged < least:
             return None
         self._acknowledged = due
         return write_object({"type": ACK, CURSOR: due, "log": self.peer_log})
@@ -469,8 +472,6 @@ class Connection:
             lost = self.log.restart(self._awaited.values())
         elif type(cursor) is int and 0 <= cursor <= self.log.last and (self._is_resuming or self._ack_every):
             lost = self.log.resume_after(cursor) if self._is_resuming else 0
-            if self._ack_every and knows_us:
-                self.log.acknowledge(cursor)
         self._is_resuming = False
         return CardReceived(card=self.peer, lost=lost)
 

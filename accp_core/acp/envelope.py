@@ -165,7 +165,7 @@ class OpaquePart:
     """The whole JSON object."""
 
 
-Part: TypeAlias = "TextPart | FilePart | DataPart | OpaquePart"
+Part: TypeAlias = TextPart | FilePart | DataPart | OpaquePart
 
 MAX_PARTS: Final = 10_000
 """Parts of a message."""

@@ -40,6 +40,7 @@ from accp_adapters.serving.requests import (
     Send,
     refusal_of,
     run_until_disconnect,
+    run_until_first,
 )
 from accp_adapters.serving.threads import off_loop
 from accp_adapters.wire_log import log_frame
@@ -219,18 +220,7 @@ class _WebSocketConnection:
         session_id, number = head.envelope.session_id, head.envelope.sequence or 0
         resumes = ACKNOWLEDGED in head.envelope.extra
         async with self._host.attached(self._principal, session_id, number=number, resumes=resumes) as connection:
-            await self._serve(connection, first)
-
-    async def _serve(self, connection: Connection, first: str) -> None:
-        tasks = [asyncio.ensure_future(self._receive(connection, first)), asyncio.ensure_future(self._send(connection))]
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await run_until_first(self._receive(connection, first), self._send(connection))
 
     async def _receive(self, connection: Connection, text: str) -> None:
         """Take frames, one at a time: what a peer sends faster waits in its own buffers."""
@@ -288,13 +278,11 @@ def check_first(head: Frame) -> None:
 
 async def _refuse(socket: WebSocket, refusal: Refusal, frame: str) -> None:
     """Tell the peer by a frame why it is refused, in an HTTP response where the connection is not a WebSocket yet."""
-    if socket.client_state is WebSocketState.CONNECTED and socket.application_state is WebSocketState.CONNECTED:
-        await _close(socket, refusal.close_code, frame)
-        return
-    if "websocket.http.response" not in socket.scope.get("extensions", {}):
-        await _close(socket, refusal.close_code)
-        return
-    await socket.send_denial_response(Response(frame, refusal.status, dict(refusal.headers), MEDIA_TYPE))
+    is_open = {socket.client_state, socket.application_state} == {WebSocketState.CONNECTED}
+    if is_open or "websocket.http.response" not in socket.scope.get("extensions", {}):
+        await _close(socket, refusal.close_code, frame if is_open else None)
+    else:
+        await socket.send_denial_response(Response(frame, refusal.status, dict(refusal.headers), MEDIA_TYPE))
 
 
 async def _close(socket: WebSocket, code: int, frame: str | None = None) -> None:

@@ -43,7 +43,7 @@ from accp_core.errors import DecodeError, LocalProtocolError, ProtocolError, Win
 from accp_core.ports import ColdStore
 
 __all__ = [
-    "FRAMES_PATH", "RESUME_FIELD", "WEBSOCKET_PATH", "Address", "Answers", "ClientSession", "ConnectionRefused",
+    "FRAMES_PATH", "RESUME_FIELD", "WEBSOCKET_PATH", "Answers", "ClientSession", "ConnectionRefused",
     "PendingAnswer", "RequestFailed", "SessionLost", "TokenSource", "join_parts", "parse_address",
 ]  # fmt: skip
 
@@ -87,18 +87,6 @@ class PendingAnswer:
     """What was received of it; then None, or why there is no more."""
     closed: ExchangeClosed | None = None
     """How its exchange ended, while the last message was not reported."""
-
-    async def next_part(self) -> Message | None:
-        """Return the next part, None after the last one.
-
-        Raises:
-            RequestFailed: The answer is a failure.
-            ProtocolError: The session is over.
-        """
-        part = await self.parts.get()
-        if isinstance(part, ProtocolError):
-            raise part
-        return part
 
 
 class Answers:
@@ -207,13 +195,7 @@ def join_parts(parts: list[Message]) -> Message:
     is_text = all(isinstance(each, str) for each in data)
     joined = "".join(map(str, data)) if is_text else data
     payload = {"data": joined, "total_chunks": len(data), "is_final": True}
-    return Message(
-        sender=parts[-1].sender,
-        intent=Intent.COMPLETE,
-        operation=parts[-1].operation,
-        payload=payload,
-        envelope=parts[-1].envelope,
-    )
+    return replace(parts[-1], intent=Intent.COMPLETE, payload=payload, schema=None, defaulted=frozenset())
 
 
 # Where a client connects to, and what it may send there (ACCP sections 11.1 and 11.2).
@@ -229,18 +211,8 @@ TokenSource: TypeAlias = str | Callable[[], str] | None
 """A bearer token, or what returns the one that is valid now."""
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
-    """The address of a server."""
-
-    url: str
-    """The whole URL."""
-    is_websocket: bool
-    """Whether it is that of a WebSocket."""
-
-
-def parse_address(url: str, *, token: TokenSource, allow_plain_text: bool = False) -> Address:
-    """Return the address at `url`; the draft's path is added where `url` does not end with it.
+def parse_address(url: str, *, token: TokenSource, allow_plain_text: bool = False) -> str:
+    """Return the whole URL for `url`; the draft's path is added where `url` does not end with it.
 
     Args:
         url: An http, https, ws or wss URL, such as "wss://agents.example" or "https://example.org/crm".
@@ -261,7 +233,7 @@ def parse_address(url: str, *, token: TokenSource, allow_plain_text: bool = Fals
     suffix = _PATHS[parts.scheme]
     path = parts.path.rstrip("/")
     path = path if path.endswith(suffix) else path + suffix
-    return Address(urlunsplit((parts.scheme, parts.netloc, path, "", "")), parts.scheme in ("ws", "wss"))
+    return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
 
 
 def token_fields(token: TokenSource) -> dict[str, str]:
@@ -355,7 +327,9 @@ class ClientSession:
         chain = await self._send(message)
         pending = self._answers.expect(chain)
         try:
-            while (part := await pending.next_part()) is not None:
+            while (part := await pending.parts.get()) is not None:
+                if isinstance(part, ProtocolError):
+                    raise part
                 yield part
         finally:
             if self._answers.forget(chain) and self._lost is None:
@@ -486,30 +460,27 @@ class ClientSession:
         `answered` is the correlation_id of the request that it answers where it names none.
         """
         async with self._turn:
-            await self._receive(text, answered)
-
-    async def _receive(self, text: str, answered: str) -> None:
-        envelope = Envelope()
-        with suppress(DecodeError):
-            head = frame_head(text)
-            envelope = head.envelope
-            chain = answered or self._answers.only()
-            # "cid ... SHOULD" (section 3.5): an answer without one is that of the only request that it can be of.
-            if chain and not self.resumes and envelope.correlation_id is None and head.intent in _ANSWERING:
-                text = f"{text[:-1]},cid:{chain}]"
-        mid, number = envelope.msg_id or "", envelope.sequence or 0
-        if self._seen.get(mid) == text:
-            return
-        expected = self._session.received + 1
-        if self.resumes and 0 < number < expected:
-            reason = f"expected frame {expected} of a session that goes on, found {number} of a new one"
-            self.lose(SessionLost(reason, code=ErrorCode.SEQUENCE_GAP))
-            return
-        events = await off_loop(len(text), self._session.receive, text, self._clock())
-        # A frame that came too early and was not held is sent again.
-        if number <= self._session.received or any(isinstance(event, FrameHeld) for event in events):
-            self._seen.put(mid, text)
-        await self._take(events)
+            envelope = Envelope()
+            with suppress(DecodeError):
+                head = frame_head(text)
+                envelope = head.envelope
+                chain = answered or self._answers.only()
+                # "cid ... SHOULD" (section 3.5): an answer without one is that of the only request that it can be of.
+                if chain and not self.resumes and envelope.correlation_id is None and head.intent in _ANSWERING:
+                    text = f"{text[:-1]},cid:{chain}]"
+            mid, number = envelope.msg_id or "", envelope.sequence or 0
+            if self._seen.get(mid) == text:
+                return
+            expected = self._session.received + 1
+            if self.resumes and 0 < number < expected:
+                reason = f"expected frame {expected} of a session that goes on, found {number} of a new one"
+                self.lose(SessionLost(reason, code=ErrorCode.SEQUENCE_GAP))
+                return
+            events = await off_loop(len(text), self._session.receive, text, self._clock())
+            # A frame that came too early and was not held is sent again.
+            if number <= self._session.received or any(isinstance(event, FrameHeld) for event in events):
+                self._seen.put(mid, text)
+            await self._take(events)
 
     async def tick(self) -> None:
         """Do what is due; to be called every second."""

@@ -20,7 +20,6 @@ from websockets.asyncio.client import ClientConnection
 from accp_adapters.backoff import Backoff
 from accp_adapters.bindings.accp.client_session import (
     RESUME_FIELD,
-    Address,
     ClientSession,
     ConnectionRefused,
     SessionLost,
@@ -93,7 +92,7 @@ class _Carrier:
     """Carries the frames of a session to an address."""
 
     session: ClientSession
-    address: Address
+    url: str
     token: TokenSource
     tls: ssl.SSLContext | None
     options: ClientOptions
@@ -185,7 +184,7 @@ class HttpCarrier(_Carrier):
             RESUME_FIELD: "1",
             **token_fields(self.token),
         }
-        url, body = self.address.url, frame.encode()
+        url, body = self.url, frame.encode()
         log_frame(Direction.SENT, url, frame)
         async with self._client.stream("POST", url, content=body, headers=fields) as response:
             status = response.status_code
@@ -203,7 +202,7 @@ class HttpCarrier(_Carrier):
                 wait = response.headers.get("retry-after", "")
                 return float(wait) if wait.isdecimal() and len(wait) < 6 else 0.0
             said = "" if int(response.headers.get("content-length", 1 << 20)) > _MAX_REASON else await response.aread()
-            reason = f"expected the frames of an answer of {self.address.url}, found HTTP {status} {said!r:.300}"
+            reason = f"expected the frames of an answer of {self.url}, found HTTP {status} {said!r:.300}"
             raise ConnectionRefused(reason, status=status)
 
     async def _take(self, response: httpx2.Response, sent: FrameText) -> bool:
@@ -212,7 +211,7 @@ class HttpCarrier(_Carrier):
         async for chunk in response.aiter_raw():
             for last in frames.feed(chunk):
                 await self._take_frame(last, sent)
-            if len(frames) > self.options.frame_bytes:
+            if len(frames.rest) > self.options.frame_bytes:
                 raise ConnectionRefused(
                     f"expected frames of at most {self.options.frame_bytes} bytes, found a longer one"
                 )
@@ -221,7 +220,7 @@ class HttpCarrier(_Carrier):
         return _is_gap(last, sent.envelope.msg_id)
 
     async def _take_frame(self, text: str, sent: FrameText) -> None:
-        log_frame(Direction.RECEIVED, self.address.url, text)
+        log_frame(Direction.RECEIVED, self.url, text)
         with suppress(DecodeError):
             head = frame_head(text)
             if head.envelope.sequence == 0 and head.intent is Intent.FAILURE and self.session.resumes:
@@ -234,22 +233,19 @@ class _FrameSplitter:
     """Splits a response into frames. A frame ends with its metadata, a chunk anywhere (sections 3.1 and 11.1)."""
 
     def __init__(self) -> None:
-        self._rest = bytearray()
-
-    def __len__(self) -> int:
-        return len(self._rest)
+        self.rest = bytearray()
 
     def feed(self, data: bytes) -> list[str]:
         """Return the frames that `data` completes."""
-        start, found = max(0, len(self._rest) - 1), list[str]()
-        self._rest += data
-        while end := _END.search(self._rest, start):
-            found.append(self._rest[: end.start()].decode("utf-8", "replace"))
-            del self._rest[: end.end()]
+        start, found = max(0, len(self.rest) - 1), list[str]()
+        self.rest += data
+        while end := _END.search(self.rest, start):
+            found.append(self.rest[: end.start()].decode("utf-8", "replace"))
+            del self.rest[: end.end()]
             start = 0
-        if self._rest.endswith(b"]") and _is_whole(text := self._rest.decode("utf-8", "replace")):
+        if self.rest.endswith(b"]") and _is_whole(text := self.rest.decode("utf-8", "replace")):
             found.append(text)
-            self._rest.clear()
+            self.rest.clear()
         return [each for each in found if each]
 
 
@@ -314,7 +310,7 @@ class WebSocketCarrier(_Carrier):
                 status = refused.response.status_code
                 self.last_failure = f"HTTP {status}"
                 if status not in _AGAIN:
-                    reason = f"expected a WebSocket at {self.address.url}, found HTTP {status}"
+                    reason = f"expected a WebSocket at {self.url}, found HTTP {status}"
                     self.session.lose(ConnectionRefused(reason, status=status))
             except (OSError, TimeoutError, websockets.WebSocketException) as failure:
                 # The next connection goes on where this one ended.
@@ -324,14 +320,13 @@ class WebSocketCarrier(_Carrier):
                 await asyncio.sleep(self.options.backoff.delay(failures))
 
     async def _connect(self, ready: asyncio.Event) -> None:
-        fields = token_fields(self.token)
         socket = await websockets.connect(
-            self.address.url,
-            additional_headers=fields,
+            self.url,
+            additional_headers=token_fields(self.token),
             compression=None,
             max_size=self.options.frame_bytes,
             logger=_WEBSOCKET_LOG,
-            ssl=self.tls or self.address.url.startswith("wss:") or None,
+            ssl=self.tls or self.url.startswith("wss:") or None,
         )
         if self.session.is_lost:  # the session was closed meanwhile, and has nobody to end what begins here
             await socket.close()
@@ -363,7 +358,7 @@ class WebSocketCarrier(_Carrier):
 
     async def _take(self, text: str, ready: asyncio.Event) -> None:
         text = text.rstrip("\r\n")  # a line end after a frame is not part of it
-        log_frame(Direction.RECEIVED, self.address.url, text)
+        log_frame(Direction.RECEIVED, self.url, text)
         with suppress(DecodeError):
             head = frame_head(text)
             if head.envelope.sequence == 0 and head.intent is Intent.FAILURE:
@@ -387,9 +382,8 @@ class WebSocketCarrier(_Carrier):
         with suppress(websockets.ConnectionClosed):
             while not self.session.is_lost:
                 await self.session.has_outgoing.wait()
-                frames: list[FrameText] = self.session.take_outgoing()
-                for frame in frames:
-                    log_frame(Direction.SENT, self.address.url, frame)
+                for frame in self.session.take_outgoing():
+                    log_frame(Direction.SENT, self.url, frame)
                     await socket.send(str(frame))
             await socket.close()
 
@@ -428,8 +422,8 @@ async def connect(
         ConnectionRefused: The server does not let this client in, or cannot be reached in time (E3001).
     """
     chosen = options or ClientOptions()
-    address = parse_address(url, token=token, allow_plain_text=chosen.allow_plain_text)
-    agreed = codec or Codec(counter=o200k_base())
+    target = parse_address(url, token=token, allow_plain_text=chosen.allow_plain_text)
+    is_websocket, agreed = target.startswith("ws"), codec or Codec(counter=o200k_base())
 
     unknown: DecimalRule = "refuse" if agreed.decimal == "exact" else agreed.decimal
 
@@ -440,15 +434,15 @@ async def connect(
             # To a server that has not agreed to more, a message is one frame of the draft's grammar.
             codec=replace(agreed.literal(), limits=PRACTICAL_LIMITS, decimal=unknown),
             new_id=lambda: secrets.token_hex(6),
-            options=_session_options(address, chosen),
+            options=_session_options(is_websocket, chosen),
         )
 
-    session = ClientSession(new_session, store or embedded_store(), _resuming_options(address, chosen), agreed)
-    carrier = (WebSocketCarrier if address.is_websocket else HttpCarrier)(session, address, token, tls, chosen)
+    session = ClientSession(new_session, store or embedded_store(), _resuming_options(is_websocket, chosen), agreed)
+    carrier = (WebSocketCarrier if is_websocket else HttpCarrier)(session, target, token, tls, chosen)
     ready = asyncio.Event()
     tasks = [asyncio.ensure_future(carrier.run(ready)), asyncio.ensure_future(_tick(session))]
     try:
-        await _first_connection(session, carrier, ready, tasks[0], chosen.first_time)
+        await _first_connection(carrier, ready, tasks[0])
         yield session
         await _finish(session, tasks[0], chosen.close_time)
     finally:
@@ -458,38 +452,34 @@ async def connect(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _session_options(address: Address, chosen: ClientOptions) -> SessionOptions:
+def _session_options(is_websocket: bool, chosen: ClientOptions) -> SessionOptions:
     """Return the options of a session with a server of which nothing is known."""
     return SessionOptions(
         scope=SequenceScope.RECOGNIZED,
         name_session=True,
         timeout=chosen.timeout,
-        heartbeat=_HEARTBEAT if address.is_websocket else None,
+        heartbeat=_HEARTBEAT if is_websocket else None,
     )
 
 
-def _resuming_options(address: Address, chosen: ClientOptions) -> SessionOptions:
+def _resuming_options(is_websocket: bool, chosen: ClientOptions) -> SessionOptions:
     """Return the options with a server that resumes; over HTTP the answers of parallel requests overtake each other."""
-    options = replace(_session_options(address, chosen), scope=SequenceScope.RECEIVED, first=1, registry_first=True)
-    return options if address.is_websocket else replace(options, reorder=256, gap_delay=int(chosen.answer_time))
+    unknown = _session_options(is_websocket, chosen)
+    options = replace(unknown, scope=SequenceScope.RECEIVED, first=1, registry_first=True)
+    return options if is_websocket else replace(options, reorder=256, gap_delay=int(chosen.answer_time))
 
 
-async def _first_connection(
-    session: ClientSession,
-    carrier: HttpCarrier | WebSocketCarrier,
-    ready: asyncio.Event,
-    carrying: asyncio.Task[None],
-    seconds: float,
-) -> None:
+async def _first_connection(carrier: _Carrier, ready: asyncio.Event, carrying: asyncio.Task[None]) -> None:
+    seconds = carrier.options.first_time
     waiting = asyncio.ensure_future(ready.wait())
     await asyncio.wait([waiting, carrying], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()
     if carrying.done():
         carrying.result()
-        session.check()
+        carrier.session.check()
     elif not ready.is_set():
         cause = carrier.last_failure or "no answer"
-        reason = f"expected a connection to {carrier.address.url} within {seconds} seconds, found {cause}"
+        reason = f"expected a connection to {carrier.url} within {seconds} seconds, found {cause}"
         raise ConnectionRefused(reason, code=ErrorCode.TIMEOUT)
 
 

@@ -45,9 +45,7 @@ class _Target:
 
     def wait(self, failures: int) -> float:
         """Return the seconds before the next attempt, after `failures` in a row."""
-        if not failures:
-            return random.random() * _AT_ONCE_SECONDS
-        return _BACKOFF.delay(failures)
+        return _BACKOFF.delay(failures) if failures else random.random() * _AT_ONCE_SECONDS
 
     async def open(self, session: AcpSession, failures: int) -> Channel:
         """Return a new connection, after `failures` attempts in a row have failed.
@@ -123,10 +121,10 @@ async def acp_connect(
             await _connected(session, staying, wait_seconds, target)
         yield session
     finally:
-        session.end()
         staying.cancel()
         with suppress(asyncio.CancelledError, ProtocolError):
             await staying
+        session.end()
 
 
 async def _stay_connected(session: AcpSession, target: _Target) -> None:

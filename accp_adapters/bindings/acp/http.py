@@ -29,14 +29,15 @@ from accp_adapters.backoff import Backoff
 from accp_adapters.bindings.acp.channels import serve_web_socket
 from accp_adapters.bindings.acp.host import AcpAgent, AcpHost, host_of, seconds_left
 from accp_adapters.bindings.acp.session import (
+    IDLE_SECONDS,
     KEEPALIVE_SECONDS,
     MISDIRECTED,
     TOKEN_REFUSED,
     AcpSession,
     Channel,
     ChannelClosed,
-    Signal,
 )
+from accp_adapters.bindings.clock import Signal
 from accp_adapters.serving.limits import ServerLimits
 from accp_adapters.serving.principals import Authenticate, Scope, loopback_only, with_bearer_token
 from accp_adapters.serving.requests import (
@@ -59,7 +60,7 @@ from accp_core.acp import (
     UnknownReceived,
     error_body,
 )
-from accp_core.acp.connection import ACK, CURSOR, RESUME, TOKEN_HEADER
+from accp_core.acp.connection import RESUME, TOKEN_HEADER
 from accp_core.acp.envelope import KEEPALIVE, Json, read_object
 from accp_core.errors import DecodeError, LocalProtocolError, ProtocolError
 from accp_core.strict_json import compact_json
@@ -200,14 +201,24 @@ class _EventStream(Response):
         ready = self._session.connection.greeting(time.time())
         await self._put(send, f"event: {_READY}\ndata: {ready}\n\n".encode())
         while True:
-            batch = self._log.after(self._cursor, _BATCH)
-            if batch:
-                await self._put(send, b"".join(f"id: {number}\ndata: {text}\n\n".encode() for number, text in batch))
-                self._cursor = batch[-1][0]
-                self._log.mark_written(self._cursor)
-                self._session.changed.notify()
-            elif not await self._session.changed.wait(KEEPALIVE_SECONDS):
-                await self._put(send, KEEPALIVE)
+            if not await self._send_waiting(send) and not await self._session.changed.wait(IDLE_SECONDS):
+                if acknowledgement := self._session.acknowledgement(at_once=True):
+                    await self._put(send, f"data: {acknowledgement}\n\n".encode())
+                elif not await self._session.changed.wait(KEEPALIVE_SECONDS):
+                    await self._put(send, KEEPALIVE)
+
+    async def _send_waiting(self, send: Send) -> bool:
+        """Send what waits; return whether there was anything."""
+        acknowledgement, batch = self._session.acknowledgement(), self._log.after(self._cursor, _BATCH)
+        events = [f"data: {acknowledgement}\n\n"] if acknowledgement else []
+        events += [f"id: {number}\ndata: {text}\n\n" for number, text in batch]
+        if events:
+            await self._put(send, "".join(events).encode())
+        if batch:
+            self._cursor = batch[-1][0]
+            self._log.mark_written(self._cursor)
+            self._session.changed.notify()
+        return bool(events)
 
     async def _put(self, send: Send, data: bytes) -> None:
         """Write to the client; one that takes nothing for too long is left (TimeoutError)."""
@@ -338,20 +349,19 @@ async def open_http(url: str, session: AcpSession, *, token: str = "", tls: ssl.
     client = HttpClient(url.rstrip("/"), token=token, tls=tls, limit=session.limits.frame_bytes)
     try:
         _, card = await client.call("GET", "/.well-known/acp.json")
-        return _Channel(client, card, session)
+        return _Channel(client, card, session.limits.frame_bytes)
     except BaseException:
         await client.aclose()
         raise
 
 
 class _Channel(Channel):
-    """One stream, and requests beside it. What a request has delivered counts as acknowledged."""
+    """One stream, and requests beside it."""
 
     binding = Binding.HTTP_SSE
 
-    def __init__(self, client: HttpClient, card: dict[str, Any], session: AcpSession) -> None:
-        self._client, self._card, self._log_id = client, card, session.connection.log_id
-        self._limit: Final = session.limits.frame_bytes + _EVENT_OVERHEAD
+    def __init__(self, client: HttpClient, card: dict[str, Any], limit: int) -> None:
+        self._client, self._card, self._limit = client, card, limit + _EVENT_OVERHEAD
         self._texts: deque[str] = deque()
         self._changed = Signal()
         self._ended: ChannelClosed | DecodeError | None = None
@@ -363,7 +373,10 @@ class _Channel(Channel):
             await self._begin(text)
             return
         status, answer = await self._client.call("POST", "/message:send", text)
-        self._delivered(data, status, answer)
+        if status >= 400 and data["type"] == "acp.message":
+            refusal = {"type": "error", "code": str(answer.get("error_code", "ERR_INVALID_REQUEST"))}
+            about = {"error": str(answer.get("error", status)), "correlation_id": data.get("message_id")}
+            self._put(compact_json({**refusal, **about}))
 
     async def _begin(self, card: str) -> None:
         """Post our card to a server that takes it, which then knows what we have received, and open the stream."""
@@ -387,15 +400,6 @@ class _Channel(Channel):
             self._reading.cancel()
             await asyncio.gather(self._reading, return_exceptions=True)
         await self._client.aclose()
-
-    def _delivered(self, data: dict[str, Any], status: int, answer: dict[str, Any]) -> None:
-        """Acknowledge a message in the name of the server, and report one that it refused."""
-        if status >= 400 and data["type"] == "acp.message":
-            refusal = {"type": "error", "code": str(answer.get("error_code", "ERR_INVALID_REQUEST"))}
-            about = {"error": str(answer.get("error", status)), "correlation_id": data.get("message_id")}
-            self._put(compact_json({**refusal, **about}))
-        if data["type"] != ACK and type(data.get("server_seq")) is int:
-            self._put(compact_json({"type": ACK, CURSOR: data["server_seq"], "log": self._log_id}))
 
     def _put(self, text: str) -> None:
         self._texts.append(text)

@@ -30,7 +30,8 @@ from starlette.routing import Route
 from accp_adapters.backoff import Backoff
 from accp_adapters.bindings.acp.host import AcpAgent, AcpHost, host_of
 from accp_adapters.bindings.acp.http import HttpClient, answer, refusing
-from accp_adapters.bindings.acp.session import REPLACED, Channel, ChannelClosed, Signal
+from accp_adapters.bindings.acp.session import REPLACED, Channel, ChannelClosed
+from accp_adapters.bindings.clock import Signal
 from accp_adapters.serving.limits import Quota, RateLimit, ServerLimits, Shares, TooMany
 from accp_adapters.serving.principals import (
     AccessDenied,
@@ -225,9 +226,8 @@ class _Relay:
         return entry_id, True
 
     async def _body(self, request: Request, owner: str) -> dict[str, Any]:
-        text = (
-            await read_body(request, self._bodies, owner, limit=2 * MAX_ACP_BYTES, seconds=self._limits.body_time)
-        ).decode()
+        data = await read_body(request, self._bodies, owner, limit=2 * MAX_ACP_BYTES, seconds=self._limits.body_time)
+        text = data.decode()
         log_frame(Direction.RECEIVED, "relay", text)
         return read_object(text, limit=2 * MAX_ACP_BYTES)
 

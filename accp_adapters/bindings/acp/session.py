@@ -22,7 +22,7 @@ from typing import Final, NoReturn, TypeAlias, TypeVar
 
 import anyio
 
-from accp_adapters.bindings.clock import SteadyClock
+from accp_adapters.bindings.clock import Signal, SteadyClock
 from accp_adapters.serving.limits import Quota, RateLimit, ServerLimits, TooMany, weight_of
 from accp_adapters.serving.principals import ANONYMOUS, Principal
 from accp_adapters.serving.threads import OWNER, off_loop
@@ -36,11 +36,8 @@ from accp_core.acp import (
     AgentCard,
     Binding,
     Connection,
-    DataPart,
     ErrorMessage,
     ErrorReceived,
-    FilePart,
-    OpaquePart,
     Part,
     Refused,
     ReplyReceived,
@@ -52,8 +49,8 @@ from accp_core.acp.envelope import AcpEnvelope, Complete, Json
 from accp_core.errors import DecodeError, EncodeError, LocalProtocolError, ProtocolError, RemoteProtocolError
 
 __all__ = [
-    "DUPLICATE", "FATAL_CODES", "HOPELESS", "KEEPALIVE_SECONDS", "MISDIRECTED", "REPLACED", "TOKEN_REFUSED",
-    "UNTRUSTED", "AcpHandler", "AcpSession", "Channel", "ChannelClosed", "Content", "EndOfInput", "Signal", "to_parts",
+    "DUPLICATE", "HOPELESS", "IDLE_SECONDS", "KEEPALIVE_SECONDS", "MISDIRECTED", "REPLACED", "TOKEN_REFUSED",
+    "UNTRUSTED", "AcpHandler", "AcpSession", "Channel", "ChannelClosed", "Content", "EndOfInput", "to_parts",
 ]  # fmt: skip
 
 _LOGGER: Final = logging.getLogger("accp.acp")
@@ -80,7 +77,7 @@ _RETRY_SECONDS: Final = 0.5
 """Between two looks for memory, which others may free."""
 _REPLY_SECONDS: Final = 30.0
 """Until the reply to a message; longer is ERR_TIMEOUT."""
-_IDLE_SECONDS: Final = 0.1
+IDLE_SECONDS: Final = 0.1
 """Without anything to write, until what is handled is acknowledged: most often a reply does that."""
 KEEPALIVE_SECONDS: Final = 20.0
 """Between signs of life on a connection where nothing else is written."""
@@ -132,30 +129,6 @@ class Channel(ABC):
         """Close the connection; `code` is an error code for the peer, where the binding can say it. Never raises."""
 
 
-class Signal:
-    """Tasks of one event loop wait for the next `notify`; later tasks wait for the one after."""
-
-    def __init__(self) -> None:
-        """Start without waiting tasks."""
-        self._event = asyncio.Event()
-
-    def notify(self) -> None:
-        """Wake all who wait."""
-        self._event.set()
-        self._event = asyncio.Event()
-
-    async def wait(self, seconds: float | None = None) -> bool:
-        """Return whether there was a `notify` within `seconds`; None: wait for it as long as it takes."""
-        event = self._event
-        try:
-            async with asyncio.timeout(seconds):
-                await event.wait()
-        except TimeoutError:
-            return False
-        return True
-
-
-_PARTS: Final = (TextPart, FilePart, DataPart, OpaquePart)
 Content: TypeAlias = "str | Part | Sequence[Part]"
 """What a message holds, as a caller says it."""
 AcpHandler: TypeAlias = "Callable[[AcpMessage, AcpSession], Awaitable[Content | None]]"
@@ -168,7 +141,7 @@ def to_parts(content: Content) -> tuple[Part, ...]:
         return (TextPart(content=content),)
     parts = tuple(content) if isinstance(content, (list, tuple)) else (content,)
     for part in parts:
-        if not isinstance(part, _PARTS):
+        if not isinstance(part, Part):
             raise TypeError(f"expected a text, or parts such as TextPart(…) and DataPart(…), found {part!r:.80}")
     return parts
 
@@ -303,10 +276,16 @@ class AcpSession:
             self._taken()
             yield message
 
-    @property
-    def _handled(self) -> int:
-        """The number up to which the messages of the peer are handled."""
-        return (self._inbox[0][0].server_seq or 1) - 1 if self._inbox else self.connection.last_received
+    def acknowledgement(self, *, at_once: bool = False) -> str | None:
+        """Return the acknowledgement of what is handled, to be written now; None: none is due.
+
+        Args:
+            at_once: As `Connection.acknowledgement`.
+        """
+        # Who waits for the peer must not keep it waiting: then what is only received counts as well.
+        is_waiting = bool(self._replies) or not self.connection.log.has_room(self.limits.frame_bytes)
+        waiting = self._inbox[0][0].server_seq if self._inbox and (at_once or not is_waiting) else None
+        return None if self._ended else self.connection.acknowledgement(waiting and waiting - 1, at_once=at_once)
 
     def _taken(self) -> None:
         """Remove the first message of the inbox."""
@@ -430,7 +409,7 @@ class AcpSession:
                 task.cancel()
             last_words = None
             if self.channel is channel:
-                last_words = self.connection.acknowledgement(self._handled)
+                last_words = self.acknowledgement(at_once=True)
                 self.channel = None
                 self.connection.closed()
                 self.changed.notify()
@@ -486,8 +465,8 @@ class AcpSession:
         """Write our card and what waits, as long as the connection is that of the session."""
         await self._put(channel, card)
         while self.channel is channel:
-            if not await self._write_waiting(channel) and not await self.changed.wait(_IDLE_SECONDS):
-                if acknowledgement := self.connection.acknowledgement(self._handled):
+            if not await self._write_waiting(channel) and not await self.changed.wait(IDLE_SECONDS):
+                if acknowledgement := self.acknowledgement(at_once=True):
                     await self._put(channel, acknowledgement)
                 elif not await self.changed.wait(KEEPALIVE_SECONDS):
                     await channel.keep_alive()
@@ -495,7 +474,7 @@ class AcpSession:
 
     async def _write_waiting(self, channel: Channel) -> bool:
         """Write what waits; return whether there was anything."""
-        acknowledgement = self.connection.acknowledgement()
+        acknowledgement = self.acknowledgement()
         if acknowledgement is not None:
             await self._put(channel, acknowledgement)
         is_full = channel.window is not None and self.connection.log.in_flight >= channel.window

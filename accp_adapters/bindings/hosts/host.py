@@ -33,7 +33,6 @@ from accp_adapters.bindings.hosts.slot import (
     check_session_id,
     digest_of,
     failure_of,
-    foreign_session,
     name_of,
     owner_of,
     whole_answer,
@@ -293,9 +292,7 @@ class SessionHost:
         """Return after the next step of a session, or after some time; do what is due then."""
         timer = slot.session.get_timer() if slot.session else None
         due = _IDLE_POLL if timer is None else timer - self._now(slot)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(min(max(due, _POLL), _IDLE_POLL)):
-                await slot.changed.wait()
+        await slot.changed.wait(min(max(due, _POLL), _IDLE_POLL))
         if timer is None or timer > self._now(slot) or slot.session is None:
             return
 
@@ -371,7 +368,7 @@ class SessionHost:
         with suppress(DecodeError):  # the session refuses it, by an error frame with the next number
             _, envelope = await off_loop(len(text), self.head, principal, text)
         if envelope.session_id not in (None, slot.session_id):
-            raise foreign_session()
+            raise ProtocolError("expected a session of this principal", code=ErrorCode.POLICY_DENIED)
         self._weigh(slot.name, _LEAST + len(text) + slot.characters)
         await self._receive(slot, principal, envelope.msg_id or "", text, is_literal=is_literal)
         if slot.is_lost:
@@ -484,9 +481,8 @@ class SessionHost:
         if number is not None and number < len(entry.sent):
             if entry.sent[number] == digest:
                 return None
-            raise ProtocolError(
-                "expected the chunks of the run before, which was cut off, found others", code=ErrorCode.INTERNAL_ERROR
-            )
+            reason = "expected the chunks of the run before, which was cut off, found others"
+            raise ProtocolError(reason, code=ErrorCode.INTERNAL_ERROR)
         send = partial(session.send_literal, tell=_LOG.warning) if slot.is_literal else session.send
         frames: list[str] = [*await off_loop(size, send, message, self._now(slot))]
         for event in session.handle_timer(self._now(slot)):  # those of our own frames
@@ -572,7 +568,7 @@ class SessionHost:
         with suppress(TooMany):
             self._weigh(slot.name, _LEAST + slot.characters)
         self._start_handlers(slot)
-        slot.announce()
+        slot.changed.notify()
 
     async def _load(self, slot: Slot, is_literal: bool) -> Session:
         if slot.session is None:

@@ -12,6 +12,7 @@ from inspect import isawaitable
 from typing import Any, Final, TypeAlias, cast
 from urllib.parse import quote
 
+from accp_adapters.bindings.clock import Signal
 from accp_adapters.serving.limits import weight_of
 from accp_adapters.serving.principals import Principal
 from accp_adapters.serving.requests import OutOfReach
@@ -39,7 +40,7 @@ from accp_core.strict_json import compact_json, read_json
 
 __all__ = [
     "HOST_SESSION", "MAX_SESSION_ID", "Answer", "Connection", "Handler", "HostLimits", "Received", "Request",
-    "SessionKind", "Slot", "answers_of", "check_session_id", "digest_of", "failure_of", "foreign_session", "name_of",
+    "SessionKind", "Slot", "answers_of", "check_session_id", "digest_of", "failure_of", "name_of",
     "owner_of",
 ]  # fmt: skip
 
@@ -195,7 +196,8 @@ class Slot:
         self.connection: Connection | None = None
         self.version = 0
         """The version that is stored; 0 where none is."""
-        self.changed = asyncio.Event()
+        self.changed: Final = Signal()
+        """Notified after each step."""
         self.session: Session | None = None
         self._begin()
 
@@ -236,12 +238,7 @@ class Slot:
         if self.connection is not None:
             self.connection.end(is_replaced=False)
             self.connection = None
-        self.announce()
-
-    def announce(self) -> None:
-        """Tell those who wait that something has changed."""
-        changed, self.changed = self.changed, asyncio.Event()
-        changed.set()
+        self.changed.notify()
 
     # "A gap in sequence numbers MUST trigger error E3003" (section 3.7): at once, and the first number may be any.
     def start(self, *, is_literal: bool) -> None:
@@ -413,7 +410,7 @@ async def answers_of(handler: Handler, request: Request) -> AsyncIterator[Messag
     async for chunk in result:
         yield _chunk(request, chunk, count)
         count += 1
-    yield _final(request, count)
+    yield _stream(request, {"chunk_index": count, "data": "", "is_final": True})
 
 
 def failure_of(request: Request, error: Exception) -> Message:
@@ -459,11 +456,6 @@ def _chunk(request: Request, chunk: object, index: int) -> Message:
     return _stream(request, {"chunk_index": index, "data": data})
 
 
-def _final(request: Request, count: int) -> Message:
-    """Return the last ST message of a stream, which is empty."""
-    return _stream(request, {"chunk_index": count, "data": "", "is_final": True})
-
-
 def _stream(request: Request, payload: Mapping[str, Any]) -> Message:
     return replace(_reply(request, payload), intent=Intent.STREAM, schema="ST")
 
@@ -502,8 +494,3 @@ def check_session_id(session_id: str) -> None:
             f"expected a session id of at most {MAX_SESSION_ID} characters, found {len(session_id)}: {session_id!r:.40}"
         )
         raise ProtocolError(reason, code=ErrorCode.PARSE_ERROR)
-
-
-def foreign_session() -> ProtocolError:
-    """Return the exception for a frame that is of another session, or in the name of another agent."""
-    return ProtocolError("expected a session of this principal", code=ErrorCode.POLICY_DENIED)

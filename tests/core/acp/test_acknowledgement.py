@@ -39,15 +39,6 @@ def test_a_full_window_waits_for_an_acknowledgement() -> None:
     assert said(small, hello())
 
 
-def test_without_a_connection_nothing_is_acknowledged() -> None:
-    guest, small = agent("Guest"), agent("Small", max_waiting=1)
-    guest.opened(NOW)
-    guest.receive(small.opened(NOW))
-    guest.receive(said(small, hello()))
-    guest.closed()
-    assert guest.acknowledgement() is None
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -66,13 +57,11 @@ def test_a_peer_that_has_forgotten_everything_gets_what_is_open_again() -> None:
     host, guest = connected()
     for text in [said(host, hello("asked"), awaits_reply=True), said(host, hello("said"))]:
         guest.receive(text)
-    guest.closed()
     host.closed()
-    host.receive(guest.opened(NOW))
+    host.receive(f"{guest.acknowledgement(at_once=True)}")
     host.opened(NOW)
     assert said(host, hello("new")) == ""
-    event = host.receive(agent("Fresh").opened(NOW))
-    assert isinstance(event, CardReceived)
+    assert isinstance(host.receive(agent("Fresh").opened(NOW)), CardReceived)
     assert contents(written(host)) == ["asked", "new"]
 
 

@@ -33,9 +33,12 @@ class Echo:
     def __init__(self, name: str = "Echo") -> None:
         self.card = AgentCard(name=name)
         self.heard: list[str] = []
+        self.works = asyncio.Event()
+        self.works.set()
 
     async def handle(self, message: AcpMessage, peer: AcpSession) -> str | None:
         text = text_of(message)
+        await self.works.wait()
         self.heard.append(text)
         if text == "fail":
             raise ValueError("as told")

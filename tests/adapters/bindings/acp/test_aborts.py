@@ -82,16 +82,22 @@ async def test_each_message_arrives_once_and_in_order_both_ways(binding: str) ->
 
 # "message_id: Client-generated unique ID for deduplication" (section 8): an agent that starts again knows no ids.
 @pytest.mark.parametrize("binding", ["A", "C", pytest.param("D", marks=_LEFT_BY_ANYIO), "E"])
-async def test_what_was_answered_or_handled_does_not_run_again_in_an_agent_that_starts_again(binding: str) -> None:
-    first, second, proxy = Echo(), Echo(), Proxy()
+async def test_an_agent_that_starts_again_runs_what_was_not_handled_and_nothing_else(binding: str) -> None:
+    first, second, proxy, unhandled = Echo(), Echo(), Proxy(), [f"quiet {number}" for number in range(70)]
+    host = host_for(first)
     async with AsyncExitStack() as stack:
-        async with address_of(binding, host_for(first), proxy) as address:
+        async with address_of(binding, host, proxy) as address:
             session = await stack.enter_async_context(acp_connect(address, token=TOKEN))
             for number in range(10):
                 assert text_of(await session.request(f"{number}", timeout=PATIENCE)) == f"echo {number}"
             await session.send("quiet")
             await async_wait_until(lambda: session.connection.log.acknowledged == 11)
+            first.works.clear()
+            for text in unhandled:
+                await session.send(text)
+            await async_wait_until(lambda: host.sessions()[0].connection.last_received == 81)
             proxy.cut()
+        host.end()
         async with address_of(binding, host_for(second), proxy):
             assert text_of(await session.request("new", timeout=PATIENCE)) == "echo new"
-    assert second.heard == ["new"]
+    assert second.heard == [*unhandled, "new"]

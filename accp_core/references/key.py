@@ -58,7 +58,7 @@ _IN_TEXT: Final = re.compile(
 )
 _WRITTEN: Final = re.compile(rf"\$?{_IN_TEXT.pattern}")
 _MISTYPED: Final = re.compile(rf"\$(cold\.(?!(?:[0-9]{{{_DIGITS}}}|[0-9]{{{_SHORT_DIGITS}}})\b)[0-9]+)\b")
-_AT_START: Final = re.compile(r"\s*(?:accp_fetch\s+)?(\$cold\.[0-9]+)(?![0-9A-Za-z_])(.*)", re.DOTALL)
+_AT_START: Final = re.compile(r"\s*(?:accp_fetch\s+)?(\$cold\.[0-9]\w*)(.*)", re.DOTALL)
 # A scheme of one letter is the drive of a file name; a blank makes it a sentence ("note: call back").
 _URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:\S+")
 _REFERENCE: Final = re.compile(r"\$([a-z]+)\.([A-Za-z0-9_.]+)")
@@ -113,7 +113,7 @@ def mistyped_references(text: str) -> list[str]:
 
 
 def split_reference(text: str) -> tuple[str, str] | None:
-    """Return the reference with which `text` begins, of any number of digits, and what stands behind it, or None."""
+    """Return the reference with which `text` begins, which may be mistyped, and what stands behind it, or None."""
     found = _AT_START.fullmatch(text)
     return (found[1], found[2]) if found else None
 

@@ -237,7 +237,7 @@ def test_names_of_stored_texts_are_replaced_in_all_three_ways() -> None:
         (" accp_fetch $cold.414775181990.a.0\n", ("$cold.414775181990", ".a.0\n")),
         ("$cold.12 SELECT 1", ("$cold.12", " SELECT 1")),
         ("see $cold.414775181990", None),
-        ("$cold.41x", None),
+        ("$cold.41x", ("$cold.41x", "")),
         ("$warm.41", None),
     ],
 )

@@ -374,7 +374,8 @@ class AcpSession:
             code = AcpError.INTERNAL
         else:
             try:
-                if parts:
+                # "Links a reply to its original message" (section 8): replies to replies would have no end.
+                if parts and message.correlation_id in (None, message.message_id):
                     await self.reply(message, parts)
             except EncodeError as error:
                 _LOGGER.warning("no reply to %s: %s", self.name, error)

@@ -118,13 +118,17 @@ async def test_the_agent_asks_its_peer_over_every_binding_of_a_server() -> None:
     host = host_of(Echo("Host"))
     async with serving(acp_app(host)) as port, serve_tcp(host) as tcp:
         for address in (f"acp://127.0.0.1:{port}/{TOKEN}", f"http://127.0.0.1:{port}", f"tcp://127.0.0.1:{tcp}"):
-            async with acp_connect(address, token=TOKEN, agent=Echo("Guest")):
+            async with acp_connect(address, token=TOKEN, agent=(guest := Echo("Guest"))):
                 (session,) = host.sessions()
+                await session.send("note")
+                await async_wait_until(lambda: "echo note" in host.agent.heard)
                 assert text_of(await session.request("you?")) == "echo you?"
                 with pytest.raises(RemoteProtocolError, match="ERR_INTERNAL"):
                     await session.request("fail")
                 with pytest.raises(RemoteProtocolError, match="ERR_TIMEOUT"):
                     await session.request("quiet", timeout=0.2)
+            assert "note" in guest.heard and "echo echo note" not in guest.heard
+            host.agent.heard.clear()
 
 
 async def test_a_reply_that_is_too_long_is_an_error_at_once() -> None:

@@ -87,7 +87,7 @@ async def test_an_error_around_a_call_does_not_end_the_run(
 
 
 def test_an_error_of_a_query_is_a_tool_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accp_adapters.langgraph.fetch.open_and_answer", fail)
+    monkeypatch.setattr("accp_adapters.fetching.open_and_answer", fail)
     graph, _ = agent([LOOK_UP, fetch_last, "done"])
     refused = results(graph.invoke({"messages": "go"}))[-1]
     assert (refused.status, refused.text) == ("error", "E4002: expected an answer, found IndexError; ask otherwise")

@@ -35,7 +35,7 @@ T = TypeVar("T")
 _REST: Final = 9
 """The rest after a step of a large request for each other caller, in multiples of the time that the step took."""
 _PRESENT: Final = 1.0
-"""Seconds for which a small request, whoever sent it, makes the larger ones that wait go on waiting."""
+"""Seconds after a small request, from anybody, in which the larger ones still wait."""
 _CHEAP: Final = 0.001
 """Seconds that a step may take without a rest."""
 _BODY_SECONDS: Final = 30.0
@@ -87,7 +87,7 @@ class BoundedRequests:
                 await pass_on
                 return
             self._rest(caller, sum(spent))
-            with self._memory.taken(caller, len(body)), closing(pass_on):
+            with closing(pass_on), self._memory.taken(caller, len(body)):
                 if await self._has_turn(caller, receive):
                     await _timed(pass_on.__await__(), partial(self._rest, caller))
         except (RequestRefused, TooMany) as error:

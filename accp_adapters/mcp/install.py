@@ -338,7 +338,7 @@ def _replace(path: Path, expected: bytes, content: bytes) -> None:
 
 
 def _write(path: Path, content: bytes, *, like: Path) -> None:
-    """Write a whole file or nothing; nobody can read it who cannot read `like`: a configuration may hold keys."""
+    """Write the whole file or nothing. It is as private as `like`, because a configuration may hold keys."""
     fresh = path.with_name(f"{path.name}.accp-new")
     fresh.unlink(missing_ok=True)
     try:

@@ -334,6 +334,7 @@ class HttpProxy:
         """The address that began a session, and its transport."""
         self._shares: Final = Shares(_MAX_SESSIONS, _MAX_SESSIONS)
         self._requests: Final = Counter[str]()
+        """How many requests of a session are being answered."""
         self._group: Any = None
 
     @asynccontextmanager
@@ -368,6 +369,8 @@ class HttpProxy:
                 await transport.handle_request(scope, receive, send)
             finally:
                 self._requests[name] -= 1
+                if self._requests[name] <= 0:
+                    del self._requests[name]
             if transport.is_terminated:
                 # The client is gone: the pump need not wait for the open answers.
                 transport.idle_scope.cancel()
@@ -430,7 +433,7 @@ class HttpProxy:
             if not has_begun:
                 task_status.started(False)
         finally:
-            del self._sessions[name], self._requests[name]
+            del self._sessions[name]
             self._shares.remove(owner, name)
             events.end()
             if isinstance(shim, Encoder):

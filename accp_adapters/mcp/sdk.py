@@ -53,13 +53,13 @@ async def answer_own(encoder: Encoder, message: JsonObject, request: Any = None)
     answer: JsonObject | None = {"jsonrpc": "2.0", "id": message.get("id"), "error": _LEFT}
     async with anyio.create_task_group() as group:
         if hasattr(request, "receive"):
-            group.start_soon(_cancel_without_client, request.receive, group.cancel_scope)
+            group.start_soon(_cancel_at_disconnect, request.receive, group.cancel_scope)
         answer = await off_loop(inf, encoder.answer_own, message)
         group.cancel_scope.cancel()
     return answer
 
 
-async def _cancel_without_client(receive: Callable[[], Awaitable[Any]], scope: anyio.CancelScope) -> None:
+async def _cancel_at_disconnect(receive: Callable[[], Awaitable[Any]], scope: anyio.CancelScope) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
     scope.cancel()

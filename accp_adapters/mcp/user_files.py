@@ -14,10 +14,11 @@ from typing import Final, NamedTuple
 
 from accp_adapters.stores import SqliteColdStore
 
-__all__ = ["DayStore", "Saved", "add_saved", "read_saved", "state_folder", "wrapped_files"]
+__all__ = ["DayStore", "Saved", "add_saved", "add_wrapped", "read_saved", "state_folder", "wrapped_files"]
 
 _DAY: Final = 86_400
 _BUSY_SECONDS: Final = 5.0
+_WRAPPED: Final = "wrapped"
 _TABLE: Final = """CREATE TABLE IF NOT EXISTS saved (
     server TEXT PRIMARY KEY, results INTEGER, before INTEGER, after INTEGER, faults INTEGER
 )"""
@@ -136,14 +137,17 @@ def read_saved(folder: Path) -> dict[str, Saved]:
         return {server: Saved(*numbers) for server, *numbers in connection.execute("SELECT * FROM saved ORDER BY 1")}
 
 
-def wrapped_files(folder: Path, *more: Path) -> list[Path]:
-    """Return the configuration files in which servers were wrapped, which are kept, with `more` of them."""
-    record = folder / "wrapped"
-    known = {*(record.read_text("utf-8").splitlines() if record.is_file() else ()), *map(str, more)}
-    if more:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        record.write_text("\n".join(sorted(known)), "utf-8")
-    return [path for path in map(Path, sorted(known)) if path.is_file()]
+def add_wrapped(folder: Path, path: Path) -> None:
+    """Remember a configuration file in which servers were wrapped."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (folder / _WRAPPED).write_text("\n".join(sorted({*map(str, wrapped_files(folder)), str(path)})), "utf-8")
+
+
+def wrapped_files(folder: Path) -> list[Path]:
+    """Return the remembered configuration files that are still there."""
+    record = folder / _WRAPPED
+    paths = map(Path, record.read_text("utf-8").splitlines() if record.is_file() else ())
+    return [path for path in paths if path.is_file()]
 
 
 def _record(folder: Path) -> Path:

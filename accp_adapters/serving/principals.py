@@ -128,7 +128,7 @@ def check_token(token: str, url: str, *, allow_plain_text: bool) -> None:
     """Refuse a token that no header can hold, or that would be sent in plain text to another machine.
 
     Raises:
-        ValueError: Neither is shown but the scheme and the host of the URL.
+        ValueError: It is one of these. The message shows the scheme and the host of the URL, never the token.
     """
     if token and not _GRAPHIC.fullmatch(token):
         raise ValueError("expected a token of visible ASCII characters, found a blank or another one: strip it")

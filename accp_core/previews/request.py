@@ -151,7 +151,7 @@ class Asked:
     before: frozenset[str]
     """The two words before it, without regard to case."""
     text: str
-    """What the request says of it, with its sign, without regard to case."""
+    """The words of the request for it and its sign, in lower case."""
 
 
 def _asked(text: str) -> Iterator[Asked]:
@@ -305,9 +305,9 @@ class Request:
         return not COMMON.issuperset(parts) and self._pairs.issuperset(pairwise(parts))
 
     def words_in(self, text: str) -> Iterator[tuple[str, str]]:
-        """Yield the words of the request that stand in a text, each with its form there, without regard to case.
+        """Yield each word of the request that a text contains, and the form that it has there, in lower case.
 
-        An address, a path, a version or another word of several parts stands there whole, or not at all.
+        A word of several parts, such as an address, a path or a version, is found only as a whole.
         """
         folded = text.casefold()
         yield from ((word, word) for word, whole in self._wholes.items() if word in folded and whole.search(folded))

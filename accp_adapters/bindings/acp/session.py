@@ -321,7 +321,7 @@ class AcpSession:
             self._memory.take(self.principal.name, -weight)
             self._resolve(event)
         self.changed.notify()
-        # A reply that somebody awaits passes a full inbox; then only memory bounds that.
+        # An awaited reply may stand behind a full inbox: read on, as far as the limit of memory allows.
         while wait and self.is_full and not self._ended and not self._replies:
             await self.changed.wait()
         return event

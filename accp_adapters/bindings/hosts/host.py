@@ -665,7 +665,7 @@ def _finished(slot: Slot, mid: str, task: asyncio.Task[None]) -> None:
 
 
 def _write(store: SessionStore) -> None:
-    """Store a session and delete it again, as its name is nobody's."""
+    """Write a session and delete it; no peer can have one of this name."""
     store.load_session("ready")
     store.save_session("ready", 1, "")
     store.delete_session("ready", 1)

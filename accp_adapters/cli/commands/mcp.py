@@ -284,7 +284,7 @@ def install(
 
     Example: `accp mcp install --client .vscode/mcp.json --server github --tool 'get_*=lossless'`
     """
-    from accp_adapters.mcp.user_files import state_folder, wrapped_files
+    from accp_adapters.mcp.user_files import add_wrapped, state_folder
 
     program = _own_path()
     _options(tools=tool_forms(tool), fetch=fetch)
@@ -296,7 +296,7 @@ def install(
         changes = each.install(program, names=server or (), options=words, dry_run=dry_run)
         _report(each, changes, dry_run=dry_run)
         if not dry_run and any(change.is_change for change in changes):
-            wrapped_files(state_folder(), each.path.resolve())
+            add_wrapped(state_folder(), each.path.resolve())
             by_hand = f"to undo it by hand, move {each.backup} to {each.path}"
             say(f"accp mcp: restart the client; accp mcp uninstall undoes it; {by_hand}")
 

@@ -16,7 +16,6 @@ from accp_adapters.replay.recorded_run import Findings, RecordedCall, RecordedMe
 
 __all__ = ["MAX_OPEN", "Assembler"]
 
-_MAX_MESSAGES: Final = conversation.MAX_MESSAGES
 MAX_OPEN: Final = 64
 """Runs that later records of the same file may continue; the one that was continued longest ago is closed."""
 _MODEL: Final = "assistant"
@@ -148,8 +147,8 @@ class Assembler:
             self._continues.pop(beginning, None)
 
     def _checked(self, run: Run) -> Iterator[Run]:
-        if len(run.messages) > _MAX_MESSAGES:
-            self._findings.add("run", f"of more than {_MAX_MESSAGES:,} messages")
+        if len(run.messages) > conversation.MAX_MESSAGES:
+            self._findings.add("run", f"of more than {conversation.MAX_MESSAGES:,} messages")
         elif run.calls:
             yield replace(run, agent_names=self._agents)
         else:
@@ -289,7 +288,7 @@ class _Growing:
         self._awaits_answer |= step.awaits_answer
         if step.restarts:
             self._starts.append(len(self._messages))
-        if step.turn is None or len(self._messages) > _MAX_MESSAGES:
+        if step.turn is None or len(self._messages) > conversation.MAX_MESSAGES:
             return
         messages = self._recorded(step.turn)
         if step.once and all(_key(message) in self._positions for message in messages):
@@ -306,7 +305,7 @@ class _Growing:
         for request in sorted(self._requests, key=lambda request: request.started):
             self._place_call(request)
         messages, calls = tuple(self._messages), self._calls
-        if not calls and len(messages) <= _MAX_MESSAGES:
+        if not calls and len(messages) <= conversation.MAX_MESSAGES:
             calls = sorted(self._found_calls(messages), key=lambda call: call.prompt[-1:])
         return Run(name=f"{path}:{self.line}", source=path, messages=messages, calls=tuple(calls))
 

@@ -56,7 +56,7 @@ _CLASS: Final = lazy_pattern(
 STRONG: Final = frozenset("DTINHMP")
 """Classes that names of columns and words of prose hardly have."""
 _LONG: Final = 200
-"""Characters of a cell that is a text, whatever is in it."""
+"""From so many characters on, a cell is a text, whatever it holds."""
 _RUN: Final = re.compile(r"([^\W\d]+)|\d+")
 
 

@@ -309,8 +309,8 @@ class _Middleware:
     def __init__(self, run: Run, policy: Policy) -> None:
         self._messages: Final = run.messages
         self._seen: Final = SeenMessages(run)
-        names = policy.agent_names
-        named = replace(policy, agent_names=None if names is None else names | run.agent_names)
+        names, known = policy.agent_names, run.agent_names
+        named = policy if names is None or known <= names else replace(policy, agent_names=names | known)
         self._prompts: Final = PromptProjector(named.rules)
 
     def send(self, call: RecordedCall) -> tuple[dict[int, SentMessage], bool]:

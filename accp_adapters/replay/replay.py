@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Final
 
@@ -106,6 +106,8 @@ class CallFigures:
     """Needed values that are visible in its prompt."""
     reachable: int
     """Those that are visible or one fetch away."""
+    unasked: int = 0
+    """Those that no fetch was made for, because fetches for others of the run took too long."""
     queries: float = 0.0
     """What fetching the others would cost, each answer with one more call that is sent this prompt and the answer."""
 
@@ -233,6 +235,7 @@ class _Replayer:
             needed=len(needed),
             visible=sum(value.visible for value in needed),
             reachable=sum(value.reachable for value in needed),
+            unasked=sum(value.unasked for value in needed),
             queries=sum(price_prompt(charge.tokens + self._count(a), charge.tokens).cost for a in answers),
         )
 
@@ -272,7 +275,12 @@ def replay_all(
         texts: Whether the texts of the prompts are kept.
     """
     strategies = list(map(to_strategy, names))
+    last, replays = None, tuple[Replay, ...]()
     for run in runs:
-        yield replay_under(run, strategies, texts=texts)
-        # What was found in the texts of one run is of no use for the next one.
-        forget_texts()
+        unnamed = replace(run, name="", source="")
+        # A log that repeats one run a thousand times is replayed once.
+        if unnamed != last:
+            last, replays = unnamed, replay_under(run, strategies, texts=texts)
+            # What was found in the texts of one run is of no use for the next one.
+            forget_texts()
+        yield tuple(replace(each, run=run.name, source=run.source) for each in replays)

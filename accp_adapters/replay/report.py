@@ -34,6 +34,8 @@ class Totals:
     """Needed values that are visible in the prompt."""
     reachable: int
     """Those that are visible or one fetch away."""
+    unasked: int
+    """Those that no fetch was made for."""
     queries: float
     """What fetching the others would cost, see `CallFigures`; it is not in `cost`."""
 
@@ -214,7 +216,7 @@ def _room_for(name: str, rows: dict[str, Any]) -> str:
 def totals(calls: Iterable[CallFigures]) -> Totals:
     """Return the sum over `calls`."""
     figures = list(calls)
-    counted = ("needed", "visible", "reachable", "queries")
+    counted = ("needed", "visible", "reachable", "unasked", "queries")
     return Totals(
         calls=len(figures),
         prompt=sum(call.charge.tokens for call in figures),
@@ -255,9 +257,10 @@ def _change(before: float, after: float, less: str) -> str:
 def _visible(after: Totals, queried: str) -> str:
     if not after.needed:
         return "no call needed a value of a result"
-    away, lost = after.reachable - after.visible, after.needed - after.reachable
-    if not away and not lost:
+    if after.visible == after.needed:
         return f"all {after.needed:,} needed values stay visible"
+    away, lost = after.reachable - after.visible, after.needed - after.reachable - after.unasked
     words = f"{after.visible:,} of {after.needed:,} needed values stay visible, {away:,} one query away"
     words += f" (if each takes one more call, the cost is {queried})" if queried else ""
-    return f"{words}, {lost:,} out of reach of one query" if lost else words
+    words += f", {lost:,} out of reach of one query" if lost else ""
+    return f"{words}, {after.unasked:,} hidden and too many to query" if after.unasked else words

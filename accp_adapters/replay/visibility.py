@@ -13,7 +13,8 @@ import contextlib
 import functools
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -24,7 +25,8 @@ from accp_adapters.replay.recorded_run import RecordedCall, RecordedMessage, Run
 from accp_core.tables.values import DATE, MONTH, read_date
 
 __all__ = [
-    "NeededValue", "OneFetch", "VisibilityCheck", "WantedValue", "contains", "forget_texts", "has_moved", "values_of",
+    "NeededValue", "OneFetch", "ValueIndex", "VisibilityCheck", "WantedValue", "contains", "forget_texts", "has_moved",
+    "values_of",
 ]  # fmt: skip
 
 
@@ -66,6 +68,7 @@ _COMMA: Final = re.compile(r"\d+,\d+|[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?")
 """A number whose fraction stands behind a point, and behind a comma."""
 _GROUPS: Final = re.compile(r"\b(?=[A-Z]+\d)[A-Z\d]{4}(?: [A-Z\d]{4}){2,}(?: [A-Z\d]{1,3})?\b")
 """A code that is written in groups of four, such as an IBAN."""
+_WORD: Final = re.compile(r"\w+")
 _IDENTIFIER: Final = re.compile(r"(?=.*[^\W\d_])(?=.*\d)...|[^\W\d_]\w*_\w|[^\W\d_]*[a-z][A-Z]")
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
@@ -81,15 +84,52 @@ def contains(value: WantedValue, text: str) -> bool:
     return any(has_words(form, value) for form in unescaped_forms(text) if value in form)
 
 
-@functools.lru_cache(maxsize=4096)
+class ValueIndex:
+    """Finds which of many texts another text contains as whole words, in one pass over its words."""
+
+    def __init__(self, values: Iterable[str]) -> None:
+        """Index `values` by the rarest word of each: 30,000 paths may begin with the same one."""
+        self._values: Final = frozenset(values)
+        counts = Counter(word for value in self._values for word in {*_WORD.findall(value)})
+        self._places: Final[defaultdict[str, set[tuple[int, int]]]] = defaultdict(set)
+        """Where such a word stands in values, and how long these are."""
+        for value in self._values:
+            words = _WORD.finditer(value)
+            if word := min(words, key=lambda word: counts[word[0]], default=None):
+                self._places[word[0]].add((word.start(), len(value)))
+        self._wordless: Final = [value for value in self._values if not _WORD.search(value)]
+
+    def found_in(self, text: str) -> Iterator[str]:
+        """Yield the values that `contains` finds in `text`, some of them several times."""
+        for form in unescaped_forms(text):
+            yield from (value for value in self._wordless if has_words(form, value))
+            for word in _WORD.finditer(form):
+                for before, size in self._places.get(word[0], ()):
+                    start = max(word.start() - before, 0)
+                    value = form[start : start + size]
+                    if value in self._values and not (_joined(form, start) or _joined(form, start + size)):
+                        yield value
+
+
 def has_moved(value: WantedValue, recorded: str, sent: str) -> bool:
     """Return whether each line of `sent` with `value` is another row's: it has cells of others, and none of its own."""
-    rows = rows_in(recorded) if sent != recorded else ()
-    own = {cell for row in rows if str(value) in row for cell in row} - {str(value)}
-    lines = [line for line in sent.split("\n") if contains(value, line)] if own else []
-    others = {cell for row in rows for cell in row} - own - {str(value)}
-    strange = (not any(contains(c, line) for c in own) and any(contains(c, line) for c in others) for line in lines)
-    return bool(lines) and all(strange)
+    return sent != recorded and str(value) in _moved_cells(recorded, sent)
+
+
+@functools.lru_cache(maxsize=256)
+def _moved_cells(recorded: str, sent: str) -> frozenset[str]:
+    rows_with: defaultdict[str, list[frozenset[str]]] = defaultdict(list)
+    for row in rows_in(recorded):
+        for cell in row:
+            rows_with[cell].append(row)
+    index, moved, at_home = ValueIndex(rows_with), set[str](), set[str]()
+    for line in sent.split("\n") if rows_with else ():
+        cells = {*index.found_in(line)}
+        for cell in cells - at_home:
+            own = [row for row in rows_with[cell] if len(row) > 1]
+            strange = own and len(cells) > 1 and all(len(row & cells) == 1 for row in own)
+            (moved if strange else at_home).add(cell)
+    return frozenset(moved - at_home)
 
 
 @functools.lru_cache(maxsize=256)
@@ -140,7 +180,7 @@ def dates_in(text: str) -> frozenset[date]:
 
 def forget_texts() -> None:
     """Give up what is remembered of texts that were searched."""
-    for remembered in (has_moved, rows_in, unescaped_forms, numbers_in, dates_in, values_in):
+    for remembered in (_moved_cells, rows_in, unescaped_forms, numbers_in, dates_in, values_in):
         remembered.cache_clear()
 
 
@@ -251,11 +291,12 @@ def _leaves(value: object) -> Iterator[WantedValue]:
             yield from number_in(str(abs(value)))
 
 
+_MAX_ASKED: Final = 30_000_000
+"""Characters of stored texts that the queries of one run look through."""
 _MAX_SOURCES: Final = 8
 """References that are asked for a value; one fetch names at most so many."""
 _ADDRESSES: Final = re.compile(r"=([^\s$()]*)\$\{[^}\n]+\}([^\s$()]*)")
 """An address of a view that is written with the name of another value: `issues_url=${url}/issues`."""
-_WORD: Final = re.compile(r"\w+")
 _MAX_WORDS: Final = 12
 """Words of a long value that a model would ask for."""
 _NOTHING_FOUND: Final = re.compile(r"0 of [\d,]+ ")
@@ -273,19 +314,24 @@ class Fetched:
 
 
 class OneFetch:
-    """Asks one stored text for one value, with one query: nobody turns pages."""
+    """Asks the stored texts of one run for values, each with one query: nobody turns pages."""
 
     def __init__(self, fetch: Callable[[str, str], str] | None) -> None:
         """Ask by `fetch`, see `Strategy.fetch`; None: each fetch brings the whole text."""
         self._fetch: Final = fetch
+        self._left = _MAX_ASKED
         self.ask: Final = functools.cache(self._ask)
-        """Returns what `ask(text, value)` brings: of the queries that a model might write the first that finds it."""
+        """Returns what `ask(text, value)` brings: of the queries that a model might write the first that finds it;
+        None: so much was asked before that this is not."""
 
-    def _ask(self, text: str, value: WantedValue) -> Fetched:
+    def _ask(self, text: str, value: WantedValue) -> Fetched | None:
         if self._fetch is None:
             return Fetched(answer=text, found=True)
         answers = [""]
         for query in _queries(value):
+            if self._left <= 0:
+                return None
+            self._left -= len(text)
             answers.append(self._fetch(text, query))
             if not _NOTHING_FOUND.match(answers[-1]) and contains(value, answers[-1]):
                 return Fetched(answer=answers[-1], found=True)
@@ -313,7 +359,10 @@ class NeededValue:
     visible: bool
     """Whether it is in the prompt that was sent."""
     fetched: Fetched | None = None
-    """What one fetch that asks for it brings; None: it is visible, or no reference leads to a text that holds it."""
+    """What one fetch that asks for it brings; None: it is visible, no reference leads to a text that holds it, or no
+    fetch was made."""
+    unasked: bool = False
+    """Whether a reference leads to a text that holds it, and no fetch was made: others of the run took too long."""
     in_parts: bool = False
     """Whether it is in a view, but in parts: an address with the name of another (`${url}/issues`)."""
 
@@ -324,7 +373,7 @@ class NeededValue:
 
 
 class VisibilityCheck:
-    """Finds the needed values of a run's calls in what was sent; each value is looked up once in each text.
+    """Finds the needed values of a run's calls in what was sent; each text is looked through once for all of them.
 
     What a call needed is the same under each strategy and is found once.
     """
@@ -332,9 +381,17 @@ class VisibilityCheck:
     def __init__(self, run: Run, detector: Detector = values_of) -> None:
         """Check the calls of `run`; `detector` says what counts as a value."""
         self._run = run
-        self._detector = detector
-        self._contains: Callable[[WantedValue, str], bool] = functools.cache(contains)
+        self._said = {call: detector([run.messages[i] for i in call.output]) for call in run.calls if call.output}
+        self._wanted = frozenset[WantedValue]().union(*self._said.values())
+        self._index = ValueIndex(value for value in self._wanted if isinstance(value, str))
+        self._held: Callable[[str], frozenset[WantedValue]] = functools.cache(self._find)
         self._sources: dict[RecordedCall, Mapping[WantedValue, list[int]]] = {}
+
+    def _find(self, text: str) -> frozenset[WantedValue]:
+        """Return the values of all outputs that `text` contains."""
+        return frozenset(
+            (*self._index.found_in(text), *(self._wanted & numbers_in(text)), *(self._wanted & dates_in(text)))
+        )
 
     def needed_values(
         self, call: RecordedCall, sent: Mapping[int, SentMessage], one_fetch: OneFetch
@@ -347,26 +404,35 @@ class VisibilityCheck:
             one_fetch: Asks for values that are hidden.
         """
         if call not in self._sources:
-            self._sources[call] = dict(self._find_sources(call))
-        foreign = self._foreign(call)
+            self._sources[call] = self._find_sources(call)
+        sources = self._sources[call]
+        visible: set[WantedValue] = set()
+        for i in self._foreign(call) if sources else ():
+            shown = (sources.keys() & self._held(sent[i].text)) - visible
+            recorded = self._run.messages[i].text
+            visible.update(value for value in shown if not has_moved(value, recorded, sent[i].text))
+        in_parts = self._in_parts({value: places for value, places in sources.items() if value not in visible}, sent)
         return [
-            self._look_up(value, holders, foreign, sent, one_fetch) for value, holders in self._sources[call].items()
+            NeededValue(value, visible=True)
+            if value in visible
+            else self._look_up(value, holders, sent, one_fetch, in_parts)
+            for value, holders in sources.items()
         ]
 
-    def _find_sources(self, call: RecordedCall) -> Iterator[tuple[WantedValue, list[int]]]:
-        """Yield each value that the output of `call` needed, and the positions of the messages that held it."""
+    def _find_sources(self, call: RecordedCall) -> Mapping[WantedValue, list[int]]:
+        """Return each value that the output of `call` needed, and the positions of the messages that held it."""
         messages, foreign = self._run.messages, self._foreign(call)
-        others = set(call.prompt).difference(foreign)
-        other_texts = [*(messages[i].text for i in call.prompt if i in others), call.tools]
-        needed: dict[WantedValue, list[int]] = {}
-        for value in sorted(self._detector([messages[i] for i in call.output]), key=str):
-            holders = [i for i in foreign if self._contains(value, messages[i].text)]
-            if holders and not any(self._contains(value, text) for text in other_texts):
-                needed[value] = holders
+        said, holders = self._said.get(call, frozenset()), defaultdict[WantedValue, list[int]](list)
+        for i in foreign if said else ():
+            for value in said & self._held(messages[i].text):
+                holders[value].append(i)
+        others = {messages[i].text for i in set(call.prompt).difference(foreign)} if holders else ()
+        for text in (*others, call.tools):
+            for value in holders.keys() & self._held(text):
+                del holders[value]
         # The words of a needed argument are no further values.
-        for value, holders in needed.items():
-            if not any(isinstance(each, str) and each != value and contains(value, each) for each in needed):
-                yield value, holders
+        words = {word for value in holders if isinstance(value, str) for word in self._held(value) - {value}}
+        return {value: holders[value] for value in sorted(holders, key=str) if value not in words}
 
     def _foreign(self, call: RecordedCall) -> list[int]:
         return [i for i in call.prompt if is_foreign(self._run.messages[i], call.agent)]
@@ -375,28 +441,33 @@ class VisibilityCheck:
         self,
         value: WantedValue,
         holders: Sequence[int],
-        foreign: Sequence[int],
         sent: Mapping[int, SentMessage],
         one_fetch: OneFetch,
+        in_parts: Collection[WantedValue],
     ) -> NeededValue:
-        # The messages that held it as recorded are the likeliest to hold it still.
-        messages = self._run.messages
-        shown = (i for i in (*holders, *foreign) if self._contains(value, sent[i].text))
-        if not all(has_moved(value, messages[i].text, sent[i].text) for i in shown):
-            return NeededValue(value, visible=True)
+        """Return a value that is hidden."""
         sources = [self._run.messages[i].text for i in sorted(holders) if sent[i].reference]
         if not sources:
-            return NeededValue(
-                value, visible=False, in_parts=any(self._is_in_parts(value, sent[i].text) for i in holders)
-            )
+            return NeededValue(value, visible=False, in_parts=value in in_parts)
         answers = (one_fetch.ask(text, value) for text in sources[:_MAX_SOURCES])
-        fetched = next((each for each in answers if each.found), None) or one_fetch.ask(sources[0], value)
-        return NeededValue(value, visible=False, fetched=fetched)
+        fetched = next((each for each in answers if each is None or each.found), one_fetch.ask(sources[0], value))
+        return NeededValue(value, visible=False, fetched=fetched, unasked=fetched is None)
 
-    def _is_in_parts(self, value: WantedValue, text: str) -> bool:
-        """Return whether `value` is an address that `text` writes as other characters around a value that it shows."""
-        return isinstance(value, str) and any(
-            value.startswith(before) and value.endswith(behind) and self._contains(part, text)
-            for before, behind in _ADDRESSES.findall(text)
-            if (part := value[len(before) : len(value) - len(behind)])
-        )
+    def _in_parts(
+        self, hidden: Mapping[WantedValue, Iterable[int]], sent: Mapping[int, SentMessage]
+    ) -> set[WantedValue]:
+        """Return the addresses that a text writes as other characters around a value that it shows."""
+        by_text: defaultdict[str, list[str]] = defaultdict(list)
+        for value, holders in hidden.items():
+            if isinstance(value, str) and not any(sent[i].reference for i in holders):
+                for text in {sent[i].text for i in holders}:
+                    by_text[text].append(value)
+        found: set[WantedValue] = set()
+        for text, values in by_text.items():
+            values_with: defaultdict[str, list[str]] = defaultdict(list)
+            for before, behind in set(_ADDRESSES.findall(text)):
+                for value in values:
+                    if value.startswith(before) and value.endswith(behind):
+                        values_with[value[len(before) : len(value) - len(behind)]].append(value)
+            found.update(value for part in ValueIndex(values_with).found_in(text) for value in values_with[part])
+        return found

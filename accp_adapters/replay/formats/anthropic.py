@@ -21,7 +21,6 @@ from accp_adapters.replay.formats.conversation import (
     content_parts,
     definitions,
     exchange_of,
-    has_block,
     instructions,
     request_of,
     result,
@@ -31,24 +30,16 @@ from accp_adapters.replay.formats.conversation import (
 )
 from accp_adapters.replay.recorded_run import Findings
 
-__all__ = ["BLOCKS", "LAYOUT", "is_messages", "is_record", "read_message", "read_record", "read_response"]
+__all__ = ["LAYOUT", "is_messages", "is_record", "read_message", "read_record", "read_response"]
 
 
 _OWNER: Final = "an Anthropic message"
-_CALLS: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
-_RESULTS: Final = (
-    "tool_result",
-    "mcp_tool_result",
-    "web_search_tool_result",
-    "web_fetch_tool_result",
-    "code_execution_tool_result",
-    "bash_code_execution_tool_result",
-    "text_editor_code_execution_tool_result",
-    "tool_search_tool_result",
-)
+_CALL: Final = "tool_use"
+_RESULT: Final = "tool_result"
+"""How the types of calls and results end: `mcp_tool_use`, `web_search_tool_result`."""
 _THOUGHTS: Final = ("thinking", "redacted_thinking")
-BLOCKS: Final = frozenset((*_CALLS, *_RESULTS, *_THOUGHTS, "search_result"))
-"""Types of blocks that no other format of messages has."""
+_BLOCKS: Final = (_CALL, _RESULT, *_THOUGHTS, "search_result")
+"""How the types of blocks end that no other format of messages has."""
 
 
 def is_messages(document: Any) -> bool:
@@ -56,10 +47,16 @@ def is_messages(document: Any) -> bool:
     exchange = exchange_of(document) if isinstance(document, Mapping) and "request" in document else None
     body = exchange[0] if exchange else request_of(document)
     messages = body.get("messages", document if isinstance(document, list) else [document])
-    if isinstance(messages, list) and has_block(messages, BLOCKS):
+    if isinstance(messages, list) and any(map(_has_block, messages)):
         return not any(isinstance(message, Mapping) and message.get("type") in ("ai", "human") for message in messages)
     is_answer = exchange is not None and isinstance(exchange[1], Mapping) and exchange[1].get("type") == "message"
     return is_answer or ("messages" in body and ("anthropic_version" in body or "system" in body))
+
+
+def _has_block(message: Any) -> bool:
+    content = message.get("content") if isinstance(message, Mapping) else None
+    blocks = content if isinstance(content, list) else ()
+    return any(isinstance(block, Mapping) and str(block.get("type")).endswith(_BLOCKS) for block in blocks)
 
 
 def read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
@@ -83,9 +80,9 @@ def read_block(block: Mapping[str, Any], findings: Findings) -> Iterator[Part]:
     match block:
         case {"type": "text", "text": str(words)}:
             yield text(words)
-        case {"type": str(), "name": str(tool), "input": arguments} if kind in _CALLS:
+        case {"type": str(), "name": str(tool), "input": arguments} if str(kind).endswith(_CALL):
             yield call(tool, arguments, block.get("id"))
-        case {"type": str()} if kind in _RESULTS:
+        case {"type": str()} if str(kind).endswith(_RESULT):
             yield result(_answer(block.get("content"), findings), block.get("tool_use_id"))
         case {"type": "search_result", "content": content}:
             lines = (block.get("title"), block.get("source"), result_text(content, read_block, findings))
@@ -126,22 +123,10 @@ LAYOUT: Final = ChatLayout(
 )
 
 
-_SILENT: Final = frozenset(
-    [
-        "system",
-        "summary",
-        "progress",
-        "file-history-snapshot",
-        "queue-operation",
-        "custom-title",
-        "agent-name",
-        "last-prompt",
-        "ai-title",
-        "pr-link",
-        "permission-mode",
-        "agent-setting",
-    ]
-)
+_SILENT: Final = frozenset((
+    "system", "summary", "progress", "file-history-snapshot", "queue-operation", "custom-title", "agent-name",
+    "last-prompt", "ai-title", "pr-link", "permission-mode", "agent-setting",
+))  # fmt: skip
 """Types of records that no model is sent."""
 
 

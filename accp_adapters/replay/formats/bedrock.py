@@ -29,22 +29,10 @@ from accp_adapters.replay.recorded_run import Findings
 __all__ = ["is_converse", "read_converse"]
 
 _OWNER: Final = "a Bedrock message"
-_BLOCKS: Final = frozenset(
-    [
-        "text",
-        "toolUse",
-        "toolResult",
-        "reasoningContent",
-        "image",
-        "document",
-        "video",
-        "guardContent",
-        "cachePoint",
-        "json",
-        "citationsContent",
-        "searchResult",
-    ]
-)
+_BLOCKS: Final = frozenset((
+    "text", "toolUse", "toolResult", "reasoningContent", "image", "document", "video", "guardContent", "cachePoint",
+    "json", "citationsContent", "searchResult",
+))  # fmt: skip
 
 
 def is_converse(document: Any) -> bool:

@@ -17,7 +17,7 @@ from accp_core.strict_json import compact_json
 
 __all__ = [
     "MAX_MESSAGES", "ROLES", "ChatLayout", "Item", "Kind", "Part", "ReadBlock", "ReadMessage", "Request", "Snapshot",
-    "Step", "Turn", "call", "content_parts", "definitions", "exchange_of", "has_block", "instructions", "json_value",
+    "Step", "Turn", "call", "content_parts", "definitions", "exchange_of", "instructions", "json_value",
     "read_turns", "request_of", "require_mapping", "result", "result_text", "text", "turn_of", "written",
 ]  # fmt: skip
 
@@ -197,17 +197,6 @@ def turn_of(
         yield Turn(role=known, parts=tuple(parts))
 
 
-def has_block(messages: object, kinds: Iterable[str]) -> bool:
-    """Return whether a message of the list `messages` has a block of one of the types `kinds` in its content."""
-    wanted = frozenset(kinds)
-    return isinstance(messages, list) and any(
-        isinstance(block, Mapping) and isinstance(kind := block.get("type"), str) and kind in wanted
-        for message in messages
-        if isinstance(message, Mapping) and isinstance(content := message.get("content"), list)
-        for block in content
-    )
-
-
 def read_turns(messages: object, read_message: ReadMessage, findings: Findings) -> tuple[Turn, ...]:
     """Return the turns in a list of messages.
 
@@ -274,22 +263,10 @@ def json_value(text: str) -> object:
     return value
 
 
-_STEERING: Final = frozenset(
-    [
-        "anthropic_version",
-        "max_completion_tokens",
-        "max_tokens",
-        "model",
-        "reasoning_effort",
-        "seed",
-        "stop",
-        "stream",
-        "temperature",
-        "thinking",
-        "tool_choice",
-        "top_p",
-    ]
-)
+_STEERING: Final = frozenset((
+    "anthropic_version", "max_completion_tokens", "max_tokens", "model", "reasoning_effort", "seed", "stop",
+    "stream", "temperature", "thinking", "tool_choice", "top_p",
+))  # fmt: skip
 """Fields that requests have and conversations do not."""
 _ANSWERS: Final = frozenset(
     ["choices", "content", "candidates", "promptFeedback", "prompt_feedback", "output", "error"]

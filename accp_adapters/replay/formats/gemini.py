@@ -29,6 +29,7 @@ __all__ = ["LAYOUT", "bare_result", "is_contents"]
 _OWNER: Final = "a Gemini content"
 _ROLES: Final = {"user": Role.USER, "model": Role.AGENT, "function": Role.TOOL, "tool": Role.TOOL, "": Role.USER}
 _DATA: Final = frozenset(["text", "functionCall", "functionResponse", "executableCode"])
+_CONFIG: Final = ("systemInstruction", "system_instruction", "generationConfig", "generation_config")
 _KNOWN: Final = _DATA | {"thought", "thoughtSignature", "partMetadata"}
 
 
@@ -115,16 +116,7 @@ def _camel(name: str) -> str:
 LAYOUT: Final = ChatLayout(
     owner="Gemini",
     messages="contents",
-    fields=frozenset(
-        [
-            "systemInstruction",
-            "system_instruction",
-            "tools",
-            "generationConfig",
-            "generation_config",
-            "config",
-        ]
-    ),
+    fields=frozenset((*_CONFIG, "tools", "config")),
     read_message=_read_content,
     read_response=_read_response,
     read_instructions=_system,

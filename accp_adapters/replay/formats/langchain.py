@@ -41,36 +41,16 @@ __all__ = [
 
 
 _OWNER: Final = "a LangChain message"
-MESSAGE_ROLES: Final = {
-    **ROLES,
-    "human": Role.USER,
-    "ai": Role.AGENT,
-    "AIMessageChunk": Role.AGENT,
-    "HumanMessageChunk": Role.USER,
-    "SystemMessageChunk": Role.INSTRUCTIONS,
-    "ToolMessageChunk": Role.TOOL,
-}
+MESSAGE_ROLES: Final = {**ROLES, "human": Role.USER, "ai": Role.AGENT}
+_CHUNK: Final = "MessageChunk"
+"""How the type of a message that was streamed ends: `AIMessageChunk`."""
 _MESSAGE: Final = (
-    "content",
-    "name",
-    "tool_calls",
-    "invalid_tool_calls",
-    "additional_kwargs",
-    "artifact",
-    "tool_call_chunks",
-)
-_ADDITIONAL: Final = frozenset(
-    [
-        "tool_calls",
-        "function_call",
-        "refusal",
-        "parsed",
-        "reasoning",
-        "reasoning_content",
-        "thought_signatures",
-        "__gemini_function_call_thought_signatures__",
-    ]
-)
+    "content", "name", "tool_calls", "invalid_tool_calls", "additional_kwargs", "artifact", "tool_call_chunks",
+)  # fmt: skip
+_ADDITIONAL: Final = frozenset((
+    "tool_calls", "function_call", "refusal", "parsed", "reasoning", "reasoning_content", "thought_signatures",
+    "__gemini_function_call_thought_signatures__",
+))  # fmt: skip
 _COPIES: Final = ("tool_use", "tool_call", "function_call", "tool_call_chunk", "input_json_delta", "custom_tool_call")
 """Blocks that repeat `tool_calls`."""
 _THOUGHTS: Final = ("thinking", "redacted_thinking", "reasoning", "reasoning_content")
@@ -85,7 +65,9 @@ def is_message(message: Any) -> bool:
         case {"lc": int(), "type": "constructor", "id": [*_, str(name)], "kwargs": {**fields}}:
             return "Message" in name and "content" in fields
         case {"type": str(kind), "content": _}:
-            return kind in MESSAGE_ROLES and "role" not in message and "source" not in message
+            return (
+                kind.removesuffix(_CHUNK).lower() in MESSAGE_ROLES and "role" not in message and "source" not in message
+            )
     return False
 
 
@@ -137,10 +119,11 @@ def read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Tur
         KeyError, TypeError: a field is missing or has another type.
     """
     fields = message["data"] if "data" in message else message.get("kwargs", message)
-    kind = message["type"] if "data" in message else fields.get("type") or _kind_of(message)
+    kind = message["type"] if "data" in message else fields.get("type") or str(message.get("id", [""])[-1])
+    kind = kind.removesuffix("Chunk").removesuffix("Message").lower()
     findings.fields(fields, _MESSAGE, _OWNER)
     findings.fields(fields.get("additional_kwargs") or {}, _ADDITIONAL, "the additional_kwargs of a message")
-    role = MESSAGE_ROLES.get(fields.get("role", "") if kind in ("chat", "ChatMessageChunk") else kind)
+    role = MESSAGE_ROLES.get(fields.get("role", "") if kind == "chat" else kind)
     if role is None:
         findings.role(kind, "a LangChain conversation")
     elif role is Role.TOOL:
@@ -152,12 +135,6 @@ def read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Tur
         calls = list(_calls(fields)) if role is Role.AGENT else []
         words = _words(fields, {part.call_id for part in calls}, findings)
         yield Turn(role=role, parts=(*words, *calls) or (text(""),), agent=fields.get("name") or "")
-
-
-def _kind_of(dump: Mapping[str, Any]) -> str:
-    """Return the type of a message from the name of its class, such as "HumanMessage"."""
-    name = str(dump.get("id", [""])[-1]).removesuffix("Chunk").removesuffix("Message").lower()
-    return {"ai": "ai", "human": "human"}.get(name, name)
 
 
 def _words(fields: Mapping[str, Any], call_ids: set[str], findings: Findings) -> list[Part]:

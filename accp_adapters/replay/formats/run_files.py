@@ -37,8 +37,10 @@ MAX_RECORD: Final = 64 << 20
 """Bytes of one record: a line of JSON lines, or a whole document."""
 _MAX_VALUES: Final = 8_000_000
 """Commas and brackets of one record: its values take far more memory than its text."""
-_MAX_BARREN: Final = 50_000
+_MAX_BARREN: Final = 20_000
 """Lines without a model's turn after which a file is not read further."""
+_MAX_RUNS: Final = 20_000
+"""Runs of one file: packed, more of them are small, and take minutes to replay."""
 _MAX_UNPACKED: Final = 200
 """Bytes for each one of gzip, once they are more than a piece: only short texts that repeat pack better."""
 _PIECE: Final = 1 << 20
@@ -354,7 +356,12 @@ def _runs_of_files(names: Sequence[str], read: Callable[[str], Iterator[Run]], f
     found = False
     for name in names:
         try:
-            for run in read(name):
+            for count, run in enumerate(read(name)):
+                if count == _MAX_RUNS:
+                    reason = (
+                        f"expected at most {_MAX_RUNS:,} runs in a file, found more, which are not read: split the file"
+                    )
+                    raise UnreadableRun(reason, path=name, line=findings.line)
                 found = True
                 yield run
         except UnreadableRun as error:

@@ -39,10 +39,7 @@ from accp_adapters.replay.formats.logged import (
 )
 from accp_adapters.replay.recorded_run import Findings, Role
 
-__all__ = [
-    "is_spans",
-    "read_spans",
-]
+__all__ = ["is_spans", "read_spans"]
 
 
 _MAX_INDEX: Final = 100_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from accp_adapters.replay.recorded_run import RecordedMessage, Role, Run, calls_in_order
@@ -25,17 +26,7 @@ def says(text: str, turn: int, *, sender: str = "clerk", to: str = "user") -> Re
 
 def asks(arguments: dict[str, Any], turn: int, *, tool: str = "search", call_id: str = "") -> RecordedMessage:
     """Return a tool call of `clerk`."""
-    return RecordedMessage(
-        sender="clerk",
-        recipient=tool,
-        role=Role.AGENT,
-        text=json.dumps(arguments),
-        value=arguments,
-        tool=tool,
-        call_id=call_id,
-        turn=turn,
-        by_model=True,
-    )
+    return replace(says(json.dumps(arguments), turn, to=tool), value=arguments, tool=tool, call_id=call_id)
 
 
 def answers(text: str, turn: int, *, tool: str = "search", call_id: str = "") -> RecordedMessage:

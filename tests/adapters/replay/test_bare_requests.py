@@ -16,11 +16,8 @@ def bare(*words: str, **settings: Any) -> dict[str, Any]:
 
 
 def pair(asked: dict[str, Any], answer: str, **fields: Any) -> dict[str, Any]:
-    return {
-        "request": asked,
-        "response": {"choices": [{"message": {"role": "assistant", "content": answer}}]},
-        **fields,
-    }
+    response = {"choices": [{"message": {"role": "assistant", "content": answer}}]}
+    return {"request": asked, "response": response, **fields}
 
 
 def calls(*records: dict[str, Any]) -> list[list[tuple[int, int]]]:

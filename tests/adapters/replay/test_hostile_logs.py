@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypedDict
 
 import ormsgpack
 import pytest
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AnyMessage, convert_to_messages
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import StateGraph
 from langgraph.graph.message import add_messages
@@ -30,27 +30,11 @@ class State(TypedDict):
     secret: str
 
 
-def conversation() -> list[AnyMessage]:
-    """Return the conversation of the vectors."""
-    (run,) = read_runs(ROOT / "replay" / "openai_list.json")
-    messages: list[AnyMessage] = []
-    for message in run.messages:
-        if message.tool and message.by_model:
-            call = {"name": message.tool, "args": message.value, "id": message.call_id}
-            messages.append(AIMessage("", tool_calls=[call]))
-        elif message.tool:
-            messages.append(ToolMessage(message.text, tool_call_id=message.call_id))
-        else:
-            kinds: dict[str, Any] = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
-            messages.append(kinds[message.role](message.text))
-    return messages
-
-
 def store(saver: Any, thread: str = "t1") -> None:
     """Let a graph put the conversation into `saver`, message by message."""
     graph = StateGraph(State).add_node("noop", lambda state: {}).set_entry_point("noop").compile(checkpointer=saver)
     config: Any = {"configurable": {"thread_id": thread}}
-    for message in conversation():
+    for message in convert_to_messages(json.loads((ROOT / "replay" / "openai_list.json").read_text())):
         graph.invoke({"messages": [message], "secret": "sk-1234"}, config)
 
 
@@ -170,16 +154,27 @@ def test_a_dump_that_names_a_class_or_a_secret_makes_no_object() -> None:
     assert any("block of type 'secret'" in str(finding) for finding in findings)
 
 
-@pytest.mark.parametrize("line", [b"\n", b'{"a": 1}\n', b'[{"role":"user","content":"go"}]\n'])
-def test_lines_without_a_run_are_read_up_to_a_limit(
-    line: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+CHAT = b'[{"role":"user","content":"go"},{"role":"assistant","content":"a"}]\n'
+
+
+@pytest.mark.parametrize(
+    ("line", "runs", "found"),
+    [
+        (b"\n", 3, r"a run in 1,000 lines, found none \(.*gz:4001\)"),
+        (b'{"a": 1}\n', 3, r"a run in 1,000 lines, found none \(.*gz:4001\)"),
+        (b'[{"role":"user","content":"go"}]\n', 3, r"a run in 1,000 lines, found none \(.*gz:4001\)"),
+        (CHAT, 2000, r"at most 2,000 runs in a file, found more, which are not read: split the file"),
+    ],
+)
+def test_lines_and_runs_are_read_up_to_a_limit(
+    line: bytes, runs: int, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(f"{READER}._MAX_BARREN", 1000)
-    path, chat = tmp_path / "log.jsonl.gz", b'[{"role":"user","content":"go"},{"role":"assistant","content":"a"}]\n'
-    path.write_bytes(gzip.compress((line * 999 + chat) * 3 + line * 100_000))
-    findings = Findings()
-    assert len(list(read_runs(path, findings=findings))) == 3
-    assert re.search(r"expected a run in 1,000 lines, found none \(.*gz:4001\)", str(list(findings)[-1]))
+    monkeypatch.setattr(f"{READER}._MAX_RUNS", 2000)
+    path, findings = tmp_path / "log.jsonl.gz", Findings()
+    path.write_bytes(gzip.compress((line * 999 + CHAT) * 3 + line * 100_000))
+    assert len(list(read_runs(path, findings=findings))) == runs
+    assert re.search(f"expected {found}", str(list(findings)[-1]))
 
 
 def test_a_record_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:

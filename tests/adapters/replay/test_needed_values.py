@@ -2,6 +2,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from accp_adapters.replay.prompts import SentMessage
 from accp_adapters.replay.recorded_run import RecordedMessage, Role, Run
 from accp_adapters.replay.visibility import NeededValue, OneFetch, VisibilityCheck, has_moved, values_of
 from tests.adapters.replay.runs import answers, asks, run_of, says, user
+from tests.work import count_calls
 
 
 @pytest.mark.parametrize(
@@ -61,6 +63,19 @@ def test_a_value_that_is_left_out_is_reachable_through_a_reference_only(sent: Se
     run = run_of(user("book"), asks({}, 0), answers("HAT069 HAT083", 0), says("take HAT069", 1))
     (need,) = needs_of(run, {2: sent})
     assert (need.value, (need.visible, need.reachable)) == ("HAT069", found)
+
+
+def test_many_hidden_values_are_found_in_one_pass_and_asked_for_up_to_a_bound() -> None:
+    hidden = {2: SentMessage(text="a preview, $cold.1", reference="$cold.1")}
+    ids = [f"HAT{n}" for n in range(1000, 3000)]
+    half, whole = (
+        run_of(user("go"), asks({}, 0), answers(json.dumps(part) + " " * 50_000, 0), says(" ".join(part), 1))
+        for part in (ids[:1000], ids)
+    )
+    assert count_calls(partial(needs_of, whole, hidden)) < 3 * count_calls(partial(needs_of, half, hidden))
+    needs = needs_of(half, hidden, lambda text, query: query)
+    reachable = sum(need.reachable for need in needs)
+    assert 400 < reachable < 600 and reachable + sum(need.unasked for need in needs) == 1000
 
 
 ROWS = '[{"a":"x y 1203","b":778,"c":"L780B653"},{"a":"x z 204","b":779,"c":"L780B654"}]'

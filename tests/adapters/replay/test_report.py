@@ -79,3 +79,10 @@ def test_names_beyond_the_limit_share_a_row() -> None:
         report.add(run := replayed(f"r{number}", 1, source=f"{number}"), run)
     rows = {row.name: row.before.calls for row in report.by_source()}
     assert (len(rows), rows["(others)"]) == (10_001, 3)
+
+
+def test_the_verdict_names_what_was_too_much_to_query() -> None:
+    after = replayed("r1", 5, sizes=((5, 5),))
+    after = replace(after, calls=(replace(after.calls[0], needed=9, reachable=1, unasked=3),))
+    end = "0 one query away, 5 out of reach of one query, 3 hidden and too many to query."
+    assert Report.of([(after, after)]).verdict().endswith(end)

@@ -85,6 +85,10 @@ class Quota:
         """Return how much is held."""
         return self._sum
 
+    def has_room(self, owner: str, count: int) -> bool:
+        """Return whether `owner` may take `count`."""
+        return self._sum + count <= self._total and self._held.get(owner, 0) + count <= self._each
+
     def take(self, owner: str, count: int = 1) -> None:
         """Take `count` for `owner`, give them back if negative.
 

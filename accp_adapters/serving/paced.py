@@ -24,6 +24,8 @@ _PIECE: Final = 8_192
 """Bytes that are read in a turn of the event loop; of frames without content these take four milliseconds."""
 _CHEAP: Final = 0.001
 """Seconds that reading may take without a rest, beyond a connection's part of the fifth."""
+_CHEAP_FOR_ALL: Final = 0.01
+"""The same of all connections together: while they take less than the fifth, none of them rests."""
 _REST: Final = 4
 _HEAD_SECONDS: Final = 10.0
 """Until the fields of the first request of a connection are complete."""
@@ -51,6 +53,9 @@ class _Paced(asyncio.Protocol):
     """Bytes that are left of a body whose length was announced; they are read at once, however many there are."""
     resting: ClassVar[int] = 0
     """Connections that rest now."""
+    total: ClassVar[float] = 0.0
+    last: ClassVar[float] = 0.0
+    """What reading took beyond the fifth, of all connections, and when it took that."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -77,20 +82,25 @@ class _Paced(asyncio.Protocol):
         del self._arrived[:size]
         begun = time.thread_time()
         self._feed(piece)
-        earned, self._fed = (time.monotonic() - self._fed) / _REST / (len(_OPEN) + 1), time.monotonic()
-        self._spent = max(0.0, self._spent - earned) + time.thread_time() - begun
+        took, now = time.thread_time() - begun, time.monotonic()
+        earned, self._fed = (now - self._fed) / _REST / (len(_OPEN) + 1), now
+        self._spent = max(0.0, self._spent - earned) + took
+        _Paced.total, _Paced.last = max(0.0, _Paced.total - (now - _Paced.last) / _REST) + took, now
         reader: Any = self.transport.get_protocol()
         if reader is not self:  # a WebSocket goes on with the connection
             self._arrived, rest = bytearray(), bytes(self._arrived)
             reader.data_received(rest)
-        elif self._arrived or self._spent > _CHEAP:
+        elif self._arrived or self._is_dear():
             self._rest()
 
     def _feed(self, piece: bytes) -> None:
         super().data_received(piece)
 
+    def _is_dear(self) -> bool:
+        return self._spent > _CHEAP and _Paced.total > _CHEAP_FOR_ALL
+
     def _rest(self) -> None:
-        spent = self._spent if self._spent > _CHEAP else 0.0
+        spent = self._spent if self._is_dear() else 0.0
         self._rests, self._spent = True, self._spent - spent
         _Paced.resting += 1
         self.transport.pause_reading()

@@ -131,9 +131,8 @@ class _Endpoints:
     async def send(self, request: Request) -> Response:
         session = await self._session(request)
         limits, owner = self._host.limits, session.principal.name
+        await session.until_room(int(request.headers.get("content-length", 0)))
         data = await read_body(request, self._host.memory, owner, limit=limits.frame_bytes, seconds=limits.body_time)
-        if session.rate.take() or session.is_full:
-            raise LocalProtocolError("expected fewer messages at once", code=AcpError.NOT_CONNECTED)
         message_id: Json = None
 
         def complete(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -75,6 +75,8 @@ _MAX_REFUSALS: Final = 20
 """Texts that are no messages, until a connection is closed."""
 _RETRY_SECONDS: Final = 0.5
 """Between two looks for memory, which others may free."""
+_ROOM_SECONDS: Final = 1.0
+"""For which a message over HTTP may wait for room."""
 _REPLY_SECONDS: Final = 30.0
 """Until the reply to a message; longer is ERR_TIMEOUT."""
 IDLE_SECONDS: Final = 0.1
@@ -325,6 +327,21 @@ class AcpSession:
         while wait and self.is_full and not self._ended and not self._replies:
             await self.changed.wait()
         return event
+
+    async def until_room(self, size: int) -> None:
+        """Wait until the peer may send a text of about `size` bytes, for which nothing is read or kept meanwhile.
+
+        Raises:
+            LocalProtocolError: ERR_NOT_CONNECTED, there is no room within a second.
+        """
+        try:
+            async with asyncio.timeout(_ROOM_SECONDS):
+                await self.rate.wait()
+                weight = min(2 * size, self.limits.buffered_bytes // 4)
+                while self.is_full or not self._memory.has_room(self.principal.name, weight):
+                    await self.changed.wait(_RETRY_SECONDS)
+        except TimeoutError:
+            raise LocalProtocolError("expected fewer messages at once", code=AcpError.NOT_CONNECTED) from None
 
     def _parse(self, text: str, complete: Complete) -> tuple[int, AcpEnvelope | Refused]:
         weight = weight_of(text)

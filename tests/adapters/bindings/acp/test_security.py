@@ -158,6 +158,17 @@ async def test_more_connections_than_allowed_are_refused(port: int) -> None:
             assert (answer.status_code, answer.json()["error_code"]) == (503, "ERR_NOT_CONNECTED")
 
 
+async def test_a_message_over_http_waits_for_room_before_it_is_refused() -> None:
+    agent, told = Echo(), {"text": "hi"}
+    agent.works.clear()
+    host = AcpHost(agent, authenticate=TOKENS, limits=ServerLimits(window=1))
+    async with serving(acp_app(host)) as port, api(port) as client:
+        statuses = [(await client.post("/message:send", json=told)).status_code for _ in range(3)]
+        asyncio.get_running_loop().call_later(0.1, agent.works.set)
+        statuses.append((await client.post("/message:send", json=told)).status_code)
+    assert statuses == [200, 200, 503, 200]
+
+
 async def flood(session: AcpSession) -> None:
     """Send to a peer that reads nothing, until it is refused; a moment is given to what still is taken."""
     while True:

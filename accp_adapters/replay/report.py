@@ -251,14 +251,16 @@ def _tool_totals(name: str, message: MessageFigures) -> ToolTotals:
 
 def _change(before: float, after: float, less: str) -> str:
     change = 100 * (after - before) / before if before else 0.0
-    return f"{abs(change):.0f} % {'more' if change > 0 else less}"
+    return f"{abs(change):.0f} % {'more' if change > 0 else less}" if abs(change) >= 0.5 else f"no {less}"
 
 
 def _visible(after: Totals, queried: str) -> str:
     if not after.needed:
         return "no call needed a value of a result"
     if after.visible == after.needed:
-        return f"all {after.needed:,} needed values stay visible"
+        return (
+            f"all {after.needed:,} needed values stay visible" if after.needed > 1 else "the needed value stays visible"
+        )
     away, lost = after.reachable - after.visible, after.needed - after.reachable - after.unasked
     words = f"{after.visible:,} of {after.needed:,} needed values stay visible, {away:,} one query away"
     words += f" (if each takes one more call, the cost is {queried})" if queried else ""

@@ -131,7 +131,8 @@ def _no_run(findings: Findings) -> str:
 
     found = ", ".join(map(str, [*findings.not_understood(), *findings.left_out()][:_MAX_NAMED])) or "none"
     known = ", ".join(each.title for each in FORMATS)
-    return f"expected a run with a model call, found {found}; the formats are {known}"
+    way = 'write others as OpenAI chat, {"messages": […]} on each line, or look at one result with accp view'
+    return f"expected a run with a model call, found {found}; the formats are {known}; {way}"
 
 
 def _to_json(reports: list[Report], findings: Findings) -> dict[str, Any]:

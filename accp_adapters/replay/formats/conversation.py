@@ -179,11 +179,14 @@ ROLES: Final[Mapping[str, Role]] = {
     "system": Role.INSTRUCTIONS,
     "developer": Role.INSTRUCTIONS,
     "user": Role.USER,
+    "human": Role.USER,
     "assistant": Role.AGENT,
+    "ai": Role.AGENT,
+    "model": Role.AGENT,
     "tool": Role.TOOL,
     "function": Role.TOOL,
 }
-"""Roles as OpenAI calls them, and most others."""
+"""Roles as OpenAI, LangChain and Gemini call them, and most others."""
 
 
 def turn_of(

@@ -35,13 +35,12 @@ from accp_adapters.replay.formats.conversation import (
 from accp_adapters.replay.recorded_run import Findings, Role, UnreadableRun
 
 __all__ = [
-    "MESSAGE_ROLES", "SQLITE", "StoredCheckpoint", "is_message", "is_message_dump", "read_langchain",
+    "SQLITE", "StoredCheckpoint", "is_message", "is_message_dump", "read_langchain",
     "read_message", "read_sqlite", "read_threads", "state_items",
 ]  # fmt: skip
 
 
 _OWNER: Final = "a LangChain message"
-MESSAGE_ROLES: Final = {**ROLES, "human": Role.USER, "ai": Role.AGENT}
 _CHUNK: Final = "MessageChunk"
 """How the type of a message that was streamed ends: `AIMessageChunk`."""
 _MESSAGE: Final = (
@@ -65,9 +64,7 @@ def is_message(message: Any) -> bool:
         case {"lc": int(), "type": "constructor", "id": [*_, str(name)], "kwargs": {**fields}}:
             return "Message" in name and "content" in fields
         case {"type": str(kind), "content": _}:
-            return (
-                kind.removesuffix(_CHUNK).lower() in MESSAGE_ROLES and "role" not in message and "source" not in message
-            )
+            return kind.removesuffix(_CHUNK).lower() in ROLES and "role" not in message and "source" not in message
     return False
 
 
@@ -123,7 +120,7 @@ def read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Tur
     kind = kind.removesuffix("Chunk").removesuffix("Message").lower()
     findings.fields(fields, _MESSAGE, _OWNER)
     findings.fields(fields.get("additional_kwargs") or {}, _ADDITIONAL, "the additional_kwargs of a message")
-    role = MESSAGE_ROLES.get(fields.get("role", "") if kind == "chat" else kind)
+    role = ROLES.get(fields.get("role", "") if kind == "chat" else kind)
     if role is None:
         findings.role(kind, "a LangChain conversation")
     elif role is Role.TOOL:

@@ -33,13 +33,12 @@ from accp_adapters.replay.formats.gemini import bare_result
 from accp_adapters.replay.recorded_run import Findings, Role
 
 __all__ = [
-    "GENAI_ROLES", "Prompt", "is_observation", "is_run", "opened", "read_answer", "read_genai_message",
+    "Prompt", "is_observation", "is_run", "opened", "read_answer", "read_genai_message",
     "read_genai_part", "read_observation", "read_prompt", "read_run",
 ]  # fmt: skip
 
 
 _GENAI: Final = "a message of a GenAI span"
-GENAI_ROLES: Final = {**ROLES, "model": Role.AGENT}
 
 
 def is_genai_messages(document: Any) -> bool:
@@ -55,7 +54,7 @@ def is_genai_messages(document: Any) -> bool:
 def read_genai_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
     """Yield the turn in one message."""
     findings.fields(message, ("parts", "name"), _GENAI)
-    role = GENAI_ROLES.get(message["role"])
+    role = ROLES.get(message["role"])
     if role is None:
         findings.role(message["role"], "a GenAI span")
         return
@@ -86,7 +85,7 @@ def _bare_answer(answer: object) -> object:
     return bare_result(answer)
 
 
-_LABELS: Final = re.compile(rf"^(?:{'|'.join(langchain.MESSAGE_ROLES)}) ?:", re.IGNORECASE | re.MULTILINE)
+_LABELS: Final = re.compile(rf"^(?:{'|'.join(ROLES)}) ?:", re.IGNORECASE | re.MULTILINE)
 """How a line of a text begins that says who speaks."""
 Prompt = tuple[tuple[Turn, ...], str]
 """The turns of a prompt and its tool definitions."""

@@ -12,6 +12,7 @@ from accp_adapters.replay.formats.conversation import (
     ROLES,
     ChatLayout,
     Item,
+    Kind,
     Part,
     Snapshot,
     Step,
@@ -24,7 +25,6 @@ from accp_adapters.replay.formats.conversation import (
     read_turns,
     request_of,
     result,
-    result_text,
     text,
     turn_of,
 )
@@ -40,6 +40,7 @@ _OWNER: Final = "an OpenAI message"
 _THOUGHTS: Final = ("reasoning_content", "reasoning", "reasoning_details")
 _MESSAGE: Final = frozenset(("content", "name", "tool_calls", "function_call", "refusal", *_THOUGHTS))
 """Fields that are read."""
+_ARGUMENTS: Final = ("arguments", "input", "args")
 
 
 def is_chat_message(message: Any) -> bool:
@@ -77,11 +78,14 @@ def read_chat_message(message: Mapping[str, Any], findings: Findings) -> Iterato
         findings.role(message["role"], "an OpenAI conversation")
         return
     content = message.get("content")
+    blocks = list(content_parts(content, read_block, findings))
+    words = "\n".join(part.text for part in blocks if part.kind is Kind.TEXT and part.text)
+    parts = [part for part in blocks if part.kind is not Kind.TEXT]
     if role is Role.TOOL:
-        answer = result(result_text(content, read_block, findings), message.get("tool_call_id"), message.get("name"))
-        yield Turn(role=role, parts=(answer,))
+        answer = result(words, message.get("tool_call_id"), message.get("name"))
+        yield Turn(role=role, parts=tuple(parts) or (answer,))
         return
-    parts = list(_words(content, findings))
+    parts = [*([text(words)] if words else []), *parts]
     if isinstance(refusal := message.get("refusal"), str):
         parts.append(text(refusal))
     parts += map(_tool_call, message.get("tool_calls") or ())
@@ -91,12 +95,16 @@ def read_chat_message(message: Mapping[str, Any], findings: Findings) -> Iterato
 
 
 def read_block(block: Mapping[str, Any], findings: Findings) -> Iterator[Part]:
-    """Yield the text of one block of content."""
+    """Yield the text of one block of content, or the call or result in one of Vercel's AI SDK."""
     match block:
         case {"type": "text" | "input_text" | "output_text", "text": str(words)}:
             yield text(words)
         case {"type": "refusal", "refusal": str(words)}:
             yield text(words)
+        case {"toolName": str(tool), "output": {"value": answer}} | {"toolName": str(tool), "result": answer}:
+            yield result(answer, block.get("toolCallId"), tool)
+        case {"toolName": str(tool), "input": asked} | {"toolName": str(tool), "args": asked}:
+            yield call(tool, asked, block.get("toolCallId"))
         case {"type": "thinking" | "reasoning" as kind}:
             findings.thoughts(kind, _OWNER)
         case _:
@@ -120,18 +128,10 @@ def _choice(choice: Any, findings: Findings) -> Iterator[Turn]:
         findings.add("choice", "without a message of an OpenAI response")
 
 
-def _words(content: object, findings: Findings) -> Iterator[Part]:
-    """Yield the words of a message; several blocks are one text, as a provider joins them."""
-    parts = [part.text for part in content_parts(content, read_block, findings) if part.text]
-    if parts:
-        yield text("\n".join(parts))
-
-
 def _tool_call(asked: Mapping[str, Any]) -> Part:
-    # Custom tools are called with a text, not with JSON.
-    if "custom" in asked:
-        return call(asked["custom"]["name"], asked["custom"].get("input"), asked.get("id"))
-    return call(asked["function"]["name"], asked["function"].get("arguments"), asked.get("id"))
+    """Return a call; custom tools are called with a text, and LangChain writes the arguments beside the name."""
+    body = asked.get("function") or asked.get("custom") or asked
+    return call(body["name"], next((body[name] for name in _ARGUMENTS if name in body), None), asked.get("id"))
 
 
 LAYOUT: Final = ChatLayout(

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from accp_adapters.replay.formats.conversation import (
+    ROLES,
     Part,
     Request,
     Turn,
@@ -28,7 +29,6 @@ from accp_adapters.replay.formats.conversation import (
     written,
 )
 from accp_adapters.replay.formats.logged import (
-    GENAI_ROLES,
     Prompt,
     opened,
     read_answer,
@@ -140,14 +140,8 @@ def _has_parts(messages: object) -> bool:
 
 
 _INFERENCE: Final = "an OpenInference message"
-_ROLES: Final = {
-    **GENAI_ROLES,
-    "human": Role.USER,
-    "ai": Role.AGENT,
-    # smolagents
-    "tool-call": Role.AGENT,
-    "tool-response": Role.TOOL,
-}
+_ROLES: Final = {**ROLES, "tool-call": Role.AGENT, "tool-response": Role.TOOL}
+"""Those of smolagents, too."""
 
 
 def is_openinference_call(span: Span) -> bool:

@@ -85,4 +85,5 @@ def test_the_verdict_names_what_was_too_much_to_query() -> None:
     after = replayed("r1", 5, sizes=((5, 5),))
     after = replace(after, calls=(replace(after.calls[0], needed=9, reachable=1, unasked=3),))
     end = "0 one query away, 5 out of reach of one query, 3 hidden and too many to query."
-    assert Report.of([(after, after)]).verdict().endswith(end)
+    said = Report.of([(after, after)]).verdict()
+    assert said.endswith(end) and "costs no less and sends no fewer prompt tokens" in said

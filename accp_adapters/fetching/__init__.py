@@ -3,7 +3,6 @@
 from accp_adapters.fetching.answers import (
     answer,
     answer_program,
-    describe_passed,
     open_and_answer,
     passed_requests,
     passed_text,
@@ -14,6 +13,6 @@ from accp_adapters.fetching.request import FETCH_DESCRIPTION, FETCH_NAME, FETCH_
 
 __all__ = [
     "FETCH_DESCRIPTION", "FETCH_NAME", "FETCH_PARAMETERS", "FetchRequest", "answer", "answer_program",
-    "describe_passed", "open_and_answer", "passed_requests", "passed_text", "read_request", "value_at",
+    "open_and_answer", "passed_requests", "passed_text", "read_request", "value_at",
     "with_references",
 ]  # fmt: skip

@@ -19,7 +19,7 @@ from accp_adapters.fetching.words import WordSearch
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
-from accp_core.markers import MarkerStart, escape_markers, printable
+from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import TokenCounter
 from accp_core.projection import Resolve
 from accp_core.references import key_of, parse_reference, split_reference
@@ -27,7 +27,7 @@ from accp_core.tables import FIELDS, FIRST_LINE, LINES, TEXT_RECORDS, OpenedText
 from accp_core.view import render_text
 
 __all__ = [
-    "DATABASES", "GRAMMAR", "answer", "answer_program", "describe_passed", "open_and_answer", "passed_requests",
+    "DATABASES", "GRAMMAR", "answer", "answer_program", "open_and_answer", "passed_requests",
     "passed_text", "value_at", "with_references",
 ]  # fmt: skip
 
@@ -82,9 +82,6 @@ _SCHEMAS: Final = ("parameters", "input_schema", "inputSchema")
 """Where providers and MCP have the JSON Schema of a tool's arguments."""
 _MAX_PASSED: Final = 10_000
 """Rows of a SELECT."""
-_BEGINNING_CHARS: Final = 500
-_BEGINNING_LINES: Final = 6
-"""Characters and lines of a text that a person is shown."""
 _CUT: Final = f"{MarkerStart.CUT_SOURCE}; of what was returned:]\n"
 """The first line of an answer from a source that a tool cut, so that no count passes for that of the whole."""
 
@@ -446,15 +443,6 @@ def _passed_part(texts: Mapping[str, str], request: FetchRequest) -> str:
     if isinstance(value, list) and is_select:
         value = "\n".join(value) if all(isinstance(each, str) for each in value) else value
     return value if isinstance(value, str) else write_styled_json(value, "0u")
-
-
-def describe_passed(name: str, request: FetchRequest, text: str) -> str:
-    """Return what a person is shown of an argument before the tool is given its text: reference, size, first lines."""
-    cited = f"{request.ref} {request.query}".replace(" #/", "#/", 1).strip().replace("\n", "\\n")
-    lines = text[:_BEGINNING_CHARS].replace("\r\n", "\n").split("\n")[:_BEGINNING_LINES]
-    shown = "\n".join(f"  {line}" for line in lines)
-    size = f"{len(text):,} characters, {text.count(chr(10)) + 1:,} lines"
-    return printable(f"{name}: the text of {cited}, {size}, which begins:\n{shown}")
 
 
 def with_references(tool: Mapping[str, Any], resolved: Resolve) -> Mapping[str, Any]:

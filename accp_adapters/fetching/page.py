@@ -31,10 +31,8 @@ from accp_core.tables import FIRST_LINE, count_lines
 from accp_core.view import render_text
 from accp_core.view.layout import AS_IS, escape_view
 
-__all__ = ["Room", "line_page", "lines_from", "numbered_line", "one_line", "row_page", "shown_source", "split_page"]
+__all__ = ["Room", "line_page", "lines_from", "numbered_line", "one_line", "row_page", "shown_source"]
 
-_NOTES: Final = re.compile(r"(?:(?:\A|\n)…[^\n]*)+\s*\Z")
-"""The last lines of an answer, where they are notes."""
 _NEXT: Final = re.compile(r"; next: offset=(\d+)")
 _INNER_NEXT: Final = re.compile(rf"(\n… \w+ \S+ of \d+){_NEXT.pattern}\Z")
 """The same of a part of a row; the offset of a request counts rows."""
@@ -217,15 +215,6 @@ def line_page(text: str, room: Room) -> str:
         return room.page("parts", parts, lambda count: text[start : start + count * PART_CHARS])
     lines = lines_from(text, offset, room.chars)
     return room.page("lines", count_lines(text), lambda count: "".join(lines[:count]) * (count <= len(lines)))
-
-
-def split_page(answer: str) -> tuple[str, int | None]:
-    """Return what an answer shows of a source, without our notes, and the offset of the next part, None at the end."""
-    notes = _NOTES.search(answer)
-    if notes is None:
-        return answer, None
-    following = _NEXT.search(notes[0])
-    return answer[: notes.start()], int(following[1]) if following else None
 
 
 def _next(offset: int, total: int) -> str:

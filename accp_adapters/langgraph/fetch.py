@@ -29,14 +29,20 @@ from accp_adapters.policy import Policy
 from accp_adapters.telemetry import Telemetry
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
+from accp_core.markers import printable
 from accp_core.ports import ColdStore
 from accp_core.projection import ToolForms, is_program
 from accp_core.references import StoredText, check_grant, checked_text, is_hash_key, is_named, key_of, parse_reference
 
 __all__ = [
-    "OpenedTexts", "Passing", "fetch_tool", "is_own", "is_refused", "private_fetch_tool", "private_texts",
-    "refusals_as_tool_errors",
+    "OpenedTexts", "Passing", "describe_passed", "fetch_tool", "is_own", "is_refused", "private_fetch_tool",
+    "private_texts", "refusals_as_tool_errors",
 ]  # fmt: skip
+
+
+_BEGINNING_CHARS: Final = 500
+_BEGINNING_LINES: Final = 6
+"""Characters and lines of a text that a person is shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,7 +293,7 @@ class Passing:
                 continue
             try:
                 texts, _ = self._texts(call["name"], state, {name: requests[name]})
-                shown.append(fetching.describe_passed(name, requests[name], texts[name]))
+                shown.append(describe_passed(name, requests[name], texts[name]))
             except Exception as error:
                 shown.append(f"{name}: {value!r}, which is refused: {_refusal_of(error)}")
         return "\n".join(shown)
@@ -304,3 +310,12 @@ class Passing:
         opened = private_texts(self._store, state, [name for each in requests.values() for name in each.references])
         texts = {name: fetching.passed_text(each, opened.open, max_chars=most) for name, each in requests.items()}
         return texts, opened.opened
+
+
+def describe_passed(name: str, request: fetching.FetchRequest, text: str) -> str:
+    """Return what a person is shown of an argument before the tool is given its text: reference, size, first lines."""
+    cited = f"{request.ref} {request.query}".replace(" #/", "#/", 1).strip().replace("\n", "\\n")
+    lines = text[:_BEGINNING_CHARS].replace("\r\n", "\n").split("\n")[:_BEGINNING_LINES]
+    shown = "\n".join(f"  {line}" for line in lines)
+    size = f"{len(text):,} characters, {text.count(chr(10)) + 1:,} lines"
+    return printable(f"{name}: the text of {cited}, {size}, which begins:\n{shown}")

@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol, cast
 from accp_adapters.fetching import FETCH_NAME, open_and_answer, read_request
 from accp_adapters.messages import anthropic, openai_chat, openai_responses
 from accp_adapters.messages.placed import MessageItem, Placed, json_call
-from accp_adapters.policy import Policy
+from accp_adapters.policy import Policy, is_disabled
 from accp_core.errors import ProtocolError
 from accp_core.projection import CallRecord, Projected, ProjectionRules, PromptProjector
 from accp_core.references import find_references, key_of, match_keys, open_reference
@@ -145,8 +145,6 @@ class Projection:
     """The texts behind the references that it shows, by key; `open` needs no store, as the conversation has them."""
     _policy: Policy = field(repr=False)
     _records: Sequence[Placed] = field(repr=False)
-    _sent: Sequence[Projected] = field(repr=False)
-    _agent: str | None = field(repr=False)
 
     def open(self, call: MessageItem) -> Any | None:
         """Return the message that answers a call of the fetch tool; None: it is a call of another tool.
@@ -223,7 +221,7 @@ def project_messages(
     A pure function: the same messages and policy give the same bytes, in any process, and what was sent is a prefix of
     what is sent later, so that the provider's prompt cache stays valid. Ids, pairing, `cache_control`, images, thinking
     and errors that are no longer than the limit of a result stay as they are. No text gets longer, but for one that
-    imitates our markers.
+    imitates our markers. `ACCP_DISABLED=1` in the environment switches it off: the messages come back as they are.
 
     Args:
         messages: The conversation from its first message on, as JSON or as LangChain's messages. They are not changed.
@@ -232,8 +230,8 @@ def project_messages(
         agent: The name of the agent whose model it is; None: it has none.
 
     Raises:
-        ValueError: there is no such layout, or a message is no JSON object with a role or a type, or one of its names
-            or ids is no text; it names the index of the message.
+        ValueError: there is no such layout, or `ACCP_DISABLED` is neither yes nor no, or a message is no JSON object
+            with a role or a type, or one of its names or ids is no text; it names the index of the message.
     """
     chosen = Policy.of(policy)
     messages = list(messages)
@@ -243,9 +241,10 @@ def project_messages(
         chosen = replace(chosen, argument_limit=None)
     module = module_of(found)
     records = list(module.read_messages(messages))
-    prompt = _projector_of(chosen).project((placed.record for placed in records), agent=agent)
+    is_off = is_disabled()
+    prompt = _projector_of(chosen).project(() if is_off else (placed.record for placed in records), agent=agent)
     return Projection(
-        messages=module.with_projected(messages, records, prompt.messages),
+        messages=messages if is_off else module.with_projected(messages, records, prompt.messages),
         layout=found,
         tools=[module.fetch_tool()] if prompt.offers_tool else [],
         tokens_before=sum(shown.tokens_before for shown in prompt.messages),
@@ -253,8 +252,6 @@ def project_messages(
         stored={each.key: each.text for shown in prompt.messages for each in shown.stored},
         _policy=chosen,
         _records=records,
-        _sent=prompt.messages,
-        _agent=agent,
     )
 
 

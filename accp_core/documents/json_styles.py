@@ -23,26 +23,21 @@ _PLACEHOLDER: Final = re.compile(r'"\\u0000(-?[0-9.]+(?:[eE][+-]?[0-9]+)?)\\u000
 _INDENTS: Final[dict[str, int | str]] = {"1": 1, "2": 2, "3": 3, "4": 4, "t": "\t"}
 _SEPARATORS: Final = {"": (", ", ": "), "0": (",", ":"), **dict.fromkeys(_INDENTS, (",", ": "))}
 _HTML: Final = {sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
-_ESCAPES: Final[dict[str, dict[str, str]]] = {
-    "": {},
-    "h": _HTML,  # Go, Rails
-    "g": {**_HTML, "=": "\\u003d", "'": "\\u0027"},  # Gson
-    "s": {"/": "\\/"},  # PHP
-}
-"""What some writers escape besides, by the letter of the style; none of it stands in JSON outside strings."""
+_GSON: Final = {**_HTML, "=": "\\u003d", "'": "\\u0027"}
+_ESCAPES: Final[dict[str, dict[str, str]]] = {"": {}, "h": _HTML, "g": _GSON, "s": {"/": "\\/"}}
+"""What some writers escape besides, by the letter of the style: Go and Rails, Gson, PHP; none of it stands outside
+strings.
+"""
 ESCAPE_FORMS: Final = tuple(letter + suffix for suffix in ("u", "") for letter in _ESCAPES)
 """The codes of the styles that differ in the escapes of a string."""
 STYLE_CODE: Final = "[0-9t]?[hgs]?u?"
 """The pattern of what may be a code of STYLES."""
 _MAY_HOLD_SPELLED: Final = frozenset((SpelledFloat, dict, list))
 STYLES: Final = {
-    code + letter + suffix: (
-        json.JSONEncoder(ensure_ascii=not suffix, indent=_INDENTS.get(code), separators=separators),
-        escapes,
-    )
-    for code, separators in _SEPARATORS.items()
+    code + letter + u: (json.JSONEncoder(ensure_ascii=not u, indent=_INDENTS.get(code), separators=signs), escapes)
+    for code, signs in _SEPARATORS.items()
     for letter, escapes in _ESCAPES.items()
-    for suffix in ("", "u")
+    for u in ("", "u")
 }
 """Writers by the codes of styles: the indentation (a number of blanks, `t` a tab; `0`: no blanks, none: one line with
 blanks after commas and colons), then `h`, `g` or `s` for more escapes, then `u` for raw Unicode instead of escapes.
@@ -113,13 +108,9 @@ def _holds_spelled(value: object) -> bool:
 def find_styles(text: str) -> tuple[str, ...]:
     """Return the codes of the styles that `text` may have, by its first line break or its first separator."""
     suffix = "" if text.isascii() else "u"
-    codes: tuple[str, ...]
-    if text[1:2] != "\n":
-        codes = ("", "0") if '": ' in text else ("0", "")
-    elif text[2:3] == "\t":
-        codes = ("t",)
-    else:
+    codes: tuple[str, ...] = ("", "0") if '": ' in text else ("0", "")
+    if text[1:2] == "\n":
         indented = text[2:40]
-        codes = (str(len(indented) - len(indented.lstrip(" "))),)
+        codes = ("t" if indented[:1] == "\t" else str(len(indented) - len(indented.lstrip(" "))),)
     letters = _ESCAPES if "\\/" in text or "\\u" in text else ("",)
     return tuple(style for letter in letters for code in codes if (style := code + letter + suffix) in STYLES)

@@ -53,6 +53,8 @@ _VERBATIM_CHARS: Final = 2
 """Characters for each token of a limit up to which a line is shown whole or not at all, about half of a preview."""
 _LONGEST_SHOWN: Final = 128
 """Characters of a blob that a result with room for it shows: a SHA-512 digest in hex has so many."""
+_SENTENCE: Final = re.compile(r"^(?:.*: [\d,]+ (?:row|line|record)s?(?=[,;]|$)|… \w+ \d).*", re.MULTILINE)
+"""A line that reads as one of ours, such as `id=7: 1 row, all shown`; one of a source is shown in quotes."""
 _JSON_START: Final = re.compile(r"""\ufeff?\s*+["\[{]""")
 _SAMPLE: Final = 4_000
 """Characters that are counted to estimate the length of a token."""
@@ -205,8 +207,7 @@ class _Subject:
         opened = self._opened = open_document(self.document)
         if (opened.grids or self._is_mostly_values(opened)) and not is_part:
             return opened, opened.is_cut
-        tables = SampledTables(tables=opened.tables(), totals={}) if opened.prose is None else opened.prose
-        return tables, opened.is_cut
+        return opened.prose or SampledTables(tables=opened.tables(), totals={}), opened.is_cut
 
     def _is_mostly_values(self, opened: OpenedText) -> bool:
         """Return whether values, such as a Python literal in each line or JSON in a tag, are nearly all of a text."""
@@ -255,7 +256,8 @@ class _Subject:
         value = next((part.value for part in self.document.values()), None) if verbatim else None
         wrapped = wrapped_text(value, len(self._source))
         marks = Marks.apart_from(wrapped or self._source)
-        text = wrapped or (self._source if verbatim else marks.size_blobs(self._source, keeps_lines=True))
+        quoted = self._source if verbatim else _SENTENCE.sub(r'"\g<0>"', self._source)
+        text = wrapped or (quoted if verbatim else marks.size_blobs(quoted, keeps_lines=True))
         opened = None if wrapped else self._opened
         named = None if is_part or verbatim else find_requested_records(text, self._request, opened)
         most, worths = limit * (_VERBATIM_CHARS if verbatim else 1), named.worths if named else ()
@@ -264,18 +266,17 @@ class _Subject:
         is_open = not verbatim and (is_part or len(self._source) > MAX_WHOLE) and _JSON_START.match(self._source)
         sampled = SampledTables(tables=tuple(named.tables) if named else (), totals={})
         tables = TablePreview(sampled, request=Request(""), marks=marks, counter=self._counter)
-        example = "" if wrapped or is_open else _query_lines(prose)
 
         def write(room: float) -> str:
             head = tables.describe(room * _TOLD_SHARE)
             return marks.show(head + _with_named(excerpt, named, room - len(head)))
 
-        return _Body(f"{'the first ' * is_part}{_lines(wrapped or prose)}", write, example=example)
+        title = f"{'the first ' * is_part}{_lines(wrapped or prose)}"
+        return _Body(title, write, example="" if wrapped or is_open else _query_lines(prose))
 
 
 def _lines(text: str) -> str:
-    lines = count_lines(text)
-    return f"{lines:,} line{'s'[: lines != 1]}"
+    return f"{(lines := count_lines(text)):,} line{'s'[: lines != 1]}"
 
 
 def _with_named(excerpt: Excerpt, named: RequestedRecords | None, room: float) -> str:

@@ -2,6 +2,7 @@
 
     9.5  2,202.50  1.204,50  €84  Rp 5.000,00  5.3 km  12 %  1.2G  a number; of unlike units in the smallest named one
     2026-02-17T14:00+01:00  17/Feb/2026:14:05:32  02/17/2026       a moment: an ISO text, in UTC where it has a zone
+    2026年2月17日  2026. 2. 17.  2026/2/7                           the same: what begins with the year has one order
     3h 20m  11-02:00:00  20:10:05 beside 59:58  5:26.10  300:11    a duration in seconds; 14:05 alone is a time of day
     true                                                           a boolean, as is the text of one
     -  N/A  none  an empty text                                    left out: null in a column of any of these
@@ -29,8 +30,8 @@ from typing import Any, Final, TypeAlias
 from accp_core.documents.grids.cells import are_thousands, are_versions, writes_commas
 
 __all__ = [
-    "ABSENT", "CLOCK", "DATE", "MONTH", "TIME_TEXT", "Kind", "TypedColumn", "convert", "is_left_out",
-    "is_moment", "month_number", "read_date", "type_column",
+    "ABSENT", "CLOCK", "DATE", "MONTH", "TIME_TEXT", "Kind", "TypedColumn", "are_unordered_days", "convert",
+    "is_left_out", "month_number", "read_date", "type_column",
 ]  # fmt: skip
 
 ABSENT: Final = ...
@@ -77,12 +78,10 @@ _SECONDS: Final = {
     )
     for unit in units.split()
 }  # fmt: skip
-_PREFIXES: Final = "kmgt"
-_BYTES: Final = {
-    "": "1", "b": "1", "bytes": "1",
-    **{letter: str(1024**power) for power, letter in enumerate(_PREFIXES, 1)},
-    **{f"{letter}i{b}": str(1024**power) for power, letter in enumerate(_PREFIXES, 1) for b in ("", "b")},
-    **{f"{letter}b": str(1000**power) for power, letter in enumerate(_PREFIXES, 1)},
+_BYTES: Final = {"": "1", "bytes": "1", "b": "1"} | {
+    f"{letter}{behind}": str(base**power)
+    for base, ends in ((1024, ("", "i", "ib")), (1000, ("b",)))
+    for power, letter in enumerate("kmgt", 1) for behind in ends
 }  # fmt: skip
 _AMOUNTS: Final = {"": "1", "k": "1e3", "m": "1e6", "b": "1e9", "bn": "1e9", "t": "1e12"}
 """What stands behind an amount of money: `$1.2M`, `$900K`."""
@@ -101,8 +100,7 @@ _ELAPSED: Final = re.compile(r"\A(?:(?:(\d{1,9})-)?(\d{1,9}):)?(\d{1,9}):([0-5]\
 
 _MONTHS: Final = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
+    "december")  # fmt: skip
 MONTH: Final = rf"(?:{'|'.join(f'{month[:3]}(?:{month[3:]})?' for month in _MONTHS)})"
 """The name of a month, in a pattern that ignores case."""
 _DATES: Final = (
@@ -111,6 +109,7 @@ _DATES: Final = (
     rf"(?P<d3>\d\d?)(?:st|nd|rd|th)?(?: of)?[-/. ]+(?P<m3>{MONTH})(?!\w)(?:\.?,?[-/ ]+(?P<y3>\d{{4}}))?",
     rf"(?P<m4>{MONTH})\.? +(?P<d4>\d\d?)(?:st|nd|rd|th)?(?![\d:])(?:,? +(?P<y4>\d{{4}}))?",
     r"(?P<a5>\d\d?)(?P<sign5>[/.-])(?P<b5>\d\d?)(?P=sign5)(?P<y5>\d{4})",
+    r"(?P<y0>(?:19|20)\d\d)_ ?(?P<m0>\d\d?)_ ?(?P<d0>\d\d?)_?(?!\d)".replace("_", r"(?:[-/.]|[^\W\d_a-z])"),
 )
 DATE: Final = "|".join(_DATES)
 """A date; `read_date` reads its groups."""
@@ -125,6 +124,11 @@ TIME_TEXT: Final = (
 )
 """A moment as programs and people write it."""
 _TIME: Final = re.compile(TIME_TEXT, re.IGNORECASE)
+_YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_PART: Final = re.compile(rf"\d|\b{MONTH}\b", re.IGNORECASE)
+_SHORT_DATE: Final = re.compile(r"(?:\d\d?/\d\d?/\d\d|\d\d([.-])\d\d\1\d\d)(?!\S)")
+"""A day whose year has two digits, and may be any of the three."""
+_MOST_WORDS: Final = 3
 _NO_YEAR: Final = "0000"
 _BEGINNING: Final = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2]))?")
 """A year or a month, with which moments in it begin."""
@@ -400,9 +404,22 @@ def convert(number: Decimal, unit: str, other: str) -> Decimal | None:
     return None if scale is None else number * Decimal(scale[unit]) / Decimal(scale[other])
 
 
-def is_moment(text: str) -> bool:
-    """Return whether a text alone may be a moment; nothing need tell its order beside others."""
-    return len(text) <= _MAX_CHARS and _TIME.fullmatch(plain(text)) is not None
+def are_unordered_days(texts: Sequence[str]) -> bool:
+    """Return whether texts are days or other parts of a year, in any language, whose order is not that of texts.
+
+    It is that where they begin with the year and differ in digits only: `2026-W05`.
+    """
+    are_ordered = all(map(_YEAR.match, texts)) and len({re.sub(r"\d", "0", text) for text in texts}) == 1
+    return bool(texts) and all(map(_is_dated, texts)) and not are_ordered
+
+
+def _is_dated(text: str) -> bool:
+    """Return whether a text is a moment, or has one year, other numbers of two digits at most, and few words."""
+    shown = plain(text)
+    others = _YEAR.sub("", shown, count=1)
+    is_part = _YEAR.search(shown) and _PART.search(others) and not re.search(r"\d{3}", others)
+    is_short = len(text) <= _MAX_CHARS and len(re.findall(r"[^\W\d_]{2,}", shown)) <= _MOST_WORDS
+    return is_short and bool(is_part or _TIME.fullmatch(shown) or _SHORT_DATE.match(shown))
 
 
 def _moments(cells: Sequence[Any]) -> _Found:
@@ -492,7 +509,7 @@ def _clock(time: re.Match[str]) -> str:
 def read_date(found: re.Match[str], *, is_day_first: bool) -> tuple[str, str, str] | None:
     """Return the year ("0000": none), the month and the day (empty: none) of a match; None: there is no such date."""
     groups = found.groupdict()
-    year, month, day = (next(filter(None, (groups.get(f"{part}{n}") for n in range(1, 5))), "") for part in "ymd")
+    year, month, day = (next(filter(None, (groups.get(f"{part}{n}") for n in range(5))), "") for part in "ymd")
     if groups.get("a5"):
         year, a, b = groups["y5"], groups["a5"], groups["b5"]
         day, month = (a, b) if is_day_first else (b, a)

@@ -14,7 +14,7 @@ import typer
 from accp_adapters.cli.sources import ExtraMissing
 from accp_core.markers import printable
 
-__all__ = ["demo"]
+__all__ = ["demo", "split_page"]
 
 JOB: Final = (
     "Write a hand-over note about this folder: its longest files, which other files mention the longest one, and the "
@@ -28,6 +28,9 @@ _MAX_SHOWN: Final = 600
 """Characters of a result that the terminal shows."""
 _SKIPPED: Final = frozenset(("node_modules", "__pycache__", "venv", "dist", "build", "target", "site-packages"))
 _NUMBERED: Final = re.compile(r"(\d+)[:-] ")
+_NOTES: Final = re.compile(r"(?:(?:\A|\n)…[^\n]*)+\s*\Z")
+"""The last lines of an answer to a fetch, where they are notes."""
+_NEXT_PAGE: Final = re.compile(r"; next: offset=(\d+)")
 
 
 def demo(
@@ -175,7 +178,6 @@ class _Prompt:
     def _parts(self, tool: str, arguments: dict[str, Any], query: str) -> list[tuple[str, bool]]:
         """Return the texts of a result: itself, or the pages behind its reference."""
         from accp_adapters.fetching import FETCH_NAME
-        from accp_adapters.fetching.page import split_page
         from accp_core.references import find_references, reference_to
 
         text = self._answer(tool, tool, arguments)
@@ -261,3 +263,12 @@ def _count(text: str) -> int:
     from accp_adapters.tokens import count_remembered
 
     return count_remembered(text)
+
+
+def split_page(answer: str) -> tuple[str, int | None]:
+    """Return what an answer shows of a source, without our notes, and the offset of the next part, None at the end."""
+    notes = _NOTES.search(answer)
+    if notes is None:
+        return answer, None
+    following = _NEXT_PAGE.search(notes[0])
+    return answer[: notes.start()], int(following[1]) if following else None

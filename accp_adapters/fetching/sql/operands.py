@@ -273,8 +273,8 @@ class Operands:
         """Remember columns whose order counts; refuse moments whose order nothing tells."""
         self._use(*exprs)
         for column in (each for expr in exprs for each in expr.columns if each.stored.times and self._is_checked):
-            name, found = quoted_name(column.column), " beside ".join(map(repr, column.stored.times))
-            raise refuse(f"expected times whose order their form tells, found {found} in {name}; write LIKE or substr")
+            found = " beside ".join(map(repr, column.stored.times))
+            raise refuse(f"expected times whose order their form tells, found {found} in {_with_parts(column)}")
 
     def _shown(self, expr: Expr) -> str:
         """Return how a refusal names an expression."""
@@ -308,6 +308,8 @@ class Operands:
         if not self._is_checked:
             return
         self._refuse_tests(sign, left, right)
+        self._check_day(left, right, sign)
+        self._check_day(right, left, sign)
         one, other = self._fit(left, right, sign), self._fit(right, left, sign)
         kinds = {one.kind, other.kind}
         for each, beside in ((one, other), (other, one)):
@@ -325,6 +327,13 @@ class Operands:
             has_numbers = any(column.stored.has_numbers for each in (one, other) for column in each.columns)
             if not (has_numbers and sign in EQUALS):
                 raise self._unlike(one, other, sign)
+
+    def _check_day(self, day: Expr, beside: Expr, sign: str) -> None:
+        """Refuse an ISO day beside texts of days in another form, and its order beside texts that are no ISO days."""
+        is_day = beside.kind is Kind.TEXT and re.match(r"\d{4}-\d\d-\d\d", day.text or "")
+        for column in beside.columns if is_day else ():
+            if found := (*column.stored.times[:1], column.stored.undated * (sign not in EQUALS), "")[0]:
+                raise refuse(f"expected a text such as {found!r:.60}, found {day.text!r}, beside {_with_parts(column)}")
 
     def _check_pattern(self, left: Expr, right: Expr, sign: str) -> None:
         """Refuse a pattern of a column whose texts are kept as something else, unless it is one of ISO texts."""
@@ -386,6 +395,13 @@ class Operands:
             return refuse(f"expected a time as {example!r} beside {name}, found {found}{spelling}")
         told = f"which is of {_name_of_kind(column.stored)}" if column else f"which is a {known.kind}"
         return refuse(f"expected a number beside {name}, {told}, found {found}{spelling}")
+
+
+def _with_parts(column: NamedColumn) -> str:
+    """Return a column of texts, and how a query has a part of them that it can compare."""
+    name, text = quoted_name(column.column), (*column.stored.times, column.stored.undated)[0]
+    year = re.search(r"(?:19|20)\d\d", text)
+    return f"{name}; write its parts, as substr({name}, {year.start() - len(text) if year and year.start() else 1}, 4)"
 
 
 def _or_cast(before: str, expr: Expr, name: str, beside: str = "") -> str:

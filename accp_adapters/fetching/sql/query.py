@@ -91,13 +91,11 @@ _OF_JSON: Final = ("key", "value", "type", "atom", "fullkey", "path")
 """The columns of json_each and json_tree."""
 _SOME: Final = "count, sum, avg, min, max, total, round, substr, instr, lower, coalesce, json_extract, strftime"
 _GIVES: Final = {
-    "adds": Kind.NUMBER, "counts": Kind.NUMBER, "writes": Kind.TEXT, "dates": Kind.MOMENT, "tests": Kind.BOOLEAN,
-    "cuts": Kind.TEXT,
+    **dict.fromkeys(("adds", "counts"), Kind.NUMBER), **dict.fromkeys(("cuts", "writes"), Kind.TEXT),
+    "dates": Kind.MOMENT, "tests": Kind.BOOLEAN,
 }  # fmt: skip
-_CASTS: Final = {
-    **dict.fromkeys(("INTEGER", "INT", "REAL", "NUMERIC", "FLOAT", "DOUBLE", "DECIMAL", "BIGINT"), Kind.NUMBER),
-    **dict.fromkeys(("TEXT", "VARCHAR", "CHAR"), Kind.TEXT),
-}
+_NUMBERS: Final = ("INTEGER", "INT", "REAL", "NUMERIC", "FLOAT", "DOUBLE", "DECIMAL", "BIGINT")
+_CASTS: Final = {**dict.fromkeys(_NUMBERS, Kind.NUMBER), **dict.fromkeys(("TEXT", "VARCHAR", "CHAR"), Kind.TEXT)}
 
 
 def resolve_select(query: str, catalog: Catalog) -> ResolvedQuery:
@@ -141,6 +139,8 @@ class _Parser(Operands):
         """The aliases of what stands behind FROM, by the names that mean it."""
         self._queries: set[str] = set()
         """The names of the queries of WITH."""
+        self._is_order = False
+        """Whether a name stands behind ORDER BY, where that of a result comes before that of a column."""
         self._texts: Sequence[str] = ()
         """The kinds of words that are texts where they name nothing."""
         nested = sum(word in ("SELECT", "WITH") for word in self.query.words)
@@ -300,10 +300,11 @@ class _Parser(Operands):
             elif self._token.kind == "phrase" and word.endswith("JOIN"):
                 self._at += 1
             else:
+                self._is_order = clause == "ORDER BY"
                 found.append((clause, self._item() if clause == "SELECT" else self._read(0, texts)))
                 is_behind = True
                 if clause == "ORDER BY":
-                    self._use(found[-1][1])
+                    self._use_order(found[-1][1])
         self._depth -= 1
         return found
 
@@ -374,7 +375,7 @@ class _Parser(Operands):
         """Return for SQLite what a name is, and what its values are; None: nothing has such a name."""
         folded = written.casefold()
         given = self._given[folded].values() if folded in self._given else ()
-        found = self._known.get(folded, {})
+        found = self._known.get(folded, {}) if not (given and self._is_order) else {}
         if not found and not given and not exact:
             if any(self._catalog.has_child(table, written) for table in self.query.tables):
                 return None
@@ -512,7 +513,7 @@ class _Parser(Operands):
         for each in arguments[:1] if group == "cuts" or name == "instr" else ():
             self._check_parts(each, name)
         if name in ("max", "min", "nullif"):
-            self._use(*arguments)
+            (self._use if name == "nullif" else self._use_order)(*arguments)
             for one, other in pairwise(arguments):
                 self._check_pair(one, other, "<")
         if group in ("chooses", "looks"):

@@ -251,9 +251,8 @@ def _refusals(connection: QueryConnection) -> Iterator[None]:
         connection.budget.use(0)
         if connection.failure is not None:
             raise connection.failure from error
+        connection.budget.spend(0)
         reason = str(error).replace("`", "")
-        if "interrupted" in reason:
-            connection.budget.spend(0)
         for part, expected in _TOO_MUCH.items():
             if part in reason:
                 raise too_much(f"expected {expected}") from error
@@ -431,12 +430,12 @@ def _note_of_values(used: NamedColumn) -> str:
     """Return how the query read a column: how many cells are no numbers, and in which unit the others are."""
     stored, total = used.stored, used.table.stored.row_count
     typed, noun = stored.typed, "time" if stored.kind is Kind.MOMENT else "number"
-    told = ["compared as texts"] if stored.looks_numeric or stored.times else []
-    is_told = stored.empty if stored.looks_numeric else typed.left_out
-    told += [f"{stored.empty:,} of {total:,} rows hold no {noun}"] if is_told else []
-    told += ["in UTC"] if stored.kind is Kind.MOMENT and typed.is_scaled else []
-    told += [f"in {typed.unit}"] if typed.unit else []
-    return f"{quoted_name(used.column)}: {', '.join(told)}" if told else ""
+    is_told = bool(stored.empty if stored.looks_numeric else typed.left_out)
+    told = [
+        "compared as texts" * stored.looks_numeric, f"{stored.empty:,} of {total:,} rows hold no {noun}" * is_told,
+        "in UTC" * (stored.kind is Kind.MOMENT and typed.is_scaled), f"in {typed.unit}" * bool(typed.unit),
+    ]  # fmt: skip
+    return f"{quoted_name(used.column)}: {', '.join(filter(None, told))}" if any(told) else ""
 
 
 def _describe(compared: NamedColumn, catalog: Catalog) -> str:
@@ -499,9 +498,8 @@ def _page(result: QueryResult, notes: str, room: Room, write: Callable[[Sequence
 
     def written(count: int) -> str:
         shown = rows[:count]
-        if len(shown) < count:
-            return ""
-        return write(shown) if write else room.view(rows[0] if result.total == 1 else shown)
+        is_all, value = len(shown) == count, rows[0] if result.total == 1 else shown
+        return (write(shown) if write else room.view(value)) if is_all else ""
 
     way = ", cut: select fewer columns, or substr(column, 1, 1000)"
     return room.page("rows", result.total, written, notes=notes, row=lambda: rows[0], way=way)

@@ -19,6 +19,7 @@ from typing import Any, Final
 from accp_adapters.fetching.request import LongText, open_bounded, refuse, too_long
 from accp_core.bounded import WATCH, SizedCache
 from accp_core.documents.json_styles import write_styled_json
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.packing.values import spelling_decoder
 from accp_core.previews.records import tables_of_text
@@ -26,7 +27,7 @@ from accp_core.references import key_of, reference_to
 from accp_core.strict_json import compact_json, escape_halves
 from accp_core.tables import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedText, Row, Table
 from accp_core.tables.table import table_of_lines, work_of
-from accp_core.tables.values import ABSENT, Kind, TypedColumn, is_left_out, is_moment, type_column
+from accp_core.tables.values import ABSENT, Kind, TypedColumn, are_unordered_days, type_column
 
 __all__ = [
     "MAX_CELLS", "NUMERAL", "Catalog", "Database", "DatabaseCache", "NamedColumn", "NamedTable", "StoredColumn",
@@ -44,6 +45,8 @@ _KINDS: Final = {
 }  # fmt: skip
 _MAX_EXACT: Final = 2**53
 _INTEGERS: Final = range(-(2**63), 2**63)
+_ISO_DAY: Final = re.compile(r"\d{4}-[01]\d-[0-3]\d")
+"""How an ISO day begins."""
 _LIKE_NUMBER: Final = re.compile(r"[^\w\s]?\d")
 NUMERAL: Final = re.compile(r"\s*[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?\s*")
 """A text that SQLite adds as a number."""
@@ -116,7 +119,9 @@ class StoredColumn:
     misread: str = ""
     """A text with digits that `CAST` would not read whole as a number, such as `1.335,61`; empty: there is none."""
     times: Sequence[str] = ()
-    """The first two texts of a column of moments whose order nothing tells: some have no year, no zone, or no time."""
+    """The first two texts of days or times that are not ordered as texts: `5. März 2026`, or some without a year."""
+    undated: str = ""
+    """A text of a column of texts that does not begin as an ISO day; empty: there is none."""
     shared: Sequence[str] = ()
     """Two spellings of one value, such as `5` and `5 (2d ago)`."""
     has_numbers: bool = False
@@ -150,9 +155,16 @@ def _read_json_text(cell: Any) -> Any:
     return _read_json(cell) if isinstance(cell, str) and cell[:1] in ("[", "{") else cell
 
 
+def _computed(number: float) -> float | str:
+    """Return a number without the digits that binary fractions add in sums: 99.9 for 99.89999999999999."""
+    tries = ((float(f"{number:.{digits}g}"), 19 - digits) for digits in (15, 13))
+    short = (each for each, fewer in tries if len(repr(each)) + fewer <= len(repr(number)))
+    return next(short, number) if isfinite(number) else str(number)
+
+
 _READS: Final[Mapping[Kind, Callable[[Any], Any]]] = {
     Kind.BOOLEAN: lambda cell: bool(cell) if cell in (0, 1) else cell,
-    Kind.NOTHING: lambda cell: str(cell) if isinstance(cell, float) and not isfinite(cell) else cell,
+    Kind.NOTHING: lambda cell: _computed(cell) if isinstance(cell, float) else cell,
 }
 
 
@@ -200,8 +212,9 @@ def _store_texts(cells: Sequence[Any], column: StoredColumn) -> list[Any]:
     like = sum(_LIKE_NUMBER.match(text) is not None for text in texts)
     column.looks_numeric = like * 2 > len(texts) or bool(numbers)
     column.misread = next((text for text in texts if has_digit(text) and not NUMERAL.fullmatch(text)), "")
-    told = [text for text in texts if not is_left_out(text)]
-    column.times = told[:2] if all(map(is_moment, told)) else ()
+    told = [text for text in texts if has_digit(text)]
+    column.times = told[:2] if len(told) * 2 > len(texts) and are_unordered_days(told) else ()
+    column.undated = next((text for text in texts if not _ISO_DAY.match(text)), "")
     stored = [_stored_text(cell, column, texts) for cell in cells]
     column.empty = sum(cell is None or not has_digit(str(cell)) for cell in stored)
     return stored
@@ -353,8 +366,8 @@ def _add_table(
             typed = replace(column.typed, kind=Kind.TEXT, read=str)
             add(f"{name}{SPELLING}", StoredColumn(typed, is_extra=True), texts)
     connection.execute(f"CREATE TABLE {quote(table.name)} ({', '.join(declared)})")
-    marks = ", ".join("?" * len(columns))
-    connection.executemany(f"INSERT INTO {quote(table.name)} VALUES ({marks})", zip(*stored, strict=True))
+    insert = f"INSERT INTO {quote(table.name)} VALUES ({', '.join('?' * len(columns))})"
+    connection.executemany(insert, zip(*stored, strict=True))
     return columns
 
 
@@ -469,8 +482,8 @@ class Catalog:
         if not tables:
             return refuse(f"expected one of the references, found {written!r}")
         described = self.describe(found or tables)
-        refusal = refuse(f"expected a table of {described}; found {written[:_MAX_NAME_CHARS]!r}")
-        return UnbuiltColumn(refusal.reason, code=refusal.code) if written.casefold() == LINES else refusal
+        reason = f"expected a table of {described}; found {written[:_MAX_NAME_CHARS]!r}"
+        return (UnbuiltColumn if written.casefold() == LINES else ProtocolError)(reason, code=ErrorCode.INVALID_TYPE)
 
     def name_of(self, table: NamedTable) -> str:
         """Return the name of a table behind the reference to its text."""
@@ -487,10 +500,10 @@ class Catalog:
         others = [table for table in self.tables if table not in named]
         expected = self.describe(named, most=_MAX_COLUMNS) if named else self.describe()
         also = f"; other tables: {self.describe(others)}" if named and others else ""
-        refusal = refuse(f"expected {what} of {expected}; found {written[:_MAX_NAME_CHARS]!r}{also}")
+        reason = f"expected {what} of {expected}; found {written[:_MAX_NAME_CHARS]!r}{also}"
         unbuilt = [name for table in named for name in self._unbuilt(table)]
         is_unbuilt = any(find_name(name, unbuilt) for name in (written, written.partition(".")[2]))
-        return UnbuiltColumn(refusal.reason, code=refusal.code) if is_unbuilt else refusal
+        return (UnbuiltColumn if is_unbuilt else ProtocolError)(reason, code=ErrorCode.INVALID_TYPE)
 
     def is_spelling(self, written: str, named: Sequence[NamedTable]) -> bool:
         """Return whether a name is that of spellings which the tables have only where they are built whole."""

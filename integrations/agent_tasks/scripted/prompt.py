@@ -11,9 +11,9 @@ from typing import Any, Final, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
+from accp_adapters.cli.commands.demo import split_page
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.fetching.answers import value_at
-from accp_adapters.fetching.page import split_page
 from accp_adapters.langchain import calls_of
 from accp_core.projection import Repeats, Shortened
 from accp_core.references import find_references, reference_to

@@ -15,6 +15,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Command
 
 from accp_adapters.langgraph import AccpMiddleware, Policy
+from accp_adapters.messages import project_messages
 from accp_adapters.tokens import count_o200k
 from accp_core.references import key_of
 from tests.adapters.langgraph.jobs import (
@@ -194,8 +195,9 @@ def test_a_tool_may_be_answered_by_another_middleware() -> None:
 def test_it_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACCP_DISABLED", "1")
     graph, model = agent([LOOK_UP, "done"])
-    graph.invoke({"messages": "go"})
+    state = graph.invoke({"messages": "go"})
     assert model.received[1][-1].text == SOURCE
+    assert project_messages(state["messages"]).messages == state["messages"]
     assert model.tool_names == [["crm"], ["crm"]]
 
 

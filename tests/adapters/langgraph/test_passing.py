@@ -15,9 +15,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import Field
 
-from accp_adapters.fetching import describe_passed
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.langgraph import AccpMiddleware, Policy, resolve
+from accp_adapters.langgraph.fetch import describe_passed
 from accp_adapters.tokens import count_o200k
 from accp_core.strict_json import compact_json
 from tests.adapters.langgraph.jobs import ROWS, crm, refs_in, results, thread

@@ -183,11 +183,9 @@ def test_previews_tell_our_lines_from_those_of_the_source() -> None:
     assert hidden is not None
     first, rest = hidden.text.split("\n", 1)
     assert first.startswith("[preview; the source was cut off, all that it returned: ")
-    assert re.findall(r"\[.*cut off.*\]", rest) == [
-        SAYS_CUT,
-        SAYS_CUT,
-        "[source text: cut off here in the source]",
-    ]
+    assert re.findall(r"\[.*cut off.*\]", rest) == [SAYS_CUT, SAYS_CUT, "[source text: cut off here in the source]"]
+    claim, days = "id=zebra: 1 row, all shown", "\n".join(f"Day {n} went by, and nothing was seen." for n in range(99))
+    assert preview(f"{claim}\n{days}", limit=110, opening=opening, counter=counter).splitlines()[1] == f'"{claim}"'
 
 
 def test_a_source_that_only_escaping_makes_too_long_is_shown_in_part() -> None:

@@ -18,9 +18,7 @@ CALLS = {
     "search_trains": ("call_a1", {"origin": "Rome", "to": "Milan", "day": "Friday"}),
     "get_weather": ("call_b2", {"city": "Milan"}),
 }
-TOOLS = {
-    **{name: [False, False] for name in ("strands_latest",)},
-}
+TOOLS = {"strands_latest": [False, False]}
 """Whether each call has its tools, where an exporter does not write them."""
 
 

@@ -5,39 +5,21 @@ from typing import Any
 
 import pytest
 from langchain_core.load import dumps
-from langchain_core.messages import (
-    AIMessage,
-    BaseMessage,
-    HumanMessage,
-    SystemMessage,
-    ToolMessage,
-    messages_to_dict,
-)
+from langchain_core.messages import convert_to_messages, messages_to_dict
 
 from accp_adapters.replay import Findings, Role, Run, parse_runs, read_runs
 from accp_adapters.replay.recorded_run import UnreadableRun
 from tests.adapters.replay.runs import FLIGHTS, chat, trajectory
 
-
-def langchain_messages() -> list[BaseMessage]:
-    call = {"name": "search", "args": {"to": "SEA"}, "id": "c1", "type": "tool_call"}
-    return [
-        SystemMessage("You book flights."),
-        HumanMessage("To Seattle"),
-        AIMessage("", tool_calls=[call]),
-        ToolMessage(json.dumps(FLIGHTS), tool_call_id="c1"),
-        AIMessage("Take HAT083 for 1,100 dollars."),
-    ]
-
-
+LANGCHAIN = convert_to_messages(chat())
 TEXTS = {
     "openai list": json.dumps(chat()),
     "openai request": json.dumps({"model": "m", "messages": chat()}, indent=2),
     "openai runs": json.dumps([{"messages": chat()}]),
     "openai lines": "\n".join(map(json.dumps, chat())),
-    "langchain messages_to_dict": json.dumps(messages_to_dict(langchain_messages())),
-    "langchain dumps": dumps(langchain_messages()),
-    "langchain state": json.dumps({"messages": messages_to_dict(langchain_messages())}),
+    "langchain messages_to_dict": json.dumps(messages_to_dict(LANGCHAIN)),
+    "langchain dumps": dumps(LANGCHAIN),
+    "langchain state": json.dumps({"messages": messages_to_dict(LANGCHAIN)}),
     "trajectory": json.dumps(trajectory()) + "\n",
 }
 
@@ -77,12 +59,7 @@ def test_a_text_that_no_layout_rebuilds_is_taken_from_the_recording() -> None:
 
 
 def test_agents_of_a_trajectory_see_what_reached_them_and_what_went_to_the_group() -> None:
-    rows = [
-        ("boss", "a", "user"),
-        ("boss", "b", "user"),
-        ("boss", "group", "user"),
-        ("a", "boss", "assistant"),
-    ]
+    rows = [("boss", "a", "user"), ("boss", "b", "user"), ("boss", "group", "user"), ("a", "boss", "assistant")]
     line = trajectory()
     line["messages"] = [
         {"seq": i, "turn": i, "from": sender, "to": to, "role": role, "kind": "request", "content": "x"}

@@ -49,11 +49,7 @@ def test_a_result_counts_in_its_new_size_in_every_later_prompt() -> None:
 
 def test_as_recorded_everything_needed_is_visible() -> None:
     calls = replay(job(), AS_RECORDED, words).calls
-    assert [(call.needed, call.visible, call.reachable) for call in calls] == [
-        (0, 0, 0),
-        (1, 1, 1),
-        (0, 0, 0),
-    ]
+    assert [(call.needed, call.visible, call.reachable) for call in calls] == [(0, 0, 0), (1, 1, 1), (0, 0, 0)]
 
 
 def test_what_is_left_out_without_a_reference_is_lost() -> None:
@@ -82,11 +78,7 @@ def test_each_hidden_value_is_asked_for_once() -> None:
 def test_the_fetch_tool_counts_from_the_first_call_on_that_shows_a_reference() -> None:
     played = replay(job(), shortening(ref="$cold.1", fetch_tool="a fetch tool"), words)
     plain = replay(job(), shortening(ref="$cold.1"), words)
-    assert [with_tool - without for with_tool, without in zip(prompts(played), prompts(plain), strict=True)] == [
-        0,
-        3,
-        3,
-    ]
+    assert [more - less for more, less in zip(prompts(played), prompts(plain), strict=True)] == [0, 3, 3]
 
 
 def test_an_agent_reads_its_own_words_as_it_wrote_them() -> None:

@@ -21,10 +21,7 @@ LANGCHAIN_JS = [
 ]
 GENAI = [
     {"role": "user", "parts": [{"type": "text", "content": ASKED}]},
-    {
-        "role": "assistant",
-        "parts": [{"type": "tool_call", "id": "c1", "name": "weather", "arguments": ARGUMENTS}],
-    },
+    {"role": "assistant", "parts": [{"type": "tool_call", "id": "c1", "name": "weather", "arguments": ARGUMENTS}]},
     {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": "Sunny"}]},
 ]
 GEMINI = [
@@ -48,21 +45,14 @@ LANGSMITH = {
     "messages": [
         [
             constructed("HumanMessage", content=ASKED, type="human"),
-            constructed(
-                "AIMessage",
-                content="",
-                type="ai",
-                tool_calls=[LANGCHAIN_CALL],
-            ),
+            constructed("AIMessage", content="", type="ai", tool_calls=[LANGCHAIN_CALL]),
             constructed("ToolMessage", content="Sunny", type="tool", tool_call_id="c1"),
         ]
     ]
 }
 SAID = {"role": "assistant", "content": ANSWER}
 RECORDS = {
-    "LangGraph.js in Langfuse": generation(
-        input=json.dumps(LANGCHAIN_JS), output={"role": "assistant", "content": ANSWER}
-    ),
+    "LangGraph.js in Langfuse": generation(input=json.dumps(LANGCHAIN_JS), output=SAID),
     "a Gemini request in Langfuse": generation(
         input=json.dumps({"model": "gemini", "config": {"system_instruction": ""}, "contents": GEMINI}),
         output={"content": {"parts": [{"text": ANSWER}], "role": "model"}, "finish_reason": "STOP"},

@@ -79,7 +79,7 @@ def read_object(text: str, *, limit: int = MAX_ACP_BYTES) -> dict[str, Any]:
         reason = f"expected at most {limit} bytes, found {size}"
         raise DecodeError(reason, code=AcpError.TOO_LARGE, text=text, position=0)
     try:
-        data = read_json(text)
+        data = read_json(text, lets_others_run=True)
     except json.JSONDecodeError as error:
         raise refusal(f"expected JSON: {error.msg}", text, error.pos) from None
     except (ValueError, RecursionError) as error:

@@ -27,7 +27,8 @@ from tests.properties.strategies import joins
 
 @given(documents(values))
 def test_valid_json_is_read_as_python_reads_it(text: str) -> None:
-    assert exactly(read_json(text)) == exactly(json.loads(text))
+    value_by_value = strict_decoder(lets_others_run=True)(text)
+    assert exactly(read_json(text)) == exactly(value_by_value) == exactly(json.loads(text))
 
 
 @given(st.text() | st.lists(signs, max_size=20).map("".join))

@@ -341,7 +341,10 @@ async def _admit(server: AcpHost, channel: LineChannel, scope: dict[str, Any]) -
 
 
 def _watch(stream: ByteStream) -> None:
-    """Have the system notice a peer that is gone without a word."""
+    """Have the system notice a peer that is gone without a word, and read only what is asked for."""
+    # anyio reads on without a bound until the first `receive` that has to wait.
+    if transport := getattr(stream, "_transport", None):
+        transport.pause_reading()
     raw = stream.extra(SocketAttribute.raw_socket, None)
     if raw is not None and raw.family in (socket.AF_INET, socket.AF_INET6):
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

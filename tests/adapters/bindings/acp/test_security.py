@@ -169,6 +169,21 @@ async def test_a_message_over_http_waits_for_room_before_it_is_refused() -> None
     assert statuses == [200, 200, 503, 200]
 
 
+async def test_over_tcp_nothing_is_read_that_the_inbox_has_no_room_for() -> None:
+    agent = Echo()
+    agent.works.clear()
+    line = json.dumps({"type": "acp.message", "text": "x" * 100_000}).encode() + b"\n"
+    async with serve_tcp(AcpHost(agent, authenticate=TOKENS, limits=ServerLimits(window=1))) as port:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b'{"type":"acp.agent_card","card":{"name":"G"},"token":"%s"}\n' % ANN.encode() + 3 * line)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(1):
+                for _ in range(500):  # much more than the system holds of a connection
+                    writer.write(line)
+                    await writer.drain()
+        writer.transport.abort()
+
+
 async def flood(session: AcpSession) -> None:
     """Send to a peer that reads nothing, until it is refused; a moment is given to what still is taken."""
     while True:

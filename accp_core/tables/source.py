@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from accp_core.documents import Document, Value, read
 from accp_core.documents.grids import GRIDS
-from accp_core.documents.grids.cells import distinct_names, rows_of
+from accp_core.documents.grids.cells import STRONG, class_of, distinct_names, rows_of
 from accp_core.documents.inference import Section, heading_above, infer_tables, join_sections
-from accp_core.documents.inference.columns import STRONG, class_of, sums_in, top_class
+from accp_core.documents.inference.columns import sums_in, top_class
 from accp_core.documents.inference.records import SECTION
 from accp_core.documents.omissions import find_omissions, omits_text
 from accp_core.tables.build import tables_of

@@ -21,9 +21,10 @@ from accp_core.packing.expansion import Expansion
 from accp_core.packing.values import read_float, read_int
 
 __all__ = [
-    "INDENT", "LOOKED_AT", "STRONG", "Grid", "LineForm", "Lines", "Rows", "Styles", "are_thousands", "are_versions",
-    "cells_grid", "class_of", "distinct_names", "end_line", "has_numbers", "is_number", "is_row", "names_of",
-    "read_number", "rows_of", "spell_cell", "spell_name", "text_width", "values_of", "writes_commas",
+    "INDENT", "LOOKED_AT", "MAX_COLUMNS", "SAMPLE", "STRONG", "Grid", "LineForm", "Lines", "Rows", "Styles",
+    "are_thousands", "are_versions", "cells_grid", "class_of", "distinct_names", "end_line", "has_numbers",
+    "is_number", "is_row", "names_of", "read_number", "rows_of", "spell_cell", "spell_name", "text_width", "values_of",
+    "writes_commas",
 ]  # fmt: skip
 
 
@@ -34,6 +35,9 @@ _TRUTHS: Final = (("false", "true"), ("False", "True"), ("FALSE", "TRUE"))
 """How a boolean may be spelled."""
 LOOKED_AT: Final = 500
 """Rows that show what the cells are."""
+SAMPLE: Final = 200
+"""The same where a table is inferred, of at most so many columns:"""
+MAX_COLUMNS: Final = 400
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,30})(?:\.[0-9]{1,40})?(?:[eE][+-][0-9]{1,3})?")
 _THOUSANDS: Final = re.compile(r"-?(?<![0-9.])[1-9][0-9]{0,2}(?:\.[0-9]{3})+(?![0-9.])")
 _WITH_COMMA: Final = re.compile(r"[^0-9]*|[^0-9]{0,4}(?:[0-9]{1,3}(?:\.[0-9]{3})*|[0-9]+)(?:,[0-9]+)?[^0-9]{0,4}")

@@ -30,6 +30,7 @@ _WORDS: Final = re.compile(r" *(?:[A-Za-z_%#][^\s=,;]*+(?<![.,:;!?]) *)++")
 _APART: Final = re.compile(r"\S {2,}\S")
 _RULE: Final = re.compile(r" *-{2,}(?: +-+)+ *")
 _WORD: Final = re.compile(r"\S+")
+_NUMBER: Final = re.compile(r"(?:^|\s)[-+$€£(]*\d")
 _BLANK: Final = frozenset(("", " "))
 
 
@@ -71,16 +72,10 @@ def _parse(lines: grid.Lines, at: int) -> grid.Grid | None:
 
 def _begins_next(header: str, first: str, line: str, below: str) -> bool:
     """Return whether a line below the row `first` names the columns of another grid."""
-    if not below.strip() or not _is_header(line, below):
-        return False
-    if line == header or (_RULE.fullmatch(below) and not (_count_numbers(first) and _count_numbers(line))):
-        return True
-    are_names = not _HEADER.fullmatch(first) and all(map(_HEADER.fullmatch, (header, line)))
-    return are_names or (_count_numbers(line) == 0 and min(map(_count_numbers, (first, below))) > 1)
-
-
-def _count_numbers(line: str) -> int:
-    return sum(word.lstrip("-+$€£(")[:1].isdigit() for word in line.split())
+    if line == header or not below.strip() or not _is_header(line, below):
+        return line == header
+    is_ruled = _RULE.fullmatch(below) is not None and not _NUMBER.search(line)
+    return is_ruled or (_HEADER.fullmatch(line) is not None and not _HEADER.fullmatch(first))
 
 
 def _columns(header: str, body: list[str], words: list[tuple[int, int]], *, is_ruled: bool) -> list[list[str]] | None:

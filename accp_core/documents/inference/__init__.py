@@ -18,15 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Any, Final
 
-from accp_core.documents.inference.columns import (
-    RULE,
-    Reading,
-    is_head,
-    read_aligned,
-    read_delimited,
-    read_unheaded,
-    sums_in,
-)
+from accp_core.documents.inference.columns import RULE, Reading, is_head, read_aligned, read_bare, read_marked, sums_in
 from accp_core.documents.inference.records import SECTION, fill_blocks, read_blocks, read_settings, read_template
 
 __all__ = ["Inference", "Section", "heading_above", "infer_tables", "join_sections"]
@@ -206,7 +198,7 @@ def _read(source: Sequence[str], rules: Collection[str]) -> list[Reading]:
     if not paragraphs:
         return []
     first, last = paragraphs[0][0], paragraphs[-1][1]
-    found: list[Reading | None] = list(read_delimited(source)) if _may(rules, "columns between") else []
+    found: list[Reading | None] = list(read_marked(source)) if _may(rules, "columns between") else []
     whole = list(_of_lines(lines, first, last, rules)) if len(paragraphs) > 1 else []
     found += whole
     least = _MIN_SHARE * sum(end - start for start, end in paragraphs)
@@ -271,7 +263,7 @@ def _of_paragraph(lines: Sequence[str], start: int, end: int, rules: Collection[
         yield from whole
         if _may(rules, "lines", "pairs", "words") and not (whole[0] is not None and whole[0].start == start):
             yield from (read_template(lines, first, end) for first in range(start + 1, min(start + 3, end - 2)))
-        yield read_unheaded(lines, start, end) if _may(rules, "columns by") else None
+        yield read_bare(lines, start, end) if _may(rules, "columns by") else None
 
 
 def _is_of_code(reading: Reading, codes: Sequence[int]) -> bool:

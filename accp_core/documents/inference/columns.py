@@ -15,16 +15,13 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Final
 
-from accp_core.documents.grids.cells import STRONG, class_of, distinct_names, is_number, is_row
+from accp_core.documents.grids.cells import MAX_COLUMNS, SAMPLE, STRONG, class_of, distinct_names, is_number, is_row
 
 __all__ = [
-    "MAX_COLUMNS", "RULE", "SAMPLE", "STRONG", "Reading", "bits_of", "class_of", "column_bits", "is_head",
-    "names_columns", "read_aligned", "read_delimited", "read_unheaded", "sums_in", "top_class",
+    "RULE", "Reading", "bits_of", "column_bits", "is_head", "names_columns", "read_aligned", "read_bare", "read_marked",
+    "sums_in", "top_class",
 ]  # fmt: skip
 
-SAMPLE: Final = 200
-"""Rows that show what the cells of a column are."""
-MAX_COLUMNS: Final = 400
 RULE: Final = re.compile(r"[\s|+:=_~*─-]*[-=_─~]{2,}[\s|+:=_~*─-]*")
 """A line of dashes below a header or between rows."""
 _BITS: Final = dict(zip("DTINHMPKWXS", (6.0, 5.0, 6.0, 3.0, 4.0, 5.0, 3.0, 1.0, 0.5, 0.2, 0.0), strict=True))
@@ -154,7 +151,7 @@ _MAX_ODD: Final = 4
 """Lines of other counts that end a run."""
 
 
-def read_delimited(lines: Sequence[str]) -> Iterator[Reading | None]:
+def read_marked(lines: Sequence[str]) -> Iterator[Reading | None]:
     """Yield the readings of runs of lines that have a mark equally often."""
     for mark in _MARKS:
         if sum(mark in line for line in lines) < 2:
@@ -396,7 +393,7 @@ def _cut(text: str, bounds: Sequence[int]) -> Cells:
     return [" ".join(cell) or None for cell in cells]
 
 
-def read_unheaded(lines: Sequence[str], start: int, end: int) -> Reading | None:
+def read_bare(lines: Sequence[str], start: int, end: int) -> Reading | None:
     """Return the reading of lines whose words stand apart in the same places."""
     at = [number for number in range(start, end) if lines[number].strip() and not lines[number].startswith("#")]
     bounds = _gaps([lines[number] for number in at[:SAMPLE]], 1 if len(at) >= 12 else 2) if len(at) > 3 else []

@@ -13,20 +13,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
-from accp_core.documents.grids.cells import distinct_names
-from accp_core.documents.inference.columns import (
-    MAX_COLUMNS,
-    RULE,
-    SAMPLE,
-    STRONG,
-    Cells,
-    Reading,
-    bits_of,
-    class_of,
-    column_bits,
-    names_columns,
-    top_class,
-)
+from accp_core.documents.grids.cells import MAX_COLUMNS, SAMPLE, STRONG, class_of, distinct_names
+from accp_core.documents.inference.columns import RULE, Cells, Reading, bits_of, column_bits, names_columns, top_class
 
 __all__ = ["SECTION", "fill_blocks", "read_blocks", "read_settings", "read_template"]
 

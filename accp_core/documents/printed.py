@@ -96,11 +96,8 @@ def look_at(text: str, start: int) -> tuple[Any, int]:
     is_object = isinstance(value, dict) or (isinstance(value, list) and text[start] in "[{(")
     if not (is_object and value and reader.is_sure):
         return None, reader.at
-    if (
-        text.startswith("[(", start)
-        and all(type(row) is list and row for row in value)
-        and len(set(map(len, value))) == 1
-    ):
+    are_rows = text.startswith("[(", start) and all(type(row) is list and row for row in value)
+    if are_rows and len(set(map(len, value))) == 1:
         value = [{f"c{number}": cell for number, cell in enumerate(row)} for row in value]
     written = text[start : reader.at]
     # What can be written again was read as it is meant.

@@ -316,11 +316,8 @@ class _Finder(Pen):
         head, line, indent = after.rpartition("\n")
         if line:
             is_even = len(set(indent)) < 2 and indent[:1] in ("", " ", "\t")
-            return (
-                _Gap(before, head + line, "l", len(indent) - base[0], indent[:1] or " ")
-                if is_even
-                else _Gap(before, after)
-            )
+            place = ("l", len(indent) - base[0], indent[:1] or " ") if is_even else ()
+            return _Gap(before, head + line if is_even else after, *place)
         start = self.column + len(before + sign + after)
         left, right = start - base[0], start + self.measure(text) - base[1]
         if base[1] and not after.strip(" "):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,6 +35,7 @@ _KINDS: Final = (
     ("path", re.compile(r"(?:~|\.{0,2})/\S*|[A-Z]:\\\S*")),
     ("mode", re.compile(r"[a-z-](?:[-r][-w][-xsStT]){3}[.+@]?")),
     ("method", re.compile("|".join(HTTPMethod))),
+    ("level", re.compile("|".join([*logging.getLevelNamesMapping(), "TRACE", "NOTICE"]), re.IGNORECASE)),
     ("hash", re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{7,64}")),
 )
 """The names of what cells are that are no numbers, moments or addresses."""
@@ -102,8 +104,14 @@ def _time_class(cells: _Cells) -> str:
 
 
 def _parts(name: str, cells: _Cells) -> list[tuple[str, _Cells]]:
-    """Return the columns that the words of cells are, where all have as many and some are paths; else the one."""
+    """Return the columns that the words of cells are, where all have as many and some are paths; else the one.
+
+    The first word of a text that names its kind, such as a level, is a column of its own.
+    """
     sample = _sample(cells)
+    if name == "text" and sample and _name_of([_first_word(cell)[0] for cell in sample]) not in _VAGUE:
+        first, rest = zip(*(_first_word(cell or "") for cell in cells), strict=True)
+        return [("", first), *_parts(name, rest)]
     words = [cell.split() for cell in sample]
     size = len(words[0]) if words else 0
     fitting = [each for each in words if len(each) == size]
@@ -113,6 +121,11 @@ def _parts(name: str, cells: _Cells) -> list[tuple[str, _Cells]]:
         return [(name, cells)]
     rows = [cell.split() if cell and len(cell.split()) == size else [cell, *[None] * (size - 1)] for cell in cells]
     return [("", column) for column in zip(*rows, strict=True)]
+
+
+def _first_word(cell: str) -> tuple[str | None, str | None]:
+    word, _, rest = cell.partition(" ")
+    return word.strip("[]<>():|") or None, rest.strip() or None
 
 
 def _name_of(cells: _Cells) -> str:
@@ -152,6 +165,7 @@ _MAX_NESTED: Final = 4
 """Documents within one: one in a string in a text block, as MCP servers answer, is two deep."""
 _EXPLAINED: Final = 0.4
 """The share of the lines of a text outside its grids up to which nothing more is inferred."""
+_PARTS: Final = re.compile("char|byte|token")
 _MAX_RUNS: Final = 6
 """Runs of lines that are named."""
 
@@ -261,7 +275,9 @@ def _marks(text: str) -> list[int]:
         start = text.index(mark, found.start())
         begin, end = text.rfind("\n", 0, start) + 1, text.find("\n", start) % (len(text) + 1)
         if text[begin:end].strip() == mark:
-            marks.append(numbers.number_at(start))
+            number = numbers.number_at(start)
+            # What stands beside omitted characters is a part of a line.
+            marks += [number - 1, number, number + 1] if _PARTS.search(mark) else [number]
     return marks
 
 
@@ -328,19 +344,17 @@ def _inferred(document: Document) -> OpenedText | None:
     """Return the tables that rules find in a text most of whose lines no value explains; None: they find none."""
     text, values = document.source, list(document.values())
     outside = sum(last - first + 1 for first, last in document.lines_outside)
-    if (
-        text.lstrip().startswith("<")
-        or not all(map(_is_grid, values))
-        or outside <= _EXPLAINED * (text.count("\n") + 1)
-    ):
+    is_explained = outside <= _EXPLAINED * (text.count("\n") + 1)
+    if is_explained or text.lstrip().startswith("<") or not all(map(_is_grid, values)):
         return None
     found = infer_tables(text)
     # A grid names its columns, so what has no names does not take its place.
     if not found.tables or (values and not all(table.is_named for table in found.tables)):
         return None
     named = [_name_columns(table) for table in found.tables]
+    how = ", ".join(dict.fromkeys(table.how for table in found.tables))
     grids = tuple(rows_of(distinct_names(names, len(names)), rows) for names, rows, _ in named)
-    opened = OpenedText(value=text, prose=text, outside=_runs(found.outside), how=found.how)
+    opened = OpenedText(value=text, prose=text, outside=_runs(found.outside), how=how)
     if not all(is_telling for *_, is_telling in named):
         return replace(opened, beside=grids)
     is_several = len(grids) > 1

@@ -138,13 +138,9 @@ _CONTAINERS: Final = frozenset((dict, list))
 
 def is_matrix(value: list[Any]) -> bool:
     """Return whether `value` is several arrays of one length, of several scalars each."""
-    return (
-        len(value) > 1
-        and set(map(type, value)) == {list}
-        and len(value[0]) > 1
-        and set(map(len, value)) == {len(value[0])}
-        and _CONTAINERS.isdisjoint(map(type, chain.from_iterable(value)))
-    )
+    if len(value) < 2 or set(map(type, value)) != {list} or len(value[0]) < 2 or len(set(map(len, value))) > 1:
+        return False
+    return _CONTAINERS.isdisjoint(map(type, chain.from_iterable(value)))
 
 
 def columns_side_by_side(value: dict[str, Any]) -> list[dict[str, Any]] | None:

@@ -118,9 +118,9 @@ CLOCK: Final = r"(?P<h>\d\d?):(?P<min>\d\d)(?::(?P<s>\d\d)(?:[.,](?P<f>\d{1,12})
 _COMPACT_CLOCK: Final = r"T(?P<h2>\d\d)(?P<min2>\d\d)(?P<s2>\d\d)"
 _ZONE: Final = r"(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)(?: \([A-Z]+\))?"
 TIME_TEXT: Final = (
-    rf"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,? +)?"
-    rf"(?:(?:{DATE})(?:(?:[T:,]| at)? *{CLOCK}(?: ?(?P<half>[ap]m))?|{_COMPACT_CLOCK})?(?: (?P<y6>\d{{4}}))?"
-    rf"(?: ?{_ZONE})?|(?P<only>(?![6-9]\d|(?:2[4-9]|[3-5]\d):\d\d:){CLOCK.replace('?P<', '?P<o')}))"
+    rf"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,? +)?(?:(?:{DATE})"
+    rf"(?:(?:[T:,]| at)? *{CLOCK}(?: ?(?P<half>[ap]m))?|{_COMPACT_CLOCK})?(?: (?P<y6>\d{{4}}))?(?: ?{_ZONE})?"
+    rf"|(?P<only>(?![6-9]\d|(?:2[4-9]|[3-5]\d):\d\d:){CLOCK.replace('?P<', '?P<o')}(?: ?(?P<ohalf>[ap]m))?))"
 )
 """A moment as programs and people write it."""
 _TIME: Final = re.compile(TIME_TEXT, re.IGNORECASE)
@@ -500,8 +500,8 @@ def _clock(time: re.Match[str]) -> str:
     if not time[f"{o}h"]:
         return ""
     hour = int(time[f"{o}h"])
-    if time["half"]:
-        hour = hour % 12 + 12 * (time["half"].lower() == "pm")
+    if half := time[f"{o}half"]:
+        hour = hour % 12 + 12 * (half.lower() == "pm")
     fraction = time[f"{o}f"]
     return f"{hour:02}:{time[f'{o}min']}:{time[f'{o}s'] or '00'}{f'.{fraction}' if fraction else ''}"
 

@@ -24,12 +24,12 @@ _FOOTER: Final = 2
 """Lines at the end of a paragraph that may say how many rows there are."""
 _NAME: Final = r"[A-Z%#][A-Z0-9%#_()/.:+-]*+(?<![.:])"
 # Words in capitals, several of them apart by more than a blank; df has others.
-_HEADER: Final = re.compile(rf" *{_NAME}(?: +{_NAME})*+ *|Filesystem +.*Mounted on")
+_HEADER: Final = re.compile(rf" *{_NAME}(?: +{_NAME}| / {_NAME})*+ *|Filesystem +.*Mounted on")
 _WORDS: Final = re.compile(r" *(?:[A-Za-z_%#][^\s=,;]*+(?<![.,:;!?]) *)++")
 """A header that is not all in capitals; there must be a column of numbers below it."""
 _APART: Final = re.compile(r"\S {2,}\S")
 _RULE: Final = re.compile(r" *-{2,}(?: +-+)+ *")
-_WORD: Final = re.compile(r"\S+")
+_WORD: Final = re.compile(r"\S+(?: / \S+)*")
 _NUMBER: Final = re.compile(r"(?:^|\s)[-+$€£(]*\d")
 _BLANK: Final = frozenset(("", " "))
 

@@ -71,19 +71,28 @@ def _parse(lines: grid.Lines, at: int) -> grid.Grid | None:
 
 
 def _split(lines: grid.Lines, at: int, sign: str) -> tuple[list[list[str]], list[int]]:
-    """Return the rows from a line on, up to one that has no two cells, with the number of the line behind each."""
+    """Return the rows from a line on, with the number of the line behind each.
+
+    They end where a line has no two cells. Behind blank lines they go on with numbers and the like in the same places.
+    """
     written = (f"{lines.raw[number]}\n" for number in range(at, len(lines.raw)))
     reader = csv.reader(written, delimiter=sign[0], skipinitialspace=len(sign) > 1, strict=True)
-    rows, ends = [], []
+    rows, ends, above = list[list[str]](), list[int](), [""]
     try:
         for row in reader:
-            if len(row) < 2:
+            if len(row) == 1 or (row and not above and not (any(_kinds(row)) and _kinds(row) == _kinds(rows[-1]))):
                 break
-            rows.append(row)
-            ends.append(at + reader.line_num)
+            if row:
+                rows.append([cell.strip(" ") for cell in row] if sign == "\t" else row)
+                ends.append(at + reader.line_num)
+            above = row
     except csv.Error:
         pass
     return rows, ends
+
+
+def _kinds(row: list[str]) -> list[str]:
+    return [kind if (kind := grid.class_of(cell)) in grid.STRONG else "" for cell in row]
 
 
 def _rows_of_one_table(rows: list[list[str]]) -> int:
@@ -113,13 +122,10 @@ def _is_even(rows: list[list[str]], sign: str) -> bool:
 def _is_header(rows: list[list[str]]) -> bool:
     first = rows[0]
     named = [cell for cell in first if cell]
-    return (
-        len(named) >= 2
-        and len(first) - len(named) <= len(first) // 3
-        and all(map(_is_name, named))
-        and not grid.is_row(first, rows[1:])
-        and (grid.has_numbers(rows[1:]) or not any(cell in below for cell, *below in zip(*rows, strict=False) if cell))
-    )
+    if len(named) < 2 or len(first) - len(named) > len(first) // 3 or not all(map(_is_name, named)):
+        return False
+    is_new = grid.has_numbers(rows[1:]) or not any(cell in below for cell, *below in zip(*rows, strict=False) if cell)
+    return is_new and not grid.is_row(first, rows[1:])
 
 
 def _is_name(cell: str) -> bool:

@@ -76,11 +76,6 @@ class Inference:
     outside: tuple[int, ...] = ()
     """The numbers from 1 of its lines that are in no row and no header: titles, sums, the feet of pages."""
 
-    @property
-    def how(self) -> str:
-        """How the tables were read: "columns by alignment"."""
-        return ", ".join(dict.fromkeys(table.how for table in self.tables))
-
 
 def infer_tables(text: str) -> Inference:
     """Return the tables of a text; none where they would explain too few of its lines."""
@@ -129,7 +124,8 @@ def _covered(lines: Sequence[str], readings: Iterable[Reading]) -> set[int]:
         covered.update(each.lines)
         for number in range(each.start, min(each.end + 1, len(lines))):
             line = lines[number].strip()
-            if line and (RULE.fullmatch(line) or (each.is_headed and (number < first or line == head))):
+            is_told = (each.is_headed or each.is_of_blocks) and (number < first or line == head)
+            if line and (is_told or RULE.fullmatch(line)):
                 covered.add(number)
         covered.difference_update(each.unread)
     return covered
@@ -178,7 +174,7 @@ def join_sections(tables: Iterable[Section]) -> list[Section]:
 
 
 def _joined(group: Sequence[Section]) -> Section:
-    if len({table.heading for table in group}) == 1:
+    if len({table.heading for table in group}) == 1 or not any(table.heading for table in group[1:]):
         return replace(group[0], rows=[row for table in group for row in table.rows])
     rows = [row | {SECTION: table.heading or None} for table in group for row in table.rows]
     return replace(group[0], heading="", rows=rows)

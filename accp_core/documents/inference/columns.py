@@ -108,6 +108,7 @@ def names_columns(names: Sequence[str | None], body: Sequence[Sequence[str | Non
 
 def sums_in(rows: Sequence[Sequence[str | None]]) -> set[int]:
     """Return the places of sums: the last row, and all short ones if each adds up those since the one before."""
+    labels = [(row[0] or "").endswith(":") for row in rows]
     filled = [sum(map(bool, row)) for row in rows]
     usual = sorted(filled)[len(filled) // 2] if filled else 0
     short = [number for number, count in enumerate(filled) if 3 * count <= 2 * usual]
@@ -115,6 +116,9 @@ def sums_in(rows: Sequence[Sequence[str | None]]) -> set[int]:
     parts = sorted({-1, *short} - found)
     added = [_added(rows[before + 1 : at], rows[at]) for before, at in pairwise(parts)]
     is_exact = all(digits and not odd for digits, odd in added) and sum(digits for digits, _ in added) > 4
+    # "Average:" in front of the last rows says what they are.
+    named = {number for number in range(len(rows)) if labels[number] and all(labels[number:])}
+    found |= named if sum(labels) == len(named) < len(rows) else set()
     return found.union(parts[1:]) if is_exact else found
 
 
@@ -215,7 +219,6 @@ def _reading(lines: Sequence[str], at: list[int], odd: int, mark: str, count: in
     found: list[Cells] = [[*row, *[None] * (width - len(row))] for row, _ in body]
     structure = _MARKS[mark] * min(count, 6) * len(found)
     bits = structure + (30.0 + 4.0 * len(found)) * is_ruled - 4.0 * odd + bits_of(found)
-    bits -= 3.0 * sum(len(cell.split()) > 12 for row in found[:SAMPLE] for cell in row if cell)
     spaced = sum(lines[number].count(mark + " ") > count / 2 for number in at) if mark in ";:" else 0
     bits -= (structure + 2 * len(found)) * spaced / len(at) + 2.0 * len(found) * (mark == ";" and not top)
     names = distinct_names([name.strip('"*:') for name in cells[0]] if top else [], width)
@@ -226,7 +229,7 @@ def _reading(lines: Sequence[str], at: list[int], odd: int, mark: str, count: in
 # Columns that blanks keep apart: under the words of a header, or without one.
 
 ALIGNED: Final = "columns by alignment"
-_WORD: Final = re.compile(r"\S+")
+_WORD: Final = re.compile(r"\d\d?:\d\d(?::\d\d)? [AP]M\b|\S+(?: / \S+)*")
 _DASHES: Final = re.compile(r"[-=─~]+")
 _HEAD: Final = re.compile(
     r"[A-Za-z%#](?:[^\s=:;{}<>\"'`]|:(?!\d))*(?<![,!?;])|[#%]|\d+[A-Za-z%][\w%/-]*|[-|/+*.:]{1,5}"
@@ -246,7 +249,7 @@ _Spans = list[tuple[int, int]]
 
 def is_head(line: str) -> bool:
     """Return whether a line may name columns."""
-    words = line.split()
+    words = _titles(line)
     if not 2 <= len(words) <= _MAX_WORDS or len(line) > _MAX_HEADER or line.rstrip()[-1] in ".:,;{(":
         return False
     if any(word[-1] in ",;!?" or (word[-1] == "." and len(word) > 5) for word in words):
@@ -255,13 +258,20 @@ def is_head(line: str) -> bool:
     return named >= 0.85 * len(words) and any(word[0].isalpha() for word in words)
 
 
+def _titles(line: str) -> list[str]:
+    """Return the words of a header, without the time in front that stands for the times of its rows."""
+    words = _WORD.findall(line)
+    return words[bool(words) and class_of(words[0]) == "T" :]
+
+
 def read_aligned(lines: Sequence[str], top: int, end: int) -> Reading | None:
     """Return the reading of the lines under a header, up to `end`."""
     head = lines[top]
     if top + 1 >= end or not is_head(head) or " | " in head:
         return None
     words, is_ruled = _words(head, lines[top + 1])
-    if head[0] == " " != lines[top + 1][:1] and " " in lines[top + 1][: words[0][0]] and not is_ruled:
+    begins = (line[: words[0][0]] for line in lines[top + 1 : end])
+    if head[0] == " " and not is_ruled and any(begin[:1].strip() and " " in begin for begin in begins):
         words = [(0, 0), *words]  # a column without a name
     body, odd = _body(lines, top + 1 + is_ruled, end, words, head)
     if len(body) < (1 if is_ruled or len(words) > 3 else 2):
@@ -272,13 +282,14 @@ def read_aligned(lines: Sequence[str], top: int, end: int) -> Reading | None:
     if len(spans) < 2:
         return None
     rows = [_cut(text, bounds) for text in texts]
-    names = [head[start:stop].strip() for start, stop in spans[:-1]] + [head[spans[-1][0] :].strip()]
+    names = [head[start:stop].strip() for start, stop in [*spans[:-1], (spans[-1][0], None)]]
     fit = sum(_fits(words, text) for text in sample) / len(sample)
     if fit < _FIT and all(len(text.split()) == len(words) for text in texts):
         # Cells longer than their columns shift those behind them.
         rows, names, spans = [list(text.split()) for text in texts], [head[start:stop] for start, stop in words], words
     if is_row(names, rows):
         return None
+    names = ["time" if class_of(name) == "T" else name for name in names]
     is_again = "  " in head.strip() and ":" not in head and lines.count(head) > 1
     bits = _bits(head, names, rows, fit, is_proven=is_ruled or is_again)
     if bits is None:
@@ -325,7 +336,7 @@ def _body(lines: Sequence[str], at: int, end: int, words: _Spans, head: str) -> 
         line = lines[number]
         if not line.strip():
             break
-        if line.strip() == head.strip() or RULE.fullmatch(line):
+        if _titles(line) == _titles(head) or RULE.fullmatch(line):
             continue
         size = len(line.split())
         is_row = _fits(words, line) >= 0.5 or size == len(words) or (size > len(words) and _fits(words[:3], line) > 0.6)

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise, takewhile
 from typing import Final
 
 from accp_core.documents.grids.cells import MAX_COLUMNS, SAMPLE, STRONG, class_of, distinct_names
@@ -32,7 +33,7 @@ _TOKEN: Final = re.compile(
 _PAIR: Final = re.compile(
     r'(?<![\w.@/?&%-])([A-Za-z_@][\w.@/-]*+)=("(?:[^"\\]|\\.)*"|\'[^\']*\'|\{[^}]{0,199}\}|[^\s,;"\'}]*)[,;]?'
 )
-_LIST: Final = re.compile(r"\(\w+,\S*\)")
+_LIST: Final = re.compile(r"\(\S*\)")
 """A list such as `(rw,size=4k)`, in which a pair is none of its line."""
 _MAX_DEPTH: Final = 24
 """Words of a line that are looked at."""
@@ -41,6 +42,8 @@ MARKS: Final = '[]{}:,=()"'
 """Signs around the words of a line."""
 _LABEL: Final = re.compile(r"\(?[A-Za-z]\w*:?|[^\w\s()\[\]]{1,6}")
 _MAX_PARTS: Final = 4
+_MIN_TIMED: Final = 0.2
+"""The share of the lines of a log that begin with a time at least."""
 _BULLETS: Final = "-*•+"
 """Signs with which the lines of a list begin, which are sentences."""
 
@@ -59,8 +62,13 @@ def read_template(lines: Sequence[str], start: int, end: int) -> Reading | None:
     paired = sum(_PAIR.search(_LIST.sub("", lines[number])) is not None for number in at[:SAMPLE])
     if paired >= 0.8 * min(len(at), SAMPLE):
         return _read_pairs(lines, at)
+    timed = [number for number in at if _begins_with_time(lines[number])]
+    is_log = 2 < len(timed) < len(at) and len(timed) >= _MIN_TIMED * len(at)
+    at = timed if is_log else at
+    stops = dict(pairwise([*at, end])) if is_log else {number: number + 1 for number in at}
     tokens = [_tokens_of(lines[number]) for number in at]
     kinds, is_grid = _kinds(tokens)
+    is_grid &= not is_log
     strong = [place for place, kind in enumerate(kinds) if kind in STRONG]
     if not strong or (strong[0] > 0 and len(strong) < 2) or (tokens[0][0][0] in _BULLETS and len(strong) < 3):
         return _read_anchored(tokens, at)
@@ -68,16 +76,31 @@ def read_template(lines: Sequence[str], start: int, end: int) -> Reading | None:
     odd = len(at) - len(kept)
     if len(kept) < 3 or odd > 0.4 * len(at):
         return _read_anchored(tokens, at)
-    rows: list[Cells] = []
+    rows, unread = list[Cells](), set(range(kept[0], stops[kept[-1]]))
     for number in kept:
         spans = [found.span() for found in _TOKEN.finditer(lines[number])][: len(kinds)]
         words: Cells = [lines[number][start:end] for start, end in spans]
-        rows.append([*words, *([] if is_grid else [lines[number][spans[-1][1] :].strip() or None])])
+        below = list(takewhile(_goes_on, lines[number + 1 : stops[number]]))
+        text = "\n".join([lines[number][spans[-1][1] :].strip(), *below]).rstrip()
+        rows.append([*words, *([] if is_grid else [text or None])])
+        unread.difference_update(range(number, number + 1 + len(below)))
     names = [f"c{place}" for place in range(len(kinds))] + ["text"] * (not is_grid)
     above = lines[kept[0] - 1].split() if kept[0] else []
     is_named = len(above) == len(names) == len(set(above)) and names_columns(above, rows)
     bits = bits_of(rows) + 1.0 * len(rows) * is_grid - 4.0 * odd - 6
-    return Reading(TEMPLATE, kept[0] - is_named, kept[-1] + 1, above if is_named else names, rows, kept, bits, is_named)
+    end, columns = stops[kept[-1]], above if is_named else names
+    return Reading(TEMPLATE, kept[0] - is_named, end, columns, rows, kept, bits, is_named, is_log, sorted(unread))
+
+
+def _begins_with_time(line: str) -> bool:
+    kinds = list(map(class_of, _tokens_of(line)[:4]))
+    return not line[0].isspace() and kinds[0] in "DMT" and ("T" in kinds or ":" in _tokens_of(line)[0])
+
+
+def _goes_on(line: str) -> bool:
+    """Return whether a line below an entry of a log may belong to it: it does not begin with a number or a time."""
+    words = line.split(None, 1)
+    return bool(words) and class_of(words[0]) not in "DTN"
 
 
 def _kinds(tokens: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
@@ -185,7 +208,8 @@ def _read_pairs(lines: Sequence[str], at: Sequence[int]) -> Reading | None:
         rest = re.sub(r"[\s{}]+", " ", _PAIR.sub(" ", lines[number])).strip().split(" ", 3)
         if found or (records and len(rest) == 2 and rest[-1][:1].isdigit()):
             words = {f"c{place}": word.rstrip(":") for place, word in enumerate(rest) if word}
-            records[number] = words | {key: value.strip("\"'") for key, value in found}
+            names = distinct_names([key for key, _ in found], len(found))
+            records[number] = words | dict(zip(names, (value.strip("\"'") for _, value in found), strict=True))
             pairs += len(found)
     keys = Counter(key for record in records.values() for key in record)
     is_few = pairs < 1.5 * len(records) and max(keys.values(), default=0) < 0.9 * len(records)
@@ -385,8 +409,9 @@ def _segments_of(line: str) -> dict[str, str] | None:
     found = [_SEGMENT.fullmatch(part) for part in parts]
     if None in found or len({each and each[2] for each in found}) > 1:
         return _word_pairs(line)
-    pairs = {each[1]: each[3] for each in reversed(found) if each}
-    return dict(reversed(pairs.items())) if len(pairs) > 1 else _word_pairs(line)
+    names = distinct_names([each[1] for each in found if each], len(found))
+    pairs = dict(zip(names, (each[3] for each in found if each), strict=True))
+    return pairs if len(pairs) > 1 else _word_pairs(line)
 
 
 def _word_pairs(line: str) -> dict[str, str] | None:
@@ -410,9 +435,8 @@ def _word_pairs(line: str) -> dict[str, str] | None:
 def read_settings(lines: Sequence[str], start: int, end: int) -> Reading | None:
     """Return the reading of lines that each have a key of their own, tight as `A=1` or with all values in one place."""
     there = [number for number in range(start, end) if lines[number].strip() and not lines[number].startswith("#")]
-    found = {
-        number: pair for number in there if (pair := _key_value(lines[number])) and (pair[2] or "=" in lines[number])
-    }
+    pairs = ((number, _key_value(lines[number])) for number in there)
+    found = {number: pair for number, pair in pairs if pair and (pair[2] or "=" in lines[number])}
     keys = [pair[1] for pair in found.values()]
     if len(found) < max(3, 0.9 * len(there)) or len(set(keys)) < len(keys):
         return None

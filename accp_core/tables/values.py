@@ -407,17 +407,21 @@ def convert(number: Decimal, unit: str, other: str) -> Decimal | None:
 def are_unordered_days(texts: Sequence[str]) -> bool:
     """Return whether texts are days or other parts of a year, in any language, whose order is not that of texts.
 
-    It is that where they begin with the year and differ in digits only: `2026-W05`.
+    It is that where they are alike up to the year, and differ in digits only behind it: `2026-W05`, `01/03/2026 08:05`.
     """
-    are_ordered = all(map(_YEAR.match, texts)) and len({re.sub(r"\d", "0", text) for text in texts}) == 1
-    return bool(texts) and all(map(_is_dated, texts)) and not are_ordered
+    parts = (_YEAR.split(text, maxsplit=1) for text in texts)
+    forms = {(before, re.sub(r"\d", "0", "".join(after))) for before, *after in parts}
+    return len(forms) > 1 and all(map(_is_dated, texts))
 
 
 def _is_dated(text: str) -> bool:
-    """Return whether a text is a moment, or has one year, other numbers of two digits at most, and few words."""
+    """Return whether a text is a moment, or a year with numbers of two digits at most, or a month, and few words.
+
+    Behind a word, a year with what follows it belongs to a name, as in `orders-2026-06-01.csv`.
+    """
     shown = plain(text)
-    others = _YEAR.sub("", shown, count=1)
-    is_part = _YEAR.search(shown) and _PART.search(others) and not re.search(r"\d{3}", others)
+    before, *after = _YEAR.split(shown, maxsplit=1)
+    is_part = after and _PART.search(before or after[0]) and not re.search(r"\d{3}", before + after[0])
     is_short = len(text) <= _MAX_CHARS and len(re.findall(r"[^\W\d_]{2,}", shown)) <= _MOST_WORDS
     return is_short and bool(is_part or _TIME.fullmatch(shown) or _SHORT_DATE.match(shown))
 

@@ -4,5 +4,10 @@ from accp_adapters.mcp.decoder import Decoder, ViewInterceptor
 from accp_adapters.mcp.encoder import Encoder, EncoderOptions
 from accp_adapters.mcp.messages import EXTENSION
 from accp_adapters.mcp.sdk import wrap_server, wrap_transport
+from accp_core.compression import ResultLimits
+from accp_core.projection import resolve
 
-__all__ = ["EXTENSION", "Decoder", "Encoder", "EncoderOptions", "ViewInterceptor", "wrap_server", "wrap_transport"]
+__all__ = [
+    "EXTENSION", "Decoder", "Encoder", "EncoderOptions", "ResultLimits", "ViewInterceptor", "resolve", "wrap_server",
+    "wrap_transport",
+]  # fmt: skip

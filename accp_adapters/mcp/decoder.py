@@ -24,7 +24,7 @@ from accp_adapters.mcp.negotiation import (
 )
 from accp_adapters.mcp.resources import framed_contents, read_foreign_contents, restore_contents
 from accp_adapters.mcp.sessions import OpenRequest, OpenRequests
-from accp_adapters.mcp.views import ViewSettings, has_escapes, is_alone, is_view, restore_view, write_view
+from accp_adapters.mcp.views import ViewSettings, has_escapes, is_view, restore_view, write_view
 from accp_adapters.serving.threads import size_of
 from accp_adapters.tokens import count_o200k
 from accp_adapters.wire_log import log_frame
@@ -112,7 +112,7 @@ class Decoder:
                 log_frame(Direction.RECEIVED, "mcp", text)
             return result if self.view == "frame" else restore_contents(result)
         if is_view(result):
-            return restore_view(result) if self.view == "plain" or is_alone(result) else result
+            return restore_view(result) if self.view == "plain" else result
         capability = find_capability(result.get("capabilities"))
         if capability is not None:
             self.announced = str(capability["registry"]["hash"])

@@ -55,7 +55,7 @@ from accp_adapters.mcp.sessions import (
     list_stored,
     read_stored,
 )
-from accp_adapters.mcp.views import ViewSettings, has_escapes, references_in, write_alone, write_view
+from accp_adapters.mcp.views import ViewSettings, has_escapes, references_in, write_view
 from accp_adapters.policy import is_disabled
 from accp_adapters.serving.threads import size_of
 from accp_adapters.stores import embedded_store
@@ -84,8 +84,11 @@ _PREVIEWED_CHARS: Final = 2_000_000
 class EncoderOptions:
     """The settings of an `Encoder`; an invalid one raises ValueError."""
 
-    policy: RewritePolicy = "negotiate"
-    """With "always", clients that did not declare the extension get views; otherwise they get unchanged results."""
+    policy: RewritePolicy | None = None
+    """With "always", clients that did not declare the extension get views; with "negotiate", unchanged results.
+
+    None: "always" if `fetch` is on, else "negotiate".
+    """
     host: str = "auto"
     """The program that shows the results to a model, one of `HOSTS`; "auto": by the name that its client gives."""
     index: bool = False
@@ -117,7 +120,7 @@ class EncoderOptions:
 
     def __post_init__(self) -> None:
         """Refuse an invalid setting (ValueError)."""
-        for name, choices in (("policy", get_args(RewritePolicy)), ("host", ("auto", *HOSTS))):
+        for name, choices in (("policy", (*get_args(RewritePolicy), None)), ("host", ("auto", *HOSTS))):
             if getattr(self, name) not in choices:
                 expected = ", ".join(map(repr, choices))
                 raise ValueError(f"expected {name!r} to be one of {expected}, found {getattr(self, name)!r}")
@@ -128,6 +131,11 @@ class EncoderOptions:
             expected = "expected a ColdStore such as accp_adapters.stores.open_store('sqlite:PATH')"
             raise ValueError(f"{expected}, found {type(self.store).__name__}")
         _ = self.limits
+
+    @property
+    def is_for_all(self) -> bool:
+        """Whether clients that did not declare the extension get views."""
+        return self.policy == "always" or (self.policy is None and self.fetch)
 
     @property
     def limits(self) -> ResultLimits:
@@ -534,20 +542,16 @@ class _Rewriter:
         return escaped[0] if escaped else None
 
     def _choose_frame(self, result: JsonObject, request: OpenRequest, gains: _Gains) -> JsonObject | None:
-        """Return a result as a frame; where that saves nothing, only the texts that repeat its `structuredContent`."""
+        """Return a result as a frame; None where that saves nothing."""
         is_literal = request.client_settings is None or not request.client_settings.restores
         envelope = partial(self.envelope, request.correlation_id)
-        framed = write_frame(result, FrameSettings(tool=request.tool, envelope=envelope, is_literal=is_literal), gains)
-        if framed is not None or is_literal:
-            return framed
-        alone = write_alone(result)
-        return alone if alone is not None and gains(alone) else None
+        return write_frame(result, FrameSettings(tool=request.tool, envelope=envelope, is_literal=is_literal), gains)
 
     def _shows_views(self, request: OpenRequest) -> bool:
         """Return whether the client gets views: it asked for them, or asked for nothing and `policy` is "always"."""
         if request.client_settings is not None:
             return request.client_settings.results == "view"
-        return self.options.policy == "always"
+        return self.options.is_for_all
 
     def _cites(self, request: OpenRequest) -> bool:
         """Return whether the client gets references, and the tool that opens them."""

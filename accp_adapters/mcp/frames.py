@@ -197,7 +197,8 @@ def read_foreign_frames(result: JsonObject) -> JsonObject:
         return decoded
     (payload,) = found.values()
     value = payload.get("result")
-    return decoded if value is None else {**decoded, "structuredContent": _as_object(value)}
+    structured = value if isinstance(value, dict) else {"result": value}
+    return decoded if value is None else {**decoded, "structuredContent": structured}
 
 
 def _foreign_payloads(content: list[Any]) -> Iterator[tuple[int, JsonObject]]:
@@ -228,10 +229,6 @@ def foreign_payload(holder: JsonObject) -> JsonObject | None:
 def _shown(payload: JsonObject) -> str:
     value = payload.get("result", payload)
     return value if isinstance(value, str) else compact_json(value)
-
-
-def _as_object(value: Any) -> JsonObject:
-    return value if isinstance(value, dict) else {"result": value}
 
 
 def code_of_error(error: JsonObject, method: str) -> ErrorCode:

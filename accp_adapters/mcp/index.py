@@ -114,14 +114,9 @@ def _tokens(tools: list[JsonObject], counter: TokenCounter) -> int:
 def _index_definition(tools: list[JsonObject]) -> JsonObject:
     more = [f"… {len(tools) - _MAX_LISTED} more: search"] if len(tools) > _MAX_LISTED else []
     names = ", ".join([*(str(tool.get("name")) for tool in tools[:_MAX_LISTED]), *more])
-    annotations = _strictest([_annotations(tool) for tool in tools])
+    annotations = _strictest([own if isinstance(own := tool.get("annotations"), dict) else {} for tool in tools])
     description = f"{_USAGE}.\nTools: {names}"
     return {"name": INDEX_NAME, "description": description, "inputSchema": _SCHEMA, "annotations": annotations}
-
-
-def _annotations(tool: JsonObject) -> dict[str, Any]:
-    annotations = tool.get("annotations")
-    return annotations if isinstance(annotations, dict) else {}
 
 
 def _strictest(annotations: list[dict[str, Any]]) -> JsonObject:

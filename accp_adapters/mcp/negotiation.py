@@ -27,7 +27,7 @@ from accp_adapters.mcp.messages import (
     without,
 )
 from accp_adapters.wire_log import log_frame
-from accp_core.accp import BUILT_IN, Envelope, Frame, Intent, Message, SchemaRegistry, Value, serialize_frame
+from accp_core.accp import Envelope, Frame, Intent, Message, SchemaRegistry, Value, serialize_frame
 from accp_core.accp.debug import Direction
 from accp_core.accp.profiles import PINNED
 from accp_core.error_codes import ErrorCode
@@ -35,8 +35,7 @@ from accp_core.errors import ProtocolError
 
 __all__ = [
     "REGISTRY_RESOURCE", "ClientSettings", "announce_registry", "declare_extension", "find_capability",
-    "merge_registry", "read_registry", "registry_announcement", "remove_announcement", "settings_in_initialize",
-    "settings_in_request",
+    "merge_registry", "read_registry", "remove_announcement", "settings_in_initialize", "settings_in_request",
 ]  # fmt: skip
 
 _VERSION: Final = 1
@@ -134,19 +133,12 @@ def declare_extension(message: JsonObject, settings: ClientSettings) -> JsonObje
     return {**message, "params": {**params, "_meta": meta}}
 
 
-def registry_announcement(envelope: Envelope, registry: SchemaRegistry = BUILT_IN) -> str:
-    """Return the frame that names a server's registry: `@mcp>sync:registry{v:1|hash:…}[mid:…,seq:…,ts:…]`."""
-    params: dict[str, Value] = {"v": registry.version, "hash": registry.hash}
-    frame = Frame(sender=SENDER, intent=Intent.SYNCHRONIZE, operation="registry", params=params, envelope=envelope)
-    return serialize_frame(frame)
-
-
 def announce_registry(
     result: JsonObject, method: str, registry: SchemaRegistry, envelope: Callable[[], Envelope]
 ) -> JsonObject:
     """Return the result of `initialize` or `server/discover` with our capability block and the announced registry.
 
-    `envelope` returns the metadata of the frame.
+    A frame, whose metadata `envelope` returns, names it: `@mcp>sync:registry{v:1|hash:…}[mid:…,seq:…,ts:…]`.
     """
     block = {
         "version": _VERSION,
@@ -160,9 +152,11 @@ def announce_registry(
     instructions = result.get("instructions")
     if "instructions" in result and not isinstance(instructions, str):
         return {**result, "capabilities": capabilities}
-    frame = registry_announcement(envelope(), registry)
-    log_frame(Direction.SENT, "mcp", frame)
-    announced = frame if instructions is None else f"{instructions}\n{frame}"
+    params: dict[str, Value] = {"v": registry.version, "hash": registry.hash}
+    frame = Frame(sender=SENDER, intent=Intent.SYNCHRONIZE, operation="registry", params=params, envelope=envelope())
+    text = serialize_frame(frame)
+    log_frame(Direction.SENT, "mcp", text)
+    announced = text if instructions is None else f"{instructions}\n{text}"
     return {**result, "capabilities": capabilities, "instructions": announced}
 
 

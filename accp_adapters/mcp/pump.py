@@ -19,6 +19,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from io import TextIOWrapper
+from itertools import count
 from typing import Any, Final, TypeAlias
 
 import anyio
@@ -34,7 +35,7 @@ from mcp.shared.message import ClientMessageMetadata, ServerMessageMetadata, Ses
 from accp_adapters.mcp.decoder import Decoder
 from accp_adapters.mcp.encoder import Encoder
 from accp_adapters.mcp.messages import JsonObject, MessageId, is_modern, message_id
-from accp_adapters.mcp.sdk import answer_own, message_of
+from accp_adapters.mcp.sdk import Leaving, answer_own, message_of
 from accp_adapters.serving.limits import Shares, TooMany
 from accp_adapters.serving.principals import network_of
 from accp_adapters.serving.threads import OWNER, SESSION, off_loop, size_of
@@ -71,6 +72,8 @@ _RETRY_MILLISECONDS: Final = 500
 """After which such a client is to come back."""
 _MAX_BODY: Final = 4 * 1024 * 1024
 """Bytes of a request over HTTP, as servers of the SDK take them."""
+_BAD_LINES: Final = count(1)
+"""Counts lines of servers that are no messages."""
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -92,6 +95,7 @@ class Upstream:
         if not self.url:
             program, *arguments = self.command
             parameters = StdioServerParameters(command=program, args=arguments, env=dict(os.environ))
+            logging.getLogger("mcp.client.stdio").addFilter(_is_told)
             async with stdio_client(parameters) as streams:
                 yield streams
             return
@@ -100,6 +104,16 @@ class Upstream:
             streamable_http_client(self.url, http_client=client) as (read, write, *_),
         ):
             yield read, write
+
+
+def _is_told(record: logging.LogRecord) -> bool:
+    """Tell of the first, the tenth, the hundredth line … of servers that is no message, without the SDK's traceback."""
+    if not record.exc_info or not isinstance(record.exc_info[1], ValueError):
+        return True
+    number = next(_BAD_LINES)
+    record.msg = "a server on standard streams printed a line that is no message (%d so far): it can use standard error"
+    record.args, record.exc_info = (number,), None
+    return str(number).strip("0") == "1"
 
 
 class Pump:
@@ -113,6 +127,8 @@ class Pump:
         self._open: Final[dict[MessageId, Any]] = {}
         """The requests of the client that have no response yet, with their progress tokens."""
         self._answered = anyio.Event()
+        self._ends: Final[dict[MessageId | None, anyio.Event]] = {}
+        """By the ids of our own queries, what ends them."""
         self._version = ""
         self.taken = 0
         """Messages that the server has taken."""
@@ -145,7 +161,7 @@ class Pump:
                         continue
                     if isinstance(self._shim, Encoder) and self._shim.may_take_long(message):
                         # A query of a large text must not hold up what the client sends after it.
-                        queries.start_soon(self._answer_or_send, message)
+                        queries.start_soon(self._answer_long, message)
                     else:
                         await self._answer_or_send(message)
         # A client that has said all it has to say may still wait for answers.
@@ -153,8 +169,13 @@ class Pump:
             while self._open:
                 await self._answered.wait()
 
-    async def _answer_or_send(self, message: JsonObject) -> None:
-        if isinstance(self._shim, Encoder) and (answer := await answer_own(self._shim, message)) is not None:
+    async def _answer_long(self, message: JsonObject) -> None:
+        self._ends[message_id(message)] = end = anyio.Event()
+        await self._answer_or_send(message, end.wait)
+        del self._ends[message_id(message)]
+
+    async def _answer_or_send(self, message: JsonObject, leaving: Leaving | None = None) -> None:
+        if isinstance(self._shim, Encoder) and (answer := await answer_own(self._shim, message, leaving)) is not None:
             with contextlib.suppress(*_ENDS):
                 await self._client[1].send(_item(answer))
             return
@@ -166,7 +187,10 @@ class Pump:
             meta = params.get("_meta")
             self._open[key] = meta.get("progressToken") if isinstance(meta, dict) else None
         elif sent.get("method") == "notifications/cancelled":
-            self._open.pop(message_id({"id": params.get("requestId")}) or (str, ""), None)
+            cancelled = message_id({"id": params.get("requestId")})
+            self._open.pop(cancelled or (str, ""), None)
+            if end := self._ends.get(cancelled):
+                end.set()
         await self._server[1].send(_item(sent, _header_fields(sent, params, self._version, self._shim)))
         self.taken += 1
 

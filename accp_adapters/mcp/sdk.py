@@ -12,17 +12,20 @@ import json
 import logging
 import os
 import platform
+import re
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from math import inf
 from typing import Any, Final, TypeAlias, TypeVar
 
 import anyio
 
+from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.mcp.decoder import Decoder
 from accp_adapters.mcp.encoder import Encoder, EncoderOptions
 from accp_adapters.mcp.messages import JsonObject, is_modern
@@ -38,31 +41,40 @@ __all__ = [
 
 Rewrite: TypeAlias = Callable[[JsonObject], JsonObject]
 """Returns a rewritten message, or the same object."""
+Leaving: TypeAlias = Callable[[], Awaitable[Any]]
+"""Returns once a client no longer waits for its answer."""
 
 _LOG: Final = logging.getLogger(__name__)
-_LEFT: Final = {"code": -32603, "message": "the client has left", "data": None}
+_LEFT: Final = {"code": -32603, "message": "the client no longer waits", "data": None}
 
 
-async def answer_own(encoder: Encoder, message: JsonObject, request: Any = None) -> JsonObject | None:
+async def answer_own(encoder: Encoder, message: JsonObject, leaving: Leaving | None = None) -> JsonObject | None:
     """Return the response to a request that the shim answers itself, from a thread where that may take long.
 
-    Long work ends when the client of the HTTP request leaves; the response then tells so to nobody.
+    Long work ends when `leaving` returns: the client has left or cancelled, and the response is an error.
     """
     if not encoder.may_take_long(message):
         return await off_loop(size_of(message), encoder.answer_own, message)
     answer: JsonObject | None = {"jsonrpc": "2.0", "id": message.get("id"), "error": _LEFT}
     async with anyio.create_task_group() as group:
-        if hasattr(request, "receive"):
-            group.start_soon(_cancel_at_disconnect, request.receive, group.cancel_scope)
+        if leaving is not None:
+            group.start_soon(_cancel_after, leaving, group.cancel_scope)
         answer = await off_loop(inf, encoder.answer_own, message)
         group.cancel_scope.cancel()
     return answer
 
 
-async def _cancel_at_disconnect(receive: Callable[[], Awaitable[Any]], scope: anyio.CancelScope) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
+async def _cancel_after(leaving: Leaving, scope: anyio.CancelScope) -> None:
+    await leaving()
     scope.cancel()
+
+
+async def _disconnected(request: Any) -> None:
+    """Wait for the client of an HTTP request to leave; without a request, for ever."""
+    if not hasattr(request, "receive"):
+        await anyio.sleep_forever()
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def message_of(item: Any) -> JsonObject | None:
@@ -164,27 +176,14 @@ def wrap_transport(
         decoder: The decoder of this connection; None: a new one.
         settings: The arguments of a new `Decoder`, such as `view="view"`.
     """
-    return _DecodingTransport(transport, decoder or Decoder(**settings))
+    return _decoding(transport, decoder or Decoder(**settings))
 
 
-class _DecodingTransport(AbstractAsyncContextManager[Any]):
-    def __init__(self, transport: AbstractAsyncContextManager[Any], decoder: Decoder) -> None:
-        self._transport: Final = transport
-        self._decoder: Final = decoder
-
-    async def __aenter__(self) -> tuple[Any, ...]:
-        read, write, *more = await self._transport.__aenter__()
-
-        async def receive(item: Any) -> Any:
-            return await rewrite_item(self._decoder.from_server, item)
-
-        async def send(item: Any) -> Any:
-            return await rewrite_item(self._decoder.from_client, item)
-
-        return RewritingReadStream(read, receive), RewritingWriteStream(write, send), *more
-
-    async def __aexit__(self, *raised: Any) -> bool | None:
-        return await self._transport.__aexit__(*raised)
+@asynccontextmanager
+async def _decoding(transport: AbstractAsyncContextManager[Any], decoder: Decoder) -> AsyncIterator[tuple[Any, ...]]:
+    async with transport as (read, write, *more):
+        reader = RewritingReadStream(read, partial(rewrite_item, decoder.from_server))
+        yield reader, RewritingWriteStream(write, partial(rewrite_item, decoder.from_client)), *more
 
 
 Server = TypeVar("Server")
@@ -193,39 +192,25 @@ _STATE_KEY: Final = "accp"
 """The beginning of the keys of our session states in the state of an SDK connection."""
 _BYTES: Final = 256 << 20
 """Bytes that all states over HTTP may take. Above it, the caller with the most bytes loses its oldest references."""
-_NO_IDENTITY: Final[Mapping[str, str]] = {
-    "what the client takes and sends, the same for all users": (
-        "accept accept-charset accept-encoding accept-language content-encoding content-length content-type expect"
-    ),
-    "the connection and the caches on the way": (
-        "cache-control connection host if-none-match keep-alive pragma priority te trailer transfer-encoding upgrade"
-        " via"
-    ),
-    "the program and the page that send it": (
-        "dnt referer sec-ch-ua sec-ch-ua-mobile sec-ch-ua-platform sec-fetch-dest sec-fetch-mode sec-fetch-site"
-        " sec-fetch-user sec-gpc sec-purpose upgrade-insecure-requests user-agent"
-    ),
-    "this one request, and its trace": (
-        "b3 baggage cf-ray correlation-id date idempotency-key last-event-id request-id sentry-trace traceparent"
-        " tracestate uber-trace-id x-amzn-trace-id x-b3-flags x-b3-parentspanid x-b3-sampled x-b3-spanid x-b3-traceid"
-        " x-cloud-trace-context x-correlation-id x-datadog-origin x-datadog-parent-id x-datadog-sampling-priority"
-        " x-datadog-tags x-datadog-trace-id x-request-id"
-    ),
-    "the message in the body, and its session": "mcp-method mcp-name mcp-protocol-version mcp-session-id",
-}
-"""Header fields that carry no identity, by what they carry instead; any other field may identify a user."""
-_NAMES: Final = frozenset(name for names in _NO_IDENTITY.values() for name in names.split())
-_ARGUMENT: Final = "mcp-param-"
-"""Begins the name of a field that repeats an argument of a call, which the body has, too."""
+_NO_IDENTITY: Final = re.compile(
+    r"accept(-.+)?|content-.+|expect|(sec|if|cache)-.+|dnt|pragma|referer|user-agent"  # the program
+    r"|connection|date|host|keep-alive|priority|te|trailer|transfer-encoding|upgrade(-.+)?|via"  # the connection
+    r"|.+-ip|(x-)?forwarded(-(for|host|port|prefix|proto|scheme|server|ssl))?"  # the way, and from where
+    r"|mcp-(method|name|param-.+|protocol-version|session-id)|last-event-id|idempotency-key"  # the message in the body
+    r"|.*(trace|span|correlation-id|request-(id|start)).*|x-(b3|datadog)-.+|b3|baggage|cf-ray"  # this one request
+)
+"""Names of header fields that say nothing of the user; any other field may name one."""
+_CREDENTIAL: Final = re.compile("auth|cookie|key|token")
+"""What is in the name of a field by which a caller proves who it is."""
 
 
 def wrap_server(server: Server, options: EncoderOptions | None = None, **settings: Any) -> Server:
     """Return `server`, which now sends smaller results to clients that understand them.
 
-    `wrap_server(server, policy="always")` sends views to every host; `fetch=True` adds previews and the tool
-    `accp_fetch`.
+    `wrap_server(server, policy="always")` sends views to every host; `fetch=True` alone does, too, and adds previews
+    and the tool `accp_fetch`.
 
-    Clients that did not negotiate get the same bytes as before, unless `policy` or `index` say otherwise.
+    Clients that did not negotiate get the same bytes as before, unless `policy`, `fetch` or `index` say otherwise.
 
     Args:
         server: An MCPServer, a lowlevel Server or a FastMCP.
@@ -245,7 +230,7 @@ def wrap_server(server: Server, options: EncoderOptions | None = None, **setting
         lowlevel.middleware.insert(0, _Middleware(chosen))
     else:
         lowlevel.run = _wrapped_run(lowlevel.run, chosen)
-    if chosen.policy == "always":
+    if chosen.is_for_all:
         # While the session initializes. No daemon: a process that ends while tiktoken counts in one is aborted.
         threading.Thread(target=Encoder(chosen).warm_up).start()
     return server
@@ -273,6 +258,7 @@ class _Middleware:
         self._first = _texts_of(_process(), options)
         self._states: Final[dict[str, SessionState]] = {}
         self._shares: Final = Shares(_BYTES, _BYTES // 2)
+        self._has_warned = False
 
     async def __call__(self, ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
         """Return the finished result of a request, rewritten for its client."""
@@ -292,7 +278,7 @@ class _Middleware:
             message["params"] = dict(ctx.params)
         # A client that may resume the response leaves and comes back.
         request = None if getattr(ctx, "close_sse_stream", None) else getattr(ctx, "request", None)
-        if (answer := await answer_own(encoder, message, request)) is not None:
+        if (answer := await answer_own(encoder, message, partial(_disconnected, request))) is not None:
             return _result_of(answer)
         sent = await off_loop(size_of(message), encoder.from_client, message)
         called = ctx if sent is message else replace(ctx, method=sent["method"], params=sent["params"])
@@ -312,6 +298,10 @@ class _Middleware:
         if not isinstance(result, dict):
             return result
         response["result"] = result
+        if ctx.method == "server/discover" and self._needs_session(ctx, encoder.session):
+            from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS  # noqa: PLC0415  2.x only
+
+            response["result"] = {**result, "supportedVersions": [*HANDSHAKE_PROTOCOL_VERSIONS]}
         return _result_of(await off_loop(size_of(response), encoder.from_server, response))
 
     def _session_of(self, ctx: Any) -> SessionState:
@@ -319,40 +309,64 @@ class _Middleware:
         connection: Any = getattr(ctx.session, "_connection", None)
         state: Any = getattr(connection, "state", None)
         request: Any = getattr(ctx, "request", None)
-        principal = None if request is None else _principal(request.headers.items(), request.scope.get("user"))
+        named = [] if request is None else _named(request.headers.items(), request.scope.get("user"))
         is_session = isinstance(state, dict) and not is_modern(ctx.params)
         session_id = getattr(connection, "session_id", None) if is_session else None
-        if principal is not None and not session_id:
-            return self._state_of(principal, caller_of(request.scope))
+        if request is not None and not session_id:
+            return self._state_of(ctx, named)
         if not is_session:
             return self._local
-        key = f"{_STATE_KEY} {principal or ''}"
-        if key not in state:
+        key = f"{_STATE_KEY} {_hash(named)}"
+        if is_new := key not in state:
             state[key] = _next_state(state)
             if request is None:
                 # Another client in this process has texts of its own.
                 state[key].stored_results, self._first = self._first, None
             else:
                 state[key].caller = (caller_of(request.scope), f"{session_id} {key}")
-                if getattr(request.scope.get("user"), "is_authenticated", False):
-                    state[key].stored_results = _texts_of(principal, self._options)
             # The texts that are stored for a connection are deleted when it ends.
             connection.exit_stack.callback(self._close, state[key])
         session: SessionState = state[key]
+        if request is not None:
+            is_user = getattr(request.scope.get("user"), "is_authenticated", False)
+            session.has_owner = self._is_known(ctx, named, is_new=is_new)
+            if is_user and session.has_owner and session.stored_results is None:
+                session.stored_results = _texts_of(_hash(named), self._options)
         return session
 
-    def _state_of(self, principal: str, owner: str) -> SessionState:
+    def _state_of(self, ctx: Any, named: Sequence[Any]) -> SessionState:
         """Return the state of everybody with the same credentials; with none, references would open for anybody."""
+        principal = _hash(named) if any(_CREDENTIAL.search(name) for name, _ in named) else ""
         state = self._states.get(principal)
-        if state is None:
-            state = SessionState(is_session=False, has_owner=bool(principal), caller=(owner, principal))
+        if is_new := state is None:
+            state = SessionState(is_session=False, caller=(caller_of(ctx.request.scope), principal))
+            self._states[principal] = state
+        state.has_owner = self._is_known(ctx, named, is_new=is_new or not principal) and bool(principal)
+        if self._options.fetch and state.has_owner and state.stored_results is None:
             state.stored_results = _texts_of(principal, self._options)
             Encoder(self._options, session=state)
-            self._states[principal] = state
-            if self._options.fetch and not principal:
-                _LOG.warning("a client sends no session and no credentials: it gets large results whole")
         # What one client declares says nothing of the next one.
         return replace(state, client_settings=None, client_name="")
+
+    def _is_known(self, ctx: Any, named: Sequence[Any], *, is_new: bool) -> bool:
+        """Return whether a caller may get references: its header fields are credentials, or have come again."""
+        may_cite = ctx.method == "tools/call" and dict(ctx.params or {}).get("name") != FETCH_NAME
+        if not is_new or not may_cite or (named and all(_CREDENTIAL.search(name) for name, _ in named)):
+            return True
+        if self._options.fetch and not self._has_warned:
+            self._has_warned = True
+            _LOG.warning("large results stay whole for callers without a session or with new fields %s", [*dict(named)])
+        return False
+
+    def _needs_session(self, ctx: Any, session: SessionState) -> bool:
+        """Return whether a client gets references only in a session, and the server has sessions.
+
+        A server that names no modern version makes the clients of the SDKs begin with `initialize`.
+        """
+        request: Any = getattr(ctx, "request", None)
+        manager: Any = getattr(request.scope.get("endpoint"), "session_manager", None) if request else None
+        is_wanted = self._options.fetch and self._options.is_for_all and not session.has_owner
+        return is_wanted and not getattr(manager, "stateless", True)
 
     def _weigh(self, session: SessionState) -> None:
         """Count the bytes of a session. If all take too many, the caller with the most bytes loses its oldest state."""
@@ -386,17 +400,22 @@ def _texts_of(owner: str | None, options: EncoderOptions) -> SessionTexts | None
     return SessionTexts(store, owner, is_shared=True) if store is not None and owner else None
 
 
-def _principal(headers: Iterable[tuple[str, str]], user: Any) -> str:
-    """Return a hash of what a server may tell users apart by; empty: there is nothing.
+def _named(headers: Iterable[tuple[str, str]], user: Any) -> list[tuple[str, Any]]:
+    """Return the names and values of what a server may tell users apart by.
 
     That are header fields, and in place of a token that the server has checked, whom it names: tokens are renewed.
     """
     fields = sorted((name.lower(), value) for name, value in headers)
-    named: list[Any] = [each for each in fields if each[0] not in _NAMES and not each[0].startswith(_ARGUMENT)]
+    named: list[tuple[str, Any]] = [each for each in fields if not _NO_IDENTITY.fullmatch(each[0])]
     token: Any = getattr(user, "access_token", None)
     if subject := getattr(token, "subject", None):
-        issuer = (token.claims or {}).get("iss")
-        named = [*(each for each in named if each[0] != "authorization"), (token.client_id, issuer, subject)]
+        whom = (token.client_id, (token.claims or {}).get("iss"), subject)
+        named = [*(each for each in named if each[0] != "authorization"), ("authorization", whom)]
+    return named
+
+
+def _hash(named: Sequence[Any]) -> str:
+    """Return a hash of who is named; empty: nobody is."""
     return sha256(json.dumps(named, default=str).encode()).hexdigest() if named else ""
 
 
@@ -434,15 +453,13 @@ def _wrapped_run(run: Callable[..., Awaitable[None]], options: EncoderOptions) -
             OWNER.set(caller_of(request.scope) if hasattr(request, "scope") else "")
             if request is None and first and (texts := first.pop()):
                 encoder.session.stored_results = texts
-            if (answer := await answer_own(encoder, message, request)) is not None:
+            if (answer := await answer_own(encoder, message, partial(_disconnected, request))) is not None:
                 await write_stream.send(replace_message(item, answer))
                 return None
             return await rewrite_item(encoder.from_client, item)
 
-        async def send(item: Any) -> Any:
-            return await rewrite_item(encoder.from_server, item)
-
-        reader, writer = RewritingReadStream(read_stream, receive), RewritingWriteStream(write_stream, send)
+        reader = RewritingReadStream(read_stream, receive)
+        writer = RewritingWriteStream(write_stream, partial(rewrite_item, encoder.from_server))
         try:
             await run(reader, writer, *args, **kwargs)
         finally:

@@ -21,6 +21,7 @@ from accp_adapters.mcp.messages import JsonObject, MessageId, message_id, text_b
 from accp_adapters.mcp.negotiation import ClientSettings
 from accp_adapters.stores import stored_keys
 from accp_core.bounded import BoundedDict
+from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore, TokenCounter
 from accp_core.references import StoredText, check_grant, checked_text, reference_to, reference_to_uri
 
@@ -84,7 +85,10 @@ class SessionTexts:
             ProtocolError: E5002, it was not granted in this session.
         """
         elsewhere = stored_keys(self.store, self.session_id, reference) if self.is_shared else ()
-        return check_grant(reference, {*list(self.granted), *elsewhere})
+        try:
+            return check_grant(reference, {*list(self.granted), *elsewhere})
+        except ProtocolError as error:
+            raise ProtocolError(f"{error.reason}; or call its tool again", code=error.code) from error
 
     def close(self) -> None:
         """Remove all grants, and delete the texts that no other process shares; the session is over."""

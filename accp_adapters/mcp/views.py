@@ -40,9 +40,7 @@ from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, size_of
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json, read_json
 
-__all__ = [
-    "ViewSettings", "has_escapes", "is_alone", "is_view", "references_in", "restore_view", "write_alone", "write_view",
-]  # fmt: skip
+__all__ = ["ViewSettings", "has_escapes", "is_view", "references_in", "restore_view", "write_view"]
 
 OpenReference: TypeAlias = Callable[[str], str]
 """Returns the stored text of a key."""
@@ -102,15 +100,6 @@ def write_view(result: JsonObject, settings: ViewSettings, *, is_large: bool = F
     return written
 
 
-def write_alone(result: JsonObject) -> JsonObject | None:
-    """Return `result` without the `structuredContent` that its texts repeat; None where they do not, word for word."""
-    found = find_duplicate(result)
-    if found is None or not found[0].structured or not has_room_for_metadata(result):
-        return None
-    alone = add_metadata(without(result, _STRUCTURED), {_VIEW: {"dropped": found[0].to_json()}})
-    return alone if is_same_result(restore_view(alone), result) else None
-
-
 def restore_view(result: JsonObject, open_reference: OpenReference | None = None) -> JsonObject:
     """Return the plain result that `write_view` was given.
 
@@ -152,11 +141,6 @@ def references_in(result: JsonObject) -> tuple[str, ...]:
 def is_view(result: object) -> bool:
     """Return whether a result holds views of ours, by its metadata."""
     return isinstance(read_metadata(result).get(_VIEW), dict)
-
-
-def is_alone(result: object) -> bool:
-    """Return whether a result is one of `write_alone`: its texts are the server's."""
-    return list(read_metadata(result).get(_VIEW, ())) == ["dropped"]
 
 
 def has_escapes(shown: JsonObject) -> bool:

@@ -92,7 +92,6 @@ PolicyName = Annotated[
 ]
 Host = Annotated[str, typer.Option(metavar="NAME", help="What shows results to a model, such as cursor; or its form.")]
 Index = Annotated[bool, typer.Option("--index", help="List one tool that searches, describes and calls the others.")]
-Decode = Annotated[bool, typer.Option("--decode", help="The inverse: ask for frames, and give plain results.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing on standard error.")]
 Client = Annotated[
     list[str] | None,
@@ -114,7 +113,6 @@ def run(
     index: Index = False,
     tool: ToolOption = None,
     fetch: FetchOption = False,
-    decode: Decode = False,
     quiet: Quiet = False,
 ) -> None:
     """Run a proxy for an MCP server in any language, and compress the results of its tools.
@@ -135,11 +133,11 @@ def run(
     from accp_adapters.mcp.sessions import SessionState
 
     session = SessionState()
-    with _telling(_server_name(upstream), options, None if listen else session, quiet=quiet or decode):
+    with _telling(_server_name(upstream), options, None if listen else session, quiet=quiet):
         if listen:
-            _listen(upstream, options, listen, decode=decode, quiet=quiet)
+            _listen(upstream, options, listen, quiet=quiet)
             return
-        code = _serve_stdio(upstream, options, session, decode=decode)
+        code = _serve_stdio(upstream, options, session)
     # Where the server ended first, a thread still reads standard input, and nothing but this ends it.
     os._exit(code)
 
@@ -189,7 +187,7 @@ def _telling(server: str, options: EncoderOptions, session: SessionState | None,
 
     if not quiet:
         is_off = "ACCP_DISABLED is set, so results stay as they are"
-        say(f"accp mcp: {server}: {is_off if is_disabled() else _POLICIES[options.policy]}")
+        say(f"accp mcp: {server}: {is_off if is_disabled() else _POLICIES[options.policy or 'always']}")
     try:
         yield
     finally:
@@ -208,10 +206,10 @@ def _telling(server: str, options: EncoderOptions, session: SessionState | None,
             say(f"accp mcp: {server}: {saved.describe()}")
 
 
-def _serve_stdio(upstream: Upstream, options: EncoderOptions, session: SessionState, *, decode: bool) -> int:
+def _serve_stdio(upstream: Upstream, options: EncoderOptions, session: SessionState) -> int:
     import anyio
 
-    from accp_adapters.mcp import Decoder, Encoder
+    from accp_adapters.mcp import Encoder
     from accp_adapters.mcp.pump import serve_stdio
     from accp_adapters.mcp.sessions import SessionTexts
     from accp_adapters.mcp.user_files import DayStore, state_folder
@@ -221,11 +219,11 @@ def _serve_stdio(upstream: Upstream, options: EncoderOptions, session: SessionSt
         owner = sha256(json.dumps([upstream.url, *upstream.command, os.getcwd()]).encode()).hexdigest()
         session.stored_results = SessionTexts(DayStore(state_folder() / "mcp"), owner, is_shared=True)
     encoder = Encoder(options, session=session)
-    if options.policy == "always" and not decode:
+    if options.is_for_all:
         # No daemon: a process that ends while tiktoken counts in one is aborted.
         threading.Thread(target=encoder.warm_up).start()
     try:
-        anyio.run(serve_stdio, upstream, Decoder() if decode else encoder)
+        anyio.run(serve_stdio, upstream, encoder)
     except KeyboardInterrupt:
         return 130
     except (OSError, BaseExceptionGroup) as failed:
@@ -238,19 +236,18 @@ def _serve_stdio(upstream: Upstream, options: EncoderOptions, session: SessionSt
     return 0
 
 
-def _listen(upstream: Upstream, options: EncoderOptions, address: str, *, decode: bool, quiet: bool) -> None:
+def _listen(upstream: Upstream, options: EncoderOptions, address: str, *, quiet: bool) -> None:
     import uvicorn
 
-    from accp_adapters.mcp import Decoder, Encoder
+    from accp_adapters.mcp import Encoder
     from accp_adapters.mcp.pump import HttpProxy
 
     host, _, port = address.rpartition(":")
     if host not in ("127.0.0.1", "localhost") or not port.isdecimal():
         reason = f"expected 127.0.0.1:PORT or localhost:PORT, found {address!r}; put an authenticating proxy before it"
         raise typer.BadParameter(reason, param_hint="--listen")
-    if not decode:
-        Encoder(options).warm_up()
-    app = HttpProxy(upstream, Decoder if decode else lambda: Encoder(options))
+    Encoder(options).warm_up()
+    app = HttpProxy(upstream, lambda: Encoder(options))
     # Of requests that come before the last one is answered, h11 reads one at a time.
     server = uvicorn.Server(
         uvicorn.Config(app, http="h11", ws="none", log_level="warning", timeout_graceful_shutdown=1)

@@ -7,7 +7,8 @@ import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import anyio
 import httpx
 import pytest
 
-from accp_adapters.mcp import EXTENSION, Decoder, Encoder, wrap_server, wrap_transport
+from accp_adapters.mcp import EXTENSION, Encoder, wrap_server, wrap_transport
 from accp_core.view import read
 from tests.adapters.mcp.sdk import MAJOR, ROWS, connected
 from tests.limits import PATIENCE
@@ -61,6 +62,9 @@ async def wait(path: str) -> str:
         await asyncio.sleep(0.01)
     return "gone"
 """
+
+
+LONG_QUERY = f"SELECT count(*) FROM {', '.join(f'rows r{number}' for number in range(9))} WHERE r0.rowid < r1.rowid"
 
 
 class Name(BaseModel):
@@ -178,28 +182,6 @@ async def test_the_first_request_of_a_client_may_fail() -> None:
         assert read((await client.call_tool("find", {})).content[0].text) == ROWS
 
 
-async def test_frames_travel_between_a_decoder_and_an_encoder() -> None:
-    encoding = pumped(build(), Encoder())
-    async with Client(pumped_before(encoding, Decoder())) as client:
-        found = await client.call_tool("find", {})
-    assert found.structured_content == {"result": ROWS}
-    assert [json.loads(block.text) for block in found.content] == ROWS
-
-
-@asynccontextmanager
-async def pumped_before(upstream: AbstractAsyncContextManager[Any], shim: Shim) -> AsyncIterator[Any]:
-    """Yield the streams of a client that a pump connects with another transport."""
-    async with (
-        upstream as streams,
-        create_client_server_memory_streams() as (mine, theirs),
-        anyio.create_task_group() as tasks,
-    ):
-        tasks.start_soon(Pump(shim, theirs, streams).run)
-        yield mine
-        await mine[1].aclose()
-        tasks.cancel_scope.cancel()
-
-
 CODES = {**JSON_RPC_CODES, -32602: "E4003", -32603: "E9999"}
 
 
@@ -214,20 +196,26 @@ async def test_the_code_of_each_json_rpc_error_travels_as_a_frame(wrapped: bool)
             assert f"code:{code}|" in raised.value.data[EXTENSION]["frame"]
 
 
-async def test_the_first_result_of_a_wrapped_server_waits_for_no_vocabulary(tmp_path: Path) -> None:
-    wrapped = "from accp_adapters.mcp import wrap_server\nwrap_server(server, policy='always').run()"
-    (tmp_path / "server.py").write_text(SERVER.replace("server.run()", wrapped))
-    transport = stdio_client(StdioServerParameters(command=sys.executable, args=[str(tmp_path / "server.py")]))
-    took = []
-    async with Client(transport) as client:
-        # A host lists the tools, and its model takes longer than this to call one.
-        await client.list_tools()
-        await anyio.sleep(1)
-        for _ in range(3):
-            begun = anyio.current_time()
-            await client.call_tool("report", {"count": 20})
-            took.append(anyio.current_time() - begun)
-    assert took[0] < min(took[1:]) + 0.3
+async def test_a_query_ends_when_its_client_cancels_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers, answer_own = list[Any](), Encoder.answer_own
+    monkeypatch.setattr(Encoder, "answer_own", lambda *given: answers.append(own := answer_own(*given)) or own)
+    encoder = Encoder(host="text", fetch=True, inline_limit=50, preview_limit=60)
+    async with Client(pumped(build(), encoder)) as client:
+        [ref] = set(re.findall(r"\$cold\.[0-9]{12}", (await client.call_tool("find", {})).content[0].text))
+        with anyio.move_on_after(0.3):
+            await client.call_tool("accp_fetch", {"ref": ref, "query": LONG_QUERY})
+        asked = {"ref": ref, "query": "SELECT count(*) FROM rows"}
+        assert str(len(ROWS)) in (await client.call_tool("accp_fetch", asked)).content[0].text
+    assert "E2003" not in str(answers)
+
+
+async def test_lines_that_are_no_messages_are_counted(caplog: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("accp_adapters.mcp.pump._BAD_LINES", count(1))
+    words = [sys.executable, "-c", "for number in range(12): print('starting', number)"]
+    async with Upstream(command=words).connect() as (reader, _):
+        assert len([item async for item in reader]) == 12
+    told = [record for record in caplog.records if "no message" in record.getMessage()]
+    assert ["(1 so far)" in told[0].getMessage(), "(10 so far)" in told[1].getMessage(), len(told)] == [True, True, 2]
 
 
 def proxy(tmp_path: Path, *words: str) -> Any:

@@ -313,5 +313,5 @@ def test_a_session_that_holds_too_many_references_is_shown_results_whole() -> No
 
 @pytest.mark.parametrize("name", ["policy", "host"])
 def test_a_setting_that_is_none_of_its_choices_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=rf"expected '{name}' to be one of '.*', found 'nonsense'"):
+    with pytest.raises(ValueError, match=rf"expected '{name}' to be one of '.*, found 'nonsense'"):
         Encoder(**{name: "nonsense"})

@@ -84,7 +84,7 @@ def report_app(*, stateless: bool, checked: bool = False, **settings: Any) -> An
         owner = str(ctx.request_context.request.headers.get("authorization", "nobody"))
         return json.dumps({"items": [{"id": number, "owner": owner, "n": number * 7919} for number in range(900)]})
 
-    wrapped = wrap_server(server, policy="always", fetch=True, **settings)
+    wrapped = wrap_server(server, fetch=True, **settings)
     return wrapped.streamable_http_app(json_response=True, stateless_http=stateless)
 
 
@@ -99,7 +99,7 @@ class HttpClient:
     patience: float = PATIENCE
 
     def start(self) -> HttpClient:
-        """Begin a session, if the server has sessions; return this client."""
+        """Begin a session, if the server has sessions, else list the tools; return this client."""
         if self.version < "2026":
             params = {"protocolVersion": self.version, "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
             answer = self.post("initialize", params)
@@ -107,6 +107,8 @@ class HttpClient:
                 self.headers = {**self.headers, "mcp-session-id": session}
             body = {"jsonrpc": "2.0", "method": "notifications/initialized"}
             httpx.post(self.url, json=body, headers=self._headers("notifications/initialized", {}), timeout=PATIENCE)
+        else:
+            self.post("tools/list", {})
         return self
 
     def post(self, method: str, params: Json) -> httpx.Response:
@@ -147,7 +149,7 @@ def test_a_reference_belongs_to_the_credentials_and_without_any_there_is_none(ve
         [ref] = set(re.findall(r"\$cold\.[0-9]{12}", alice.call("report")))
         query = "SELECT owner FROM items WHERE id = 3"
         assert "alice" in alice.call("accp_fetch", ref=ref, query=query)
-        nobody = HttpClient(f"{origin}/mcp", {}, version).start()
+        nobody = HttpClient(f"{origin}/mcp", {"x-forwarded-proto": "https"}, version).start()
         others = [bob, nobody, HttpClient(alice.url, {**alice.headers, **bob.headers}, version)]
         if session := alice.headers.get("mcp-session-id"):
             others += [HttpClient(alice.url, {"mcp-session-id": session, "authorization": "Bearer bob"}, version)]
@@ -180,13 +182,29 @@ def test_who_makes_up_fields_loses_its_own_texts_and_nobody_elses(
 ) -> None:
     monkeypatch.setattr("accp_adapters.mcp.sdk._BYTES", 800_000)
     with serving(report_app(stateless=stateless), lifespan="on") as origin:
-        ann = HttpClient(f"{origin}/mcp", {"authorization": "Bearer ann"}, version, "127.0.0.2").start()
-        hogs = [HttpClient(ann.url, {"authorization": "Bearer h", "x-i": f"{i}"}, version).start() for i in range(30)]
-        refs = [re.findall(r"\$cold\.[0-9]{12}", each.call("report"))[0] for each in (ann, *hogs)]
+        ann = HttpClient(f"{origin}/mcp", {"authorization": "Bearer ann"}, version, "127.0.0.2")
+        hogs = [HttpClient(ann.url, {"authorization": "Bearer h", "x-i": f"{i}"}, version) for i in range(30)]
+        refs = [re.findall(r"\$cold\.[0-9]{12}", each.start().call("report"))[0] for each in (ann, *hogs)]
         rows = [each.call("accp_fetch", ref=ref, query="items.3") for each, ref in zip((ann, *hogs), refs, strict=True)]
     assert "Bearer ann" in rows[0]
     assert "E5002" in rows[1]
     assert "Bearer h" in rows[-1]
+
+
+async def test_a_client_of_the_sdk_gets_references_without_credentials() -> None:
+    with serving(report_app(stateless=False), lifespan="on") as origin:
+        async with Client(f"{origin}/mcp") as client:
+            assert "cold." in str(await client.call_tool("report", {}))
+
+
+@pytest.mark.parametrize("name", ["x-forwarded-for", "x-real-ip", "x-request-start", "traceparent", "x-amz-cf-id"])
+def test_no_reference_is_closed_by_a_field_that_a_proxy_changes(name: str) -> None:
+    with serving(report_app(stateless=False), lifespan="on") as origin:
+        client = HttpClient(f"{origin}/mcp").start()
+        calling, asking = (replace(client, headers={**client.headers, name: f"203.0.113.{n}"}) for n in (7, 8))
+        refs = set(re.findall(r"\$cold\.[0-9]{12}", calling.call("report")))
+        assert len(refs) == (name != "x-amz-cf-id")
+        assert all("nobody" in asking.call("accp_fetch", ref=ref, query="items.3") for ref in refs)
 
 
 LONG_QUERY = "SELECT count(*) FROM items a, items b, items c WHERE a.n + b.n < c.n"

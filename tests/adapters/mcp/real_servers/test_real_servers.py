@@ -42,11 +42,10 @@ def test_a_server_says_through_us_what_it_says_alone_and_a_host_is_shown_no_more
     except Missing as missing:
         pytest.skip(f"the server {server.name!r} is not here: {missing}")
     lines = conversation(server.calls(world))
-    fronts = ([], [*NEGOTIATE, "--"], [*ACCP, "--decode", "--", *NEGOTIATE, "--"], [*ACCP, "--"])
-    alone, behind, decoded, shown = (talk(world, [*front, *command], lines) for front in fronts)
+    fronts = ([], [*NEGOTIATE, "--"], [*ACCP, "--"])
+    alone, behind, shown = (talk(world, [*front, *command], lines) for front in fronts)
     assert len(alone) > len(server.calls(world)) + 2
-    for each in (behind, decoded):
-        assert [meaning(line) for line in each[:-1]] == [meaning(line) for line in alone[:-1]]
+    assert [meaning(line) for line in behind[:-1]] == [meaning(line) for line in alone[:-1]]
     for before, after in zip(results(alone), results(shown), strict=True):
         assert after.get("structuredContent") == before.get("structuredContent")
         assert len(after["content"]) == len(before["content"])

@@ -218,10 +218,8 @@ class _Room:
         start = hide_secrets(text[: limit + _LONGEST_SECRET], secrets)[:limit]
         self.left -= len(start)
         more = f"\n… {len(text) - limit:,} more characters" if len(text) > limit else ""
-        return (
-            "".join(each if each.isprintable() or each in "\n\t" else "\N{REPLACEMENT CHARACTER}" for each in start)
-            + more
-        )
+        seen = (each if each.isprintable() or each in "\n\t" else "\N{REPLACEMENT CHARACTER}" for each in start)
+        return "".join(seen) + more
 
 
 def html_report(reports: Sequence[Report], *, findings: Sequence[Finding] = (), made: str = "") -> str:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from itertools import islice
 from typing import Final
 
 from accp_adapters.replay.prompts import SentMessage
@@ -201,8 +202,6 @@ def values_in(text: str) -> frozenset[WantedValue]:
 def _in_text(text: str) -> Iterator[WantedValue]:
     for match in _VALUES.finditer(text):
         word = match.group()
-        if match.lastgroup == "plain":
-            continue
         if match.lastgroup == "number":
             yield from number_in(word)
         elif match.lastgroup == "date":
@@ -210,7 +209,7 @@ def _in_text(text: str) -> Iterator[WantedValue]:
             yield from days if _DATE.fullmatch(word) and days else {*days, *text_leaf(word)}
         elif match.lastgroup == "url":
             yield word.rstrip(".,;:!?*")
-        elif match.lastgroup != "name" or _IDENTIFIER.match(word):
+        elif match.lastgroup != "plain" and (match.lastgroup != "name" or _IDENTIFIER.match(word)):
             yield word
 
 
@@ -328,7 +327,7 @@ class OneFetch:
         if self._fetch is None:
             return Fetched(answer=text, found=True)
         answers = [""]
-        for query in _queries(value):
+        for query in _queries(value, text):
             if self._left <= 0:
                 return None
             self._left -= len(text)
@@ -339,10 +338,13 @@ class OneFetch:
         return Fetched(answer=shown, found=False)
 
 
-def _queries(value: WantedValue) -> Iterator[str]:
-    """Yield the value as a model may write it, then its words."""
+def _queries(value: WantedValue, text: str) -> Iterator[str]:
+    """Yield the value as a model may write it; then as `text` spells it, or the words of a text."""
     if not isinstance(value, str):
-        yield from dict.fromkeys((f"{value:f}", f"{value:,f}") if isinstance(value, Decimal) else (str(value),))
+        numbers = (number for number in _NUMBER.findall(text) if value in _readings(number))
+        days = (day[0] for day in _DATE.finditer(text) if value in _days(day))
+        spelled = numbers if isinstance(value, Decimal) else days
+        yield from dict.fromkeys((f"{value:f}" if isinstance(value, Decimal) else str(value), *islice(spelled, 1)))
         return
     yield value
     words = " ".join(_WORD.findall(value)[:_MAX_WORDS])

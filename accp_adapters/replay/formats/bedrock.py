@@ -29,10 +29,6 @@ from accp_adapters.replay.recorded_run import Findings
 __all__ = ["is_converse", "read_converse"]
 
 _OWNER: Final = "a Bedrock message"
-_BLOCKS: Final = frozenset((
-    "text", "toolUse", "toolResult", "reasoningContent", "image", "document", "video", "guardContent", "cachePoint",
-    "json", "citationsContent", "searchResult",
-))  # fmt: skip
 
 
 def is_converse(document: Any) -> bool:
@@ -49,10 +45,10 @@ def is_converse(document: Any) -> bool:
 
 
 def _has_blocks(messages: Any) -> bool:
-    """Return whether the first block of a message is an object of one known field and has no type."""
+    """Return whether the first block of a message is an object of one field, which is not its type."""
     match messages:
         case [{"role": "user" | "assistant", "content": [{**block}, *_]}, *_]:
-            return "type" not in block and not _BLOCKS.isdisjoint(block)
+            return len(block) == 1 and "type" not in block
     return False
 
 

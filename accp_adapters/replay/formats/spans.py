@@ -124,7 +124,11 @@ def _messages(span: Span, findings: Findings) -> tuple[Prompt, tuple[Turn, ...]]
     for asked, answered in _WHOLE:
         if asked in attributes:
             return _logged(attributes[asked], attributes.get(answered), findings)
-    return ((), ""), ()
+    # Before 1.37, tracers wrote each field as an attribute: `gen_ai.prompt.0.content`.
+    prompt, answer = (
+        tuple(turn for row in unflatten(attributes, side) for turn in _turn(row, findings)) for side in _WHOLE[-1]
+    )
+    return (prompt, ""), answer
 
 
 def _logged(asked: object, answered: object, findings: Findings) -> tuple[Prompt, tuple[Turn, ...]]:
@@ -214,8 +218,9 @@ def _contents(message: Mapping[str, Any], findings: Findings) -> Iterator[str]:
 
 def _call(row: Mapping[str, Any], findings: Findings) -> Part:
     asked = {key.removeprefix("tool_call."): value for key, value in row.items()}
-    findings.fields(asked, ("function.arguments",), "an OpenInference tool call")
-    return call(str(asked.get("function.name") or ""), asked.get("function.arguments"), asked.get("id"))
+    findings.fields(asked, ("function.arguments", "arguments"), "an OpenInference tool call")
+    name, arguments = (asked.get(f"function.{field}") or asked.get(field) for field in ("name", "arguments"))
+    return call(str(name or ""), arguments, asked.get("id"))
 
 
 def is_spans(document: Any) -> bool:

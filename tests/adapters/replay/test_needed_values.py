@@ -128,6 +128,13 @@ def test_a_value_is_reachable_if_the_answer_of_one_fetch_that_asks_for_it_holds_
     assert need.fetched and need.fetched.answer == answer
 
 
+def test_a_hidden_number_is_asked_for_as_its_text_spells_it() -> None:
+    run = run_of(user("go"), asks({}, 0), answers("DE 2021,17 on 22.05.2026", 0), says("2021.17 on 2026-05-22", 1))
+    hidden = {2: SentMessage(text="a preview, $cold.1", reference="$cold.1")}
+    needs = needs_of(run, hidden, lambda text, query: text if query in text else "")
+    assert [need.reachable for need in needs] == [True, True]
+
+
 def test_a_value_of_a_tool_that_is_offered_later_is_needed_before() -> None:
     run = run_of(user("book"), asks({}, 0), answers("HAT069", 0), says("take HAT069", 1), user("and?"), says("done", 2))
     first, second, third = run.calls

@@ -28,15 +28,9 @@ def shortening(*, ref: str = "", fetch_tool: str = "") -> Strategy:
 
 def job() -> Run:
     """Return a run of three calls whose second needs a word of the answer to the first."""
-    return run_of(
-        user("find flights", 0),
-        asks({"to": "SEA"}, 0),
-        answers("three flights: HAT069 HAT083", 0),
-        says("take HAT083", 1),
-        user("thanks", 1),
-        says("welcome", 2),
-        tools="one tool",
-    )
+    found = answers("three flights: HAT069 HAT083", 0)
+    said = (says("take HAT083", 1), user("thanks", 1), says("welcome", 2))
+    return run_of(user("find flights", 0), asks({"to": "SEA"}, 0), found, *said, tools="one tool")
 
 
 def prompts(played: Replay) -> list[int]:
@@ -53,13 +47,9 @@ def test_as_recorded_everything_needed_is_visible() -> None:
 
 
 def test_what_is_left_out_without_a_reference_is_lost() -> None:
-    call = replay(job(), shortening(), words).calls[1]
-    assert (call.needed, call.visible, call.reachable) == (1, 0, 0)
-
-
-def test_what_is_behind_a_reference_is_reachable() -> None:
-    calls = replay(job(), shortening(ref="$cold.1"), words).calls
-    assert (calls[1].visible, calls[1].reachable) == (0, 1)
+    for reference, reachable in (("", 0), ("$cold.1", 1)):
+        call = replay(job(), shortening(ref=reference), words).calls[1]
+        assert (call.needed, call.visible, call.reachable) == (1, 0, reachable)
 
 
 def test_each_hidden_value_is_asked_for_once() -> None:

@@ -21,6 +21,7 @@ ROOT: Final = Path(__file__).parent.parent
 DOCUMENTS: Final = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md")), ROOT / "llms.txt"]
 CONTRIBUTING: Final = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 ARCHITECTURE: Final = ROOT / "docs" / "architecture.md"
+PATH: Final = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 MAX_README_LINES: Final = 150
 MAX_PAGE_LINES: Final = 210
 ABOUT_THE_TESTS: Final = frozenset({"architecture", "drafts", "frames"})
@@ -118,6 +119,7 @@ def test_each_code_block_runs(block: Block, tmp_path: Path, monkeypatch: pytest.
         pytest.skip("the page is about mcp 2.x")
     copy_checkout(tmp_path)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", PATH)
     exec(compile(block.text, block.document.name, "exec"), {})
 
 
@@ -154,7 +156,6 @@ def test_no_page_installs_a_name_that_is_not_on_the_index_yet() -> None:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_the_commands_of_a_document_run_one_after_the_other(document: Path, tmp_path: Path) -> None:
     copy_checkout(tmp_path)
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for command in COMMANDS:
         if (
             command.document == document
@@ -164,7 +165,7 @@ def test_the_commands_of_a_document_run_one_after_the_other(document: Path, tmp_
             done = subprocess.run(
                 ["bash", "-o", "pipefail", "-c", command.text],
                 cwd=tmp_path,
-                env={**os.environ, "PATH": path},
+                env={**os.environ, "PATH": PATH},
                 capture_output=True,
                 text=True,
             )

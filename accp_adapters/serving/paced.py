@@ -87,9 +87,10 @@ class _Paced(asyncio.Protocol):
         self._spent = max(0.0, self._spent - earned) + took
         _Paced.total, _Paced.last = max(0.0, _Paced.total - (now - _Paced.last) / _REST) + took, now
         reader: Any = self.transport.get_protocol()
-        if reader is not self:  # a WebSocket goes on with the connection
-            self._arrived, rest = bytearray(), bytes(self._arrived)
-            reader.data_received(rest)
+        if reader is not self:  # a WebSocket: "the client MUST wait for a response" (RFC 6455, section 4.1)
+            if self._arrived:
+                self.transport.abort()
+            self._arrived.clear()
         elif self._arrived or self._is_dear():
             self._rest()
 

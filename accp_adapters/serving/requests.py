@@ -153,8 +153,7 @@ async def read_body(request: Request, memory: Quota, owner: str, *, limit: int, 
         async with asyncio.timeout(seconds):
             return await _joined(request, memory, owner, limit)
     except TimeoutError:
-        reason = f"expected the body within {seconds:g} seconds"
-        raise RequestRefused(HTTPStatus.REQUEST_TIMEOUT, reason) from None
+        raise RequestRefused(HTTPStatus.REQUEST_TIMEOUT, f"expected the body within {seconds:g} seconds") from None
     except ClientDisconnect:
         raise RequestRefused(HTTPStatus.BAD_REQUEST, "expected a body, found a closed connection") from None
 
@@ -255,12 +254,12 @@ def refusal_of(error: Exception) -> Refusal:
     return Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, _INTERNAL, internal)
 
 
-async def run_until_disconnect(receive: Receive, exchange: Coroutine[Any, Any, None]) -> None:
+async def run_until_disconnect(receive: Receive, exchange: Coroutine[Any, Any, object]) -> None:
     """Await `exchange`; cancel it when the client disconnects, which is how a client cancels a call."""
     await run_until_first(exchange, _disconnected(receive))
 
 
-async def run_until_first(*works: Coroutine[Any, Any, None]) -> None:
+async def run_until_first(*works: Coroutine[Any, Any, object]) -> None:
     """Await what ends first, and cancel the others; raises what that raises."""
     tasks = [asyncio.ensure_future(work) for work in works]
     try:

@@ -69,7 +69,6 @@ async def test_sessions_and_memory_of_acp() -> None:
         told_so = {**told, "from": f"a{number}", "message_id": f"m{number}"}
         assert (await hog("POST", "/message:send", json=told_so)).status_code == 200
     assert sorted(session.name for session in host.sessions()) == ["ann", "hog"]
-    host.end()
 
 
 @asynccontextmanager

@@ -47,3 +47,13 @@ async def test_silent_connections_of_one_address_and_of_many(name: str, said: st
                 await stack.enter_async_context(attack)
             assert await answered(command, "127.0.0.2")
         assert not [line for line in command.said if "Too many open files" in line]
+
+
+# "the client MUST wait for a response from the server before sending any further data" (RFC 6455, section 4.1)
+async def test_a_web_socket_that_goes_on_before_it_is_answered_leaves_no_traceback() -> None:
+    fields = {"upgrade": "websocket", "connection": "Upgrade", "sec_websocket_version": "13"}
+    upgrade = request_of("GET", "/accp/v1/ws", sec_websocket_key="dGhlIHNhbXBsZSBub25jZQ==", **fields)
+    with running(*ACCP, *COMMANDS["frames"]) as command:
+        async with silent(command.ports[0], [upgrade * 3_000]):
+            assert await answered(command, "127.0.0.2")
+        assert not [line for line in command.said if "Traceback" in line]

@@ -1,18 +1,21 @@
 """What a peer sees that was written from ACP transport 0.3 alone: each binding, and the fields of the envelope."""
 
+import asyncio
 import json
 import os
 import re
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.foreign.acp import ACCP, Served, card_of, lines_of, listening, opened, request, served, write_agent
+from accp_adapters.bindings.acp import relay_app
+from tests.adapters.bindings.acp.agents import serving
+from tests.foreign.acp import ACCP, Served, card_of, lines_of, opened, request, served, write_agent
 from tests.foreign.wire import SECONDS, WebSocket
 from tests.limits import wait_until
 
@@ -165,25 +168,15 @@ def test_a_guest_of_the_relay_joins_sends_and_polls_with_the_same_token(peer: Se
     assert request(peer.relay, "GET", "/acp/tok_0000000000000000/poll")[0] == 403
 
 
-RELAY = """
-import socket, sys, uvicorn
-from accp_adapters.bindings.acp import relay_app
-place = socket.create_server(("127.0.0.1", 0))
-print("a relay at http://%s:%s" % place.getsockname(), file=sys.stderr, flush=True)
-config = uvicorn.Config(relay_app(ttl_seconds=1), log_level="error")
-uvicorn.Server(config).run([place])
-"""
-
-
 @pytest.mark.requirement("acp:5.5-1")
-def test_messages_of_a_relay_live_as_long_as_it_is_told(tmp_path: Path) -> None:
-    with listening(tmp_path, sys.executable, "-c", RELAY) as (link,):
-        host, _, port = link.partition("://")[2].partition(":")
-        relay = host, int(port)
-        token = request(relay, "POST", "/acp/new")[1]["token"]
-        request(relay, "POST", f"/acp/{token}/send", {"x": 1})
-        assert request(relay, "GET", f"/acp/{token}/poll")[1]["count"] == 1
-        wait_until(lambda: request(relay, "GET", f"/acp/{token}/poll")[1]["count"] == 0)
+async def test_messages_of_a_relay_live_as_long_as_it_is_told() -> None:
+    async with serving(relay_app(ttl_seconds=0.5)) as port:
+        ask = partial(asyncio.to_thread, request, ("127.0.0.1", port))
+        token = (await ask("POST", "/acp/new"))[1]["token"]
+        await ask("POST", f"/acp/{token}/send", {})
+        assert (await ask("GET", f"/acp/{token}/poll"))[1]["count"] == 1
+        while (await ask("GET", f"/acp/{token}/poll"))[1]["count"]:
+            await asyncio.sleep(0.1)
 
 
 @pytest.mark.requirement("acp:6.2-1", "acp:6.3-1", "acp:8-2")
@@ -224,9 +217,6 @@ def test_a_silent_stream_is_kept_alive_by_comments(peer: Served) -> None:
 def test_over_http_a_refusal_has_its_code(peer: Served, body: object, status: int, code: str) -> None:
     found, answer, _ = request(peer.http, "POST", "/message:send", body, f"X-ACP-Token: {peer.token}")
     assert (found, answer["error_code"], answer["ok"]) == (status, code, False)
-
-
-DEBUG = [ACCP, "--debug", "serve", "crm:agent"]
 
 
 def test_debug_explains_each_envelope_and_hides_secrets(tmp_path: Path) -> None:

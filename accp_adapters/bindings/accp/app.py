@@ -244,8 +244,7 @@ class _WebSocketConnection:
         except TimeoutError:
             if left < seconds:
                 raise AccessDenied("expected a token that is still valid, found one that has ended") from None
-            reason = f"expected a frame within {seconds} seconds"
-            raise ProtocolError(reason, code=ErrorCode.TIMEOUT) from None
+            raise ProtocolError(f"expected a frame within {seconds} seconds", code=ErrorCode.TIMEOUT) from None
         if event["type"] == "websocket.disconnect":
             raise WebSocketDisconnect(event.get("code", 1005))
         text = event.get("text")

@@ -29,7 +29,7 @@ from accp_adapters.bindings.accp.client_session import (
 )
 from accp_adapters.stores import embedded_store
 from accp_adapters.tokens import o200k_base
-from accp_adapters.wire_log import log_frame
+from accp_adapters.wire_log import WEBSOCKET_LOG, log_frame
 from accp_core.accp.budget import PRACTICAL_LIMITS
 from accp_core.accp.codec import Codec
 from accp_core.accp.debug import Direction
@@ -184,9 +184,8 @@ class HttpCarrier(_Carrier):
             RESUME_FIELD: "1",
             **token_fields(self.token),
         }
-        url, body = self.url, frame.encode()
-        log_frame(Direction.SENT, url, frame)
-        async with self._client.stream("POST", url, content=body, headers=fields) as response:
+        log_frame(Direction.SENT, self.url, frame)
+        async with self._client.stream("POST", self.url, content=frame.encode(), headers=fields) as response:
             status = response.status_code
             # "If hashes match, no further exchange is needed" (section 6.4): an answer may be without frames.
             kind = response.headers.get("content-type", MEDIA_TYPE).lower()
@@ -211,10 +210,8 @@ class HttpCarrier(_Carrier):
         async for chunk in response.aiter_raw():
             for last in frames.feed(chunk):
                 await self._take_frame(last, sent)
-            if len(frames.rest) > self.options.frame_bytes:
-                raise ConnectionRefused(
-                    f"expected frames of at most {self.options.frame_bytes} bytes, found a longer one"
-                )
+            if len(frames.rest) > (most := self.options.frame_bytes):
+                raise ConnectionRefused(f"expected frames of at most {most} bytes, found a longer one")
         for last in frames.feed(b"\n"):
             await self._take_frame(last, sent)
         return _is_gap(last, sent.envelope.msg_id)
@@ -271,9 +268,6 @@ def _is_gap(text: str, msg_id: str | None) -> bool:
 # ACCP over WebSocket, the client's end: one connection after the other, until the session is over (ACCP 11.2).
 
 _LOG: Final = logging.getLogger(__name__)
-# At its debug level the library writes the request: its path, which may be a token, and its header fields.
-_WEBSOCKET_LOG: Final = logging.getLogger(f"{__name__}.websockets")
-_WEBSOCKET_LOG.setLevel(logging.INFO)
 
 _GREETING_TIME: Final = 1.0
 """Seconds for the server's registry, before the first message is sent."""
@@ -325,7 +319,7 @@ class WebSocketCarrier(_Carrier):
             additional_headers=token_fields(self.token),
             compression=None,
             max_size=self.options.frame_bytes,
-            logger=_WEBSOCKET_LOG,
+            logger=WEBSOCKET_LOG,
             ssl=self.tls or self.url.startswith("wss:") or None,
         )
         if self.session.is_lost:  # the session was closed meanwhile, and has nobody to end what begins here

@@ -42,6 +42,7 @@ from accp_adapters.serving.principals import (
     loopback_only,
     with_bearer_token,
 )
+from accp_adapters.wire_log import WEBSOCKET_LOG
 from accp_core.acp import (
     AcpError,
     Binding,
@@ -60,9 +61,6 @@ __all__ = ["LineChannel", "open_process", "open_tcp", "open_web_socket", "serve_
 
 
 _LOGGER: Final = logging.getLogger("accp.acp")
-# At its debug level the library writes the request: its path, which may be a token, and its header fields.
-_WEBSOCKET_LOG: Final = logging.getLogger(f"{__name__}.websockets")
-_WEBSOCKET_LOG.setLevel(logging.INFO)
 TOKEN: Final = "token"
 """Our field of the first line, the message with a card: who writes it, where TLS does not say it."""
 CARD_BYTES: Final = 64 << 10
@@ -163,8 +161,7 @@ async def open_process(command: Sequence[str], *, limit: int) -> LineChannel:
     process = await anyio.open_process(list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=None)
     assert process.stdin is not None
     assert process.stdout is not None
-    stream = _ProcessStream(process.stdin, process.stdout, process)
-    return LineChannel(stream, binding=Binding.STDIO, limit=limit)
+    return LineChannel(_ProcessStream(process.stdin, process.stdout, process), binding=Binding.STDIO, limit=limit)
 
 
 class _StandardStreams(ByteStream):
@@ -373,7 +370,10 @@ async def serve_web_socket(server: AcpHost, socket: WebSocket) -> None:
     A wrong token is answered by an error frame and close code 4401; what cannot be served now, by 1013.
     """
     try:
-        principal = await _guest_of(server, socket)
+        # "X-ACP-Token  Guest → Host  Alternative to token-in-URL" (section 3.6)
+        token = socket.headers.get(TOKEN_HEADER) or socket.path_params.get("token", "")
+        scope: Any = with_bearer_token(socket.scope, token) if token else socket.scope
+        principal = await server.authenticate(scope)
         with server.connection(principal):
             await socket.accept(headers=[(b"x-acp-version", ACP_VERSION.encode())])
             await server.serve(_ServerChannel(socket), principal)
@@ -410,7 +410,7 @@ async def open_web_socket(
             close_timeout=_CLOSE_SECONDS,
             compression=None,
             proxy=None,
-            logger=_WEBSOCKET_LOG,
+            logger=WEBSOCKET_LOG,
             ssl=tls or url.startswith("wss:") or None,
         )
     except ssl.SSLCertVerificationError as error:
@@ -418,18 +418,6 @@ async def open_web_socket(
     except InvalidHandshake as error:
         raise ChannelClosed(f"the host refuses the WebSocket: {error}") from None
     return _ClientChannel(socket)
-
-
-# "X-ACP-Token  Guest → Host  Alternative to token-in-URL" (section 3.6)
-async def _guest_of(server: AcpHost, socket: WebSocket) -> Principal:
-    """Return whom a WebSocket is of, by the token in its path or header, or by what the server asks for itself.
-
-    Raises:
-        AccessDenied: No principal is authenticated.
-    """
-    token = socket.headers.get(TOKEN_HEADER) or socket.path_params.get("token", "")
-    scope: Any = with_bearer_token(socket.scope, token) if token else socket.scope
-    return await server.authenticate(scope)
 
 
 class _ServerChannel(Channel):

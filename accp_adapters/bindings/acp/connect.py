@@ -112,8 +112,7 @@ async def acp_connect(
             check_token(secret if each else "", each, allow_plain_text=allow_plain_text)
     handler = agent.handle if agent is not None else None
     own = card or (agent.card if agent is not None else AgentCard(name="client"))
-    known_relay = parse_link(relay) if relay else None
-    target = _Target(address=address, card=own, token=token, tls=tls, relay=known_relay)
+    target = _Target(address=address, card=own, token=token, tls=tls, relay=parse_link(relay) if relay else None)
     session = AcpSession(own, name="peer", handler=handler, limits=limits)
     staying = asyncio.create_task(_stay_connected(session, target))
     try:

@@ -162,11 +162,6 @@ class AcpHost:
         except TimeoutError:
             return ChannelClosed("the right of the peer has ended", code=TOKEN_REFUSED)
 
-    def end(self) -> None:
-        """End all sessions."""
-        while self._sessions:
-            self._sessions.popitem()[1].end()
-
     # "When Binding A fails, the guest reuses the same token to join the relay session" (section 5.1), and comes back.
     def _session_of(self, principal: Principal, resumed: str | None, binding: Binding) -> AcpSession | None:
         """Return the session that a connection goes on with, or a new one; None: the token is in use elsewhere.

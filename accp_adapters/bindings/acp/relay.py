@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import re
 import secrets
 import ssl
@@ -30,7 +31,7 @@ from starlette.routing import Route
 from accp_adapters.backoff import Backoff
 from accp_adapters.bindings.acp.host import AcpAgent, AcpHost, host_of
 from accp_adapters.bindings.acp.http import HttpClient, answer, refusing
-from accp_adapters.bindings.acp.session import REPLACED, Channel, ChannelClosed
+from accp_adapters.bindings.acp.session import DUPLICATE, REPLACED, Channel, ChannelClosed
 from accp_adapters.bindings.clock import Signal
 from accp_adapters.serving.limits import Quota, RateLimit, ServerLimits, Shares, TooMany
 from accp_adapters.serving.principals import (
@@ -42,19 +43,17 @@ from accp_adapters.serving.principals import (
     network_of,
     with_bearer_token,
 )
-from accp_adapters.serving.requests import AllowedHosts, RequestRefused, read_body
-from accp_adapters.wire_log import log_frame
-from accp_core.accp.debug import Direction
+from accp_adapters.serving.requests import AllowedHosts, RequestRefused, read_body, run_until_disconnect
 from accp_core.acp import Binding, ErrorMessage, Link, parse_link, serialize_envelope
 from accp_core.acp.connection import CURSOR, RESUME
 from accp_core.acp.envelope import MAX_ACP_BYTES, RELAY_FIELDS, SENT_AT, read_object
-from accp_core.bounded import BoundedDict
 from accp_core.errors import DecodeError
 from accp_core.strict_json import compact_json
 
 __all__ = ["Position", "RelayChannel", "open_relay", "relay_app", "serve_relay"]
 
 
+_LOGGER: Final = logging.getLogger("accp.acp")
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{6,64}")
 _MAX_POLL: Final = 200
 """Messages of one answer to a poll."""
@@ -67,14 +66,15 @@ class _Room:
     """The messages of one session, numbered from 1."""
 
     session_id: str
+    """Its name for who joins, and in the log: the token is secret."""
     owner: str
     """The address that has made it."""
-    used: float
+    used: float = field(default_factory=time.time)
     """When it was used last."""
+    seats: dict[str, tuple[str, float]] = field(default_factory=dict)
+    """Role to the agent that has it, and until when the agent has it without another poll."""
     messages: deque[tuple[int, str, bytes]] = field(default_factory=deque)
     """The milliseconds, the id and the text of each message that is kept; the last one has the number `last`."""
-    known: BoundedDict[str, int]
-    """Id to number."""
     changed: Signal = field(default_factory=Signal)
     last: int = 0
     size: int = 0
@@ -85,7 +85,6 @@ class _Room:
         milliseconds = int(now * 1000)
         text = compact_json({**entry, "id": entry_id, "seq": self.last, "ts": milliseconds}).encode()
         self.messages.append((milliseconds, entry_id, text))
-        self.known.put(entry_id, self.last)
         self.size += len(text)
         self.changed.notify()
 
@@ -93,14 +92,14 @@ class _Room:
         """Forget the oldest message."""
         self.size -= len(self.messages.popleft()[2])
 
-    def after(self, after_id: str | None, since: float | None, limit: int) -> list[tuple[int, str, bytes]]:
+    def after(self, after_id: str | None, since: float, limit: int) -> list[tuple[int, str, bytes]]:
         """Return the messages after one, or from a time on: at most `limit`, and of at most a megabyte.
 
-        An id that is not known any more counts as none: everything that is kept is returned.
+        An id that is not kept any more counts as none: everything that is kept is returned.
         """
-        number = self.known.get(after_id or "", 0)
-        found = list(self.messages)[max(0, number - (self.last - len(self.messages))) :]
-        if since is not None and after_id is None:
+        ids = [entry_id for _, entry_id, _ in self.messages]
+        found = list(self.messages)[ids.index(after_id) + 1 if after_id in ids else 0 :]
+        if after_id is None:
             found = [each for each in found if each[0] > since]
         sizes = accumulate(len(text) for *_, text in found[:limit])
         return found[: max(1, sum(size <= MAX_ACP_BYTES for size in sizes))]
@@ -118,22 +117,12 @@ def relay_app(*, limits: ServerLimits | None = None, ttl_seconds: float = 60.0, 
     relay = _Relay(limits or ServerLimits(), ttl_seconds, AllowedHosts.of(hosts))
     return Starlette(
         routes=[
+            Route("/health", lambda _: answer({"ok": True})),
             Route("/acp/new", relay.new, methods=["POST"]),
             Route("/acp/{token}/{action}", relay.act, methods=["GET", "POST"]),
         ],
-        exception_handlers=refusing(_refused),
+        exception_handlers=refusing(relay.refused),
     )
-
-
-async def _refused(_: Request, error: Exception) -> Response:
-    """Return the response that refuses a request, as a relay writes it."""
-    match error:
-        case HTTPException():
-            return answer({"error": error.detail}, error.status_code)
-        case TooMany():
-            return answer({"error": "out_of_memory", "message": error.reason}, 503)
-    status = error.status if isinstance(error, RequestRefused) else 400
-    return answer({"error": "invalid_request", "message": str(error)[:300]}, status)
 
 
 class _Relay:
@@ -143,6 +132,7 @@ class _Relay:
         self._bodies = Quota(limits.buffered_bytes, limits.buffered_bytes // 2, "bytes of bodies")
         self._rate = RateLimit(limits.rate, limits.burst)
         self._unknown = RateLimit(limits.rate / 10, limits.burst / 10)
+        self._told = RateLimit(10, 100)
         self._rooms: dict[str, _Room] = {}
         self._owned = Shares(limits.places, limits.places - limits.places // 2)
 
@@ -150,6 +140,38 @@ class _Relay:
         """Return the address that asks; raises for another host or origin."""
         self._allowed.check(request.scope["headers"])
         return network_of(request.scope)
+
+    async def refused(self, request: Request, error: Exception) -> Response:
+        """Return the response that refuses a request, as a relay writes it; the log gets nothing of a body."""
+        status, code, reason = 400, "invalid_request", str(error)[:300]
+        if isinstance(error, HTTPException):
+            status, code, reason = error.status_code, error.detail, ""
+        elif isinstance(error, TooMany):
+            status, code, reason = 503, "out_of_memory", error.reason
+        elif isinstance(error, RequestRefused):
+            status = error.status
+        told = f"{status:d} {code} {'' if status == 400 else reason}".rstrip()
+        self._tell(logging.WARNING, f"refused {network_of(request.scope)}: {told}")
+        return answer({"error": code, **({"message": reason} if reason else {})}, status)
+
+    def _tell(self, level: int, text: str) -> None:
+        """Log a line, if there were not too many."""
+        if not self._told.take():
+            _LOGGER.log(level, "%s", text)
+
+    def _seat(self, room: _Room, request: Request, owner: str) -> None:
+        """Note which agent asks: ours say it by a parameter of `new` and `poll`. A room has one agent of each role.
+
+        Raises:
+            HTTPException: 409, another agent has its role.
+        """
+        for role in {"host", "guest"} & request.query_params.keys():
+            agent, (known, until) = request.query_params[role][:64], room.seats.get(role, ("", 0.0))
+            if agent != known and time.time() < until:
+                raise HTTPException(409, f"{DUPLICATE}: the room has a {role}")
+            if agent != known:
+                self._tell(logging.INFO, f"{room.session_id}: a {role} has joined from {owner}")
+            room.seats[role] = agent, time.time() + _WAIT_SECONDS + 1
 
     async def new(self, request: Request) -> Response:
         """Make a room; one that is there already stays."""
@@ -162,9 +184,8 @@ class _Relay:
             self._count(self._rate, owner)
             for gone in self._owned.admit(owner, token):
                 del self._rooms[gone]
-            known: BoundedDict[str, int] = BoundedDict(self._limits.window)
-            self._rooms[token] = _Room(session_id=f"tok_{secrets.token_hex(8)}", owner=owner, used=0.0, known=known)
-        self._rooms[token].used = time.time()
+            self._rooms[token] = _Room(session_id=f"room_{secrets.token_hex(4)}", owner=owner)
+        self._room(token, request, owner)
         scheme = "acp+wss" if request.url.scheme == "https" else "acp+ws"
         return answer({"token": token, "link": f"{scheme}://{request.url.netloc}/acp/{token}", "existed": existed})
 
@@ -175,11 +196,13 @@ class _Relay:
     async def act(self, request: Request) -> Response:
         """Do what a path says in its room."""
         owner = self._owner(request)
-        room = self._room(request.path_params["token"], owner)
+        room = self._room(request.path_params["token"], request, owner)
         match request.method, request.path_params["action"]:
             case "POST", "join":
                 body = await self._body(request, owner)
                 name = str(body.get("name") or "agent")[:64]
+                if not room.seats.get("guest"):
+                    self._tell(logging.INFO, f"{room.session_id}: {name!r} has joined from {owner}")
                 # The reference's guest sends its card alone.
                 entry = {"type": "acp.agent_joined", "from": name, "name": name, "card": body.get("card", body)}
                 self._add(room, entry, owner)
@@ -191,7 +214,7 @@ class _Relay:
                 return await self._poll(request, room)
         raise HTTPException(400, "unknown_action")
 
-    def _room(self, token: str, owner: str) -> _Room:
+    def _room(self, token: str, request: Request, owner: str) -> _Room:
         self._expire()
         room = self._rooms.get(token)
         if room is None:  # who tries one token after the other gets no more answers
@@ -201,6 +224,7 @@ class _Relay:
         room.used = time.time()
         while room.messages and room.messages[0][0] < (room.used - self._ttl_seconds) * 1000:
             room.drop_oldest()
+        self._seat(room, request, owner)
         return room
 
     def _expire(self) -> None:
@@ -212,7 +236,7 @@ class _Relay:
         """Add a message to a room; return its id and whether it is new."""
         given = entry.get("id")
         entry_id = given if isinstance(given, str) and 0 < len(given) <= 200 else f"relay_{secrets.token_hex(8)}"
-        if room.known.get(entry_id) is not None:
+        if any(entry_id == kept for _, kept, _ in room.messages):
             return entry_id, False
         self._count(self._rate, owner)
         most, sizes = self._limits.buffered_bytes, [(each.size, each.owner) for each in self._rooms.values()]
@@ -227,27 +251,25 @@ class _Relay:
 
     async def _body(self, request: Request, owner: str) -> dict[str, Any]:
         data = await read_body(request, self._bodies, owner, limit=2 * MAX_ACP_BYTES, seconds=self._limits.body_time)
-        text = data.decode()
-        log_frame(Direction.RECEIVED, "relay", text)
-        return read_object(text, limit=2 * MAX_ACP_BYTES)
+        return read_object(data.decode(), limit=2 * MAX_ACP_BYTES)
 
     async def _poll(self, request: Request, room: _Room) -> Response:
         query = request.query_params
         limit = min(_MAX_POLL, max(1, int(query.get("limit", "50")[:6])))
-        asked = query.get("after_id"), _number(query.get("since")), limit
-        wait = min(_WAIT_SECONDS, _number(query.get("wait")) or 0.0)
+        # The guest of the reference writes a time as "0.0".
+        since, wait = (float(query.get(name, "")[:40] or 0) for name in ("since", "wait"))
+        asked, wait = (query.get("after_id"), since, limit), min(_WAIT_SECONDS, wait)
         found = room.after(*asked)
         if not found and wait > 0:
-            await room.changed.wait(wait)
+            await run_until_disconnect(request.receive, room.changed.wait(wait))
+            if await request.is_disconnected():
+                for role in [role for role, (agent, _) in room.seats.items() if agent == query.get(role)]:
+                    del room.seats[role]
+                    self._tell(logging.INFO, f"{room.session_id}: the {role} has left")
             found = room.after(*asked)
         about = {"count": len(found), "last_id": found[-1][1] if found else asked[0], "server_seq": room.last}
         body = b'{"messages":[%b],%b' % (b",".join(text for *_, text in found), compact_json(about)[1:].encode())
         return Response(body, media_type="application/json")
-
-
-def _number(text: str | None) -> float | None:
-    """Return a number of a query, None where there is none; the guest of the reference writes a time as "0.0"."""
-    return float(text[:40]) if text else None
 
 
 # Binding C for both agents: post to a room of a relay and poll it (ACP transport 0.3, section 5).
@@ -264,15 +286,15 @@ _BEGUN: Final = "acp.agent_begun"
 """The type of the message that our host posts when it starts. A guest that reads it joins again."""
 _OURS: Final = re.compile(r"acp-[0-9a-f]{16}-[0-9]+")
 """The ids of what peers of this library post, who begin a connection by a card."""
-_ATTEMPTS: Final = 5
-_BACKOFF: Final = Backoff(first=0.1)
+_BACKOFF: Final = Backoff(first=0.1, longest=5.0)
 
 
 class Position:
     """Where an agent is in a room, over one connection after the other."""
 
-    def __init__(self) -> None:
-        """Start with nothing read."""
+    def __init__(self, role: str = "guest") -> None:
+        """Start with nothing read, as the "host" or a "guest" of the room."""
+        self.role: Final = role
         self.after: str | None = None
         """The id of the last message that was read; None: none."""
         self.own: Final = f"acp-{secrets.token_hex(8)}"
@@ -282,15 +304,14 @@ class Position:
 
 
 async def open_relay(
-    link: Link, *, name: str, position: Position, is_host: bool = False, tls: ssl.SSLContext | None = None, limit: int
+    link: Link, *, name: str, position: Position, tls: ssl.SSLContext | None = None, limit: int
 ) -> RelayChannel:
     """Return a connection to the room of a link, which is made if there is none.
 
     Args:
         link: The link on the relay.
         name: The name of our agent.
-        position: Where to read on; it moves with what is read.
-        is_host: Whether the room is ours; a guest joins it.
+        position: Where to read on; it moves with what is read. A host has the room, a guest joins it.
         tls: How to verify the relay; None: as the system does.
         limit: Bytes of a message.
 
@@ -300,13 +321,13 @@ async def open_relay(
     host, _, _ = link.url.rpartition("/acp/")
     client = HttpClient(link.url, tls=tls, limit=limit, denied="")
     try:
-        status, answer = await client.call("POST", f"{host}/acp/new?token={link.token}")
+        status, answer = await client.call("POST", f"{host}/acp/new?token={link.token}&{position.role}={position.own}")
         if status != 200 or answer.get("token") != link.token:
             raise ChannelClosed(f"the relay refuses the session: {status} {answer.get('error', '')!s:.100}")
     except BaseException:
         await client.aclose()
         raise
-    return RelayChannel(client, name=name, position=position, is_host=is_host)
+    return RelayChannel(client, name=name, position=position)
 
 
 async def serve_relay(
@@ -336,25 +357,23 @@ async def serve_relay(
     check_token(parse_link(link).token, link, allow_plain_text=allow_plain_text)
     host, place = host_of(agent, authenticate, limits), parse_link(link)
     host.announce(Binding.HTTP_RELAY)
-    principal, position, limit = await _principal_of(host, place.token), Position(), host.limits.frame_bytes
+    principal, position, limit = await _principal_of(host, place.token), Position("host"), host.limits.frame_bytes
+    failures = 0
     while True:
-        with contextlib.suppress(ChannelClosed, OSError, DecodeError):
-            channel = await open_relay(
-                place, name=host.card.name, position=position, is_host=True, tls=tls, limit=limit
-            )
-            try:
-                first = await channel.receive()
-            except BaseException:
-                await channel.aclose()
-                raise
-            await host.serve(channel, principal, first)
-        await asyncio.sleep(_BACKOFF.delay(1))
+        try:
+            opening = open_relay(place, name=host.card.name, position=position, tls=tls, limit=limit)
+            async with contextlib.aclosing(await opening) as channel:
+                await host.serve(channel, principal, await channel.receive())
+            failures = 0
+        except (ChannelClosed, OSError, DecodeError) as error:
+            failures += 1
+            _LOGGER.warning("the agent is not in its room, and tries again: %s", error)
+        await asyncio.sleep(_BACKOFF.delay(failures or 1))
 
 
 async def _principal_of(host: AcpHost, token: str) -> Principal:
-    scope: dict[str, Any] = {"type": "acp.relay", "headers": [], "client": None}
     try:
-        return await host.authenticate(with_bearer_token(scope, token))
+        return await host.authenticate(with_bearer_token({"type": "acp.relay", "headers": [], "client": None}, token))
     except AccessDenied:
         return Principal("relay")
 
@@ -365,10 +384,10 @@ class RelayChannel(Channel):
     binding = Binding.HTTP_RELAY
     window = _WINDOW
 
-    def __init__(self, client: HttpClient, *, name: str, position: Position, is_host: bool) -> None:
+    def __init__(self, client: HttpClient, *, name: str, position: Position) -> None:
         """Talk in the room of `client` as the agent `name`, and read on at `position`."""
         self._client, self._name, self._position = client, name, position
-        self._is_host = is_host
+        self._is_host = position.role == "host"
         self._joined = asyncio.Event()
         self._begins = 0
         """The number of our greeting: what came before it does not count."""
@@ -437,9 +456,8 @@ class RelayChannel(Channel):
 
     async def _post(self, data: Mapping[str, Any]) -> None:
         self._position.posted += 1
-        relayed = {"from": self._name, **data, "id": self._last_id()}
-        if "ts" in data:
-            relayed[SENT_AT] = data["ts"]
+        sent = {SENT_AT: data["ts"]} if "ts" in data else {}
+        relayed = {"from": self._name, **data, "id": self._last_id(), **sent}
         status, _ = await self._client.call("POST", "/send", compact_json(relayed))
         if status != 200:
             raise ChannelClosed(f"the relay refuses a message: {status}")
@@ -450,7 +468,8 @@ class RelayChannel(Channel):
     async def _poll(self) -> list[Mapping[str, Any]]:
         began = asyncio.get_running_loop().time()
         after = f"&after_id={quote(self._position.after)}" if self._position.after else ""
-        status, answer = await self._client.call("GET", f"/poll?limit=200&wait={_POLL_SECONDS:g}{after}")
+        who = f"{self._position.role}={self._position.own}"
+        status, answer = await self._client.call("GET", f"/poll?limit=200&wait={_POLL_SECONDS:g}&{who}{after}")
         entries = answer.get("messages")
         if status != 200 or not isinstance(entries, list):
             raise ChannelClosed(f"the relay refuses a poll: {status}")
@@ -490,9 +509,9 @@ class RelayChannel(Channel):
 
     def _check_number(self, entry: Mapping[str, Any]) -> None:
         """Notice what the relay has dropped: its numbers have no gaps."""
-        number, last = entry.get("seq"), self._last_number
+        number = entry.get("seq")
         if type(number) is int:
-            if last is not None and number != last + 1:
+            if self._last_number not in (None, number - 1):
                 raise ChannelClosed("the relay has dropped messages")
             self._last_number = number
 

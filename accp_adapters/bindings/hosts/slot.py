@@ -490,7 +490,6 @@ def check_session_id(session_id: str) -> None:
         ProtocolError: E1001.
     """
     if len(session_id) > MAX_SESSION_ID:
-        reason = (
-            f"expected a session id of at most {MAX_SESSION_ID} characters, found {len(session_id)}: {session_id!r:.40}"
-        )
+        found = f"{len(session_id)}: {session_id!r:.40}"
+        reason = f"expected a session id of at most {MAX_SESSION_ID} characters, found {found}"
         raise ProtocolError(reason, code=ErrorCode.PARSE_ERROR)

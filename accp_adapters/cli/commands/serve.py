@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
+import logging
 import os
 import socket
 import sys
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from accp_adapters.cli.sources import ExtraMissing, InputRefused, say
+from accp_adapters.cli.sources import ExtraMissing, InputRefused, PrintableRecords, say
 
 if TYPE_CHECKING:
     from accp_adapters.serving.principals import Authenticate, Principal
@@ -29,6 +30,10 @@ TokenVariable: TypeAlias = Annotated[
         metavar="NAME",
         help="The environment variable with the tokens: TOKEN, or AGENT:TOKEN for each, between commas or spaces.",
     ),
+]
+RelayVariable: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Serve at a relay: the environment variable with acp+wss://HOST/acp/TOKEN."),
 ]
 AllowedNames: TypeAlias = Annotated[
     list[str] | None, typer.Option(help="A name by which clients reach the server; may be repeated.")
@@ -121,6 +126,7 @@ def serve(
     *,
     http: Http = "127.0.0.1:8930",
     stdio: Annotated[bool, typer.Option("--stdio", help="Serve the parent process: ACP over stdio.")] = False,
+    relay_env: RelayVariable = None,
     token_env: TokenVariable = None,
     allow_host: AllowedNames = None,
     agent_id: Annotated[str, typer.Option(help="The agent that a function is.")] = "agent",
@@ -139,14 +145,17 @@ def serve(
             found = imported(target)
         entrance: dict[str, Any] = {"authenticate": authenticate, "hosts": [place[0], *(allow_host or ())]}
         is_acp = hasattr(found, "card")
-        if unused := "--store" if store and is_acp else "--stdio" if stdio and not is_acp else "":
+        alone = "--relay-env" if relay_env else "--stdio" if stdio else ""
+        if unused := "--store" if store and is_acp else "" if is_acp else alone:
             wanted = "a function (ACCP)" if is_acp else "an agent of ACP"
             raise typer.BadParameter(f"expected {wanted} with this option, found {target!r}", param_hint=unused)
         if is_acp:
-            from accp_adapters.bindings.acp import acp_app, serve_stdio
+            from accp_adapters.bindings.acp import acp_app, serve_relay, serve_stdio
 
-            if stdio:
-                asyncio.run(serve_stdio(found))
+            if alone:
+                _print_log()
+                say(f"serving {found.card.name!r}, by {alone}")
+                asyncio.run(serve_relay(found, os.environ.get(relay_env, "")) if relay_env else serve_stdio(found))
                 return
             _run(acp_app(found, **entrance), contextlib.nullcontext(), place, f"{found.card.name!r}")
         elif not callable(found) or isinstance(found, type):
@@ -161,14 +170,10 @@ def serve(
     except ImportError as error:
         raise ExtraMissing("accp serve", extra="bindings") from error
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--store") from error
+        raise typer.BadParameter(str(error), param_hint="--relay-env" if relay_env else "--store") from error
 
 
-def relay(
-    *,
-    http: Http = "127.0.0.1:7900",
-    allow_host: AllowedNames = None,
-) -> None:
+def relay(*, http: Http = "127.0.0.1:7900", allow_host: AllowedNames = None) -> None:
     """Serve a relay of ACP (binding C) until a signal ends it; whoever knows the token of a room reads all in it."""
     place = host_and_port(http)
     try:
@@ -176,6 +181,14 @@ def relay(
     except ImportError as error:
         raise ExtraMissing("accp relay", extra="bindings") from error
     _run(relay_app(hosts=[place[0], *(allow_host or ())]), contextlib.nullcontext(), place, "a relay")
+
+
+def _print_log() -> None:
+    """Write to standard error, with the time, who comes to an agent or a relay, leaves and is refused."""
+    logging.getLogger("accp.acp").setLevel(logging.INFO)
+    if (handler := logging.lastResort) is not None:
+        handler.setLevel(logging.INFO)
+        handler.setFormatter(PrintableRecords("%(asctime)s %(levelname)s %(message)s"))
 
 
 def _run(app: Any, host: AbstractAsyncContextManager[Any], place: tuple[str, int], name: str) -> None:
@@ -200,6 +213,7 @@ def _run(app: Any, host: AbstractAsyncContextManager[Any], place: tuple[str, int
     async def run() -> None:
         with listening_at(place) as listening:
             async with host:
+                _print_log()
                 say(f"serving {name} at http://{place[0]}:{listening.getsockname()[1]}")
                 await uvicorn.Server(config).serve(sockets=[listening])
 
@@ -208,6 +222,5 @@ def _run(app: Any, host: AbstractAsyncContextManager[Any], place: tuple[str, int
     try:
         asyncio.run(run())
     except OSError as error:
-        raise InputRefused(
-            f"expected an address to listen at, found: {error}", path=f"{place[0]}:{place[1]}"
-        ) from error
+        reason = f"expected an address to listen at, found: {error}"
+        raise InputRefused(reason, path=f"{place[0]}:{place[1]}") from error

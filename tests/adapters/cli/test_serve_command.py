@@ -15,15 +15,19 @@ import pytest
 from typer.testing import CliRunner
 
 from accp_adapters.bindings.accp.connect import connect
+from accp_adapters.bindings.acp import acp_connect
 from accp_adapters.cli.app import app
 from accp_adapters.cli.commands.serve import tokens_of
 from accp_core.accp import Intent, Message
+from accp_core.acp import TextPart
 from tests.adapters.bindings.acp.agents import Echo
 from tests.adapters.bindings.hosts.agents import CODEC
+from tests.foreign.acp import ACCP, listening
 from tests.limits import PATIENCE
 
 HANDLER = "async def answer(request):\n    return dict(request.message.payload)\n"
 TOKEN = "token-of-ann"
+ROOT = Path(__file__).parents[3]
 ECHO = "tests.adapters.bindings.accp.serving:echo"
 
 
@@ -98,6 +102,7 @@ SERVED = Echo()
         (("tests.adapters.bindings.acp.agents:Echo",), "expected a function, or an object with a card"),
         ((f"{__name__}:SERVED", "--store", "sqlite:s.db"), "expected a function (ACCP) with this"),
         ((ECHO, "--stdio"), "expected an agent of ACP with this option"),
+        ((AGENT, "--relay-env", "NO_SUCH_NAME"), "Invalid value for --relay-env: ERR_INVALID_REQUEST: expected acp"),
         (("sys:path",), "expected a function, or an object with a card"),
     ],
 )
@@ -110,20 +115,19 @@ def test_what_cannot_be_served_is_refused(words: tuple[str, ...], reason: str) -
 
 
 @pytest.mark.requirement("acp:5.3-1", "acp:5.4-1")
-@pytest.mark.parametrize("words", [("serve", AGENT), ("relay",)])
-def test_agents_and_relays_are_served_by_uvicorn(words: tuple[str, ...]) -> None:
-    command = [str(Path(sys.executable).with_name("accp")), *words, "--http", "127.0.0.1:0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
-        try:
-            assert server.stderr is not None
-            port = int(server.stderr.readline().rpartition(":")[2])
-            path, body = ("/.well-known/acp.json", None) if words[0] == "serve" else ("/acp/new", b"{}")
-            with urlopen(f"http://127.0.0.1:{port}{path}", data=body) as answer:
+def test_agents_and_relays_are_served_and_an_agent_waits_at_a_relay(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def ask(link: str) -> Any:
+        async with acp_connect(link, wait_seconds=PATIENCE) as session:
+            return await session.request("hello", timeout=PATIENCE)
+
+    words, port = (ACCP, "serve", AGENT), ("--http", "127.0.0.1:0")
+    with listening(ROOT, *words, *port) as (agent,), listening(ROOT, ACCP, "relay", *port) as (relay,):
+        for url in (f"{agent}/.well-known/acp.json", f"{relay}/health"):
+            with urlopen(url) as answer:
                 assert answer.status == 200
-            server.send_signal(signal.SIGTERM)
-            server.communicate(timeout=PATIENCE)
-        finally:
-            server.kill()
+        monkeypatch.setenv("ROOM", link := f"{relay.replace('http', 'acp+ws')}/acp/tok_of_this_room")
+        with listening(ROOT, *words, "--relay-env", "ROOM", count=0):
+            assert asyncio.run(ask(link)) == (TextPart(content="echo hello"),)
 
 
 def test_an_address_that_is_taken_is_named() -> None:

@@ -97,7 +97,7 @@ async def test_an_agent_that_starts_again_runs_what_was_not_handled_and_nothing_
                 await session.send(text)
             await async_wait_until(lambda: host.sessions()[0].connection.last_received == 81)
             proxy.cut()
-        host.end()
+        host.sessions()[0].end()
         async with address_of(binding, host_for(second), proxy):
             assert text_of(await session.request("new", timeout=PATIENCE)) == "echo new"
     assert second.heard == [*unhandled, "new"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import permutations
@@ -17,6 +18,7 @@ from websockets.asyncio.server import ServerConnection, serve
 from accp_adapters.bindings.acp import AcpHost, acp_app, acp_connect, relay_app, serve_tcp
 from accp_adapters.serving.principals import BearerTokens, Principal
 from accp_core.acp import AgentCard
+from accp_core.errors import RemoteProtocolError
 from tests.adapters.bindings.acp.agents import Echo, Proxy, hosting, serving, text_of
 from tests.limits import PATIENCE, async_wait_until
 from tests.servers import free_port
@@ -36,7 +38,6 @@ async def served(relay: int) -> AsyncIterator[tuple[AcpHost, dict[str, tuple[int
         }
         async with hosting(host, places["C"][1].format(relay)):
             yield host, places
-        host.end()
 
 
 async def visit(place: tuple[int, str], *, says_goodbye: bool) -> None:
@@ -60,20 +61,26 @@ async def test_one_token_is_served_by_each_binding_in_any_order(order: tuple[str
 
 
 @pytest.mark.requirement("acp:5.3-3")
-async def test_a_guest_joins_its_room_with_its_card() -> None:
-    async with serving(relay_app()) as relay:
-        room = f"http://127.0.0.1:{relay}/acp/{TOKEN}"
-        async with (
-            httpx2.AsyncClient(base_url=room, trust_env=False) as client,
-            acp_connect(f"acp+ws://127.0.0.1:{relay}/acp/{TOKEN}", card=AgentCard(name="Guest"), wait_seconds=None),
-        ):
-            joined: list[dict[str, object]] = []
-            while not joined:
-                await asyncio.sleep(0.01)
-                entries = (await client.get("/poll")).json().get("messages", [])
-                joined = [entry for entry in entries if entry["type"] == "acp.agent_joined"]
-            assert joined[0]["name"] == "Guest"
-            assert joined[0]["card"]["name"] == "Guest"  # type: ignore[index]
+async def test_a_room_has_one_host_and_one_guest_and_the_log_tells_of_them(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "accp.acp")
+    async with serving(relay_app()) as relay, httpx2.AsyncClient(base_url=f"http://127.0.0.1:{relay}") as client:
+        link = f"acp+ws://127.0.0.1:{relay}/acp/{TOKEN}"
+        async with hosting(AcpHost(Echo("First")), link):
+            await async_wait_until(lambda: "a host has joined from 127.0.0.1" in caplog.text)
+            async with hosting(AcpHost(Echo()), link), acp_connect(link, card=AgentCard(name="Guest")) as guest:
+                await async_wait_until(lambda: "refused 127.0.0.1: 409 duplicate_connection" in caplog.text)
+                with pytest.raises(RemoteProtocolError, match="409 duplicate_connection: the room has a guest"):
+                    await acp_connect(link, wait_seconds=1).__aenter__()
+                assert text_of(await guest.request("hello")) == "echo hello"
+                assert guest.peer and guest.peer.name == "First"
+                entries = (await client.get(f"/acp/{TOKEN}/poll")).json()["messages"]
+                assert "Guest" in [entry["card"]["name"] for entry in entries if entry["type"] == "acp.agent_joined"]
+        await client.post("/acp/new?token=tok_other")
+        with pytest.raises(httpx2.ReadTimeout):
+            await client.get("/acp/tok_other/poll?host=me&wait=5", timeout=0.5)
+        await async_wait_until(lambda: "the host has left" in caplog.text)
+        assert (await client.get("/acp/tok_unknown/poll")).status_code == 403
+    assert "refused 127.0.0.1: 403 invalid_token" in caplog.text
 
 
 # "Reconnect (up to MAX_RETRIES)" (section 3.3): at once, after 2 and after 4 seconds.

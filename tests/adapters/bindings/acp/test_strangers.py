@@ -19,7 +19,6 @@ from websockets.asyncio.server import serve
 
 from accp_adapters.bindings.acp import acp_connect, relay_app
 from tests.adapters.bindings.acp.agents import serving, text_of
-from tests.servers import free_port
 
 TOKEN = "tok_ba366fcab78d4d61"
 SCRIPT = """
@@ -122,11 +121,3 @@ async def test_a_request_is_answered_by_a_message_with_its_id(host: Any) -> None
     async with AsyncExitStack() as stack, talking(await host(stack)) as session:
         assert text_of(await session.request("hello")) == "you said hello"
         assert text_of(await session.request("again")) == "you said again"
-
-
-async def test_after_a_fallback_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accp_adapters.bindings.acp.connect._Target.wait", lambda self, failures: 0.01)
-    async with AsyncExitStack() as stack:
-        relay = await c(stack)
-        async with talking(f"acp://127.0.0.1:{free_port()}/{TOKEN}", relay=relay) as session:
-            assert text_of(await session.request("hello")) == "you said hello"

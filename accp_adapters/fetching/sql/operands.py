@@ -399,9 +399,10 @@ class Operands:
 
 def _with_parts(column: NamedColumn) -> str:
     """Return a column of texts, and how a query has a part of them that it can compare."""
-    name, text = quoted_name(column.column), (*column.stored.times, column.stored.undated)[0]
+    name, text = quoted_name(column.column), "".join(column.stored.times[:1])
     year = re.search(r"(?:19|20)\d\d", text)
-    return f"{name}; write its parts, as substr({name}, {year.start() - len(text) if year and year.start() else 1}, 4)"
+    part = f"its parts, as substr({name}, {year.start() - len(text) if year and year.start() else 1}, 4)"
+    return f"{name}; write " + (part if text else f"{name} LIKE '20%' AND substr({name}, 1, 10)")
 
 
 def _or_cast(before: str, expr: Expr, name: str, beside: str = "") -> str:

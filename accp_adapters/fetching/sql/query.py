@@ -300,9 +300,8 @@ class _Parser(Operands):
             elif self._token.kind == "phrase" and word.endswith("JOIN"):
                 self._at += 1
             else:
-                self._is_order = clause == "ORDER BY"
+                self._is_order, is_behind = clause == "ORDER BY", True
                 found.append((clause, self._item() if clause == "SELECT" else self._read(0, texts)))
-                is_behind = True
                 if clause == "ORDER BY":
                     self._use_order(found[-1][1])
         self._depth -= 1

@@ -213,8 +213,8 @@ def _store_texts(cells: Sequence[Any], column: StoredColumn) -> list[Any]:
     column.looks_numeric = like * 2 > len(texts) or bool(numbers)
     column.misread = next((text for text in texts if has_digit(text) and not NUMERAL.fullmatch(text)), "")
     told = [text for text in texts if has_digit(text)]
-    column.times = told[:2] if len(told) * 2 > len(texts) and are_unordered_days(told) else ()
     column.undated = next((text for text in texts if not _ISO_DAY.match(text)), "")
+    column.times = told[:2] if column.undated and len(told) * 2 > len(texts) and are_unordered_days(told) else ()
     stored = [_stored_text(cell, column, texts) for cell in cells]
     column.empty = sum(cell is None or not has_digit(str(cell)) for cell in stored)
     return stored
@@ -477,8 +477,8 @@ class Catalog:
 
     def _unknown(self, written: str, tables: Sequence[NamedTable], found: Sequence[NamedTable]) -> Exception:
         if len({table.number for table in found}) > 1:
-            names = map(self.name_of, found)
-            return refuse(f"expected {' or '.join(names)}, found {written!r}, which both have{self.union_of(found)}")
+            names = f"expected {' or '.join(map(self.name_of, found))}"
+            return refuse(f"{names}, found {written!r}, which both have{self.union_of(found)}")
         if not tables:
             return refuse(f"expected one of the references, found {written!r}")
         described = self.describe(found or tables)

@@ -290,7 +290,7 @@ def _leaves(value: object) -> Iterator[WantedValue]:
             yield from number_in(str(abs(value)))
 
 
-_MAX_ASKED: Final = 30_000_000
+_MAX_ASKED: Final = 20_000_000
 """Characters of stored texts that the queries of one run look through."""
 _MAX_SOURCES: Final = 8
 """References that are asked for a value; one fetch names at most so many."""
@@ -341,10 +341,10 @@ class OneFetch:
 def _queries(value: WantedValue, text: str) -> Iterator[str]:
     """Yield the value as a model may write it; then as `text` spells it, or the words of a text."""
     if not isinstance(value, str):
-        numbers = (number for number in _NUMBER.findall(text) if value in _readings(number))
-        days = (day[0] for day in _DATE.finditer(text) if value in _days(day))
-        spelled = numbers if isinstance(value, Decimal) else days
-        yield from dict.fromkeys((f"{value:f}" if isinstance(value, Decimal) else str(value), *islice(spelled, 1)))
+        yield (plain := f"{value:f}" if isinstance(value, Decimal) else str(value))
+        numbers = (number[0] for number in _NUMBER.finditer(text) if value in _readings(number[0]))
+        spelled = numbers if isinstance(value, Decimal) else (d[0] for d in _DATE.finditer(text) if value in _days(d))
+        yield from islice((each for each in spelled if each != plain), 1)
         return
     yield value
     words = " ".join(_WORD.findall(value)[:_MAX_WORDS])

@@ -60,16 +60,12 @@ _LOG: Final = logging.getLogger(__name__)
 _VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
 _CLOSED: Final = -32000
 _ENDS: Final = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream)
-_IDLE_SECONDS: Final = 1_800
-"""Seconds after which a session over HTTP without a request ends."""
 _LAST_SECONDS: Final = 60
 """Seconds that a client is waited for which has closed its end before all its requests were answered."""
 _MAX_SESSIONS: Final = 300
 """Sessions that are open at once, each of about a megabyte; for another one, the address that has most loses one."""
 _MAX_EVENTS: Final = 64
 """Messages of a session that are kept for a client whose stream has broken off."""
-_RETRY_MILLISECONDS: Final = 500
-"""After which such a client is to come back."""
 _MAX_BODY: Final = 4 * 1024 * 1024
 """Bytes of a request over HTTP, as servers of the SDK take them."""
 _BAD_LINES: Final = count(1)
@@ -409,9 +405,9 @@ class HttpProxy:
         transport = StreamableHTTPServerTransport(
             name,
             event_store=events,
-            retry_interval=_RETRY_MILLISECONDS,
+            retry_interval=500,  # milliseconds, after which such a client is to come back
             security_settings=security,
-            idle_timeout=_IDLE_SECONDS,
+            idle_timeout=1_800,  # seconds, after which a session without a request ends
         )
 
         async def watched(message: Any) -> None:

@@ -295,6 +295,8 @@ class _Middleware:
                 return _result_of(written)
             raised.error = type(raised.error).model_validate(written["error"])
             raise
+        if hasattr(result, "model_dump"):  # FastMCP answers some requests by models
+            result = result.model_dump(by_alias=True, mode="json", exclude_none=True)
         if not isinstance(result, dict):
             return result
         response["result"] = result

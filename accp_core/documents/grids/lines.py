@@ -80,7 +80,7 @@ def _split(lines: grid.Lines, at: int, sign: str) -> tuple[list[list[str]], list
     rows, ends, above = list[list[str]](), list[int](), [""]
     try:
         for row in reader:
-            if len(row) == 1 or (row and not above and not (any(_kinds(row)) and _kinds(row) == _kinds(rows[-1]))):
+            if len(row) == 1 or (row and not above and not _is_alike(row, rows[-1])):
                 break
             if row:
                 rows.append([cell.strip(" ") for cell in row] if sign == "\t" else row)
@@ -91,8 +91,9 @@ def _split(lines: grid.Lines, at: int, sign: str) -> tuple[list[list[str]], list
     return rows, ends
 
 
-def _kinds(row: list[str]) -> list[str]:
-    return [kind if (kind := grid.class_of(cell)) in grid.STRONG else "" for cell in row]
+def _is_alike(row: list[str], above: list[str]) -> bool:
+    kinds = [(grid.class_of(cell), grid.class_of(other)) for cell, other in zip(row, above, strict=False)]
+    return len(row) == len(above) and {one == two for one, two in kinds if {one, two} <= grid.STRONG} == {True}
 
 
 def _rows_of_one_table(rows: list[list[str]]) -> int:

@@ -31,7 +31,7 @@ _MAX_CHARS: Final = 400_000
 _MIN_LINES: Final = 20
 _MAX_LINES: Final = 10_000
 _MIN_RECORDS: Final = 3
-_MIN_SHARE: Final = 0.6
+_MIN_SHARE: Final = 0.2
 """The share of the lines of a log that begin an entry at least."""
 _TIME: Final = re.compile(rf"\W{{0,2}}({TIME_TEXT})(?!\w)", re.IGNORECASE)
 _FIELD: Final = re.compile(r"([A-Za-z][\w-]{0,30})(?::[ \t]+|(?<=[a-z]) (?=[0-9a-f]{7,40}\b))(\S.*)")

@@ -417,19 +417,20 @@ def _segments_of(line: str) -> dict[str, str] | None:
 def _word_pairs(line: str) -> dict[str, str] | None:
     """Return the pairs of a line of words and values in turn."""
     words = line.split()
-    pairs: dict[str, str] = {}
-    at = left = 0
+    pairs, at, left = list[tuple[str, str]](), 0, 0
     while at < len(words) <= _MAX_DEPTH:
         found = _PAIR.fullmatch(words[at])
         if found and found[2]:
-            pairs[found[1]] = found[2]
+            pairs.append((found[1], found[2]))
         elif at + 1 < len(words) and _WORD.fullmatch(words[at]) and class_of(words[at + 1]) in "DTINHP":
-            pairs.setdefault(words[at], words[at + 1])
+            pairs.append((words[at], words[at + 1]))
             at += 1
         else:
             left += 1 + words[at].endswith(":")  # a key whose value is the rest
         at += 1
-    return pairs if pairs and left <= 1 and 2 * len(pairs) + left >= 0.7 * len(words) else None
+    if not pairs or left > 1 or 2 * len(pairs) + left < 0.7 * len(words):
+        return None
+    return dict(zip(distinct_names([key for key, _ in pairs], len(pairs)), (value for _, value in pairs), strict=True))
 
 
 def read_settings(lines: Sequence[str], start: int, end: int) -> Reading | None:

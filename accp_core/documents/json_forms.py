@@ -161,9 +161,7 @@ def _spell(value: object, where: Kind) -> Spelling:
 def _spell_text(text: str) -> Spelling:
     if text[:1] in _BEYOND and _SPELLS_NUMBER.fullmatch(text):
         # A number that no float holds has no quotes in the form "b".
-        return Spelling(
-            lambda form: text if form == "b" else f'"{text}"' if not form else None, ("", "b"), (text, "bare")
-        )
+        return Spelling({"": f'"{text}"', "b": text}.get, ("", "b"), (text, "bare"))
     if _PLAIN.fullmatch(text):
         return as_is(f'"{text}"')
     return Spelling(partial(_write_text, text), ESCAPE_FORMS, ("escapes",))

@@ -168,9 +168,8 @@ def _texts_of_rows(table: _Ruled) -> Iterator[list[str]]:
         if any(goes_on):
             texts = [text[:-1].rstrip(" ") if more else text for text, more in zip(texts, goes_on, strict=True)]
         if any(open_cells):
-            row = [
-                f"{above}\n{text}" if more else above for above, text, more in zip(row, texts, open_cells, strict=True)
-            ]
+            parts = zip(row, texts, open_cells, strict=True)
+            row = [f"{above}\n{text}" if more else above for above, text, more in parts]
         elif row:
             yield row
         row = texts if not any(open_cells) else row

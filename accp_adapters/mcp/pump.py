@@ -36,7 +36,7 @@ from accp_adapters.mcp.decoder import Decoder
 from accp_adapters.mcp.encoder import Encoder
 from accp_adapters.mcp.messages import JsonObject, MessageId, is_modern, message_id
 from accp_adapters.mcp.sdk import Leaving, answer_own, message_of
-from accp_adapters.serving.limits import Shares, TooMany
+from accp_adapters.serving.limits import Quota, Shares, TooMany
 from accp_adapters.serving.principals import network_of
 from accp_adapters.serving.threads import OWNER, SESSION, off_loop, size_of
 
@@ -66,6 +66,9 @@ _MAX_SESSIONS: Final = 300
 """Sessions that are open at once, each of about a megabyte; for another one, the address that has most loses one."""
 _MAX_EVENTS: Final = 64
 """Messages of a session that are kept for a client whose stream has broken off."""
+_KEPT: Final = Quota(32 << 20, 8 << 20, "characters of such messages")
+_UNREAD_EACH: Final = 16 << 20
+_UNREAD: Final = Quota(4 * _UNREAD_EACH, _UNREAD_EACH, "bytes of answers that are not read")
 _MAX_BODY: Final = 4 * 1024 * 1024
 """Bytes of a request over HTTP, as servers of the SDK take them."""
 _BAD_LINES: Final = count(1)
@@ -306,8 +309,9 @@ async def _cancel_without_client(pump: Pump, scope: anyio.CancelScope) -> None:
 class _Events(EventStore):
     """The last messages of a session, for a client whose stream broke off (Streamable HTTP, Resumability)."""
 
-    def __init__(self) -> None:
-        self._kept: Final[deque[tuple[int, str, Any]]] = deque(maxlen=_MAX_EVENTS)
+    def __init__(self, owner: str) -> None:
+        self._owner: Final = owner
+        self._kept: Final[deque[tuple[int, str, Any, int]]] = deque()
         self._last = 0
         self._changed = anyio.Event()
         self._has_ended = False
@@ -316,13 +320,23 @@ class _Events(EventStore):
         """End the streams that were resumed."""
         self._has_ended = True
         self._changed.set()
+        while self._kept:
+            self._drop()
 
     async def store_event(self, stream_id: str, message: Any) -> str:
         self._last += 1
-        self._kept.append((self._last, stream_id, message))
+        size = 0 if message is None else size_of(vars(getattr(message, "root", message)), _MAX_BODY)
+        while self._kept and (len(self._kept) == _MAX_EVENTS or not _KEPT.has_room(self._owner, size)):
+            self._drop()
+        if not self._has_ended and _KEPT.has_room(self._owner, size):
+            _KEPT.take(self._owner, size)
+            self._kept.append((self._last, stream_id, message, size))
         self._changed.set()
         self._changed = anyio.Event()
         return str(self._last)
+
+    def _drop(self) -> None:
+        _KEPT.take(self._owner, -self._kept.popleft()[3])
 
     async def replay_events_after(self, last_event_id: str, send_callback: Any) -> str | None:
         """Send what came after an event of a stream, and what comes, up to the answer that ends the stream.
@@ -330,10 +344,10 @@ class _Events(EventStore):
         The SDK would send what comes, but loses what comes between our return and its first look at the stream.
         """
         found = next((event for event in self._kept if str(event[0]) == last_event_id), None)
-        last, stream, _ = found or (0, "", None)
+        last, stream, *_ = found or (0, "")
         while found and not self._has_ended:
             changed = self._changed
-            for number, stream_id, message in list(self._kept):
+            for number, stream_id, message, _ in list(self._kept):
                 if number > last and stream_id == stream and message is not None:
                     await send_callback(EventMessage(message, str(number)))
                     last = number
@@ -385,9 +399,28 @@ class HttpProxy:
             owner, transport = found
             self._shares.admit(owner, name)
             self._requests[name] += 1
+
+            unread = 0
+
+            async def unless_unread(message: Any) -> None:
+                nonlocal unread
+                size = min(len(message.get("body", b"")), _UNREAD_EACH)
+                try:
+                    _UNREAD.take(owner, size)
+                except TooMany as error:
+                    _LOG.warning("a session is ended: %s", error)
+                    transport.idle_scope.cancel()
+                    return
+                before, unread = unread, size
+                try:
+                    await send(message)  # returns once what was sent before is read
+                finally:
+                    _UNREAD.take(owner, -before)
+
             try:
-                await transport.handle_request(scope, receive, send)
+                await transport.handle_request(scope, receive, unless_unread)
             finally:
+                _UNREAD.take(owner, -unread)
                 self._requests[name] -= 1
                 if self._requests[name] <= 0:
                     del self._requests[name]
@@ -401,7 +434,7 @@ class HttpProxy:
         """Answer the request that opens a session; one that does not leaves none behind."""
         hosts = [each for host in _LOOPBACK for each in (host, f"{host}:*")]
         security = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts])
-        name, status, events = secrets.token_hex(16), 500, _Events()
+        name, status, events = secrets.token_hex(16), 500, _Events(network_of(scope))
         transport = StreamableHTTPServerTransport(
             name,
             event_store=events,

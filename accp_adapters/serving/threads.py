@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
 from itertools import islice
+from math import inf
 from threading import Event
 from typing import Any, Final, TypeVar
 from weakref import WeakValueDictionary
@@ -26,7 +27,9 @@ __all__ = ["LONG", "OWNER", "SESSION", "in_thread", "off_loop", "size_of", "unti
 T = TypeVar("T")
 _REST: Final = 4
 """The rest of a principal after long work while others ask, in multiples of the time that the work took."""
-_LONGEST_REST: Final = 0.5
+_LONGEST_REST: Final = 2.0
+_BYTE: Final = 3e-8
+"""Seconds that the event loop takes for a byte of what is large: it is read, copied and written there."""
 _PRESENT: Final = 1.0
 """Seconds for which a principal that asked something counts as one that asks."""
 _ASKED: Final = BoundedDict[str, float](10_000)
@@ -48,7 +51,7 @@ class _Threads:
         self._all, self._each = CapacityLimiter(total), each
         self._owned: Final[WeakValueDictionary[str, CapacityLimiter]] = WeakValueDictionary()
 
-    async def run(self, work: Callable[[], T]) -> T:
+    async def run(self, work: Callable[[], T], size: float = 0) -> T:
         async with self._turn(f"{OWNER.get()} {SESSION.get()}"), self._turn(OWNER.get()):
             spent = list[float]()
             await _rested(OWNER.get())
@@ -56,7 +59,8 @@ class _Threads:
                 return await until_cancelled(partial(_timed, spent, work), self._all)
             finally:
                 if spent and _is_beside_others(OWNER.get()):
-                    _RESTS.put(OWNER.get(), time.monotonic() + min(spent[0] * _REST, _LONGEST_REST))
+                    rest = _REST * (spent[0] + size * _BYTE)
+                    _RESTS.put(OWNER.get(), time.monotonic() + min(rest, _LONGEST_REST))
 
     def _turn(self, name: str) -> CapacityLimiter:
         return self._owned.setdefault(name, CapacityLimiter(self._each))
@@ -98,7 +102,7 @@ async def off_loop(size: float, work: Callable[..., T], *arguments: Any) -> T:
     if size <= LONG:
         return work(*arguments)
     # One thread of Python runs at a time: with more of them, the event loop waits longer for its turn.
-    return await _threads(_WORKING, 2, 1).run(partial(work, *arguments))
+    return await _threads(_WORKING, 2, 1).run(partial(work, *arguments), 0 if size == inf else size)
 
 
 async def in_thread(work: Callable[..., T], *arguments: Any) -> T:

@@ -6,8 +6,8 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import AsyncIterator
-from contextlib import AbstractContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ import pytest
 from accp_adapters.mcp import EXTENSION, Encoder, wrap_server, wrap_transport
 from accp_core.view import read
 from tests.adapters.mcp.sdk import MAJOR, ROWS, connected
-from tests.limits import PATIENCE
+from tests.limits import PATIENCE, wait_until
 
 if MAJOR < 2:
     pytest.skip("needs mcp 2.x", allow_module_level=True)
@@ -298,7 +298,7 @@ def test_the_session_that_was_used_first_ends_for_one_too_many(tmp_path: Path, m
     ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
     with (
         proxying(Upstream(command=[sys.executable, str(tmp_path / "rows.py")]), Encoder) as url,
-        httpx.Client(timeout=PATIENCE, headers={"accept": "application/json, text/event-stream"}) as client,
+        httpx.Client(timeout=PATIENCE) as client,
     ):
 
         def ask(message: Any, name: str = "") -> httpx.Response:
@@ -326,6 +326,40 @@ def test_a_client_over_http_is_refused_what_no_session_allows() -> None:
 
 
 # "the client MAY attempt to resume the connection ... Last-Event-ID" (Streamable HTTP of 2025-11-25, Resumability)
+def begun(client: httpx.Client, url: str) -> Callable[..., AbstractContextManager[httpx.Response]]:
+    """Begin a session; return what posts a message of it."""
+
+    def post(method: str, **message: Any) -> AbstractContextManager[httpx.Response]:
+        return client.stream("POST", url, json={"jsonrpc": "2.0", "method": method, **message})
+
+    client.headers["accept"] = "application/json, text/event-stream"
+    info = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
+    with post("initialize", id=1, params=info) as answer:
+        answer.read()
+    client.headers.update({"mcp-session-id": answer.headers["mcp-session-id"], "mcp-protocol-version": "2025-11-25"})
+    with post("notifications/initialized"):
+        return post
+
+
+def test_a_session_whose_client_reads_no_answer_ends(tmp_path: Path) -> None:
+    (rows := tmp_path / "rows.py").write_text(SERVER.replace("return json", "return 'word ' * count or json"))
+    with (
+        proxying(Upstream(command=[sys.executable, str(rows)]), Encoder) as url,
+        httpx.Client(timeout=PATIENCE) as client,
+        ExitStack() as unread,
+    ):
+        post = begun(client, url)
+        for number in range(2, 6):
+            params = {"name": "report", "arguments": {"count": 2_000_000}}
+            unread.enter_context(post("tools/call", id=number, params=params))
+
+        def has_ended() -> bool:
+            with post("ping", id=9) as answer:
+                return answer.status_code == 404
+
+        wait_until(has_ended)
+
+
 def test_a_client_whose_stream_has_broken_off_gets_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begin = StreamableHTTPServerTransport._mint_priming_event
 
@@ -339,11 +373,9 @@ def test_a_client_whose_stream_has_broken_off_gets_the_rest(tmp_path: Path, monk
     rows.write_text(SERVER.replace("server.run()", f"{WAITING}\nserver.run()"))
     with (
         proxying(Upstream(command=[sys.executable, str(rows)]), Encoder) as url,
-        httpx.Client(timeout=PATIENCE, headers={"accept": "application/json, text/event-stream"}) as client,
+        httpx.Client(timeout=PATIENCE) as client,
     ):
-
-        def post(method: str, **message: Any) -> AbstractContextManager[httpx.Response]:
-            return client.stream("POST", url, json={"jsonrpc": "2.0", "method": method, **message})
+        post = begun(client, url)
 
         def broken_off(number: int, tool: str, **arguments: Any) -> AbstractContextManager[httpx.Response]:
             """Call a tool, leave its stream, and come back to it."""
@@ -354,14 +386,6 @@ def test_a_client_whose_stream_has_broken_off_gets_the_rest(tmp_path: Path, monk
         def result(answer: httpx.Response) -> Any:
             return next(json.loads(line[6:]) for line in answer.iter_lines() if line.startswith("data: {"))
 
-        info = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
-        with post("initialize", id=1, params=info) as answer:
-            answer.read()
-        client.headers.update(
-            {"mcp-session-id": answer.headers["mcp-session-id"], "mcp-protocol-version": "2025-11-25"}
-        )
-        with post("notifications/initialized"):
-            pass
         with broken_off(2, "report") as again:
             assert "note" in result(again)["result"]["content"][0]["text"]
         with broken_off(3, "wait", path=str(go)) as again:

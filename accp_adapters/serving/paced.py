@@ -24,8 +24,10 @@ _PIECE: Final = 8_192
 """Bytes that are read in a turn of the event loop; of frames without content these take four milliseconds."""
 _CHEAP: Final = 0.001
 """Seconds that reading may take without a rest, beyond a connection's part of the fifth."""
+_FREE: Final = 1 / 3
+"""The part of the loop that reading may take until some connections rest."""
 _CHEAP_FOR_ALL: Final = 0.01
-"""The same of all connections together: while they take less than the fifth, none of them rests."""
+"""Seconds that reading may take beyond that part."""
 _REST: Final = 4
 _HEAD_SECONDS: Final = 10.0
 """Until the fields of the first request of a connection are complete."""
@@ -55,7 +57,7 @@ class _Paced(asyncio.Protocol):
     """Connections that rest now."""
     total: ClassVar[float] = 0.0
     last: ClassVar[float] = 0.0
-    """What reading took beyond the fifth, of all connections, and when it took that."""
+    """What reading took of all connections beyond its free part, and when it took that."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -85,7 +87,7 @@ class _Paced(asyncio.Protocol):
         took, now = time.thread_time() - begun, time.monotonic()
         earned, self._fed = (now - self._fed) / _REST / (len(_OPEN) + 1), now
         self._spent = max(0.0, self._spent - earned) + took
-        _Paced.total, _Paced.last = max(0.0, _Paced.total - (now - _Paced.last) / _REST) + took, now
+        _Paced.total, _Paced.last = max(0.0, _Paced.total - (now - _Paced.last) * _FREE) + took, now
         reader: Any = self.transport.get_protocol()
         if reader is not self:  # a WebSocket: "the client MUST wait for a response" (RFC 6455, section 4.1)
             if self._arrived:

@@ -1,7 +1,8 @@
 """One principal that asks for as much as it can, beside an honest one, at each door; section `hog`.
 
-The honest one asks for something small, one request after the other: alone, and while the other one has several large
-requests open all the time. The doors are the commands, in processes of their own.
+The honest one asks for something small, one request after the other: alone, and while the other one has several
+requests open all the time: large ones, or such in pieces of a byte, or with many fields that no request had before. The
+doors are the commands, in processes of their own.
 """
 
 import asyncio
@@ -11,7 +12,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from itertools import cycle
+from itertools import count, cycle, product
 from typing import Any, Final, TypeAlias
 
 import httpx2
@@ -31,6 +32,8 @@ MANY: Final = 1_000
 """The same at A2A, where the other one has long pauses."""
 AT_ONCE: Final = 8
 """Requests that the other one has open all the time."""
+KINDS: Final = ("none", "large", "pieces", "fields")
+"""What the other one asks for; "none": it only computes, which on two cores takes from the honest one, too."""
 ALLOWED: Final = 3.0
 """How many times as long a request may take beside the other one."""
 _TOKENS: Final = "hog:hog-token ann:ann-token"
@@ -111,10 +114,10 @@ DOORS: Final[Mapping[str, tuple[Callable[[], Any], int]]] = {
 }
 
 
-async def p99(client: httpx2.AsyncClient, requests: Iterator[Sent], count: int) -> float:
+async def p99(client: httpx2.AsyncClient, requests: Iterator[Sent], many: int) -> float:
     """Return the 99th percentile of the time of requests, in milliseconds."""
     times = list[float]()
-    for _ in range(count):
+    for _ in range(many):
         begun = time.perf_counter()
         answer = await send(client, next(requests))
         times.append(time.perf_counter() - begun)
@@ -122,34 +125,45 @@ async def p99(client: httpx2.AsyncClient, requests: Iterator[Sent], count: int) 
     return sorted(times)[int(0.99 * len(times)) - 1] * 1000
 
 
-async def keep_asking(url: str, requests: list[Sent]) -> None:
+async def keep_asking(url: str, requests: list[Sent], kind: str) -> None:
     """Have several of `requests` open all the time."""
-    endless = cycle(requests)
+    endless, numbers = cycle(requests), count()
 
     async def ask() -> None:
         async with client_of(url) as client:
             while True:
+                method, path, body, fields = next(endless)
+                content: Any = bytes_of(body) if kind == "pieces" else b"{}" if kind == "fields" else body
+                new = {f"x-{next(numbers)}": "1" for _ in range(200)} if kind == "fields" else {}
                 with suppress(httpx2.HTTPError):
-                    await send(client, next(endless))
+                    await client.request(method, path, content=content, headers={**fields, **new})
 
     await asyncio.gather(*(ask() for _ in range(AT_ONCE)))
 
 
-def be_a_hog(url: str, requests: list[Sent]) -> None:
+async def bytes_of(body: bytes) -> AsyncIterator[bytes]:
+    """Yield the bytes of a body, each alone."""
+    for at in range(len(body)):
+        yield body[at : at + 1]
+
+
+def be_a_hog(url: str, requests: list[Sent], kind: str) -> None:
     """Ask without an end, in a process of its own."""
-    asyncio.run(keep_asking(url, requests))
+    while kind == "none":
+        pass
+    asyncio.run(keep_asking(url, requests, kind))
 
 
-async def measured(door: Callable[[], Any], count: int) -> tuple[float, float]:
+async def measured(door: Callable[[], Any], many: int, kind: str) -> tuple[float, float]:
     """Return the p99 of the honest one, alone and beside the other one."""
     async with door() as (url, honest, hog), client_of(url) as client:
         requests = cycle(honest)
         await send(client, next(requests))
-        alone = await p99(client, requests, count)
-        asking = multiprocessing.get_context("spawn").Process(target=be_a_hog, args=(url, hog), daemon=True)
+        alone = await p99(client, requests, many)
+        asking = multiprocessing.get_context("spawn").Process(target=be_a_hog, args=(url, hog, kind), daemon=True)
         asking.start()
         await asyncio.sleep(3)
-        beside = await p99(client, requests, count)
+        beside = await p99(client, requests, many)
         asking.kill()
         asking.join()
     return alone, beside
@@ -158,10 +172,10 @@ async def measured(door: Callable[[], Any], count: int) -> tuple[float, float]:
 def main(data: object, console: Console) -> None:
     """Print the table; it needs no data."""
     rows = []
-    for name, door in DOORS.items():
-        alone, beside = asyncio.run(measured(*door))
-        rows.append((name, f"{alone:.1f}", f"{beside:.1f}", f"{beside / alone:.1f}"))
+    for (name, (door, many)), kind in product(DOORS.items(), KINDS):
+        alone, beside = asyncio.run(measured(door, many, kind))
+        rows.append((name, kind, f"{alone:.1f}", f"{beside:.1f}", f"{beside / alone:.1f}"))
         print(*rows[-1], flush=True)
-    columns = ("door", "alone", "beside a hog", "times")
-    title = f"p99 of {REQUESTS} small requests ({MANY:,} at A2A) in ms; a hog has {AT_ONCE} large ones open"
+    columns = ("door", "requests", "alone", "beside a hog", "times")
+    title = f"p99 of {REQUESTS} small requests ({MANY:,} at A2A) in ms; a hog has {AT_ONCE} other ones open"
     console.print(plain_table(title, columns, rows, caption=f"allowed: {ALLOWED:.0f} times"))

@@ -11,6 +11,7 @@ from typing import Any, Final
 from accp_core.bounded import WATCH
 from accp_core.documents import read
 from accp_core.documents.grids import GRIDS
+from accp_core.strict_json import is_json
 from accp_core.tables.layouts import NUMBERED, arrange
 from accp_core.tables.table import DistinctNames, ParentLink, Table, columns_side_by_side, is_matrix, table_of_lines
 
@@ -305,12 +306,14 @@ class _Tables:
                 self.add_map(member, inner, depth + 1)
             else:
                 self._root[inner] = member
-                if type(member) is str and "\n" in member:
-                    self._add_text(member, inner)
+                if type(member) is str and ("\n" in member or is_json(member)):
+                    self._add_text(member, inner, depth)
 
-    def _add_text(self, text: str, path: tuple[str, ...]) -> None:
-        """Add the tables of the grids in a text, and of one that is an array."""
+    def _add_text(self, text: str, path: tuple[str, ...], depth: int) -> None:
+        """Add the tables of the grids in a text, and of one that is an array or a map."""
         document = read(text)
+        if document.whole and type(document.whole.value) is dict and depth < _MAX_DEPTH:
+            self.add_map(document.whole.value, path, depth + 1)
         for part in (document.whole,) if document.whole else document.values():
             is_grid = part.form in GRIDS or document.whole is not None
             if is_grid and type(part.value) is list and len(self._tables) < MAX_TABLES:

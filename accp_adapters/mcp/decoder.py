@@ -37,7 +37,6 @@ __all__ = ["DecodedForm", "Decoder", "ViewInterceptor"]
 
 DecodedForm: TypeAlias = Literal["plain", "frame", "view"]
 """What the client gets of a result: exactly what the server sent; frames as they are; views for a model."""
-_CALL: Final[JsonObject] = {"jsonrpc": "2.0", "id": 0, "method": "tools/call", "params": {}}
 
 
 class Decoder:
@@ -170,18 +169,12 @@ class ViewInterceptor:
         result = await handler(request)
         if not hasattr(result, "structuredContent"):
             return result  # a ToolMessage or Command of another interceptor
-        plain = _decode(Decoder(), result.model_dump(by_alias=True, mode="json", exclude_unset=True))
-        return type(result).model_validate(self._show_view(_with_value(plain)))
-
-    def _show_view(self, result: JsonObject) -> JsonObject:
-        decoder = Decoder(view="view", counter=self._counter)
-        decoder.from_client(_CALL)
-        return _decode(decoder, result)
-
-
-def _decode(decoder: Decoder, result: JsonObject) -> JsonObject:
-    decoded: JsonObject = decoder.from_server({"jsonrpc": "2.0", "id": 0, "result": result})["result"]
-    return decoded
+        decoder, sent = (
+            Decoder(counter=self._counter),
+            result.model_dump(by_alias=True, mode="json", exclude_unset=True),
+        )
+        plain = unchanged_on_error(decoder._decode, sent)
+        return type(result).model_validate(unchanged_on_error(decoder._show_view, _with_value(plain)))
 
 
 def _with_value(result: JsonObject) -> JsonObject:

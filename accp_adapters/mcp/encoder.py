@@ -10,14 +10,14 @@ from __future__ import annotations
 import logging
 import secrets
 import time
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from accp_adapters.fetching import FETCH_NAME, passed_requests, passed_text, read_request, with_references
-from accp_adapters.mcp.frames import FrameSettings, code_of_error, write_error_frame, write_frame
+from accp_adapters.mcp.frames import code_of_error, write_error_frame, write_frame
 from accp_adapters.mcp.hosts import HOSTS, Host, client_name, host_named, is_gain, shown_text
 from accp_adapters.mcp.index import INDEX_NAME, answer_index_call, call_in_index, listed_tools
 from accp_adapters.mcp.messages import (
@@ -292,13 +292,8 @@ class Encoder:
 
     def _answer_fetch(self, stored: SessionTexts, arguments: object, meta: object) -> JsonObject:
         telemetry = self.options.telemetry
-        with telemetry.fetch(None, None, meta) if telemetry else nullcontext():
-            try:
-                answer = answer_fetch(stored, arguments, limit=self.options.limits.fetch, counter=self.options.counter)
-            except ProtocolError as error:
-                if telemetry:
-                    telemetry.refused(str(error))
-                raise
+        with telemetry.fetch(None, None, meta) if telemetry else nullcontext(), self._telling_refusal():
+            answer = answer_fetch(stored, arguments, limit=self.options.limits.fetch, counter=self.options.counter)
             if telemetry:
                 telemetry.opened([stored.key(each) for each in read_request(arguments).references])
             return answer
@@ -314,20 +309,25 @@ class Encoder:
         requests = dict(passed_requests(params.get("arguments"), resolved))
         if not requests or resolved is None or stored is None or key is None:
             return
-        with telemetry.passing_on(name, None, None, params.get("_meta")) if telemetry else nullcontext():
-            try:
-                texts = {
-                    argument: passed_text(request, stored.open, max_chars=resolved.max_chars)
-                    for argument, request in requests.items()
-                }
-            except ProtocolError as refusal:
-                if telemetry:
-                    telemetry.refused(str(refusal))
-                raise
+        passing = telemetry.passing_on(name, None, None, params.get("_meta")) if telemetry else nullcontext()
+        with passing, self._telling_refusal():
+            texts = {
+                argument: passed_text(request, stored.open, max_chars=resolved.max_chars)
+                for argument, request in requests.items()
+            }
             if telemetry:
                 keys = [stored.key(each) for request in requests.values() for each in request.references]
                 telemetry.passed_on(name, keys, sum(map(len, texts.values())))
         self._passed.put(key, texts)
+
+    @contextmanager
+    def _telling_refusal(self) -> Iterator[None]:
+        try:
+            yield
+        except ProtocolError as error:
+            if self.options.telemetry:
+                self.options.telemetry.refused(str(error))
+            raise
 
     def _unwrap_call(self, params: JsonObject) -> JsonObject:
         """Return the params of the call inside a call of the tool index; any other params unchanged."""
@@ -517,7 +517,10 @@ class _Rewriter:
 
         if self._shows_views(request):
             return self._choose_view(result, request, counter, gains, is_large=is_large)
-        return None if request.client_settings is None else self._choose_frame(result, request, gains)
+        if request.client_settings is None:
+            return None
+        envelope, is_literal = partial(self.envelope, request.correlation_id), not request.client_settings.restores
+        return write_frame(result, request.tool, envelope, gains, is_literal=is_literal)
 
     def _choose_view(
         self, result: JsonObject, request: OpenRequest, counter: RememberingCounter, gains: _Gains, *, is_large: bool
@@ -540,12 +543,6 @@ class _Rewriter:
             if shown is not None and adds_no_text and has_escapes(shown):
                 escaped.append(shown)
         return escaped[0] if escaped else None
-
-    def _choose_frame(self, result: JsonObject, request: OpenRequest, gains: _Gains) -> JsonObject | None:
-        """Return a result as a frame; None where that saves nothing."""
-        is_literal = request.client_settings is None or not request.client_settings.restores
-        envelope = partial(self.envelope, request.correlation_id)
-        return write_frame(result, FrameSettings(tool=request.tool, envelope=envelope, is_literal=is_literal), gains)
 
     def _shows_views(self, request: OpenRequest) -> bool:
         """Return whether the client gets views: it asked for them, or asked for nothing and `policy` is "always"."""
@@ -602,5 +599,4 @@ def _is_short_error(result: JsonObject) -> bool:
 
 def _first_text(result: JsonObject) -> str:
     """Return the first text of a result, which is where a failed tool gives its reason."""
-    texts = [block["text"] for block in result.get("content", []) if isinstance(block.get("text"), str)]
-    return texts[0] if texts else ""
+    return next((block["text"] for block in result.get("content", []) if isinstance(block.get("text"), str)), "")

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -43,9 +43,9 @@ from accp_core.packing.values import SpelledFloat
 from accp_core.strict_json import compact_json
 
 __all__ = [
-    "JSON_RPC_CODES", "PLACEHOLDER", "FrameSettings", "code_of_error", "codec", "foreign_payload", "frame_of",
-    "frame_text", "framed_text", "is_framed", "key_orders", "read_foreign_frames", "remove_error_frame",
-    "restore_frame", "with_key_orders", "write_error_frame", "write_frame",
+    "JSON_RPC_CODES", "PLACEHOLDER", "code_of_error", "codec", "foreign_payload", "frame_of", "frame_text",
+    "framed_text", "is_framed", "key_orders", "read_foreign_frames", "remove_error_frame", "restore_frame",
+    "with_key_orders", "write_error_frame", "write_frame",
 ]  # fmt: skip
 
 _LOG: Final = logging.getLogger(__name__)
@@ -85,18 +85,6 @@ def codec() -> accp.Codec:
     return accp.Codec(counter=count_o200k, limits=accp.PRACTICAL_LIMITS, split=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrameSettings:
-    """How one result is written as a frame."""
-
-    tool: str
-    """The name of the tool that was called."""
-    envelope: Callable[[], Envelope]
-    """Returns the metadata of the frame that is sent, with the correlation_id that section 10.2 demands."""
-    is_literal: bool = False
-    """Whether the client has agreed to nothing beyond the draft's grammar, and reads `structuredContent` itself."""
-
-
 def frame_text(frame: accp.Frame, *, is_literal: bool) -> str:
     """Return the text of a frame; a literal one is in ASCII, with at most six decimals (section 3.1.1).
 
@@ -106,8 +94,23 @@ def frame_text(frame: accp.Frame, *, is_literal: bool) -> str:
     return accp.serialize_frame(frame, ascii_only=is_literal, decimal="round6" if is_literal else "exact")
 
 
-def write_frame(result: JsonObject, settings: FrameSettings, gains: Callable[[JsonObject], bool]) -> JsonObject | None:
+def write_frame(
+    result: JsonObject,
+    tool: str,
+    envelope: Callable[[], Envelope],
+    gains: Callable[[JsonObject], bool],
+    *,
+    is_literal: bool,
+) -> JsonObject | None:
     """Return `result` with a frame in place of its JSON; None if it has none, or if the new result `gains` nothing.
+
+    Args:
+        result: A result of tools/call.
+        tool: The name of the tool that was called.
+        envelope: Returns the metadata of the frame that is sent, with the correlation_id that section 10.2 demands.
+        gains: Returns whether a new result is worth it.
+        is_literal: Whether the client has agreed to nothing beyond the draft's grammar, and reads `structuredContent`
+            itself.
 
     Raises:
         ValueError: The value cannot be written as a frame, or not be restored from it (EncodeError among them).
@@ -118,26 +121,26 @@ def write_frame(result: JsonObject, settings: FrameSettings, gains: Callable[[Js
         return None
     duplicate, value = found
     orders = key_orders(value)
-    frame = frame_of("tool", {"tool_name": settings.tool, "result": value}, "TC")
+    frame = frame_of("tool", {"tool_name": tool, "result": value}, "TC")
 
-    def write(envelope: Envelope) -> JsonObject:
-        metadata = {"mid": envelope.msg_id, **duplicate.to_json(), **({"orders": orders} if orders else {})}
+    def write(own: Envelope) -> JsonObject:
+        metadata = {"mid": own.msg_id, **duplicate.to_json(), **({"orders": orders} if orders else {})}
         content = list(result["content"])
-        text = frame_text(replace(frame, envelope=envelope), is_literal=settings.is_literal)
-        content[duplicate.at : duplicate.at + duplicate.count] = [_frame_block(text, envelope)]
+        text = frame_text(replace(frame, envelope=own), is_literal=is_literal)
+        resource = {"uri": f"accp://frame/{own.msg_id}", "mimeType": FRAME_MEDIA_TYPE, "text": text}
+        content[duplicate.at : duplicate.at + duplicate.count] = [{"type": "resource", "resource": resource}]
         written = add_metadata({**result, "content": content}, metadata)
-        keeps = settings.is_literal or not duplicate.structured
-        return written if keeps else without(written, "structuredContent")
+        return written if is_literal or not duplicate.structured else without(written, "structuredContent")
 
     # A number that is given must be sent: the next frame would come after a gap (section 3.7).
     draft = write(PLACEHOLDER)
     if not gains(draft):
         return None
     if not is_same_result(restore_frame(draft), result):
-        if settings.is_literal:
+        if is_literal:
             return None
         raise ValueError("expected to restore the same result from its frame, found another")
-    written = write(settings.envelope())
+    written = write(envelope())
     log_frame(Direction.SENT, "mcp", framed_text(written))
     return written
 
@@ -307,11 +310,6 @@ def _decode(text: str, msg_id: object) -> Any:
     if not isinstance(message, accp.Message) or not is_result or message.envelope.msg_id != msg_id:
         raise ProtocolError("expected a frame of a tool result", code=ErrorCode.TOOL_SCHEMA_MISMATCH)
     return message.payload["result"]
-
-
-def _frame_block(text: str, envelope: Envelope) -> JsonObject:
-    uri = f"accp://frame/{envelope.msg_id}"
-    return {"type": "resource", "resource": {"uri": uri, "mimeType": FRAME_MEDIA_TYPE, "text": text}}
 
 
 def _text_of(block: Any) -> str:

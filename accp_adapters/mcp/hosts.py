@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from accp_adapters.mcp.messages import JsonObject
+from accp_adapters.mcp.messages import JsonObject, is_text
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
 
@@ -123,9 +123,8 @@ def shown_text(result: JsonObject, form: ShownForm = "both") -> str:
 
 
 def _block_text(block: Any) -> str:
-    is_text = isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
     is_media = isinstance(block, dict) and block.get("type") in ("image", "audio")
-    return str(block["text"]) if is_text else compact_json(block) * (not is_media)
+    return str(block["text"]) if is_text(block) else compact_json(block) * (not is_media)
 
 
 def is_gain(before: JsonObject, after: JsonObject, host: Host, counter: TokenCounter, least: int) -> bool:

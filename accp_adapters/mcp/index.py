@@ -165,7 +165,9 @@ def answer_index_call(arguments: object, catalog: ToolCatalog, counter: TokenCou
     if isinstance(given.get("describe"), str):
         return _describe([name.strip() for name in given["describe"].split(",")], catalog, counter)
     if isinstance(given.get("search"), str):
-        return _search(given["search"], catalog)
+        lines = [_signature(catalog.tools[name]) for name in _matches(given["search"], catalog)]
+        nothing = f"no tool has one of these words: {given['search'][:_MAX_ECHO]!r}"
+        return tool_result([text_block("\n".join(lines) or nothing)])
     found = sorted(map(str, given))
     raise ProtocolError(
         f"expected 'call', 'describe' or 'search', found {found!r}", code=ErrorCode.TOOL_SCHEMA_MISMATCH
@@ -187,11 +189,6 @@ def _describe(names: list[str], catalog: ToolCatalog, counter: TokenCounter) -> 
 def _described(tool: JsonObject, counter: TokenCounter) -> str:
     definition = {name: tool[name] for name in ("name", "description", "inputSchema") if name in tool}
     return view.render_text(compact_json(definition), counter=counter).text
-
-
-def _search(words: str, catalog: ToolCatalog) -> JsonObject:
-    lines = [_signature(catalog.tools[name]) for name in _matches(words, catalog)]
-    return tool_result([text_block("\n".join(lines) or f"no tool has one of these words: {words[:_MAX_ECHO]!r}")])
 
 
 def _signature(tool: JsonObject) -> str:

@@ -14,6 +14,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import takewhile
 from typing import Any, Final, TypeAlias
 
 from accp_core.documents.json_styles import STYLES, read_styled_json, write_styled_json
@@ -23,8 +24,8 @@ from accp_core.strict_json import compact_json, read_json
 __all__ = [
     "CLIENT_CAPABILITIES", "COLD_URI", "EXTENSION", "FRAME_MEDIA_TYPE", "MAX_RESULT_CHARS", "REGISTRY_URI", "SENDER",
     "ContentBlock", "DuplicateContent", "JsonObject", "MessageId", "add_metadata", "extend_metadata", "find_duplicate",
-    "has_room_for_metadata", "is_modern", "is_plain_text", "is_same_result", "message_id", "read_metadata",
-    "remove_metadata", "text_block", "tool_result", "unchanged_on_error", "without",
+    "has_room_for_metadata", "is_modern", "is_plain_text", "is_same_result", "is_text", "message_id",
+    "read_metadata", "remove_metadata", "text_block", "tool_result", "unchanged_on_error", "without",
 ]  # fmt: skip
 
 _LOG: Final = logging.getLogger(__name__)
@@ -162,14 +163,14 @@ ContentBlock: TypeAlias = Any
 """A content block as the server sent it; a hostile server's may be any value."""
 
 
+def is_text(block: ContentBlock) -> bool:
+    """Return whether a content block is text."""
+    return isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
+
+
 def is_plain_text(block: ContentBlock) -> bool:
     """Return whether a content block is text and nothing else: no annotations, no `_meta`, no unknown members."""
-    return (
-        isinstance(block, dict)
-        and len(block) == 2
-        and block.get("type") == "text"
-        and isinstance(block.get("text"), str)
-    )
+    return is_text(block) and len(block) == 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -336,12 +337,7 @@ def _holds(texts: list[str], items: list[Any], style: str | None) -> bool:
 
 def _run_of_texts(content: list[ContentBlock], at: int) -> list[str]:
     """Return the texts of the consecutive plain text blocks from index `at` on."""
-    texts = []
-    for block in content[at:]:
-        if not is_plain_text(block):
-            break
-        texts.append(block["text"])
-    return texts
+    return [block["text"] for block in takewhile(is_plain_text, content[at:])]
 
 
 def _value_of_texts(content: list[ContentBlock]) -> tuple[DuplicateContent, object] | None:

@@ -73,7 +73,6 @@ _MAX_BODY: Final = 4 * 1024 * 1024
 """Bytes of a request over HTTP, as servers of the SDK take them."""
 _BAD_LINES: Final = count(1)
 """Counts lines of servers that are no messages."""
-_LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +128,7 @@ class Pump:
         self._ends: Final[dict[MessageId | None, anyio.Event]] = {}
         """By the ids of our own queries, what ends them."""
         self._version = ""
+        """The version of the protocol that the server has agreed to; empty: none yet, or one without `initialize`."""
         self.taken = 0
         """Messages that the server has taken."""
 
@@ -197,18 +197,15 @@ class Pump:
         async for item in self._server[0]:
             if (message := message_of(item)) is None:
                 continue
-            self._learn_version(message)
+            result = message.get("result")
+            if isinstance(result, dict) and isinstance(result.get("protocolVersion"), str):
+                self._version = result["protocolVersion"]
             sent = await off_loop(size_of(message), self._shim.from_server, message)
             await self._client[1].send(_item(sent, self._response_of(message)))
             if "method" not in message and (key := message_id(message)) is not None:
                 self._open.pop(key, None)
                 self._answered.set()
                 self._answered = anyio.Event()
-
-    def _learn_version(self, message: JsonObject) -> None:
-        result = message.get("result")
-        if isinstance(result, dict) and isinstance(result.get("protocolVersion"), str):
-            self._version = result["protocolVersion"]
 
     def _response_of(self, message: JsonObject) -> Any:
         """Return on which response over HTTP a message of the server's own goes: that of its call, else the last one's.
@@ -367,25 +364,18 @@ class HttpProxy:
         self._sessions: Final[dict[str, tuple[str, Any]]] = {}
         """The address that began a session, and its transport."""
         self._shares: Final = Shares(_MAX_SESSIONS, _MAX_SESSIONS)
-        self._requests: Final = Counter[str]()
+        self._requests = Counter[str]()
         """How many requests of a session are being answered."""
         self._group: Any = None
-
-    @asynccontextmanager
-    async def run(self) -> AsyncIterator[None]:
-        """Serve within this block; leaving it ends all sessions."""
-        async with anyio.create_task_group() as group:
-            self._group = group
-            yield
-            group.cancel_scope.cancel()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one HTTP request."""
         if scope["type"] == "lifespan":
-            async with self.run():
+            async with anyio.create_task_group() as self._group:
                 for name in ("startup", "shutdown"):
                     await receive()
                     await send({"type": f"lifespan.{name}.complete"})
+                self._group.cancel_scope.cancel()  # which ends all sessions
             return
         await RequestBodyLimitMiddleware(self._handle, _MAX_BODY)(scope, receive, send)
 
@@ -421,9 +411,7 @@ class HttpProxy:
                 await transport.handle_request(scope, receive, unless_unread)
             finally:
                 _UNREAD.take(owner, -unread)
-                self._requests[name] -= 1
-                if self._requests[name] <= 0:
-                    del self._requests[name]
+                self._requests -= Counter([name])  # which keeps no zeros
             if transport.is_terminated:
                 # The client is gone: the pump need not wait for the open answers.
                 transport.idle_scope.cancel()
@@ -432,7 +420,7 @@ class HttpProxy:
 
     async def _begin(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer the request that opens a session; one that does not leaves none behind."""
-        hosts = [each for host in _LOOPBACK for each in (host, f"{host}:*")]
+        hosts = [each for host in ("127.0.0.1", "localhost", "[::1]") for each in (host, f"{host}:*")]
         security = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts])
         name, status, events = secrets.token_hex(16), 500, _Events(network_of(scope))
         transport = StreamableHTTPServerTransport(

@@ -62,7 +62,7 @@ def write_framed_contents(
         envelope: Returns the metadata of a frame, which is sent.
         counter: Counts the tokens of a text.
         min_gain: The tokens that a frame must save.
-        is_literal: As in `FrameSettings`.
+        is_literal: As for `write_frame`.
 
     Raises:
         ValueError: A value cannot be written as a frame (EncodeError among them), or not be restored from it.
@@ -82,15 +82,17 @@ def write_framed_contents(
             frames[index], styles[str(index)] = frame, [opened[1], key_orders(opened[0])]
 
     def write(of: Callable[[], Envelope]) -> JsonObject:
-        texts = {index: replace(frame, envelope=of()) for index, frame in frames.items()}
-        framed = {index: (FRAME_MEDIA_TYPE, frame_text(each, is_literal=is_literal)) for index, each in texts.items()}
-        return _replaced(result, framed, {_FRAMES: styles})
+        contents = list(result[_CONTENTS])
+        for index, frame in frames.items():
+            text = frame_text(replace(frame, envelope=of()), is_literal=is_literal)
+            contents[index] = {**contents[index], "mimeType": FRAME_MEDIA_TYPE, "text": text}
+        return add_metadata({**result, _CONTENTS: contents}, {_FRAMES: styles})
 
     if not frames:
         return None
     # A number that is given must be sent: the next frame would come after a gap (section 3.7).
     try:
-        _checked(result, write(lambda: PLACEHOLDER))
+        _check_restored(write(lambda: PLACEHOLDER), result)
     except ValueError:
         if is_literal:
             return None
@@ -135,7 +137,8 @@ def restore_contents(result: JsonObject) -> JsonObject:
         payload = _payload_of(content["text"])
         room = Expansion(DEFAULT_EXPANSION.of(len(content["text"])))
         text = write_styled_json(with_key_orders(payload["data"], orders), style, room)
-        contents[int(index)] = _content_of(content, payload.get("format"), text)
+        plain = {**content, "mimeType": payload.get("format"), "text": text}
+        contents[int(index)] = without(plain, "mimeType") if plain["mimeType"] is None else plain
     return {**restored, _CONTENTS: contents}
 
 
@@ -147,24 +150,9 @@ def _payload_of(text: str) -> JsonObject:
     return dict(message.payload)
 
 
-def _content_of(content: JsonObject, media_type: Any, text: str) -> JsonObject:
-    """Return the content that the server sent, which may have had no media type."""
-    plain = {**content, "mimeType": media_type, "text": text}
-    return without(plain, "mimeType") if media_type is None else plain
-
-
-def _replaced(result: JsonObject, texts: dict[int, tuple[str, str]], metadata: JsonObject) -> JsonObject:
-    """Return a result with other texts, each of the media type that stands before it, and what undoes that."""
-    contents = list(result[_CONTENTS])
-    for index, (media_type, text) in texts.items():
-        contents[index] = {**contents[index], "mimeType": media_type, "text": text}
-    return add_metadata({**result, _CONTENTS: contents}, metadata)
-
-
-def _checked(result: JsonObject, written: JsonObject) -> JsonObject:
+def _check_restored(written: JsonObject, result: JsonObject) -> None:
     if compact_json(restore_contents(written), sort_keys=True) != compact_json(result, sort_keys=True):
         raise ValueError("expected to restore the same contents, found others")
-    return written
 
 
 def _texts(result: JsonObject) -> list[tuple[int, JsonObject]]:

@@ -222,7 +222,8 @@ def wrap_server(server: Server, options: EncoderOptions | None = None, **setting
         ValueError: A setting is invalid.
     """
     chosen = replace(options or EncoderOptions(), **settings)
-    lowlevel = next((candidate for candidate in _layers(server) if _is_server(candidate)), None)
+    layers: list[Any] = [server, *(getattr(server, name, None) for name in ("_lowlevel_server", "_mcp_server"))]
+    lowlevel = next(filter(_is_server, layers), None)
     if lowlevel is None:
         raise TypeError(f"expected an MCP server (MCPServer, Server, FastMCP), found {type(server).__name__!r}")
     if hasattr(lowlevel, "middleware"):
@@ -234,11 +235,6 @@ def wrap_server(server: Server, options: EncoderOptions | None = None, **setting
         # While the session initializes. No daemon: a process that ends while tiktoken counts in one is aborted.
         threading.Thread(target=Encoder(chosen).warm_up).start()
     return server
-
-
-def _layers(server: Any) -> list[Any]:
-    """Return a server and the lowlevel servers in it, if any."""
-    return [server, *(getattr(server, name, None) for name in ("_lowlevel_server", "_mcp_server"))]
 
 
 def _is_server(candidate: Any) -> bool:
@@ -392,8 +388,7 @@ class _Middleware:
 
 def _process() -> str:
     """Return a hash of whose process this is: the machine, the user, the folder and the command."""
-    words = (platform.node(), os.path.expanduser("~"), os.getcwd(), *sys.orig_argv)
-    return sha256(json.dumps(words).encode()).hexdigest()
+    return _hash((platform.node(), os.path.expanduser("~"), os.getcwd(), *sys.orig_argv))
 
 
 def _texts_of(owner: str | None, options: EncoderOptions) -> SessionTexts | None:
@@ -417,7 +412,7 @@ def _named(headers: Iterable[tuple[str, str]], user: Any) -> list[tuple[str, Any
 
 
 def _hash(named: Sequence[Any]) -> str:
-    """Return a hash of who is named; empty: nobody is."""
+    """Return a hash of what names somebody; empty: nothing does."""
     return sha256(json.dumps(named, default=str).encode()).hexdigest() if named else ""
 
 

@@ -55,34 +55,34 @@ class DayStore:
         Raises:
             OSError, sqlite3.Error: The file cannot be written.
         """
-        self._of(self._today()).put(session_id, key, text)
+        self._of(self._days()[0]).put(session_id, key, text)
 
     def get(self, session_id: str, key: str) -> str | None:
         """Return the text under `key` of `session_id`, None where there is none."""
-        found = (self._of(day).get(session_id, key) for day in (self._today(), self._today() - 1))
+        found = (self._of(day).get(session_id, key) for day in self._days())
         return next((text for text in found if text is not None), None)
 
     def find(self, session_id: str, beginning: str) -> list[str]:
         """Return the keys of `session_id` that begin so."""
-        days = (self._today(), self._today() - 1)
-        return sorted({key for day in days for key in self._of(day).find(session_id, beginning)})
+        return sorted({key for day in self._days() for key in self._of(day).find(session_id, beginning)})
 
     def delete(self, session_id: str, key: str) -> None:
         """Delete the text under `key` of `session_id`."""
-        for day in (self._today(), self._today() - 1):
+        for day in self._days():
             self._of(day).delete(session_id, key)
 
     def purge(self, session_id: str) -> int:
         """Delete all texts of `session_id`; return their number."""
-        return sum(self._of(day).purge(session_id) for day in (self._today(), self._today() - 1))
+        return sum(self._of(day).purge(session_id) for day in self._days())
 
-    def _today(self) -> int:
-        return int(self.now() // _DAY)
+    def _days(self) -> tuple[int, int]:
+        """Return today and yesterday, in days of the Unix epoch."""
+        return (today := int(self.now() // _DAY)), today - 1
 
     def _of(self, day: int) -> SqliteColdStore:
         if day not in self._open:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._delete_before(self._today() - 1)
+            self._delete_before(self._days()[1])
             self._open[day] = SqliteColdStore(self.folder / f"texts-{day}.sqlite")
         return self._open[day]
 

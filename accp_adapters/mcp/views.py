@@ -27,6 +27,7 @@ from accp_adapters.mcp.messages import (
     has_room_for_metadata,
     is_plain_text,
     is_same_result,
+    is_text,
     read_metadata,
     remove_metadata,
     text_block,
@@ -244,7 +245,7 @@ def _escaped(shown: Compressed, counter: TokenCounter) -> Compressed:
 
 def _is_for_model(block: Any) -> bool:
     """Return whether a block is text that a model is shown."""
-    if not isinstance(block, dict) or block.get("type") != "text" or not isinstance(block.get("text"), str):
+    if not is_text(block):
         return False
     annotations = block.get("annotations")
     return not isinstance(annotations, dict) or annotations.get("audience") != ["user"]

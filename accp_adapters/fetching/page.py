@@ -33,9 +33,8 @@ from accp_core.view.layout import AS_IS, escape_view
 
 __all__ = ["Room", "line_page", "lines_from", "numbered_line", "one_line", "row_page", "shown_source"]
 
-_NEXT: Final = re.compile(r"; next: offset=(\d+)")
-_INNER_NEXT: Final = re.compile(rf"(\n… \w+ \S+ of \d+){_NEXT.pattern}\Z")
-"""The same of a part of a row; the offset of a request counts rows."""
+_INNER_NEXT: Final = re.compile(r"(\n… \w+ \S+ of \d+); next: offset=\d+\Z")
+"""The last line of a page of one row, whose offset is left out: that of a request counts rows."""
 _TOKEN_CHARS: Final = 100
 """Characters that a token stands for at most in a text that is not made of blanks."""
 _REST: Final = 0.1

@@ -142,8 +142,8 @@ class Shares:
         """
         more = size - self._sizes.get(owner, {}).get(name, 0)
         owned, giving = self._owned.get(owner, 0), list[tuple[str, str]]()
-        freed: dict[str, int] = {}
-        while more > 0 and (owned + more - freed.get(owner, 0) > self._each or self._is_full(more, freed)):
+        left, freed = self._total - self._sum, dict[str, int]()
+        while more > 0 and (owned + more - freed.get(owner, 0) > self._each or more - sum(freed.values()) > left):
             most = self._who_has_most(owner, more, freed)
             names = [each for each in self._sizes.get(most, {}) if each != name and (most, each) not in giving]
             free = next((each for each in names if not is_busy(each)), None)
@@ -168,9 +168,6 @@ class Shares:
             self._sum -= size
             if not mine:
                 del self._sizes[owner], self._owned[owner]
-
-    def _is_full(self, more: int, freed: dict[str, int]) -> bool:
-        return self._sum + more - sum(freed.values()) > self._total
 
     def _who_has_most(self, owner: str, more: int, freed: dict[str, int]) -> str:
         """Return who gives way: `owner`, who wants `more`, beyond the own part; else who has most."""

@@ -25,7 +25,7 @@ from accp_core.errors import DecodeError, ProtocolError
 
 __all__ = [
     "LOOPBACK", "OUT_OF_REACH", "AllowedHosts", "Gate", "Headers", "OutOfReach", "Receive", "Refusal", "RequestRefused",
-    "Send", "header", "read_body", "refusal_of", "run_until_disconnect", "too_large",
+    "Send", "read_body", "refusal_of", "run_until_disconnect", "run_until_first", "too_large",
 ]  # fmt: skip
 
 _LOG: Final = logging.getLogger(__name__)
@@ -57,11 +57,6 @@ class OutOfReach(ProtocolError):
         super().__init__(reason, code=ErrorCode.TIMEOUT)
 
 
-def header(headers: Headers, name: bytes) -> str:
-    """Return the first value of the field `name` (in lower case), empty if there is none."""
-    return next((value.decode("latin-1") for field, value in headers if field == name), "")
-
-
 # A web page reaches a local server by DNS rebinding unless the server checks `Host` and `Origin`.
 @dataclass(frozen=True, slots=True)
 class AllowedHosts:
@@ -83,7 +78,7 @@ class AllowedHosts:
         names = [name for name, _ in headers if name in _SINGLE]
         if repeated := next((name for name in names if names.count(name) > 1), b""):
             raise RequestRefused(HTTPStatus.BAD_REQUEST, f"expected one field {repeated.decode()!r}, found several")
-        host, origin = header(headers, b"host"), header(headers, b"origin")
+        host, origin = (dict(headers).get(name, b"").decode("latin-1") for name in (b"host", b"origin"))
         if not self._allows(f"//{host}"):
             reason = f"expected a host in {sorted(self.names)}, found {host!r:.200}"
             raise RequestRefused(HTTPStatus.MISDIRECTED_REQUEST, reason)

@@ -34,7 +34,6 @@ from accp_core.accp.session.events import (
     SessionOptions,
     StreamChunkReceived,
     StreamEnded,
-    Writable,
 )
 from accp_core.accp.session.session import Session
 from accp_core.bounded import BoundedDict
@@ -433,17 +432,15 @@ class ClientSession:
         return replace(known, limits=agreed.limits, ascii_only=agreed.ascii_only, decimal=agreed.decimal)
 
     # "Session established by the first sync:registry frame from the initiator" (section 11.2)
-    def _begin_again(self) -> None:
-        """Begin another session, as the server has not said that it resumes one."""
-        reason = "expected the connection to last, as the server does not resume sessions; found that it was lost"
-        self._answers.fail(RequestFailed(reason, code=ErrorCode.TIMEOUT))
-        self._session, self._is_open, self.resumes = self._new_session(), False, None
-
     async def connected(self) -> None:
-        """Take a new connection: what the server misses is sent again."""
+        """Take a new connection: what the server misses is sent again; one that does not resume gets a new session."""
         async with self._turn:
             if self.resumes is False:
-                self._begin_again()
+                reason = (
+                    "expected the connection to last, as the server does not resume sessions; found that it was lost"
+                )
+                self._answers.fail(RequestFailed(reason, code=ErrorCode.TIMEOUT))
+                self._session, self._is_open, self.resumes = self._new_session(), False, None
             self._outgoing.clear()
             self._queue(self._session.connected(self._clock()))
             self._open()
@@ -538,9 +535,7 @@ class ClientSession:
             self._messages.put_nowait(message)
 
     def _note(self, event: Event) -> None:
-        if isinstance(event, Writable):
-            self._writable.set()
-        elif isinstance(event, HeartbeatMissed):
+        if isinstance(event, HeartbeatMissed):
             self.on_silence()
         elif isinstance(event, FrameRefused):
             _LOG.warning("session %s: a frame was refused: %s %s", self.session_id, event.code, event.reason)

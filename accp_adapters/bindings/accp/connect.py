@@ -419,19 +419,20 @@ async def connect(
     target = parse_address(url, token=token, allow_plain_text=chosen.allow_plain_text)
     is_websocket, agreed = target.startswith("ws"), codec or Codec(counter=o200k_base())
 
-    unknown: DecimalRule = "refuse" if agreed.decimal == "exact" else agreed.decimal
+    exact: DecimalRule = "refuse" if agreed.decimal == "exact" else agreed.decimal
+    unknown, resuming = _session_options(is_websocket, chosen)
 
     def new_session() -> Session:
         return Session(
             session_id or f"s-{secrets.token_hex(8)}",
             agent_id,
             # To a server that has not agreed to more, a message is one frame of the draft's grammar.
-            codec=replace(agreed.literal(), limits=PRACTICAL_LIMITS, decimal=unknown),
+            codec=replace(agreed.literal(), limits=PRACTICAL_LIMITS, decimal=exact),
             new_id=lambda: secrets.token_hex(6),
-            options=_session_options(is_websocket, chosen),
+            options=unknown,
         )
 
-    session = ClientSession(new_session, store or embedded_store(), _resuming_options(is_websocket, chosen), agreed)
+    session = ClientSession(new_session, store or embedded_store(), resuming, agreed)
     carrier = (WebSocketCarrier if is_websocket else HttpCarrier)(session, target, token, tls, chosen)
     ready = asyncio.Event()
     tasks = [asyncio.ensure_future(carrier.run(ready)), asyncio.ensure_future(_tick(session))]
@@ -446,21 +447,19 @@ async def connect(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _session_options(is_websocket: bool, chosen: ClientOptions) -> SessionOptions:
-    """Return the options of a session with a server of which nothing is known."""
-    return SessionOptions(
+def _session_options(is_websocket: bool, chosen: ClientOptions) -> tuple[SessionOptions, SessionOptions]:
+    """Return the options of a session with a server of which nothing is known, and with one that resumes.
+
+    Over HTTP the answers of parallel requests overtake each other.
+    """
+    unknown = SessionOptions(
         scope=SequenceScope.RECOGNIZED,
         name_session=True,
         timeout=chosen.timeout,
         heartbeat=_HEARTBEAT if is_websocket else None,
     )
-
-
-def _resuming_options(is_websocket: bool, chosen: ClientOptions) -> SessionOptions:
-    """Return the options with a server that resumes; over HTTP the answers of parallel requests overtake each other."""
-    unknown = _session_options(is_websocket, chosen)
     options = replace(unknown, scope=SequenceScope.RECEIVED, first=1, registry_first=True)
-    return options if is_websocket else replace(options, reorder=256, gap_delay=int(chosen.answer_time))
+    return unknown, options if is_websocket else replace(options, reorder=256, gap_delay=int(chosen.answer_time))
 
 
 async def _first_connection(carrier: _Carrier, ready: asyncio.Event, carrying: asyncio.Task[None]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 import ssl
-from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -30,9 +29,9 @@ _AT_ONCE_SECONDS: Final = 0.1
 _BACKOFF: Final = Backoff(first=2.0, longest=60.0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class _Target:
-    """The peer of a client and how to reach it."""
+    """The peer of a client, how to reach it, and how far that has come."""
 
     address: str | Sequence[str]
     card: AgentCard
@@ -40,12 +39,8 @@ class _Target:
     tls: ssl.SSLContext | None
     relay: Link | None
     position: Position = field(default_factory=Position)
-    failed: deque[object] = field(default_factory=lambda: deque(["none"], maxlen=1))
+    failed: object = "none"
     """Why the last attempt failed."""
-
-    def wait(self, failures: int) -> float:
-        """Return the seconds before the next attempt, after `failures` in a row."""
-        return _BACKOFF.delay(failures) if failures else random.random() * _AT_ONCE_SECONDS
 
     async def open(self, session: AcpSession, failures: int) -> Channel:
         """Return a new connection, after `failures` attempts in a row have failed.
@@ -59,8 +54,7 @@ class _Target:
         if address.startswith(("acp:", "acp+")):
             link = next_link(parse_link(address), failures, self.relay)
             if link.binding is Binding.HTTP_RELAY:
-                name, position = self.card.name, self.position
-                return await open_relay(link, name=name, position=position, tls=self.tls, limit=limit)
+                return await open_relay(link, name=self.card.name, position=self.position, tls=self.tls, limit=limit)
             address = link.url
         url = urlsplit(address)
         if url.scheme in ("http", "https"):
@@ -142,12 +136,12 @@ async def _stay_connected(session: AcpSession, target: _Target) -> None:
             closed, failures = ChannelClosed(f"no connection: {error}"), failures + 1
         except ChannelClosed as error:
             closed, failures = error, failures + 1
-        target.failed.append(closed)
+        target.failed = closed
         if closed.code in HOPELESS:
             reason = f"the peer refuses the connection: {closed}"
             session.end(reason)
             raise RemoteProtocolError(reason, code=closed.code, reply=None)
-        await asyncio.sleep(target.wait(failures))
+        await asyncio.sleep(_BACKOFF.delay(failures) if failures else random.random() * _AT_ONCE_SECONDS)
 
 
 async def _connected(session: AcpSession, staying: asyncio.Task[None], seconds: float, target: _Target) -> None:
@@ -161,7 +155,7 @@ async def _connected(session: AcpSession, staying: asyncio.Task[None], seconds: 
                 if not await session.changed.wait(patience) and channel is not None and session.channel is channel:
                     break
     except TimeoutError:
-        reason = f"expected a connection within {seconds:g} seconds, found {target.failed[0]}"
+        reason = f"expected a connection within {seconds:g} seconds, found {target.failed}"
         raise RemoteProtocolError(reason, code=AcpError.NOT_CONNECTED, reply=None) from None
     if staying.done():
         staying.result()

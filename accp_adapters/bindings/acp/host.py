@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Final, Protocol
 
@@ -147,8 +147,10 @@ class AcpHost:
             first: The first text of the peer, where it was read already.
         """
         try:
-            if first is None:
-                first = await _first(channel)
+            if first is None:  # a peer that says nothing waits for our card
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(CARD_SECONDS):
+                        first = await channel.receive()
             session = self._session_of(principal, _resumed_log(first), channel.binding)
         except (ChannelClosed, DecodeError, LocalProtocolError) as error:
             await channel.aclose(error.code)
@@ -169,9 +171,8 @@ class AcpHost:
         A direct connection takes over from a relay, on which nothing says at once that a guest is gone.
         """
         known = self.sessions(principal)
-        for session in known:
-            if session.connection.log_id == resumed:
-                return self._used(session)
+        if (session := self._sessions.get(resumed or "")) is not None and session in known:
+            return self._used(session)
         if principal == ANONYMOUS:
             names = {session.name for session in known}
             number = next(number for number in range(1, len(names) + 2) if f"{principal.name}-{number}" not in names)
@@ -223,15 +224,6 @@ def host_of(agent: AcpAgent | AcpHost, authenticate: Authenticate, limits: Serve
 def seconds_left(principal: Principal) -> float | None:
     """Return the seconds until the right of a principal ends, None where it does not end by itself."""
     return None if principal.expires_at is None else max(0.0, principal.expires_at - time.time())
-
-
-async def _first(channel: Channel) -> str | None:
-    """Return the first text of the peer, None where it waits for ours."""
-    try:
-        async with asyncio.timeout(CARD_SECONDS):
-            return await channel.receive()
-    except TimeoutError:
-        return None
 
 
 def _resumed_log(text: str | None) -> str | None:

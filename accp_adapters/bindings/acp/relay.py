@@ -413,7 +413,9 @@ class RelayChannel(Channel):
     async def receive(self) -> str:
         """Return the next text for us."""
         if self._is_host and self._position.after is None:
-            await self._begin()
+            # An earlier run of ours may have been in the room: nothing that was said to it counts.
+            await self._post({"type": _BEGUN})
+            self._position.after = self._last_id()
         elif not self._is_host:
             await self._joined.wait()
         while not self._texts:
@@ -448,11 +450,6 @@ class RelayChannel(Channel):
         number = answer.get("seq")
         self._begins = number if type(number) is int else 0
         self._joined.set()
-
-    async def _begin(self) -> None:
-        """Begin in a room in which an earlier run of ours may have been: nothing that was said to it counts."""
-        await self._post({"type": _BEGUN})
-        self._position.after = self._last_id()
 
     async def _post(self, data: Mapping[str, Any]) -> None:
         self._position.posted += 1

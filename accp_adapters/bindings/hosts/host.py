@@ -65,9 +65,9 @@ _POLL: Final = 0.02
 _IDLE_POLL: Final = 1.0
 _ATTEMPTS: Final = 3
 _LEAST: Final = 4_096
-_PROBE_SECONDS: Final = 3.0
-"""For which the store may take to show that it can be written."""
 """About the characters that a session takes without any text."""
+_PROBE_SECONDS: Final = 3.0
+"""Within which the store has to show that it can be written."""
 _INTERNAL: Final = ProtocolError("internal error", code=ErrorCode.INTERNAL_ERROR)
 
 T = TypeVar("T")
@@ -519,13 +519,10 @@ class SessionHost:
         """
         task = asyncio.ensure_future(self._take_step(slot, act, is_literal, attempts, recording, size))
         self._steps.add(task)
-        task.add_done_callback(self._stepped)
+        task.add_done_callback(self._steps.discard)
+        # Whoever waits for the step is told why it failed, if somebody still does.
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
         await asyncio.shield(task)
-
-    def _stepped(self, task: asyncio.Task[None]) -> None:
-        self._steps.discard(task)
-        if not task.cancelled():
-            task.exception()  # whoever waits for the step is told, if there still is one
 
     async def _take_step(
         self, slot: Slot, act: _Act, is_literal: bool, attempts: int, recording: str | None, size: int

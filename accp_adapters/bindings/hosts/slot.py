@@ -137,20 +137,17 @@ class Connection:
     def __init__(self, number: int, receive: Callable[[str], Awaitable[None]]) -> None:
         """Start without frames; the host makes it. `number` is that of the first frame."""
         self.number: Final = number
-        self._receive: Final = receive
-        self._frames: Final[asyncio.Queue[str | None]] = asyncio.Queue()
-        self.is_replaced = False
-        """Whether the session has another connection; else, once the iteration has ended, the peer connects again."""
-
-    async def receive(self, text: str) -> None:
-        """Take a received frame; what answers it is yielded, and requests are handled in the background.
+        self.receive: Final = receive
+        """Takes a received frame; what answers it is yielded, and requests are handled in the background.
 
         Raises:
             DecodeError: The text has no readable head: send `SessionHost.refusal` of it.
             ProtocolError: E5001, the frame is of another session; E3001, the store is unreachable: close the
                 connection.
         """
-        await self._receive(text)
+        self._frames: Final[asyncio.Queue[str | None]] = asyncio.Queue()
+        self.is_replaced = False
+        """Whether the session has another connection; else, once the iteration has ended, the peer connects again."""
 
     def push(self, frames: list[str]) -> None:
         """Yield frames."""

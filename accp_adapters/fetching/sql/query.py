@@ -17,7 +17,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Final
 
 from accp_adapters.fetching.request import refuse
@@ -474,10 +474,9 @@ class _Parser(Operands):
         self._at += 1
         found = self._group(_QUOTED, "END")
         self._need("END")
-        base = next((expr for clause, expr in found if not clause), None)
-        for expr in (expr for clause, expr in found if clause == "WHEN" and base):
-            assert base is not None
-            self._check_pair(base, expr, "=")
+        bases, tests = ([expr for clause, expr in found if clause == each] for each in ("", "WHEN"))
+        for base, test in product(bases[:1], tests):
+            self._check_pair(base, test, "=")
         return self._one_of([expr for clause, expr in found if clause in ("THEN", "ELSE")])
 
     def _one_of(self, parts: Sequence[Expr]) -> Expr:

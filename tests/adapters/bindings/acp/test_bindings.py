@@ -12,6 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from accp_adapters.backoff import Backoff
 from accp_adapters.bindings import ServerLimits
 from accp_adapters.bindings.acp import AcpHost, acp_app, acp_connect, relay_app, serve_tcp
 from accp_adapters.serving.principals import BearerTokens, Principal
@@ -81,7 +82,7 @@ async def first(session: Any, count: int) -> Any:
 
 @pytest.mark.requirement("acp:3.3-2", "acp:3.6-2")
 async def test_a_guest_falls_back_to_the_relay_and_keeps_its_session(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accp_adapters.bindings.acp.connect._Target.wait", lambda self, failures: 0.01)
+    monkeypatch.setattr("accp_adapters.bindings.acp.connect._BACKOFF", Backoff(first=0.01, longest=0.01))
     agent, proxy = Echo(), Proxy()
     host = host_of(agent)
     async with serving(relay_app()) as relay, serving(acp_app(host)) as port, proxy.to(port) as shown:

@@ -271,13 +271,13 @@ class Telemetry:
             }
             trace.get_current_span().add_event(REWRITTEN, attributes)
 
-    def _tell(self, more: Stats, named: Mapping[str, str] = MappingProxyType({})) -> dict[str, int]:
+    def _tell(self, more: Stats) -> dict[str, int]:
         with self._lock:
             self._stats += more
         changed = {name: value for name, value in more.to_json().items() if value}
         if metrics is not None:
             span = trace.get_current_span()
-            attributes = {ADAPTER: self._adapter, **named}
+            attributes = {ADAPTER: self._adapter}
             for name, value in changed.items():
                 self._counter(name).add(value, attributes)
                 span.set_attribute(METRICS[name].name, value)

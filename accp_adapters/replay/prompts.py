@@ -281,7 +281,8 @@ class PromptBuilder:
             changed, offers_tool = self._middleware.send(call)
             messages.update(changed)
         else:
-            messages.update((position, self._rewrite(position)) for position in self._foreign(call))
+            foreign = (each for each in call.prompt if is_foreign(self._run.messages[each], call.agent))
+            messages.update((position, self._rewrite(position)) for position in foreign)
             offers_tool = any(message.reference for message in messages.values())
         if offers_tool:
             self._offered.add(call.agent)
@@ -291,9 +292,6 @@ class PromptBuilder:
         yield call.tools
         if call.agent in self._offered:
             yield self._strategy.fetch_tool
-
-    def _foreign(self, call: RecordedCall) -> Iterator[int]:
-        return (position for position in call.prompt if is_foreign(self._run.messages[position], call.agent))
 
     def _rewrite(self, position: int) -> SentMessage:
         if self._strategy.rewrite is None:

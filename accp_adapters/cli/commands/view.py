@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["query", "view"]
 
+Tokenizer = Annotated[str, typer.Option(help="A tiktoken encoding, or the path of a Hugging Face tokenizer.json.")]
+
 
 def view(
     file: Annotated[str, typer.Argument(help="A JSON document or any text; `-` is standard input.")] = STDIN,
@@ -22,9 +24,7 @@ def view(
     restore: Annotated[
         bool, typer.Option("--restore", help="Print the text restored from its view; fails if a byte differs.")
     ] = False,
-    tokenizer: Annotated[
-        str, typer.Option(help="A tiktoken encoding, or the path of a Hugging Face tokenizer.json.")
-    ] = "o200k_base",
+    tokenizer: Tokenizer = "o200k_base",
 ) -> None:
     """Print the view of a text: the same content in fewer tokens.
 
@@ -34,17 +34,20 @@ def view(
 
     Example: `accp view result.json | accp view --read`
     """
-    from accp_adapters.tokens import by_name
-
-    source = read_source(file, exactly=restore)
-    try:
-        counter = by_name(tokenizer)
-    except (ValueError, OSError) as error:
-        raise typer.BadParameter(str(error), param_hint="--tokenizer") from error
+    source, counter = read_source(file, exactly=restore), _counter_of(tokenizer)
     if read:
         write_text(_value(source.rstrip("\r\n"), file, counter))
     else:
         _show(source, file, counter, restore=restore)
+
+
+def _counter_of(tokenizer: str) -> TokenCounter:
+    from accp_adapters.tokens import by_name
+
+    try:
+        return by_name(tokenizer)
+    except (ValueError, OSError) as error:
+        raise typer.BadParameter(str(error), param_hint="--tokenizer") from error
 
 
 def _show(source: str, path: str, counter: TokenCounter, *, restore: bool) -> None:
@@ -92,9 +95,7 @@ def query(
     offset: Annotated[int, typer.Option(min=0, help="Rows or lines to skip.")] = 0,
     limit: Annotated[int | None, typer.Option(min=1, help="Rows or lines to show at most.")] = None,
     tokens: Annotated[int, typer.Option(min=1, help="Tokens of the answer at most.")] = 4_000,
-    tokenizer: Annotated[
-        str, typer.Option(help="A tiktoken encoding, or the path of a Hugging Face tokenizer.json.")
-    ] = "o200k_base",
+    tokenizer: Tokenizer = "o200k_base",
 ) -> None:
     """Query a JSON document or a text as a model does with `accp_fetch`.
 
@@ -106,14 +107,9 @@ def query(
     Example: `accp query orders.json "status = 'returned' and total > 100"`
     """
     from accp_adapters.fetching import FetchRequest, answer
-    from accp_adapters.tokens import by_name
     from accp_core.errors import ProtocolError
 
-    try:
-        counter = by_name(tokenizer)
-    except (ValueError, FileNotFoundError) as error:
-        raise typer.BadParameter(str(error), param_hint="--tokenizer") from error
-    request = FetchRequest(query=query, offset=offset, limit=limit)
+    counter, request = _counter_of(tokenizer), FetchRequest(query=query, offset=offset, limit=limit)
     try:
         text = answer({"": read_source(file)}, request, limit=tokens, counter=counter)
     except ProtocolError as error:

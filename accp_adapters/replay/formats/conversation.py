@@ -279,10 +279,6 @@ _IDS: Final = ("custom_id", "request_id", "id")
 """Fields that tell a request from another one that says the same."""
 
 
-def _no_turns(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatLayout:
     """How one provider writes requests and responses."""
@@ -297,7 +293,7 @@ class ChatLayout:
     """Returns the turns in one message."""
     read_response: Callable[[Mapping[str, Any], Findings], tuple[Turn, ...]]
     """Returns the turns in the body of a response."""
-    read_instructions: Callable[[Mapping[str, Any], Findings], tuple[Turn, ...]] = _no_turns
+    read_instructions: Callable[[Mapping[str, Any], Findings], tuple[Turn, ...]] = lambda _body, _findings: ()
     """Returns the instructions that a request has beside the messages."""
     read_tools: Callable[[Mapping[str, Any]], str]
     """Returns the definitions of a request."""

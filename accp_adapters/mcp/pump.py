@@ -394,7 +394,7 @@ class HttpProxy:
 
             async def unless_unread(message: Any) -> None:
                 nonlocal unread
-                size = min(len(message.get("body", b"")), _UNREAD_EACH)
+                size = min(len(message.get("body", b"")), _UNREAD_EACH // 2)
                 try:
                     _UNREAD.take(owner, size)
                 except TooMany as error:

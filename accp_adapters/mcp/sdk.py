@@ -15,7 +15,7 @@ import platform
 import re
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -25,7 +25,6 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import anyio
 
-from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.mcp.decoder import Decoder
 from accp_adapters.mcp.encoder import Encoder, EncoderOptions
 from accp_adapters.mcp.messages import JsonObject, is_modern
@@ -192,16 +191,8 @@ _STATE_KEY: Final = "accp"
 """The beginning of the keys of our session states in the state of an SDK connection."""
 _BYTES: Final = 256 << 20
 """Bytes that all states over HTTP may take. Above it, the caller with the most bytes loses its oldest references."""
-_NO_IDENTITY: Final = re.compile(
-    r"accept(-.+)?|content-.+|expect|(sec|if|cache)-.+|dnt|pragma|referer|user-agent"  # the program
-    r"|connection|date|host|keep-alive|priority|te|trailer|transfer-encoding|upgrade(-.+)?|via"  # the connection
-    r"|.+-ip|(x-)?forwarded(-(for|host|port|prefix|proto|scheme|server|ssl))?"  # the way, and from where
-    r"|mcp-(method|name|param-.+|protocol-version|session-id)|last-event-id|idempotency-key"  # the message in the body
-    r"|.*(trace|span|correlation-id|request-(id|start)).*|x-(b3|datadog)-.+|b3|baggage|cf-ray"  # this one request
-)
-"""Names of header fields that say nothing of the user; any other field may name one."""
-_CREDENTIAL: Final = re.compile("auth|cookie|key|token")
-"""What is in the name of a field by which a caller proves who it is."""
+_CREDENTIAL: Final = re.compile("auth|api-?key|access-?token")
+"""What is in the name of a header field by which a caller proves who it is."""
 
 
 def wrap_server(server: Server, options: EncoderOptions | None = None, **settings: Any) -> Server:
@@ -254,7 +245,6 @@ class _Middleware:
         self._first = _texts_of(_process(), options)
         self._states: Final[dict[str, SessionState]] = {}
         self._shares: Final = Shares(_BYTES, _BYTES // 2)
-        self._has_warned = False
 
     async def __call__(self, ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
         """Return the finished result of a request, rewritten for its client."""
@@ -303,58 +293,43 @@ class _Middleware:
         return _result_of(await off_loop(size_of(response), encoder.from_server, response))
 
     def _session_of(self, ctx: Any) -> SessionState:
-        """Return the state of a session and its credentials, or where there are no sessions, of the credentials."""
+        """Return the state of a session and its principal, or where there are no sessions, of the principal."""
         connection: Any = getattr(ctx.session, "_connection", None)
         state: Any = getattr(connection, "state", None)
         request: Any = getattr(ctx, "request", None)
-        named = [] if request is None else _named(request.headers.items(), request.scope.get("user"))
+        principal, is_checked = ("", False) if request is None else _principal_of(request)
         is_session = isinstance(state, dict) and not is_modern(ctx.params)
         session_id = getattr(connection, "session_id", None) if is_session else None
         if request is not None and not session_id:
-            return self._state_of(ctx, named)
+            return self._state_of(request, principal)
         if not is_session:
             return self._local
-        key = f"{_STATE_KEY} {_hash(named)}"
-        if is_new := key not in state:
+        key = f"{_STATE_KEY} {principal}"
+        if key not in state:
             state[key] = _next_state(state)
             if request is None:
                 # Another client in this process has texts of its own.
                 state[key].stored_results, self._first = self._first, None
             else:
                 state[key].caller = (caller_of(request.scope), f"{session_id} {key}")
+                state[key].stored_results = _texts_of(principal if is_checked else "", self._options)
             # The texts that are stored for a connection are deleted when it ends.
             connection.exit_stack.callback(self._close, state[key])
         session: SessionState = state[key]
-        if request is not None:
-            is_user = getattr(request.scope.get("user"), "is_authenticated", False)
-            session.has_owner = self._is_known(ctx, named, is_new=is_new)
-            if is_user and session.has_owner and session.stored_results is None:
-                session.stored_results = _texts_of(_hash(named), self._options)
         return session
 
-    def _state_of(self, ctx: Any, named: Sequence[Any]) -> SessionState:
-        """Return the state of everybody with the same credentials; with none, references would open for anybody."""
-        principal = _hash(named) if any(_CREDENTIAL.search(name) for name, _ in named) else ""
+    def _state_of(self, request: Any, principal: str) -> SessionState:
+        """Return the state of a principal without a session; of nobody, a reference would open for anybody."""
         state = self._states.get(principal)
-        if is_new := state is None:
-            state = SessionState(is_session=False, caller=(caller_of(ctx.request.scope), principal))
+        if state is None:
+            state = SessionState(is_session=False, caller=(caller_of(request.scope), principal))
             self._states[principal] = state
-        state.has_owner = self._is_known(ctx, named, is_new=is_new or not principal) and bool(principal)
-        if self._options.fetch and state.has_owner and state.stored_results is None:
+        state.has_owner = bool(principal)
+        if self._options.fetch and principal and state.stored_results is None:
             state.stored_results = _texts_of(principal, self._options)
             Encoder(self._options, session=state)
         # What one client declares says nothing of the next one.
         return replace(state, client_settings=None, client_name="")
-
-    def _is_known(self, ctx: Any, named: Sequence[Any], *, is_new: bool) -> bool:
-        """Return whether a caller may get references: its header fields are credentials, or have come again."""
-        may_cite = ctx.method == "tools/call" and dict(ctx.params or {}).get("name") != FETCH_NAME
-        if not is_new or not may_cite or (named and all(_CREDENTIAL.search(name) for name, _ in named)):
-            return True
-        if self._options.fetch and not self._has_warned:
-            self._has_warned = True
-            _LOG.warning("large results stay whole for callers without a session or with new fields %s", [*dict(named)])
-        return False
 
     def _needs_session(self, ctx: Any, session: SessionState) -> bool:
         """Return whether a client gets references only in a session, and the server has sessions.
@@ -397,23 +372,20 @@ def _texts_of(owner: str | None, options: EncoderOptions) -> SessionTexts | None
     return SessionTexts(store, owner, is_shared=True) if store is not None and owner else None
 
 
-def _named(headers: Iterable[tuple[str, str]], user: Any) -> list[tuple[str, Any]]:
-    """Return the names and values of what a server may tell users apart by.
+def _principal_of(request: Any) -> tuple[str, bool]:
+    """Return a hash of whose a request is, empty for nobody's, and whether the server has checked that.
 
-    That are header fields, and in place of a token that the server has checked, whom it names: tokens are renewed.
+    It is whom a checked token names, for tokens are renewed; else the credentials. Any other field may be of a proxy.
     """
-    fields = sorted((name.lower(), value) for name, value in headers)
-    named: list[tuple[str, Any]] = [each for each in fields if not _NO_IDENTITY.fullmatch(each[0])]
-    token: Any = getattr(user, "access_token", None)
+    token: Any = getattr(request.scope.get("user"), "access_token", None)
     if subject := getattr(token, "subject", None):
-        whom = (token.client_id, (token.claims or {}).get("iss"), subject)
-        named = [*(each for each in named if each[0] != "authorization"), ("authorization", whom)]
-    return named
+        return _hash([token.client_id, (token.claims or {}).get("iss"), subject]), True
+    named = sorted((name.lower(), value) for name, value in request.headers.items() if _CREDENTIAL.search(name.lower()))
+    return _hash(named) if named else "", token is not None
 
 
 def _hash(named: Sequence[Any]) -> str:
-    """Return a hash of what names somebody; empty: nothing does."""
-    return sha256(json.dumps(named, default=str).encode()).hexdigest() if named else ""
+    return sha256(json.dumps(named, default=str).encode()).hexdigest()
 
 
 def _next_state(known: Mapping[str, Any]) -> SessionState:

@@ -77,7 +77,8 @@ class MessageProjector:
         records = to_records(messages, kept=kept, stored=self._stored)
         prompt = self._prompts.project(records, agent=agent, handed_over=handed_over)
         pairs = list(zip(messages, prompt.messages, strict=True))
-        unsent = pairs[_first_unsent(messages) :]
+        turns = (index for index in reversed(range(len(messages))) if isinstance(messages[index], AIMessage))
+        unsent = pairs[next(turns, -1) + 1 :]  # what came after the last message of a model
         return ProjectedMessages(
             messages=[with_projection(message, shown) for message, shown in pairs],
             stored={message.id or "": shown.stored for message, shown in pairs if shown.stored},
@@ -86,12 +87,6 @@ class MessageProjector:
             kept=[(message, shown.kept) for message, shown in unsent if shown.kept],
             offers_tool=prompt.offers_tool,
         )
-
-
-def _first_unsent(messages: Sequence[BaseMessage]) -> int:
-    """Return the index after the last message of a model."""
-    turns = (index for index in reversed(range(len(messages))) if isinstance(messages[index], AIMessage))
-    return next(turns, -1) + 1
 
 
 def projector_after(messages: Iterable[BaseMessage], policy: Policy, agent: str | None) -> Projector:

@@ -21,7 +21,7 @@ from langchain.agents.middleware import (
     omit_payload,
 )
 from langchain.agents.middleware.types import OmitFromOutput, PrivateStateAttr
-from langchain_core.messages import BaseMessage, ToolMessage
+from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.runtime import Runtime
@@ -387,16 +387,11 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
                 call.request.runtime.stream_writer(told)
 
     def _project(self, request: ModelRequest) -> ProjectedMessages:
-        state = messages_of(request.state)
-        same = _are_the_same(request.messages, state)
+        state, asked = messages_of(request.state), request.messages
+        same = len(asked) == len(state) and all(a is b for a, b in zip(asked, state, strict=True))
         return self._projector.project(
-            request.messages,
+            asked,
             state=None if same else state,
             agent=agent_name(),
             handed_over=keys_handed_over(request.state),
         )
-
-
-def _are_the_same(messages: Sequence[Any], state: Sequence[BaseMessage]) -> bool:
-    """Return whether the messages of a request are those of the state."""
-    return len(messages) == len(state) and all(a is b for a, b in zip(messages, state, strict=True))

@@ -1,20 +1,11 @@
 """Checkpoints that a peer with the draft alone causes and refers to (sections 5.1 and 5.2)."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.foreign.grammar import read_payload
-from tests.foreign.served import serving
 from tests.foreign.wire import open_web_socket, post
 
 NOW = 1714000000
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
-    with serving(tmp_path_factory.mktemp("served")) as address:
-        yield address
 
 
 # "A checkpoint MUST be triggered when ... An agent completes a task ("done" intent) ... A handoff between agents occurs

@@ -1,24 +1,16 @@
 """Long messages and the registry, as frames that a peer with the draft alone reads (sections 3.4, 6.4 and 10.4)."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.foreign.grammar import read_payload, write_string
-from tests.foreign.served import serving
 from tests.foreign.wire import Frame, WebSocket, open_web_socket, post, read_frame
 
 NOW = 1714000000
 REGISTRY = f"@orchestrator>sync:registry{{v:3|hash:a7f2c1}}[mid:r1,seq:1,ts:{NOW}]"
 ROWS = ",".join(f"{{id:{number},name:row\\:{number},price:{number}.25}}" for number in range(60))
 LONG = f"req:add{{rows:[{ROWS}]|note:a\\|b}}"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
-    with serving(tmp_path_factory.mktemp("served")) as address:
-        yield address
 
 
 def joined(frames: list[Frame]) -> Frame:

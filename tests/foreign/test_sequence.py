@@ -1,12 +1,12 @@
 """Sequence numbers as the draft's examples have them, and as peers may read the draft (sections 3.5, 3.7 and 10)."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count, pairwise
 
 import pytest
 
-from tests.foreign.served import ask, serving
+from tests.foreign.served import ask
 from tests.foreign.wire import Frame, Server, open_web_socket, post
 from tests.limits import PATIENCE
 
@@ -17,12 +17,6 @@ TOOL = "@orchestrator>req:tool{tool:web_search|args:{q:ACCP,max:5}|schema:TC}[mi
 PAY = "@payments>req:transaction{txn:txn_001|amt:142.5|acc:acct_9876|schema:TX}[mid:p1,seq:5]"
 PLAN = "@planner>req:schedule{asgn:@dev|task:impl_auth|dead:sprint_14|pri:high|schema:TA}[mid:t1,seq:8]"
 META = "@planner>req:schedule{task:a}[mid:49679033e07c,seq:3,ts:1714000000,cid:corr123,sid:abc-session]"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
-    with serving(tmp_path_factory.mktemp("served")) as address:
-        yield address
 
 
 @pytest.mark.parametrize(("frame", "answered"), [(CHAT, 2), (TOOL, 2), (PAY, 6), (PLAN, 9), (META, 4)])

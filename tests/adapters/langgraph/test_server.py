@@ -90,7 +90,6 @@ def assert_opened(messages: list[dict[str, Any]]) -> None:
     assert ROWS[0]["email"] in answer["content"]
 
 
-@pytest.mark.slow
 def test_the_state_holds_what_the_tool_returned(server: httpx.Client) -> None:
     messages = run(server, [asked("who?")])
     assert [message["type"] for message in messages] == ["human", "ai", "tool", "ai"]
@@ -100,7 +99,6 @@ def test_the_state_holds_what_the_tool_returned(server: httpx.Client) -> None:
     assert read < len(messages[2]["content"]) // 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("metadata", HOSTILE, ids=repr)
 def test_a_thread_goes_on_after_hostile_metadata(server: httpx.Client, metadata: Any) -> None:
     thread = new_thread(server)

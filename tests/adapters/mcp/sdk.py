@@ -22,6 +22,11 @@ def lowlevel(server: Any) -> Any:
     return getattr(server, "_lowlevel_server", None) or getattr(server, "_mcp_server", None) or server
 
 
+def plain(result: Any) -> Any:
+    """Return a result as JSON."""
+    return result.model_dump(by_alias=True, mode="json", exclude_none=True)
+
+
 @asynccontextmanager
 async def connected(server: Any, record: list[str] | None = None) -> AsyncIterator[Any]:
     """Run `server` and give the streams of its client; what passes is noted in `record`."""

@@ -147,32 +147,23 @@ class Told:
         )
 
 
-async def check_everything_passes(transport: Any) -> None:
-    told = Told()
-    async with told.client(transport) as client:
-        worked = await client.call_tool("work", {}, progress_callback=told.note)
-        with anyio.move_on_after(0.2):
-            await client.call_tool("wait", {})
-        found = await client.call_tool("find", {})
-        with pytest.raises(MCPError, match="no, sorry"):
-            await client.call_tool("fail", {"code": -32001})
-        lost = await client.call_tool("lost", {})
-    assert (worked.content[0].text, told.progress, told.logged) == ("Bo hi", [1], ["half"])
-    assert read(found.content[0].text) == ROWS
-    assert lost.is_error
-
-
-async def test_everything_passes_in_memory() -> None:
-    await check_everything_passes(pumped(build(), Encoder(policy="always", host="text")))
-
-
 async def test_everything_passes_over_http_and_each_session_has_a_server_of_its_own() -> None:
     def encoder() -> Encoder:
         return Encoder(policy="always", host="text")
 
-    app = build().streamable_http_app()
+    app, told = build().streamable_http_app(), Told()
     with serving(app, lifespan="on") as origin, proxying(Upstream(url=f"{origin}/mcp"), encoder) as url:
-        await check_everything_passes(url)
+        async with told.client(url) as client:
+            worked = await client.call_tool("work", {}, progress_callback=told.note)
+            with anyio.move_on_after(0.2):
+                await client.call_tool("wait", {})
+            found = await client.call_tool("find", {})
+            with pytest.raises(MCPError, match="no, sorry"):
+                await client.call_tool("fail", {"code": -32001})
+            lost = await client.call_tool("lost", {})
+    assert (worked.content[0].text, told.progress, told.logged) == ("Bo hi", [1], ["half"])
+    assert read(found.content[0].text) == ROWS
+    assert lost.is_error
 
 
 async def test_the_first_request_of_a_client_may_fail() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from accp_adapters.mcp import EXTENSION, wrap_server, wrap_transport
 from accp_core.view import read
-from tests.adapters.mcp.sdk import MAJOR, ROWS, connected
+from tests.adapters.mcp.sdk import MAJOR, ROWS, connected, plain
 
 if MAJOR > 1:
     pytest.skip("needs mcp 1.x: make test-mcp1", allow_module_level=True)
@@ -63,10 +63,6 @@ def lowlevel_server() -> Any:
 
 
 SERVERS: tuple[Build, ...] = (fastmcp_server, lowlevel_server)
-
-
-def plain(result: Any) -> Any:
-    return result.model_dump(by_alias=True, mode="json", exclude_none=True)
 
 
 async def job(session: ClientSession) -> list[Any]:

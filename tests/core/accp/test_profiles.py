@@ -18,7 +18,8 @@ from accp_core.accp.profiles import (
     read_error,
     tool_error,
 )
-from accp_core.errors import LocalProtocolError, ProtocolError
+from accp_core.errors import LocalProtocolError
+from tests.core.accp.refusals import code_of
 
 
 def message(schema: str | None = None, intent: Intent = Intent.REQUEST, **payload: Any) -> Message:
@@ -27,12 +28,6 @@ def message(schema: str | None = None, intent: Intent = Intent.REQUEST, **payloa
 
 def enveloped(original: Message, **fields: Any) -> Message:
     return replace(original, envelope=Envelope(**fields))
-
-
-def code_of(call: Any, *arguments: Any) -> str:
-    with pytest.raises(ProtocolError) as refusal:
-        call(*arguments)
-    return refusal.value.code
 
 
 def test_there_are_seven_built_in_schemas_and_no_peer_changes_them() -> None:

@@ -8,7 +8,7 @@ import pytest
 from accp_core.accp import Ref
 from accp_core.accp.profiles import BUILT_IN, PINNED
 from accp_core.accp.schema import Schema, SchemaRegistry
-from accp_core.errors import ProtocolError
+from tests.core.accp.refusals import code_of
 
 INVOICE = Schema(
     name="invoice",
@@ -21,12 +21,6 @@ INVOICE = Schema(
 EMPTY = SchemaRegistry()
 INVOICES = EMPTY.register(INVOICE)
 NEGOTIATE = frozenset({"negotiate"})
-
-
-def code_of(call: Any, *arguments: Any, **named: Any) -> str:
-    with pytest.raises(ProtocolError) as refusal:
-        call(*arguments, **named)
-    return refusal.value.code
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 """JSON that a tool cut off is read up to the cut."""
 
 import json
-from datetime import date
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -110,7 +108,6 @@ def test_a_document_is_found_in_its_text_however_long_it_is() -> None:
 
 
 ROWS = [{"id": number, "name": f"it's n {number}", "tags": ("a", None), "note": LONG} for number in range(20)]
-TUPLES = [(number, f"AC{number}", Decimal("9.90"), date(2026, 2, 3)) for number in range(60)]
 
 
 @pytest.mark.parametrize(

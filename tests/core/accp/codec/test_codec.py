@@ -14,9 +14,10 @@ from accp_core.accp.codec import Codec, cut_text
 from accp_core.accp.frame import Message, json_to_value
 from accp_core.accp.profiles import BUILT_IN
 from accp_core.accp.schema import SchemaRegistry
-from accp_core.errors import DecodeError, EncodeError, ProtocolError
+from accp_core.errors import DecodeError, EncodeError
 from accp_core.packing.expansion import ExpansionLimits
 from accp_core.references import StoredText
+from tests.core.accp.refusals import code_of
 
 CODEC = Codec(counter=o200k_base())
 BIG = {"rows": [{"id": row, "name": f"row {row}: é|@"} for row in range(60)], "d": 1.5}
@@ -35,12 +36,6 @@ def decoded(text: str | Frame, codec: Codec = CODEC, **options: Any) -> Message:
     result = codec.decode(text, **options)
     assert isinstance(result, Message)
     return result
-
-
-def code_of(call: Any, *arguments: Any) -> str:
-    with pytest.raises(ProtocolError) as refusal:
-        call(*arguments)
-    return refusal.value.code
 
 
 def test_two_keys_that_a_frame_could_not_tell_apart_are_refused_e1001() -> None:

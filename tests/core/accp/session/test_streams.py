@@ -8,6 +8,7 @@ from accp_core.accp import Envelope, Intent
 from accp_core.accp.frame import Message
 from accp_core.accp.session.exchanges import FrameJoiner, StreamBuffer, StreamLimits, Streams
 from accp_core.errors import ProtocolError
+from tests.core.accp.refusals import code_of
 
 
 def chunk(index: Any, *, cid: str = "s", sender: str = "a", data: Any = "x", **fields: Any) -> Message:
@@ -24,12 +25,6 @@ def chunk(index: Any, *, cid: str = "s", sender: str = "a", data: Any = "x", **f
 def indices(chunks: tuple[Message, ...] | None) -> list[Any]:
     assert chunks is not None
     return [each.payload["chunk_index"] for each in chunks]
-
-
-def code_of(call: Any, *arguments: Any) -> str:
-    with pytest.raises(ProtocolError) as refusal:
-        call(*arguments)
-    return refusal.value.code
 
 
 @pytest.mark.requirement("8.3-4", "10.4-3")

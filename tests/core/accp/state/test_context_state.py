@@ -7,6 +7,7 @@ import pytest
 from accp_core.accp.frame import REMOVED, Ref
 from accp_core.accp.state.context_state import ColdKey, ContextState, Entry, StateLimits
 from accp_core.errors import ProtocolError
+from tests.core.accp.refusals import code_of
 from tests.work import count_calls
 
 EMPTY = ContextState(session_id="s1")
@@ -17,9 +18,7 @@ def entry(value: object, tokens: int = 1, expires_at: int | None = None) -> Entr
 
 
 def refused(code: str, state: ContextState, key: str, now: int = 0, grants: tuple[ColdKey, ...] = ()) -> None:
-    with pytest.raises(ProtocolError) as refusal:
-        state.resolve(Ref(key), now, grants)
-    assert refusal.value.code == code
+    assert code_of(state.resolve, Ref(key), now, grants) == code
 
 
 @pytest.mark.requirement("8.2-1")

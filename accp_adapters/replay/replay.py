@@ -107,7 +107,7 @@ class CallFigures:
     reachable: int
     """Those that are visible or one fetch away."""
     unasked: int = 0
-    """Those that no fetch was made for, because fetches for others of the run took too long."""
+    """Those that no fetch was made for, because the run had asked for too much before."""
     queries: float = 0.0
     """What fetching the others would cost, each answer with one more call that is sent this prompt and the answer."""
 

@@ -35,7 +35,7 @@ class Totals:
     reachable: int
     """Those that are visible or one fetch away."""
     unasked: int
-    """Those that no fetch was made for."""
+    """Those that no fetch was made for, see `CallFigures`."""
     queries: float
     """What fetching the others would cost, see `CallFigures`; it is not in `cost`."""
 

@@ -93,7 +93,7 @@ class ValueIndex:
         self._values: Final = frozenset(values)
         counts = Counter(word for value in self._values for word in {*_WORD.findall(value)})
         self._places: Final[defaultdict[str, set[tuple[int, int]]]] = defaultdict(set)
-        """Where such a word stands in values, and how long these are."""
+        """By that word: its place in each of its values, and the length of the value."""
         for value in self._values:
             words = _WORD.finditer(value)
             if word := min(words, key=lambda word: counts[word[0]], default=None):
@@ -320,8 +320,8 @@ class OneFetch:
         self._fetch: Final = fetch
         self._left = _MAX_ASKED
         self.ask: Final = functools.cache(self._ask)
-        """Returns what `ask(text, value)` brings: of the queries that a model might write the first that finds it;
-        None: so much was asked before that this is not."""
+        """`ask(text, value)` tries the queries that a model might write, and returns the answer to the first that finds
+        the value, else the last answer that is not empty. None: the run has asked for too much already."""
 
     def _ask(self, text: str, value: WantedValue) -> Fetched | None:
         if self._fetch is None:
@@ -364,7 +364,7 @@ class NeededValue:
     """What one fetch that asks for it brings; None: it is visible, no reference leads to a text that holds it, or no
     fetch was made."""
     unasked: bool = False
-    """Whether a reference leads to a text that holds it, and no fetch was made: others of the run took too long."""
+    """Whether a reference leads to a text that holds it, and no fetch was made: the run had asked for too much."""
     in_parts: bool = False
     """Whether it is in a view, but in parts: an address with the name of another (`${url}/issues`)."""
 
@@ -447,7 +447,7 @@ class VisibilityCheck:
         one_fetch: OneFetch,
         in_parts: Collection[WantedValue],
     ) -> NeededValue:
-        """Return a value that is hidden."""
+        """Return a value that is not visible, with what one fetch brings of it."""
         sources = [self._run.messages[i].text for i in sorted(holders) if sent[i].reference]
         if not sources:
             return NeededValue(value, visible=False, in_parts=value in in_parts)
@@ -458,7 +458,7 @@ class VisibilityCheck:
     def _in_parts(
         self, hidden: Mapping[WantedValue, Iterable[int]], sent: Mapping[int, SentMessage]
     ) -> set[WantedValue]:
-        """Return the addresses that a text writes as other characters around a value that it shows."""
+        """Return the hidden addresses that a text shows in parts, such as `${url}/issues` beside what `url` is."""
         by_text: defaultdict[str, list[str]] = defaultdict(list)
         for value, holders in hidden.items():
             if isinstance(value, str) and not any(sent[i].reference for i in holders):

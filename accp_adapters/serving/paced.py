@@ -29,6 +29,7 @@ _FREE: Final = 1 / 3
 _CHEAP_FOR_ALL: Final = 0.01
 """Seconds that reading may take beyond that part."""
 _REST: Final = 4
+"""The rest of a connection, in multiples of what its reading took and of the connections that rest."""
 _HEAD_SECONDS: Final = 10.0
 """Until the fields of the first request of a connection are complete."""
 _HEAD_BYTES: Final = 65_536
@@ -42,8 +43,6 @@ _TOTAL: Final = min(2_048, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
 _CONNECTIONS: Final = Shares(_TOTAL, _TOTAL // 4)
 _OPEN: Final[dict[str, PacedHttp]] = {}
 """The connections by their names in `_CONNECTIONS`."""
-
-
 _UNFINISHED: Final = Quota(256 << 20, 128 << 20, "bytes of messages that are not complete")
 
 

@@ -28,6 +28,7 @@ T = TypeVar("T")
 _REST: Final = 4
 """The rest of a principal after long work while others ask, in multiples of the time that the work took."""
 _LONGEST_REST: Final = 2.0
+"""Seconds of such a rest, at most."""
 _BYTE: Final = 3e-8
 """Seconds that the event loop takes for a byte of what is large: it is read, copied and written there."""
 _PRESENT: Final = 1.0
@@ -52,6 +53,7 @@ class _Threads:
         self._owned: Final[WeakValueDictionary[str, CapacityLimiter]] = WeakValueDictionary()
 
     async def run(self, work: Callable[[], T], size: float = 0) -> T:
+        """Return `work()`, which handles `size` bytes, when it is the turn of its principal and session."""
         async with self._turn(f"{OWNER.get()} {SESSION.get()}"), self._turn(OWNER.get()):
             spent = list[float]()
             await _rested(OWNER.get())

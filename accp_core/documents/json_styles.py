@@ -25,8 +25,9 @@ _SEPARATORS: Final = {"": (", ", ": "), "0": (",", ":"), **dict.fromkeys(_INDENT
 _HTML: Final = {sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 _GSON: Final = {**_HTML, "=": "\\u003d", "'": "\\u0027"}
 _ESCAPES: Final[dict[str, dict[str, str]]] = {"": {}, "h": _HTML, "g": _GSON, "s": {"/": "\\/"}}
-"""What some writers escape besides, by the letter of the style: Go and Rails, Gson, PHP; none of it stands outside
-strings.
+"""What some writers escape although JSON needs no escape, by the letter of the style: Go and Rails, Gson, PHP.
+
+None of these characters stands outside strings.
 """
 ESCAPE_FORMS: Final = tuple(letter + suffix for suffix in ("u", "") for letter in _ESCAPES)
 """The codes of the styles that differ in the escapes of a string."""

@@ -156,6 +156,8 @@ def _warn(kind: str) -> None:
     _LOG.warning("the shim failed, and the message passes unchanged; this is logged once: %s", kind)
 
 
+_MAX_OPENED: Final = 10_000_000
+"""Characters of a JSON text that is compared with `structuredContent`, which takes a second and 110 MB."""
 _MAX_STARTS: Final = 8
 """Blocks at which duplicate content may start: a server may describe in words first what follows."""
 
@@ -295,7 +297,7 @@ def _runs(content: list[ContentBlock]) -> list[_Run]:
     """Return the runs that start at one of the first blocks."""
     starts = [index for index, block in enumerate(content[:_MAX_STARTS]) if is_plain_text(block)]
     found = ((at, _run_of_texts(content, at)) for at in starts)
-    return [_Run(at, texts, read_styled_json(texts[0])) for at, texts in found]
+    return [_Run(at, texts, read_styled_json(texts[0]) if len(texts[0]) < _MAX_OPENED else None) for at, texts in found]
 
 
 def _find_value(value: object, runs: list[_Run], key: str | None) -> DuplicateContent | None:

@@ -82,7 +82,7 @@ def write_view(result: JsonObject, settings: ViewSettings, *, is_large: bool = F
         return None
     writer = _ViewWriter(settings, list(result["content"]), is_large)
     # Without a form to leave out, only a list in several blocks matters.
-    is_wanted = not is_large and (settings.drops_structured or sum(map(is_plain_text, result["content"])) > 1)
+    is_wanted = settings.drops_structured or sum(map(is_plain_text, result["content"])) > 1
     found = find_duplicate(result) if is_wanted else None
     duplicate = found[0] if found else None
     drops_structured = settings.drops_structured and _STRUCTURED in result
@@ -188,7 +188,8 @@ class _ViewWriter:
 
     def merge(self, duplicate: DuplicateContent) -> None:
         """Replace blocks that each hold an item of a list by one block with the list, if that has fewer tokens."""
-        counter, items = self.settings.counter, replace(duplicate, key=None)
+        # Counting the tokens of megabytes takes seconds; a preview is always shorter than its text.
+        counter, items = len if self.is_large else self.settings.counter, replace(duplicate, key=None)
         blocks = self.content[items.at : items.at + items.count]
         shown = self._compress(compact_json(items.read(self.content)))
         if shown is not None and shown.tokens_after < sum(counter(block["text"]) for block in blocks):

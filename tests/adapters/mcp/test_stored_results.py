@@ -157,6 +157,23 @@ def test_of_a_result_beyond_the_limit_only_long_texts_become_previews() -> None:
     assert restore_view(seen, opened(wire)) == plain
 
 
+@pytest.mark.parametrize("host", ["both", "unknown"])
+@pytest.mark.parametrize(
+    "items", [[f"{'word ' * 200}\n" * 1_050], [{"id": n, "note": "word " * 4_000} for n in range(51)]]
+)
+def test_the_two_forms_of_a_large_value_become_one_preview(host: str, items: list[Any]) -> None:
+    texts = [each if isinstance(each, str) else json.dumps(each, indent=2) for each in items]
+    value = items if len(items) > 1 else items[0]
+    plain = {"content": [{"type": "text", "text": text} for text in texts], "structuredContent": {"result": value}}
+    wire = fetching(host=host)
+    seen = wire.call(plain)
+    (block,) = seen["content"]
+    assert count_o200k(block["text"]) <= 200
+    assert restore_view(seen, opened(wire)) == plain
+    counted = fetch(wire, ref=ref_in(seen), query="SELECT count(*) AS n FROM rows")
+    assert text_of(counted) == f"n {1_050 if value is items[0] else 51}"
+
+
 def test_what_the_store_has_lost_is_said_to_be_lost() -> None:
     store = SqliteColdStore()
     wire = fetching(store=store)

@@ -401,7 +401,7 @@ async def open_web_socket(
     given = {TOKEN_HEADER: token, "x-acp-agent": agent, "x-acp-version": ACP_VERSION}
     headers = {name: value for name, value in given.items() if value and value.isascii() and value.isprintable()}
     try:
-        socket = await connect(
+        socket = await _Connect(
             url,
             additional_headers=headers,
             max_size=limit,
@@ -418,6 +418,13 @@ async def open_web_socket(
     except InvalidHandshake as error:
         raise ChannelClosed(f"the host refuses the WebSocket: {error}") from None
     return _ClientChannel(socket)
+
+
+class _Connect(connect):
+    """Follows no redirect: our token goes only where the caller sends it."""
+
+    def process_redirect(self, exc: Exception) -> Exception:
+        return exc
 
 
 class _ServerChannel(Channel):

@@ -141,6 +141,23 @@ async def test_a_frame_that_is_too_large_or_no_text_ends_a_connection(port: int)
             assert (codes[0], close_code) == (code, closed)
 
 
+async def test_a_token_follows_no_redirect() -> None:
+    asked = []
+
+    async def away(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(await reader.readuntil(b"\r\n\r\n"))
+        location = f"ws://127.0.0.1:{writer.get_extra_info('sockname')[1]}/other"
+        writer.write(f"HTTP/1.1 307 Go\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode())
+        writer.close()
+
+    async with await asyncio.start_server(away, "127.0.0.1", 0) as server:
+        url = f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        with pytest.raises(RemoteProtocolError, match="ERR_NOT_CONNECTED"):
+            async with acp_connect(url, token=ANN, wait_seconds=0.5):
+                raise AssertionError("connected")
+    assert not any(b"/other" in each for each in asked)
+
+
 async def test_after_too_much_nonsense_a_connection_is_closed(port: int) -> None:
     async with connect(f"ws://127.0.0.1:{port}/{ANN}", proxy=None) as guest:
         for _ in range(30):

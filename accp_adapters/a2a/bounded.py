@@ -3,8 +3,8 @@
     app = BoundedRequests(Starlette(routes=create_jsonrpc_routes(handler, "/")))
 
 The SDK reads, checks and writes JSON on its event loop: 45,000 values hold it for a second. Nobody outside the SDK can
-divide that second. So bodies with more values are refused, and while others ask, a caller rests after each large body
-nine times as long as that held the loop.
+divide that second. So bodies with more values are refused, those in frames included, and while others ask, a caller
+rests after each large body nine times as long as that held the loop.
 """
 
 from __future__ import annotations
@@ -15,20 +15,24 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import closing, suppress
+from contextvars import ContextVar
 from functools import partial
 from types import coroutine
 from typing import Any, Final, TypeAlias, TypeVar
 
+from a2a.utils.errors import InvalidParamsError
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
+from accp_adapters.a2a.values import count_values
 from accp_adapters.serving.limits import Quota, TooMany, weight_of
 from accp_adapters.serving.principals import Scope, caller_of
 from accp_adapters.serving.requests import Receive, RequestRefused, Send, read_body, refusal_of, too_large
 from accp_adapters.serving.threads import LONG, OWNER
 from accp_core.bounded import BoundedDict
+from accp_core.error_codes import ErrorCode
 
-__all__ = ["BoundedRequests"]
+__all__ = ["ADMIT", "BoundedRequests"]
 
 Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 T = TypeVar("T")
@@ -42,6 +46,10 @@ _BODY_SECONDS: Final = 30.0
 _MAX_CALLERS: Final = 10_000
 _INVALID_REQUEST: Final = -32600
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_MAY_EXPAND: Final = re.compile(rb"accp|\\u")
+"""A short body without it holds no frame, from which more would be read."""
+ADMIT: Final[ContextVar[Callable[[Any], object]]] = ContextVar("accp_a2a_admit", default=id)
+"""What refuses the values of frames beyond those that the running request may hold."""
 
 
 class BoundedRequests:
@@ -84,8 +92,9 @@ class BoundedRequests:
                 if caller != self._small[1]:
                     self._small_before = self._small
                 self._small = time.monotonic(), caller
-                await pass_on
-                return
+                if not _MAY_EXPAND.search(body):
+                    await pass_on
+                    return
             self._rest(caller, sum(spent))
             with closing(pass_on), self._memory.taken(caller, len(body)):
                 if await self._has_turn(caller, receive):
@@ -94,8 +103,10 @@ class BoundedRequests:
             await _refused(error)(scope, receive, send)
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send, body: bytes) -> None:
-        if _values_of(body) > self._max_values and _values_of(_STRING.sub(b"", body)) > self._max_values:
+        left = self._max_values - sum(map(_STRING.sub(b"", body).count, b"[,{"))
+        if left < 0:
             raise too_large(f"{self._max_values:,} values")
+        ADMIT.set(_Values(self._max_values, left).take)
         told = iter([{"type": "http.request", "body": body, "more_body": False}])
 
         async def receive_all() -> Any:
@@ -152,8 +163,17 @@ def _timed(work: Generator[Any, Any, T], spend: Callable[[float], None]) -> Gene
             step = partial(work.throw, error)
 
 
-def _values_of(body: bytes) -> int:
-    return sum(map(body.count, b"[,{"))
+class _Values:
+    """How many values the frames of one request may still hold."""
+
+    def __init__(self, most: int, left: int) -> None:
+        self._most, self._left = most, left
+
+    def take(self, value: Any) -> None:
+        self._left -= count_values(value, self._left)
+        if self._left < 0:
+            reason = f"expected a message of at most {self._most:,} values, found more in its frames"
+            raise InvalidParamsError(reason, {"accp": str(ErrorCode.BUDGET_EXCEEDED)})
 
 
 def _refused(error: RequestRefused | TooMany) -> JSONResponse:

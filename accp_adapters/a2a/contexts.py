@@ -6,17 +6,17 @@
 "The ACI client and server can be realized by an A2A client and an A2A server": an AgentContext travels as figure 4 has
 it, in a data part of JSON, and comes back so. An agent that does not know contexts gets it as words, too, and may
 answer in words. A long result is an artifact beside the returned context. The texts behind the references that a
-context grants travel with it, to agents that declare `VIEWS`; those open them and no others (E5002).
+context grants travel with it; the agent opens them and no others (E5002), and one that cannot open any reads them.
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-import json
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from a2a.client import A2ACardResolver, ClientCallContext, ClientConfig, create_client
@@ -46,7 +46,14 @@ from accp_core.aci.items import MAX_ABSTRACT_CHARS
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
-from accp_core.references import HANDED_TEXTS_KEY, checked_text, reference_to, reference_to_uri, uri_to_key
+from accp_core.references import (
+    HANDED_TEXTS_KEY,
+    checked_text,
+    reference_to,
+    reference_to_uri,
+    short_reference,
+    uri_to_key,
+)
 from accp_core.strict_json import compact_json, read_json
 
 __all__ = ["ContextAgent", "ContextExecutor", "GrantedTexts", "RemoteAgent"]
@@ -148,8 +155,6 @@ class ContextExecutor(AgentExecutor):
     async def _run(self, sent: AgentContext, granted: GrantedTexts) -> Any:
         if hasattr(self._agent, "ainvoke"):
             return await run_graph(self._agent, sent, granted, counter=self._counter)
-        if inspect.iscoroutinefunction(self._agent):
-            return await self._agent(sent, granted)
         found = await asyncio.to_thread(self._agent, sent, granted)
         return await found if inspect.isawaitable(found) else found
 
@@ -193,6 +198,9 @@ def _text_of(message: Any) -> str:
 class RemoteAgent:
     """An agent that takes contexts behind A2A: `await agent(context)`, or `agent.run(context)` in a thread."""
 
+    takes_texts: Final = True
+    """LangGraph's nodes call it with the context and the texts that the graph has for it."""
+
     def __init__(
         self,
         agent: str | AgentCard,
@@ -207,7 +215,7 @@ class RemoteAgent:
         Args:
             agent: The URL below which the agent's card is, or the card.
             agent_id: The AgentID whose contexts it takes.
-            fetch: Reads the texts that a context grants from the master's store; None: none are sent.
+            fetch: Reads the texts that a context grants, where the caller has others than those that it gives.
             config: How to connect: transports, HTTP client, credentials. An HTTP client in it is not closed.
             timeout: Seconds that one delivery may take.
         """
@@ -219,10 +227,11 @@ class RemoteAgent:
         self._config = replace(config or ClientConfig(), streaming=False, polling=False)
         self._interceptor: Final = AccpClientInterceptor()
 
-    async def __call__(self, context: AgentContext) -> AcceptedReply:
+    async def __call__(self, context: AgentContext, texts: Mapping[str, str] = MappingProxyType({})) -> AcceptedReply:
         """Return the agent's reply to `context`: its context, checked, and in `full` the whole of each long result.
 
-        LangGraph's `isolate` and `Interaction.receive` take the reply as it is.
+        LangGraph's `isolate` and `Interaction.receive` take the reply as it is. `texts` maps keys, such as "cold.…", to
+        the texts that the context grants; `fetch` reads the others.
 
         Raises:
             ProtocolError: E5001, the context is another agent's, or the reply breaks a rule of `accept_reply`; E2001,
@@ -232,7 +241,7 @@ class RemoteAgent:
         _check_agent(context, self.agent_id)
         try:
             async with asyncio.timeout(self._timeout):
-                return AcceptedReply.of(context, _reply_in(await self._deliver(context), context))
+                return AcceptedReply.of(context, _reply_in(await self._deliver(context, texts), context))
         except (TimeoutError, A2AClientTimeoutError) as error:
             reason = f"expected {self.agent_id!r} to answer within {self._timeout!r} seconds, it did not"
             raise ProtocolError(reason, code=ErrorCode.TIMEOUT) from error
@@ -243,12 +252,12 @@ class RemoteAgent:
         """Return the same as `await agent(context)`, for callers without an event loop."""
         return asyncio.run(self(context))
 
-    async def _deliver(self, context: AgentContext) -> Task | Message:
+    async def _deliver(self, context: AgentContext, texts: Mapping[str, str]) -> Task | Message:
         """Return the task or the message that answers the delivery."""
         if isinstance(self._agent, str):
             async with AsyncClient(timeout=self._timeout) as http:
                 self._agent = await A2ACardResolver(http, self._agent).get_agent_card()
-        parts = await self._parts(context, self._agent)
+        parts = await self._parts(context, self._agent, texts)
         message = Message(message_id=secrets.token_hex(6), role=Role.ROLE_USER, parts=parts)
         client = await create_client(self._agent, self._config, interceptors=[self._interceptor])
         answer: Task | Message = Task()
@@ -261,21 +270,24 @@ class RemoteAgent:
                 await client.close()
         return answer
 
-    async def _parts(self, context: AgentContext, card: AgentCard) -> list[Part]:
+    async def _parts(self, context: AgentContext, card: AgentCard, given: Mapping[str, str]) -> list[Part]:
         """Return the parts that deliver `context`: for an agent that may not know contexts, also as words."""
-        if not is_declared(card, VIEWS):
-            return [Part(text=brief(context, counter=o200k_base())), _context_part(context)]
-        texts = {key: await self._text(key) for uri in context.context_uri if (key := uri_to_key(uri))}
+        keys = [key for uri in context.context_uri if (key := uri_to_key(uri))]
+        texts = {key: checked_text(key, given.get(key) or await self._text(key)) for key in keys}
         size = sum(len(text.encode()) for text in texts.values())
         if size > MAX_GRANTED_BYTES:
             reason = f"expected granted texts of at most {MAX_GRANTED_BYTES} bytes, found {size}"
             raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
-        granted = [Part(text=text, metadata={_URI: reference_to_uri(reference_to(key))}) for key, text in texts.items()]
-        return [_context_part(context), *granted]
+        parts = [] if is_declared(card, VIEWS) else [Part(text=brief(context, counter=o200k_base()))]
+        parts.append(_context_part(context))
+        for key, text in texts.items():
+            named = Part(text=f"The whole of {short_reference(key)}:")
+            parts += [named, Part(text=text, metadata={_URI: reference_to_uri(reference_to(key))})]
+        return parts
 
-    async def _text(self, key: str) -> str:
+    async def _text(self, key: str) -> str | None:
         text = None if self._fetch is None else self._fetch(key)
-        return checked_text(key, await text if inspect.isawaitable(text) else text)
+        return await text if inspect.isawaitable(text) else text
 
 
 def _reply_in(answer: Task | Message, sent: AgentContext) -> AgentReply:
@@ -347,7 +359,7 @@ def _json_in(part: Part) -> Any:
         return None
     try:
         return read_json(part.text)
-    except (json.JSONDecodeError, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         return None
 
 

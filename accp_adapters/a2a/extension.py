@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from copy import deepcopy
-from types import MappingProxyType
 from typing import Final
 
 from a2a.client.errors import A2AClientError
@@ -12,7 +10,7 @@ from a2a.server.context import ServerCallContext
 from a2a.types import AgentCard, AgentExtension
 from a2a.utils import errors
 
-from accp_adapters.a2a.values import write_struct
+from accp_adapters.policy import is_disabled
 from accp_core import accp
 from accp_core.accp import ErrorCode
 from accp_core.accp.frame import MEDIA_TYPE
@@ -28,17 +26,18 @@ _VIEWS_DESCRIPTION: Final = "Frames may hold views of accp-middleware."
 
 
 def declare(card: AgentCard) -> AgentCard:
-    """Return a copy of `card` that declares the extension, never as required; `card` itself where it does already.
+    """Return a copy of `card` that declares the extension, never as required.
 
+    `card` itself is returned where it declares it already, and where `ACCP_DISABLED` switches the middleware off.
     Signatures of the card are removed, because they cover the card as it was: sign the returned one.
     """
-    if is_declared(card):
+    if is_declared(card) or is_disabled():
         return card
     declared = deepcopy(card)
     declared.ClearField("signatures")
     params = {"version": 1, "registry": {"v": accp.BUILT_IN.version, "hash": accp.BUILT_IN.hash}}
     declared.capabilities.extensions.append(
-        AgentExtension(uri=EXTENSION, description=_DESCRIPTION, required=False, params=write_struct(params))
+        AgentExtension(uri=EXTENSION, description=_DESCRIPTION, required=False, params=params)
     )
     declared.capabilities.extensions.append(AgentExtension(uri=VIEWS, description=_VIEWS_DESCRIPTION, required=False))
     for modes in (declared.default_input_modes, declared.default_output_modes):
@@ -65,26 +64,19 @@ def is_requested(context: ServerCallContext, uri: str = EXTENSION) -> bool:
 
 # --- errors (ACCP section 3.6, Table 6) -------------------------------------------------------------------------------
 
-A2A_ERROR_CODES: Final[Mapping[type[errors.A2AError], ErrorCode]] = MappingProxyType(
-    {
-        errors.TaskNotFoundError: ErrorCode.REF_NOT_FOUND,
-        errors.TaskNotCancelableError: ErrorCode.POLICY_DENIED,
-        errors.PushNotificationNotSupportedError: ErrorCode.POLICY_DENIED,
-        errors.UnsupportedOperationError: ErrorCode.INVALID_INTENT,
-        errors.ContentTypeNotSupportedError: ErrorCode.INVALID_TYPE,
-        errors.InvalidAgentResponseError: ErrorCode.PARSE_ERROR,
-        errors.ExtendedAgentCardNotConfiguredError: ErrorCode.REF_NOT_FOUND,
-        errors.ExtensionSupportRequiredError: ErrorCode.UNKNOWN_SCHEMA,
-        errors.VersionNotSupportedError: ErrorCode.PARSE_ERROR,
-        errors.InvalidRequestError: ErrorCode.PARSE_ERROR,
-        errors.JSONParseError: ErrorCode.PARSE_ERROR,
-        errors.MethodNotFoundError: ErrorCode.INVALID_INTENT,
-        errors.InvalidParamsError: ErrorCode.INVALID_TYPE,
-        errors.InternalError: ErrorCode.INTERNAL_ERROR,
-        A2AClientError: ErrorCode.TIMEOUT,  # the agent was not reached, or its answer is none
-    }
-)
-"""A2A error to ACCP code; any other error is E9999."""
+_ERRORS: Final = {
+    ErrorCode.PARSE_ERROR: (
+        *(errors.InvalidAgentResponseError, errors.VersionNotSupportedError),
+        *(errors.InvalidRequestError, errors.JSONParseError),
+    ),
+    ErrorCode.INVALID_INTENT: (errors.UnsupportedOperationError, errors.MethodNotFoundError),
+    ErrorCode.UNKNOWN_SCHEMA: (errors.ExtensionSupportRequiredError,),
+    ErrorCode.INVALID_TYPE: (errors.ContentTypeNotSupportedError, errors.InvalidParamsError),
+    ErrorCode.REF_NOT_FOUND: (errors.TaskNotFoundError, errors.ExtendedAgentCardNotConfiguredError),
+    ErrorCode.TIMEOUT: (A2AClientError,),  # the agent was not reached, or its answer is none
+    ErrorCode.POLICY_DENIED: (errors.TaskNotCancelableError, errors.PushNotificationNotSupportedError),
+}
+"""ACCP code to the errors of A2A that have it; any other error is E9999."""
 
 
 def error_code(error: BaseException) -> ErrorCode:
@@ -95,6 +87,4 @@ def error_code(error: BaseException) -> ErrorCode:
     code = (getattr(error, "data", None) or {}).get("accp")
     if code in set(ErrorCode):
         return ErrorCode(code)
-    return next(
-        (A2A_ERROR_CODES[kind] for kind in type(error).__mro__ if kind in A2A_ERROR_CODES), ErrorCode.INTERNAL_ERROR
-    )
+    return next((code for code, kinds in _ERRORS.items() if isinstance(error, kinds)), ErrorCode.INTERNAL_ERROR)

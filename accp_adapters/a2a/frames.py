@@ -23,7 +23,8 @@ from dataclasses import replace
 from time import time
 from typing import Any, Final, TypeVar
 
-from a2a.types import Message, Part, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
+from a2a.types import Message, Part, Role, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
+from a2a.utils.errors import A2AError
 
 from accp_adapters.a2a.values import protojson_text, read_value, write_value
 from accp_adapters.a2a.walk import WHOLE, A2aEvent, ChunkStart, PartPlace, walk
@@ -37,7 +38,8 @@ from accp_core.errors import EncodeError, ProtocolError
 from accp_core.packing.expansion import DEFAULT_EXPANSION
 
 __all__ = [
-    "EventEncoder", "codec", "content_of", "decode", "encode", "frame_of", "has_flag", "read_frame", "time_of",
+    "EventEncoder", "beside", "codec", "content_of", "decode", "encode", "frame_of", "has_flag", "is_unread",
+    "read_frame", "time_of",
 ]  # fmt: skip
 
 _LOGGER: Final = logging.getLogger("accp.a2a")
@@ -227,17 +229,18 @@ def _payload(content: dict[str, Any], place: PartPlace) -> dict[str, Any]:
 # --- receiving --------------------------------------------------------------------------------------------------------
 
 
-def decode(event: AnyEvent) -> AnyEvent:
+def decode(event: AnyEvent, *, admit: Callable[[Any], object] = id) -> AnyEvent:
     """Return `event` with plain parts in place of frames, or `event` itself where none is a frame.
 
-    A frame that is refused is passed on as it came, with a line in the log.
+    A frame that is refused is passed on as it came, with a line in the log. `admit` is called with each JSON value in
+    a frame before protobuf copies it; what it raises ends the call.
     """
     is_flagged = has_flag(event)
     if not any(_may_be_frame(part, is_flagged=is_flagged) for part, _ in walk(event)):
         return event
     plain, found = deepcopy(event), 0
     for part, _ in walk(plain):
-        content = _decoded(part) if _may_be_frame(part, is_flagged=is_flagged) else None
+        content = _decoded(part, admit) if _may_be_frame(part, is_flagged=is_flagged) else None
         if content is not None:
             part.CopyFrom(content)
             found += 1
@@ -263,8 +266,10 @@ def read_frame(part: Part) -> accp.Message | None:
     return message if isinstance(message, accp.Message) else None
 
 
-def content_of(message: accp.Message) -> Part:
+def content_of(message: accp.Message, admit: Callable[[Any], object] = id) -> Part:
     """Return the content of a frame as a plain part; a payload that is more than one content, as a map.
+
+    `admit` is called with the JSON value of a data part before it is copied.
 
     Raises:
         ProtocolError: E1001, a layout does not belong to its view; E1004, it is no JSON value; E2003, its view expands
@@ -272,33 +277,45 @@ def content_of(message: accp.Message) -> Part:
     """
     payload = message.payload
     keys = _CONTENT_KEYS & payload.keys()
-    if len(keys) != 1 or not payload.keys() <= _CONTENT_KEYS | _OTHER_KEYS:
-        return Part(data=write_value(dict(payload)))
-    (key,) = keys
-    value, part = payload[key], Part(media_type=str(payload.get("mt", "")))
+    is_content = len(keys) == 1 and payload.keys() <= _CONTENT_KEYS | _OTHER_KEYS
+    key = next(iter(keys)) if is_content else ""
+    value, part = payload.get(key, dict(payload)), Part(media_type=str(payload.get("mt", "")) if is_content else "")
     if key == "message" or (key == "data" and isinstance(value, str)):
         part.text = str(value)
     elif key == "view" and "layout" in payload:
         part.text = view.restore(str(value), str(payload["layout"]))
     else:
-        part.data.CopyFrom(write_value(view.read(str(value)) if key == "view" else value))
+        content = view.read(str(value)) if key == "view" else value
+        admit(content)
+        part.data.CopyFrom(write_value(content))
     return part
+
+
+def is_unread(task: Task) -> bool:
+    """Return whether the user's last message came back in the frames in which it was sent, because none was decoded."""
+    last = next((each for each in reversed(task.history) if each.role == Role.ROLE_USER), Message())
+    return has_flag(last) and not has_flag(task) and any(_may_be_frame(part, is_flagged=True) for part in last.parts)
 
 
 def _may_be_frame(part: Part, *, is_flagged: bool) -> bool:
     return part.media_type == MEDIA_TYPE or (is_flagged and part.text.startswith("@"))
 
 
-def _decoded(framed: Part) -> Part | None:
+def _decoded(framed: Part, admit: Callable[[Any], object]) -> Part | None:
     """Return the plain part of a frame, with the metadata and the file name beside it; None where it is refused."""
     message = read_frame(framed)
     if message is None:
         return None
     try:
-        content = content_of(message)
+        content = content_of(message, admit)
     except ProtocolError as error:
         _LOGGER.warning("a frame is refused and passed on as it came: %s", error)
         return None
+    return beside(framed, content)
+
+
+def beside(framed: Part, content: Part) -> Part:
+    """Return `content` with the file name and the metadata that stand beside a frame."""
     content.filename = framed.filename
     if framed.HasField("metadata"):
         content.metadata.CopyFrom(framed.metadata)
@@ -319,6 +336,8 @@ class Safely:
         now = deepcopy(event) if isinstance(event, Task) else event
         try:
             return await off_loop(now.ByteSize(), work, now)
+        except A2AError:  # a refusal, which the caller is told
+            raise
         except Exception:
             log = _LOGGER.warning if not self.faults else _LOGGER.debug
             log("an A2A object is passed on as it came: our own work on it failed", exc_info=True)

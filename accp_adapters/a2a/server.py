@@ -4,6 +4,7 @@
 
 Every transport of the SDK, the compatibility routes for A2A 0.3 included, calls a `RequestHandler`, so this is the one
 place to convert. The executor, the task store, push notifications and callers that do not request frames never see one.
+With `ACCP_DISABLED=1` in the environment, frames that arrive are decoded and answers are plain.
 """
 
 from __future__ import annotations
@@ -11,34 +12,28 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from copy import deepcopy
+from functools import partial
 from typing import Any, Final
 
 from a2a.server.context import ServerCallContext
 from a2a.server.request_handlers import RequestHandler
-from a2a.types import (
-    CancelTaskRequest,
-    GetTaskRequest,
-    ListTasksRequest,
-    ListTasksResponse,
-    Message,
-    SendMessageRequest,
-    SubscribeToTaskRequest,
-    Task,
-)
+from a2a.types import ListTasksRequest, ListTasksResponse, Message, SendMessageRequest, SubscribeToTaskRequest, Task
 
+from accp_adapters.a2a.bounded import ADMIT
 from accp_adapters.a2a.extension import VIEWS, is_requested
 from accp_adapters.a2a.frames import AnyEvent, EventEncoder, Safely, decode
 from accp_adapters.a2a.walk import A2aEvent
+from accp_adapters.policy import is_disabled
 
 __all__ = ["AccpRequestHandler"]
 
 
-def _unchanged(name: str) -> Any:
-    """Return the method of a handler that passes a call to the inner handler, and returns its answer, as they are."""
+def _answering(name: str) -> Any:
+    """Return the method of a handler that passes a call to the inner handler, and encodes a task that this returns."""
 
     async def call(handler: AccpRequestHandler, params: Any, context: ServerCallContext) -> Any:
-        """Return what the inner handler returns."""
-        return await getattr(handler.inner, name)(params, context)
+        """Return what the inner handler returns, a task encoded for a caller that requests frames."""
+        return await handler.encode(await getattr(handler.inner, name)(params, context), context)
 
     return call
 
@@ -53,9 +48,13 @@ class AccpRequestHandler(RequestHandler):
             inner: Handles the plain requests, such as the SDK's `DefaultRequestHandler`.
             never_larger: Send an object plain where frames would take more bytes or tokens; False: frame every text
                 and every data part.
+
+        Raises:
+            ValueError: `ACCP_DISABLED` is neither yes nor no.
         """
         self.inner: Final = inner
         self._never_larger: Final = never_larger
+        self._is_off: Final = is_disabled()
         self._safely: Final = Safely()
 
     @property
@@ -71,21 +70,14 @@ class AccpRequestHandler(RequestHandler):
 
     async def on_message_send(self, params: SendMessageRequest, context: ServerCallContext) -> Task | Message:
         """Run the plain request and encode the result for a caller that requests frames."""
-        if not is_requested(context):
-            return await self.inner.on_message_send(params, context)
-        result = await self.inner.on_message_send(await self._decoded(params), context)
-        return await self._encode(result, context)
+        return await self.encode(await self.inner.on_message_send(await self._plain(params, context), context), context)
 
     async def on_message_send_stream(
         self, params: SendMessageRequest, context: ServerCallContext
     ) -> AsyncGenerator[A2aEvent, None]:
         """Run the plain request and encode each event for a caller that requests frames."""
-        if is_requested(context):
-            inner = self.inner.on_message_send_stream(await self._decoded(params), context)
-            stream = self._encode_stream(inner, context)
-        else:
-            stream = self.inner.on_message_send_stream(params, context)
-        async with aclosing(stream) as events:
+        inner = self.inner.on_message_send_stream(await self._plain(params, context), context)
+        async with aclosing(self._encode_stream(inner, context)) as events:
             async for event in events:
                 yield event
 
@@ -93,36 +85,35 @@ class AccpRequestHandler(RequestHandler):
         self, params: SubscribeToTaskRequest, context: ServerCallContext
     ) -> AsyncGenerator[A2aEvent, None]:
         """Yield the task and then its events, encoded for a caller that requests frames."""
-        inner = self.inner.on_subscribe_to_task(params, context)
-        async with aclosing(self._encode_stream(inner, context) if is_requested(context) else inner) as events:
+        async with aclosing(self._encode_stream(self.inner.on_subscribe_to_task(params, context), context)) as events:
             async for event in events:
                 yield event
-
-    async def on_get_task(self, params: GetTaskRequest, context: ServerCallContext) -> Task | None:
-        """Return the task, encoded for a caller that requests frames; it may be read any number of times."""
-        return await self._encode_if_requested(await self.inner.on_get_task(params, context), context)
-
-    async def on_cancel_task(self, params: CancelTaskRequest, context: ServerCallContext) -> Task | None:
-        """Cancel the task and return it, encoded for a caller that requests frames."""
-        return await self._encode_if_requested(await self.inner.on_cancel_task(params, context), context)
 
     async def on_list_tasks(self, params: ListTasksRequest, context: ServerCallContext) -> ListTasksResponse:
         """Return the tasks, each encoded for a caller that requests frames."""
         response = await self.inner.on_list_tasks(params, context)
-        if not is_requested(context):
+        if self._encoder(context) is None:
             return response
-        tasks = [await self._encode(task, context) for task in response.tasks]
         framed = deepcopy(response)
-        for task, encoded in zip(framed.tasks, tasks, strict=True):
-            task.CopyFrom(encoded)
+        for task in framed.tasks:
+            task.CopyFrom(await self.encode(task, context))
         return framed
 
-    on_get_extended_agent_card = _unchanged("on_get_extended_agent_card")
+    on_get_task = _answering("on_get_task")
+    on_cancel_task = _answering("on_cancel_task")
+    on_get_extended_agent_card = _answering("on_get_extended_agent_card")
     # Push notifications carry no request for frames and stay plain.
-    on_create_task_push_notification_config = _unchanged("on_create_task_push_notification_config")
-    on_get_task_push_notification_config = _unchanged("on_get_task_push_notification_config")
-    on_list_task_push_notification_configs = _unchanged("on_list_task_push_notification_configs")
-    on_delete_task_push_notification_config = _unchanged("on_delete_task_push_notification_config")
+    on_create_task_push_notification_config = _answering("on_create_task_push_notification_config")
+    on_get_task_push_notification_config = _answering("on_get_task_push_notification_config")
+    on_list_task_push_notification_configs = _answering("on_list_task_push_notification_configs")
+    on_delete_task_push_notification_config = _answering("on_delete_task_push_notification_config")
+
+    async def encode(self, event: AnyEvent, context: ServerCallContext) -> AnyEvent:
+        """Return a task or message encoded for a caller that requests frames, anything else as it is."""
+        encoder = self._encoder(context)
+        if encoder is None or not isinstance(event, A2aEvent):
+            return event
+        return await self._safely.run(encoder.encode, event)
 
     async def _encode_stream(
         self, inner: AsyncGenerator[A2aEvent, None], context: ServerCallContext
@@ -130,20 +121,23 @@ class AccpRequestHandler(RequestHandler):
         encoder = self._encoder(context)
         async with aclosing(inner) as events:
             async for event in events:
-                yield await self._safely.run(encoder.encode, event)
+                yield event if encoder is None else await self._safely.run(encoder.encode, event)
 
-    async def _encode_if_requested(self, task: Task | None, context: ServerCallContext) -> Task | None:
-        return await self._encode(task, context) if task is not None and is_requested(context) else task
-
-    async def _encode(self, event: AnyEvent, context: ServerCallContext) -> AnyEvent:
-        return await self._safely.run(self._encoder(context).encode, event)
-
-    def _encoder(self, context: ServerCallContext) -> EventEncoder:
+    def _encoder(self, context: ServerCallContext) -> EventEncoder | None:
+        """Return what encodes answers to the caller, None where they stay plain."""
+        if self._is_off or not is_requested(context):
+            return None
         return EventEncoder(never_larger=self._never_larger, views=is_requested(context, VIEWS))
 
-    async def _decoded(self, params: SendMessageRequest) -> SendMessageRequest:
-        """Return the request with plain parts, for the executor."""
-        message = await self._safely.run(decode, params.message)
+    async def _plain(self, params: SendMessageRequest, context: ServerCallContext) -> SendMessageRequest:
+        """Return the request with plain parts, for the executor.
+
+        Raises:
+            InvalidParamsError: The frames hold more values than `BoundedRequests` lets a request have.
+        """
+        if not is_requested(context):
+            return params
+        message = await self._safely.run(partial(decode, admit=ADMIT.get()), params.message)
         if message is params.message:
             return params
         plain = deepcopy(params)

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 from a2a.types import Artifact, Message, Part, Role, Task, TaskStatus
 from google.protobuf.json_format import Error, ParseDict
 
-from accp_adapters.a2a.frames import codec, content_of, frame_of, time_of
+from accp_adapters.a2a.frames import beside, codec, content_of, frame_of, time_of
 from accp_adapters.a2a.values import protojson
 from accp_adapters.a2a.walk import msg_id, session_walk, state_kind, task_state
 from accp_core import parse_frame, serialize_frame
@@ -149,12 +149,7 @@ def _completed(rest: Any, messages: Sequence[AccpMessage]) -> Task:
     if len(open_parts) != len(messages):
         raise ProtocolError(f"expected {len(open_parts)} frames, found {len(messages)}", code=ErrorCode.SEQUENCE_GAP)
     for part, message in zip(open_parts, messages, strict=True):
-        content = content_of(message)
-        content.filename = part.filename
-        content.metadata.CopyFrom(part.metadata)
-        if not part.HasField("metadata"):
-            content.ClearField("metadata")
-        part.CopyFrom(content)
+        part.CopyFrom(beside(part, content_of(message)))
     return task
 
 

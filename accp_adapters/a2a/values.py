@@ -7,18 +7,18 @@ what a model reads best and what a frame spells shortest; written back it is the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from itertools import chain
 from typing import Any, Final
 
-from google.protobuf.json_format import Error, MessageToDict
+from google.protobuf.json_format import Error, MessageToDict, ParseDict
 from google.protobuf.message import Message
-from google.protobuf.struct_pb2 import NULL_VALUE, ListValue, Struct, Value
+from google.protobuf.struct_pb2 import Struct, Value
 
 from accp_core.accp import ErrorCode
 from accp_core.errors import EncodeError
 from accp_core.strict_json import compact_json
 
-__all__ = ["MAX_VALUE_DEPTH", "protojson", "protojson_text", "read_struct", "read_value", "write_struct", "write_value"]
+__all__ = ["MAX_VALUE_DEPTH", "count_values", "protojson", "protojson_text", "read_struct", "read_value", "write_value"]
 
 MAX_VALUE_DEPTH: Final = 64
 """Levels of arrays and maps; protobuf itself reads no more than a hundred levels of messages."""
@@ -57,34 +57,27 @@ def read_struct(struct: Struct, depth: int = 0) -> dict[str, Any]:
     return {key: read_value(struct.fields[key], depth + 1) for key in sorted(struct.fields)}
 
 
+def count_values(value: Any, most: int) -> int:
+    """Return how many values a JSON value holds, on all levels; beyond `most`, it is not counted further."""
+    count, level = 0, [value]
+    while level and count <= most:
+        inner = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list))
+        level = list(chain.from_iterable(inner))
+        count += len(level)
+    return count
+
+
 def write_value(value: Any) -> Value:
     """Return a JSON value as the data of a part.
 
     Raises:
         EncodeError: E1004, it holds something that is not JSON, or a number that no double is.
     """
-    if value is None:
-        return Value(null_value=NULL_VALUE)
-    if isinstance(value, bool):
-        return Value(bool_value=value)
-    if isinstance(value, (int, float)):
-        return Value(number_value=_write_number(value))
-    if isinstance(value, str):
-        return Value(string_value=value)
-    if isinstance(value, Mapping):
-        return Value(struct_value=write_struct(value))
-    if isinstance(value, (list, tuple)):
-        return Value(list_value=ListValue(values=map(write_value, value)))
-    raise EncodeError(f"expected a JSON value, found {value!r}", code=ErrorCode.INVALID_TYPE)
-
-
-def write_struct(value: Mapping[str, Any]) -> Struct:
-    """Return a JSON object as a struct.
-
-    Raises:
-        EncodeError: As `write_value`.
-    """
-    return Struct(fields={key: write_value(member) for key, member in value.items()})
+    try:
+        return ParseDict(value, Value())
+    except (Error, OverflowError) as error:
+        reason = f"expected a JSON value whose numbers are doubles: {error!s:.200}"
+        raise EncodeError(reason, code=ErrorCode.INVALID_TYPE) from None
 
 
 def protojson(message: Message) -> dict[str, Any]:
@@ -125,12 +118,3 @@ def _read_number(number: float) -> int | float:
     if number.is_integer() and abs(number) < _MAX_EXACT_INT and (number or math.copysign(1, number) > 0):
         return int(number)
     return number
-
-
-def _write_number(number: int | float) -> float:
-    try:
-        return float(number)
-    except OverflowError:
-        raise EncodeError(
-            f"expected a number that a double holds, found {number!r}", code=ErrorCode.INVALID_TYPE
-        ) from None

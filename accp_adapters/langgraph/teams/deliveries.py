@@ -54,7 +54,7 @@ from accp_core.references import StoredText, find_references, uri_to_key
 __all__ = [
     "ACI_SESSION_KEY", "ACI_TEXTS_KEY", "CONTEXT_KEY", "DELIVERY_KEY", "Deliveries", "Reporter", "UsageCounter",
     "WorkAttempt", "WorkDelivery", "agent_input", "cited_texts", "delivery_state", "is_awaited", "messages_in",
-    "read_reply", "usage_of",
+    "read_reply", "takes_texts", "usage_of",
 ]  # fmt: skip
 
 
@@ -141,6 +141,11 @@ def _last_words(messages: list[BaseMessage]) -> str | None:
 def is_awaited(function: Callable[..., Any]) -> bool:
     """Return whether a call of `function`, or of an object, has to be awaited."""
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+def takes_texts(agent: Any) -> bool:
+    """Return whether an agent, such as one on another machine, is called with its context and the texts it grants."""
+    return getattr(agent, "takes_texts", False) is True
 
 
 # The result of work whose words are missing, read from the agent's transcript by a model without tools (ACI 5.2).
@@ -307,11 +312,6 @@ class WorkDelivery:
     texts: Mapping[str, str]
     """The texts that the state carries and the context cites, key to text."""
 
-    @property
-    def missing(self) -> list[str]:
-        """The keys that the context cites and the state does not carry."""
-        return [key for key in _cited(self.sent) if key not in self.texts]
-
 
 @dataclass(slots=True, kw_only=True)
 class WorkAttempt:
@@ -384,12 +384,17 @@ class Deliveries:
         return own[0]
 
     def input_for(self, agent: Any, delivery: WorkDelivery) -> Any:
-        """Return what the agent is invoked with."""
+        """Return what the agent is invoked with: a function with its context, or as a pair with the texts it grants."""
+        if not isinstance(agent, Runnable) and not takes_texts(agent):
+            return delivery.sent
         texts = dict(delivery.texts)
         if delivery.store:
             with _storing(delivery.store):
-                found = {key: delivery.store.get(delivery.session_id, key) for key in delivery.missing}
+                missing = [key for key in _cited(delivery.sent) if key not in texts]
+                found = {key: delivery.store.get(delivery.session_id, key) for key in missing}
                 texts |= {key: text for key, text in found.items() if text is not None}
+        if takes_texts(agent):
+            return delivery.sent, texts
         return agent_input(agent, delivery.sent, texts, counter=self.policy.counter)
 
     @contextmanager

@@ -14,7 +14,7 @@ from langchain_core.runnables.base import RunnableBindingBase
 from langgraph.pregel import Pregel
 
 from accp_adapters.langgraph import stores
-from accp_adapters.langgraph.teams.deliveries import Deliveries, Reporter, is_awaited
+from accp_adapters.langgraph.teams.deliveries import Deliveries, Reporter, is_awaited, takes_texts
 from accp_adapters.policy import Policy
 
 __all__ = ["isolate", "isolated"]
@@ -77,7 +77,12 @@ def isolated(agent: Any, deliveries: Deliveries) -> Runnable[Any, dict[str, Any]
     # with it streaming, interrupts and its state. A function becomes a Runnable, so that it hands the callbacks of its
     # configuration on to the models that it calls.
     is_function = not isinstance(agent, Runnable)
-    runnable: Runnable[Any, Any] = RunnableLambda(agent, name=deliveries.agent_id) if is_function else agent
+
+    async def call(given: Any) -> Any:
+        return await agent(*given)
+
+    function = call if takes_texts(agent) else agent
+    runnable: Runnable[Any, Any] = RunnableLambda(function, name=deliveries.agent_id) if is_function else agent
     needs_await = is_function and is_awaited(agent)
 
     def run(state: Any, config: RunnableConfig) -> dict[str, Any]:
@@ -85,14 +90,13 @@ def isolated(agent: Any, deliveries: Deliveries) -> Runnable[Any, dict[str, Any]
             raise TypeError(f"expected `ainvoke` for the asynchronous agent {deliveries.agent_id!r}, found `invoke`")
         delivery = deliveries.open(state)
         with deliveries.attempt(config) as attempt:
-            given = delivery.sent if is_function else deliveries.input_for(runnable, delivery)
-            attempt.result = runnable.invoke(given, attempt.config)
+            attempt.result = runnable.invoke(deliveries.input_for(agent, delivery), attempt.config)
         return deliveries.close(delivery, attempt)
 
     async def arun(state: Any, config: RunnableConfig) -> dict[str, Any]:
         delivery = deliveries.open(state)
         with deliveries.attempt(config) as attempt:
-            given = delivery.sent if is_function else await stores.in_thread(deliveries.input_for, runnable, delivery)
+            given = await stores.in_thread(deliveries.input_for, agent, delivery)
             attempt.result = await deliveries.wait_for(runnable.ainvoke(given, attempt.config))
         return await deliveries.aclose(delivery, attempt)
 

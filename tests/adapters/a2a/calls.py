@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, Final
 
 import grpc
@@ -74,10 +74,10 @@ def request(name: str, *parts: Part, **more: Any) -> SendMessageRequest:
     return SendMessageRequest(message=Message(message_id=name, role=Role.ROLE_USER, parts=parts or ASKED, **more))
 
 
-async def told(client: Client, asked: SendMessageRequest, **options: Any) -> list[Any]:
+async def told(client: Client, asked: SendMessageRequest, *, raises: bool = False, **options: Any) -> list[Any]:
     """Return what a call gives, or the error that ends it, as JSON in which ids and times of the server are equal."""
     events: list[Any] = []
-    with _noted(events):
+    with nullcontext() if raises else _noted(events):
         async for response in client.send_message(asked, **options):
             events.append(anonymous(response))  # noqa: PERF401  # what came before an error counts
     return events

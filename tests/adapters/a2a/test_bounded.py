@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 from accp_adapters.a2a import BoundedRequests
 
 LARGE = json.dumps({"text": "x" * 10_000})
+FRAMED = json.dumps({"text": "@user>req:task{view:…}", "mediaType": "application/accp"})
 HELD = 0.05
 """Seconds for which the application holds the event loop when it has read a large body."""
 
@@ -27,7 +28,7 @@ class Application:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = (await receive())["body"]
-        if len(body) > 5_000:
+        if len(body) > 5_000 or b"accp" in body:
             now = asyncio.get_running_loop().time
             self.read.append(now())
             while now() < self.read[-1] + HELD:
@@ -52,7 +53,7 @@ async def test_too_large_a_body_is_refused_as_json_rpc_before_the_application_re
         assert (await http.get("/card")).text == "0"
 
 
-async def pauses(**fields: str) -> list[float]:
+async def pauses(body: str, **fields: str) -> list[float]:
     """Return the seconds between large bodies of one address, while another one sends small requests."""
     application = Application()
     app = BoundedRequests(application)
@@ -65,14 +66,15 @@ async def pauses(**fields: str) -> list[float]:
 
         asking = asyncio.create_task(ask())
         many = [{name: f"{value}{number}" for name, value in fields.items()} for number in range(3)]
-        await asyncio.gather(*(hog.post("/", content=LARGE, headers=each) for each in many))
+        await asyncio.gather(*(hog.post("/", content=body, headers=each) for each in many))
         asking.cancel()
     return [later - earlier for earlier, later in zip(application.read, application.read[1:], strict=False)]
 
 
-async def test_large_bodies_of_an_address_take_a_tenth_of_the_loop_whatever_their_fields() -> None:
+@pytest.mark.parametrize("body", [LARGE, FRAMED], ids=["long", "a short frame, which may hold much"])
+async def test_large_bodies_of_an_address_take_a_tenth_of_the_loop_whatever_their_fields(body: str) -> None:
     fields = {"authorization": "Bearer t", "mcp-session-id": "s", "user-agent": "u", "x-forwarded-for": "198.51.100."}
-    assert min(await pauses(**fields)) > 9 * HELD
+    assert min(await pauses(body, **fields)) > 9 * HELD
 
 
 async def test_while_nobody_else_asks_they_take_half_of_it() -> None:

@@ -17,11 +17,11 @@ from httpx import AsyncClient
 from langchain_core.messages import AIMessage
 
 from accp_adapters.a2a import ContextExecutor, GrantedTexts, RemoteAgent
-from accp_adapters.langgraph import begin, master_graph, read_results
+from accp_adapters.langgraph import begin, master_graph, read_results, step
 from accp_adapters.stores import SqliteColdStore
 from accp_core.aci import AgentContext, ItemAnswer, Outcome, TaskContext, todo, with_answers
 from accp_core.errors import ProtocolError
-from accp_core.references import HANDED_TEXTS_KEY, StoredText
+from accp_core.references import HANDED_TEXTS_KEY, StoredText, short_reference
 from tests.adapters.a2a.calls import Recorder, connect, request
 from tests.adapters.a2a.serve import Served, Wrap, always, negotiating, plain, serve
 
@@ -107,6 +107,37 @@ async def test_an_agent_opens_what_its_context_grants_and_nothing_else() -> None
             await agent(a_context(agent_id="hr"))
         with pytest.raises(ProtocolError, match="E5001"):
             await RemoteAgent(running.url, agent_id="hr")(a_context(agent_id="hr"))
+
+
+def reader(context: AgentContext, granted: GrantedTexts) -> str:
+    """List the orders, or count the lines of what the context cites."""
+    texts = [granted.open(uri) for uri in context.context_uri]
+    return f"done: {len(texts[0].splitlines())} lines" if texts else f"done: {LONG}"
+
+
+TWO_STEPS = [step("crm", "list", repeatable=True), step("crm", "count", after="list")]
+
+
+@pytest.mark.requirement("aci:6-1")
+@pytest.mark.parametrize("store", [None, SqliteColdStore()], ids=["in the state", "in a store"])
+@pytest.mark.parametrize("wrap", [plain, negotiating])
+async def test_a_step_opens_the_long_result_of_an_earlier_one(wrap: Wrap, store: SqliteColdStore | None) -> None:
+    async with served(reader, wrap) as running:
+        agents = {"crm": RemoteAgent(running.url, agent_id="crm")}
+        state = await master_graph(agents, plan=TWO_STEPS, store=store).compile().ainvoke({})
+    assert read_results(state)["count"] == "120 lines"
+
+
+@pytest.mark.requirement("aci:6-1")
+async def test_a_stranger_that_can_open_nothing_is_sent_the_whole() -> None:
+    async with serve(plain) as running:
+        running.agent.says = [new_text_part("done: read")]
+        remote = RemoteAgent(running.card, agent_id="crm")
+        await remote(a_context(context_uri=(ORDERS.uri,)), STORE)
+        assert f"The whole of {short_reference(ORDERS.key)}:" in [part.text for part in running.agent.seen[0].parts]
+        assert ORDERS.text in [part.text for part in running.agent.seen[0].parts]
+        with pytest.raises(ProtocolError, match="E2001"):
+            await remote(a_context(context_uri=(ORDERS.uri,)))
 
 
 class Graph:

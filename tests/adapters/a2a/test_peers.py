@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from a2a.client import A2AClientError, Client, ClientCallContext
 from a2a.client.interceptors import AfterArgs, BeforeArgs
-from a2a.helpers import new_text_part
+from a2a.helpers import new_data_part, new_text_part
 from a2a.server.context import ServerCallContext
 from a2a.types import (
     AgentCard,
@@ -23,6 +23,7 @@ from a2a.types import (
     Message,
     Part,
     SendMessageConfiguration,
+    SendMessageRequest,
     SendMessageResponse,
     StreamResponse,
     SubscribeToTaskRequest,
@@ -58,7 +59,7 @@ from tests.limits import async_wait_until
 BOMB = BOMBS["a repeated array"]
 
 
-def framed(**payload: str) -> str:
+def framed(**payload: Any) -> str:
     """Return a frame with this payload."""
     envelope = Envelope(msg_id="0123456789ab", sequence=1)
     message = AccpMessage(sender="user", intent=Intent.REQUEST, operation="task", payload=payload, envelope=envelope)
@@ -78,9 +79,9 @@ async def served() -> AsyncIterator[Served]:
         yield running_agent
 
 
-async def task_of(client: Client, name: str, **options: Any) -> Task:
+async def task_of(client: Client, name: str, asked: SendMessageRequest | None = None, **options: Any) -> Task:
     """Return the task that a request makes."""
-    (response,) = [each async for each in client.send_message(request(name), **options)]
+    (response,) = [each async for each in client.send_message(asked or request(name), **options)]
     return response.task
 
 
@@ -203,6 +204,54 @@ async def test_a_view_that_expands_is_passed_on_before_it_does(served: Served, p
     tracemalloc.stop()
     assert served.agent.seen[0].parts[0].text == text
     assert peak < 20_000_000
+
+
+ROWS = [{"a": 1, "b": "x", "c": 2}]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        request("m", new_data_part({"v": ROWS * 17_000})),
+        request("m", *[new_data_part({"v": [{"a": n, "b": "x", "c": 2} for n in range(9_000)]})] * 2),
+    ],
+    ids=["equal rows", "two parts"],
+)
+async def test_the_values_in_frames_count_as_those_of_a_plain_body(served: Served, asked: SendMessageRequest) -> None:
+    async with await connect(served.card) as client, Recorder() as http:
+        with pytest.raises(A2AError, match="at most 50,000 values, found more in its frames") as refused:
+            await task_of(client, "m", asked=asked)
+        async with await connect(served.card, aware=False, http=http) as direct:
+            with pytest.raises(A2AClientError, match="413"):
+                await task_of(direct, "m", asked=asked)
+        assert error_code(refused.value) == "E2003" and not served.agent.seen
+        fewer = request("m", new_data_part({"v": ROWS * 2_000}))
+        assert (await task_of(client, "m", asked=fewer)).history[0].parts == fewer.message.parts
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+async def test_an_agent_that_lost_our_line_is_noticed_and_then_sent_plain_parts(streaming: bool) -> None:
+    async with serve(plain, declared=True) as running, await connect(running.card, streaming=streaming) as client:
+        with pytest.raises(A2AClientError, match="expected 'fixture' to read the frames that its card declares"):
+            await told(client, request("several-stale"), raises=True)
+        assert holds_frames(running.agent.seen)
+        again = await told(client, request("several-again"), raises=True)
+    assert running.agent.seen[1].parts == ASKED and not holds_frames(again)
+
+
+async def test_the_switch_stops_frames_and_those_that_arrive_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = AccpClientInterceptor(never_larger=False)
+    monkeypatch.setenv("ACCP_DISABLED", "1")
+    assert (await begun()).input == request("m") and (await begun()).context is None
+    assert not is_declared(declare(card()))
+    async with serve(always, declared=False) as running, Recorder() as http:
+        monkeypatch.delenv("ACCP_DISABLED")
+        args = BeforeArgs(input=request("several-off"), method="send_message", agent_card=AWARE)
+        await before.before(args)
+        assert holds_frames(args.input)
+        async with await connect(running.card, aware=False, http=http) as client:
+            await told(client, args.input, context=args.context)
+    assert running.agent.seen[0].parts == ASKED and not holds_frames(http.answered)
 
 
 async def test_a_fault_of_our_own_loses_nothing_and_is_logged_once(

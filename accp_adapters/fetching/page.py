@@ -172,8 +172,7 @@ class Room:
         """Return the line that says which part of all is shown; nothing where it is everything."""
         if count == total:
             return ""
-        start = self.request.offset
-        first = start if unit == "rows" else start + FIRST_LINE
+        first = (start := self.request.offset) + FIRST_LINE * (unit != "rows")
         line_end = "" if shown.endswith("\n") else "\n"
         return f"{line_end}… {unit} {first}-{first + count - 1} of {total}{_next(start + count, total)}"
 

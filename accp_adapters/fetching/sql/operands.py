@@ -86,8 +86,7 @@ def _tokenize(query: str) -> list[Token]:
     if len(query) > _MAX_CHARS:
         raise too_much(f"expected a query of at most {_MAX_CHARS:,} characters, found {len(query):,}")
     text = query.rstrip().rstrip(";").rstrip()
-    tokens: list[Token] = []
-    at = 0
+    tokens, at = list[Token](), 0
     while at < len(text):
         found = _TOKEN.match(text, at)
         if found is None or found.lastgroup == "comment":
@@ -353,8 +352,7 @@ class Operands:
 
     def _refuse_tests(self, sign: str, *exprs: Expr) -> None:
         for test in (each for each in exprs if each.is_test):
-            shown = self._written(test.first, test.behind)
-            raise refuse(f"expected AND or OR beside the condition {shown!r}, found {sign!r}")
+            raise refuse(f"expected AND or OR beside the condition {self._shown(test)!r}, found {sign!r}")
 
     def _fit(self, value: Expr, beside: Expr, sign: str = "=") -> Expr:
         """Return a text as the cells of the columns beside it are read, and give SQLite that; any other value."""
@@ -365,6 +363,7 @@ class Operands:
             value.literal.sql = value.literal.sql if kept is None else sql_text(kept)
             return value if kept is None else replace(value, kind=Kind.TEXT)
         if value.text is None or value.literal is None or beside.kind in (Kind.TEXT, Kind.NOTHING):
+            self._check_notation(value, beside)
             return value
         if not beside.columns:
             is_time = beside.kind is Kind.MOMENT and _ISO.fullmatch(value.text)
@@ -379,6 +378,13 @@ class Operands:
             return value
         value.literal.sql = sql_text(read) if isinstance(read, str) else repr(read + 0)
         return replace(value, kind=beside.kind)
+
+    def _check_notation(self, value: Expr, beside: Expr) -> None:
+        """Refuse a number that the columns beside it write as another one: 9.800 where they have 2.280,51."""
+        shown = value.literal.text if value.literal and value.kind is beside.kind is Kind.NUMBER else ""
+        for each in (beside.columns or self.query.used) if "." in shown else ():
+            if each.stored.kind is Kind.NUMBER and (read := each.stored.typed.read(shown)) not in (None, float(shown)):
+                raise refuse(f"expected {float(shown)} or {read} beside {quoted_name(each.column)}, found {shown}")
 
     def _unlike(self, one: Expr, other: Expr, sign: str) -> Exception:
         numbers = [each.literal is not None and each.text is None for each in (one, other)]

@@ -149,8 +149,7 @@ def run_query(
 
 def _kept(cursor: sqlite3.Cursor, most: int) -> list[tuple[Any, ...]]:
     """Return the next rows, of long ones fewer than `most`."""
-    rows: list[tuple[Any, ...]] = []
-    chars = 0
+    rows, chars = list[tuple[Any, ...]](), 0
     # fetchmany(0) returns all rows.
     while chars <= _KEPT_CHARS and len(rows) < most and (some := cursor.fetchmany(min(_FETCHED, most - len(rows)))):
         rows += some
@@ -383,14 +382,11 @@ def _answer(query: ResolvedQuery, catalog: Catalog, room: Room) -> str:
     result = run_query(query, catalog.databases, offset=room.request.offset, max_rows=_MAX_ROWS)
     # An aggregate of no rows is one row of zeros and nulls.
     is_nothing = result.total == 1 and bool(result.rows) and not any(result.rows[0].values())
-    described = (_describe(each, catalog) for each in _by_column(query.comparisons))
+    described = (_describe(each, catalog, _place(each, query, catalog)) for each in _by_column(query.comparisons))
     hint = "; ".join(filter(None, described)) if is_nothing or not result.total else ""
-    used = (
-        each
-        for each in _by_column(query.used)
-        if result.total or not hint or each.stored.kind is Kind.TEXT or each.stored.typed.unit
-    )
-    read = filter(None, map(_note_of_values, used))
+    found = result.total or not hint
+    used = (each for each in _by_column(query.used) if found or each.stored.kind is Kind.TEXT or each.stored.typed.unit)
+    read = filter(None, (_note_of_values(each, _place(each, query, catalog)) for each in used))
     told = (hint, result.note * bool(result.total), *islice(read, _MAX_NOTES))
     notes = [*map(escape_markers, told), *_outside(query, catalog)]
     if not result.total:
@@ -426,7 +422,13 @@ def _by_column(columns: Sequence[NamedColumn]) -> Iterable[NamedColumn]:
     return {(each.table.number, each.table.name, each.column): each for each in columns}.values()
 
 
-def _note_of_values(used: NamedColumn) -> str:
+def _place(column: NamedColumn, query: ResolvedQuery, catalog: Catalog) -> str:
+    """Return how a note names a column: with its table where the query has several, and that with its reference."""
+    table = catalog.name_of(column.table) if len(catalog.databases) > 1 else quoted_name(column.table.name)
+    return f"{table}." * (len(query.tables) > 1) + quoted_name(column.column)
+
+
+def _note_of_values(used: NamedColumn, place: str) -> str:
     """Return how the query read a column: how many cells are no numbers, and in which unit the others are."""
     stored, total = used.stored, used.table.stored.row_count
     typed, noun = stored.typed, "time" if stored.kind is Kind.MOMENT else "number"
@@ -435,10 +437,10 @@ def _note_of_values(used: NamedColumn) -> str:
         "compared as texts" * stored.looks_numeric, f"{stored.empty:,} of {total:,} rows hold no {noun}" * is_told,
         "in UTC" * (stored.kind is Kind.MOMENT and typed.is_scaled), f"in {typed.unit}" * bool(typed.unit),
     ]  # fmt: skip
-    return f"{quoted_name(used.column)}: {', '.join(filter(None, told))}" if any(told) else ""
+    return f"{place}: {', '.join(filter(None, told))}" if any(told) else ""
 
 
-def _describe(compared: NamedColumn, catalog: Catalog) -> str:
+def _describe(compared: NamedColumn, catalog: Catalog, place: str) -> str:
     """Return what a compared column holds, where no row was found: `status has: late (12), paid (588)`."""
     stored = compared.stored
     told = []
@@ -452,7 +454,7 @@ def _describe(compared: NamedColumn, catalog: Catalog) -> str:
     told += [f"{kind} ({count:,})" for kind in _BESIDE if (count := stored.kinds.get(kind))]
     told += [f"no {stored.kind} ({stored.typed.left_out:,})"] if stored.typed.left_out else []
     inside = f"; see {compared.inside}" if stored.holds_json else ""
-    return f"{quoted_name(compared.column)} has: {', '.join(told) or 'no values'}{inside}"
+    return f"{place} has: {', '.join(told) or 'no values'}{inside}"
 
 
 def _scalars(compared: NamedColumn, connection: sqlite3.Connection) -> list[str]:

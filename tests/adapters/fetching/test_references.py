@@ -40,6 +40,11 @@ def test_two_references_are_joined(query: str) -> None:
     assert ask(query) == "[2] id name\n1 Ann\n2 Bo"
 
 
+def test_a_note_of_a_join_says_of_which_table_it_is() -> None:
+    told = f"0 rows; {ORDER_REF}.orders.id has: 1 (1), 2 (1); {CITY_REF}.rows.id has: 7 (1)"
+    assert ask(f"SELECT * FROM {ORDER_REF} o JOIN {CITY_REF} c ON o.id = c.id", ORDER_REF) == told
+
+
 def test_names_that_only_one_text_has_need_no_reference() -> None:
     assert (
         ask("SELECT o.id, name FROM orders o JOIN rows u ON u.id = o.user", f"{ORDER_REF} {USER_REF}")

@@ -13,6 +13,5 @@ from accp_adapters.fetching.request import FETCH_DESCRIPTION, FETCH_NAME, FETCH_
 
 __all__ = [
     "FETCH_DESCRIPTION", "FETCH_NAME", "FETCH_PARAMETERS", "FetchRequest", "answer", "answer_program",
-    "open_and_answer", "passed_requests", "passed_text", "read_request", "value_at",
-    "with_references",
+    "open_and_answer", "passed_requests", "passed_text", "read_request", "value_at", "with_references",
 ]  # fmt: skip

@@ -13,8 +13,8 @@ from urllib.parse import unquote
 from accp_adapters.fetching.page import PART_CHARS, Room, line_page, lines_from, numbered_line, row_page, shown_source
 from accp_adapters.fetching.request import FetchRequest, LongText, open_bounded, refuse, too_long, too_much
 from accp_adapters.fetching.sql.query import in_quotes, resolve_select
-from accp_adapters.fetching.sql.run import QueryResult, answer_condition, answer_select, run_query
-from accp_adapters.fetching.sql.tables import Catalog, DatabaseCache, UnbuiltColumn
+from accp_adapters.fetching.sql.run import answer_condition, answer_select, run_query
+from accp_adapters.fetching.sql.tables import Catalog, DatabaseCache, UnbuiltColumn, read_json_text
 from accp_adapters.fetching.words import WordSearch
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.error_codes import ErrorCode
@@ -240,12 +240,10 @@ def value_in(sources: Sources, request: FetchRequest, *, max_rows: int = _MAX_VA
 
 
 def _selected(query: str, sources: Sources, request: FetchRequest, max_rows: int) -> Any:
-    most = min(max_rows, request.limit or max_rows)
-
-    def select(catalog: Catalog) -> QueryResult:
-        return run_query(resolve_select(query, catalog), catalog.databases, offset=request.offset, max_rows=most)
-
-    result = sources.ask(select)
+    offset, most = request.offset, min(max_rows, request.limit or max_rows)
+    result = sources.ask(
+        lambda found: run_query(resolve_select(query, found), found.databases, offset=offset, max_rows=most)
+    )
     found = max(0, result.total - request.offset)
     if len(result.rows) < min(found, request.limit or found):
         raise too_much(f"expected at most {max_rows:,} rows, found more: write LIMIT and OFFSET")
@@ -280,8 +278,7 @@ def _whole(sources: Sources, room: Room) -> str:
     """Return a whole text, or a page of it."""
     source = next(iter(sources.texts.values()))
     if len(sources.texts) > 1:
-        found = len(sources.texts)
-        raise refuse(f"expected one reference, or a SELECT that joins them, found {found} without a query. {GRAMMAR}")
+        raise refuse(f"expected one reference, or a SELECT that joins them, found {len(sources.texts)}. {GRAMMAR}")
     if not room.request.is_part and len(source) <= room.chars:
         view = render_text(source, counter=room.counter)
         shown = shown_source(view.text, layout=view.layout)
@@ -433,9 +430,7 @@ def passed_text(request: FetchRequest, open_one: Callable[[str], str], *, max_ch
 def _passed_part(texts: Mapping[str, str], request: FetchRequest) -> str:
     sources = Sources(texts, request)
     if sources.is_cut:
-        raise refuse(
-            f"expected a whole source of {request.query[:100]!r}, found one that its tool cut off: pass it on whole"
-        )
+        raise refuse(f"expected a whole source of {request.query[:100]!r}, found a truncated one: pass it on whole")
     value = value_in(sources, request, max_rows=_MAX_PASSED)
     is_select = _SELECT.match(request.query) is not None
     if is_select and value in ([], None):
@@ -515,6 +510,7 @@ def follow_pointer(value: Any, pointer: str) -> Any:
         raise LookupError(f"expected a pointer such as '#/orders/3', found {pointer[:100]!r}")
     at = "#"
     for token in unquote(pointer).split("/")[1:]:
+        value = read_json_text(value)
         # "first transforming any occurrence of the sequence '~1' to '/', and then … '~0' to '~'" (section 4)
         key = token.replace("~1", "/").replace("~0", "~")
         if isinstance(value, dict) and key in value:
@@ -542,6 +538,7 @@ def _walk(value: Any, path: str) -> Any:
     waiting = [(value, path)]
     while waiting:
         value, path = waiting.pop()
+        value = read_json_text(value) if path else value
         if isinstance(value, dict) and path in value:
             return value[path]
         if not path:

@@ -188,12 +188,8 @@ def _find_largest(highest: int, fits: Callable[[int], bool]) -> int:
 def row_page(rows: list[Any], path: str, around: Callable[[list[Any]], Any], room: Room) -> str:
     """Return a page of what `find_rows` returns; of a row that does not fit, its beginning and the path to it."""
     offset = room.request.offset
-    way = f", whole: query={f'{path}[{offset}]'!r}"
-
-    def view(count: int) -> str:
-        return room.view(around(rows[offset : offset + count]))
-
-    return room.page("rows", len(rows), view, row=lambda: rows[offset], way=way)
+    left, way = rows[offset:], f", whole: query={f'{path}[{offset}]'!r}"
+    return room.page("rows", len(rows), lambda count: room.view(around(left[:count])), row=lambda: left[0], way=way)
 
 
 def _cut_row(row: Any, note: str, room: Room) -> str:

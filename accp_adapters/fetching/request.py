@@ -91,10 +91,8 @@ class WorkBudget:
 
 def too_long(text: str) -> ProtocolError:
     """Return the refusal of a query of the values or tables of a text that is too long for them (E2003)."""
-    found = f"found {work_of(text):,}; use words, lines 41-97, or offset and limit"
-    return too_much(
-        f"expected a text of at most {MAX_CHARS:,} characters, lines and cells counted, for a query, {found}"
-    )
+    expected = f"expected a text of at most {MAX_CHARS:,} characters, lines and cells counted, for a query"
+    return too_much(f"{expected}, found {work_of(text):,}; use words, lines 41-97, or offset and limit")
 
 
 class LongText(OpenedText):
@@ -200,9 +198,6 @@ FETCH_DESCRIPTION: Final = (
 
 # Written by hand: a schema made from a signature holds every default and costs half as many tokens again.
 _TYPES: Final = {"ref": "string", "query": "string", "offset": "integer", "limit": "integer"}
-FETCH_PARAMETERS: Final[dict[str, Any]] = {
-    "type": "object",
-    "properties": {name: {"type": kind} for name, kind in _TYPES.items()},
-    "required": ["ref"],
-}
+_PROPERTIES: Final = {name: {"type": kind} for name, kind in _TYPES.items()}
+FETCH_PARAMETERS: Final[dict[str, Any]] = {"type": "object", "properties": _PROPERTIES, "required": ["ref"]}
 """The JSON Schema of its arguments."""

@@ -429,12 +429,10 @@ def _is_dated(text: str) -> bool:
 def _moments(cells: Sequence[Any]) -> _Found:
     """Return moments whose order is known: not where day and month may be exchanged, or some have a zone only."""
     times = _matches(cells, _TIME)
+    is_day_first = _is_day_first(times)
     # `20:10:05` beside `59:58` are hours, minutes and seconds that have passed.
-    if not times or len({time["os"] is None for time in times if time["only"]}) > 1:
-        return None
-    days = [(int(time["a5"]), int(time["b5"])) for time in times if time["a5"]]
-    is_day_first = any(time["sign5"] == "." for time in times) or any(a > 12 for a, _ in days)
-    if days and is_day_first == any(b > 12 for _, b in days):
+    is_passed = len({time["os"] is None for time in times if time["only"]}) > 1
+    if not times or is_passed or (is_day_first is None and any(time["a5"] for time in times)):
         return None
     read = _moment_reader(times, is_day_first=is_day_first)
     values = [read(cell) for cell in cells]
@@ -450,7 +448,14 @@ def _moments(cells: Sequence[Any]) -> _Found:
     return Kind.MOMENT, values, read_alike, "", any(map(_offset, (each["zone"] for each in times)))
 
 
-def _moment_reader(times: Sequence[re.Match[str]], *, is_day_first: bool) -> _Read:
+def _is_day_first(times: Sequence[re.Match[str]]) -> bool | None:
+    """Return whether the day is before the month in such dates as 23/04/2026 and 03.04.2026; None: nothing tells it."""
+    days = [(int(time["a5"]), int(time["b5"])) for time in times if time["a5"]]
+    is_first = any(time["sign5"] == "." for time in times) or any(a > 12 for a, _ in days)
+    return None if is_first == any(b > 12 for _, b in days) else is_first
+
+
+def _moment_reader(times: Sequence[re.Match[str]], *, is_day_first: bool | None) -> _Read:
     """Return what reads moments of a column in one form, so that their texts are ordered as they are."""
     is_clock = {bool(time["only"]) for time in times}
     has_zones = {time["zone"] is not None for time in times}
@@ -463,7 +468,9 @@ def _moment_reader(times: Sequence[re.Match[str]], *, is_day_first: bool) -> _Re
             return text if is_clock == {False} and _BEGINNING.fullmatch(text) else None
         if time["only"]:
             return _with_places(_clock(time), places)
-        date = read_date(time, is_day_first=is_day_first)
+        # Beside days of another form, a text tells its own order, or none: 03/04/2026 beside 2026-04-03.
+        order = is_day_first if time["sign5"] != "." and is_day_first is not None else _is_day_first([time])
+        date = read_date(time, is_day_first=bool(order)) if order is not None or not time["a5"] else None
         return _iso(date, time, has_clock, places, has_zones == {True}) if date else None
 
     return read

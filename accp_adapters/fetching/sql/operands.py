@@ -171,9 +171,7 @@ def union(parts: Iterable[Expr]) -> Expr:
     known = [part for part in parts if part.kind is not Kind.NOTHING]
     kinds, forms = {part.kind for part in known}, {part.form for part in known}
     columns = tuple(column for part in known for column in part.columns)
-    kind = Kind.NUMBER if len(kinds) > 1 and kinds <= _NUMERIC else None
-    if len(kinds) <= 1:
-        kind = next(iter(kinds), Kind.NOTHING)
+    kind = next(iter(kinds), Kind.NOTHING) if len(kinds) <= 1 else Kind.NUMBER if kinds <= _NUMERIC else None
     return Expr(kind=kind, columns=columns, form=forms.pop() if len(forms) == 1 else "")
 
 
@@ -314,18 +312,21 @@ class Operands:
         for each, beside in ((one, other), (other, one)):
             if each.kind is None and beside.kind not in (None, Kind.NOTHING):
                 self._check_when_run(each, "number" if beside.kind in _NUMERIC else "text", sign)
-        if kinds & {None, Kind.NOTHING} or kinds <= _NUMERIC:
-            units = {column.stored.typed.unit.casefold() for each in (one, other) for column in each.columns} - {""}
-            if len(units) > 1 and one.columns and other.columns:
-                found = " and ".join(map(repr, sorted(units)))
-                raise refuse(f"expected columns of one unit, found {found}; write their factor, as a * 60")
-        elif kinds == {Kind.MOMENT}:
-            if len(one.forms | other.forms) > 1:
-                raise refuse("expected times of one form, found others; compare datetime(…) of both")
-        elif len(kinds) > 1:
+        self._check_units(one, other)
+        if kinds == {Kind.MOMENT} and len(one.forms | other.forms) > 1:
+            raise refuse("expected times of one form, found others; compare datetime(…) of both")
+        if len(kinds) > 1 and not (kinds & {None, Kind.NOTHING} or kinds <= _NUMERIC):
             has_numbers = any(column.stored.has_numbers for each in (one, other) for column in each.columns)
             if not (has_numbers and sign in EQUALS):
                 raise self._unlike(one, other, sign)
+
+    def _check_units(self, *exprs: Expr) -> None:
+        """Refuse to compare, to add, or to have in one column, the numbers of columns of several units."""
+        known = [expr for expr in exprs if expr.columns]
+        units = {column.stored.typed.unit.casefold() for expr in known for column in expr.columns} - {""}
+        if len(units) > 1 and len(known) > 1 and self._is_checked:
+            found = " and ".join(map(repr, sorted(units)))
+            raise refuse(f"expected columns of one unit, found {found}; write their factor, as a * 60")
 
     def _check_day(self, day: Expr, beside: Expr, sign: str) -> None:
         """Refuse an ISO day beside texts of days in another form, and its order beside texts that are no ISO days."""
@@ -340,10 +341,10 @@ class Operands:
         self._check_spelling(() if is_of_day else left.columns[:1] if left.name else (), f" {sign} …")
 
     def _check_parts(self, expr: Expr, name: str) -> None:
-        """Refuse to cut or change texts that are kept as something else, unless these are times that begin alike."""
+        """Refuse to read texts that are kept as something else, unless these are times that begin alike."""
         end = len("2026") if expr.kind is Kind.MOMENT else None
         pairs = ((column, kept, str(cell)) for column in expr.columns for kept, cell in column.stored.spellings.items())
-        self._check_spelling((each for each, kept, cell in pairs if str(kept)[:end] != cell[:end]), f" in {name}(…)")
+        self._check_spelling((each for each, kept, cell in pairs if str(kept)[:end] != cell[:end]), f" in {name}")
 
     def _check_spelling(self, columns: Iterable[NamedColumn], where: str) -> None:
         for column in (each for each in columns if each.stored.is_spelled and self._is_checked):

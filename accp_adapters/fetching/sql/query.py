@@ -31,10 +31,11 @@ __all__ = ["CALLS", "TABLE_FUNCTIONS", "in_quotes", "resolve_condition", "resolv
 
 _NAMES: Final = {
     "adds": "abs avg ceil ceiling floor mod pow power round sign sqrt sum total",
-    "counts": """count cume_dist dense_rank instr json_array_length json_valid julianday length ntile percent_rank rank
-        row_number unicode unixepoch""",
-    "cuts": "ltrim replace rtrim substr substring trim",
-    "writes": "char group_concat json_type lower strftime typeof upper",
+    "counts": """count cume_dist dense_rank json_array_length json_valid julianday ntile percent_rank rank row_number
+        unixepoch""",
+    "measures": "instr length unicode",
+    "cuts": "group_concat lower ltrim replace rtrim substr substring trim upper",
+    "writes": "char json_type strftime typeof",
     "chooses": "coalesce ifnull iif max min nullif",
     "looks": "first_value lag last_value lead nth_value",
     "dates": "date datetime time",
@@ -91,7 +92,7 @@ _OF_JSON: Final = ("key", "value", "type", "atom", "fullkey", "path")
 """The columns of json_each and json_tree."""
 _SOME: Final = "count, sum, avg, min, max, total, round, substr, instr, lower, coalesce, json_extract, strftime"
 _GIVES: Final = {
-    **dict.fromkeys(("adds", "counts"), Kind.NUMBER), **dict.fromkeys(("cuts", "writes"), Kind.TEXT),
+    **dict.fromkeys(("adds", "counts", "measures"), Kind.NUMBER), **dict.fromkeys(("cuts", "writes"), Kind.TEXT),
     "dates": Kind.MOMENT, "tests": Kind.BOOLEAN,
 }  # fmt: skip
 _NUMBERS: Final = ("INTEGER", "INT", "REAL", "NUMERIC", "FLOAT", "DOUBLE", "DECIMAL", "BIGINT")
@@ -135,6 +136,8 @@ class _Parser(Operands):
         """What is a column of a result, by its name and its place."""
         self._known: dict[str, dict[str, list[Expr]]] = defaultdict(dict)
         """For each name without regard to case, alone and behind its table, what it is for SQLite, and its values."""
+        self._starred: dict[int, list[Expr]] = {}
+        """The columns of each table behind FROM, by the place of its name."""
         self._tables: dict[str, str] = {}
         """The aliases of what stands behind FROM, by the names that mean it."""
         self._queries: set[str] = set()
@@ -238,7 +241,7 @@ class _Parser(Operands):
             self._skip(start, self._at)
             return
         table = self._find_table(written)
-        self._add_table(table, alias or table.name)
+        self._starred[start] = self._add_table(table, alias or table.name)
         after, self._at = self._at, behind
         self._replace(start, place(table) + f" AS {quote(table.name)}" * (after == behind))
         self._skip(start, after)
@@ -260,15 +263,18 @@ class _Parser(Operands):
             return name
         return ""
 
-    def _add_table(self, table: NamedTable, alias: str) -> None:
+    def _add_table(self, table: NamedTable, alias: str) -> list[Expr]:
         key = self._catalog.keys[table.number]
         self.query.sources += 1
         self.query.tables += [table] * (table not in self.query.tables)
         self._tables[alias.casefold()] = alias
         for qualifier in (table.name, key, f"${key}", f"{key}.{table.name}"):
             self._tables.setdefault(qualifier.casefold(), alias)
-        for name, stored in table.stored.columns.items():
-            self._know(name, alias, Expr(kind=stored.kind, columns=(NamedColumn(table, name),), name=name))
+        columns = [NamedColumn(table, name) for name in table.stored.columns]
+        known = [Expr(kind=each.stored.kind, columns=(each,), name=each.column) for each in columns]
+        for expr in known:
+            self._know(expr.name, alias, expr)
+        return known
 
     def _know(self, name: str, alias: str, expr: Expr) -> None:
         sql = f"{quote(alias)}.{quote(name)}" if alias else quote(name)
@@ -283,18 +289,22 @@ class _Parser(Operands):
         """
         self._within()
         found: list[tuple[str, Expr]] = []
+        starts: list[int] = []
         clause, is_behind = "", False
         while self._token.kind == "skipped" or self._token.text not in (")", ""):
             word = self._token.upper
             is_name = not is_behind and word not in _BEFORE and word.casefold() in self._known
             if self._token.kind == "skipped" or word == "," or (word == "*" and not is_behind):
-                self.query.shows_rows |= word == "*" and clause == "SELECT" and self._depth == 1
+                if word == "*" and clause == "SELECT":
+                    self.query.shows_rows |= self._depth == 1
+                    found += [("SELECT", each) for each in self._starred.get(self._at + 2, ())]
                 self._at += 1
                 is_behind = word != ","
             elif word in _BETWEEN and self._token.kind in ("word", "phrase") and not is_name:
                 if word == end:
                     break
                 clause = clause if word in _NO_CLAUSE else word
+                starts += [len(found)] * (word == "SELECT")
                 self._at += 1
                 is_behind = word not in _OPENS
             elif self._token.kind == "phrase" and word.endswith("JOIN"):
@@ -304,6 +314,9 @@ class _Parser(Operands):
                 found.append((clause, self._item() if clause == "SELECT" else self._read(0, texts)))
                 if clause == "ORDER BY":
                     self._use_order(found[-1][1])
+        parts = (found[start:end] for start, end in pairwise([*starts, len(found)]))
+        for column in zip(*([expr for word, expr in part if word == "SELECT"] for part in parts), strict=False):
+            self._check_units(*column)
         self._depth -= 1
         return found
 
@@ -460,6 +473,8 @@ class _Parser(Operands):
         selected = [expr for clause, expr in found if clause == "SELECT"]
         if len(found) > 1 and not selected and not is_list:
             raise refuse("expected one value in parentheses, found several; write a = 1 AND b = 2")
+        for _, expr in found if is_list else ():
+            self._check_units(*(Expr(columns=(column,)) for column in expr.columns))
         if is_list and any(expr.kind is None for _, expr in found):
             raise refuse("expected columns of one kind behind USING, found others; compare CAST(…) of both behind ON")
         return replace(union(selected), name="") if selected else found[0][1] if found else Expr()
@@ -481,6 +496,7 @@ class _Parser(Operands):
 
     def _one_of(self, parts: Sequence[Expr]) -> Expr:
         """Return what the value of one of some expressions is, and have texts among them read as the others are."""
+        self._check_units(*parts)
         known = union([part for part in parts if part.text is None])
         return union([known, *(self._fit(part, known) for part in parts if part.text is not None)])
 
@@ -508,8 +524,8 @@ class _Parser(Operands):
             raise _refuse_present_time(f"{name}('now')")
         for each in arguments[:1] if group == "adds" else ():
             self._check_number(each, name)
-        for each in arguments[:1] if group == "cuts" or name == "instr" else ():
-            self._check_parts(each, name)
+        for each in arguments[:1] if group in ("cuts", "measures") else ():
+            self._check_parts(each, f"{name}(…)")
         if name in ("max", "min", "nullif"):
             (self._use if name == "nullif" else self._use_order)(*arguments)
             for one, other in pairwise(arguments):
@@ -527,7 +543,9 @@ class _Parser(Operands):
             raise self._unexpected("CAST(… AS INTEGER), REAL or TEXT")
         self._at += 1
         self._need(")")
-        if kind is Kind.NUMBER:
+        if kind is Kind.TEXT:
+            self._check_parts(inner, "CAST(…)")
+        else:
             self._use(inner)
             if inner.kind is Kind.MOMENT and inner.columns:
                 self._check_number(inner, "CAST")
@@ -543,11 +561,16 @@ class _Parser(Operands):
         elif level < _ADDITION:
             self._compare(left, operator)
         elif level < _CONCATENATION:
+            right = self._read(level + 1)
             self._check_number(left, word)
-            self._check_number(self._read(level + 1), word)
+            self._check_number(right, word)
+            if word in ("+", "-"):
+                self._check_units(left, right)
             return Expr(kind=Kind.NUMBER)
         else:
             right = self._read(level + 1, _QUOTED)
+            for each in (left, right) if word == "||" else ():
+                self._check_parts(each, word)
             if word == "||" and Kind.BOOLEAN in (left.kind, right.kind):
                 raise refuse("expected OR between conditions, found '||', which joins texts")
             return Expr(kind=Kind.TEXT if word == "||" else None)

@@ -387,7 +387,7 @@ def _answer(query: ResolvedQuery, catalog: Catalog, room: Room) -> str:
     found = result.total or not hint
     used = (each for each in _by_column(query.used) if found or each.stored.kind is Kind.TEXT or each.stored.typed.unit)
     read = filter(None, (_note_of_values(each, _place(each, query, catalog)) for each in used))
-    told = (hint, result.note * bool(result.total), *islice(read, _MAX_NOTES))
+    told = (hint, result.note * bool(result.total), *islice(read, _MAX_NOTES), _namesakes(query))
     notes = [*map(escape_markers, told), *_outside(query, catalog)]
     if not result.total:
         of = f" of {query.tables[0].stored.row_count:,}" if len(query.tables) == 1 else ""
@@ -395,6 +395,13 @@ def _answer(query: ResolvedQuery, catalog: Catalog, room: Room) -> str:
     notes.append(_children(query, catalog))
     write = _as_lines if _holds_lines(query, result) else None
     return _page(result, "".join(f"\n… {note}" for note in notes if note), room, write)
+
+
+def _namesakes(query: ResolvedQuery) -> str:
+    """Return the note of columns that have a name of the query in the source, but are called otherwise here."""
+    columns = (each for table in query.tables for each in table.stored.columns.values() if each.again in query.names)
+    others = [quoted_name(each.name) for each in columns if each.name not in query.names]
+    return f"the same name in the source: {', '.join(others)}" if others else ""
 
 
 def _outside(query: ResolvedQuery, catalog: Catalog) -> Iterable[str]:

@@ -11,7 +11,7 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any, Final
@@ -31,7 +31,7 @@ from accp_core.tables.values import ABSENT, Kind, TypedColumn, are_unordered_day
 
 __all__ = [
     "MAX_CELLS", "NUMERAL", "Catalog", "Database", "DatabaseCache", "NamedColumn", "NamedTable", "StoredColumn",
-    "UnbuiltColumn", "find_name", "quote", "quoted_name", "sql_text",
+    "UnbuiltColumn", "find_name", "quote", "quoted_name", "read_json_text", "sql_text",
 ]  # fmt: skip
 
 MAX_CELLS: Final = 10_000_000
@@ -129,6 +129,8 @@ class StoredColumn:
     name: str = ""
     is_extra: bool = False
     """Whether `*` leaves it out: other columns or child tables say what it says."""
+    again: str = ""
+    """The name of the column before it that has its name in the source; empty: there is none."""
     longest: int = 0
     """Characters of its longest text."""
 
@@ -145,14 +147,17 @@ class StoredColumn:
 
     def restore(self, cells: Sequence[Any]) -> Sequence[Any]:
         """Return the source's values for values that were stored, and for others that a query made JSON values."""
-        read = _read_json_text if self.holds_json else _READS.get(self.kind)
+        read = read_json_text if self.holds_json else _READS.get(self.kind)
         if read is None:
             return [self.spellings.get(cell, cell) for cell in cells] if self.spellings else cells
         return [self.spellings[cell] if cell in self.spellings else read(cell) for cell in cells]
 
 
-def _read_json_text(cell: Any) -> Any:
-    return _read_json(cell) if isinstance(cell, str) and cell[:1] in ("[", "{") else cell
+def read_json_text(cell: Any) -> Any:
+    """Return the array or the object that a text holds as JSON; any other value as it is."""
+    with suppress(ValueError):
+        return _read_json(cell) if isinstance(cell, str) and cell[:1] in ("[", "{") else cell
+    return cell
 
 
 def _computed(number: float) -> float | str:
@@ -318,6 +323,8 @@ def _build(text: str, opened: OpenedText, key: str, *, whole: bool) -> Database:
             if len(table.columns) <= MAX_COLUMNS and cells <= left:
                 left -= cells
                 columns = _add_table(connection, table, key, types, whole=whole)
+            for name, column in columns.items():
+                column.again = name[:-2] * bool(re.fullmatch("_[2-9]", name[-2:]) and name not in text)
             tables.append(StoredTable(source=replace(table, rows=()), row_count=len(table.rows), columns=columns))
         connection.commit()
         # SQLite cannot write a database without tables.
@@ -463,9 +470,9 @@ class Catalog:
         tables = [table for table in self.tables if key is None or self.keys[table.number] == key]
         meant = set(find_name(written, [table.name for table in tables])) if written else set()
         found = [table for table in tables if table.name in meant]
-        if not found and written.casefold() in _ANY_TABLE | {""} and (main := self.main(key)):
-            # Lines are not the records of a text.
-            found = [main] if not main.stored.source.holds_lines or written.casefold() != TEXT_RECORDS else []
+        main = None if found else self.main(key)
+        if main and (not written or self._is_alias(written.casefold(), main.stored.source, main.number)):
+            found = [main]
         if key is None and len(found) > 1:
             found = [table for table in found if table.number < self._named] or found
         if len(found) != 1:
@@ -474,6 +481,15 @@ class Catalog:
             limit = f"{MAX_COLUMNS:,} columns and {MAX_CELLS:,} cells"
             raise refuse(f"expected a table of at most {limit}, found {found[0].name!r}; use a path, words, or offset")
         return found[0]
+
+    def _is_alias(self, name: str, source: Table, number: int) -> bool:
+        """Return whether a name means the only table of a text; one that is a key of it means that."""
+        tables = [each.source for each in self.databases[number].tables]
+        others = {each.name for each in tables if each is not source and each.parent is None} - _BESIDE_ARRAYS
+        is_key = any(f"{each}.".casefold().startswith(f"{name}.") for table in tables for each in table.columns)
+        # Lines are not the records of a text.
+        is_meant = name in _ANY_TABLE and not (name == TEXT_RECORDS and source.holds_lines)
+        return is_meant and not others and (not is_key or source.path[:1] == (name,))
 
     def _unknown(self, written: str, tables: Sequence[NamedTable], found: Sequence[NamedTable]) -> Exception:
         if len({table.number for table in found}) > 1:

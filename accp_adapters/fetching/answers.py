@@ -241,9 +241,7 @@ def value_in(sources: Sources, request: FetchRequest, *, max_rows: int = _MAX_VA
 
 def _selected(query: str, sources: Sources, request: FetchRequest, max_rows: int) -> Any:
     offset, most = request.offset, min(max_rows, request.limit or max_rows)
-    result = sources.ask(
-        lambda found: run_query(resolve_select(query, found), found.databases, offset=offset, max_rows=most)
-    )
+    result = sources.ask(lambda own: run_query(resolve_select(query, own), own.databases, offset=offset, max_rows=most))
     found = max(0, result.total - request.offset)
     if len(result.rows) < min(found, request.limit or found):
         raise too_much(f"expected at most {max_rows:,} rows, found more: write LIMIT and OFFSET")

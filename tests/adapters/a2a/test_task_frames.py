@@ -60,17 +60,10 @@ def test_a_session_takes_the_frames_of_a_task_in_their_order() -> None:
 
 def test_the_frames_of_a_task_say_what_it_is() -> None:
     texts = [serialize_frame(frame) for frame in task_to_frames(a_long_task())]
-    assert [text.split("{")[0] for text in texts] == [
-        "@user>req:task",
-        "@agent>sync:task",
-        "@user>req:resume",
-        "@agent>stream:task",
-        "@agent>stream:task",
-        "@agent>stream:task",
-        "@agent>sync:task",
-        "@agent>sync:task",
-        "@agent>done:task",
-    ]
+    assert " ".join(text.partition("{")[0] for text in texts) == (
+        "@user>req:task @agent>sync:task @user>req:resume @agent>stream:task @agent>stream:task @agent>stream:task "
+        "@agent>sync:task @agent>sync:task @agent>done:task"
+    )
     assert texts[-1].startswith("@agent>done:task{status:completed|task:{")
     assert ",seq:9,ts:1760723229," in texts[-1]
 
@@ -118,8 +111,3 @@ def test_frames_of_any_agent_make_a_task(last: str, state: TaskState) -> None:
     assert task.status.state == state
     assert task.history[0].parts[0].text == "q3"
     assert task.artifacts[0].parts[0].text == "a"
-
-
-def test_a_payload_of_another_make_is_data() -> None:
-    task = frames_to_task(["@b>esc:review{to:boss}[mid:m3,seq:3,cid:m1]"])
-    assert task.status.message.parts[0] == new_data_part({"to": "boss"})

@@ -75,10 +75,12 @@ def hide_secrets(text: str, known: frozenset[str] = frozenset(), redaction: Reda
     own = secrets_in(text, redaction)
     if max(len(own), len(known)) >= MAX_SECRETS:
         return LEFT_OUT
+    # The whole secrets first: a span ends at the first escape of a string.
+    secrets = sorted((secret for secret in known | own if len(secret) >= _MIN_ALONE), key=len, reverse=True)
+    text = re.sub("|".join(map(re.escape, secrets)), HIDDEN_VALUE, text) if secrets else text
     for start, end in reversed(_spans(text, redaction)):
         text = f"{text[:start]}{HIDDEN_VALUE}{text[end:]}"
-    secrets = sorted((secret for secret in known | own if len(secret) >= _MIN_ALONE), key=len, reverse=True)
-    return re.sub("|".join(map(re.escape, secrets)), HIDDEN_VALUE, text) if secrets else text
+    return text
 
 
 def _found(text: str, redaction: Redaction) -> Iterator[str]:
@@ -90,7 +92,8 @@ def _found(text: str, redaction: Redaction) -> Iterator[str]:
             yield secret
             # As JSON writes it, and JSON within JSON.
             yield json.dumps(secret, ensure_ascii=False)[1:-1]
-            yield json.dumps(secret)[1:-1]
+            yield (once := json.dumps(secret)[1:-1])
+            yield json.dumps(once)[1:-1]
 
 
 def _spans(text: str, redaction: Redaction) -> list[tuple[int, int]]:

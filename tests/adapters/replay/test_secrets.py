@@ -14,6 +14,7 @@ TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N"
     [
         ('{"password": "hunter22", "user": "bob"}', '{"password": "[redacted]", "user": "bob"}'),
         (r'{"body": "{\"api_key\": \"abc12345\"}"}', r'{"body": "{\"api_key\": \"[redacted]\"}"}'),
+        (r'{"r": "{\"secret\": \"a\\\"hunter22\\n3\"}"}', r'{"r": "{\"secret\": \"[redacted]\"}"}'),
         ("Authorization: Bearer abc.def-123\nHost: x", "Authorization: Bearer [redacted]\nHost: x"),
         ("GET /?access_token=abc12345&page=2", "GET /?access_token=[redacted]&page=2"),
         ("export DB_PASSWORD=hunter22", "export DB_PASSWORD=[redacted]"),

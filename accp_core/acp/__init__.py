@@ -18,7 +18,6 @@ from accp_core.acp.envelope import (
     AcpEnvelope,
     AcpError,
     AcpMessage,
-    ByteLineReader,
     CardMessage,
     DataPart,
     ErrorMessage,
@@ -34,7 +33,7 @@ from accp_core.acp.envelope import (
 
 __all__ = [
     "Acknowledged", "AcpEnvelope", "AcpError", "AcpEvent", "AcpMessage", "AcpMessageReceived", "AgentCard", "Binding",
-    "ByteLineReader", "CardMessage", "CardReceived", "Connection", "DataPart", "DuplicateDropped", "ErrorMessage",
+    "CardMessage", "CardReceived", "Connection", "DataPart", "DuplicateDropped", "ErrorMessage",
     "ErrorReceived", "FilePart", "Link", "OpaquePart", "Part", "Refused", "ReplyReceived", "SendResult", "TextPart",
     "UnknownMessage", "UnknownReceived", "error_body", "next_link", "parse_envelope", "parse_link",
     "serialize_envelope",

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from accp_core.acp.card import AgentCard
 from accp_core.acp.envelope import (
@@ -26,13 +26,13 @@ from accp_core.acp.envelope import (
     AcpError,
     AcpMessage,
     CardMessage,
-    Complete,
     ErrorMessage,
     Json,
     Part,
     TextPart,
     UnknownMessage,
-    parse_envelope,
+    envelope_from_json,
+    read_object,
     serialize_envelope,
     timestamp,
     write_object,
@@ -45,6 +45,7 @@ __all__ = [
     "DuplicateDropped", "ErrorReceived", "Refused", "ReplyReceived", "SendResult", "UnknownReceived",
 ]  # fmt: skip
 
+Complete: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 CLOSE_INVALID_TOKEN: Final = 4401
 """The WebSocket close code for a guest with a wrong token."""
 
@@ -432,12 +433,17 @@ class Connection:
 
         Args:
             text: The text.
-            complete: As `parse_envelope`.
+            complete: Returns the object of the text with what a binding does not write.
         """
         try:
-            return parse_envelope(text, limit=self._limit, complete=complete)
+            data = complete(read_object(text, limit=self._limit))
+            return envelope_from_json(data)
         except DecodeError as error:
             return Refused(code=error.code, reason=error.reason)
+        except ValueError as error:
+            about = data.get("message_id")
+            about = about if isinstance(about, str) else None
+            return Refused(code=AcpError.INVALID_REQUEST, reason=str(error), correlation_id=about)
 
     def take(self, envelope: AcpEnvelope | Refused) -> AcpEvent:
         """Return the event of an envelope of the peer."""

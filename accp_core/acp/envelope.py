@@ -20,7 +20,7 @@ from accp_core.errors import DecodeError, EncodeError
 from accp_core.strict_json import compact_json, read_json
 
 __all__ = [
-    "KEEPALIVE", "MAX_ACP_BYTES", "AcpEnvelope", "AcpError", "AcpMessage", "ByteLineReader",
+    "KEEPALIVE", "MAX_ACP_BYTES", "AcpEnvelope", "AcpError", "AcpMessage",
     "CardMessage", "DataPart", "ErrorMessage", "FilePart", "Json", "OpaquePart", "Part", "TextPart",
     "UnknownMessage", "envelope_from_json", "error_body", "parse_envelope", "part_from_json", "part_to_json",
     "parts_of", "read_object", "refusal", "serialize_envelope", "timestamp", "write_object",
@@ -327,7 +327,6 @@ class UnknownMessage:
 
 
 AcpEnvelope: TypeAlias = "AcpMessage | CardMessage | ErrorMessage | UnknownMessage"
-Complete: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 _REPLY: Final = "acp.reply"
 
 _FIELDS: Final[Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]]] = {
@@ -346,18 +345,13 @@ _TYPES: Final = {cls: (kind, fields) for kind, (cls, fields) in _FIELDS.items()}
 _REQUIRED: Final = frozenset({("acp.agent_card", "card"), ("error", "code")})
 
 
-def parse_envelope(text: str, *, limit: int = MAX_ACP_BYTES, complete: Complete = dict) -> AcpEnvelope:
-    """Return the envelope of a text.
-
-    Args:
-        text: The text of a peer.
-        limit: Bytes of the text in UTF-8.
-        complete: Returns the object of the text with what a binding does not write.
+def parse_envelope(text: str, *, limit: int = MAX_ACP_BYTES) -> AcpEnvelope:
+    """Return the envelope of a text of a peer, of at most `limit` bytes in UTF-8.
 
     Raises:
         DecodeError: ERR_INVALID_REQUEST, it is no envelope; ERR_MSG_TOO_LARGE, it has more than `limit` bytes.
     """
-    data = complete(read_object(text, limit=limit))
+    data = read_object(text, limit=limit)
     try:
         return envelope_from_json(data)
     except ValueError as error:
@@ -368,15 +362,18 @@ def serialize_envelope(envelope: AcpEnvelope, *, limit: int = MAX_ACP_BYTES) -> 
     """Return the text of an envelope, on one line.
 
     Raises:
-        EncodeError: ERR_INVALID_REQUEST, a value is not JSON, or an extra field has the name of a known one;
-            ERR_MSG_TOO_LARGE, the text has more than `limit` bytes.
+        EncodeError: ERR_INVALID_REQUEST, `envelope_from_json` refuses it, a value is not JSON, or an extra field has
+            the name of a known one; ERR_MSG_TOO_LARGE, the text has more than `limit` bytes.
     """
     if isinstance(envelope, UnknownMessage):
         return write_object({**envelope.raw, "type": envelope.type}, limit=limit)
     own, extra = _to_json(envelope), envelope.extra
-    if doubled := own.keys() & extra.keys():
-        reason = f"extra: expected unknown fields, found {', '.join(sorted(doubled))}"
-        raise EncodeError(reason, code=AcpError.INVALID_REQUEST)
+    try:
+        if doubled := own.keys() & extra.keys():
+            raise ValueError(f"extra: expected unknown fields, found {', '.join(sorted(doubled))}")
+        envelope_from_json(own)
+    except ValueError as error:
+        raise EncodeError(str(error), code=AcpError.INVALID_REQUEST) from None
     return write_object({**own, **extra}, limit=limit)
 
 
@@ -448,7 +445,7 @@ def _checked(value: Any, name: str) -> Any:
 # The framing of messages in byte streams and requests, for each binding (ACP transport 0.3, sections 4.2 to 7.2).
 #
 # WebSocket      one text frame is one message; no framing needed
-# stdio, TCP     one JSON object per line, UTF-8, ended by LF            ByteLineReader
+# stdio, TCP     one JSON object per line, UTF-8, ended by LF
 # HTTP/SSE       data: {json} LF LF; comments keep the stream alive      KEEPALIVE
 #                POST /message:send {json}                               error_body
 # HTTP relay     the envelope is the body; the relay sets id, seq, ts    RELAY_FIELDS, SENT_AT
@@ -460,51 +457,6 @@ SENT_AT: Final = "sent_at"
 """The field for the sender's `ts` on a relay, which overwrites `ts`."""
 RELAY_FIELDS: Final = frozenset({"id", "seq", "ts", SENT_AT})
 """The fields that a relay writes, and our field for the sender's time."""
-
-
-class ByteLineReader:
-    """Splits a byte stream into lines of bounded size, at LF only (sections 4.2 and 7.2)."""
-
-    def __init__(self, limit: int = MAX_ACP_BYTES) -> None:
-        """Read lines of at most `limit` bytes; blank lines are skipped."""
-        self.limit = limit
-        """Bytes of a line."""
-        self._pieces: list[bytes] = []
-        self._size = 0
-
-    def feed(self, data: bytes) -> list[str]:
-        """Return the lines that are complete after `data`, without line ends.
-
-        The rest of the stream cannot be trusted after an error: the session ends.
-
-        Raises:
-            DecodeError: ERR_MSG_TOO_LARGE, a line is over the limit, complete or not; ERR_INVALID_REQUEST, a line is
-                not UTF-8.
-        """
-        *ended, rest = data.split(b"\n")
-        lines = []
-        for piece in ended:
-            self._take(piece)
-            lines.append(self._line())
-        self._take(rest)
-        return [line for line in lines if line.strip()]
-
-    def _take(self, piece: bytes) -> None:
-        self._size += len(piece)
-        if self._size > self.limit:
-            raise self._refuse(f"expected a line of at most {self.limit} bytes, found more", AcpError.TOO_LARGE)
-        self._pieces.append(piece)
-
-    def _line(self) -> str:
-        line, self._pieces, self._size = b"".join(self._pieces), [], 0
-        try:
-            return line.decode().removesuffix("\r")
-        except UnicodeDecodeError as error:
-            raise self._refuse(f"expected UTF-8: {error.reason}", AcpError.INVALID_REQUEST) from None
-
-    def _refuse(self, reason: str, code: AcpError) -> DecodeError:
-        self._pieces, self._size = [], 0
-        return DecodeError(reason, code=code, text="", position=0)
 
 
 def error_body(code: AcpError, reason: str, *, now: float, failed_message_id: str | None = None) -> str:

@@ -9,7 +9,6 @@ import socket
 import ssl
 import subprocess
 import sys
-from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any, Final
 
 import anyio
 from anyio.abc import ByteStream, Process, SocketAttribute
+from anyio.streams.buffered import BufferedByteReceiveStream
 from anyio.streams.stapled import StapledByteStream
 from anyio.streams.tls import TLSStream
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -46,7 +46,6 @@ from accp_adapters.wire_log import WEBSOCKET_LOG
 from accp_core.acp import (
     AcpError,
     Binding,
-    ByteLineReader,
     CardMessage,
     ErrorMessage,
     parse_envelope,
@@ -88,10 +87,11 @@ class LineChannel(Channel):
             token: What is said with our card, the first line, for a server that asks who we are; empty: nothing.
         """
         self.binding = binding
-        self.reader = ByteLineReader(limit)
+        self.limit = limit
         self._token = token
         self._stream = stream
-        self._lines: deque[str] = deque()
+        self._received = BufferedByteReceiveStream(stream)
+        self._writing = asyncio.Lock()
 
     async def send(self, text: str) -> None:
         """Write a text and a line end."""
@@ -101,15 +101,18 @@ class LineChannel(Channel):
 
     async def receive(self) -> str:
         """Return the next line that is not blank."""
-        while not self._lines:
+        line = b""
+        while not line.strip():
             try:
-                data = await self._stream.receive()
-            except anyio.EndOfStream:
+                line = await self._received.receive_until(b"\n", self.limit)
+            except anyio.DelimiterNotFound:
+                reason = f"expected a line of at most {self.limit} bytes, found more"
+                raise DecodeError(reason, code=AcpError.TOO_LARGE, text="", position=0) from None
+            except anyio.IncompleteRead:
                 raise EndOfInput("the stream has ended") from None
             except _BROKEN as error:
                 raise ChannelClosed(f"the stream is closed: {type(error).__name__}") from None
-            self._lines.extend(self.reader.feed(data))
-        return self._lines.popleft()
+        return line.decode(errors="surrogateescape")  # which no envelope has
 
     async def keep_alive(self) -> None:
         """Write an empty line, which readers skip."""
@@ -120,14 +123,15 @@ class LineChannel(Channel):
         with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
             try:
                 if code and code != REPLACED:
-                    await self._stream.send(f"{serialize_envelope(ErrorMessage(code=code))}\n".encode())
+                    await self._write(f"{serialize_envelope(ErrorMessage(code=code))}\n")
                 await self._stream.aclose()
-            except _BROKEN:
+            except (*_BROKEN, ChannelClosed):
                 return
 
     async def _write(self, text: str) -> None:
         try:
-            await self._stream.send(text.encode())
+            async with self._writing:  # answers and refusals come from two tasks
+                await self._stream.send(text.encode())
         except _BROKEN as error:
             raise ChannelClosed(f"the stream is closed: {type(error).__name__}") from None
 
@@ -189,6 +193,7 @@ class _StandardStreams(ByteStream):
         """Close the output; the input belongs to the process."""
         output, self._output = self._output, -1
         if output >= 0:
+            sys.stdout.flush()  # what was printed
             os.dup2(output, sys.stdout.fileno())
             os.close(output)
 
@@ -302,7 +307,7 @@ async def _serve_one(server: AcpHost, stream: ByteStream, tls: ssl.SSLContext | 
             # What `Authenticate` asks of a connection, as ASGI servers say it.
             client = stream.extra(SocketAttribute.remote_address, None)
             principal, first = await _admit(server, channel, {"type": "acp.tcp", "headers": [], "client": client})
-        channel.reader.limit = server.limits.frame_bytes
+        channel.limit = server.limits.frame_bytes
         with server.connection(principal):
             await server.serve(channel, principal, first)
     except AccessDenied:

@@ -45,7 +45,8 @@ from accp_core.acp import (
     TextPart,
     serialize_envelope,
 )
-from accp_core.acp.envelope import AcpEnvelope, Complete, Json
+from accp_core.acp.connection import Complete
+from accp_core.acp.envelope import AcpEnvelope, Json
 from accp_core.errors import DecodeError, EncodeError, LocalProtocolError, ProtocolError, RemoteProtocolError
 
 __all__ = [
@@ -79,6 +80,8 @@ _ROOM_SECONDS: Final = 1.0
 """For which a message over HTTP may wait for room."""
 _REPLY_SECONDS: Final = 30.0
 """Until the reply to a message; longer is ERR_TIMEOUT."""
+_TAKEN_SECONDS: Final = 10.0
+"""For which a peer that has ended its input may take nothing of what is written."""
 IDLE_SECONDS: Final = 0.1
 """Without anything to write, until what is handled is acknowledged: most often a reply does that."""
 KEEPALIVE_SECONDS: Final = 20.0
@@ -187,14 +190,18 @@ class AcpSession:
         """The messages that the peer may still send."""
         self.channel: Channel | None = None
         """The connection in use, None where there is none."""
+        self.carriers = 0
+        """Connections and event streams that are open."""
         self._own_name = card.name if is_server else None
         self._handler = handler
         self._worker: asyncio.Task[None] | None = None
-        self._inbox: deque[tuple[AcpMessage, int]] = deque()
-        """Messages that wait for the agent, each with its weight in memory; the one being handled stays the first."""
+        self._inbox: deque[tuple[AcpMessage, int, str | None]] = deque()
+        """Messages that wait for the agent, each with its weight in memory and its log; the one being handled stays the
+        first."""
         self._replies: dict[str, asyncio.Future[tuple[Part, ...]]] = {}
         self._memory: Final = memory or Quota(limits.buffered_bytes, limits.buffered_bytes, "bytes of messages")
         self._ended = False
+        self._told = RateLimit(1, 20)
         self._clock = SteadyClock()
 
     @property
@@ -299,7 +306,7 @@ class AcpSession:
 
         Args:
             text: The text.
-            complete: As `parse_envelope`.
+            complete: As `Connection.read`.
             wait: Whether to wait while its inbox is full; False: a text too many is refused by ERR_NOT_CONNECTED.
         """
         log_frame(Direction.RECEIVED, "acp", text)
@@ -314,9 +321,12 @@ class AcpSession:
                 if not wait:
                     return Refused(code=AcpError.NOT_CONNECTED, reason=error.reason)
             await self.changed.wait(_RETRY_SECONDS)
+        before = self.connection.peer_log
         event = self._misdirected(envelope) or self.connection.take(envelope)
+        if before not in (None, self.connection.peer_log) and self.carriers > wait:  # a request is no carrier
+            self._warn("two clients of this name take messages from one another: give each its own token")
         if isinstance(event, AcpMessageReceived):
-            self._inbox.append((event.message, weight))
+            self._inbox.append((event.message, weight, self.connection.peer_log))
             if self._handler is not None and (self._worker is None or self._worker.done()):
                 self._worker = asyncio.create_task(self._handle_all(self._handler))
         else:
@@ -361,7 +371,9 @@ class AcpSession:
 
     def _resolve(self, event: AcpEvent) -> None:
         """Give who awaits a reply what the peer says."""
-        if isinstance(event, ReplyReceived) and (reply := self._awaiting(event.reply.correlation_id)):
+        if isinstance(event, Refused):
+            self._warn(f"refused a message: {event.reason}")
+        elif isinstance(event, ReplyReceived) and (reply := self._awaiting(event.reply.correlation_id)):
             reply.set_result(event.reply.parts)
         elif isinstance(event, ErrorReceived) and (reply := self._awaiting(event.correlation_id)):
             reason = event.reason or "the peer could not handle the message"
@@ -371,31 +383,38 @@ class AcpSession:
         reply = self._replies.get(message_id or "")
         return None if reply is None or reply.done() else reply
 
+    def _warn(self, text: str) -> None:
+        """Log a warning about the peer, if there were not too many."""
+        if not self._told.take():
+            _LOGGER.warning("%s: %s", self.name, text)
+
     async def _handle_all(self, handler: AcpHandler) -> None:
         while self._inbox:
             try:
-                await self._handle(handler, self._inbox[0][0])
+                await self._handle(handler, *self._inbox[0])
             except ProtocolError as error:
-                _LOGGER.warning("no reply to %s: %s", self.name, error)
+                self._warn(f"no reply: {error}")
             finally:
                 if self._inbox:
                     self._taken()
 
-    async def _handle(self, handler: AcpHandler, message: AcpMessage) -> None:
+    async def _handle(self, handler: AcpHandler, message: AcpMessage, _: int, log: str | None) -> None:
         code, reason = "", "the agent failed to handle the message"
         try:
             content = await handler(message, self)
-            parts = () if content is None else to_parts(content)
+            parts = None if content is None else to_parts(content)
         except Exception:
             _LOGGER.exception("the agent failed to handle a message of %s", self.name)
             code = AcpError.INTERNAL
         else:
             try:
                 # "Links a reply to its original message" (section 8): replies to replies would have no end.
-                if parts and message.correlation_id in (None, message.message_id):
+                if parts is not None and message.correlation_id in (None, message.message_id):
                     await self.reply(message, parts)
+                    if log != self.connection.peer_log:
+                        self._warn(f"the client that sent {message.message_id!r:.99} is gone; another gets the reply")
             except EncodeError as error:
-                _LOGGER.warning("no reply to %s: %s", self.name, error)
+                self._warn(f"no reply: {error}")
                 code, reason = error.code, f"the agent's reply: {error.reason}"
         if code:
             await self._when_room(lambda now: self.connection.fail(message, code, reason))
@@ -410,6 +429,7 @@ class AcpSession:
             first: The first text of the peer, where it was read already.
         """
         before, self.channel = self.channel, channel
+        self.carriers += 1
         self.heard = time.monotonic()
         if before is not None:
             self.connection.closed()
@@ -423,6 +443,7 @@ class AcpSession:
         except ChannelClosed as closed:
             return closed
         finally:
+            self.carriers -= 1
             for task in tasks:
                 task.cancel()
             last_words = None
@@ -477,7 +498,8 @@ class AcpSession:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_REPLY_SECONDS):
                 while self._handler and (self._inbox or self.connection.waiting(1)):
-                    await self.changed.wait()
+                    if not await self.changed.wait(_TAKEN_SECONDS) and self.connection.waiting(1):
+                        return
 
     async def _write(self, channel: Channel, card: str) -> NoReturn:
         """Write our card and what waits, as long as the connection is that of the session."""
@@ -512,7 +534,7 @@ class AcpSession:
         Raises:
             ChannelClosed: It is the end.
         """
-        about: dict[str, Json] = {"correlation_id": refused.correlation_id} if refused.correlation_id else {}
+        about: dict[str, Json] = {"correlation_id": refused.correlation_id[:200]} if refused.correlation_id else {}
         error = ErrorMessage(code=refused.code, extra={"error": refused.reason, **about})
         await self._put(channel, serialize_envelope(error))
         if last or refused.code == AcpError.TOO_LARGE:

@@ -7,10 +7,12 @@ import contextlib
 import importlib
 import logging
 import os
+import signal
 import socket
 import sys
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 import typer
 
@@ -114,7 +116,17 @@ Http = Annotated[str, typer.Option(metavar="HOST:PORT", help="Where to listen; p
 Store = Annotated[str | None, typer.Option(help="Where sessions of ACCP are kept: sqlite:PATH or redis://HOST.")]
 
 
+_USED: Final = {
+    "a function (ACCP)": {"http", "allow_host", "token_env", "agent_id", "store"},
+    "an agent (ACP)": {"http", "allow_host", "token_env"},
+    "an agent (ACP) at a relay": {"relay_env", "token_env"},
+    "an agent (ACP) of the parent process": {"stdio"},
+}
+"""What is served, and the options that it uses."""
+
+
 def serve(
+    context: typer.Context,
     target: Annotated[
         str,
         typer.Argument(
@@ -145,19 +157,19 @@ def serve(
             found = imported(target)
         entrance: dict[str, Any] = {"authenticate": authenticate, "hosts": [place[0], *(allow_host or ())]}
         is_acp = hasattr(found, "card")
-        alone = "--relay-env" if relay_env else "--stdio" if stdio else ""
-        if unused := "--store" if store and is_acp else "" if is_acp else alone:
-            wanted = "a function (ACCP)" if is_acp else "an agent of ACP"
-            raise typer.BadParameter(f"expected {wanted} with this option, found {target!r}", param_hint=unused)
+        way = 0 if not is_acp else 2 if relay_env is not None else 3 if stdio else 1
+        _refuse_unused(context, tuple(_USED)[way])
         if is_acp:
             from accp_adapters.bindings.acp import acp_app, serve_relay, serve_stdio
 
-            if alone:
-                _print_log()
-                say(f"serving {found.card.name!r}, by {alone}")
-                asyncio.run(serve_relay(found, os.environ.get(relay_env, "")) if relay_env else serve_stdio(found))
-                return
-            _run(acp_app(found, **entrance), contextlib.nullcontext(), place, f"{found.card.name!r}")
+            name = repr(found.card.name)
+            if relay_env is not None:
+                link = _room(relay_env, token_env)
+                _run_alone(lambda: serve_relay(found, link, authenticate=authenticate), f"{name} at a relay")
+            elif stdio:
+                _run_alone(lambda: serve_stdio(found), f"{name} over stdio")
+            else:
+                _run(acp_app(found, **entrance), contextlib.nullcontext(), place, name)
         elif not callable(found) or isinstance(found, type):
             reason = f"expected a function, or an object with a card, found {found!r:.80}"
             raise typer.BadParameter(reason, param_hint="TARGET")
@@ -170,7 +182,31 @@ def serve(
     except ImportError as error:
         raise ExtraMissing("accp serve", extra="bindings") from error
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--relay-env" if relay_env else "--store") from error
+        raise typer.BadParameter(str(error), param_hint="--store") from error
+
+
+def _refuse_unused(context: typer.Context, served: str) -> None:
+    sources = {name: context.get_parameter_source(name) for name in context.params.keys() - _USED[served] - {"target"}}
+    for name in sorted(name for name, source in sources.items() if source and source.name == "COMMANDLINE"):
+        reason = f"expected other options with {served}, which does not use this one"
+        raise typer.BadParameter(reason, param_hint=f"--{name.replace('_', '-')}")
+
+
+def _room(relay_env: str, token_env: str | None) -> str:
+    """Return the link in an environment variable; where `token_env` names some tokens, its token is one of them."""
+    from accp_adapters.serving.principals import check_token
+    from accp_core.acp import parse_link
+
+    text = os.environ.get(relay_env, "")
+    try:
+        token = parse_link(text).token
+        check_token(token, text, allow_plain_text=False)
+        if token_env is not None and token not in tokens_of(token_env):
+            raise ValueError(f"expected a room whose token is one of {token_env}, found another one")
+    except ValueError as error:
+        reason = error if text else "expected acp+wss://HOST/acp/TOKEN in this variable, found nothing"
+        raise typer.BadParameter(f"{relay_env}: {reason}", param_hint="--relay-env") from None
+    return text
 
 
 def relay(*, http: Http = "127.0.0.1:7900", allow_host: AllowedNames = None) -> None:
@@ -189,6 +225,19 @@ def _print_log() -> None:
     if (handler := logging.lastResort) is not None:
         handler.setLevel(logging.INFO)
         handler.setFormatter(PrintableRecords("%(asctime)s %(levelname)s %(message)s"))
+
+
+def _run_alone(serving: Callable[[], Awaitable[object]], name: str) -> None:
+    async def run() -> None:
+        signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))  # asyncio cancels this task, which ends in order
+        say(f"serving {name}")
+        await serving()
+
+    _print_log()
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(run())
+    say(f"ended: {name}")
+    os._exit(0)  # a thread may wait for the parent process, which neither writes nor reads
 
 
 def _run(app: Any, host: AbstractAsyncContextManager[Any], place: tuple[str, int], name: str) -> None:

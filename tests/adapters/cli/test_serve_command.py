@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 import socket
 import subprocess
@@ -85,8 +86,20 @@ def test_tokens_of_nobody_are_refused_without_showing_them(
     assert "token-of" not in str(refused.value)
 
 
+class Named(Echo):
+    async def handle(self, message: Any, peer: Any) -> str:
+        return str(peer.name)
+
+
 AGENT = f"{__name__}:SERVED"
-SERVED = Echo()
+SERVED = Named()
+BACK = f"{__name__}:ECHO_ALL"
+ECHO_ALL = Echo()
+ROOMS = {
+    "PLAIN": "acp+ws://relay.example/acp/tok_secret_1",
+    "ROOM": "acp+wss://relay.example/acp/tok_secret_1",
+    "TOKENS": "ann:tok_secret_2",
+}
 
 
 @pytest.mark.parametrize(
@@ -100,15 +113,21 @@ SERVED = Echo()
         (("answer",), "expected MODULE:NAME"),
         ((ECHO, "--store", "mysql://u:secret@h"), "expected sqlite:PATH or redis://HOST"),
         (("tests.adapters.bindings.acp.agents:Echo",), "expected a function, or an object with a card"),
-        ((f"{__name__}:SERVED", "--store", "sqlite:s.db"), "expected a function (ACCP) with this"),
-        ((ECHO, "--stdio"), "expected an agent of ACP with this option"),
-        ((AGENT, "--relay-env", "NO_SUCH_NAME"), "Invalid value for --relay-env: ERR_INVALID_REQUEST: expected acp"),
+        ((AGENT, "--store", "sqlite:s.db"), "for --store: expected other options with an agent (ACP)"),
+        ((ECHO, "--stdio"), "for --stdio: expected other options with a function (ACCP)"),
+        ((AGENT, "--stdio", "--token-env", "TOKENS"), "for --token-env: expected other options"),
+        ((AGENT, "--relay-env", "ROOM", "--http", "127.0.0.1:0"), "for --http: expected other options"),
+        ((AGENT, "--relay-env", "ROOM", "--allow-host", "h"), "for --allow-host: expected other options"),
+        ((AGENT, "--relay-env", "NO_SUCH_NAME"), "NO_SUCH_NAME: expected acp+wss://HOST/acp/TOKEN in this variable"),
+        ((AGENT, "--relay-env", "PLAIN"), "PLAIN: expected TLS"),
+        ((AGENT, "--relay-env", "ROOM", "--token-env", "TOKENS"), "ROOM: expected a room whose token is one of TOKENS"),
         (("sys:path",), "expected a function, or an object with a card"),
     ],
 )
 def test_what_cannot_be_served_is_refused(words: tuple[str, ...], reason: str) -> None:
-    done = CliRunner().invoke(app, ["serve", *words])
+    done = CliRunner().invoke(app, ["serve", *words], env=ROOMS)
     assert done.exit_code == 2
+    assert "serving" not in done.output
     shown = " ".join(done.output.replace("│", "").split())
     assert reason in shown
     assert "secret" not in shown
@@ -126,8 +145,29 @@ def test_agents_and_relays_are_served_and_an_agent_waits_at_a_relay(monkeypatch:
             with urlopen(url) as answer:
                 assert answer.status == 200
         monkeypatch.setenv("ROOM", link := f"{relay.replace('http', 'acp+ws')}/acp/tok_of_this_room")
-        with listening(ROOT, *words, "--relay-env", "ROOM", count=0):
-            assert asyncio.run(ask(link)) == (TextPart(content="echo hello"),)
+        monkeypatch.setenv("TOKENS", "ann:tok_of_this_room")
+        with listening(ROOT, *words, "--relay-env", "ROOM", "--token-env", "TOKENS", count=0):
+            assert asyncio.run(ask(link)) == (TextPart(content="ann"),)
+
+
+@pytest.mark.parametrize("words", [("--stdio",), ("--relay-env", "ROOM")])
+def test_an_agent_alone_ends_in_order_when_it_is_told_to(words: tuple[str, ...], monkeypatch: Any) -> None:
+    monkeypatch.setenv("ROOM", "acp+ws://127.0.0.1:1/acp/tok_of_this_room")
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen([ACCP, "serve", AGENT, *words], cwd=ROOT, text=True, **pipes) as server:  # type: ignore[call-overload]
+        assert server.stderr.readline().startswith("serving 'Echo'")
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(PATIENCE) == 0
+        assert "ended: 'Echo'" in server.stderr.read()
+
+
+@pytest.mark.slow
+def test_a_parent_that_reads_nothing_does_not_keep_a_process_whose_input_has_ended() -> None:
+    with subprocess.Popen([ACCP, "serve", BACK, "--stdio"], cwd=ROOT, stdin=-1, stdout=-1, text=True) as server:
+        assert server.stdin
+        server.stdin.write(json.dumps({"type": "acp.message", "text": "x" * 200_000}) + "\n")
+        server.stdin.close()
+        assert server.wait(PATIENCE) == 0
 
 
 def test_an_address_that_is_taken_is_named() -> None:

@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 
 from accp_core.acp import (
     AcpEnvelope,
+    AcpError,
     AcpMessage,
     DataPart,
     FilePart,
     OpaquePart,
     TextPart,
     UnknownMessage,
+    error_body,
     parse_envelope,
     serialize_envelope,
 )
@@ -97,6 +99,10 @@ def test_what_nests_or_counts_too_far_is_refused(text: str) -> None:
     [
         (replace(HELLO, extra={"role": "agent"}), "extra: expected unknown fields, found role"),
         (replace(HELLO, parts=(TextPart(content="\ud800\udc00"),)), "which JSON reads as one"),
+        (replace(HELLO, parts=()), "parts: expected 1 to 10000 parts, found list of 0"),
+        (replace(HELLO, parts=HELLO.parts * 10_001), "parts: expected 1 to 10000 parts, found list of 10001"),
+        (replace(HELLO, parts=(FilePart(url=""),)), "expected a file part with a url"),
+        (replace(HELLO, role="boss"), "role: expected user or agent, found 'boss'"),
         (replace(HELLO, extra={"x": float("nan")}), "not JSON"),
         (replace(HELLO, extra={"x": object()}), "not JSON"),  # type: ignore[dict-item]  # what a caller may do
     ],
@@ -119,3 +125,12 @@ def test_an_unknown_message_is_written_as_it_came() -> None:
 
 def test_a_time_is_that_of_the_caller() -> None:
     assert timestamp(1773975060.9) == "2026-03-20T02:51:00Z"
+
+
+def test_an_answer_that_refuses_says_why_in_every_place() -> None:
+    told = {"ok": False, "error_code": "ERR_NOT_FOUND", "error": "no peer", "message": "no peer"}
+    when = {"ts": "1970-01-01T00:00:00Z"}
+    assert json.loads(error_body(AcpError.NOT_FOUND, "no peer", now=0)) == told | when
+    assert json.loads(error_body(AcpError.NOT_FOUND, "no peer", now=0, failed_message_id="m")) == (
+        told | when | {"failed_message_id": "m"}
+    )

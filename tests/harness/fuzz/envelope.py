@@ -3,7 +3,6 @@
 from accp_core import DecodeError, EncodeError
 from accp_core.acp import (
     AgentCard,
-    ByteLineReader,
     Connection,
     parse_envelope,
     parse_link,
@@ -26,22 +25,7 @@ def check(data: bytes) -> None:
         assert 0 <= refusal.position <= len(text), refusal
     else:
         assert parse_envelope(serialize_envelope(envelope, limit=2 * MAX_ACP_BYTES)) == envelope
-    check_stream(data)
     check_link(text)
-
-
-def check_stream(data: bytes) -> None:
-    """Check that the bytes give the same lines when they are cut in two."""
-    assert results(data) == results(data[: len(data) // 2], data[len(data) // 2 :])
-
-
-def results(*pieces: bytes) -> list[str]:
-    """Return the lines in pieces, or the code of the error."""
-    reader = ByteLineReader()
-    try:
-        return [each for piece in pieces for each in reader.feed(piece)]
-    except DecodeError as refusal:
-        return [refusal.code]
 
 
 def check_link(text: str) -> None:

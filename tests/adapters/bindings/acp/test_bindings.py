@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -132,14 +132,54 @@ async def test_the_agent_asks_its_peer_over_every_binding_of_a_server() -> None:
             host.agent.heard.clear()
 
 
-async def test_a_reply_that_is_too_long_is_an_error_at_once() -> None:
+# "parts": what a receiver refuses (section 3.4) is refused where it is sent.
+async def test_what_is_no_message_is_an_error_at_once_on_both_sides() -> None:
     class Talker(Echo):
-        async def handle(self, message: AcpMessage, peer: Any) -> str | None:
-            return "x" * (1 << 20)
+        async def handle(self, message: AcpMessage, peer: Any) -> Any:
+            return {"long": "x" * (1 << 20), "many": message.parts * 10_001, "none": ()}[text_of(message)]
 
     async with serve_tcp(host_of(Talker())) as port, acp_connect(f"tcp://127.0.0.1:{port}", token=TOKEN) as guest:
-        with pytest.raises(RemoteProtocolError, match="ERR_MSG_TOO_LARGE: the agent's reply: expected at most 1048576"):
-            await guest.request("?", timeout=PATIENCE)
+        for text, reason in (
+            ("long", "ERR_MSG_TOO_LARGE: the agent's reply: expected at most 1048576"),
+            ("many", "ERR_INVALID_REQUEST: the agent's reply: parts: expected 1 to 10000"),
+            ("none", "ERR_INVALID_REQUEST: the agent's reply: parts: expected 1 to 10000"),
+        ):
+            with pytest.raises(RemoteProtocolError, match=reason):
+                await guest.request(text, timeout=PATIENCE)
+        with pytest.raises(EncodeError, match="ERR_INVALID_REQUEST: parts: expected 1 to 10000 parts, found list of 0"):
+            await guest.send(())
+
+
+async def test_a_refused_text_is_told_to_its_sender_and_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    async with serve_tcp(host_of(Echo())) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for said in ({"type": "acp.agent_card", "card": {"name": "G"}, "token": TOKEN}, {"message_id": "m1"}):
+            writer.write(f"{json.dumps({'type': 'acp.message', 'parts': [], **said})}\n".encode())
+        while (told := json.loads(await reader.readline()))["type"] != "error":
+            pass
+        writer.close()
+        await writer.wait_closed()
+    assert (told["code"], told["correlation_id"]) == ("ERR_INVALID_REQUEST", "m1")
+    assert "ann: refused a message: parts: expected 1 to 10000 parts, found list of 0" in caplog.text
+
+
+async def test_two_clients_of_one_token_are_told_of_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    agent = Echo()
+    host = host_of(agent)
+    async with serving(acp_app(host)) as port, AsyncExitStack() as stack:
+        for _ in range(2):  # one after the other, which nobody needs to know
+            async with acp_connect(f"ws://127.0.0.1:{port}", token=TOKEN) as guest:
+                await guest.request("hello")
+            await async_wait_until(lambda: not host.connections)
+        agent.works.clear()
+        guest = await stack.enter_async_context(acp_connect(f"ws://127.0.0.1:{port}", token=TOKEN))
+        await guest.send("?")
+        await async_wait_until(lambda: not host.sessions()[0].connection.waiting() and host.sessions()[0]._inbox)
+        assert "two clients" not in caplog.text
+        await stack.enter_async_context(acp_connect(f"http://127.0.0.1:{port}", token=TOKEN))
+        agent.works.set()
+        await async_wait_until(lambda: "is gone" in caplog.text)
+    assert "ann: two clients of this name take messages from one another" in caplog.text
 
 
 async def test_a_reply_passes_an_inbox_that_nobody_reads() -> None:

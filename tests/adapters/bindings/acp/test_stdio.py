@@ -55,7 +55,8 @@ async def test_each_request_gets_its_reply_once_and_in_order_though_the_process_
 def test_what_was_said_is_answered_before_the_end_of_the_input_ends_the_process() -> None:
     says = [{"type": "acp.message", "message_id": f"m{number}", "text": f"{number}"} for number in range(3)]
     lines = "".join(f"{json.dumps(message)}\n" for message in says)
-    done = subprocess.run(AGENT, input=lines, capture_output=True, text=True, timeout=PATIENCE)
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = subprocess.run(AGENT, input=lines, capture_output=True, text=True, timeout=PATIENCE, env=buffered)
     envelopes = [json.loads(line) for line in done.stdout.splitlines()]
     assert [each["type"] for each in envelopes] == ["acp.agent_card", *["acp.message"] * 3]
     assert envelopes[0]["card"]["capabilities"]["bindings"] == ["stdio"]
@@ -64,9 +65,12 @@ def test_what_was_said_is_answered_before_the_end_of_the_input_ends_the_process(
     assert "printed by the agent" in done.stderr
 
 
-def test_a_line_that_is_too_long_is_refused_by_its_code() -> None:
-    done = subprocess.run(AGENT, input="x" * (2 << 20), capture_output=True, text=True, timeout=PATIENCE)
-    assert json.loads(done.stdout.splitlines()[-1])["code"] == "ERR_MSG_TOO_LARGE"
+@pytest.mark.parametrize(
+    ("line", "code"), [(b"x" * (2 << 20), "ERR_MSG_TOO_LARGE"), (b"\n \n\xff\n", "ERR_INVALID_REQUEST")]
+)
+def test_a_line_that_cannot_be_read_is_refused_by_its_code(line: bytes, code: str) -> None:
+    done = subprocess.run(AGENT, input=line, capture_output=True, timeout=PATIENCE)
+    assert json.loads(done.stdout.splitlines()[-1])["code"] == code
 
 
 async def test_a_command_that_there_is_not_is_no_connection() -> None:

@@ -69,8 +69,6 @@ class CardReceived:
 
     card: AgentCard
     """The card."""
-    lost: int = 0
-    """Messages that the peer has not received and that are not kept any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,21 +229,10 @@ class Outgoing:
         """Report that the peer has answered the text of this number, and so has it."""
         self._has((number,))
 
-    def resume_after(self, cursor: int) -> int:
-        """Send again what follows number `cursor`; return how many of these texts are not kept any more."""
-        self.written = cursor
-        return max(0, self._oldest - 1 - cursor)
-
-    def restart(self, unanswered: Collection[int]) -> int:
-        """Send again, to a peer that has forgotten everything, what was not acknowledged and what awaits a reply.
-
-        Returns:
-            How many of the texts without acknowledgement are not kept any more.
-        """
+    def restart(self, unanswered: Collection[int]) -> None:
+        """Send again, to a peer that has forgotten everything, what was not acknowledged and what awaits a reply."""
         self._skipped = self.acknowledged, frozenset(unanswered)
-        lost = self.resume_after(self.acknowledged)
         self.written = min([self.acknowledged, *(number - 1 for number in unanswered)])
-        return lost
 
     def _has(self, numbers: Iterable[int]) -> None:
         self._answered.update(number for number in numbers if number > self.acknowledged)
@@ -471,15 +458,14 @@ class Connection:
         self.peer = AgentCard.from_json(envelope.card)
         cursor, resume = envelope.extra.get(CURSOR), envelope.extra.get(RESUME)
         knows_us = self._take_resume(resume) if isinstance(resume, dict) else True
-        lost = 0
         # A peer that misses what it has acknowledged has started again, even where it knows us since.
         has_less = type(cursor) is int and 0 <= cursor < self.log.acknowledged
         if self._is_resuming and (has_less or not knows_us):
-            lost = self.log.restart(self._awaited.values())
-        elif type(cursor) is int and 0 <= cursor <= self.log.last and (self._is_resuming or self._ack_every):
-            lost = self.log.resume_after(cursor) if self._is_resuming else 0
+            self.log.restart(self._awaited.values())
+        elif self._is_resuming and type(cursor) is int and 0 <= cursor <= self.log.last:
+            self.log.written = cursor
         self._is_resuming = False
-        return CardReceived(card=self.peer, lost=lost)
+        return CardReceived(card=self.peer)
 
     def _take_resume(self, resume: Mapping[str, object]) -> bool:
         """Take what the peer says of the two logs; return whether it knows ours."""

@@ -12,6 +12,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import anyio
@@ -249,14 +250,8 @@ async def serve_tcp(
     listener = await anyio.create_tcp_listener(local_host=host, local_port=port)
     bound = listener.extra(SocketAttribute.local_port)
 
-    async def connected(stream: ByteStream) -> None:
-        try:
-            await _serve_one(server, stream, ssl)
-        except Exception:
-            _LOGGER.exception("a connection over TCP failed")
-
     async with listener:
-        serving = asyncio.create_task(listener.serve(connected))
+        serving = asyncio.create_task(listener.serve(partial(_serve_one, server, ssl)))
         try:
             yield bound
         finally:  # a task group would wrap an exception of the caller in an ExceptionGroup
@@ -295,7 +290,7 @@ async def open_tcp(
     return LineChannel(stream, binding=Binding.TCP, limit=limit, token=token)
 
 
-async def _serve_one(server: AcpHost, stream: ByteStream, tls: ssl.SSLContext | None) -> None:
+async def _serve_one(server: AcpHost, tls: ssl.SSLContext | None, stream: ByteStream) -> None:
     channel: LineChannel | None = None
     code = ""
     try:
@@ -318,6 +313,8 @@ async def _serve_one(server: AcpHost, stream: ByteStream, tls: ssl.SSLContext | 
         code = error.code
     except (*_BROKEN, anyio.EndOfStream):  # TLS failed
         pass
+    except Exception:
+        _LOGGER.exception("a connection over TCP failed")
     finally:  # the end of the server cancels again and again, whatever else was to close the stream
         with anyio.CancelScope(shield=True):
             if channel is not None:

@@ -99,10 +99,8 @@ class AcpHost:
 
     def shared_session(self, principal: Principal) -> AcpSession:
         """Return the session of a principal over requests, such as those of HTTP, which share one."""
-        for session in self.sessions(principal):
-            if session.name == principal.name:
-                return self._used(session)
-        return self._new(principal, principal.name)
+        known = [session for session in self.sessions(principal) if session.name == principal.name]
+        return self._used(known[0]) if known else self._new(principal, principal.name)
 
     @contextmanager
     def connection(self, principal: Principal) -> Iterator[None]:

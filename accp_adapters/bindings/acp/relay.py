@@ -357,7 +357,9 @@ async def serve_relay(
     check_token(parse_link(link).token, link, allow_plain_text=allow_plain_text)
     host, place = host_of(agent, authenticate, limits), parse_link(link)
     host.announce(Binding.HTTP_RELAY)
-    principal, position, limit = await _principal_of(host, place.token), Position("host"), host.limits.frame_bytes
+    position, limit, principal = Position("host"), host.limits.frame_bytes, Principal("relay")
+    with contextlib.suppress(AccessDenied):
+        principal = await host.authenticate(with_bearer_token({"type": "acp.relay", "client": None}, place.token))
     failures = 0
     while True:
         try:
@@ -369,13 +371,6 @@ async def serve_relay(
             failures += 1
             _LOGGER.warning("the agent is not in its room, and tries again: %s", error)
         await asyncio.sleep(_BACKOFF.delay(failures or 1))
-
-
-async def _principal_of(host: AcpHost, token: str) -> Principal:
-    try:
-        return await host.authenticate(with_bearer_token({"type": "acp.relay", "headers": [], "client": None}, token))
-    except AccessDenied:
-        return Principal("relay")
 
 
 class RelayChannel(Channel):
@@ -465,8 +460,8 @@ class RelayChannel(Channel):
     async def _poll(self) -> list[Mapping[str, Any]]:
         began = asyncio.get_running_loop().time()
         after = f"&after_id={quote(self._position.after)}" if self._position.after else ""
-        who = f"{self._position.role}={self._position.own}"
-        status, answer = await self._client.call("GET", f"/poll?limit=200&wait={_POLL_SECONDS:g}&{who}{after}")
+        who = f"limit=200&{self._position.role}={self._position.own}{after}"
+        status, answer = await self._client.call("GET", f"/poll?wait={_POLL_SECONDS:g}&{who}")
         entries = answer.get("messages")
         if status != 200 or not isinstance(entries, list):
             raise ChannelClosed(f"the relay refuses a poll: {status}")
@@ -492,7 +487,7 @@ class RelayChannel(Channel):
             return  # what the peer posted before it read our greeting
         if kind == _CARD:
             self._check_log(entry)
-        if (text := _text_of(entry)) is not None:
+        if text := _text_of(entry):
             self._met.set()
             self._texts.append(text)
 

@@ -23,7 +23,7 @@ from typing import Final, NoReturn, TypeAlias, TypeVar
 import anyio
 
 from accp_adapters.bindings.clock import Signal, SteadyClock
-from accp_adapters.serving.limits import Quota, RateLimit, ServerLimits, TooMany, weight_of
+from accp_adapters.serving.limits import Quota, RateLimit, ServerLimits, weight_of
 from accp_adapters.serving.principals import ANONYMOUS, Principal
 from accp_adapters.serving.threads import OWNER, off_loop
 from accp_adapters.wire_log import log_frame
@@ -313,14 +313,11 @@ class AcpSession:
         self.heard = time.monotonic()
         OWNER.set(self.principal.name)
         weight, envelope = await off_loop(len(text), self._parse, text, complete)
-        while True:
-            try:
-                self._memory.take(self.principal.name, weight)
-                break
-            except TooMany as error:
-                if not wait:
-                    return Refused(code=AcpError.NOT_CONNECTED, reason=error.reason)
+        while not self._memory.has_room(self.principal.name, weight):
+            if not wait:
+                return Refused(code=AcpError.NOT_CONNECTED, reason="expected fewer messages at once")
             await self.changed.wait(_RETRY_SECONDS)
+        self._memory.take(self.principal.name, weight)
         before = self.connection.peer_log
         event = self._misdirected(envelope) or self.connection.take(envelope)
         if before not in (None, self.connection.peer_log) and self.carriers > wait:  # a request is no carrier
@@ -541,13 +538,12 @@ class AcpSession:
             raise ChannelClosed(refused.reason, code=refused.code)
 
     async def _put(self, channel: Channel, text: str) -> None:
-        seconds = self.limits.write_time
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(self.limits.write_time):
                 log_frame(Direction.SENT, "acp", text)
                 await channel.send(text)
         except TimeoutError:
-            raise ChannelClosed(f"the peer took nothing for {seconds:g} seconds") from None
+            raise ChannelClosed(f"the peer took nothing for {self.limits.write_time:g} seconds") from None
 
 
 def _message(content: Content | AcpMessage) -> AcpMessage:

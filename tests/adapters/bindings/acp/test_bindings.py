@@ -80,7 +80,7 @@ async def first(session: Any, count: int) -> Any:
             return
 
 
-@pytest.mark.requirement("acp:3.3-2", "acp:3.6-2")
+@pytest.mark.requirement("acp:3.3-2", "acp:3.6-2", "acp:5.1-2")
 async def test_a_guest_falls_back_to_the_relay_and_keeps_its_session(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("accp_adapters.bindings.acp.connect._BACKOFF", Backoff(first=0.01, longest=0.01))
     agent, proxy = Echo(), Proxy()

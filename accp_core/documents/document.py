@@ -118,12 +118,9 @@ class Document:
     @functools.cached_property
     def is_cut(self) -> bool:
         """Whether a tool cut the text: it has only an end of a value, or says that something was left out."""
-        return any(map(self._is_cut_in, self.parts))
-
-    def _is_cut_in(self, part: Part) -> bool:
-        if isinstance(part, Prose):
-            return omits_text(self.source, part.start, part.end)
-        return part.is_cut or omits_in_value(part.value, part.written)
+        prose = (part for part in self.parts if isinstance(part, Prose))
+        is_cut = any(part.is_cut or omits_in_value(part.value, part.written) for part in self.values())
+        return is_cut or any(omits_text(self.source, part.start, part.end) for part in prose)
 
     @property
     def beginning(self) -> Value | None:

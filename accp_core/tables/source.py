@@ -11,8 +11,8 @@ from itertools import chain, count
 from typing import Any, Final
 
 from accp_core.documents import Document, Value, read
-from accp_core.documents.grids import GRIDS
-from accp_core.documents.grids.cells import STRONG, class_of, distinct_names, rows_of
+from accp_core.documents.grids import DRAWN, GRIDS
+from accp_core.documents.grids.cells import STRONG, class_of, distinct_names, note_of_loose, rows_of
 from accp_core.documents.inference import Section, heading_above, infer_tables, join_sections
 from accp_core.documents.inference.columns import sums_in, top_class
 from accp_core.documents.inference.records import SECTION
@@ -190,7 +190,7 @@ class OpenedText:
     outside: tuple[tuple[int, int], ...] = ()
     """The first and the last number of each run of lines that are in no table beside `lines`."""
     how: str = ""
-    """How tables were inferred, such as "columns by alignment"; empty: the text has a grammar."""
+    """How tables were inferred, such as "columns by alignment", and what is in doubt; empty: the text has a grammar."""
 
     @property
     def outside_note(self) -> str:
@@ -328,6 +328,7 @@ def _of_values(document: Document) -> OpenedText:
         prose=text,
         is_several=len(found) > 1,
         is_cut=is_cut,
+        how=", ".join(filter(None, map(note_of_loose, grids * any(part.form in DRAWN for part in document.values())))),
         grids=(*grids, _records_of(rest)) if grids and rest else tuple(grids),
         outside=tuple(sorted(outside)),
     )
@@ -352,7 +353,8 @@ def _inferred(document: Document) -> OpenedText | None:
     if not found.tables or (values and not all(table.is_named for table in found.tables)):
         return None
     named = [_name_columns(table) for table in found.tables]
-    how = ", ".join(dict.fromkeys(table.how for table in found.tables))
+    hows = [(table.how, note_of_loose(table.rows) if table.is_named else "") for table in found.tables]
+    how = ", ".join(filter(None, dict.fromkeys(chain.from_iterable(hows))))
     grids = tuple(rows_of(distinct_names(names, len(names)), rows) for names, rows, _ in named)
     opened = OpenedText(value=text, prose=text, outside=_runs(found.outside), how=how)
     if not all(is_telling for *_, is_telling in named):

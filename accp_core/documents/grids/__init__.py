@@ -31,13 +31,15 @@ from accp_core.documents.grids.markup import HTML_TABLE, read_tables
 from accp_core.documents.grids.ruled import RULED
 from accp_core.lazy_patterns import lazy_pattern
 
-__all__ = ["GRIDS", "grids_in"]
+__all__ = ["DRAWN", "GRIDS", "grids_in"]
 
 _ANYWHERE: Final[tuple[LineForm, ...]] = (RULED, LOGFMT)
 _AT_STARTS: Final = (*_ANYWHERE, DELIMITED, COLUMNS)
 """The last ones begin a paragraph, but for one line before them: a title, a command."""
 GRIDS: Final[tuple[LineForm, ...]] = (*_AT_STARTS, HTML_TABLE)
 """The forms of grids."""
+DRAWN: Final = (RULED, COLUMNS)
+"""Those that are drawn for people, in which a cell may take several lines."""
 
 
 def _start_of(forms: Sequence[LineForm]) -> str:

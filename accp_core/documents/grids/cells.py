@@ -23,8 +23,8 @@ from accp_core.packing.values import read_float, read_int
 __all__ = [
     "INDENT", "LOOKED_AT", "MAX_COLUMNS", "SAMPLE", "STRONG", "Grid", "LineForm", "Lines", "Rows", "Styles",
     "are_thousands", "are_versions", "cells_grid", "class_of", "distinct_names", "end_line", "has_numbers",
-    "is_number", "is_row", "names_of", "read_number", "rows_of", "spell_cell", "spell_name", "text_width", "values_of",
-    "writes_commas",
+    "is_number", "is_row", "names_of", "note_of_loose", "read_number", "rows_of", "spell_cell",
+    "spell_name", "text_width", "values_of", "writes_commas",
 ]  # fmt: skip
 
 
@@ -90,6 +90,13 @@ def is_row(first: Sequence[str | None], rows: Sequence[Sequence[str | None]]) ->
             return False
         alike += size
     return alike > 1
+
+
+def note_of_loose(rows: Rows) -> str:
+    """Return how many rows lack the first cell, and so may continue those above; empty: none, or it has no name."""
+    name = next(iter(rows[0] if rows else ()), "c0")
+    count = sum(row.get(name) in (None, "") for row in rows) if name != "c0" else 0
+    return f"lines, {count} of them without {name!r}, which may continue the row above" if 0 < count < len(rows) else ""
 
 
 def is_number(cell: str) -> bool:
@@ -161,6 +168,10 @@ def values_of(cells: set[str]) -> Mapping[str | None, Any]:
     return _numbers(cells) or _truths(cells) or {cell: cell for cell in cells}
 
 
+def _truths(cells: set[str]) -> dict[Any, Any] | None:
+    return next(({no: False, yes: True} for no, yes in _TRUTHS if cells and cells <= {no, yes}), None)
+
+
 def _numbers(cells: set[str]) -> dict[str | None, Any] | None:
     if not all(map(is_number, cells)) or are_versions(cells):
         return None
@@ -168,10 +179,6 @@ def _numbers(cells: set[str]) -> dict[str | None, Any] | None:
         return {cell: read_number(cell) for cell in cells}
     except ValueError:  # beyond all floats
         return None
-
-
-def _truths(cells: set[str]) -> dict[Any, Any] | None:
-    return next(({no: False, yes: True} for no, yes in _TRUTHS if cells and cells <= {no, yes}), None)
 
 
 def distinct_names(header: Sequence[str], size: int) -> list[str]:

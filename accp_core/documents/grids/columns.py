@@ -20,8 +20,6 @@ __all__ = ["COLUMNS"]
 
 _MAX_HEADER: Final = 2_000
 _MIN_COLUMNS: Final = 3
-_FOOTER: Final = 2
-"""Lines at the end of a paragraph that may say how many rows there are."""
 _NAME: Final = r"[A-Z%#][A-Z0-9%#_()/.:+-]*+(?<![.:])"
 # Words in capitals, several of them apart by more than a blank; df has others.
 _HEADER: Final = re.compile(rf" *{_NAME}(?: +{_NAME}| / {_NAME})*+ *|Filesystem +.*Mounted on")
@@ -59,8 +57,8 @@ def _parse(lines: grid.Lines, at: int) -> grid.Grid | None:
     words = [word.span() for word in _WORD.finditer(rule if is_ruled else header)]
     if not is_ruled and body and header[0] == " " and body[0][0] != " ":
         words = [(0, 0), *words]
-    for size in range(len(body), max(len(body) - _FOOTER, 1) - 1, -1):
-        # A footer has a cell that is longer than its column.
+    for size in range(len(body), max(len(body) - 2, 1) - 1, -1):
+        # The last two lines may say how many rows there are; such a footer has a cell that is longer than its column.
         if any(all(line[at - 1 : at] in _BLANK for at, _ in words[1:]) for line in body[size:]):
             break
         names, *rows = _columns(header, body[:size], words, is_ruled=is_ruled) or [[]]

@@ -5,7 +5,7 @@
     |  1 | Ann  |     1 | Ann      +----+------+    ├────┼──────┤
 
 The cells of a line are told apart by its signs where it has as many as the rule, else by the places of the rule. psql
-ends a line of a cell that has further ones with `+`.
+ends a line of a cell that has further ones with `+`; lines between two rules may be one row (`_joined`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, Final
 
 from accp_core.documents.grids import cells as grid
@@ -23,13 +23,10 @@ from accp_core.documents.writing import Pen, Spelling, as_is
 __all__ = ["RULED"]
 
 _PSQL_RULE: Final = re.compile(r"-++(?:\+-++)++|─++(?:┼─++)++")
-_BORDER: Final = re.compile(
-    r"\+[-=]++(?:\+[-=]++)++\+|[┌╭┏╔╒├╞┡╠└╰┗╚╘][─━═]++(?:[┬┳╦╤┼╪╇╬┴┻╩╧][─━═]++)++[┐╮┓╗╕┤╡┩╣┘╯┛╝╛]"
-)
+_BORDER: Final = re.compile(r"[+┌-╋╒-╰](?:[-=:─━═]++[+┌-╋╒-╰]){2,}")
 _RULE_CELL: Final = r" ?:?-++:? ?"
-_MARKDOWN_RULE: Final = re.compile(rf"\|{_RULE_CELL}(?:\|{_RULE_CELL})*+\||{_RULE_CELL}(?:\|{_RULE_CELL})++")
+_MARKDOWN_RULE: Final = re.compile(rf" *(?:\|{_RULE_CELL}(?:\|{_RULE_CELL})*+\||{_RULE_CELL}(?:\|{_RULE_CELL})++) *")
 _PIPE: Final = re.compile(r"(?<!\\)\|")
-_STARTS: Final = frozenset("-|:─+┌╭┏╔╒")
 _SIGNS: Final = frozenset("|│┃║")
 _HOW: Final = re.compile(r"([mpb])(.)(.);([^;]*+);([^;]++);([^;]*+)")
 _CODED: Final = str.maketrans(": ", "cs")
@@ -53,6 +50,8 @@ class _Ruled:
     header: list[str] = field(default_factory=list)
     """The cells of the header, with the blanks around them; so are those of the rows."""
     rows: list[list[str]] = field(default_factory=list)
+    breaks: list[int] = field(default_factory=list)
+    """The numbers of the rows, or lines of rows, that stand below a rule."""
     end: int = 0
     """The number of the line behind the table."""
 
@@ -61,10 +60,25 @@ def _parse(lines: grid.Lines, at: int) -> grid.Grid | None:
     table = _table(lines, at)
     if table is None:
         return None
-    header, rows = [_text(cell, table.kind) for cell in table.header], list(_texts_of_rows(table))
+    header = [_text(cell, table.kind) for cell in table.header]
+    rows = _joined(list(_texts_of_rows(table)), table.breaks)
     how = f"{table.kind}{table.signs};{';'.join(table.rules).translate(_CODED)}"
     null = "NULL" if table.kind == "b" and any("NULL" in row for row in rows) else ""
     return grid.cells_grid(header, rows, table.end, how, null)
+
+
+def _joined(rows: list[list[str]], breaks: Sequence[int]) -> list[list[str]]:
+    """Return a row for each run of lines between rules, before which `breaks` stand, if the lines go on from the first.
+
+    Most lack a cell that the first one has, and hardly one has a number below a number, as the rows of a section have.
+    """
+    groups = [rows[start:end] for start, end in pairwise([0, *breaks, len(rows)]) if start < end]
+    below = [list(zip(top, line, strict=False)) for top, *lines in groups for line in lines]
+    lacking = sum(any(cell and not other for cell, other in pairs) for pairs in below)
+    apart = sum(any(grid.class_of(cell) == grid.class_of(other) == "N" for cell, other in pairs) for pairs in below)
+    if len(groups) < 2 or 2 * lacking <= len(below) + 20 * apart:
+        groups = [[row] for row in rows]
+    return [[" ".join(filter(None, cells)) for cells in zip(*group, strict=True)] for group in groups]
 
 
 def _text(cell: str, kind: str) -> str:
@@ -73,27 +87,19 @@ def _text(cell: str, kind: str) -> str:
 
 
 def _table(lines: grid.Lines, at: int) -> _Ruled | None:
-    if lines[at][:1] in _STARTS and _BORDER.fullmatch(lines[at]):
+    if _BORDER.fullmatch(lines[at]):
         return _parse_box(lines, at)
     rule = lines[at + 1]
-    if rule[:1] not in _STARTS:
-        return None
-    if _PSQL_RULE.fullmatch(rule):
-        return _parse_psql(lines, at, rule)
-    return _parse_markdown(lines, at, rule) if _is_markdown_rule(rule) else None
-
-
-def _is_markdown_rule(line: str) -> bool:
-    return _MARKDOWN_RULE.fullmatch(line.strip(" ")) is not None
+    parse = _parse_psql if _PSQL_RULE.fullmatch(rule) else _parse_markdown if _MARKDOWN_RULE.fullmatch(rule) else None
+    return parse(lines, at, rule) if parse else None
 
 
 def _parse_markdown(lines: grid.Lines, at: int, rule: str) -> _Ruled | None:
-    is_outer = rule.strip(" ").startswith("|")
-    split = partial(_markdown_cells, is_outer=is_outer)
+    split = partial(_markdown_cells, is_outer=rule.strip(" ").startswith("|"))
     table = _Ruled("m", split(rule), "||", ["", rule, ""], split(lines[at]), end=at + 2)
     if len(table.header) != len(table.rule):
         return None
-    while "|" in (line := lines[table.end]) and not (table.rows and _is_markdown_rule(lines[table.end + 1])):
+    while "|" in (line := lines[table.end]) and not (table.rows and _MARKDOWN_RULE.fullmatch(lines[table.end + 1])):
         table.rows.append(split(line))
         table.end += 1
     return table if table.rows else None
@@ -101,22 +107,19 @@ def _parse_markdown(lines: grid.Lines, at: int, rule: str) -> _Ruled | None:
 
 def _markdown_cells(line: str, *, is_outer: bool) -> list[str]:
     cells = line.split("|") if "\\" not in line else _PIPE.split(line)
-    if not is_outer:
-        return cells
-    return cells[not cells[0].strip(" ") : len(cells) - (not cells[-1].strip(" "))]
+    return cells[not cells[0].strip(" ") : len(cells) - (not cells[-1].strip(" "))] if is_outer else cells
 
 
 def _parse_psql(lines: grid.Lines, at: int, rule: str) -> _Ruled | None:
     sign, cross = ("|", "+") if "+" in rule else ("│", "┼")
     table = _Ruled("p", rule.split(cross), sign * 2, ["", rule, ""], end=at + 2)
-    header = _cells(lines[at], table, sign)
+    table.header = _cells(lines[at], table, sign) or []
     while (cells := _cells(lines[table.end], table, sign)) is not None:
         if table.rows and _PSQL_RULE.fullmatch(lines[table.end + 1]):
             break  # the header of the next table
         table.rows.append(cells)
         table.end += 1
-    table.header = header or []
-    return table if header and table.rows else None
+    return table if table.header and table.rows else None
 
 
 def _parse_box(lines: grid.Lines, at: int) -> _Ruled | None:
@@ -128,12 +131,12 @@ def _parse_box(lines: grid.Lines, at: int) -> _Ruled | None:
     table.rules[1], table.signs = lines[table.end], lines[table.end + 1][:1] + head[:1]
     while table.header and _is_rule(line := lines[table.end], table):
         table.end += 1
-        before = len(table.rows)
+        table.breaks.append(len(table.rows))
         while cells := _box_cells(lines[table.end], table):
             table.rows.append(cells)
             table.end += 1
-        if len(table.rows) == before or not _is_rule(lines[table.end], table):
-            table.rules[2] = line if len(table.rows) == before else ""
+        if (is_last := len(table.rows) == table.breaks[-1]) or not _is_rule(lines[table.end], table):
+            table.rules[2] = line if is_last else ""
             return table if table.rows else None
     return None
 
@@ -181,10 +184,9 @@ def _goes_on(cell: str, rule: str) -> bool:
     return cell.endswith("+") and grid.text_width(cell) == len(rule)
 
 
-_STYLES: Final[dict[str, grid.Styles]] = {
-    "m": {"": lambda text: None if "|" in text else text, "e": lambda text: text.replace("|", "\\|")},
-    "p": {"": str},
-    "b": {"": str},
+_MARKDOWN: Final[grid.Styles] = {
+    "": lambda text: None if "|" in text else text,
+    "e": lambda text: text.replace("|", "\\|"),
 }
 
 
@@ -196,7 +198,8 @@ def _write(pen: Pen, value: Any, how: str) -> None:
     kind, sign, head_sign, *rules = found.groups()
     top, middle, bottom = (rule.translate(_DECODED) for rule in rules)
     has_edges = _CROSS.match(middle) is not None
-    widths, styles = list(map(len, _CROSS.split(middle[1:-1] if has_edges else middle))), _STYLES[kind]
+    widths = list(map(len, _CROSS.split(middle[1:-1] if has_edges else middle)))
+    styles: grid.Styles = _MARKDOWN if kind == "m" else {"": str}
     if len(widths) != len(names):
         raise ValueError(f"expected a rule of {len(names)} columns, found {middle!r}")
     line = partial(_write_line, pen, widths=widths, has_edges=has_edges)

@@ -7,7 +7,7 @@ from typing import Final
 
 from a2a.client.errors import A2AClientError
 from a2a.server.context import ServerCallContext
-from a2a.types import AgentCard, AgentExtension
+from a2a.types import AgentCard
 from a2a.utils import errors
 
 from accp_adapters.policy import is_disabled
@@ -36,10 +36,8 @@ def declare(card: AgentCard) -> AgentCard:
     declared = deepcopy(card)
     declared.ClearField("signatures")
     params = {"version": 1, "registry": {"v": accp.BUILT_IN.version, "hash": accp.BUILT_IN.hash}}
-    declared.capabilities.extensions.append(
-        AgentExtension(uri=EXTENSION, description=_DESCRIPTION, required=False, params=params)
-    )
-    declared.capabilities.extensions.append(AgentExtension(uri=VIEWS, description=_VIEWS_DESCRIPTION, required=False))
+    declared.capabilities.extensions.add(uri=EXTENSION, description=_DESCRIPTION, required=False, params=params)
+    declared.capabilities.extensions.add(uri=VIEWS, description=_VIEWS_DESCRIPTION, required=False)
     for modes in (declared.default_input_modes, declared.default_output_modes):
         # An empty list means that the agent takes every media type.
         if modes and MEDIA_TYPE not in modes:

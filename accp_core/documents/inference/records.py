@@ -116,6 +116,8 @@ def _kinds(tokens: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
             break
         something = Counter(kind for kind in column if kind != "Z")
         top, count = something.most_common(1)[0] if something else ("Z", len(column))
+        if place and kinds[-1] in "MN" and something["T"] and something["T"] + something["N"] >= 0.9 * len(column):
+            top, count = "T", len(column)  # a time, or the year of another moment
         kinds.append(top if count >= _ALIKE * (len(column) - column.count("Z")) else "?")
     if same >= 0.95 * len(sample):
         return kinds[:size], True

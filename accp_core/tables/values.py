@@ -370,7 +370,9 @@ class _Reader:
         number = _number(match, self.notation)
         if own == self.unit or own.casefold() in self.scale:
             return self.of(number, own)
-        converted = convert(number, own.casefold(), self.unit.casefold()) if own else number
+        # A column without a unit need not be of bytes: the memory that `ps` shows is of kilobytes.
+        is_other = not self.unit and len(own) > 1
+        converted = None if is_other else convert(number, own.casefold(), self.unit.casefold()) if own else number
         return None if converted is None else _storable(converted)
 
     def of(self, number: Decimal, unit: str) -> int | float:

@@ -185,7 +185,6 @@ class _EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send events until the client leaves or stops reading."""
-        self._session.carriers += 1
         try:
             with self._host.connection(self._session.principal):
                 async with asyncio.timeout(seconds_left(self._session.principal)):
@@ -194,8 +193,6 @@ class _EventStream(Response):
             return  # the server closes a response that is not complete
         except LocalProtocolError as error:
             await refuse(AcpError(error.code), error.reason)(scope, receive, send)
-        finally:
-            self._session.carriers -= 1
 
     async def _send_all(self, send: Send) -> None:
         headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]

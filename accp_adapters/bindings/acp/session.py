@@ -190,14 +190,11 @@ class AcpSession:
         """The messages that the peer may still send."""
         self.channel: Channel | None = None
         """The connection in use, None where there is none."""
-        self.carriers = 0
-        """Connections and event streams that are open."""
         self._own_name = card.name if is_server else None
         self._handler = handler
         self._worker: asyncio.Task[None] | None = None
-        self._inbox: deque[tuple[AcpMessage, int, str | None]] = deque()
-        """Messages that wait for the agent, each with its weight in memory and its log; the one being handled stays the
-        first."""
+        self._inbox: deque[tuple[AcpMessage, int]] = deque()
+        """Messages that wait for the agent, each with its weight in memory; the one being handled stays the first."""
         self._replies: dict[str, asyncio.Future[tuple[Part, ...]]] = {}
         self._memory: Final = memory or Quota(limits.buffered_bytes, limits.buffered_bytes, "bytes of messages")
         self._ended = False
@@ -318,12 +315,9 @@ class AcpSession:
                 return Refused(code=AcpError.NOT_CONNECTED, reason="expected fewer messages at once")
             await self.changed.wait(_RETRY_SECONDS)
         self._memory.take(self.principal.name, weight)
-        before = self.connection.peer_log
         event = self._misdirected(envelope) or self.connection.take(envelope)
-        if before not in (None, self.connection.peer_log) and self.carriers > wait:  # a request is no carrier
-            self._warn("two clients of this name take messages from one another: give each its own token")
         if isinstance(event, AcpMessageReceived):
-            self._inbox.append((event.message, weight, self.connection.peer_log))
+            self._inbox.append((event.message, weight))
             if self._handler is not None and (self._worker is None or self._worker.done()):
                 self._worker = asyncio.create_task(self._handle_all(self._handler))
         else:
@@ -388,14 +382,14 @@ class AcpSession:
     async def _handle_all(self, handler: AcpHandler) -> None:
         while self._inbox:
             try:
-                await self._handle(handler, *self._inbox[0])
+                await self._handle(handler, self._inbox[0][0])
             except ProtocolError as error:
                 self._warn(f"no reply: {error}")
             finally:
                 if self._inbox:
                     self._taken()
 
-    async def _handle(self, handler: AcpHandler, message: AcpMessage, _: int, log: str | None) -> None:
+    async def _handle(self, handler: AcpHandler, message: AcpMessage) -> None:
         code, reason = "", "the agent failed to handle the message"
         try:
             content = await handler(message, self)
@@ -408,8 +402,6 @@ class AcpSession:
                 # "Links a reply to its original message" (section 8): replies to replies would have no end.
                 if parts is not None and message.correlation_id in (None, message.message_id):
                     await self.reply(message, parts)
-                    if log != self.connection.peer_log:
-                        self._warn(f"the client that sent {message.message_id!r:.99} is gone; another gets the reply")
             except EncodeError as error:
                 self._warn(f"no reply: {error}")
                 code, reason = error.code, f"the agent's reply: {error.reason}"
@@ -426,7 +418,6 @@ class AcpSession:
             first: The first text of the peer, where it was read already.
         """
         before, self.channel = self.channel, channel
-        self.carriers += 1
         self.heard = time.monotonic()
         if before is not None:
             self.connection.closed()
@@ -440,7 +431,6 @@ class AcpSession:
         except ChannelClosed as closed:
             return closed
         finally:
-            self.carriers -= 1
             for task in tasks:
                 task.cancel()
             last_words = None

@@ -12,7 +12,7 @@ import socket
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -116,17 +116,7 @@ Http = Annotated[str, typer.Option(metavar="HOST:PORT", help="Where to listen; p
 Store = Annotated[str | None, typer.Option(help="Where sessions of ACCP are kept: sqlite:PATH or redis://HOST.")]
 
 
-_USED: Final = {
-    "a function (ACCP)": {"http", "allow_host", "token_env", "agent_id", "store"},
-    "an agent (ACP)": {"http", "allow_host", "token_env"},
-    "an agent (ACP) at a relay": {"relay_env", "token_env"},
-    "an agent (ACP) of the parent process": {"stdio"},
-}
-"""What is served, and the options that it uses."""
-
-
 def serve(
-    context: typer.Context,
     target: Annotated[
         str,
         typer.Argument(
@@ -157,8 +147,10 @@ def serve(
             found = imported(target)
         entrance: dict[str, Any] = {"authenticate": authenticate, "hosts": [place[0], *(allow_host or ())]}
         is_acp = hasattr(found, "card")
-        way = 0 if not is_acp else 2 if relay_env is not None else 3 if stdio else 1
-        _refuse_unused(context, tuple(_USED)[way])
+        of_agents = "--stdio" if stdio else "--relay-env" if relay_env is not None else ""
+        if unused := "--store" if store and is_acp else "" if is_acp else of_agents:
+            wanted = "a function (ACCP)" if is_acp else "an agent (ACP)"
+            raise typer.BadParameter(f"expected {wanted} with this option", param_hint=unused)
         if is_acp:
             from accp_adapters.bindings.acp import acp_app, serve_relay, serve_stdio
 
@@ -183,13 +175,6 @@ def serve(
         raise ExtraMissing("accp serve", extra="bindings") from error
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--store") from error
-
-
-def _refuse_unused(context: typer.Context, served: str) -> None:
-    sources = {name: context.get_parameter_source(name) for name in context.params.keys() - _USED[served] - {"target"}}
-    for name in sorted(name for name, source in sources.items() if source and source.name == "COMMANDLINE"):
-        reason = f"expected other options with {served}, which does not use this one"
-        raise typer.BadParameter(reason, param_hint=f"--{name.replace('_', '-')}")
 
 
 def _room(relay_env: str, token_env: str | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -161,25 +161,6 @@ async def test_a_refused_text_is_told_to_its_sender_and_to_the_log(caplog: pytes
         await writer.wait_closed()
     assert (told["code"], told["correlation_id"]) == ("ERR_INVALID_REQUEST", "m1")
     assert "ann: refused a message: parts: expected 1 to 10000 parts, found list of 0" in caplog.text
-
-
-async def test_two_clients_of_one_token_are_told_of_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    agent = Echo()
-    host = host_of(agent)
-    async with serving(acp_app(host)) as port, AsyncExitStack() as stack:
-        for _ in range(2):  # one after the other, which nobody needs to know
-            async with acp_connect(f"ws://127.0.0.1:{port}", token=TOKEN) as guest:
-                await guest.request("hello")
-            await async_wait_until(lambda: not host.connections)
-        agent.works.clear()
-        guest = await stack.enter_async_context(acp_connect(f"ws://127.0.0.1:{port}", token=TOKEN))
-        await guest.send("?")
-        await async_wait_until(lambda: not host.sessions()[0].connection.waiting() and host.sessions()[0]._inbox)
-        assert "two clients" not in caplog.text
-        await stack.enter_async_context(acp_connect(f"http://127.0.0.1:{port}", token=TOKEN))
-        agent.works.set()
-        await async_wait_until(lambda: "is gone" in caplog.text)
-    assert "ann: two clients of this name take messages from one another" in caplog.text
 
 
 async def test_a_reply_passes_an_inbox_that_nobody_reads() -> None:

@@ -61,16 +61,9 @@ class Decoder:
         self.view: Final = view
         self.registry = registry
         """The known schemas; reading the resource `accp://registry` adds those of the server."""
-        self.announced: str | None = None
-        """The hash of the registry that the server announced; None: it announced none."""
         self._counter: Final = counter
         self._pending: Final = OpenRequests()
         self._settings: Final = ClientSettings(restores=True, listed=view != "plain", registry=registry.hash)
-
-    @property
-    def agrees(self) -> bool:
-        """Whether client and server have the same registry; if not, the client may read `accp://registry`."""
-        return self.announced is not None and self.registry.matches(self.announced)
 
     def from_client(self, message: JsonObject) -> JsonObject:
         """Return a client's message for the server, with the extension declared where the message can hold it."""
@@ -114,8 +107,7 @@ class Decoder:
             return restore_view(result) if self.view == "plain" else result
         capability = find_capability(result.get("capabilities"))
         if capability is not None:
-            self.announced = str(capability["registry"]["hash"])
-            return remove_announcement(result, self.announced)
+            return remove_announcement(result, str(capability["registry"]["hash"]))
         self._learn_registry(result.get("contents"))
         plain = remove_error_frame(result, "_meta") if self.view == "plain" else result
         return plain if self.view == "frame" else read_foreign_contents(read_foreign_frames(plain))

@@ -105,10 +105,6 @@ class Redaction:
         """Return the rule that hides the values of `keys`, in any spelling."""
         return cls(frozenset(map(_normalize_key, keys)) - {""})
 
-    def adding(self, *keys: str) -> "Redaction":
-        """Return the rule that hides the values of `keys` as well."""
-        return Redaction(self.endings | Redaction.of(*keys).endings)
-
     def hides(self, key: str) -> bool:
         """Return whether the value of `key` is hidden."""
         return _normalize_key(key).endswith(tuple(self.endings))

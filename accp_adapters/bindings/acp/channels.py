@@ -44,14 +44,7 @@ from accp_adapters.serving.principals import (
     with_bearer_token,
 )
 from accp_adapters.wire_log import WEBSOCKET_LOG
-from accp_core.acp import (
-    AcpError,
-    Binding,
-    CardMessage,
-    ErrorMessage,
-    parse_envelope,
-    serialize_envelope,
-)
+from accp_core.acp import AcpError, Binding, CardMessage, ErrorMessage, parse_envelope, serialize_envelope
 from accp_core.acp.card import ACP_VERSION
 from accp_core.acp.connection import CLOSE_INVALID_TOKEN, TOKEN_HEADER
 from accp_core.acp.envelope import read_object, write_object

@@ -15,13 +15,7 @@ from accp_core.acp import AcpError
 from accp_core.error_codes import ErrorCode
 
 runner = CliRunner()
-COMMANDS = (
-    ["view"],
-    ["replay"],
-    ["demo"],
-    ["doctor"],
-    ["query"],
-)
+COMMANDS = (["view"], ["replay"], ["demo"], ["doctor"], ["query"])
 
 
 def accp(*arguments: str, stdin: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
@@ -65,10 +59,7 @@ def test_there_are_few_options() -> None:
 def test_a_closed_pipe_is_no_news() -> None:
     program = "from accp_adapters.cli import main; main()"
     with subprocess.Popen(
-        [sys.executable, "-c", program, "view"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        [sys.executable, "-c", program, "view"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdin and process.stdout and process.stderr
         process.stdout.close()

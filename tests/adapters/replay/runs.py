@@ -56,13 +56,7 @@ def chat() -> list[dict[str, Any]]:
 def trajectory(**changes: Any) -> dict[str, Any]:
     """Return one line of a trajectory file, the conversation of `chat`."""
     rows: list[dict[str, Any]] = [
-        {
-            "from": "harness",
-            "to": "clerk",
-            "role": "system",
-            "kind": "system",
-            "content": "You book flights.",
-        },
+        {"from": "harness", "to": "clerk", "role": "system", "kind": "system", "content": "You book flights."},
         {"from": "user", "to": "clerk", "role": "user", "kind": "request", "content": "To Seattle"},
         {"from": "clerk", "to": "search", "role": "assistant", "kind": "tool_call", "content": {"to": "SEA"}}
         | {"fmt": "compact", "tool_name": "search", "tool_call_id": "c1", "llm": True},

@@ -11,12 +11,7 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.messages import (
-    BaseMessage,
-    RemoveMessage,
-    SystemMessage,
-    convert_to_messages,
-)
+from langchain_core.messages import BaseMessage, RemoveMessage, SystemMessage, convert_to_messages
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.message import REMOVE_ALL_MESSAGES

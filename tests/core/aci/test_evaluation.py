@@ -4,15 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from accp_core.aci import (
-    AgentContext,
-    ItemState,
-    KeyInformation,
-    OpenItem,
-    Outcome,
-    read_verdict,
-    verify,
-)
+from accp_core.aci import AgentContext, ItemState, KeyInformation, OpenItem, Outcome, read_verdict, verify
 from accp_core.errors import ProtocolError
 from tests.core.aci.plans import subtask
 

@@ -5,14 +5,7 @@ from typing import Any
 
 import pytest
 
-from accp_core.aci import (
-    Interaction,
-    Mode,
-    Status,
-    SubtaskState,
-    interaction_from_json,
-    interaction_to_json,
-)
+from accp_core.aci import Interaction, Mode, Status, SubtaskState, interaction_from_json, interaction_to_json
 from accp_core.aci.plan import ItemMove, Progress
 from accp_core.errors import LocalProtocolError, ProtocolError
 from tests.core.aci.plans import TASK, ids, reply, start, subtask

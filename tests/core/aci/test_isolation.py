@@ -6,15 +6,7 @@ from typing import Any
 
 import pytest
 
-from accp_core.aci import (
-    ItemState,
-    KeyInformation,
-    TaskContext,
-    check_context_grant,
-    isolate,
-    scope_of,
-    with_results,
-)
+from accp_core.aci import ItemState, KeyInformation, TaskContext, check_context_grant, isolate, scope_of, with_results
 from accp_core.errors import ProtocolError
 from tests.core.aci.plans import TASK, subtask
 
@@ -25,7 +17,7 @@ def test_what_leaves_is_the_agents_context_and_nothing_else() -> None:
     sent = isolate(task, subtask("s1", "s0", context=("pays yearly",), last_updated="2026-03-20T02:51:00Z"))
     assert list(sent) == ["AgentContext"]
     assert set(sent["AgentContext"]) == {
-        *("AgentID", "SubTaskID", "SubTaskName", "Dependencies", "Context", "todoItems"),
+        *("AgentID", "SubTaskID", "SubTaskName", "Dependencies", "Context", "todoItems")
     }
     text = json.dumps(sent)
     assert not [secret for secret in ("MARKER", task.user_query, "Churn", "t1") if secret in text]

@@ -2,23 +2,8 @@
 
 import pytest
 
-from accp_core.packing.columns import (
-    cell_count,
-    pack_column,
-    pack_table,
-    unpack_column,
-    unpack_table,
-)
-from accp_core.packing.tree import (
-    ABSENT,
-    NEXT_ROW,
-    Constant,
-    EmbeddedJson,
-    RepeatedValue,
-    Repetition,
-    Sparse,
-    Table,
-)
+from accp_core.packing.columns import cell_count, pack_column, pack_table, unpack_column, unpack_table
+from accp_core.packing.tree import ABSENT, NEXT_ROW, Constant, EmbeddedJson, RepeatedValue, Repetition, Sparse, Table
 from accp_core.packing.values import REMOVED, Removed, apply, diff, is_same_json
 
 # Maps of like shape as a table, and back.

@@ -181,11 +181,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
     trace_policy = TracePolicy(process_inputs=omit_payload)
 
     def __init__(
-        self,
-        policy: Policy | str | None = None,
-        *,
-        store: stores.Store | str | None = None,
-        apply: bool = True,
+        self, policy: Policy | str | None = None, *, store: stores.Store | str | None = None, apply: bool = True
     ) -> None:
         """Project by `policy`.
 
@@ -390,8 +386,5 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         state, asked = messages_of(request.state), request.messages
         same = len(asked) == len(state) and all(a is b for a, b in zip(asked, state, strict=True))
         return self._projector.project(
-            asked,
-            state=None if same else state,
-            agent=agent_name(),
-            handed_over=keys_handed_over(request.state),
+            asked, state=None if same else state, agent=agent_name(), handed_over=keys_handed_over(request.state)
         )

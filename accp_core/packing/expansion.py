@@ -9,15 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from accp_core.packing.tree import (
-    Column,
-    Constant,
-    Derived,
-    EmbeddedJson,
-    PooledLists,
-    RepeatedValue,
-    Table,
-)
+from accp_core.packing.tree import Column, Constant, Derived, EmbeddedJson, PooledLists, RepeatedValue, Table
 
 __all__ = [
     "DEFAULT_EXPANSION", "OWN_EXPANSION", "Expansion", "ExpansionError", "ExpansionLimits", "size_of", "table_size",

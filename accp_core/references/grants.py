@@ -20,14 +20,7 @@ from typing import Final
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
-from accp_core.references.key import (
-    is_hash_key,
-    key_of,
-    parse_reference,
-    reference_to,
-    short_key,
-    short_reference,
-)
+from accp_core.references.key import is_hash_key, key_of, parse_reference, reference_to, short_key, short_reference
 
 __all__ = ["HANDING", "check_grant", "checked_text", "open_reference"]
 

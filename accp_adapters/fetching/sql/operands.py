@@ -363,6 +363,9 @@ class Operands:
             kept = next((text for text, cell in cells if cell is (value.literal.sql == "1")), None)
             value.literal.sql = value.literal.sql if kept is None else sql_text(kept)
             return value if kept is None else replace(value, kind=Kind.TEXT)
+        if value.text and (numbers := [each for each in beside.columns if value.text in each.stored.numbers]):
+            name = quoted_name(numbers[0].column)
+            raise refuse(f"expected {value.text} beside {name}, where it is a number, found {value.text!r}")
         if value.text is None or value.literal is None or beside.kind in (Kind.TEXT, Kind.NOTHING):
             self._check_notation(value, beside)
             return value

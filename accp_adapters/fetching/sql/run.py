@@ -399,8 +399,9 @@ def _answer(query: ResolvedQuery, catalog: Catalog, room: Room) -> str:
 
 def _namesakes(query: ResolvedQuery) -> str:
     """Return the note of columns that have a name of the query in the source, but are called otherwise here."""
-    columns = (each for table in query.tables for each in table.stored.columns.values() if each.again in query.names)
-    others = [quoted_name(each.name) for each in columns if each.name not in query.names]
+    columns = (each for table in query.tables for each in table.stored.columns.values())
+    again = (each for each in columns if each.again and each.again in query.names)
+    others = [quoted_name(each.name) for each in again if each.name not in query.names]
     return f"the same name in the source: {', '.join(others)}" if others else ""
 
 

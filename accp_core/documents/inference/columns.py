@@ -148,6 +148,7 @@ def _added(rows: Sequence[Sequence[str | None]], sums: Sequence[str | None]) -> 
 
 # Lines that have a mark equally often, whatever stands above, below and between them.
 
+_OUTER: Final = re.compile(r"\|.*\|")
 _MARKS: Final = {"\t": 1.2, "|": 1.2, ";": 0.9, ":": 0.5}
 """The delimiters, and the bits of one that each line has as often. Commas are none: prose and code have them."""
 _QUOTED: Final = re.compile(r'"(?:[^"]|"")*"')
@@ -192,17 +193,19 @@ def _runs(lines: Sequence[str], counts: Sequence[int], mark: str, count: int) ->
         yield run, odd
 
 
-def _split(line: str, mark: str) -> list[str]:
+def _split(line: str, mark: str, *, is_outer: bool) -> list[str]:
     if mark == "|":
         line = line.strip()
-        line = line[1:-1] if line.startswith("|") and line.endswith("|") and len(line) > 1 else line
+        line = line[1:-1] if is_outer and _OUTER.fullmatch(line) else line
     elif '"' in line:
         return [cell.strip() for cell in next(csv.reader([line.replace("\r", " ")], delimiter=mark))]
     return [cell.strip() for cell in line.split(mark)]
 
 
 def _reading(lines: Sequence[str], at: list[int], odd: int, mark: str, count: int) -> Reading | None:
-    cells = [_split(lines[number], mark) for number in at]
+    # Where few lines begin and end with a mark, these have empty cells there.
+    is_outer = 2 * sum(_OUTER.fullmatch(lines[number].strip()) is not None for number in at) > len(at)
+    cells = [_split(lines[number], mark, is_outer=is_outer) for number in at]
     for end in (0, -1):  # a title above, and what stands below, has one cell at most
         while len(cells) > 2 and sum(map(bool, cells[end])) <= 1 < sum(map(bool, cells[end or 1])):
             del cells[end], at[end]

@@ -327,7 +327,8 @@ def _build(text: str, opened: OpenedText, key: str, *, whole: bool) -> Database:
                 left -= cells
                 columns = _add_table(connection, table, key, types, whole=whole)
             for name, column in columns.items():
-                column.again = name[:-2] * bool(re.fullmatch("_[2-9]", name[-2:]) and name not in text)
+                is_again = re.fullmatch("_[2-9]", name[-2:]) and name not in text and name[:-2] in text
+                column.again = name[:-2] * bool(is_again)
             tables.append(StoredTable(source=replace(table, rows=()), row_count=len(table.rows), columns=columns))
         connection.commit()
         # SQLite cannot write a database without tables.

@@ -161,7 +161,7 @@ def test_rows_of_a_result_that_a_tool_cut_off_are_not_passed_for_all_of_them() -
     graph, _ = passing(" SELECT id FROM rows", source=cut)
     state = graph.invoke({"messages": "pass it on"})
     assert WRITTEN == []
-    assert "that its tool cut off" in results(state)[1].text
+    assert "found a truncated one" in results(state)[1].text
 
 
 def test_other_arguments_other_tools_and_words_around_a_reference_stay_as_they_are() -> None:

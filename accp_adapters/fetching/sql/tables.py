@@ -216,7 +216,7 @@ def _store_texts(cells: Sequence[Any], column: StoredColumn) -> list[Any]:
     column.holds_json = bool(column.kinds.get("arrays") or column.kinds.get("objects"))
     numbers = [cell for cell in cells if isinstance(cell, int | float) and type(cell) is not bool]
     column.has_numbers = bool(numbers) and all(type(cell) is not int or cell in _INTEGERS for cell in numbers)
-    column.numbers = {*map(str, numbers)} - texts.keys()
+    column.numbers = {*map(str, numbers)} - texts.keys() if column.has_numbers else ()
     like = sum(_LIKE_NUMBER.match(text) is not None for text in texts)
     column.looks_numeric = like * 2 > len(texts) or bool(numbers)
     column.misread = next((text for text in texts if has_digit(text) and not NUMERAL.fullmatch(text)), "")

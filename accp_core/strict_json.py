@@ -85,7 +85,8 @@ def strict_decoder(
         read_float: Reads numbers with a fraction or an exponent.
         read_int: Reads whole numbers; None: `int`, which refuses more than 4,300 digits.
         read_constant: Reads NaN, Infinity and -Infinity, which are not JSON.
-        lets_others_run: Read value by value, which takes ten times as long, so that other threads run meanwhile.
+        lets_others_run: Read value by value, which takes four to eighteen times as long, so that other threads run
+            meanwhile.
     """
     decoder = json.JSONDecoder(
         object_pairs_hook=unique_members, parse_float=read_float, parse_int=read_int, parse_constant=read_constant

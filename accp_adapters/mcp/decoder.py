@@ -161,10 +161,8 @@ class ViewInterceptor:
         result = await handler(request)
         if not hasattr(result, "structuredContent"):
             return result  # a ToolMessage or Command of another interceptor
-        decoder, sent = (
-            Decoder(counter=self._counter),
-            result.model_dump(by_alias=True, mode="json", exclude_unset=True),
-        )
+        decoder = Decoder(counter=self._counter)
+        sent = result.model_dump(by_alias=True, mode="json", exclude_unset=True)
         plain = unchanged_on_error(decoder._decode, sent)
         return type(result).model_validate(unchanged_on_error(decoder._show_view, _with_value(plain)))
 

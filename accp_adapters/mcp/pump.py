@@ -15,8 +15,8 @@ import select
 import signal
 import sys
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from io import TextIOWrapper
 from itertools import count
@@ -68,6 +68,7 @@ _MAX_EVENTS: Final = 64
 """Messages of a session that are kept for a client whose stream has broken off."""
 _KEPT: Final = Quota(32 << 20, 8 << 20, "characters of such messages")
 _UNREAD_EACH: Final = 16 << 20
+"""Bytes of answers that an address may leave unread. With more, its session ends. All may leave four times as many."""
 _UNREAD: Final = Quota(4 * _UNREAD_EACH, _UNREAD_EACH, "bytes of answers that are not read")
 _MAX_BODY: Final = 4 * 1024 * 1024
 """Bytes of a request over HTTP, as servers of the SDK take them."""
@@ -105,7 +106,7 @@ class Upstream:
 
 
 def _is_told(record: logging.LogRecord) -> bool:
-    """Tell of the first, the tenth, the hundredth line … of servers that is no message, without the SDK's traceback."""
+    """Let a log tell of the 1st, 10th, 100th … line of a server that is no message, without the SDK's traceback."""
     if not record.exc_info or not isinstance(record.exc_info[1], ValueError):
         return True
     number = next(_BAD_LINES)
@@ -170,8 +171,10 @@ class Pump:
 
     async def _answer_long(self, message: JsonObject) -> None:
         self._ends[message_id(message)] = end = anyio.Event()
-        await self._answer_or_send(message, end.wait)
-        del self._ends[message_id(message)]
+        try:
+            await self._answer_or_send(message, end.wait)
+        finally:  # a client may use an id twice
+            self._ends.pop(message_id(message), None)
 
     async def _answer_or_send(self, message: JsonObject, leaving: Leaving | None = None) -> None:
         if isinstance(self._shim, Encoder) and (answer := await answer_own(self._shim, message, leaving)) is not None:
@@ -389,28 +392,10 @@ class HttpProxy:
             owner, transport = found
             self._shares.admit(owner, name)
             self._requests[name] += 1
-
-            unread = 0
-
-            async def unless_unread(message: Any) -> None:
-                nonlocal unread
-                size = min(len(message.get("body", b"")), _UNREAD_EACH // 2)
-                try:
-                    _UNREAD.take(owner, size)
-                except TooMany as error:
-                    _LOG.warning("a session is ended: %s", error)
-                    transport.idle_scope.cancel()
-                    return
-                before, unread = unread, size
-                try:
-                    await send(message)  # returns once what was sent before is read
-                finally:
-                    _UNREAD.take(owner, -before)
-
             try:
-                await transport.handle_request(scope, receive, unless_unread)
+                with _counting_unread(owner, send, transport) as counted:
+                    await transport.handle_request(scope, receive, counted)
             finally:
-                _UNREAD.take(owner, -unread)
                 self._requests -= Counter([name])  # which keeps no zeros
             if transport.is_terminated:
                 # The client is gone: the pump need not wait for the open answers.
@@ -479,6 +464,32 @@ class HttpProxy:
             events.end()
             if isinstance(shim, Encoder):
                 shim.close()
+
+
+@contextmanager
+def _counting_unread(owner: str, send: Any, transport: Any) -> Iterator[Any]:
+    """Yield what sends a response, and ends the session of `transport` where `owner` leaves too much unread."""
+    unread = 0
+
+    async def counted(message: Any) -> None:
+        nonlocal unread
+        size = min(len(message.get("body", b"")), _UNREAD_EACH // 2)
+        try:
+            _UNREAD.take(owner, size)
+        except TooMany as error:
+            _LOG.warning("a session is ended: %s", error)
+            transport.idle_scope.cancel()
+            return
+        before, unread = unread, size
+        try:
+            await send(message)  # returns once what was sent before is read
+        finally:
+            _UNREAD.take(owner, -before)
+
+    try:
+        yield counted
+    finally:
+        _UNREAD.take(owner, -unread)
 
 
 async def _refuse(send: Any, status: int, reason: bytes) -> None:

@@ -319,7 +319,7 @@ class _Middleware:
         return session
 
     def _state_of(self, request: Any, principal: str) -> SessionState:
-        """Return the state of a principal without a session; of nobody, a reference would open for anybody."""
+        """Return the state of a principal without a session. Where nothing says who asks, it gets no references."""
         state = self._states.get(principal)
         if state is None:
             state = SessionState(is_session=False, caller=(caller_of(request.scope), principal))
@@ -373,9 +373,10 @@ def _texts_of(owner: str | None, options: EncoderOptions) -> SessionTexts | None
 
 
 def _principal_of(request: Any) -> tuple[str, bool]:
-    """Return a hash of whose a request is, empty for nobody's, and whether the server has checked that.
+    """Return a hash of who asks, empty where nothing says that, and whether the server has checked it.
 
-    It is whom a checked token names, for tokens are renewed; else the credentials. Any other field may be of a proxy.
+    Of a checked token it is the subject, because tokens are renewed; else it is the credentials as they are written. No
+    other field counts: proxies add and change them.
     """
     token: Any = getattr(request.scope.get("user"), "access_token", None)
     if subject := getattr(token, "subject", None):

@@ -313,7 +313,7 @@ class Fetched:
 
 
 class OneFetch:
-    """Asks the stored texts of one run for values, each with one query: nobody turns pages."""
+    """Asks the stored texts of one run for values. Each fetch brings one page: the next page is not asked for."""
 
     def __init__(self, fetch: Callable[[str, str], str] | None) -> None:
         """Ask by `fetch`, see `Strategy.fetch`; None: each fetch brings the whole text."""

@@ -55,8 +55,9 @@ class _Paced(asyncio.Protocol):
     resting: ClassVar[int] = 0
     """Connections that rest now."""
     total: ClassVar[float] = 0.0
+    """Seconds that reading took, of all connections, beyond its free part of the loop."""
     last: ClassVar[float] = 0.0
-    """What reading took of all connections beyond its free part, and when it took that."""
+    """When that was counted last."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)

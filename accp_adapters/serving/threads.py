@@ -121,7 +121,7 @@ def _threads(kind: RunVar[_Threads], total: int, each: int) -> _Threads:
 
 
 async def _rested(owner: str) -> None:
-    """Wait until `owner` has rested from its long work, or nobody else asks."""
+    """Wait until the rest of `owner` is over, or no other principal asks for anything."""
     while (seconds := _RESTS.get(owner, 0.0) - time.monotonic()) > 0 and _is_beside_others(owner):
         await sleep(seconds)
 

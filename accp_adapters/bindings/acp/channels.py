@@ -82,6 +82,7 @@ class LineChannel(Channel):
         """
         self.binding = binding
         self.limit = limit
+        """Bytes of a line."""
         self._token = token
         self._stream = stream
         self._received = BufferedByteReceiveStream(stream)

@@ -520,7 +520,7 @@ class SessionHost:
         task = asyncio.ensure_future(self._take_step(slot, act, is_literal, attempts, recording, size))
         self._steps.add(task)
         task.add_done_callback(self._steps.discard)
-        # Whoever waits for the step is told why it failed, if somebody still does.
+        # If nobody waits for the step any more, asyncio would log its failure as one that was never looked at.
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
         await asyncio.shield(task)
 

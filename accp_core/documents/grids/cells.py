@@ -60,7 +60,7 @@ _CLASS: Final = lazy_pattern(
 STRONG: Final = frozenset("DTINHMP")
 """Classes that names of columns and words of prose hardly have."""
 _LONG: Final = 200
-"""From so many characters on, a cell is a text, whatever it holds."""
+"""A cell of this many characters or more is a text, even if it holds a number or a time."""
 _RUN: Final = re.compile(r"([^\W\d]+)|\d+")
 
 

@@ -51,7 +51,7 @@ class _Ruled:
     """The cells of the header, with the blanks around them; so are those of the rows."""
     rows: list[list[str]] = field(default_factory=list)
     breaks: list[int] = field(default_factory=list)
-    """The numbers of the rows, or lines of rows, that stand below a rule."""
+    """The indices in `rows` of the lines that stand directly below a rule."""
     end: int = 0
     """The number of the line behind the table."""
 

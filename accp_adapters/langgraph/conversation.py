@@ -78,7 +78,7 @@ class MessageProjector:
         prompt = self._prompts.project(records, agent=agent, handed_over=handed_over)
         pairs = list(zip(messages, prompt.messages, strict=True))
         turns = (index for index in reversed(range(len(messages))) if isinstance(messages[index], AIMessage))
-        unsent = pairs[next(turns, -1) + 1 :]  # what came after the last message of a model
+        unsent = pairs[next(turns, 0) :]  # the last message of a model, whose arguments may be short, and what follows
         return ProjectedMessages(
             messages=[with_projection(message, shown) for message, shown in pairs],
             stored={message.id or "": shown.stored for message, shown in pairs if shown.stored},

@@ -220,6 +220,10 @@ def test_a_long_argument_is_a_preview_wherever_a_formatter_reads_it(provider: st
     if provider != "langchain":
         check([*sent, HumanMessage("and?")])
     assert shown(*conversation, policy=Policy())[1] is turn
+    # It is counted in the call that sends it first, and in no later one.
+    projector = MessageProjector(WRITES)
+    sends = [projector.project([*conversation, *more]).rewritten for more in ([], [AIMessage("done")])]
+    assert [len(each) for each in sends] == [1, 0]
 
 
 def test_a_custom_tool_has_its_short_input() -> None:

@@ -240,7 +240,7 @@ class _Reader:
     def typed(self, column: str) -> TypedColumn:
         """Return the cells of a column as what they are."""
         if column not in self._typed:
-            self._typed[column] = type_column([row.get(column) for row in self._table.rows], self._table.rows)
+            self._typed[column] = type_column([row.get(column) for row in self._table.rows], self._table)
         return self._typed[column]
 
     def is_moment(self, column: str) -> bool:

@@ -101,7 +101,7 @@ def _texts(counts: Counter[str], cells: _Cells, values: Sequence[str], marks: Ma
         return _counted(counts, cells, marks)
     if sum(map(len, values)) > _LONG_TEXT * len(cells):
         return _same(f"texts of {_range(values)} characters")
-    typed = type_column(values, table.rows)
+    typed = type_column(values, table)
     if not typed.is_ordered:
         return _same(f"{len(counts):,} values, as {_value(values[0], marks)}")
     spelled = dict(zip(typed.values, values, strict=True))

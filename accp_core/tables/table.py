@@ -6,9 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, pairwise
 from typing import Any, Final, TypeAlias
 
+from accp_core.documents.grids.cells import writes_commas
 from accp_core.strict_json import is_json
 
 __all__ = [
@@ -51,7 +53,7 @@ class ParentLink:
     """The column of the child that holds that key, the first one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Table:
     """Rows of one shape; names of tables and columns are distinct without regard to case, too."""
 
@@ -79,6 +81,11 @@ class Table:
         if not self.repeated:
             return dict(row)
         return {name: cell for name, cell in row.items() if name not in self.repeated or type(cell) not in (dict, list)}
+
+    @cached_property
+    def has_commas(self) -> bool:
+        """Whether numbers of a column have a comma before their fraction."""
+        return any(writes_commas(self.cells(name)) for name in self.columns)
 
     @property
     def own_columns(self) -> tuple[str, ...]:

@@ -24,10 +24,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
-from itertools import chain, takewhile
+from itertools import takewhile
 from typing import Any, Final, TypeAlias
 
-from accp_core.documents.grids.cells import are_thousands, are_versions, writes_commas
+from accp_core.documents.grids.cells import are_thousands, are_versions
+from accp_core.tables.table import Table
 
 __all__ = [
     "ABSENT", "CLOCK", "DATE", "MONTH", "TIME_TEXT", "Kind", "TypedColumn", "are_unordered_days", "convert",
@@ -200,10 +201,10 @@ def is_left_out(cell: Any) -> bool:
     return cell is None or cell is ABSENT or (isinstance(cell, (list, dict)) and not cell)
 
 
-def type_column(cells: Sequence[Any], rows: Sequence[Mapping[str, Any]] = ()) -> TypedColumn:
+def type_column(cells: Sequence[Any], table: Table | None = None) -> TypedColumn:
     """Return the cells of a column as what they are; `ABSENT` and None are nothing.
 
-    `rows` are those of its table: `1.022` is more than 1,000 where another number there is `1,50`.
+    `1.022` is more than 1,000 where another number of its table is `1,50`.
     """
     present = [cell for cell in cells if cell is not None and cell is not ABSENT]
     kinds = set(map(type, present))
@@ -214,7 +215,7 @@ def type_column(cells: Sequence[Any], rows: Sequence[Mapping[str, Any]] = ()) ->
     if told and str not in set(map(type, told)):
         typed = _of_json([None if is_left_out(cell) else cell for cell in cells], set(map(type, told)))
         return replace(typed, left_out=len(present) - len(told)) if typed.kind is not Kind.TEXT else _texts(cells)
-    found = _booleans(told) or _numbers(told, rows) or _moments(told) or _durations(told)
+    found = _booleans(told) or _numbers(told, table) or _moments(told) or _durations(told)
     if found is None:
         return _texts(cells)
     kind, values, read, unit, is_scaled = found
@@ -265,7 +266,7 @@ def _is_whole(number: Decimal) -> bool:
     return number == number.to_integral_value()
 
 
-def _numbers(cells: Sequence[Any], rows: Sequence[Mapping[str, Any]]) -> _Found:
+def _numbers(cells: Sequence[Any], table: Table | None) -> _Found:
     """Return the numbers of cells that are all written in one notation and with units of one scale."""
     texts = [cell for cell in cells if type(cell) is str]
     others = [cell for cell in cells if type(cell) is not str]
@@ -274,8 +275,7 @@ def _numbers(cells: Sequence[Any], rows: Sequence[Mapping[str, Any]]) -> _Found:
     readings = ((found, notation) for notation in _NOTATIONS if (found := _matches(texts, notation[0])))
     told = next(readings, None)
     if told and told[1] is _NOTATIONS[0] and not all(map(str.isdigit, texts)):
-        columns = ([row.get(name) for row in rows] for name in dict.fromkeys(chain.from_iterable(rows)))
-        told = next(readings, told) if are_thousands(texts) or any(map(writes_commas, columns)) else told
+        told = next(readings, told) if are_thousands(texts) or (table and table.has_commas) else told
     return _measures(cells, told[0], told[1]) if told else None
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from accp_core.tables import table
 from accp_core.tables.values import ABSENT, Kind, convert, is_left_out, type_column
 
 
@@ -143,6 +144,14 @@ def test_booleans_durations_and_nothing() -> None:
     assert type_column([None, ABSENT]).kind is Kind.NOTHING
     assert type_column(["$5", "N/A", "", None]).left_out == 2
     assert is_left_out(" N/A ") and is_left_out([]) and not is_left_out(0)
+
+
+def test_the_commas_of_a_table_are_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[object] = []
+    monkeypatch.setattr(table, "writes_commas", lambda cells: looked.append(cells))
+    only = table.Table(name="rows", path=(), columns=("a", "b"), rows=[{"a": "$1.5", "b": "$2.5"}])
+    assert [type_column([row[name]], only).values for row in only.rows for name in row] == [[1.5], [2.5]]
+    assert len(looked) == 2
 
 
 def test_units_of_one_kind_are_converted() -> None:

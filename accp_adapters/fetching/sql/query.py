@@ -623,7 +623,7 @@ class _Parser(Operands):
 
 def place(table: NamedTable) -> str:
     """Return the name of a table in the connection of a query."""
-    return f"r{table.number}.{quote(table.name)}"
+    return f"r{table.number}.{table.stored.place}"
 
 
 def _refuse_present_time(found: str) -> ProtocolError:

@@ -468,7 +468,7 @@ def _describe(compared: NamedColumn, catalog: Catalog, place: str) -> str:
 def _scalars(compared: NamedColumn, connection: sqlite3.Connection) -> list[str]:
     """Return the values of a column that are no arrays or objects: each with its number, their range, or some."""
     stored, name = compared.stored, quote(compared.column)
-    source = f"FROM r0.{quote(compared.table.name)} WHERE {name} IS NOT NULL"
+    source = f"FROM r0.{compared.table.stored.place} WHERE {name} IS NOT NULL"
     source += f" AND {name} NOT GLOB '[[{{]*'" if stored.holds_json else ""
     (different,) = connection.execute(f"SELECT count(DISTINCT {name}) {source}").fetchone()
     if different <= _MAX_VALUES:

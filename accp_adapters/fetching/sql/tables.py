@@ -25,7 +25,7 @@ from accp_core.packing.values import spelling_decoder
 from accp_core.previews.records import tables_of_text
 from accp_core.references import key_of, reference_to
 from accp_core.strict_json import compact_json, escape_halves
-from accp_core.tables import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedText, Row, Table
+from accp_core.tables import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedText, Table
 from accp_core.tables.table import table_of_lines, work_of
 from accp_core.tables.values import ABSENT, Kind, TypedColumn, are_unordered_days, type_column
 
@@ -175,10 +175,10 @@ _READS: Final[Mapping[Kind, Callable[[Any], Any]]] = {
 }
 
 
-def store_column(cells: Sequence[Any], rows: Sequence[Row]) -> tuple[StoredColumn, list[Any]]:
+def store_column(cells: Sequence[Any], table: Table) -> tuple[StoredColumn, list[Any]]:
     """Return how a column is kept, and its cells as they are stored; null, absent and left out are all None."""
     WATCH.get()()
-    typed = type_column(cells, rows)
+    typed = type_column(cells, table)
     column = StoredColumn(replace(typed, values=()), kinds=Counter(_KINDS.get(type(cell), "number") for cell in cells))
     if typed.kind is Kind.TEXT:
         return column, _store_texts(cells, column)
@@ -253,6 +253,8 @@ class StoredTable:
 
     source: Table
     """The table without its rows."""
+    place: str
+    """What it is called in SQLite, which reserves some of the names that a source may have."""
     row_count: int
     columns: dict[str, StoredColumn]
     """How each column is kept; empty: the table is too large to be built."""
@@ -317,19 +319,19 @@ class DatabaseCache:
 def _build(text: str, opened: OpenedText, key: str, *, whole: bool) -> Database:
     if isinstance(opened, LongText):
         raise too_long(text)
-    left, tables = MAX_CELLS, []
-    types: dict[str, StoredColumn] = {}
+    left, tables, types = MAX_CELLS, list[StoredTable](), dict[str, StoredColumn]()
     with closing(sqlite3.connect(":memory:")) as connection:
         for table in _tables_of(text, opened, whole=whole):
             cells = len(table.rows) * len(table.columns)
-            columns: dict[str, StoredColumn] = {}
+            place, columns = f"t{len(tables)}", dict[str, StoredColumn]()
             if len(table.columns) <= MAX_COLUMNS and cells <= left:
                 left -= cells
-                columns = _add_table(connection, table, key, types, whole=whole)
+                columns = _add_table(connection, place, table, key, types, whole=whole)
             for name, column in columns.items():
                 is_again = re.fullmatch("_[2-9]", name[-2:]) and name not in text and name[:-2] in text
                 column.again = name[:-2] * bool(is_again)
-            tables.append(StoredTable(source=replace(table, rows=()), row_count=len(table.rows), columns=columns))
+            source = replace(table, rows=())
+            tables.append(StoredTable(source=source, place=place, row_count=len(table.rows), columns=columns))
         connection.commit()
         # SQLite cannot write a database without tables.
         content = connection.serialize() if types else b""
@@ -351,7 +353,7 @@ def _tables_of(text: str, opened: OpenedText, *, whole: bool) -> Iterator[Table]
 
 
 def _add_table(
-    connection: sqlite3.Connection, table: Table, key: str, types: dict[str, StoredColumn], *, whole: bool
+    connection: sqlite3.Connection, place: str, table: Table, key: str, types: dict[str, StoredColumn], *, whole: bool
 ) -> dict[str, StoredColumn]:
     """Create and fill a table; return its columns, and add them to `types`."""
     columns: dict[str, StoredColumn] = {}
@@ -367,18 +369,18 @@ def _add_table(
         stored.append(values)
 
     taken = set(map(str.casefold, table.columns))
-    for name in table.columns or ("value",):
+    for at, name in enumerate(table.columns or ("value",)):
         cells = [row.get(name, ABSENT) for row in table.rows]
-        column, values = store_column(cells, table.rows)
+        column, values = store_column(cells, table)
         column.is_extra = name in table.repeated and set(column.kinds) <= _NO_SCALARS
         add(name, column, values)
-        if whole and column.is_spelled and f"{name}{SPELLING}".casefold() not in taken:
+        has_room = len(columns) - at <= MAX_COLUMNS - len(table.columns)
+        if whole and has_room and column.is_spelled and f"{name}{SPELLING}".casefold() not in taken:
             texts = [None if cell is ABSENT or cell is None else str(cell) for cell in cells]
             typed = replace(column.typed, kind=Kind.TEXT, read=str)
             add(f"{name}{SPELLING}", StoredColumn(typed, is_extra=True), texts)
-    connection.execute(f"CREATE TABLE {quote(table.name)} ({', '.join(declared)})")
-    insert = f"INSERT INTO {quote(table.name)} VALUES ({', '.join('?' * len(columns))})"
-    connection.executemany(insert, zip(*stored, strict=True))
+    connection.execute(f"CREATE TABLE {place} ({', '.join(declared)})")
+    connection.executemany(f"INSERT INTO {place} VALUES ({', '.join('?' * len(columns))})", zip(*stored, strict=True))
     return columns
 
 
@@ -473,7 +475,10 @@ class Catalog:
         """
         tables = [table for table in self.tables if key is None or self.keys[table.number] == key]
         meant = set(find_name(written, [table.name for table in tables])) if written else set()
-        found = [table for table in tables if table.name in meant]
+        # Of `A` and `a`, the second is called `a_2`.
+        exact = [table for table in tables if ".".join(table.stored.source.path) == written != ""]
+        is_one = len({table.number for table in exact}) == len(exact)
+        found = exact * is_one or [table for table in tables if table.name in meant]
         main = None if found else self.main(key)
         if main and (not written or self._is_alias(written.casefold(), main.stored.source, main.number)):
             found = [main]

@@ -60,6 +60,19 @@ def test_a_table_of_too_many_columns_is_refused_with_the_way_out() -> None:
     assert "c1999 1999" in ask(json.dumps(rows), "1999")
 
 
+def test_a_source_may_have_any_name_that_sqlite_reserves() -> None:
+    text = json.dumps({"sqlite_a": [{"rowid": 7, "b": [{"c": 1}]}, {"rowid": 5}], "SQLITE_A": [{"rowid": 1}]})
+    assert ask(text, "SELECT c FROM sqlite_a.b") == "c 1"
+    assert [ask(text, f"SELECT min(rowid) m FROM {name}") for name in ("sqlite_a", "SQLITE_A")] == ["m 5", "m 1"]
+
+
+def test_columns_of_spellings_are_no_columns_too_many() -> None:
+    text = json.dumps([{f"c{n}": f"${n}" for n in range(1_500)}])
+    assert ask(text, 'SELECT "c7.text" FROM rows') == 'c7.text "$7"'
+    with pytest.raises(ProtocolError, match="E1004: expected a column"):
+        ask(text, 'SELECT "c1499.text" FROM rows')
+
+
 def test_tables_of_too_many_cells_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "MAX_CELLS", 10)
     with pytest.raises(ProtocolError, match=r"E1004: expected a table of .* cells"):

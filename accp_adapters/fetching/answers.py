@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any, Final, TypeVar
 from urllib.parse import unquote
 
@@ -132,8 +133,11 @@ class Sources:
 
     def at_path(self, path: str) -> Any:
         """Return the value at a path in the first text that has one, else NO_VALUE."""
-        values = (_at_path(each, path) for each in self.opened)
-        return next((value for value in values if value is not NO_VALUE), NO_VALUE)
+        values = (follow(each.value, path) for each in self.opened if not isinstance(each.value, str))
+        # A path may begin with the name of the table that a list is: `rows[0].title`.
+        lists = (each for each in self.opened if isinstance(each.value, list) and path != _ROWS)
+        rows = (follow({_ROWS: each.records}, path) for each in lists)
+        return next((value for value in chain(values, rows) if value is not NO_VALUE), NO_VALUE)
 
 
 def open_and_answer(
@@ -177,7 +181,7 @@ def answer(texts: Mapping[str, str], request: FetchRequest, *, limit: int, count
         return _whole(sources, room)
     try:
         if _SELECT.match(query):
-            return sources.ask(partial(_select, query, room))
+            return sources.ask(lambda own: _below(_CUT * own.is_cut, room, partial(answer_select, query, own)))
         is_long = any(isinstance(each, LongText) for each in sources.opened)
         kind = _numbered if _LINES.fullmatch(query) else _of_long if is_long else _other
         return _below(_CUT * sources.is_cut, room, partial(kind, query, sources))
@@ -265,11 +269,6 @@ def _refuse_pointer(query: str, opened: OpenedText) -> None:
 def _below(line: str, room: Room, answered: Callable[[Room], str]) -> str:
     """Return a line, and below it what is shown in the room that is left."""
     return line + answered(room.below(line))
-
-
-def _select(query: str, room: Room, catalog: Catalog) -> str:
-    is_cut = any(database.is_cut for database in catalog.databases)
-    return _below(_CUT * is_cut, room, partial(answer_select, query, catalog))
 
 
 def _whole(sources: Sources, room: Room) -> str:
@@ -376,14 +375,6 @@ def _nothing(query: str, sources: Sources) -> str:
     if _INDEX.fullmatch(query):
         raise refuse(f"expected a path that leads to a value, or words, of {described}; found {query!r:.100}")
     return f"0 of {sum(len(table.rows) for table in rows):,} rows; tables: {escape_markers(described)}"
-
-
-def _at_path(opened: OpenedText, path: str) -> Any:
-    """Return what is at a path, which may begin with the name of the table that a list is: `rows[0].title`."""
-    found = NO_VALUE if isinstance(opened.value, str) else follow(opened.value, path)
-    if found is NO_VALUE and isinstance(opened.value, list) and path != _ROWS:
-        return follow({_ROWS: opened.records}, path)
-    return found
 
 
 # References as arguments of other tools: what a result holds is passed on without the model writing it.

@@ -450,6 +450,7 @@ class Catalog:
     def __init__(self, databases: Sequence[Database], keys: Sequence[str], named: int = 0) -> None:
         """Begin with texts and their keys; the first `named` of them are meant where several have a name."""
         self.databases: Final = databases
+        self.is_cut: Final = any(database.is_cut for database in databases)
         self._named: Final = named
         self.keys: Final = keys
         self.tables: Final = [

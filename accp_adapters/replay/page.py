@@ -6,19 +6,23 @@ The page loads nothing and runs no script. Values that look like secrets are hid
 from __future__ import annotations
 
 import csv
-import io
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
+from xml.sax.saxutils import escape
 
 import jinja2
 
 from accp_adapters.replay.recorded_run import Finding
 from accp_adapters.replay.report import Report, RunComparison
 from accp_core.accp.debug import DEFAULT_REDACTION, HIDDEN_VALUE, Redaction
+from accp_core.tables import OpenedText, open_text
+from accp_core.tables.table import is_openable
 
 __all__ = ["LEFT_OUT", "MAX_PAGE_CHARS", "MAX_PAGE_RUNS", "MAX_SECRETS", "hide_secrets", "html_report", "secrets_in"]
 
@@ -31,11 +35,13 @@ LEFT_OUT: Final = f"({MAX_SECRETS} secrets or more, so the text is left out)"
 """Shown instead of such a text."""
 
 _PAIR: Final = re.compile(
-    r"""(?<![\w.-])(?P<key>[\w.-]{3,64}+)\\{0,3}["']?[ \t]{0,3}[:=][ \t]{0,3}"""
-    r"""(?P<value>\\{0,3}"[^"\\\n]{1,400}|'[^'\n]{1,400}|(?:Bearer|Basic)[ ]+[^\s"'\\]{4,400}"""
-    r"""|[^\s,;&"'{}\[\]\\]{1,400})"""
+    r"""(?<![\w.-])(?:(?P<key>[\w.-]{3,64}+)\\{0,3}["']?[ \t]{0,40}[:=|]|--(?P<option>[\w-]{3,64}+)(?=[ ]))"""
+    r"""[ \t]{0,40}(?P<value>(?P<marks>["'])(?P=marks){2}(?:(?!(?P=marks){3})[^\0]){1,4000}|\\{1,3}"[^"\\\n]{1,400}"""
+    r"""|"(?:[^"\\]|\\.){1,400}|'[^']{1,400}|(?:Bearer|Basic)[ ]+[^\s"'\\]{4,400}|[^\s,;&"'{}\[\]\\]{1,400})"""
 )
-"""A key and its value, in JSON, in JSON within JSON, in headers, in query strings and in settings."""
+"""A key and its value, in JSON, in JSON within JSON, in headers, in query strings, in settings and in commands."""
+_MORE: Final = re.compile(r"(?:[ \t]+[^\s,;&\"'{}\[\]\\]{1,400}){1,50}")
+"""The further words of a value without quotes behind a blank."""
 _FORMS: Final = re.compile(
     r"\b(?:sk-[\w-]{16,200}|gh[pousr]_\w{20,200}|github_pat_\w{20,200}|xox[abprs]-[\w-]{10,200}|AKIA[0-9A-Z]{16}"
     r"|eyJ[\w-]{8,1000}\.[\w-]{8,2000}\.[\w-]{8,1000})"
@@ -45,11 +51,11 @@ _FORMS: Final = re.compile(
 """API keys of well-known services, JSON web tokens, private keys, name and password in a URL."""
 _LOGIN: Final = re.compile(r"""(?<![\w-])(?:-u|--user)[ =]["']?[^\s:"'\\]{1,100}:(?P<secret>[^\s"'\\]{1,200})""")
 """User and password for a command such as curl."""
-_NEXT_LINE: Final = re.compile(
-    r"(?m)^[ \t-]{0,100}(?P<key>[\w.-]{3,64}+):[ \t]{0,3}\n[ \t]{1,100}(?:- )?(?P<secret>[^\s#][^\n]{0,400})"
-)
-"""A key of YAML whose value begins in the next line."""
-_COLUMN: Final = re.compile(r"[\w.-]{3,64}")
+_ELEMENT: Final = re.compile(r"<(?P<key>[\w:.-]{3,64}+)(?:\s[^<>]{0,400})?>")
+_MAX_ELEMENT: Final = 2_000
+"""Characters of an element that are looked at."""
+_KEY_LINE: Final = re.compile(r"(?m)^(?P<before>[ \t]{0,100}(?:- +)?)(?P<key>[\w.-]{3,64}+):[^\n{\[\"']{0,100}\n")
+"""A line with a key of YAML; lines that are further in hold its value."""
 _SCHEMES: Final = re.compile(r"(?:Bearer|Basic) +", re.IGNORECASE)
 _MIN_ALONE: Final = 5
 """Characters of a value that is hidden wherever it stands; a shorter one is hidden behind its key only."""
@@ -85,11 +91,14 @@ def hide_secrets(text: str, known: frozenset[str] = frozenset(), redaction: Reda
 
 def _found(text: str, redaction: Redaction) -> Iterator[str]:
     yield from (match[0] for match in _FORMS.finditer(text))
-    yield from (text[start:end] for start, end in _spans(text, redaction))
+    for start, end in _spans(text, redaction):
+        yield from filter(None, map(str.strip, text[start:end].split("\n")))
     yield from _column_values(text, redaction)
-    for document in _documents(text):
+    for document in _read(text):
         for secret in _json_secrets(document, redaction):
+            yield from filter(None, map(str.strip, secret.split("\n")))
             yield secret
+            yield escape(secret)
             # As JSON writes it, and JSON within JSON.
             yield json.dumps(secret, ensure_ascii=False)[1:-1]
             yield (once := json.dumps(secret)[1:-1])
@@ -99,7 +108,7 @@ def _found(text: str, redaction: Redaction) -> Iterator[str]:
 def _spans(text: str, redaction: Redaction) -> list[tuple[int, int]]:
     """Return where secrets behind a key, a command's option or a line of YAML begin and end, in their order."""
     found = [*_pairs(text, redaction), *(match.span("secret") for match in _LOGIN.finditer(text))]
-    found += [match.span("secret") for match in _NEXT_LINE.finditer(text) if redaction.hides(match["key"])]
+    found += [*_elements(text, redaction), *_blocks(text, redaction)]
     apart: list[tuple[int, int]] = []
     for start, end in sorted(found):
         if apart and start < apart[-1][1]:
@@ -114,11 +123,36 @@ def _pairs(text: str, redaction: Redaction) -> Iterator[tuple[int, int]]:
     position = 0
     while pair := _PAIR.search(text, position):
         value = _value(pair)
-        if redaction.hides(pair["key"]) and value.lower() not in _PLAIN:
-            yield pair.end() - len(value), pair.end()
-            position = pair.end()
+        if redaction.hides(pair["key"] or pair["option"]) and value.lower() not in _PLAIN:
+            is_open = text[pair.start("value") - 1].isspace() and text[pair.start("value")] not in "\\\"'"
+            more = _MORE.match(text, pair.end()) if is_open and pair["key"] else None
+            position = more.end() if more else pair.end()
+            yield pair.end() - len(value), position
         else:
-            position = max(pair.end() - len(value), pair.end("key") + 1)
+            position = max(pair.end() - len(value), pair.end("key") + 1, pair.end("option") + 1)
+
+
+def _elements(text: str, redaction: Redaction) -> Iterator[tuple[int, int]]:
+    """Yield the content of hidden elements of XML and HTML; of one that is not closed, the rest of its line."""
+    for element in _ELEMENT.finditer(text):
+        if redaction.hides(element["key"]):
+            start = element.end()
+            ends = [text.find(mark, start, start + _MAX_ELEMENT) for mark in (f"</{element['key']}", "\n")]
+            end = next((end for end in ends if end >= start), len(text[: start + _MAX_ELEMENT]))
+            yield from [(start, end)] * (end > start)
+
+
+def _blocks(text: str, redaction: Redaction) -> Iterator[tuple[int, int]]:
+    """Yield the lines below a hidden key that are further in than it: a text, a list or a map of YAML."""
+    position = 0
+    while line := _KEY_LINE.search(text, position):
+        position = line.end()
+        if redaction.hides(line["key"]):
+            inner = rf"(?:[ \t]*\n)*[ \t]{{{len(line['before'])}}}(?:[ \t]+|- )(?P<secret>\S[^\n]*)"
+            found = re.compile(rf"{inner}(?:\n{inner.replace('?P<secret>', '?:')})*").match(text, position)
+            if found:
+                yield found.start("secret"), found.end()
+                position = found.end()
 
 
 def _value(pair: re.Match[str]) -> str:
@@ -127,17 +161,23 @@ def _value(pair: re.Match[str]) -> str:
 
 def _column_values(text: str, redaction: Redaction) -> Iterator[str]:
     """Yield the values of the hidden columns of a table whose first line names its columns (CSV)."""
-    first = text.partition("\n")[0]
-    mark = max(",;\t|", key=first.count)
-    columns = [cell.strip(" \"'\r") for cell in first.split(mark)]
-    hidden = [at for at, name in enumerate(columns) if _COLUMN.fullmatch(name) and redaction.hides(name)]
-    if len(columns) < 2 or not hidden:
-        return
-    try:
-        for row in list(csv.reader(io.StringIO(text), delimiter=mark))[1:]:
+    lines = text.split("\n")
+    mark = max(",;\t|", key=lines[0].count)
+    columns = [cell.strip(" \"'\r") for cell in lines[0].split(mark)]
+    hidden = [at for at, name in enumerate(columns) if " " not in name and redaction.hides(name)]
+    with suppress(csv.Error):
+        for row in csv.reader(lines[1:] if hidden and mark in lines[0] else (), delimiter=mark):
             yield from (row[at] for at in hidden if at < len(row) and row[at].lower() not in _PLAIN | {""})
-    except csv.Error:
+
+
+def _read(text: str) -> Iterator[Any]:
+    """Yield what a text holds: its value, or its tables and the JSON of its lines."""
+    opened = open_text(text) if is_openable(text) else OpenedText(value=text, prose=text)
+    if not isinstance(opened.value, str):
+        yield opened.value
         return
+    yield from _documents(text)
+    yield from (list(map(dict, each.rows)) for each in opened.tables() if not each.holds_lines)
 
 
 def _documents(text: str) -> Iterator[Any]:
@@ -155,16 +195,12 @@ def _documents(text: str) -> Iterator[Any]:
 
 def _json_secrets(document: Any, redaction: Redaction) -> Iterator[str]:
     """Yield everything behind a hidden key, `value` beside a `name` or `key` that is one, and secrets in strings."""
-    waiting = [(document, False)]
+    waiting, hides = [(document, False)], cache(redaction.hides)
     while waiting:
         value, hidden = waiting.pop()
         if isinstance(value, dict):
-            named = any(
-                isinstance(name, str) and redaction.hides(name[-64:]) for name in (value.get("name"), value.get("key"))
-            )
-            waiting += [
-                (each, hidden or redaction.hides(key) or (named and key == "value")) for key, each in value.items()
-            ]
+            named = any(isinstance(name, str) and hides(name[-64:]) for name in (value.get("name"), value.get("key")))
+            waiting += [(each, hidden or hides(key) or (named and key == "value")) for key, each in value.items()]
         elif isinstance(value, list):
             waiting += [(each, hidden) for each in value]
         elif hidden and value is not None and not isinstance(value, bool):
@@ -182,7 +218,6 @@ _MAX_TEXT: Final = 6_000
 """Characters of one text that it shows."""
 _LONGEST_SECRET: Final = 500
 """Characters after a cut that are searched, too, so that no secret is cut in two and shown by half."""
-_NUMBER: Final = re.compile(r"(?<=\d) (?=\S)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,7 +277,7 @@ def html_report(reports: Sequence[Report], *, findings: Sequence[Finding] = (), 
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"count": lambda number: f"{number:,.0f}", "share": _share, "joined": _joined}
+    environment.filters |= {"count": lambda number: f"{number:,.0f}", "share": _share}
     return environment.get_template("page.html.jinja").render(
         reports=reports, total=reports[0].total(), runs=runs, findings=findings, made=made
     )
@@ -274,8 +309,3 @@ def _message(sender: str, recorded: str, sent: str, room: _Room) -> _Message:
 def _share(part: float, whole: float) -> str:
     """Return `part` in percent of `whole`, a dash where `whole` is 0."""
     return f"{100 * part / whole:.1f}\N{NO-BREAK SPACE}%" if whole else "-"
-
-
-def _joined(text: str) -> str:
-    """Return a text in which no line ends between a number and its unit."""
-    return _NUMBER.sub("\N{NO-BREAK SPACE}", text)

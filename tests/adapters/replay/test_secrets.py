@@ -35,12 +35,19 @@ TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N"
         ('{"pwd": "hunter22"}', '{"pwd": "[redacted]"}'),
         ('user,password\nbob,hunter22\n"eve","hunter 33"\n', 'user,password\nbob,[redacted]\n"eve","[redacted]"\n'),
         ("password:\n  hunter22 x\nuser:\n  bob", "password:\n  [redacted]\nuser:\n  bob"),
+        ("a:\n- password: |\n    hunter22\n\n    3\n  b: 1", "a:\n- password: [redacted]\n    [redacted]\n  b: 1"),
+        ("<a><w:Pwd t='x'>h&amp;2</w:Pwd> <pwd>", "<a><w:Pwd t='x'>[redacted]</w:Pwd> <pwd>"),
+        ("NAME  TOKEN      AGE\na     hunter22   3d\nb     hunter 3   4d\nc     hunter44   5d", None),
+        ("token:   hunter22 x, n: 1", "token:   [redacted], n: 1"),
+        ('password = """\nhunter22\n3"""', 'password = """[redacted]"""'),
+        ("mysql --password hunter22 -u bob", "mysql --password [redacted] -u bob"),
         ('{"password": {"a": "line\\nhunter22"}}', '{"password": {"a": "[redacted]"}}'),
         ("-----BEGIN RSA PRIVATE KEY-----\nMIIE+/=\n", "[redacted]"),
     ],
 )
-def test_a_secret_is_hidden(text: str, hidden: str) -> None:
-    assert hide_secrets(text) == hidden
+def test_a_secret_is_hidden(text: str, hidden: str | None) -> None:
+    shown = hide_secrets(text)
+    assert shown == hidden if hidden else "hunter" not in shown
 
 
 @pytest.mark.parametrize(
@@ -65,7 +72,7 @@ def test_a_value_known_from_another_form_is_hidden_wherever_it_stands() -> None:
 
 
 def test_a_table_whose_cells_are_too_long_for_a_table_is_read_no_further() -> None:
-    assert secrets_in(f"user,password\nbob,hunter22\neve,{'x' * 200_000}") == frozenset()
+    assert secrets_in(f"user,password\nbob,hunter22\neve,{'x' * 200_000}") == {"hunter22"}
 
 
 def test_a_text_with_more_secrets_than_are_looked_for_is_left_out() -> None:

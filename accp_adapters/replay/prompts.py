@@ -96,10 +96,7 @@ def to_strategy(chosen: Strategy | StrategyName | Policy) -> Strategy:
 
 def compact_json_strategy(counter: TokenCounter) -> Strategy:
     """Return the baseline: a text that is JSON becomes compact JSON where that has fewer tokens."""
-    return Strategy(
-        name="compact JSON",
-        rewrite=lambda message: SentMessage(text=_shorten(message.text, counter)),
-    )
+    return Strategy(name="compact JSON", rewrite=lambda message: SentMessage(text=_shorten(message.text, counter)))
 
 
 def _shorten(text: str, counter: TokenCounter) -> str:

@@ -14,20 +14,20 @@ import sys
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from accp_adapters.replay.formats import anthropic, bedrock, gemini, langchain, logged, openai, spans, trajectories
 from accp_adapters.replay.formats.assembly import Assembler
-from accp_adapters.replay.formats.conversation import Item, Snapshot, Step, written
+from accp_adapters.replay.formats.conversation import Item, Snapshot, Step
 from accp_adapters.replay.formats.langchain import SQLITE, read_sqlite, read_threads
 from accp_adapters.replay.recorded_run import Findings, Role, Run, UnreadableRun, shown
 from accp_core.strict_json import unique_members
 
 __all__ = [
     "FORMATS", "MAX_RECORD", "Format", "detect", "find_files", "open_bounded", "parse_runs",
-    "read_document", "read_documents", "read_file", "read_runs",
+    "read_document", "read_documents", "read_runs",
 ]  # fmt: skip
 
 
@@ -40,7 +40,8 @@ _MAX_VALUES: Final = 8_000_000
 _MAX_BARREN: Final = 20_000
 """Lines without a model's turn after which a file is not read further."""
 _MAX_RUNS: Final = 20_000
-"""Runs of one file: packed, more of them are small, and take minutes to replay."""
+_FEW_RUNS, _BYTES_OF_RUN = 1_000, 50
+"""Runs of one file at most, and in one that is smaller: packed, short ones that repeat take a byte and no less time."""
 _MAX_UNPACKED: Final = 200
 """Bytes for each one of gzip, once they are more than a piece: only short texts that repeat pack better."""
 _PIECE: Final = 1 << 20
@@ -62,9 +63,7 @@ def _refuse(error: UnreadableRun) -> None:
 
 
 def read_documents(
-    stream: BinaryIO,
-    path: str,
-    on_broken: Callable[[UnreadableRun], object] = _refuse,
+    stream: BinaryIO, path: str, on_broken: Callable[[UnreadableRun], object] = _refuse
 ) -> Iterator[tuple[int, object]]:
     """Yield line and value of each document.
 
@@ -140,16 +139,6 @@ def _following(
         if not number:
             return
         yield number, value
-
-
-def read_file(path: str) -> object:
-    """Return the one JSON document of a file.
-
-    Raises:
-        UnreadableRun: it is not JSON, not UTF-8 or too large.
-    """
-    with open(path, "rb") as raw:
-        return read_document(_Lines(raw, path).rest(), path)
 
 
 def read_document(text: str, path: str, first_line: int = 1) -> object:
@@ -313,14 +302,10 @@ _BEGINNING: Final = 1 << 16
 """Bytes of a file in a folder by which it is told what it holds."""
 _OBJECT: Final = re.compile(rb'\{\s*"[^"]*"\s*:')
 """The beginning of a JSON object."""
-_TOOLS: Final = ".tools.json"
-"""How the name of a file ends that holds the tool definitions of the file beside it."""
 
 
 def read_runs(
-    *paths: str | os.PathLike[str],
-    agent_names: Collection[str] = (),
-    findings: Findings | None = None,
+    *paths: str | os.PathLike[str], agent_names: Collection[str] = (), findings: Findings | None = None
 ) -> Iterator[Run]:
     """Yield the runs at `paths`, each as soon as it is complete.
 
@@ -355,12 +340,11 @@ def _runs_of_files(names: Sequence[str], read: Callable[[str], Iterator[Run]], f
     """
     found = False
     for name in names:
+        most = _MAX_RUNS if name == _STDIN else min(_MAX_RUNS, _FEW_RUNS + os.stat(name).st_size // _BYTES_OF_RUN)
         try:
             for count, run in enumerate(read(name)):
-                if count == _MAX_RUNS:
-                    reason = (
-                        f"expected at most {_MAX_RUNS:,} runs in a file, found more, which are not read: split the file"
-                    )
+                if count == most:
+                    reason = f"expected at most {most:,} runs in a file, found more, which are not read: split it"
                     raise UnreadableRun(reason, path=name, line=findings.line)
                 found = True
                 yield run
@@ -371,11 +355,7 @@ def _runs_of_files(names: Sequence[str], read: Callable[[str], Iterator[Run]], f
 
 
 def parse_runs(
-    text: str,
-    *,
-    path: str,
-    agent_names: Collection[str] = (),
-    findings: Findings | None = None,
+    text: str, *, path: str, agent_names: Collection[str] = (), findings: Findings | None = None
 ) -> list[Run]:
     """Return the runs in `text`, the content of a file; see `read_runs`.
 
@@ -406,13 +386,16 @@ def find_files(path: str | os.PathLike[str], findings: Findings | None = None) -
     if name == _STDIN or Path(name).is_file():
         return [name]
     if Path(name).is_dir():
-        files = [each for each in sorted(Path(name).rglob("*")) if each.is_file() and not each.name.endswith(_TOOLS)]
+        found = [each for each in sorted(Path(name).rglob("*")) if each.is_file()]
+        # A link may lead out of the folder, or to a file that is read anyway.
+        files, links = ([each for each in found if each.is_symlink() is is_link] for is_link in (False, True))
         logs = [each for each in files if _is_log(each)]
-        others = [each for each in files if not _is_log(each) and _may_hold_records(each, Path(name))]
+        others = links + [each for each in files if not _is_log(each) and _may_hold_records(each, Path(name))]
         collected = Findings() if findings is None else findings
         for other in others:
             collected.move_to(str(other), 1)
-            collected.add("file", f"in another format: {other.name!r}")
+            what = "that is a link, which is not followed" if other.is_symlink() else "in another format"
+            collected.add("file", f"{what}: {other.name!r}")
         if not logs and (findings is None or not others):
             reason = f"expected a folder with files of {', '.join(_SUFFIXES)}, found none"
             raise UnreadableRun(reason, path=name, line=0)
@@ -420,10 +403,10 @@ def find_files(path: str | os.PathLike[str], findings: Findings | None = None) -
     if Path(name).exists():
         raise UnreadableRun("expected a file or a folder, found a pipe or a device; use - for it", path=name, line=0)
     if glob.has_magic(name):
-        found = sorted(each for each in glob.glob(name, recursive=True) if Path(each).is_file())
-        if not found:
+        matching = sorted(each for each in glob.glob(name, recursive=True) if Path(each).is_file())
+        if not matching:
             raise UnreadableRun("expected a pattern that matches files, found none", path=name, line=0)
-        return found
+        return matching
     return [name]
 
 
@@ -469,7 +452,6 @@ class _Reader:
         self._path = path
         self._findings = findings
         self._agents = agents
-        self._tools = ""
 
     def runs(self) -> Iterator[Run]:
         """Yield the runs of the file."""
@@ -483,7 +465,6 @@ class _Reader:
 
     def runs_in(self, stream: BinaryIO) -> Iterator[Run]:
         """Yield the runs in the content of the file."""
-        self._tools = _tools_beside(self._path)
         documents = read_documents(open_bounded(stream), self._path, self._findings.broken)
         yield from self._assembled(self._items(documents))
 
@@ -495,13 +476,8 @@ class _Reader:
         self._findings.move_to(self._path, 1)
         assembler = Assembler(self._path, self._findings, self._agents)
         for item in items:
-            yield from map(self._with_tools, assembler.add(item))
-        yield from map(self._with_tools, assembler.close())
-
-    def _with_tools(self, run: Run) -> Run:
-        if not self._tools or any(call.tools for call in run.calls):
-            return run
-        return replace(run, calls=tuple(replace(call, tools=self._tools) for call in run.calls))
+            yield from assembler.add(item)
+        yield from assembler.close()
 
     def _items(self, documents: Iterable[tuple[int, object]]) -> Iterator[Item]:
         last = 0
@@ -563,10 +539,3 @@ def _reason(error: Exception, document: object) -> str:
 def _unknown(document: object) -> str:
     known = ", ".join(each.title for each in FORMATS)
     return f"expected one of {known}; found {shown(document)}"
-
-
-def _tools_beside(path: str) -> str:
-    beside = Path(path).with_suffix(_TOOLS) if path != _STDIN else None
-    if beside is None or not beside.is_file():
-        return ""
-    return written(read_file(str(beside)))

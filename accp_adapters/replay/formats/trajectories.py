@@ -80,10 +80,7 @@ def read_trajectory(document: Any, findings: Findings) -> Iterator[Run]:
     positions = {message["seq"]: position for position, message in enumerate(line["messages"])}
     calls = _recorded_calls(line, positions)
     yield Run(
-        name=line["trajectory_id"],
-        source=findings.path,
-        messages=messages,
-        calls=calls or calls_in_order(messages, ""),
+        name=line["trajectory_id"], source=findings.path, messages=messages, calls=calls or calls_in_order(messages, "")
     )
 
 

@@ -103,8 +103,11 @@ def test_a_finding_names_its_files_and_a_pipe_is_refused(tmp_path: Path, monkeyp
     for name in "cab":
         Path(f"{name}.jsonl").write_text(f"{json.dumps(PICTURES)}\n" * 2, encoding="utf-8")
     os.mkfifo("pipe")
+    Path("link.jsonl").symlink_to("a.jsonl")
     assert "found a pipe or a device; use -" in runner.invoke(app, ["replay", "pipe"]).stderr
-    assert "of an OpenAI message (a.jsonl:1, b.jsonl, c.jsonl)" in runner.invoke(app, ["replay", "."]).stderr
+    found = runner.invoke(app, ["replay", "."]).stderr
+    assert "of an OpenAI message (a.jsonl:1, b.jsonl, c.jsonl)" in found
+    assert "1 file that is a link, which is not followed: 'link.jsonl' (link.jsonl:1)" in found
 
 
 @pytest.mark.parametrize(

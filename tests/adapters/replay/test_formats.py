@@ -45,13 +45,6 @@ def test_one_conversation_reads_the_same_in_every_format(text: str) -> None:
     assert run.messages[3].tool == "search"
 
 
-def test_tool_definitions_may_stand_beside_the_file(tmp_path: Path) -> None:
-    (tmp_path / "runs.tools.json").write_text('[{"name": "search"}]', encoding="utf-8")
-    path = str(tmp_path / "runs.jsonl")
-    (run,) = parse_runs(json.dumps(trajectory()), path=path)
-    assert {call.tools for call in run.calls} == {'[{"name":"search"}]'}
-
-
 def test_a_text_that_no_layout_rebuilds_is_taken_from_the_recording() -> None:
     line = trajectory()
     line["messages"][3] = line["messages"][3] | {"raw": '[ "as it was" ]'}
@@ -175,13 +168,6 @@ def test_other_agents_may_be_users_with_a_name() -> None:
     assert [call.agent for run in read(text) for call in run.calls] == ["clerk"]
     (run,) = read(text, agent_names=("scout",))
     assert [(call.agent, call.prompt) for call in run.calls] == [("scout", (0,)), ("clerk", (0, 1))]
-
-
-def test_broken_tool_definitions_are_refused_by_their_own_name(tmp_path: Path) -> None:
-    beside = tmp_path / "runs.tools.json"
-    beside.write_text("[", encoding="utf-8")
-    with pytest.raises(UnreadableRun, match=r"runs\.tools\.json:1:2: "):
-        parse_runs(json.dumps(chat()), path=str(tmp_path / "runs.json"))
 
 
 def test_json_that_is_nested_too_deeply_is_refused() -> None:

@@ -247,8 +247,10 @@ class _Parser(Operands):
         self._skip(start, after)
 
     def _find_table(self, written: str) -> NamedTable:
-        """Return the table that `orders`, `$cold.…`, or `$cold.….orders` is."""
+        """Return the table that `orders`, `$cold.…`, or `$cold.….orders` is; an array may have such a name itself."""
         catalog = self._catalog
+        if any(table.name == written for table in catalog.tables):
+            return catalog.find(written)
         if keys := find_references(written):
             return catalog.find(written.partition(keys[0])[2].strip("./ "), keys[0])
         return catalog.find("", written[1:]) if written.startswith("$cold.") else catalog.find(written)

@@ -34,8 +34,8 @@ __all__ = [
     "UnbuiltColumn", "find_name", "quote", "quoted_name", "read_json_text", "sql_text",
 ]  # fmt: skip
 
-MAX_CELLS: Final = 10_000_000
-"""Rows times columns of a table, and of all tables of a text; an absent cell takes a byte."""
+MAX_CELLS: Final = 2_000_000
+"""Rows times columns of a table, and of all tables of a text; an absent cell takes as long as any other."""
 SPELLING: Final = ".text"
 """The end of the name of a column with the spellings of another."""
 _BESIDE_ARRAYS: Final = frozenset(("root", FIELDS, LINES, TEXT_RECORDS))
@@ -199,8 +199,8 @@ def _remember(column: StoredColumn, cells: Sequence[Any], values: Sequence[Any])
     cell_of: dict[Any, Any] = {}
     several: set[Any] = set()
     for cell, value in zip(cells, values, strict=True):
-        first = cell if value is None else cell_of.setdefault(value, cell)
-        if repr(first) != repr(cell):
+        first = None if value is None else cell_of.setdefault(value, cell)
+        if value is not None and first is not cell and repr(first) != repr(cell):
             several.add(value)
             column.shared = column.shared or (str(first), str(cell))
     column.spellings = {

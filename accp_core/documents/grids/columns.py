@@ -57,7 +57,7 @@ def _parse(lines: grid.Lines, at: int) -> grid.Grid | None:
     words = [word.span() for word in _WORD.finditer(rule if is_ruled else header)]
     if not is_ruled and body and header[0] == " " and body[0][0] != " ":
         words = [(0, 0), *words]
-    for size in range(len(body), max(len(body) - 2, 1) - 1, -1):
+    for size in range(len(body), max(len(body) - 2, (len(body) + 1) // 2, 1) - 1, -1):
         # The last two lines may say how many rows there are; such a footer has a cell that is longer than its column.
         if any(all(line[at - 1 : at] in _BLANK for at, _ in words[1:]) for line in body[size:]):
             break
@@ -92,9 +92,14 @@ def _columns(header: str, body: list[str], words: list[tuple[int, int]], *, is_r
     parts = [[line[start:end] for line in (header, *body)] for start, end in pairwise([*cuts, None])]
     places = zip(parts, cuts, spans, strict=True)
     are_aligned = all(_is_aligned(column, start - cut, end - cut) for column, cut, (start, end) in places)
-    if not are_aligned or len(spans) < (2 if is_ruled else _MIN_COLUMNS):
+    if not are_aligned or len(spans) < (2 if is_ruled else _MIN_COLUMNS) or any(map(_is_two, parts)):
         return None
     return list(map(list, zip(*([part.strip(" ") for part in column] for column in parts), strict=True)))
+
+
+def _is_two(column: list[str]) -> bool:
+    """Return whether a column has a word for each word of its name in all cells, apart by more than a blank in one."""
+    return len({len(cell.split()) for cell in column}) == 1 < len(column[0].split()) and any(map(_APART.search, column))
 
 
 def _blank_between(start: int, end: int, lines: list[str]) -> int | None:

@@ -29,7 +29,7 @@ _MIN_CELLS: Final = 6
 """Cells beside the first column that make rows of texts a grid; a column of numbers shows it, too."""
 _FEW: Final = 8
 """Of so many rows one may have more or fewer cells than the header, or begin a cell with a blank."""
-_CODE: Final = re.compile(r"[{}=<>\\]|::|\([^)]*$|^[^(]*\)|\s\S*[.:]$|^\s")
+_CODE: Final = re.compile(r"[{}=<>\\]|::|\([^)]*$|^[^(]*\)|\s\S*[.:]$|^\s|\S {2,}\S")
 """What a cell of code or a sentence has and a name has not."""
 _PLAIN: Final = re.compile(r"[A-Za-z_][\w #%()/.-]*+")
 """A name where blanks follow the commas, as in prose."""

@@ -4,7 +4,7 @@ A reading explains a run of lines as rows, and has a score in bits: how improbab
 agree so well (`columns`). Readings compete for the lines; those chosen must explain most of the text.
 
     delimited   lines with equally many marks (tab | ; :), rules and titles between them
-    aligned     columns that blanks keep apart, under the words of a header or without one
+    aligned     columns that blanks keep apart, under the words of a header
     template    lines whose first words are of the same kinds, and lines of pairs
     blocks      records of `key: value` lines that begin alike
 """
@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import Any, Final
 
-from accp_core.documents.inference.columns import RULE, Reading, is_head, read_aligned, read_bare, read_marked, sums_in
+from accp_core.documents.grids.cells import text_width
+from accp_core.documents.inference.columns import RULE, Reading, is_head, read_aligned, read_marked, sums_in
 from accp_core.documents.inference.records import SECTION, fill_blocks, read_blocks, read_settings, read_template
 
 __all__ = ["Inference", "Section", "heading_above", "infer_tables", "join_sections"]
@@ -45,6 +47,8 @@ _CODE: Final = re.compile(
     r"|const|#include|assert|print)\b|self\.|@\w+|[)\]}]|[\w.]+ [-+*/|&]= .|[\w.]+\()"
 )
 _CODE_ENDS: Final = ("{", "}", ";", ",", "(", "[", "\\")
+_WIDE: Final = "\ufdd0"
+"""Stands for the second place of a sign that takes two."""
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r(?=\n|\Z)")
 
 
@@ -64,7 +68,7 @@ class Section:
     @property
     def columns(self) -> list[str]:
         """The names of its columns, of which a row may have fewer."""
-        return max(map(list, self.rows), key=len, default=[])
+        return list(dict.fromkeys(chain.from_iterable(self.rows)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +90,18 @@ def infer_tables(text: str) -> Inference:
     told = [found for each in _samples(lines) if (found := _explained(each))] if len(lines) > _SAMPLED else []
     if len(lines) > _SAMPLED and len(told) < _MIN_SAMPLES:
         return Inference()
-    found = _explained(lines, {reading.how for readings in told for reading in readings})
+    hows = {reading.how for readings in told for reading in readings}
+    found = _explained(lines, hows)
+    wide = [line if line.isascii() else "".join(map(_widened, line)) for line in lines]
+    if wide != lines:  # programs measure columns in characters, or in places of a screen
+        found = max(found, _explained(wide, hows), key=lambda each: sum(one.bits for one in each))
     covered = _covered(lines, found)
     rest = tuple(number + 1 for number, line in enumerate(source) if line.strip() and number not in covered)
     return Inference(tuple(join_sections(_sections(lines, found))), rest) if found else Inference()
+
+
+def _widened(sign: str) -> str:
+    return sign + _WIDE * (text_width(sign) - 1)
 
 
 def _samples(lines: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -136,7 +148,8 @@ def _sections(lines: Sequence[str], readings: Sequence[Reading]) -> Iterator[Sec
     for each in readings:
         within = blocks[bisect_left(blocks, each.start) - 1] if each.start < end else None
         heading = heading_above(lines, each.start, end) if within is None else lines[within].strip()
-        rows = [dict(zip(each.columns, row, strict=True)) for row in each.rows]
+        cells = ([cell and cell.replace(_WIDE, "") for cell in row] for row in each.rows)
+        rows = [dict(zip([name.replace(_WIDE, "") for name in each.columns], row, strict=True)) for row in cells]
         yield Section(heading, rows, each.is_headed and "text" not in each.columns, each.how)
         end, blocks = max(end, each.end), each.lines if each.is_of_blocks else blocks
 
@@ -211,14 +224,17 @@ def _read(source: Sequence[str], rules: Collection[str]) -> list[Reading]:
 
 
 def _with_inner(lines: Sequence[str], outer: Reading, flat: Sequence[Reading]) -> list[Reading]:
-    """Return a reading as blocks of keys and values, and tables within its blocks."""
+    """Return a reading as blocks of keys and values, and tables within most of its blocks."""
     inner = [each for each in flat if 0 < bisect_left(outer.lines, each.start) == bisect_left(outer.lines, each.end)]
-    bare, heads, starts = list(lines), {lines[each.start] for each in inner}, set(outer.lines)
+    owned = {(bisect_left(outer.lines, each.start), tuple(each.columns)) for each in inner}
+    owners = Counter(columns for _, columns in owned)
+    inner = [each for each in inner if owners[tuple(each.columns)] >= len(outer.lines) * (0.5 if each.is_headed else 1)]
+    bare, heads, starts = list(lines), {tuple(lines[each.start].split()) for each in inner}, set(outer.lines)
     for each in inner:
         bare[each.start : each.end] = [""] * (each.end - each.start)
     unread: list[int] = []
     for number, (above, line) in enumerate(pairwise(bare), 1):
-        if line.strip() and number not in starts and (above in heads or number - 1 in unread[-1:]):
+        if line.strip() and number not in starts and (tuple(above.split()) in heads or number - 1 in unread[-1:]):
             unread.append(number)
     found = fill_blocks(bare, outer.lines, outer.end) if inner else outer
     if found is None or not _is_enough(found):
@@ -259,7 +275,6 @@ def _of_paragraph(lines: Sequence[str], start: int, end: int, rules: Collection[
         yield from whole
         if _may(rules, "lines", "pairs", "words") and not (whole[0] is not None and whole[0].start == start):
             yield from (read_template(lines, first, end) for first in range(start + 1, min(start + 3, end - 2)))
-        yield read_bare(lines, start, end) if _may(rules, "columns by") else None
 
 
 def _is_of_code(reading: Reading, codes: Sequence[int]) -> bool:

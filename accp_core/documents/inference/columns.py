@@ -18,7 +18,7 @@ from typing import Final
 from accp_core.documents.grids.cells import MAX_COLUMNS, SAMPLE, STRONG, class_of, distinct_names, is_number, is_row
 
 __all__ = [
-    "RULE", "Reading", "bits_of", "column_bits", "is_head", "names_columns", "read_aligned", "read_bare", "read_marked",
+    "RULE", "Reading", "bits_of", "column_bits", "is_head", "names_columns", "read_aligned", "read_marked",
     "sums_in", "top_class",
 ]  # fmt: skip
 
@@ -217,9 +217,9 @@ def _reading(lines: Sequence[str], at: list[int], odd: int, mark: str, count: in
     is_ruled = mark == "|" and at[0] + 1 < len(lines) and bool(RULE.fullmatch(lines[at[0] + 1]))
     top = is_ruled or names_columns(cells[0], cells[1:])
     body = [(row, number) for row, number in zip(cells, at, strict=True) if not top or row != cells[0]]
-    if not body:
-        return None
     found: list[Cells] = [[*row, *[None] * (width - len(row))] for row, _ in body]
+    if not body or not (top or any(top_class(column) in STRONG for column in zip(*found, strict=True))):
+        return None
     structure = _MARKS[mark] * min(count, 6) * len(found)
     bits = structure + (30.0 + 4.0 * len(found)) * is_ruled - 4.0 * odd + bits_of(found)
     spaced = sum(lines[number].count(mark + " ") > count / 2 for number in at) if mark in ";:" else 0
@@ -229,16 +229,17 @@ def _reading(lines: Sequence[str], at: list[int], odd: int, mark: str, count: in
     return Reading(how, at[0], at[-1] + 1, names, found, [number for _, number in body], bits, top)
 
 
-# Columns that blanks keep apart: under the words of a header, or without one.
+# Columns that blanks keep apart, under the words of a header.
 
 ALIGNED: Final = "columns by alignment"
 _WORD: Final = re.compile(r"\d\d?:\d\d(?::\d\d)? [AP]M\b|\S+(?: / \S+)*")
 _DASHES: Final = re.compile(r"[-=─~]+")
 _HEAD: Final = re.compile(
-    r"[A-Za-z%#](?:[^\s=:;{}<>\"'`]|:(?!\d))*(?<![,!?;])|[#%]|\d+[A-Za-z%][\w%/-]*|[-|/+*.:]{1,5}"
+    r"[A-Za-z%#](?:[^\s=:;{}<>\"'`]|:(?!\d))*(?<![,!?;])|[#%]|\d+[A-Za-z%][\w%/-]*|[-|/+*.]{1,5}"
     r"|[(<\[][A-Za-z][\w %/.-]*[)>\]]|\||#?\d{1,3}"
 )
-_APART: Final = re.compile(r"\s{2,}|\t")
+_PARTS: Final = re.compile(r"\S+(?: \S+)*")
+"""What two blanks keep apart."""
 _MAX_HEADER: Final = 2_000
 _MAX_WORDS: Final = 80
 _FIT: Final = 0.8
@@ -258,7 +259,7 @@ def is_head(line: str) -> bool:
     if any(word[-1] in ",;!?" or (word[-1] == "." and len(word) > 5) for word in words):
         return False
     named = sum(_HEAD.fullmatch(word) is not None and not word.isdigit() for word in words)
-    return named >= 0.85 * len(words) and any(word[0].isalpha() for word in words)
+    return named == len(words) and any(word[0].isalpha() for word in words)
 
 
 def _titles(line: str) -> list[str]:
@@ -276,7 +277,7 @@ def read_aligned(lines: Sequence[str], top: int, end: int) -> Reading | None:
     begins = (line[: words[0][0]] for line in lines[top + 1 : end])
     if head[0] == " " and not is_ruled and any(begin[:1].strip() and " " in begin for begin in begins):
         words = [(0, 0), *words]  # a column without a name
-    body, odd = _body(lines, top + 1 + is_ruled, end, words, head)
+    body, odd = _body(lines, top + 1 + is_ruled, end, words, head, is_ruled=is_ruled)
     if len(body) < (1 if is_ruled or len(words) > 3 else 2):
         return None
     texts = [lines[number] for number in body]
@@ -331,13 +332,17 @@ def _fits(words: Sequence[tuple[int, int]], line: str) -> float:
     return hits / len(words)
 
 
-def _body(lines: Sequence[str], at: int, end: int, words: _Spans, head: str) -> tuple[list[int], int]:
+def _body(
+    lines: Sequence[str], at: int, end: int, words: _Spans, head: str, *, is_ruled: bool
+) -> tuple[list[int], int]:
     """Return the lines under a header that fit it, and how many between them do not."""
     body: list[int] = []
     odd = waiting = 0
     for number in range(at, end):
         line = lines[number]
         if not line.strip():
+            break
+        if body and is_ruled and (RULE.fullmatch(line) or not line.startswith(head[: words[0][0]])):
             break
         if _titles(line) == _titles(head) or RULE.fullmatch(line):
             continue
@@ -371,7 +376,6 @@ def _bounds(head: str, sample: Sequence[str], words: _Spans, *, is_ruled: bool) 
     fitting = [text for text in sample if _fits(words, text) > 0.99]
     if 4 * len(fitting) < len(sample):
         fitting = list(sample)
-    longest = max(map(len, fitting))
     filled = Counter(place for text in fitting for place, sign in enumerate(text) if sign != " ")
     most = _FREE * len(fitting)
     bounds, spans, clean = [0], [words[0]], 0
@@ -382,8 +386,9 @@ def _bounds(head: str, sample: Sequence[str], words: _Spans, *, is_ruled: bool) 
         best = min([*inner, *outer], key=lambda place: filled[place], default=stop - 1)
         is_free = filled[best] <= most
         is_narrow = stop == before + 1
-        is_one = is_narrow and not is_ruled and sum(bool(text[start - 1 : end].strip()) for text in fitting) <= most
-        if (is_free and not (is_one and best >= start - 1)) or not is_narrow or start >= longest + 40:
+        both = [text for text in sample if text[start - 1 : start] == " " and text[start:end].strip()]
+        is_one = is_narrow and not is_ruled and not any(text[bounds[-1] : start].strip() for text in both)
+        if (is_free and not (is_one and best >= start - 1)) or not is_narrow:
             bounds.append(best if is_free else stop - 1)
             spans.append((start, end))
             clean += is_free
@@ -397,49 +402,14 @@ def _cut(text: str, bounds: Sequence[int]) -> Cells:
     width = len(bounds)
     if all(text[at : at + 1] in ("", " ") or text[at - 1 : at] == " " for at in bounds[1:]):
         return [text[start:end].strip() or None for start, end in zip(bounds, [*bounds[1:], None], strict=True)]
-    for parts in (_APART.split(text.strip()), text.split()):
-        if len(parts) == width:
-            return list(parts)
+    apart = list(_PARTS.finditer(text))
+    ends = [*bounds[1:], len(text)]
+    if len(apart) == width and all(part.start() < end for part, end in zip(apart, ends, strict=True)):
+        return [part[0] for part in apart]
+    if len(text.split()) == width:
+        return list(text.split())
     cells: list[list[str]] = [[] for _ in range(width)]
     for found in _WORD.finditer(text):
         middle = (found.start() + min(found.end(), found.start() + 12)) // 2
         cells[max(bisect_left(bounds, middle + 1) - 1, 0)].append(found[0])
     return [" ".join(cell) or None for cell in cells]
-
-
-def read_bare(lines: Sequence[str], start: int, end: int) -> Reading | None:
-    """Return the reading of lines whose words stand apart in the same places."""
-    at = [number for number in range(start, end) if lines[number].strip() and not lines[number].startswith("#")]
-    bounds = _gaps([lines[number] for number in at[:SAMPLE]], 1 if len(at) >= 12 else 2) if len(at) > 3 else []
-    if not 3 <= len(bounds) <= 60:
-        return None
-    cut = [(_cut(lines[number], bounds), number) for number in at]
-    kept = [(row, number) for row, number in cut if sum(map(bool, row)) > max(1, len(bounds) // 4)]
-    rows, at_rows = [row for row, _ in kept], [number for _, number in kept]
-    if len(kept) < 4 or len(at) - len(kept) > 2:
-        return None
-    top = is_head(lines[at_rows[0]]) and names_columns(rows[0], rows[1:])
-    names, rows = distinct_names([name or "" for name in rows[0]] if top else [], len(bounds)), rows[top:]
-    bits = bits_of(rows) + 0.3 * len(rows) * min(len(bounds) - 1, 5) - 4.0 * (len(at) - len(kept)) - 10
-    return Reading(ALIGNED, at_rows[0], at_rows[-1] + 1, names, rows, at_rows[top:], bits, top)
-
-
-def _gaps(sample: Iterable[str], wide: int) -> list[int]:
-    """Return where columns begin: behind places that are blank in nearly all lines."""
-    texts = [text[:500] for text in sample]
-    filled = Counter(place for text in texts for place, sign in enumerate(text) if sign != " ")
-    reach = sorted(map(len, texts))[len(texts) // 2]
-    bounds, at = [0], 0
-    while at < reach:
-        stop = at
-        while stop < reach and filled[stop] <= 0.03 * len(texts):
-            stop += 1
-        if at < stop < reach and at and (stop - at >= wide or (stop > at and _begin_strong(texts, stop))):
-            bounds.append(stop - 1)
-        at = max(stop, at + 1)
-    return bounds
-
-
-def _begin_strong(texts: Sequence[str], at: int) -> bool:
-    """Return whether a number, a date or the like begins at a place of all texts."""
-    return all(class_of(text[at:].split(" ", 1)[0]) in STRONG for text in texts)

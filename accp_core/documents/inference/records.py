@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise, takewhile
 from typing import Final
@@ -98,9 +98,10 @@ def _begins_with_time(line: str) -> bool:
 
 
 def _goes_on(line: str) -> bool:
-    """Return whether a line below an entry of a log may belong to it: it does not begin with a number or a time."""
-    words = line.split(None, 1)
-    return bool(words) and class_of(words[0]) not in "DTN"
+    """Return whether a line below an entry of a log may belong to it: it begins with no number, and is no title."""
+    words = line.split()
+    is_title = len(words) > 2 and words[0] == words[-1] and not words[0].isalnum()
+    return bool(words) and class_of(words[0]) not in "DTN" and not is_title
 
 
 def _kinds(tokens: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
@@ -140,6 +141,8 @@ def _read_anchored(tokens: Sequence[Sequence[str]], at: Sequence[int]) -> Readin
     """
     anchors = _anchors(tokens[:SAMPLE]) if tokens[0][0][0] not in _BULLETS else []
     names, cut = _cut_alike(tokens, anchors) if anchors else ([], {})
+    if sum(name.isalpha() for name in names) == 1:
+        names = distinct_names([], len(names))  # the word may be a value that all lines have
     rows, odd = list(cut.values()), len(at) - len(cut)
     strong = sum(top_class(column) in STRONG for column in zip(*rows[:SAMPLE], strict=True))
     if odd > 0.05 * len(at) or strong + len(anchors) < 2:
@@ -226,15 +229,14 @@ def _read_pairs(lines: Sequence[str], at: Sequence[int]) -> Reading | None:
 
 _KEY: Final = re.compile(
     r"(?P<indent>[ \t]*)(?:[-*•] )?(?P<key>\"?[A-Za-z_(/][\w .()/#&'+@*-]{0,48}?\"?)"
-    r"(?:[ .]*\. ?:|\s*:(?=\s|$)|\s+=(?=\s|$)|=(?!=)|\s*\t\s*|\s+\|\s|(?P<gap> {2,}(?=\S)))\s*(?P<value>.*)"
+    r"(?:[ .]*\. ?:|\s*:(?=\s|$)|\s+=(?=\s|$)|=(?!=)|\s*\t\s*|\s+\|(?=\s|$)|(?P<gap> {2,}(?=\S)))\s*(?P<value>.*)"
 )
 _UPPER: Final = re.compile(r"(?P<indent>)(?P<key>[A-Z][A-Z-]+)(?:(?:;[^:]*)?:|\+)(?P<gap>)(?P<value>.*)")
 _SEGMENT: Final = re.compile(
-    r"([A-Za-z_][A-Za-z_-]*(?: [A-Za-z_][A-Za-z_-]*){0,2}?)(?:([:=]) ?| (?=[^A-Za-z ]|\S*\d|\w+$))(.+)"
+    r"([A-Za-z_][A-Za-z_-]*(?: [A-Za-z_][A-Za-z_-]*){0,2}?)(?:([:=]) ?(?![:=])| (?=[^A-Za-z ]|\S*\d|\w+$))(.+)"
 )
 _APART: Final = re.compile(r"(\s{2,}|, | \| )")
 _TIGHT: Final = re.compile(r"\w+=\S*|[\w.]+ = ?")
-_WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _MAX_TRIED: Final = 60
 """Records from which the bits of a way to part them are estimated."""
 _MAX_NESTED: Final = 8
@@ -270,16 +272,17 @@ def read_blocks(lines: Sequence[str], start: int, end: int) -> Reading | None:
     """Return the best reading of lines as records: apart by blank lines, indentation, or like lines."""
     there = [number for number in range(start, end) if lines[number].strip()]
     best: Reading | None = None
-    tried = set()
-    for starts in _partitions(lines, there) if len(there) >= 4 else ():
-        if len(starts) < 2 or 2 * len(starts) > len(there) or tuple(starts[:40]) in tried:
+    shapes = [_shape(lines[number]) for number in there]
+    for starts in map(list, dict.fromkeys(map(tuple, _partitions(lines, there) if len(there) >= 4 else ()))):
+        # A line that stands above all records is none within each of them.
+        is_late = there[:1] < starts[:1] and shapes.count(shapes[0]) >= len(starts)
+        if len(starts) < 2 or 2 * len(starts) > len(there) or is_late:
             continue
-        tried.add(tuple(starts[:40]))
         part = starts[:_MAX_TRIED]
         found = fill_blocks(lines, part, starts[_MAX_TRIED] if len(starts) > _MAX_TRIED else end)
         if found is not None:
             found.bits *= (len(there) - bisect_left(there, starts[0])) / len(there) * len(starts) / len(part)
-            found.lines, found.end = starts, end
+            found.lines, found.end = starts, found.end if part == starts else end
             best = found if best is None or found.bits > best.bits else best
     # All records are read in the way that is best for the first ones.
     return best if best is None or len(best.rows) == len(best.lines) else fill_blocks(lines, best.lines, end)
@@ -305,9 +308,12 @@ def _partitions(lines: Sequence[str], there: Sequence[int]) -> Iterator[list[int
 def fill_blocks(lines: Sequence[str], starts: Sequence[int], end: int) -> Reading | None:
     """Return the reading of the records that begin with some lines."""
     firsts = Counter((_key_value(lines[number]) or (0, ""))[1] for number in starts)
-    is_named = firsts.most_common(1)[0][1] < 0.5 * len(starts) or "" in firsts
+    is_named = firsts.most_common(1)[0][1] <= 0.5 * len(starts) or "" in firsts
     stops = [*starts[1:], end]
     records = [_record(lines, start, stop, is_named=is_named) for start, stop in zip(starts, stops, strict=True)]
+    if len(records) > 1 and not any("text" in record for record in records[:-1]):
+        end = _end_of_last(lines, starts[-1], end, set().union(*records[:-1]), is_named=is_named)
+        records[-1] = _record(lines, starts[-1], end, is_named=is_named)
     heads = Counter("k:" if is_named and _key_value(lines[number]) else _shape(lines[number]) for number in starts)
     ((head, same),) = heads.most_common(1)
     _split_heads(records)
@@ -337,37 +343,51 @@ def fill_blocks(lines: Sequence[str], starts: Sequence[int], end: int) -> Readin
     return Reading(BLOCKS, starts[0], end, list(keys), rows, list(starts), bits, is_of_blocks=True)
 
 
+def _end_of_last(lines: Sequence[str], start: int, end: int, keys: Collection[str], *, is_named: bool) -> int:
+    """Return the number of the line behind the last record, below which there may be words of the whole text."""
+    for number in range(start + 1, min(end, start + SAMPLE)):
+        if lines[number].strip() and _record(lines, start, number + 1, is_named=is_named).keys() - keys:
+            return end if lines[number - 1].strip() and _key_value(lines[number]) else number
+    return end
+
+
 def _record(lines: Sequence[str], start: int, end: int, *, is_named: bool) -> _Record:
     """Return the keys and values of a block; those that are nested have the keys above them in front."""
     record: _Record = {}
-    stack: list[tuple[int, str]] = []
+    stack: list[tuple[int, str, int]] = []
     paired: set[str] = set()
+    above = ""
     for number in range(start, end):
         line = lines[number]
         if not line.strip() or RULE.fullmatch(line):
+            above = ""
             continue
         depth = len(line) - len(line.lstrip())
-        stack = [above for above in stack if above[0] < depth]
         found = _key_value(line)
+        # Keys that end in one place are side by side.
+        place = depth + len(found[1]) if found else 0
+        stack = [each for each in stack if each[0] < depth and each[2] != place]
         if number == start and (found is None or is_named):
             record["head"] = [line.strip() if found is None else found[1]]
             for name, value in (_segments_of(found[2]) or {"value": found[2]}).items() if found else ():
                 record.setdefault(name, []).append(value)
-        elif several := _segments_of(line):
-            first = next(iter(several))
+        elif not (is_more := above and lines[number - 1].endswith(",")) and (several := _segments_of(line)):
+            first, above = next(iter(several)), ""
             paired.update(several)
             for key, value in several.items():
                 record.setdefault(key if key == first or key not in record else f"{first}.{key}", []).append(value)
-        elif found is not None:
+        elif found is not None and not is_more:
             _, key, value = found
             name = f"{stack[-1][1]}.{key}" if stack and stack[-1][1] not in record else f"{key}{'_2' * (key in paired)}"
             if value or number == start:
                 record.setdefault(name, []).append(value)
             if len(stack) < _MAX_NESTED:
-                stack.append((depth, name))
+                stack.append((depth, name, place))
+            above = stack[-1][1]
         else:
-            is_value = stack and (stack[-1][1] not in record or lines[number - 1].strip())
-            record.setdefault(stack[-1][1] if is_value else "text", []).append(line.strip())
+            is_value = stack and (stack[-1][1] not in record or stack[-1][1] == above)
+            above = stack[-1][1] if is_value else "text"
+            record.setdefault(above, []).append(line.strip())
     return record
 
 
@@ -395,10 +415,7 @@ def _split_heads(records: Sequence[_Record]) -> None:
 
 @lru_cache(maxsize=20_000)
 def _segments_of(line: str) -> dict[str, str] | None:
-    """Return the keys and values of a line that has several, all joined in one way: `RX packets 5  bytes 3`.
-
-    Words and values may take turns, too: `inet 10.0.0.1 netmask 0xff`.
-    """
+    """Return the keys and values of a line that has several, all joined in one way: `RX packets 5  bytes 3`."""
     first, *others = _APART.split(line.strip())
     parts, head = [first], _SEGMENT.fullmatch(first)
     for apart, part in zip(others[::2], others[1::2], strict=True):
@@ -407,30 +424,10 @@ def _segments_of(line: str) -> dict[str, str] | None:
         else:
             parts.append(part)
     found = [_SEGMENT.fullmatch(part) for part in parts]
-    if None in found or len({each and each[2] for each in found}) > 1:
-        return _word_pairs(line)
-    names = distinct_names([each[1] for each in found if each], len(found))
-    pairs = dict(zip(names, (each[3] for each in found if each), strict=True))
-    return pairs if len(pairs) > 1 else _word_pairs(line)
-
-
-def _word_pairs(line: str) -> dict[str, str] | None:
-    """Return the pairs of a line of words and values in turn."""
-    words = line.split()
-    pairs, at, left = list[tuple[str, str]](), 0, 0
-    while at < len(words) <= _MAX_DEPTH:
-        found = _PAIR.fullmatch(words[at])
-        if found and found[2]:
-            pairs.append((found[1], found[2]))
-        elif at + 1 < len(words) and _WORD.fullmatch(words[at]) and class_of(words[at + 1]) in "DTINHP":
-            pairs.append((words[at], words[at + 1]))
-            at += 1
-        else:
-            left += 1 + words[at].endswith(":")  # a key whose value is the rest
-        at += 1
-    if not pairs or left > 1 or 2 * len(pairs) + left < 0.7 * len(words):
+    if len(found) < 2 or None in found or len({each and each[2] for each in found}) > 1:
         return None
-    return dict(zip(distinct_names([key for key, _ in pairs], len(pairs)), (value for _, value in pairs), strict=True))
+    names = distinct_names([each[1] for each in found if each], len(found))
+    return dict(zip(names, (each[3] for each in found if each), strict=True))
 
 
 def read_settings(lines: Sequence[str], start: int, end: int) -> Reading | None:
@@ -449,4 +446,5 @@ def read_settings(lines: Sequence[str], start: int, end: int) -> Reading | None:
     rows: list[Cells] = [[key, value or None] for _, key, value in found.values()]
     bits = 4.0 * len(rows) + 0.5 * column_bits([row[1] for row in rows]) - 3.0 * (len(there) - len(found)) - 6
     bits -= 3.0 * sum(pair[2].endswith((".", ",", ";")) and " " in pair[2] for pair in found.values())
-    return Reading(SETTINGS, there[0], there[-1] + 1, ["key", "value"], rows, list(found), bits, is_headed=False)
+    at = list(found)
+    return Reading(SETTINGS, at[0], there[-1] + 1, ["key", "value"], rows, at, bits, is_headed=False)

@@ -3,9 +3,11 @@
 import argparse
 import inspect
 import textwrap
+from collections.abc import Callable
 
 import pytest
 
+from accp_core.documents.grids.cells import text_width
 from accp_core.documents.inference import infer_tables
 from accp_core.tables import open_text
 from accp_core.view import render_text
@@ -44,9 +46,21 @@ TEXTS = {
         [4, 7, 10, 13, 16, 19, 20],
     ),
     "\\G of MySQL": (
-        "".join(f"**** {n}. row ****\n  id: {n}\nname: n{n * 7}\ncity: Oslo\n" for n in R),
-        ("head", "id", "name", "city"),
-        [],
+        "".join(f"**** {n}. row ****\n   id: {n}\nState: {'init' * (n % 2)}\n Info: NULL\n" for n in R) + "12 rows\n",
+        ("head", "id", "State", "Info"),
+        [49],
+    ),
+    "a ruled table within lines": (
+        "Name:  node1\nPods:  (12 in all)\n  Name       CPU   Age\n  ----       ---   ---\n"
+        + "".join(f"  {'n' + str(n):<11}{n}m    {n}d\n" for n in R)
+        + "Limits:  none\nEvents:  none\n",
+        ("Name", "CPU", "Age"),
+        [1, 2, 17, 18],
+    ),
+    "a list before words": (
+        "".join(f"- id: {n}\n  name: n{n * 7}\n" for n in R) + "\nThese are all.\nNote: sorted by id\n",
+        ("id", "name"),
+        [26, 27],
     ),
     "a calendar": (
         "BEGIN:VCALENDAR\r\n"
@@ -136,6 +150,14 @@ def test_a_table_is_found_and_other_lines_are_named(name: str) -> None:
 )
 def test_prose_and_code_have_no_tables(text: str) -> None:
     assert infer_tables(text).tables == ()
+
+
+@pytest.mark.parametrize("measure", [len, text_width])
+def test_columns_are_measured_in_characters_or_in_places_of_a_screen(measure: Callable[[str], int]) -> None:
+    rows = [("NAME", "TEAM"), ("田中太郎", "営業 部"), ("佐藤", "開発 二課"), ("Ann Lee", "Sales"), ("李", "x")]
+    lines = (name + " " * (9 - measure(name)) + team + " " * (10 - measure(team)) + "7" for name, team in rows)
+    rows_of_text = open_text("\n".join(lines).replace("7", "AGE", 1)).tables()[0].rows
+    assert [(row["NAME"], row["TEAM"], row["AGE"]) for row in rows_of_text] == [(*row, 7) for row in rows[1:]]
 
 
 def test_each_of_many_records_is_a_row() -> None:

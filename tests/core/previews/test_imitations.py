@@ -193,5 +193,5 @@ def test_a_source_that_only_escaping_makes_too_long_is_shown_in_part() -> None:
     limit = counter(source)
     text = preview(source, limit=limit, opening="$cold.1", counter=counter)
     assert counter(escape_markers(source)) > limit >= counter(text)
-    assert text.startswith("[preview of 100 lines; the whole is intact: $cold.1]\nfields: 100 rows; column_1: ")
+    assert text.startswith("[preview of 100 lines; the whole is intact: $cold.1]\nrecords: 100 rows; n: ")
     assert "\n[source text: as above: 0 lines]\n" in text

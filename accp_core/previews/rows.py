@@ -126,12 +126,15 @@ class TablePreview:
         return f'select * from "{table.name}" limit {_EXAMPLE_ROWS}' if is_plain and is_built else ""
 
     def describe(self, room: float) -> str:
-        """Return the names of the tables and all their columns, and the facts that fit in about `room` characters."""
+        """Return the names of the tables and all their columns, and the facts that fit in about `room` characters.
+
+        Of a table whose columns do not fit it says how many there are.
+        """
         text = ""
-        for table in self._tables:
-            left = room - len(text) - _TITLE_CHARS
+        for table, own in zip(self._tables, share([table.size for table in self._tables], room), strict=True):
+            left = own - _TITLE_CHARS
             is_told = sum(len(write_name(name)) + 2 for name in table.table.columns) <= left
-            text += f"{table.title(table.describe(left, left))}\n" * is_told
+            text += f"{table.title(table.describe(left * is_told, left * is_told))}\n" * (left > 0)
         return text
 
     def write(self, room: float) -> str:

@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, chain, pairwise
 from typing import Any, Final
 
-from accp_core.documents.grids.cells import text_width
-from accp_core.documents.inference.columns import RULE, Reading, is_head, read_aligned, read_marked, sums_in
+from accp_core.documents.grids.cells import STRONG, text_width
+from accp_core.documents.inference.columns import RULE, Reading, is_head, read_aligned, read_marked, sums_in, top_class
 from accp_core.documents.inference.records import SECTION, fill_blocks, read_blocks, read_settings, read_template
 
 __all__ = ["Inference", "Section", "heading_above", "infer_tables", "join_sections"]
@@ -91,10 +91,10 @@ def infer_tables(text: str) -> Inference:
     if len(lines) > _SAMPLED and len(told) < _MIN_SAMPLES:
         return Inference()
     hows = {reading.how for readings in told for reading in readings}
-    found = _explained(lines, hows)
+    # Programs measure columns in characters, or in places of a screen.
     wide = [line if line.isascii() else "".join(map(_widened, line)) for line in lines]
-    if wide != lines:  # programs measure columns in characters, or in places of a screen
-        found = max(found, _explained(wide, hows), key=lambda each: sum(one.bits for one in each))
+    readings = [_explained(each, hows) for each in (lines, wide)[: 1 + (wide != lines)]]
+    found = max(readings, key=lambda each: sum(one.bits for one in each))
     covered = _covered(lines, found)
     rest = tuple(number + 1 for number, line in enumerate(source) if line.strip() and number not in covered)
     return Inference(tuple(join_sections(_sections(lines, found))), rest) if found else Inference()
@@ -175,13 +175,15 @@ def join_sections(tables: Iterable[Section]) -> list[Section]:
     They are so if they have the same columns. Of two, one below the other, that have headings and names it is enough
     that they share the first column and another one.
     """
-    groups: dict[tuple[str, ...], list[Section]] = {}
+    groups: dict[tuple[object, ...], list[Section]] = {}
     last: list[Section] = []
     for table in tables:
         names = table.columns
         before = last[-1].columns if last and last[-1].heading and last[-1].is_named else []
         is_alike = bool(table.heading) and table.is_named and before[:1] == names[:1] and len({*before} & {*names}) > 1
-        last = last if is_alike else groups.setdefault((table.how, *names), [])
+        # Columns without names are the same where their rows begin alike.
+        begin = STRONG & {top_class(row[names[0]] for row in table.rows)} if names and not table.is_named else ""
+        last = last if is_alike else groups.setdefault((table.how, begin, *names), [])
         last.append(table)
     return [_joined(group) for group in groups.values()]
 

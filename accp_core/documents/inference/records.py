@@ -308,7 +308,7 @@ def _partitions(lines: Sequence[str], there: Sequence[int]) -> Iterator[list[int
 def fill_blocks(lines: Sequence[str], starts: Sequence[int], end: int) -> Reading | None:
     """Return the reading of the records that begin with some lines."""
     firsts = Counter((_key_value(lines[number]) or (0, ""))[1] for number in starts)
-    is_named = firsts.most_common(1)[0][1] <= 0.5 * len(starts) or "" in firsts
+    is_named = max((count for key, count in firsts.items() if key), default=0) <= 0.5 * len(starts)
     stops = [*starts[1:], end]
     records = [_record(lines, start, stop, is_named=is_named) for start, stop in zip(starts, stops, strict=True)]
     if len(records) > 1 and not any("text" in record for record in records[:-1]):
@@ -321,8 +321,7 @@ def fill_blocks(lines: Sequence[str], starts: Sequence[int], end: int) -> Readin
     own = {key for key in keys if key not in ("text", "value") and not key.startswith("head")}
     core = {key for key in own if keys[key] >= max(2, 0.6 * size)}
     texts = sum(len(record.get("text", ())) for record in records)
-    least = 0.3 if texts > size else 0.02
-    shared = {key for key in own if keys[key] >= max(2, least * size)} - core
+    shared = {key for key in own if keys[key] >= max(2, (0.3 if texts > size else 0.02) * size)} - core
     is_headed = same >= 0.8 * size and bool(core) and head not in "-*"
     if size > 4:  # keys that hardly any record has are a part of its text
         for record in records:
@@ -331,7 +330,8 @@ def fill_blocks(lines: Sequence[str], starts: Sequence[int], end: int) -> Readin
         keys = Counter(key for record in records for key in record)
     texts = sum(len(record.get("text", ())) for record in records)
     parts = sum(len(part) for each in records for part in each.values())
-    if not (core or is_headed) or not 2 <= len(keys) <= MAX_COLUMNS or texts > _MAX_TEXT * parts:
+    has_others = (same < size or (not is_named and "" in firsts)) and core and any(map(core.isdisjoint, records))
+    if not (core or is_headed) or has_others or not 2 <= len(keys) <= MAX_COLUMNS or texts > _MAX_TEXT * parts:
         return None
     rows: list[Cells] = [["\n".join(record[key]) if key in record else None for key in keys] for record in records]
     bits = 3.0 * sum(keys[key] - 1 for key in core) + 1.5 * sum(keys[key] - 1 for key in shared)

@@ -70,6 +70,14 @@ def test_records_are_asked_like_rows(text: str, request_text: str, reading: str)
     assert any(each.startswith(reading) for each in found) or not reading, found
 
 
+def test_all_tables_of_a_text_are_named() -> None:
+    text = "\n\n".join(
+        "\n".join(line.replace("0", f"{n}") for n in range(30)) for line in ("w-0 10.1.1.0 0", "0 /srv/0 0")
+    )
+    shown = preview(text, limit=150, opening="$cold.1", counter=lambda text: len(text) // 4)
+    assert "\nfields: 30 rows; […3 columns]\nfields_2: 30 rows; […3 columns]\n" in shown
+
+
 def test_what_a_mail_quotes_is_not_what_it_says() -> None:
     records = read_records(MAILS)
     assert records is not None

@@ -3,19 +3,19 @@
     app = BoundedRequests(Starlette(routes=create_jsonrpc_routes(handler, "/")))
 
 The SDK reads, checks and writes JSON on its event loop: 45,000 values hold it for a second. Nobody outside the SDK can
-divide that second. So bodies with more values are refused, those in frames included, and while others ask, a caller
-rests after each large body nine times as long as that held the loop.
+divide that second. So bodies with more values are refused, those in frames included, and the requests of a caller begin
+one after the other: while others ask, it rests after each step for its share, and far longer after one that was dear.
 """
 
 from __future__ import annotations
 
 import asyncio
-import math
 import re
 import time
 from collections.abc import Awaitable, Callable, Generator
-from contextlib import closing, suppress
+from contextlib import suppress
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import partial
 from types import coroutine
 from typing import Any, Final, TypeAlias, TypeVar
@@ -28,7 +28,7 @@ from accp_adapters.a2a.values import count_values
 from accp_adapters.serving.limits import Quota, TooMany, weight_of
 from accp_adapters.serving.principals import Scope, caller_of
 from accp_adapters.serving.requests import Receive, RequestRefused, Send, read_body, refusal_of, too_large
-from accp_adapters.serving.threads import LONG, OWNER
+from accp_adapters.serving.threads import OWNER
 from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
 
@@ -36,27 +36,56 @@ __all__ = ["ADMIT", "BoundedRequests"]
 
 Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 T = TypeVar("T")
-_REST: Final = 9
-"""The rest after a step of a large request for each other caller, in multiples of the time that the step took."""
+_REST, _SHORT_REST, _SMALL_REST = 9, 30, 2
+"""The rest of a caller for each other one, in multiples of the processor time of a step: of a large request, of one so
+short that others would otherwise meet too many, and of a small one, if its caller has several connections."""
+_LONGEST: Final = 2.0
+"""Seconds of the rest after a short step at most, unless nine times its own are more."""
+_LONG_STEP: Final = 0.05
+"""Seconds from which on a step of any request counts as one of a large request, if it is not the first for a while: in
+one alone, the memory of others may have been collected."""
 _PRESENT: Final = 1.0
-"""Seconds after a small request, from anybody, in which the larger ones still wait."""
-_CHEAP: Final = 0.001
-"""Seconds that a step may take without a rest."""
+"""Seconds after a small request, from another caller, in which requests wait."""
+_UNSEEN: Final = 0.003
+"""About the seconds that a request takes outside of its own steps, in tasks of the SDK and of the server."""
+_LARGE: Final = 16_384
+"""Bytes of memory from which on a body is large, about those of 200 values: so many take a hundredth of a second."""
 _BODY_SECONDS: Final = 30.0
-_MAX_CALLERS: Final = 10_000
 _INVALID_REQUEST: Final = -32600
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _MAY_EXPAND: Final = re.compile(rb"accp|\\u")
-"""A short body without it holds no frame, from which more would be read."""
+"""A small body without it holds no frame, from which more would be read."""
 ADMIT: Final[ContextVar[Callable[[Any], object]]] = ContextVar("accp_a2a_admit", default=id)
 """What refuses the values of frames beyond those that the running request may hold."""
 
 
-class BoundedRequests:
-    """Passes requests to an A2A application, those with large bodies one after the other for each caller.
+@dataclass(eq=False, slots=True)
+class _Line:
+    """The large requests of a caller, or its others."""
 
-    A caller is a token that middleware around this one has checked, else an address. All bodies over 4 KB together take
-    a tenth of the event loop while others ask, and half of it while nobody does, whatever else is in the requests.
+    caller: str
+    is_large: bool
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    client: object = None
+    """The connection of the last request."""
+    has_many: bool = False
+    """Whether that came on another one than the request before."""
+    asked: float = 0.0
+    """When it came."""
+    warned: float = 0.0
+    """Until when the next long step counts."""
+    alone: float = 0.0
+    """The end of its rest."""
+    beside: float = 0.0
+    """The later end while small requests of others keep coming."""
+
+
+class BoundedRequests:
+    """Passes requests to an A2A application, those of one caller in turns.
+
+    A caller is a token that middleware around this one has checked, else an address. All that is dear takes a tenth of
+    the event loop while others ask, and half of it while nobody does, whatever else is in the requests. What is not has
+    an equal share of it, as soon as a caller has several connections while others ask.
     """
 
     def __init__(self, app: Application, *, max_bytes: int = 8 << 20, max_values: int = 50_000) -> None:
@@ -71,10 +100,8 @@ class BoundedRequests:
         self._max_bytes: Final = max_bytes
         self._max_values: Final = max_values
         self._memory: Final = Quota(256 << 20, 128 << 20, "bytes of requests")
-        self._until: Final = BoundedDict[str, tuple[float, float]](_MAX_CALLERS)
-        """For each caller the end of its rest, and the later end while small requests keep coming."""
-        self._small = self._small_before = (-math.inf, "")
-        """When the last small request came and whose it was, and the last one of anybody else."""
+        self._lines: Final = BoundedDict[tuple[str, bool], _Line](1_000)
+        """Of the callers that asked last."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request when its caller has its turn, or refuse it."""
@@ -87,26 +114,30 @@ class BoundedRequests:
         spent = list[float]()
         try:
             body: bytes = await _timed(read.__await__(), spent.append)
-            pass_on = self._pass_on(scope, receive, send, body)
-            if len(body) <= LONG:
-                if caller != self._small[1]:
-                    self._small_before = self._small
-                self._small = time.monotonic(), caller
-                if not _MAY_EXPAND.search(body):
-                    await pass_on
-                    return
-            self._rest(caller, sum(spent))
-            with closing(pass_on), self._memory.taken(caller, len(body)):
-                if await self._has_turn(caller, receive):
-                    await _timed(pass_on.__await__(), partial(self._rest, caller))
-        except (RequestRefused, TooMany) as error:
-            await _refused(error)(scope, receive, send)
+            line = self._line(caller, scope.get("client"), body)
+            with self._memory.taken(caller, len(body)):
+                self._rest(line, sum(spent))
+                if await self._has_turn(line, receive):
+                    pass_on = self._pass_on(scope, receive, send, body)
+                    await _timed(pass_on.__await__(), partial(self._rest, line))
+        except (RequestRefused, TooMany) as error:  # a client of JSON-RPC can read it, others read the status
+            refusal = refusal_of(error)
+            told = {"jsonrpc": "2.0", "id": None, "error": {"code": _INVALID_REQUEST, "message": str(error)}}
+            await JSONResponse(told, refusal.status, dict(refusal.headers))(scope, receive, send)
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send, body: bytes) -> None:
         left = self._max_values - sum(map(_STRING.sub(b"", body).count, b"[,{"))
         if left < 0:
             raise too_large(f"{self._max_values:,} values")
-        ADMIT.set(_Values(self._max_values, left).take)
+
+        def admit(value: Any) -> None:
+            nonlocal left
+            left -= count_values(value, left)
+            if left < 0:
+                reason = f"expected a message of at most {self._max_values:,} values, found more in its frames"
+                raise InvalidParamsError(reason, {"accp": str(ErrorCode.BUDGET_EXCEEDED)})
+
+        ADMIT.set(admit)
         told = iter([{"type": "http.request", "body": body, "more_body": False}])
 
         async def receive_all() -> Any:
@@ -115,69 +146,62 @@ class BoundedRequests:
         with self._memory.taken(OWNER.get(), weight_of(body.decode("latin-1"))):
             await self._app(scope, receive_all, send)
 
-    async def _has_turn(self, caller: str, receive: Receive) -> bool:
-        """Return whether the client is still there when `caller` has rested."""
+    def _line(self, caller: str, client: object, body: bytes) -> _Line:
+        is_large = weight_of(body.decode("latin-1")) > _LARGE or bool(_MAY_EXPAND.search(body))
+        line = self._lines.get((caller, is_large)) or _Line(caller, is_large)
+        line.has_many, line.client, line.asked = line.client != client, client, time.monotonic()
+        self._lines.put((caller, is_large), line)
+        return line
+
+    async def _has_turn(self, line: _Line, receive: Receive) -> bool:
+        """Return whether the client is still there when it is its turn."""
         begun = time.monotonic()
-        while (seconds := self._left(caller, begun)) > 0:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(min(seconds, _PRESENT)):
-                    await receive()  # after the body, nothing but its end
-                    return False
-        return True
+        async with line.turn:
+            while (seconds := self._left(line, begun)) > 0:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(min(seconds, _PRESENT)):
+                        await receive()  # after the body, nothing but its end
+                        return False
+            line.alone = line.beside = time.monotonic()
+            self._rest(line, _UNSEEN)
+            return True
 
-    def _left(self, caller: str, begun: float) -> float:
-        """Return the seconds that `caller` still rests, whose request came at `begun`."""
-        now = time.monotonic()
-        alone, beside = self._until.get(caller, (now, now))
-        small, whose = self._small
-        others = small if whose != caller else self._small_before[0]
+    def _left(self, line: _Line, begun: float) -> float:
+        """Return the seconds that a line still rests, for a request that came at `begun`."""
+        now, small = time.monotonic(), [each for each in self._lines.values() if not each.is_large]
         # Behind the own address may be others, too.
-        return (beside if max(others, small if small > begun else 0.0) > now - _PRESENT else alone) - now
+        since = {line.caller: begun if line.is_large else now}
+        asks = any(each.asked > max(now - _PRESENT, since.get(each.caller, 0.0)) for each in small)
+        return (line.beside if asks else line.alone) - now
 
-    def _rest(self, caller: str, spent: float) -> None:
-        """Let `caller` rest after a step that took `spent` seconds, the longer the more others are there."""
-        if spent > _CHEAP:
-            now = time.monotonic()
-            others = sum(end > now for name, (end, _) in self._until.items() if name != caller)
-            alone, beside = (max(now, each) for each in self._until.get(caller, (now, now)))
-            self._until.put(caller, (alone + spent * (_REST * others or 1), beside + spent * _REST * (others + 1)))
+    def _rest(self, line: _Line, spent: float) -> None:
+        """Let a line rest after a step that took `spent` seconds, the longer the more others are there."""
+        now, is_dear = time.monotonic(), line.is_large
+        if spent > _LONG_STEP:
+            is_dear |= now < line.warned
+            line.warned = now + 2 * spent * _SHORT_REST
+        if is_dear or line.has_many:
+            rest = max(spent * _REST, min(spent * _SHORT_REST, _LONGEST)) if is_dear else spent * _SMALL_REST
+            others = sum(each.beside > now and each.caller != line.caller for each in self._lines.values())
+            line.alone = max(now, line.alone) + (rest * others or spent * is_dear)
+            line.beside = max(now, line.beside) + rest * (others + 1)
 
 
 @coroutine
 def _timed(work: Generator[Any, Any, T], spend: Callable[[float], None]) -> Generator[Any, Any, T]:
-    """Await `work`, and tell `spend` how long it held the event loop in each step, in seconds."""
+    """Await `work`, and tell `spend` the processor time of each step, in seconds."""
     step = partial(work.send, None)
     while True:
-        begun = time.monotonic()
+        begun = time.thread_time()
         try:
             awaited = step()
         except StopIteration as done:
             found: T = done.value
             return found
         finally:
-            spend(time.monotonic() - begun)
+            spend(time.thread_time() - begun)
         try:
             yield awaited
             step = partial(work.send, None)
         except BaseException as error:
             step = partial(work.throw, error)
-
-
-class _Values:
-    """How many values the frames of one request may still hold."""
-
-    def __init__(self, most: int, left: int) -> None:
-        self._most, self._left = most, left
-
-    def take(self, value: Any) -> None:
-        self._left -= count_values(value, self._left)
-        if self._left < 0:
-            reason = f"expected a message of at most {self._most:,} values, found more in its frames"
-            raise InvalidParamsError(reason, {"accp": str(ErrorCode.BUDGET_EXCEEDED)})
-
-
-def _refused(error: RequestRefused | TooMany) -> JSONResponse:
-    """Return a refusal that a client of JSON-RPC can read; others read the status."""
-    refusal = refusal_of(error)
-    told = {"jsonrpc": "2.0", "id": None, "error": {"code": _INVALID_REQUEST, "message": str(error)}}
-    return JSONResponse(told, refusal.status, dict(refusal.headers))

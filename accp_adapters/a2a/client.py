@@ -17,7 +17,7 @@ from a2a.client.service_parameters import ServiceParametersFactory, with_a2a_ext
 from a2a.types import AgentCard, ListTasksResponse, SendMessageRequest, SendMessageResponse, StreamResponse, Task
 
 from accp_adapters.a2a.extension import EXTENSION, VIEWS, is_declared
-from accp_adapters.a2a.frames import EventEncoder, Safely, decode, is_unread
+from accp_adapters.a2a.frames import EventEncoder, Safely, decode, is_unread, with_message
 from accp_adapters.policy import is_disabled
 from accp_core.bounded import BoundedDict
 
@@ -79,12 +79,7 @@ class AccpClientInterceptor(ClientCallInterceptor):
 
     async def _encoded(self, request: SendMessageRequest, *, views: bool) -> SendMessageRequest:
         encoder = EventEncoder(never_larger=self._never_larger, views=views)
-        message = await self._safely.run(encoder.encode, request.message)
-        if message is request.message:
-            return request
-        framed = deepcopy(request)
-        framed.message.CopyFrom(message)
-        return framed
+        return with_message(request, await self._safely.run(encoder.encode, request.message))
 
     async def _decoded(self, result: Any) -> Any:
         if isinstance(result, Task):

@@ -23,7 +23,7 @@ from dataclasses import replace
 from time import time
 from typing import Any, Final, TypeVar
 
-from a2a.types import Message, Part, Role, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
+from a2a.types import Message, Part, Role, SendMessageRequest, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
 from a2a.utils.errors import A2AError
 
 from accp_adapters.a2a.values import protojson_text, read_value, write_value
@@ -39,7 +39,7 @@ from accp_core.packing.expansion import DEFAULT_EXPANSION
 
 __all__ = [
     "EventEncoder", "beside", "codec", "content_of", "decode", "encode", "frame_of", "has_flag", "is_unread",
-    "read_frame", "time_of",
+    "read_frame", "time_of", "with_message",
 ]  # fmt: skip
 
 _LOGGER: Final = logging.getLogger("accp.a2a")
@@ -97,15 +97,10 @@ class EventEncoder:
     def encode(self, event: AnyEvent) -> AnyEvent:
         """Return a copy of `event` with frames for parts, or `event` itself where frames would make it larger."""
         start = self._count(event)
-        is_counted = event.ByteSize() <= _MAX_COUNTED_BYTES
-        if not self._never_larger:
-            framed, number = self._framed(event, start, prose=True)
-            self._number = number
-            return framed
         # Prose takes more tokens as a frame; in an object that is too large to count, it stays as it is.
-        for prose in (True, False) if is_counted else (False,):
+        for prose in (True, False) if event.ByteSize() <= _MAX_COUNTED_BYTES else (not self._never_larger,):
             framed, number = self._framed(event, start, prose=prose)
-            if number > self._number and not is_larger(framed, event):
+            if number > self._number and not (self._never_larger and is_larger(framed, event)):
                 self._number = number
                 return framed
         return event
@@ -320,6 +315,15 @@ def beside(framed: Part, content: Part) -> Part:
     if framed.HasField("metadata"):
         content.metadata.CopyFrom(framed.metadata)
     return content
+
+
+def with_message(request: SendMessageRequest, message: Message) -> SendMessageRequest:
+    """Return a copy of `request` with another message, or `request` itself where that is its own."""
+    if message is request.message:
+        return request
+    other = deepcopy(request)
+    other.message.CopyFrom(message)
+    return other
 
 
 class Safely:

@@ -21,7 +21,7 @@ from a2a.types import ListTasksRequest, ListTasksResponse, Message, SendMessageR
 
 from accp_adapters.a2a.bounded import ADMIT
 from accp_adapters.a2a.extension import VIEWS, is_requested
-from accp_adapters.a2a.frames import AnyEvent, EventEncoder, Safely, decode
+from accp_adapters.a2a.frames import AnyEvent, EventEncoder, Safely, decode, with_message
 from accp_adapters.a2a.walk import A2aEvent
 from accp_adapters.policy import is_disabled
 
@@ -81,13 +81,11 @@ class AccpRequestHandler(RequestHandler):
             async for event in events:
                 yield event
 
-    async def on_subscribe_to_task(
+    def on_subscribe_to_task(
         self, params: SubscribeToTaskRequest, context: ServerCallContext
     ) -> AsyncGenerator[A2aEvent, None]:
-        """Yield the task and then its events, encoded for a caller that requests frames."""
-        async with aclosing(self._encode_stream(self.inner.on_subscribe_to_task(params, context), context)) as events:
-            async for event in events:
-                yield event
+        """Return a stream of the task and then its events, encoded for a caller that requests frames."""
+        return self._encode_stream(self.inner.on_subscribe_to_task(params, context), context)
 
     async def on_list_tasks(self, params: ListTasksRequest, context: ServerCallContext) -> ListTasksResponse:
         """Return the tasks, each encoded for a caller that requests frames."""
@@ -137,9 +135,4 @@ class AccpRequestHandler(RequestHandler):
         """
         if not is_requested(context):
             return params
-        message = await self._safely.run(partial(decode, admit=ADMIT.get()), params.message)
-        if message is params.message:
-            return params
-        plain = deepcopy(params)
-        plain.message.CopyFrom(message)
-        return plain
+        return with_message(params, await self._safely.run(partial(decode, admit=ADMIT.get()), params.message))

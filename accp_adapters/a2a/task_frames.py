@@ -161,17 +161,14 @@ def _is_open(part: Part) -> bool:
 def _assembled(decoded: Sequence[_Decoded]) -> Task:
     """Return the task that another agent's frames describe: requests, streams, and the state of the last frame."""
     _, last = decoded[-1]
-    task = Task(id=_chain_of(last) or "task", context_id=last.envelope.session_id or "")
+    envelope = last.envelope
+    # A stream has a correlation_id of its own, and the request as its cause.
+    chain = envelope.causation_id if last.intent is Intent.STREAM else envelope.correlation_id or envelope.msg_id
+    task = Task(id=chain or "task", context_id=envelope.session_id or "")
     for _, message in decoded:
         _add_to_task(task, message, is_last=message is last)
     task.status.state = task_state(last.intent, last.operation, last.payload.get("code"))
     return task
-
-
-def _chain_of(message: AccpMessage) -> str | None:
-    """Return the correlation_id of the request that the message belongs to."""
-    envelope = message.envelope
-    return envelope.causation_id if message.intent is Intent.STREAM else envelope.correlation_id or envelope.msg_id
 
 
 def _add_to_task(task: Task, message: AccpMessage, *, is_last: bool) -> None:
@@ -192,7 +189,5 @@ def _add_to_task(task: Task, message: AccpMessage, *, is_last: bool) -> None:
 
 def _artifact(task: Task, artifact_id: str) -> Artifact:
     """Return the artifact of this id, added to the task where it is new."""
-    for artifact in task.artifacts:
-        if artifact.artifact_id == artifact_id:
-            return artifact
-    return task.artifacts.add(artifact_id=artifact_id)
+    known = (each for each in task.artifacts if each.artifact_id == artifact_id)
+    return next(known, None) or task.artifacts.add(artifact_id=artifact_id)

@@ -43,6 +43,7 @@ _MARK: Final = lazy_pattern(
     rf"(?:\A|\n)[ \t]*+(?!\w){_SIGNS}(?:and\s)?(?:{_LINE}|{_SAID}){_SIGNS}(?=\n|\Z)"
     rf"|(?:[\[(<…]|\.{{3}}){_SIGNS}(?:and\s)?{_COUNTED}{_CLOSE}"
     rf"|{_DOTS}\s?[\[(<]{_VERB}{_CLOSE}"
+    r"|(?:\A|\n)[ \t]*+[\[(<](?:truncated|clipped|cut(?:\soff)?)[\])>](?=\s*(?:\n|\Z))"
     rf"|(?:\A|\n)[ \t]*+{_SIGNS}{_PAGE}(?:\s[a-z]{{1,12}}){{0,3}}{_SIGNS}(?=\n|\Z)"
     rf"|{_BRACKETED}(?:\b{_SAID}|\b{_COUNTED}|\b{_PAGE})[^\[\]<>\n]{{0,200}}?(?:[\]>]|@@)",
     re.IGNORECASE,

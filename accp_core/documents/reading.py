@@ -78,6 +78,7 @@ def _cuts(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
     """Yield the positions at which the document may be closed, each with what closes it, the last one first."""
     closing, before, string = "", "", end
     whole: tuple[int, str] | None = None
+    last = start + len(text[start:end].rstrip())
     for token in _TOKEN.finditer(text, start, end):
         sign = token[0]
         if token[1] == "":
@@ -89,8 +90,8 @@ def _cuts(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
         elif sign in ("]", "}"):
             closing = closing[1:]
             whole = token.end(), closing
-        # A number at the end may go on behind the cut.
-        elif sign not in (",", ":") and not is_name and not (token.end() == end and sign[-1].isdigit()):
+        # A number at the end may go on behind the cut, whose mark may have a line of its own.
+        elif sign not in (",", ":") and not is_name and not (token.end() == last and sign[-1].isdigit()):
             whole = token.end(), closing
         before = sign
     part = _STRING.match(text, string)

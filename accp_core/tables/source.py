@@ -165,7 +165,8 @@ _MAX_NESTED: Final = 4
 """Documents within one: one in a string in a text block, as MCP servers answer, is two deep."""
 _EXPLAINED: Final = 0.4
 """The share of the lines of a text outside its grids up to which nothing more is inferred."""
-_PARTS: Final = re.compile("char|byte|token")
+_PARTS: Final = re.compile(r"char|byte|token|\A\D*\Z")
+"""What a mark has that counts no whole lines."""
 _MAX_RUNS: Final = 6
 """Runs of lines that are named."""
 
@@ -268,16 +269,18 @@ def _opened(document: Document) -> OpenedText:
 
 
 def _marks(text: str) -> list[int]:
-    """Return the numbers of the lines that say that lines were left out there, and nothing else."""
-    numbers, marks = LineNumbers(text), []
+    """Return the numbers of the lines that say that lines were left out there, and of those that this may cut."""
+    numbers, lines, marks = LineNumbers(text), ["", *text.split("\n")], list[int]()
     for found in find_omissions(text):
         mark = found[0].strip()
-        start = text.index(mark, found.start())
-        begin, end = text.rfind("\n", 0, start) + 1, text.find("\n", start) % (len(text) + 1)
-        if text[begin:end].strip() == mark:
-            number = numbers.number_at(start)
-            # What stands beside omitted characters is a part of a line.
-            marks += [number - 1, number, number + 1] if _PARTS.search(mark) else [number]
+        first = last = number = numbers.number_at(text.index(mark, found.start()))
+        if lines[number].strip() == mark:
+            is_part = _PARTS.search(mark) is not None
+            while is_part and first > 1 and (first == number or not lines[first].strip()):
+                first -= 1
+            while is_part and last + 1 < len(lines) and (last == number or not lines[last].strip()):
+                last += 1
+            marks += range(first, last + 1)
     return marks
 
 

@@ -30,8 +30,8 @@ def read(text: str) -> Value | None:
     ("behind", "value", "rest"),
     [
         (', "b": 1, "c": 2', {"b": 1}, ', "c": 2'),
-        (', "b": 1, "c": 2 ', {"b": 1, "c": 2}, " "),
-        (', "b": 1, "c": 2... [truncated]', {"b": 1}, ', "c": 2... [truncated]'),
+        (', "b": 1, "c": 2 ', {"b": 1}, ', "c": 2 '),
+        (', "b": 1, "c": 2\n... [truncated]', {"b": 1}, ', "c": 2\n... [truncated]'),
         (', "b": true', {"b": True}, ""),
         (', "b": tru', {}, ', "b": tru'),
         (', "b": "c d"', {"b": "c d"}, ""),

@@ -1,9 +1,9 @@
 """What the cells of a column are: each is read once, for previews and for queries alike.
 
-    9.5  2,202.50  1.204,50  €84  Rp 5.000,00  5.3 km  12 %  1.2G  a number; of unlike units in the smallest named one
+    9.5  2,202.50  (1.204,50)  €84  Rp 5.000,00  5.3 km  12 %  1.2G  a number; of unlike units in the smallest named one
     2026-02-17T14:00+01:00  17/Feb/2026:14:05:32  02/17/2026       a moment: an ISO text, in UTC where it has a zone
     2026年2月17日  2026. 2. 17.  2026/2/7                           the same: what begins with the year has one order
-    3h 20m  11-02:00:00  20:10:05 beside 59:58  5:26.10  300:11    a duration in seconds; 14:05 alone is a time of day
+    3h 20m  PT3H20M  11-02:00:00  20:10:05 beside 59:58  300:11    a duration in seconds; 14:05 alone has no unit
     true                                                           a boolean, as is the text of one
     -  N/A  none  an empty text                                    left out: null in a column of any of these
     01234  1.10 beside 1.8  03/04/2026 alone  anything else        a text
@@ -90,12 +90,15 @@ _MONEY: Final = re.compile(rf"[^\W\d_]{{0,3}}{_CURRENCY}|\b[A-Z][A-Za-z]{{1,2}}\
 _ONE_UNIT: Final = re.compile(r"\S*(?: [A-Z]{3})?")
 """A unit, or a sign of money with its code, as of `$5 USD`; of `$5 mln` nothing tells what it counts."""
 _AMOUNT: Final = re.compile(r"\D\d\d")
+_LOSS: Final = re.compile(r"\A(\D?)\(([^()]+)\)\Z")
 _UNSURE: Final = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 _THOUSAND: Final = 3
 """Digits before each sign between thousands."""
 _SCALES: Final[tuple[Mapping[str, str], ...]] = (_SECONDS, _BYTES, {"m": "0.001", "km": "1"}, {"g": "0.001", "kg": "1"})
 _DURATION: Final = re.compile(r"(?:\d+(?:\.\d+)?[a-z\u00b5]+ )+|(?:\d+(?:\.\d+)?[a-z\u00b5]+)+ ")
 _STEP: Final = re.compile(r"(\d+(?:\.\d+)?)([a-z\u00b5]+)")
+_ISO_DURATION: Final = re.compile(r"P((?:\d+[WD]){0,2})(?:T((?:\d+(?:\.\d+)?[HMS]){1,3}))?")
+"""ISO 8601, 5.5.2.2; months and years have no length."""
 _ELAPSED: Final = re.compile(r"\A(?:(?:(\d{1,9})-)?(\d{1,9}):)?(\d{1,9}):([0-5]\d(?:\.\d{1,9})?)\Z")
 """A duration as ps and top write it, `[[days-]hours:]minutes:seconds`."""
 
@@ -272,11 +275,18 @@ def _numbers(cells: Sequence[Any], table: Table | None) -> _Found:
     others = [cell for cell in cells if type(cell) is not str]
     if not texts or any(type(cell) is bool or not isinstance(cell, (int, float)) for cell in others):
         return None
+    texts = _with_signs(texts)
     readings = ((found, notation) for notation in _NOTATIONS if (found := _matches(texts, notation[0])))
     told = next(readings, None)
     if told and told[1] is _NOTATIONS[0] and not all(map(str.isdigit, texts)):
         told = next(readings, told) if are_thousands(texts) or (table and table.has_commas) else told
     return _measures(cells, told[0], told[1]) if told else None
+
+
+def _with_signs(texts: Sequence[str]) -> Sequence[str]:
+    """Return texts with a minus in place of the parentheses around some of several amounts, as accounts have them."""
+    signed = [_LOSS.sub(r"-\1\2", text) for text in texts]
+    return signed if any(map(_AMOUNT.search, {*texts} & {*signed})) else texts
 
 
 def _matches(texts: Sequence[Any], pattern: re.Pattern[str]) -> list[re.Match[str]]:
@@ -363,7 +373,7 @@ class _Reader:
     """Whether all numbers of the column are whole; of others all are floats, so that a half of 7 is 3.5."""
 
     def __call__(self, text: str) -> int | float | None:
-        match = self.notation[0].fullmatch(text.strip()[:_MAX_CHARS])
+        match = self.notation[0].fullmatch(_LOSS.sub(r"-\1\2", text.strip())[:_MAX_CHARS])
         own = _unit(match)
         if match is None:
             return None
@@ -394,6 +404,8 @@ def _elapsed(text: str) -> int | float | None:
 
 
 def _seconds(text: str) -> int | float | None:
+    if iso := _ISO_DURATION.fullmatch(text):
+        text = f"{iso[1]}{iso[2] or ''}".lower()
     steps = _STEP.findall(text) if len(text) <= _MAX_CHARS and _DURATION.fullmatch(f"{text} ") else []
     if not steps or any(unit not in _SECONDS for _, unit in steps):
         return None
@@ -462,6 +474,7 @@ def _moment_reader(times: Sequence[re.Match[str]], *, is_day_first: bool | None)
     is_clock = {bool(time["only"]) for time in times}
     has_zones = {time["zone"] is not None for time in times}
     has_clock = any(_clock(time) for time in times)
+    has_seconds = any(time["os"] for time in times)
     places = max(len(time["f"] or time["of"] or "") for time in times)
 
     def read(text: str) -> str | None:
@@ -469,7 +482,9 @@ def _moment_reader(times: Sequence[re.Match[str]], *, is_day_first: bool | None)
         if time is None or len(is_clock) > 1 or len(has_zones) > 1 or bool(time["only"]) not in is_clock:
             return text if is_clock == {False} and _BEGINNING.fullmatch(text) else None
         if time["only"]:
-            return _with_places(_clock(time), places)
+            # `14:05` alone may be minutes and seconds: it gets no `:00`, and has no order beside `14:05:00`.
+            clock = _with_places(_clock(time), places) if has_seconds else _clock(time).removesuffix(":00")
+            return clock if has_seconds or not time["os"] else None
         # Beside days of another form, a text tells its own order, or none: 03/04/2026 beside 2026-04-03.
         order = is_day_first if time["sign5"] != "." and is_day_first is not None else _is_day_first([time])
         date = read_date(time, is_day_first=bool(order)) if order is not None or not time["a5"] else None

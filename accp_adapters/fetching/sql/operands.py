@@ -24,7 +24,7 @@ EQUALS: Final = ("=", "!=", "IS", "IS NOT", "IS DISTINCT FROM", "IS NOT DISTINCT
 _ISO: Final = re.compile(r"\d{4}(?:-\d\d(?:-\d\d(?: \d\d:\d\d(?::\d\d)?)?)?)?|\d\d:\d\d(?::\d\d)?")
 _NUMERIC: Final = frozenset((Kind.NUMBER, Kind.DURATION, Kind.BOOLEAN))
 _DAY, _CLOCK = "2026-01-31", "14:05"
-FORMS: Final = {"date": _DAY, "time": _CLOCK, "datetime": f"{_DAY} {_CLOCK}"}
+FORMS: Final = {"date": _DAY, "time": f"{_CLOCK}:00", "datetime": f"{_DAY} {_CLOCK}"}
 """How the moments are written that functions give; those of other forms have no order beside them."""
 _MAX_CHARS: Final = 10_000
 """Characters of a query."""
@@ -160,7 +160,8 @@ class Expr:
     def forms(self) -> set[str]:
         """In which forms the moments are written that it may be."""
         moments = () if self.form else (each.stored.typed for each in self.columns if each.stored.kind is Kind.MOMENT)
-        return {self.form} - {""} | {moment.read(_DAY) or moment.read("Jan 31") or _CLOCK for moment in moments}
+        examples = (_DAY, "Jan 31", _CLOCK)
+        return {self.form} - {""} | {next(filter(None, map(moment.read, examples)), "") for moment in moments}
 
 
 CONDITION: Final = Expr(kind=Kind.BOOLEAN)
@@ -288,7 +289,7 @@ class Operands:
         elif expr.kind is Kind.MOMENT:
             kept = next((column.spelling for column in expr.columns if column.stored.is_spelled), name)
             parts = f"their parts, as CAST(substr({kept}, 1, instr({kept}, ':') - 1) AS REAL) for the first"
-            told = parts if _CLOCK in expr.forms else f"julianday({name})"
+            told = parts if any(form.startswith(_CLOCK) for form in expr.forms) else f"julianday({name})"
             raise refuse(f"expected a number for {where!r}, found the times {name}; write {told}")
         elif expr.kind is Kind.TEXT and expr.text is None:
             told = _told(expr)

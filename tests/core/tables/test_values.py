@@ -19,7 +19,7 @@ from accp_core.tables.values import ABSENT, Kind, convert, is_left_out, type_col
         (["1\u202f204,50", "3"], [1204.5, 3], ""),
         (["1\u2019204.50", "3"], [1204.5, 3], ""),
         (["1,204", "2,500"], [1204, 2500], ""),
-        (["$98,249.00", "-$5", "N/A", ""], [98249, -5, None, None], "$"),
+        (["$98,249.00", "-$5", "($6.50)", "$(7)", "N/A", ""], [98249, -5, -6.5, -7, None, None], "$"),
         (["84 km", "1.000,20 km"], [84, 1000.2], "km"),
         (["USD 12.00", "USD 5"], [12, 5], "USD"),
         (["CHF 1'234", "CHF 99", "CHF -12'000"], [1234, 99, -12000], "CHF"),
@@ -56,6 +56,7 @@ def test_numbers_are_read_in_the_notation_and_the_unit_of_their_column(
     "cells",
     [
         ["0069", "1234"],
+        ["(12)", "34"],
         ["5", "+5"],
         ["10.0.0.1"],
         ["4 / 10", "3 / 5"],
@@ -87,6 +88,7 @@ def test_numbers_are_read_in_the_notation_and_the_unit_of_their_column(
         ["2026-01-01T10:00Z", "2026-01-01T99:00+01:00"],
         ["10:00 +0100", "11:00 +0200"],
         ["2:05", "1h"],
+        ["P1M", "PT1H"],
     ],
 )
 def test_what_cannot_be_read_as_one_kind_is_texts(cells: list[Any]) -> None:
@@ -112,7 +114,7 @@ def test_what_cannot_be_read_as_one_kind_is_texts(cells: list[Any]) -> None:
         (["2026-01-05", "2026-01-05T10:00"], "2026-01-05T00:00:00"),
         (["2026-01-05 02:30 PM"], "2026-01-05T14:30:00"),
         (["9:05:01,5", "10:00:00"], "09:05:01.5"),
-        (["59:58", "0:03"], "59:58:00"),
+        (["59:58", "0:03"], "59:58"),
         (["2026-01-01T10:00:00+02:00", "2026-01-01T09:00:00.25Z"], "2026-01-01T08:00:00.00Z"),
     ],
 )
@@ -128,14 +130,15 @@ def test_a_further_text_is_read_as_the_cells_of_its_column() -> None:
         "2027-02-10T00:00:00Z", "2027-02", "2027-02-10T04:00:00Z", None,
     ]  # fmt: skip
     assert (days.read("01/02/2026"), days.read("2026-01-02T10:00")) == ("2026-01-02", "2026-01-02T10:00:00")
-    dollars = type_column(["$98,249.00"])
-    assert [dollars.read(text) for text in ("$5", "5,000", "5 kg", "x")] == [5, 5000, None, None]
+    dollars, clock = type_column(["$98,249.00"]), type_column(["59:58", "0:03"])
+    assert [dollars.read(text) for text in ("$5", "5,000", "($5)", "5 kg", "x")] == [5, 5000, -5, None, None]
+    assert [clock.read(text) for text in ("1:05", "1:05:00", "5m")] == ["01:05", None, None]
 
 
 def test_booleans_durations_and_nothing() -> None:
     assert type_column(["true", "false", ""]).values == [True, False, None]
     assert type_column([True, None]).kind is Kind.BOOLEAN
-    assert type_column(["3d4h", "26d", "1h 30m"]).values == [273600, 2246400, 5400]
+    assert type_column(["3d4h", "26d", "1h 30m", "P1DT2H", "PT45M"]).values == [273600, 2246400, 5400, 93600, 2700]
     elapsed = type_column(["11-02:00:00", "20:10:05", "59:58", "300:11", "-", "5:26.10"])
     assert elapsed.values == [957600, 72605, 3598, 18011, None, 326.1]
     assert [elapsed.read(text) for text in ("01:00:00", "1h", "9", "5:99")] == [3600, 3600, None, None]

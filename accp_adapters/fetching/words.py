@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain, islice
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from accp_adapters.fetching.page import Room, numbered_line
 from accp_adapters.fetching.request import WorkBudget
@@ -34,6 +34,7 @@ _MAX_WORDS: Final = 100
 _MAX_STEPS: Final = 500_000_000
 """Work of a search, counted as that of a query; all cells of a row are looked through."""
 _ROW_STEPS: Final = 50
+_Found: TypeAlias = list[tuple[Table, int]]
 
 
 class WordSearch:
@@ -52,10 +53,10 @@ class WordSearch:
         is_quoted = _IN_QUOTES.fullmatch(words) is not None
         each = dict.fromkeys(word.strip("\"',;?!") or word for word in words.casefold().split())
         self._words: Final = [self._phrase] if is_quoted else list(each)[:_MAX_WORDS]
-        self._rows_with: Final = (Counter[str](), Counter[str]())
-        """How many rows of tables, and how many lines, have each word."""
-        self._searched: Final = [0, 0]
-        """How many rows of tables, and how many lines, were searched."""
+        self._having: Final = Counter[str]()
+        """How many lines have each word; of a text without lines, how many rows."""
+        self._searched: Final = Counter[str]()
+        """How many lines and how many rows that is."""
         self._most = 0
         """How many of the words the rows that were found have."""
         self._is_phrase_found = False
@@ -66,27 +67,28 @@ class WordSearch:
         return bool(self._found) and self._is_phrase_found
 
     @cached_property
-    def _found(self) -> list[tuple[Table, int]]:
+    def _found(self) -> _Found:
         """The tables and the places of the rows that have the most of the words.
 
         Of the lines that a table holds only those with more of the words than its rows have.
         """
-        found: list[tuple[Table, int]] = []
+        found: _Found = []
         for each in self._opened:
             before = len(found)
             for table in each.tables():
                 outside = {at - FIRST_LINE for first, last in each.outside for at in range(first, last + 1)}
-                self._look_through(table, found, outside if table.holds_lines and len(found) > before else None)
+                is_beside = table.holds_lines and len(found) > before
+                is_counted = table.holds_lines or each.prose is None
+                self._look_through(table, found, outside if is_beside else None, is_counted=is_counted)
         return found
 
-    def _look_through(self, table: Table, found: list[tuple[Table, int]], outside: set[int] | None) -> None:
+    def _look_through(self, table: Table, found: _Found, outside: set[int] | None, *, is_counted: bool) -> None:
         """Look through a table; of lines beside rows, `outside` are those that no row holds."""
-        kind = int(table.holds_lines)
-        self._searched[kind] += len(table.rows)
+        self._searched["lines" if table.holds_lines else "rows"] += len(table.rows) * is_counted
         least = max(self._most + (outside is not None), 1)
         for number, text in enumerate(_texts(table)):
             words = self._words_in(text)
-            self._rows_with[kind].update(words)
+            self._having.update(words * is_counted)
             if len(words) > self._most and len(words) >= least:
                 self._most = least = len(words)
                 found.clear()
@@ -110,14 +112,14 @@ class WordSearch:
         if not self._found:
             return None
         of_lines = all(table.holds_lines for table, _ in self._found)
-        before = "" if self._most == len(self._words) else self._missing(of_lines=of_lines)
+        before = "" if self._most == len(self._words) else self._missing()
         room = room.below(before)
         return before + (self._line_page(room) if of_lines else self._row_page(room))
 
-    def _missing(self, *, of_lines: bool) -> str:
+    def _missing(self) -> str:
         """Return the line that says that no row has all of the words, and how many have each."""
-        each = ", ".join(f"{word} {self._rows_with[of_lines][word]:,}" for word in self._words)
-        searched = f"{self._searched[of_lines]:,} {'lines' if of_lines else 'rows'}"
+        each = ", ".join(f"{word} {self._having[word]:,}" for word in self._words)
+        searched = " and ".join(f"{count:,} {kind}" for kind, count in (+self._searched).items())
         return f"0 of {searched} have all {len(self._words)} words ({each}); with {self._most}:\n"
 
     def _row_page(self, room: Room) -> str:

@@ -15,7 +15,7 @@ or as a grid of lines, alone or between others (`grids`: CSV, Markdown, psql, â€
    that reads the text has it.
 3. The value of a grid is an array of maps, one for each row, with distinct names in the order of the columns; numbers
    that must keep their spelling are `packing.values.SpelledFloat`.
-4. A value of another form inside other text is found by `reading.values_inside`.
+4. A value of another form inside other text is found by `reading`.
 """
 
 from accp_core.documents.document import BYTE_ORDER_MARK, Document, Part, Prose, Value

@@ -121,11 +121,6 @@ _MAX_REST: Final = 300
 _LINE_END: Final = re.compile(r"[ \t\r]*\n\s*+")
 
 
-def values_inside(source: str) -> list[Value]:
-    """Return the documents inside other text, those that follow each other line by line as one of JSON Lines."""
-    return list(_with_lines(source, _documents(source)))
-
-
 def _documents(source: str) -> Iterator[Value]:
     """Yield the documents; no character is read more than a few times."""
     at, budget = 0, _MAX_READS * len(source)
@@ -178,6 +173,7 @@ def _goes_on(source: str, end: int) -> bool:
 
 
 def _with_lines(source: str, documents: Iterator[Value]) -> Iterator[Value]:
+    """Yield the documents inside other text, those that follow each other line by line as one of JSON Lines."""
     lines: list[Value] = []
     for document in documents:
         if lines and not _is_next_line(source, lines[-1], document):
@@ -219,8 +215,7 @@ def _is_cut_behind(source: str, end: int) -> bool:
 
 WHOLE_FORMS: Final[tuple[WholeForm, ...]] = (JSON, JSON_LINES, yaml.DOCUMENT, yaml.DOCUMENTS, markup)
 """The forms of a whole text in the order in which they are tried, before grids; behind these is `printed`."""
-_ALL: Final[tuple[Form, ...]] = (*WHOLE_FORMS, *GRIDS, printed)
-FORMS: Final = {form.CODE: form for form in _ALL}
+FORMS: Final[dict[str, Form]] = {form.CODE: form for form in (*WHOLE_FORMS, *GRIDS, printed)}
 """All forms by their letters in a layout."""
 
 
@@ -256,7 +251,7 @@ def _values(source: str) -> list[Value]:
     # The lines of a log or of aligned columns are like the reprs of objects.
     if not grids and (whole := _read_whole(body, start, (printed,))) is not None:
         return [whole]
-    return _beside(grids, values_inside(source))
+    return _beside(grids, list(_with_lines(source, _documents(source))))
 
 
 def _read_whole(body: str, start: int, forms: Sequence[WholeForm] = WHOLE_FORMS) -> Value | None:

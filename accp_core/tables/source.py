@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPMethod, HTTPStatus
@@ -270,17 +271,14 @@ def _opened(document: Document) -> OpenedText:
 
 def _marks(text: str) -> list[int]:
     """Return the numbers of the lines that say that lines were left out there, and of those that this may cut."""
-    numbers, lines, marks = LineNumbers(text), ["", *text.split("\n")], list[int]()
+    lines, numbers, marks = text.split("\n"), LineNumbers(text), list[int]()
+    told = [number for number, line in enumerate(lines, 1) if line.strip()]
     for found in find_omissions(text):
         mark = found[0].strip()
-        first = last = number = numbers.number_at(text.index(mark, found.start()))
-        if lines[number].strip() == mark:
-            is_part = _PARTS.search(mark) is not None
-            while is_part and first > 1 and (first == number or not lines[first].strip()):
-                first -= 1
-            while is_part and last + 1 < len(lines) and (last == number or not lines[last].strip()):
-                last += 1
-            marks += range(first, last + 1)
+        number = numbers.number_at(text.index(mark, found.start()))
+        if lines[number - 1].strip() == mark:
+            at = bisect_left(told, number)
+            marks += told[max(at - 1, 0) : at + 2] if _PARTS.search(mark) else [number]
     return marks
 
 

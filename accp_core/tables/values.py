@@ -31,8 +31,8 @@ from accp_core.documents.grids.cells import are_thousands, are_versions
 from accp_core.tables.table import Table
 
 __all__ = [
-    "ABSENT", "CLOCK", "DATE", "MONTH", "TIME_TEXT", "Kind", "TypedColumn", "are_unordered_days", "convert",
-    "is_left_out", "month_number", "read_date", "type_column",
+    "ABSENT", "CLOCK", "DATE", "INTEGERS", "MONTH", "TIME_TEXT", "Kind", "TypedColumn", "are_unordered_days",
+    "convert", "is_left_out", "month_number", "read_date", "type_column",
 ]  # fmt: skip
 
 ABSENT: Final = ...
@@ -41,7 +41,8 @@ _LEFT_OUT: Final = frozenset(("", "-", "--", "null", "none", "nil", "n/a", "na",
 """Texts that say that there is nothing, without regard to case."""
 _MAX_CHARS: Final = 48
 """Characters of a number or a moment at most."""
-_INTEGERS: Final = range(-(2**63), 2**63)
+INTEGERS: Final = range(-(2**63), 2**63)
+"""Those that SQLite keeps."""
 
 _DIGITS: Final = r"(?:0|[1-9]\d*)"
 _EXPONENT: Final = r"(?:[eE][-+]?\d{1,3})?"
@@ -262,7 +263,7 @@ def _booleans(cells: Sequence[Any]) -> _Found:
 def _storable(number: Decimal | float) -> int | float:
     """Return a number as an integer of 64 bits where it is one, else as a float."""
     is_whole = type(number) is int or (isinstance(number, Decimal) and _is_whole(number))
-    return int(number) if is_whole and int(number) in _INTEGERS else float(number)
+    return int(number) if is_whole and int(number) in INTEGERS else float(number)
 
 
 def _is_whole(number: Decimal) -> bool:

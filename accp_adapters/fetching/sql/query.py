@@ -23,7 +23,6 @@ from typing import Final
 from accp_adapters.fetching.request import refuse
 from accp_adapters.fetching.sql.operands import CONDITION, EQUALS, FORMS, Expr, Operands, ResolvedQuery, Token, union
 from accp_adapters.fetching.sql.tables import Catalog, NamedColumn, NamedTable, find_name, quote, quoted_name, sql_text
-from accp_core.errors import ProtocolError
 from accp_core.references import find_references
 from accp_core.tables.values import Kind
 
@@ -86,6 +85,7 @@ _CONSTANTS: Final = {
     "TRUE": (Kind.BOOLEAN, "1"), "FALSE": (Kind.BOOLEAN, "0"),
 }  # fmt: skip
 
+_NO_CLOCK: Final = "expected a date such as '2026-01-05', found {!r}: a query has no clock"
 _PRESENT: Final = frozenset(("CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP"))
 _DATES: Final = (*FORMS, "julianday", "strftime", "unixepoch")
 _OF_JSON: Final = ("key", "value", "type", "atom", "fullkey", "path")
@@ -458,7 +458,7 @@ class _Parser(Operands):
             text = token.name if token.kind == "string" else None
             return Expr(kind=Kind.NUMBER if text is None else Kind.TEXT, literal=token, text=text)
         if word in _PRESENT:
-            raise _refuse_present_time(token.text)
+            raise refuse(_NO_CLOCK.format(token.text))
         if token.kind == "word" and word == "CASE":
             return self._case()
         if token.kind == "word" and self._ahead() == "(":
@@ -521,7 +521,7 @@ class _Parser(Operands):
         self._use(*(each for each in arguments if each.kind is Kind.MOMENT))
         told = [(each.text or "").strip().casefold() for each in arguments]
         if name in _DATES and (len(told) <= (name == "strftime") or "now" in told):
-            raise _refuse_present_time(f"{name}('now')")
+            raise refuse(_NO_CLOCK.format(f"{name}('now')"))
         for each in arguments[:1] if group == "adds" else ():
             self._check_number(each, name)
         for each in arguments[:1] if group in ("cuts", "measures") else ():
@@ -624,8 +624,3 @@ class _Parser(Operands):
 def place(table: NamedTable) -> str:
     """Return the name of a table in the connection of a query."""
     return f"r{table.number}.{table.stored.place}"
-
-
-def _refuse_present_time(found: str) -> ProtocolError:
-    """Return the refusal of a query that asks what time it is (E1004)."""
-    return refuse(f"expected a date such as '2026-01-05', found {found!r}: a query has no clock")

@@ -27,7 +27,7 @@ from accp_core.references import key_of, reference_to
 from accp_core.strict_json import compact_json, escape_halves
 from accp_core.tables import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedText, Table
 from accp_core.tables.table import table_of_lines, work_of
-from accp_core.tables.values import ABSENT, Kind, TypedColumn, are_unordered_days, type_column
+from accp_core.tables.values import ABSENT, INTEGERS, Kind, TypedColumn, are_unordered_days, type_column
 
 __all__ = [
     "MAX_CELLS", "NUMERAL", "Catalog", "Database", "DatabaseCache", "NamedColumn", "NamedTable", "StoredColumn",
@@ -44,10 +44,8 @@ _KINDS: Final = {
     type(ABSENT): "absent", type(None): "null", bool: "boolean", str: "text", list: "arrays", dict: "objects",
 }  # fmt: skip
 _MAX_EXACT: Final = 2**53
-_INTEGERS: Final = range(-(2**63), 2**63)
 _ISO_DAY: Final = re.compile(r"\d{4}-[01]\d-[0-3]\d")
 """How an ISO day begins."""
-_LIKE_NUMBER: Final = re.compile(r"[^\w\s]?\d")
 NUMERAL: Final = re.compile(r"\s*[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?\s*")
 """A text that SQLite adds as a number."""
 _CACHED_BYTES: Final = 64_000_000
@@ -115,7 +113,7 @@ class StoredColumn:
     empty: int = 0
     """How many rows hold nothing of its kind; of texts, no digit."""
     looks_numeric: bool = False
-    """Whether it is of texts of which most begin with a digit, so that their order is not that of numbers or times."""
+    """Whether it is of texts of which most have digits, so that their order need not be that of numbers or times."""
     misread: str = ""
     """A text with digits that `CAST` would not read whole as a number, such as `1.335,61`; empty: there is none."""
     times: Sequence[str] = ()
@@ -215,12 +213,11 @@ def _store_texts(cells: Sequence[Any], column: StoredColumn) -> list[Any]:
     texts = dict.fromkeys(cell for cell in cells if type(cell) is str)
     column.holds_json = bool(column.kinds.get("arrays") or column.kinds.get("objects"))
     numbers = [cell for cell in cells if isinstance(cell, int | float) and type(cell) is not bool]
-    column.has_numbers = bool(numbers) and all(type(cell) is not int or cell in _INTEGERS for cell in numbers)
+    column.has_numbers = bool(numbers) and all(type(cell) is not int or cell in INTEGERS for cell in numbers)
     column.numbers = {*map(str, numbers)} - texts.keys() if column.has_numbers else ()
-    like = sum(_LIKE_NUMBER.match(text) is not None for text in texts)
-    column.looks_numeric = like * 2 > len(texts) or bool(numbers)
     column.misread = next((text for text in texts if has_digit(text) and not NUMERAL.fullmatch(text)), "")
     told = [text for text in texts if has_digit(text)]
+    column.looks_numeric = len(told) * 2 > len(texts) or bool(numbers)
     column.undated = next((text for text in texts if not _ISO_DAY.match(text)), "")
     column.times = told[:2] if column.undated and len(told) * 2 > len(texts) and are_unordered_days(told) else ()
     stored = [_stored_text(cell, column, texts) for cell in cells]
@@ -239,7 +236,7 @@ def _stored_text(cell: Any, column: StoredColumn, texts: Container[str]) -> Any:
         stored = written + "\v" * (written in texts)  # a sign that keeps it apart from the text
         is_other = type(cell) is bool or written in texts
     else:
-        stored = cell if type(cell) is not int or cell in _INTEGERS else repr(cell)
+        stored = cell if type(cell) is not int or cell in INTEGERS else repr(cell)
         stored = float(stored) if isinstance(stored, float) else stored
         is_other = repr(stored) != repr(cell)
     if is_other:

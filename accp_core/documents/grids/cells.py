@@ -53,7 +53,7 @@ _CLASS: Final = lazy_pattern(
     r"|(?P<H>0x[0-9a-fA-F]+|(?=[a-f-]*\d)[0-9a-f]{4,}(?:-[0-9a-f]{3,})*|[a-z-]{0,10}(?:[-r][-w][-xsStT]){3}[.+@]?)"
     r"|(?P<M>(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},?)"
     r"|(?P<P>(?:[~.]{0,2}/|[A-Z]:\\)\S*)"
-    r"|(?P<Z>[-–—*.?]{0,4}|[nN]/?[aA]|[nN]one|[nN]ull|NULL|<none>|\(null\))"  # noqa: RUF001
+    r"|(?P<Z>[-–—*.?]{0,4}|[nN]/?[aA][nN]?|[nN]one|[nN]ull|NULL|<none>|\(null\))"  # noqa: RUF001
     r"|(?P<K>[A-Za-z_][\w.-]*[=:].+)|(?P<W>[A-Za-z_][\w.-]*)|(?P<X>\S+)|(?P<S>.+)",
     re.DOTALL,
 )

@@ -35,8 +35,6 @@ _PLAIN: Final = re.compile(r"[A-Za-z_][\w #%()/.-]*+")
 """A name where blanks follow the commas, as in prose."""
 _DATA: Final = re.compile(r"[-+]?[0-9][0-9.,:/ -]*[A-Za-z%]{0,3}")
 """A number, a date, a time: no name."""
-_NOTHING: Final = frozenset(("", "-", "--", "?", "N/A", "n/a", "NA", "NaN", "nan", "null", "NULL", "None"))
-"""Words in a column of numbers for none."""
 
 
 def _delimiter(lines: grid.Lines, at: int) -> str:
@@ -100,7 +98,7 @@ def _rows_of_one_table(rows: list[list[str]]) -> int:
     """Return how many rows stand before the header of another table, or a line of words and commas."""
     numbers = {column for column, cell in enumerate(rows[1]) if grid.is_number(cell)} if len(rows) > 2 else set()
     for number, row in enumerate(rows[2:], 2):
-        cells = {column: row[column] for column in numbers if column < len(row) and row[column] not in _NOTHING}
+        cells = {column: row[column] for column in numbers if column < len(row) and grid.class_of(row[column]) != "Z"}
         texts = {column for column, cell in cells.items() if not grid.is_number(cell)}
         below = rows[number : number + _FEW]
         is_wider = len(row) != len(rows[0]) and len(below) > 1 and len(below[1]) == len(row) and _is_header(below)

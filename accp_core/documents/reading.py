@@ -215,7 +215,8 @@ def _is_cut_behind(source: str, end: int) -> bool:
 
 WHOLE_FORMS: Final[tuple[WholeForm, ...]] = (JSON, JSON_LINES, yaml.DOCUMENT, yaml.DOCUMENTS, markup)
 """The forms of a whole text in the order in which they are tried, before grids; behind these is `printed`."""
-FORMS: Final[dict[str, Form]] = {form.CODE: form for form in (*WHOLE_FORMS, *GRIDS, printed)}
+_ALL: Final[tuple[Form, ...]] = (*WHOLE_FORMS, *GRIDS, printed)
+FORMS: Final = {form.CODE: form for form in _ALL}
 """All forms by their letters in a layout."""
 
 

@@ -98,7 +98,7 @@ _THOUSAND: Final = 3
 _SCALES: Final[tuple[Mapping[str, str], ...]] = (_SECONDS, _BYTES, {"m": "0.001", "km": "1"}, {"g": "0.001", "kg": "1"})
 _DURATION: Final = re.compile(r"(?:\d+(?:\.\d+)?[a-z\u00b5]+ )+|(?:\d+(?:\.\d+)?[a-z\u00b5]+)+ ")
 _STEP: Final = re.compile(r"(\d+(?:\.\d+)?)([a-z\u00b5]+)")
-_ISO_DURATION: Final = re.compile(r"P((?:\d+[WD]){0,2})(?:T((?:\d+(?:\.\d+)?[HMS]){1,3}))?")
+_ISO_DURATION: Final = re.compile(r"\AP((?:\d+[WD]){0,2})(?:T((?:\d+(?:\.\d+)?[HMS]){1,3}))?\Z")
 """ISO 8601, 5.5.2.2; months and years have no length."""
 _ELAPSED: Final = re.compile(r"\A(?:(?:(\d{1,9})-)?(\d{1,9}):)?(\d{1,9}):([0-5]\d(?:\.\d{1,9})?)\Z")
 """A duration as ps and top write it, `[[days-]hours:]minutes:seconds`."""
@@ -284,10 +284,10 @@ def _numbers(cells: Sequence[Any], table: Table | None) -> _Found:
     return _measures(cells, told[0], told[1]) if told else None
 
 
-def _with_signs(texts: Sequence[str]) -> Sequence[str]:
+def _with_signs(texts: list[str]) -> list[str]:
     """Return texts with a minus in place of the parentheses around some of several amounts, as accounts have them."""
     signed = [_LOSS.sub(r"-\1\2", text) for text in texts]
-    return signed if any(map(_AMOUNT.search, {*texts} & {*signed})) else texts
+    return signed if signed != texts and any(map(_AMOUNT.search, {*texts} & {*signed})) else texts
 
 
 def _matches(texts: Sequence[Any], pattern: re.Pattern[str]) -> list[re.Match[str]]:
@@ -405,8 +405,7 @@ def _elapsed(text: str) -> int | float | None:
 
 
 def _seconds(text: str) -> int | float | None:
-    if iso := _ISO_DURATION.fullmatch(text):
-        text = f"{iso[1]}{iso[2] or ''}".lower()
+    text = _ISO_DURATION.sub(lambda iso: iso.expand(r"\1\2").lower(), text)
     steps = _STEP.findall(text) if len(text) <= _MAX_CHARS and _DURATION.fullmatch(f"{text} ") else []
     if not steps or any(unit not in _SECONDS for _, unit in steps):
         return None

@@ -160,8 +160,8 @@ class Expr:
     def forms(self) -> set[str]:
         """In which forms the moments are written that it may be."""
         moments = () if self.form else (each.stored.typed for each in self.columns if each.stored.kind is Kind.MOMENT)
-        examples = (_DAY, "Jan 31", _CLOCK)
-        return {self.form} - {""} | {next(filter(None, map(moment.read, examples)), "") for moment in moments}
+        read = (each.read(_DAY) or each.read("Jan 31") or each.read(_CLOCK) for each in moments)
+        return {self.form, *read} - {""}
 
 
 CONDITION: Final = Expr(kind=Kind.BOOLEAN)

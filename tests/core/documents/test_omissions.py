@@ -75,17 +75,6 @@ def test_lines_and_grids_before_it_are_rows_and_those_behind_it_can_be_found(tex
     assert render_text(source, counter=counter).restore() == source
 
 
-@pytest.mark.parametrize("mark", ["\n... [truncated]", "\n\n[truncated]", "\n<response clipped>\n"])
-@pytest.mark.parametrize(
-    ("head", "row"), [("id,n\n", "{},{}"), ("", "level=info id={} n={}"), ("", '{{"id": {}, "n": {}}}')]
-)
-def test_a_line_that_a_mark_may_have_cut_is_no_row(head: str, row: str, mark: str) -> None:
-    lines = head + "\n".join(row.format(n, 1_000 + n) for n in range(40))
-    opened = open_text(lines[: lines.rindex("1039") + 2] + mark)
-    assert opened.is_cut
-    assert [cells["n"] for cells in opened.tables()[0].rows] == [*range(1_000, 1_039)]
-
-
 @pytest.mark.parametrize(
     "source",
     [

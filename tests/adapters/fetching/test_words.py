@@ -21,12 +21,6 @@ def fetch(source: str, query: str, **more: int) -> str:
     return answer({"k": source}, read_request({"query": query, **more}), limit=400, counter=count_o200k)
 
 
-def test_words_are_found_in_an_array_named_lines() -> None:
-    assert fetch(json.dumps(LINES), "part 3") == "lines [{sku part 3, price 3}]"
-    assert fetch(json.dumps(LINES), "price = 3") == "sku part 3\nprice 3"
-    assert fetch(f"Two documents:\n{json.dumps(LINES)}\nEnd.", "part 3") == "lines_2 [{sku part 3, price 3}]"
-
-
 def test_words_are_found_in_the_text_of_a_line_not_in_its_number() -> None:
     text = "".join(f"line {'fifty' if n == 7 else ''}\n" for n in range(60))
     assert fetch(text, "fifty") == "6- line \n7- line \n8: line fifty\n9- line \n10- line \n"
@@ -152,11 +146,6 @@ def test_a_row_of_a_child_table_has_the_key_of_the_row_that_holds_it() -> None:
     source = json.dumps([{"id": n, "items": [{"sku": f"s{n}-{at}"} for at in (1, 2)]} for n in range(40)])
     assert fetch(source, "s7-2") == "items [{sku s7-2, rows_id 7}]"
     assert fetch(source, "sku = s7-2") == "rows_id 7\nsku s7-2"
-
-
-def test_a_word_that_is_said_twice_is_one_word() -> None:
-    rows = json.dumps([{"id": 1, "name": "red lamp"}, {"id": 2, "name": "desk"}])
-    assert fetch(rows, "lamp Lamp") == fetch(rows, "lamp") == "rows [{id 1, name red lamp}]"
 
 
 def test_places_of_a_common_letter_take_no_memory_each() -> None:

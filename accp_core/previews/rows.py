@@ -128,13 +128,13 @@ class TablePreview:
     def describe(self, room: float) -> str:
         """Return the names of the tables and all their columns, and the facts that fit in about `room` characters.
 
-        Of a table whose columns do not fit it says how many there are.
+        Of several tables, one whose columns do not fit says how many there are.
         """
         text = ""
         for table, own in zip(self._tables, share([table.size for table in self._tables], room), strict=True):
             left = own - _TITLE_CHARS
-            is_told = sum(len(write_name(name)) + 2 for name in table.table.columns) <= left
-            text += f"{table.title(table.describe(left * is_told, left * is_told))}\n" * (left > 0)
+            told = left * (sum(len(write_name(name)) + 2 for name in table.table.columns) <= left)
+            text += f"{table.title(table.describe(told, told))}\n" * (left > 0 and (told > 0 or len(self._tables) > 1))
         return text
 
     def write(self, room: float) -> str:

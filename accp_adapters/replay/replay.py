@@ -110,6 +110,8 @@ class CallFigures:
     """Those that no fetch was made for, because the run had asked for too much before."""
     queries: float = 0.0
     """What fetching the others would cost, each answer with one more call that is sent this prompt and the answer."""
+    unanswered: bool = False
+    """Whether its answer is not recorded, so that what it needed is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,6 +238,7 @@ class _Replayer:
             visible=sum(value.visible for value in needed),
             reachable=sum(value.reachable for value in needed),
             unasked=sum(value.unasked for value in needed),
+            unanswered=not call.output,
             queries=sum(price_prompt(charge.tokens + self._count(a), charge.tokens).cost for a in answers),
         )
 

@@ -38,6 +38,8 @@ class Totals:
     """Those that no fetch was made for, see `CallFigures`."""
     queries: float
     """What fetching the others would cost, see `CallFigures`; it is not in `cost`."""
+    unanswered: int
+    """Calls whose answers are not recorded, so that what they needed is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,7 +218,7 @@ def _room_for(name: str, rows: dict[str, Any]) -> str:
 def totals(calls: Iterable[CallFigures]) -> Totals:
     """Return the sum over `calls`."""
     figures = list(calls)
-    counted = ("needed", "visible", "reachable", "unasked", "queries")
+    counted = ("needed", "visible", "reachable", "unasked", "queries", "unanswered")
     return Totals(
         calls=len(figures),
         prompt=sum(call.charge.tokens for call in figures),
@@ -256,7 +258,8 @@ def _change(before: float, after: float, less: str) -> str:
 
 def _visible(after: Totals, queried: str) -> str:
     if not after.needed:
-        return "no call needed a value of a result"
+        unknown = f" ({after.unanswered:,} of {after.calls:,} answers are not recorded)" if after.unanswered else ""
+        return f"no {'recorded answer' if unknown else 'call'} needed a value of a result{unknown}"
     if after.visible == after.needed:
         return (
             f"all {after.needed:,} needed values stay visible" if after.needed > 1 else "the needed value stays visible"

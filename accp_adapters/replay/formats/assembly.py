@@ -7,6 +7,7 @@ from bisect import bisect_right, insort
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from operator import itemgetter
 from typing import Any, Final
 
@@ -307,7 +308,22 @@ class _Growing:
         messages, calls = tuple(self._messages), self._calls
         if not calls and len(messages) <= conversation.MAX_MESSAGES:
             calls = sorted(self._found_calls(messages), key=lambda call: call.prompt[-1:])
-        return Run(name=f"{path}:{self.line}", source=path, messages=messages, calls=tuple(calls))
+        return Run(name=f"{path}:{self.line}", source=path, messages=messages, calls=tuple(self._answered(calls)))
+
+    def _answered(self, calls: Sequence[RecordedCall]) -> Iterator[RecordedCall]:
+        """Yield calls; one without an answer has what a later prompt shows behind its own, or was tried again."""
+        for number, call in enumerate(calls):
+            size, later = len(call.prompt), calls[number + 1 : number + 1 + MAX_OPEN] if not call.output else ()
+            same = [each for each in later if each.prompt[:size] == call.prompt]
+            if any(each.output and len(each.prompt) == size and each.tools == call.tools for each in same):
+                continue
+            behind = next((each.prompt[size:] for each in same if len(each.prompt) > size), ())
+            said = [self._messages[position] for position in behind]
+            answer = list(takewhile(lambda m: m.by_model and m.turn == said[0].turn, said))
+            if answer:
+                agent = answer[0].sender if call.agent == _MODEL else call.agent
+                call = replace(call, agent=agent, output=behind[: len(answer)])
+            yield call
 
     def _found_calls(self, messages: Sequence[RecordedMessage]) -> Iterator[RecordedCall]:
         """Yield the calls of a conversation whose requests are not recorded."""

@@ -55,9 +55,17 @@ def test_a_request_is_not_counted_again_with_its_answer_where_the_id_and_all_els
 def test_requests_with_and_without_answers_continue_each_other() -> None:
     second, third = bare("go", "gone", "on"), bare("go", "gone", "on", "there", "back")
     assert calls(bare("go"), pair(second, "there"), third) == [[(1, 1), (3, 1), (5, 0)]]
-    assert calls(pair(bare("go"), "gone"), second, pair(third, "home")) == [[(1, 1), (3, 0), (5, 1)]]
+    assert calls(pair(bare("go"), "gone"), second, pair(third, "home")) == [[(1, 1), (3, 1), (5, 1)]]
     assert calls(bare("go"), second, pair(third, "home")) == [[(1, 1), (3, 1), (5, 1)]]
     assert calls(bare("go"), pair(bare("go"), "gone"), second) == [[(1, 0)], [(1, 1), (3, 0)]]
+
+
+@pytest.mark.parametrize("failed", [None, {}, {"error": {"code": 429}}])
+def test_an_attempt_without_an_answer_and_the_one_behind_it_count_once(failed: Any) -> None:
+    attempt = {"request": bare("go"), "response": failed}
+    assert calls(attempt, attempt, pair(bare("go"), "gone")) == [[(1, 1)]]
+    assert calls(attempt, pair(bare("go", "gone", "on"), "there")) == [[(1, 1), (3, 1)]]
+    assert calls(attempt, attempt) == [[(1, 0), (1, 0)]]
 
 
 WORDS = ("go", "gone", "on", "there", "back", "home")

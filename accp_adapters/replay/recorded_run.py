@@ -9,23 +9,18 @@ from enum import StrEnum
 from typing import Any, Final
 
 __all__ = [
-    "GROUP", "Finding", "Findings", "RecordedCall", "RecordedMessage", "Role", "Run", "UnreadableRun",
+    "Finding", "Findings", "RecordedCall", "RecordedMessage", "Role", "Run", "UnreadableRun",
     "calls_in_order", "is_foreign", "shown",
 ]  # fmt: skip
 
 
-GROUP: Final = "group"
-"""The recipient of a message that every agent of the run receives."""
-
-
 class Role(StrEnum):
-    """The role of a sender: the words of the OpenAI chat format, and `wire` for a documented protocol message."""
+    """The role of a sender: the words of the OpenAI chat format."""
 
     INSTRUCTIONS = "system"
     USER = "user"
     AGENT = "assistant"
     TOOL = "tool"
-    WIRE = "wire"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +30,7 @@ class RecordedMessage:
     sender: str
     """The agent, tool or person that it comes from."""
     recipient: str
-    """The agent, tool or person that it went to, or `GROUP`."""
+    """The agent, tool or person that it went to."""
     role: Role
     """The role of the sender."""
     text: str
@@ -87,36 +82,21 @@ def is_foreign(message: RecordedMessage, agent: str) -> bool:
     return message.role is Role.TOOL or (message.role is Role.AGENT and message.sender != agent)
 
 
-def calls_in_order(
-    messages: Sequence[RecordedMessage], tools: str, *, shared: bool = False
-) -> tuple[RecordedCall, ...]:
+def calls_in_order(messages: Sequence[RecordedMessage], tools: str = "") -> tuple[RecordedCall, ...]:
     """Return the model calls of a run whose requests are not recorded: each one was sent all earlier messages.
 
     Args:
         messages: The messages of the run.
         tools: The tool definitions of every request, as compact JSON.
-        shared: Every agent receives every message; otherwise those that it sent, those to it and those to `GROUP`.
     """
-    calls = []
-    for first, output in _outputs(messages):
-        agent = messages[first].sender
-        prompt = (i for i in range(first) if shared or _reaches(messages[i], agent))
-        calls.append(RecordedCall(agent=agent, prompt=tuple(prompt), output=output, tools=tools))
-    return tuple(calls)
-
-
-def _outputs(messages: Sequence[RecordedMessage]) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield the position of the first message of each model call, and the positions of all of them."""
     outputs: dict[tuple[str, int], list[int]] = {}
     for position, message in enumerate(messages):
         if message.by_model:
             outputs.setdefault((message.sender, message.turn), []).append(position)
-    for positions in outputs.values():
-        yield positions[0], tuple(positions)
-
-
-def _reaches(message: RecordedMessage, agent: str) -> bool:
-    return agent in (message.sender, message.recipient) or message.recipient == GROUP
+    return tuple(
+        RecordedCall(agent=agent, prompt=tuple(range(output[0])), output=tuple(output), tools=tools)
+        for (agent, _), output in outputs.items()
+    )
 
 
 # What a reader met in a file and does not count, by its place; and the error of a file that cannot be read.

@@ -54,7 +54,7 @@ def replay(
     Claude Code, or a SQLite file of LangGraph's checkpoints.
 
     The report ends with one sentence that says whether the middleware is worth it. The exit code is 1 where a part of
-    the runs was not understood, such as an image, or where they hold nothing that can be shortened.
+    the runs was not read, such as an image, or where they hold no result of a tool.
 
     Example: `accp replay --example`
 
@@ -79,6 +79,8 @@ def replay(
         _print(reports)
     for finding in findings.not_understood():
         say(f"not read, and not in the figures: {finding}")
+    if left_out := ", ".join(map(str, findings.left_out()[:_MAX_NAMED])):
+        say(f"left out on purpose: {left_out}")
     if findings.not_understood() or not reports[0].by_tool():
         raise typer.Exit(1)
 

@@ -1,4 +1,4 @@
-"""Runs put together from what the records of a file say: snapshots that grow, single calls, turn after turn."""
+"""Runs put together from what the records of files say: snapshots that grow, single calls, turn after turn."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 from accp_adapters.replay.formats import conversation
@@ -18,23 +18,23 @@ from accp_adapters.replay.recorded_run import Findings, RecordedCall, RecordedMe
 __all__ = ["MAX_OPEN", "Assembler"]
 
 MAX_OPEN: Final = 64
-"""Runs that later records of the same file may continue; the one that was continued longest ago is closed."""
+"""Runs that later records may continue; the one that was continued longest ago is closed."""
 _MODEL: Final = "assistant"
 _Key = tuple[str, ...]
 
 
 class Assembler:
-    """Puts the runs of one file together; a run without a model call is no run, which is a finding."""
+    """Puts runs together, also over several files; a run without a model call is no run, which is a finding."""
 
-    def __init__(self, path: str, findings: Findings, agent_names: Collection[str] = ()) -> None:
-        """Assemble the runs of the file at `path`.
+    def __init__(self, findings: Findings, agent_names: Collection[str] = ()) -> None:
+        """Start without a run.
 
         Args:
-            path: The file, which names the runs.
             findings: Collects what is not counted.
             agent_names: What messages of these names say is an agent's, whatever their role.
         """
-        self._path = path
+        self.begun = 0
+        """How many runs have begun."""
         self._findings = findings
         self._agents = frozenset(agent_names)
         self._open: dict[str, _Growing] = {}
@@ -44,16 +44,15 @@ class Assembler:
     def add(self, item: Item) -> Iterator[Run]:
         """Add what a record says, and yield the runs that are complete."""
         match item:
-            case Run():
-                yield from self._checked(item)
-                return
             case Snapshot():
                 key, growing = self._of_snapshot(item)
             case Request():
                 key, growing = self._of_request(item)
                 growing.add_call(item)
             case Step():
-                key, growing = self._group(item.group)
+                # What comes next in a file does not come next in another one.
+                key = f"group {self._findings.path} {item.group}"
+                growing = self._open.get(key) or self._new()
                 growing.add_step(item)
         self._open.pop(key, None)
         key = growing.key or key
@@ -67,16 +66,14 @@ class Assembler:
 
     def close(self) -> Iterator[Run]:
         """Yield the runs that are still open, in the order of their first records."""
-        for growing in sorted(self._open.values(), key=lambda growing: growing.line):
-            yield from self._checked(growing.run(self._path))
+        for growing in sorted(self._open.values(), key=lambda growing: growing.number):
+            self._findings.move_to(growing.path, growing.line)
+            yield from self._checked(growing.run())
         self._open.clear()
 
     def _new(self) -> _Growing:
-        return _Growing(self._findings.line, self._agents)
-
-    def _group(self, group: str) -> tuple[str, _Growing]:
-        key = f"group {group}"
-        return key, self._open.get(key) or self._new()
+        self.begun += 1
+        return _Growing(self._findings.path, self._findings.line, self.begun, self._agents)
 
     def _known(self, *names: str) -> tuple[str, _Growing] | None:
         """Return the open run of the first of `names` that belongs to one: its key, or one of its beginnings."""
@@ -137,7 +134,7 @@ class Assembler:
     def _closed(self, key: str) -> Iterator[Run]:
         growing = self._open.pop(key)
         self._forget_beginnings(growing)
-        yield from self._checked(growing.run(self._path))
+        yield from self._checked(growing.run())
 
     def _remember(self, key: str, growing: _Growing) -> None:
         """Let later records continue a run that was looked up and not continued."""
@@ -159,9 +156,11 @@ class Assembler:
 class _Growing:
     """A run that later records may continue."""
 
-    def __init__(self, line: int, agents: frozenset[str]) -> None:
-        self.line = line
-        """The line of its first record."""
+    def __init__(self, path: str, line: int, number: int, agents: frozenset[str]) -> None:
+        self.path, self.line = path, line
+        """The place of its first record."""
+        self.number = number
+        """How many runs began before."""
         self.key = ""
         """What a record begins with that continues it; empty: it is continued by its group."""
         self.beginnings: tuple[str, ...] = ()
@@ -301,14 +300,16 @@ class _Growing:
             self._responses[step.response] = self._turns
         self._append(messages)
 
-    def run(self, path: str) -> Run:
+    def run(self) -> Run:
         """Return the run."""
         for request in sorted(self._requests, key=lambda request: request.started):
             self._place_call(request)
         messages, calls = tuple(self._messages), self._calls
         if not calls and len(messages) <= conversation.MAX_MESSAGES:
             calls = sorted(self._found_calls(messages), key=lambda call: call.prompt[-1:])
-        return Run(name=f"{path}:{self.line}", source=path, messages=messages, calls=tuple(self._answered(calls)))
+        return Run(
+            name=f"{self.path}:{self.line}", source=self.path, messages=messages, calls=tuple(self._answered(calls))
+        )
 
     def _answered(self, calls: Sequence[RecordedCall]) -> Iterator[RecordedCall]:
         """Yield calls; one without an answer has what a later prompt shows behind its own, or was tried again."""
@@ -319,7 +320,7 @@ class _Growing:
                 continue
             behind = next((each.prompt[size:] for each in same if len(each.prompt) > size), ())
             said = [self._messages[position] for position in behind]
-            answer = list(takewhile(lambda m: m.by_model and m.turn == said[0].turn, said))
+            answer = [each for each in takewhile(attrgetter("by_model"), said) if each.turn == said[0].turn]
             if answer:
                 agent = answer[0].sender if call.agent == _MODEL else call.agent
                 call = replace(call, agent=agent, output=behind[: len(answer)])
@@ -327,7 +328,7 @@ class _Growing:
 
     def _found_calls(self, messages: Sequence[RecordedMessage]) -> Iterator[RecordedCall]:
         """Yield the calls of a conversation whose requests are not recorded."""
-        for call in calls_in_order(messages, "", shared=True):
+        for call in calls_in_order(messages):
             if call.output[0] in self._sent:
                 continue
             first = max((start for start in self._starts if start <= call.output[0]), default=0)

@@ -1,6 +1,6 @@
 """What every format is read into, and what the readers share.
 
-A record is a conversation so far (`Snapshot`), one model call (`Request`), one more turn (`Step`) or a whole `Run`.
+A record is a conversation so far (`Snapshot`), one model call (`Request`) or one more turn (`Step`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
-from accp_adapters.replay.recorded_run import Findings, Role, Run
+from accp_adapters.replay.recorded_run import Findings, Role
 from accp_core.strict_json import compact_json
 
 __all__ = [
@@ -126,7 +126,7 @@ class Step:
     """Whether a result at the end is sent to the model, though its answer is not recorded."""
 
 
-Item: TypeAlias = Snapshot | Request | Step | Run
+Item: TypeAlias = Snapshot | Request | Step
 """What a record says."""
 
 
@@ -229,7 +229,11 @@ def content_parts(content: object, read_block: ReadBlock, findings: Findings) ->
             yield from read_block(content, findings)
         case [*blocks]:
             for block in blocks:
-                yield from [text(block)] if isinstance(block, str) else read_block(_block(block), findings)
+                yield from (
+                    [text(block)]
+                    if isinstance(block, str)
+                    else read_block(require_mapping(block, "a block of content"), findings)
+                )
         case _:
             raise TypeError(f"expected content as text or as a list of blocks, found {content!r:.60}")
 
@@ -249,10 +253,6 @@ def require_mapping(value: object, what: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise TypeError(f"expected {what} as a JSON object, found {value!r:.60}")
     return value
-
-
-def _block(block: object) -> Mapping[str, Any]:
-    return require_mapping(block, "a block of content")
 
 
 def json_value(text: str) -> object:

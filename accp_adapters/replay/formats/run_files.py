@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import gzip
 import io
@@ -13,12 +14,12 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from accp_adapters.replay.formats import anthropic, bedrock, gemini, langchain, logged, openai, spans, trajectories
+from accp_adapters.replay.formats import anthropic, bedrock, gemini, langchain, logged, openai, spans
 from accp_adapters.replay.formats.assembly import Assembler
 from accp_adapters.replay.formats.conversation import Item, Snapshot, Step
 from accp_adapters.replay.formats.langchain import SQLITE, read_sqlite, read_threads
@@ -27,7 +28,7 @@ from accp_core.strict_json import unique_members
 
 __all__ = [
     "FORMATS", "MAX_RECORD", "Format", "detect", "find_files", "open_bounded", "parse_runs",
-    "read_document", "read_documents", "read_runs",
+    "read_documents", "read_runs",
 ]  # fmt: skip
 
 
@@ -48,6 +49,8 @@ _PIECE: Final = 1 << 20
 """Bytes that are read, and looked at, at once."""
 _GZIP: Final = b"\x1f\x8b"
 _BOM: Final = b"\xef\xbb\xbf"
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=unique_members)
+_FILLED: Final = re.compile(r"\S|\Z")
 
 
 def open_bounded(raw: BinaryIO) -> BinaryIO:
@@ -68,53 +71,104 @@ def read_documents(
     """Yield line and value of each document.
 
     Args:
-        stream: One JSON document, or JSON lines, in UTF-8.
+        stream: JSON documents one after another, such as JSON lines, in UTF-8.
         path: The file, for errors.
-        on_broken: Called with the error of each line of JSON lines that cannot be read, such as the last one of a log
-            that is still written; raises it where not given.
+        on_broken: Called with the error of each document that cannot be read, or not whole, such as the last one of a
+            log that is still written, unless there is no other one; raises it where not given.
 
     Raises:
         UnreadableRun: the text is not JSON, not UTF-8 or too large; with its line and column.
     """
     lines = _Lines(stream, path)
-    filled = lines.filled()
-    number, content = next(filled, (0, b""))
+    number, first = 0, None
+    try:
+        number, content = next(lines, (0, b""))
+        first = lines.decoded(content)
+        value = _load(first) if number else None
+    except ValueError as error:
+        refusal = _refusal(error, path, first_line=number)
+        yield from _after_broken(lines, number, first, refusal, path, on_broken)
+        return
     if not number:
         raise UnreadableRun("expected a recorded run, found nothing", path=path)
-    first = None
-    try:
-        first = lines.decoded(content)
-        value = read_document(first, path, number)
-    except UnreadableRun as error:
-        yield from _after_broken(lines, filled, number, first, error, path, on_broken)
-    else:
-        yield number, value
-        yield from _following(lines, filled, path, on_broken)
+    yield number, value
+    yield from _following(lines, path, on_broken)
 
 
 def _after_broken(
     lines: _Lines,
-    filled: Iterator[tuple[int, bytes]],
     number: int,
     first: str | None,
     error: UnreadableRun,
     path: str,
     on_broken: Callable[[UnreadableRun], object],
 ) -> Iterator[tuple[int, object]]:
-    """Yield what follows line `number`, which is none by itself: the one document that it begins, or JSON lines."""
-    following, second = next(filled, (0, b""))
-    if _is_object(second.decode("utf-8", "replace")):
+    """Yield what follows line `number`, which is none by itself: the documents that it begins, or JSON lines."""
+    following, second = next(lines, (0, b""))
+    document = None
+    with suppress(ValueError):
+        document = _load(second.decode("utf-8"))
+    if isinstance(document, dict):
         on_broken(error)
-        yield from _following(lines, itertools.chain([(following, second)], filled), path, on_broken)
+        yield following, document
+        yield from _following(lines, path, on_broken)
         return
     if first is None:
         raise error
     blank = "\n" * (following - number - 1)
     whole = f"{first}{blank}{lines.decoded(second)}{lines.rest()}" if following else first
     try:
-        yield number, _load(whole)
-    except ValueError as wrong:
-        raise _refusal(_in_words(first) or wrong, path, first_line=number) from wrong
+        yield from _sequence(whole, path, number, on_broken)
+    except UnreadableRun as refused:
+        words = _in_words(first)
+        raise _refusal(words, path, first_line=number) if words else refused from error
+
+
+def _sequence(
+    text: str, path: str, first_line: int, on_broken: Callable[[UnreadableRun], object]
+) -> Iterator[tuple[int, object]]:
+    """Yield the documents in a text, one after another; of an array that breaks off, what is complete."""
+    line, start, at, found = first_line, 0, _filled(text, 0), False
+    while at < len(text):
+        line, start = line + text.count("\n", start, at), at
+        try:
+            value, at = _decoded(text, at)
+        except ValueError as error:
+            value = _elements(text, at)
+            at = len(text) if value else text.find("\n{", getattr(error, "pos", at)) + 1 or len(text)
+            wrong = _refusal(error, path, first_line=first_line)
+            if not (found or value or at < len(text)):
+                raise wrong from error
+            on_broken(wrong)
+        if value:
+            found = True
+            yield line, value
+
+
+def _decoded(text: str, at: int) -> tuple[object, int]:
+    """Return the object or array that begins at a position, and where the next one begins."""
+    if not text.startswith(("{", "["), at):
+        raise json.JSONDecodeError("expected a JSON object or array", text, at)
+    try:
+        value, end = _DECODER.raw_decode(text, at)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    return value, _filled(text, end)
+
+
+def _filled(text: str, at: int) -> int:
+    """Return the position of the first character from `at` on that is not blank, or that of the end."""
+    return next(_FILLED.finditer(text, at)).start()
+
+
+def _elements(text: str, at: int) -> list[object]:
+    """Return the objects and arrays at the beginning of an array that breaks off; none for anything else."""
+    found: list[object] = []
+    with suppress(ValueError):
+        while text.startswith("," if found else "[", at):
+            value, at = _decoded(text, _filled(text, at + 1))
+            found.append(value)
+    return found
 
 
 def _in_words(first: str) -> ValueError | None:
@@ -125,62 +179,40 @@ def _in_words(first: str) -> ValueError | None:
     return ValueError(f"{expected}; found text: {shown(first.strip())}")
 
 
-def _following(
-    lines: _Lines, filled: Iterator[tuple[int, bytes]], path: str, on_broken: Callable[[UnreadableRun], object]
-) -> Iterator[tuple[int, object]]:
-    """Yield the document of each line that can be read; a file that breaks off ends `filled`."""
+def _following(lines: _Lines, path: str, on_broken: Callable[[UnreadableRun], object]) -> Iterator[tuple[int, object]]:
+    """Yield the documents of each line that can be read."""
     while True:
         try:
-            number, content = next(filled, (0, b""))
-            value = read_document(lines.decoded(content), path, number) if number else None
+            number, content = next(lines, (0, b""))
+            if not number:
+                return
+            yield from _sequence(lines.decoded(content), path, number, on_broken)
         except UnreadableRun as error:
             on_broken(error)
-            continue
-        if not number:
-            return
-        yield number, value
-
-
-def read_document(text: str, path: str, first_line: int = 1) -> object:
-    """Return the value of one JSON document.
-
-    Args:
-        text: The document.
-        path: The file, for errors.
-        first_line: The line of the file in which the document begins.
-
-    Raises:
-        UnreadableRun: the text is not JSON; with its line and column.
-    """
-    try:
-        return _load(text)
-    except ValueError as error:
-        raise _refusal(error, path, first_line=first_line) from error
 
 
 class _Lines:
-    """The lines of a file; none is larger than a record may be."""
+    """The lines of a file that are not blank, each with its number; what follows a refused one can be read, too."""
 
     def __init__(self, stream: BinaryIO, path: str) -> None:
         self._stream = stream
         self._path = path
-        self._number = self._size = 0
+        self._number = self._filled = self._size = 0
         raw = getattr(stream, "fileobj", stream)
         self._read: Callable[[], float] = raw.tell if raw.seekable() else lambda: math.inf
 
-    def filled(self) -> Iterator[tuple[int, bytes]]:
-        """Yield number and bytes of each line that is not blank, up to too many blank ones."""
-        last = 0
+    def __next__(self) -> tuple[int, bytes]:
+        """Return number and bytes of the next line."""
         while True:
             self._number += 1
             line = self._bytes(self._stream.readline, is_line=True)
             if not line:
-                return
-            if self._number - last > _MAX_BARREN:
-                raise _barren(self._path, self._number)
+                raise StopIteration
+            if self._number - self._filled > _MAX_BARREN:
+                raise self._ended(_barren(self._path, self._number))
             if line.strip():
-                last = self._number
-                yield self._number, line.removeprefix(_BOM) if self._number == 1 else line
+                self._filled = self._number
+                return self._number, line.removeprefix(_BOM) if self._number == 1 else line
 
     def rest(self) -> str:
         """Return everything after the last line, which is no line but a part of one document."""
@@ -188,24 +220,34 @@ class _Lines:
         return self.decoded(self._bytes(self._stream.read, is_line=False))
 
     def _bytes(self, read: Callable[[int], bytes], *, is_line: bool) -> bytes:
-        """Return what `read` has until the end of a line, or of the file; refused as soon as it is too much."""
-        content, values = bytearray(), 0
+        """Return what `read` has until the end of a line, or of the file; of what is too much nothing is kept."""
+        content, values, reason = bytearray(), 0, ""
         try:
             while piece := read(_PIECE):
                 content += piece
                 self._size += len(piece)
                 if self._size > _PIECE + _MAX_UNPACKED * self._read():
-                    raise self._refused(f"expected gzip of at most {_MAX_UNPACKED} times its bytes; unpack it first")
+                    excess = f"expected gzip of at most {_MAX_UNPACKED} times its bytes; unpack it first"
+                    raise self._ended(self._refused(reason or excess))
                 values += sum(map(piece.count, (b",", b"[", b"{")))
                 if len(content) > MAX_RECORD:
-                    raise self._refused(f"expected records of at most {MAX_RECORD:,} bytes, found a larger one")
-                if values > _MAX_VALUES:
-                    raise self._refused(f"expected records of at most {_MAX_VALUES:,} values, found more")
-                if is_line and piece.endswith(b"\n"):
+                    reason = f"expected records of at most {MAX_RECORD:,} bytes, found a larger one"
+                elif values > _MAX_VALUES:
+                    reason = reason or f"expected records of at most {_MAX_VALUES:,} values, found more"
+                if reason:
+                    content.clear()
+                if (is_line and piece.endswith(b"\n")) or (reason and not is_line):
                     break
         except (EOFError, OSError, zlib.error) as error:
-            raise self._refused(f"expected gzip, found {error}") from error
+            raise self._ended(self._refused(f"expected gzip, found {error}")) from error
+        if reason:
+            raise self._refused(reason)
         return bytes(content)
+
+    def _ended(self, error: UnreadableRun) -> UnreadableRun:
+        """Return the error behind which nothing is read."""
+        self._stream = io.BytesIO()
+        return error
 
     def decoded(self, content: bytes) -> str:
         """Return the text of the line that was read last."""
@@ -214,22 +256,19 @@ class _Lines:
         except UnicodeDecodeError as error:
             before = content[: error.start].decode("utf-8")
             line, column = self._number + before.count("\n"), len(before) - (before.rfind("\n") + 1) + 1
-            raise UnreadableRun(f"expected UTF-8: {error.reason}", path=self._path, line=line, column=column) from error
+            # A file that is packed, or in another encoding, is so from its first characters on.
+            way = "; unpack the file, or convert it" if line == 1 and column < 10 else ""
+            raise UnreadableRun(
+                f"expected UTF-8: {error.reason}{way}", path=self._path, line=line, column=column
+            ) from error
 
     def _refused(self, reason: str) -> UnreadableRun:
         return UnreadableRun(reason, path=self._path, line=self._number)
 
 
-def _is_object(line: str) -> bool:
-    try:
-        return isinstance(_load(line), dict)
-    except ValueError:
-        return False
-
-
 def _load(text: str) -> object:
-    # Not strictly: recordings may hold what Python's own writer lets through, such as NaN.
     try:
+        # Not strictly: recordings may hold what Python's own writer lets through, such as NaN.
         value: object = json.loads(text, object_pairs_hook=unique_members)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
@@ -243,6 +282,8 @@ def _barren(path: str, line: int) -> UnreadableRun:
 
 def _refusal(error: ValueError, path: str, *, first_line: int) -> UnreadableRun:
     match error:
+        case UnreadableRun():
+            return error
         case json.JSONDecodeError(msg=reason, lineno=line, colno=column):
             return UnreadableRun(reason, path=path, line=first_line + line - 1, column=column)
     return UnreadableRun(str(error), path=path, line=first_line)
@@ -268,7 +309,6 @@ class Format:
 # A record that wraps another one's messages comes before the format of these messages; what has marks of its own
 # comes before what is known by less.
 FORMATS: Final = (
-    Format("trajectories", "trajectories", trajectories.is_trajectory, trajectories.read_trajectory),
     Format("otlp", "OpenTelemetry GenAI and OpenInference spans", spans.is_spans, spans.read_spans),
     Format("langsmith", "LangSmith runs", logged.is_run, logged.read_run),
     Format("langfuse", "Langfuse observations", logged.is_observation, logged.read_observation),
@@ -320,38 +360,33 @@ def read_runs(
         OSError: a file cannot be read.
     """
     collected = findings if findings is not None else _Strict()
-
-    def read(name: str) -> Iterator[Run]:
-        return _Reader(name, collected, agent_names).runs()
-
-    yield from _runs_of_files([name for path in paths for name in find_files(path, collected)], read, collected)
-
-
-def _runs_of_files(names: Sequence[str], read: Callable[[str], Iterator[Run]], findings: Findings) -> Iterator[Run]:
-    """Yield the runs of files; one that cannot be read, or not further, is named, and the others are read.
-
-    Args:
-        names: The files.
-        read: Yields the runs of one.
-        findings: Collects what cannot be read.
-
-    Raises:
-        UnreadableRun: the only file cannot be read, and has no run.
-    """
-    found = False
+    names = list({_same_file(name): name for path in paths for name in find_files(path, collected)}.values())
+    assembler, found = Assembler(collected, agent_names), 0
     for name in names:
         most = _MAX_RUNS if name == _STDIN else min(_MAX_RUNS, _FEW_RUNS + os.stat(name).st_size // _BYTES_OF_RUN)
+        limit = found + most
         try:
-            for count, run in enumerate(read(name)):
-                if count == most:
-                    reason = f"expected at most {most:,} runs in a file, found more, which are not read: split it"
-                    raise UnreadableRun(reason, path=name, line=findings.line)
-                found = True
-                yield run
+            for item in _Reader(name, collected).items():
+                for run in assembler.add(item):
+                    found += 1
+                    yield run
+                if found >= limit:
+                    reason = f"expected at most {most:,} runs in a file; the next ones are not read: split it"
+                    raise UnreadableRun(reason, path=name, line=collected.line)
         except UnreadableRun as error:
-            if len(names) == 1 and not found:
+            if len(names) == 1 and not assembler.begun:
                 raise
-            findings.broken(error)
+            collected.broken(error)
+    yield from assembler.close()
+
+
+def _same_file(name: str) -> object:
+    """Return what the names of one file have in common: a file that is named twice counts once."""
+    try:
+        status = os.stat(name)
+    except OSError:
+        return name
+    return status.st_dev, status.st_ino
 
 
 def parse_runs(
@@ -368,59 +403,103 @@ def parse_runs(
     Raises:
         UnreadableRun: the text is not JSON, in no known format, or not understood.
     """
-    reader = _Reader(path, findings or _Strict(), agent_names)
-    return list(reader.runs_in(io.BytesIO(text.encode("utf-8", "surrogatepass"))))
+    collected = findings or _Strict()
+    assembler, stream = Assembler(collected, agent_names), io.BytesIO(text.encode("utf-8", "surrogatepass"))
+    items = _Reader(path, collected).items_in(stream)
+    return [*(run for item in items for run in assembler.add(item)), *assembler.close()]
 
 
 def find_files(path: str | os.PathLike[str], findings: Findings | None = None) -> list[str]:
     """Return the files at `path`: itself, those of a folder and its folders, or those that a pattern matches.
 
+    Links to folders are not followed, and hidden files have to be named.
+
     Args:
         path: A file, a folder, a pattern, or `-`.
-        findings: Collects the files of a folder that may hold records in a form that is not read.
+        findings: Collects what is there and is not read, such as files that may hold records in another form.
 
     Raises:
         UnreadableRun: a folder has no file of a known kind, or nothing matches the pattern.
     """
     name = os.fspath(path)
-    if name == _STDIN or Path(name).is_file():
+    collected = Findings() if findings is None else findings
+    before, folder = collected.total, Path(name)
+    if name == _STDIN or folder.is_file():
         return [name]
-    if Path(name).is_dir():
-        found = [each for each in sorted(Path(name).rglob("*")) if each.is_file()]
-        # A link may lead out of the folder, or to a file that is read anyway.
-        files, links = ([each for each in found if each.is_symlink() is is_link] for is_link in (False, True))
+    if folder.is_dir():
+        reason = f"expected a folder with files of {', '.join(_SUFFIXES)}, found none"
+        files = list(_matching(folder, ("**",), collected))
         logs = [each for each in files if _is_log(each)]
-        others = links + [each for each in files if not _is_log(each) and _may_hold_records(each, Path(name))]
-        collected = Findings() if findings is None else findings
-        for other in others:
-            collected.move_to(str(other), 1)
-            what = "that is a link, which is not followed" if other.is_symlink() else "in another format"
-            collected.add("file", f"{what}: {other.name!r}")
-        if not logs and (findings is None or not others):
-            reason = f"expected a folder with files of {', '.join(_SUFFIXES)}, found none"
-            raise UnreadableRun(reason, path=name, line=0)
-        return list(map(str, logs))
-    if Path(name).exists():
+        for other in files:
+            if not _is_log(other) and _may_hold_records(other):
+                collected.move_to(str(other), 1)
+                collected.add("file", f"in another format: {other.name!r}")
+    elif folder.exists():
         raise UnreadableRun("expected a file or a folder, found a pipe or a device; use - for it", path=name, line=0)
-    if glob.has_magic(name):
-        matching = sorted(each for each in glob.glob(name, recursive=True) if Path(each).is_file())
-        if not matching:
-            raise UnreadableRun("expected a pattern that matches files, found none", path=name, line=0)
-        return matching
-    return [name]
+    elif glob.has_magic(name):
+        reason = "expected a pattern that matches files, found none"
+        fixed = list(itertools.takewhile(lambda part: not glob.has_magic(part), folder.parts))
+        logs = list(_matching(Path(*fixed), folder.parts[len(fixed) :], collected))
+    else:
+        return [name]
+    if not logs and (findings is None or collected.total == before):
+        raise UnreadableRun(reason, path=name, line=0)
+    return sorted(map(str, logs))
+
+
+def _matching(root: Path, pattern: Sequence[str], findings: Findings) -> Iterator[Path]:
+    """Yield the files below a folder whose names match the parts of a pattern, in which `**` is any folders."""
+    for path in dict.fromkeys(_matching_paths(root, pattern, findings)):
+        findings.move_to(str(path), 1)
+        if path.is_symlink():
+            # It may lead out of the folder, or to what is read anyway.
+            is_read = path.resolve().is_relative_to(root.resolve())
+            findings.add("link", f"which is not followed: {path.name!r}", left_out=is_read)
+        elif path.is_file():
+            yield path
+        else:
+            findings.add("pipe or device", f"which is not read: {path.name!r}", left_out=True)
+
+
+def _matching_paths(root: Path, pattern: Sequence[str], findings: Findings) -> Iterator[Path]:
+    """Yield the paths that match and are no folders, and the links in the place of a folder."""
+    waiting, seen = [(root, (*pattern, "*") if pattern[-1] == "**" else tuple(pattern))], set[object]()
+    while waiting:
+        folder, (part, *rest) = place = waiting.pop()
+        if place in seen:
+            continue
+        seen.add(place)
+        inner = (part, *rest) if part == "**" else tuple(rest)
+        waiting += [(folder, tuple(rest))] if part == "**" else []
+        for each in _entries(folder, part, findings):
+            is_folder, is_link = each.is_dir(), each.is_symlink()
+            if inner and is_folder and not is_link:
+                waiting.append((each, inner))
+            elif (is_folder and is_link) or not (inner or is_folder):
+                yield each
+
+
+def _entries(folder: Path, part: str, findings: Findings) -> list[Path]:
+    """Return what is in a folder and has a name that matches; hidden files have to be asked for."""
+    try:
+        names = [each for each in os.listdir(folder) if part.startswith(".") or not each.startswith(".")]
+    except OSError as error:
+        findings.move_to(str(folder), 1)
+        findings.add("folder", f"that cannot be opened: {error.strerror}")
+        return []
+    return [folder / each for each in sorted(fnmatch.filter(names, part))]
 
 
 def _is_log(path: Path) -> bool:
     return path.name.endswith(_SUFFIXES) or _beginning(path).lstrip().startswith(_STARTS)
 
 
-def _may_hold_records(path: Path, folder: Path) -> bool:
+def _may_hold_records(path: Path) -> bool:
     """Return whether a file is no text, or one of which a third of the lines hold JSON objects behind other words."""
-    is_hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
     beginning = _beginning(path)
     lines = [line for line in beginning.splitlines() if line.strip()]
     held = sum(_OBJECT.search(line) is not None for line in lines)
-    return not is_hidden and (b"\0" in beginning or held * 3 > len(lines))
+    return b"\0" in beginning or held * 3 > len(lines)
 
 
 def _beginning(path: Path) -> bytes:
@@ -446,38 +525,27 @@ class _Strict(Findings):
 
 
 class _Reader:
-    """Reads the runs of one file."""
+    """Reads the records of one file."""
 
-    def __init__(self, path: str, findings: Findings, agents: Collection[str]) -> None:
+    def __init__(self, path: str, findings: Findings) -> None:
         self._path = path
         self._findings = findings
-        self._agents = agents
 
-    def runs(self) -> Iterator[Run]:
-        """Yield the runs of the file."""
+    def items(self) -> Iterator[Item]:
+        """Yield what the records of the file say."""
         if self._path == _STDIN:
-            yield from self.runs_in(sys.stdin.buffer)
-        elif self._is_database():
-            yield from self._assembled(read_threads(read_sqlite(self._path, MAX_RECORD), self._findings))
-        else:
-            with Path(self._path).open("rb") as stream:
-                yield from self.runs_in(stream)
-
-    def runs_in(self, stream: BinaryIO) -> Iterator[Run]:
-        """Yield the runs in the content of the file."""
-        documents = read_documents(open_bounded(stream), self._path, self._findings.broken)
-        yield from self._assembled(self._items(documents))
-
-    def _is_database(self) -> bool:
+            yield from self.items_in(sys.stdin.buffer)
+            return
         with Path(self._path).open("rb") as stream:
-            return stream.read(len(SQLITE)) == SQLITE
-
-    def _assembled(self, items: Iterable[Item]) -> Iterator[Run]:
+            if not stream.peek().startswith(SQLITE):
+                yield from self.items_in(stream)
+                return
         self._findings.move_to(self._path, 1)
-        assembler = Assembler(self._path, self._findings, self._agents)
-        for item in items:
-            yield from assembler.add(item)
-        yield from assembler.close()
+        yield from read_threads(read_sqlite(self._path, MAX_RECORD), self._findings)
+
+    def items_in(self, stream: BinaryIO) -> Iterator[Item]:
+        """Yield what the records in the content of the file say."""
+        yield from self._items(read_documents(open_bounded(stream), self._path, self._findings.broken))
 
     def _items(self, documents: Iterable[tuple[int, object]]) -> Iterator[Item]:
         last = 0
@@ -501,24 +569,19 @@ class _Reader:
             self._findings.unknown(_unknown(document))
 
     def _converted(self, found: Format, document: object, line: int) -> Iterator[Item]:
+        """Yield what a document says; one that is not as it should be is named."""
         before, items = self._findings.total, 0
-        with self._named(document, line, found.title):
+        try:
             for item in found.read(document, self._findings):
                 items += 1
                 yield item
             if not items and self._findings.total == before:
                 self._findings.add("record", f"of {found.title} that holds nothing")
-
-    @contextmanager
-    def _named(self, document: object, line: int, title: str) -> Iterator[None]:
-        """Name a record that is not as it should be."""
-        try:
-            yield
         except UnreadableRun:
             raise
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as error:
-            reason = _reason(error, document)
-            self._findings.broken(UnreadableRun(f"{title}: {reason}", path=self._path, line=line))
+            reason = f"{found.title}: {_reason(error, document)}"
+            self._findings.broken(UnreadableRun(reason, path=self._path, line=line))
 
 
 def _is_of_model(item: Item) -> bool:

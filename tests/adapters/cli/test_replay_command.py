@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from accp_adapters.cli.app import app
-from tests.adapters.replay.runs import chat, trajectory
+from tests.adapters.replay.runs import chat
 
 runner = CliRunner()
 
@@ -31,7 +31,7 @@ def conversation(tmp_path: Path) -> Path:
 @pytest.fixture
 def trajectories(tmp_path: Path) -> Path:
     path = tmp_path / "runs.jsonl"
-    path.write_text("\n".join([json.dumps(trajectory())] * 2), encoding="utf-8")
+    path.write_text("\n".join([json.dumps({"messages": chat()})] * 2), encoding="utf-8")
     return path
 
 
@@ -107,7 +107,7 @@ def test_a_finding_names_its_files_and_a_pipe_is_refused(tmp_path: Path, monkeyp
     assert "found a pipe or a device; use -" in runner.invoke(app, ["replay", "pipe"]).stderr
     found = runner.invoke(app, ["replay", "."]).stderr
     assert "of an OpenAI message (a.jsonl:1, b.jsonl, c.jsonl)" in found
-    assert "1 file that is a link, which is not followed: 'link.jsonl' (link.jsonl:1)" in found
+    assert "left out on purpose: 1 link which is not followed: 'link.jsonl' (link.jsonl:1), 1 pipe" in found
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_usage_error_says_what_is_expected(arguments: list[str], reason: str) 
 def test_folders_patterns_gzip_and_standard_input_are_read(tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "one.json").write_text(json.dumps(chat()), encoding="utf-8")
-    (tmp_path / "two.jsonl.gz").write_bytes(gzip.compress(json.dumps(trajectory()).encode()))
+    (tmp_path / "two.jsonl.gz").write_bytes(gzip.compress(json.dumps({"messages": chat()}).encode()))
     (tmp_path / "notes.txt").write_text("nothing", encoding="utf-8")
     for argument, runs in ((tmp_path, 2), (f"{tmp_path}/**/*n*.json*", 1), (tmp_path / "two.jsonl.gz", 1), ("-", 1)):
         result = runner.invoke(app, ["replay", "--json", str(argument)], input=json.dumps(chat()))

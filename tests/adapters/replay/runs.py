@@ -51,20 +51,3 @@ def chat() -> list[dict[str, Any]]:
         {"role": "tool", "tool_call_id": "c1", "content": json.dumps(FLIGHTS)},
         {"role": "assistant", "content": "Take HAT083 for 1,100 dollars."},
     ]
-
-
-def trajectory(**changes: Any) -> dict[str, Any]:
-    """Return one line of a trajectory file, the conversation of `chat`."""
-    rows: list[dict[str, Any]] = [
-        {"from": "harness", "to": "clerk", "role": "system", "kind": "system", "content": "You book flights."},
-        {"from": "user", "to": "clerk", "role": "user", "kind": "request", "content": "To Seattle"},
-        {"from": "clerk", "to": "search", "role": "assistant", "kind": "tool_call", "content": {"to": "SEA"}}
-        | {"fmt": "compact", "tool_name": "search", "tool_call_id": "c1", "llm": True},
-        {"from": "search", "to": "clerk", "role": "tool", "kind": "tool_result", "content": FLIGHTS}
-        | {"fmt": "py", "tool_name": "search", "tool_call_id": "c1"},
-        {"from": "clerk", "to": "user", "role": "assistant", "kind": "final", "turn": 1}
-        | {"content": "Take HAT083 for 1,100 dollars.", "llm": True},
-    ]
-    messages = [{"seq": seq, "turn": 0} | row for seq, row in enumerate(rows)]
-    line = {"source": "test", "trajectory_id": "t1", "framework": "none", "messages": messages}
-    return line | changes

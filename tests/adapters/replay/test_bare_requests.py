@@ -2,11 +2,12 @@
 
 import json
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from accp_adapters.replay import Findings, parse_runs
+from accp_adapters.replay import Findings, parse_runs, read_runs
 
 
 def bare(*words: str, **settings: Any) -> dict[str, Any]:
@@ -66,6 +67,14 @@ def test_an_attempt_without_an_answer_and_the_one_behind_it_count_once(failed: A
     assert calls(attempt, attempt, pair(bare("go"), "gone")) == [[(1, 1)]]
     assert calls(attempt, pair(bare("go", "gone", "on"), "there")) == [[(1, 1), (3, 1)]]
     assert calls(attempt, attempt) == [[(1, 0), (1, 0)]]
+
+
+def test_requests_continue_each_other_over_files_and_a_recorded_id_counts_once(tmp_path: Path) -> None:
+    first, second = pair(bare("go"), "gone", id="1"), pair(bare("go", "gone", "on"), "there", id="2")
+    for name, records in {"a": [first], "b": [second, first], "c": bare("go")["messages"]}.items():
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    (run,) = read_runs(tmp_path, tmp_path / "b.jsonl", findings=Findings())
+    assert [(len(call.prompt), len(call.output)) for call in run.calls] == [(1, 1), (3, 1)]
 
 
 WORDS = ("go", "gone", "on", "there", "back", "home")

@@ -24,6 +24,23 @@ def test_a_broken_first_line_is_named_and_the_others_are_read(first: str) -> Non
     assert (refused.value.path, refused.value.line) == ("log.jsonl", 1)
 
 
+@pytest.mark.parametrize(
+    ("text", "lines", "broken"),
+    [
+        (json.dumps({"messages": chat()}, indent=1) * 2, 2, 0),
+        ("begin\n" + json.dumps({"messages": chat()}, indent=1) + "\nend", 1, 2),
+        (json.dumps([{"messages": chat()}] * 3, indent=1)[:-20], 2, 1),
+        (json.dumps([{"messages": chat()}] * 3)[:-20], 2, 1),
+    ],
+)
+def test_documents_behind_each_other_are_read_and_what_is_complete_of_an_array(
+    text: str, lines: int, broken: int
+) -> None:
+    findings = Findings()
+    assert len(parse_runs(text, path="log.json", findings=findings)) == lines
+    assert sum(each.count for each in findings.not_understood()) == broken
+
+
 def test_broken_utf_8_in_the_first_line_is_named_and_the_others_are_read(tmp_path: Path) -> None:
     path, record = tmp_path / "log.jsonl", json.dumps({"messages": chat()}).encode()
     path.write_bytes(b'{"messages": "\xff"}\n' + record + b"\n\xff\n" + record + b"\n")

@@ -9,7 +9,7 @@ from langchain_core.messages import convert_to_messages, messages_to_dict
 
 from accp_adapters.replay import Findings, Role, Run, parse_runs, read_runs
 from accp_adapters.replay.recorded_run import UnreadableRun
-from tests.adapters.replay.runs import FLIGHTS, chat, trajectory
+from tests.adapters.replay.runs import FLIGHTS, chat
 
 LANGCHAIN = convert_to_messages(chat())
 TEXTS = {
@@ -20,7 +20,6 @@ TEXTS = {
     "langchain messages_to_dict": json.dumps(messages_to_dict(LANGCHAIN)),
     "langchain dumps": dumps(LANGCHAIN),
     "langchain state": json.dumps({"messages": messages_to_dict(LANGCHAIN)}),
-    "trajectory": json.dumps(trajectory()) + "\n",
 }
 
 
@@ -43,24 +42,6 @@ def test_one_conversation_reads_the_same_in_every_format(text: str) -> None:
         Role.INSTRUCTIONS, Role.USER, Role.AGENT, Role.TOOL, Role.AGENT
     ]  # fmt: skip
     assert run.messages[3].tool == "search"
-
-
-def test_a_text_that_no_layout_rebuilds_is_taken_from_the_recording() -> None:
-    line = trajectory()
-    line["messages"][3] = line["messages"][3] | {"raw": '[ "as it was" ]'}
-    assert read(json.dumps(line))[0].messages[3].text == '[ "as it was" ]'
-
-
-def test_agents_of_a_trajectory_see_what_reached_them_and_what_went_to_the_group() -> None:
-    rows = [("boss", "a", "user"), ("boss", "b", "user"), ("boss", "group", "user"), ("a", "boss", "assistant")]
-    line = trajectory()
-    line["messages"] = [
-        {"seq": i, "turn": i, "from": sender, "to": to, "role": role, "kind": "request", "content": "x"}
-        | {"llm": role == "assistant"}
-        for i, (sender, to, role) in enumerate(rows)
-    ]
-    (run,) = read(json.dumps(line))
-    assert run.calls[0].prompt == (0, 2)
 
 
 def refused(text: str, **options: Any) -> str:
@@ -98,15 +79,9 @@ def test_a_log_in_gzip_that_breaks_off_is_read_up_to_there(tmp_path: Path) -> No
     assert "1 record that cannot be read: expected gzip, found Compressed file ended" in str(finding)
 
 
-def test_a_missing_field_is_named() -> None:
-    line = trajectory()
-    del line["messages"][1]["to"]
-    assert refused(json.dumps(line)) == "runs.json:1:1: trajectories: missing field 'to'"
-
-
 def test_a_record_in_no_known_format_says_which_are() -> None:
     reason = refused('{"hello": 1}')
-    assert "expected one of trajectories, OpenTelemetry" in reason
+    assert "expected one of OpenTelemetry" in reason
     assert "Anthropic Messages" in reason and "found {'hello': 1}" in reason
 
 

@@ -8,6 +8,7 @@ import re
 import sqlite3
 import tracemalloc
 from contextlib import closing
+from functools import reduce
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -28,6 +29,9 @@ class State(TypedDict):
 
     messages: Annotated[list[AnyMessage], add_messages]
     secret: str
+
+
+NESTED = reduce(lambda inner, _: ormsgpack.packb(ormsgpack.Ext(7, inner)), range(3000), ormsgpack.packb(1))
 
 
 def store(saver: Any, thread: str = "t1") -> None:
@@ -127,17 +131,8 @@ def test_a_checkpoint_that_is_too_large_is_refused(database: Path, monkeypatch: 
         list(read_runs(database))
 
 
-@pytest.mark.parametrize("content", [b"\xc1", b"\x81", ormsgpack.packb([1])])
+@pytest.mark.parametrize("content", [b"\xc1", b"\x81", ormsgpack.packb([1]), NESTED])
 def test_a_broken_checkpoint_is_refused(database: Path, content: bytes) -> None:
-    alter(database, "UPDATE checkpoints SET checkpoint = ?", (content,))
-    with pytest.raises(UnreadableRun, match="expected checkpoints of LangGraph"):
-        list(read_runs(database))
-
-
-def test_extensions_within_extensions_end_somewhere(database: Path) -> None:
-    content = ormsgpack.packb(1)
-    for _ in range(3000):
-        content = ormsgpack.packb(ormsgpack.Ext(7, content))
     alter(database, "UPDATE checkpoints SET checkpoint = ?", (content,))
     with pytest.raises(UnreadableRun, match="expected checkpoints of LangGraph"):
         list(read_runs(database))
@@ -163,7 +158,7 @@ CHAT = b'[{"role":"user","content":"go"},{"role":"assistant","content":"a"}]\n'
         (b"\n", 3, r"a run in 1,000 lines, found none \(.*gz:4001\)"),
         (b'{"a": 1}\n', 3, r"a run in 1,000 lines, found none \(.*gz:4001\)"),
         (b'[{"role":"user","content":"go"}]\n', 3, r"a run in 1,000 lines, found none \(.*gz:4001\)"),
-        (CHAT, 1000, r"at most 1,000 runs in a file, found more, which are not read: split it"),
+        (CHAT, 1001, r"at most 1,000 runs in a file; the next ones are not read: split it"),
     ],
 )
 def test_lines_and_runs_are_read_up_to_a_limit(
@@ -179,9 +174,26 @@ def test_lines_and_runs_are_read_up_to_a_limit(
 
 def test_a_record_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{READER}.MAX_RECORD", 1000)
-    line = json.dumps({"text": "x" * 2000})
-    with pytest.raises(UnreadableRun, match=r"log\.jsonl:2:1: expected records of at most 1,000 bytes"):
-        list(read_documents(io.BytesIO(f'{{"a": 1}}\n{line}'.encode()), "log.jsonl"))
+    log = '{"a": 1}\n' + json.dumps({"text": "x" * 2000}) + '\n{"a": 2}'
+    broken: list[UnreadableRun] = []
+    assert list(read_documents(io.BytesIO(log.encode()), "log.jsonl", broken.append)) == [(1, {"a": 1}), (3, {"a": 2})]
+    assert "log.jsonl:2:1: expected records of at most 1,000 bytes" in str(broken)
+
+
+@pytest.mark.parametrize("pattern", ["", "/**/*.jsonl", "/*/*.jsonl"])
+def test_links_and_pipes_in_a_folder_or_below_a_pattern_are_named_and_not_followed(
+    pattern: str, tmp_path: Path
+) -> None:
+    folder, findings = tmp_path / "logs", Findings()
+    (folder / "day").mkdir(parents=True)
+    (folder / "day" / "run.jsonl").write_bytes(CHAT)
+    os.mkfifo(folder / "day" / "pipe.jsonl")
+    for name, target in {"latest": "day", "self": ".", "day/out.jsonl": "/etc/passwd"}.items():
+        (folder / name).symlink_to(target)
+    assert len(list(read_runs(f"{folder}{pattern}", folder / "day" / "run.jsonl", findings=findings))) == 1
+    (lost,) = findings.not_understood()
+    assert lost.detail == "which is not followed: 'out.jsonl'"
+    assert {each.detail.rpartition(" ")[2] for each in findings.left_out()} == {"'latest'", "'self'", "'pipe.jsonl'"}
 
 
 def test_broken_gzip_and_broken_utf8_are_refused(tmp_path: Path) -> None:

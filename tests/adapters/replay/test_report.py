@@ -87,6 +87,8 @@ def test_the_verdict_names_what_was_too_much_to_query() -> None:
     end = "0 one query away, 5 out of reach of one query, 3 hidden and too many to query."
     said = Report.of([(after, after)]).verdict()
     assert said.endswith(end) and "costs no less and sends no fewer prompt tokens" in said
-    after = replace(after, calls=(replace(after.calls[0], needed=0), replace(after.calls[0], needed=0, unanswered=True)))
+    after = replace(
+        after, calls=(replace(after.calls[0], needed=0), replace(after.calls[0], needed=0, unanswered=True))
+    )
     unknown = "no recorded answer needed a value of a result (1 of 2 answers are not recorded)."
     assert Report.of([(after, after)]).verdict().endswith(unknown)

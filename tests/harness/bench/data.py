@@ -2,12 +2,11 @@
 
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from accp_adapters.replay import Findings, Run, read_runs
-from accp_core.strict_json import compact_json
+from accp_adapters.replay import Run
+from tests.harness.bench.recordings import read_recording
 
 __all__ = ["CORPORA", "committed_runs", "find_data", "read_json", "recorded_runs"]
 
@@ -22,19 +21,8 @@ def find_data() -> Path | None:
 
 
 def committed_runs(name: str = "*") -> list[Run]:
-    """Return the recorded runs that this repository holds, or those of one file, as `accp replay` reads them.
-
-    Raises:
-        UnreadableRun: something in them is not understood.
-    """
-    return [_with_tools(run, path) for path in sorted(CORPORA.glob(f"{name}.jsonl.gz")) for run in read_runs(path)]
-
-
-def _with_tools(run: Run, path: Path) -> Run:
-    """Return a run with the tool definitions that stand beside its file."""
-    beside = path.with_suffix(".tools.json")
-    tools = compact_json(read_json(beside)) if beside.is_file() else ""
-    return replace(run, calls=tuple(replace(call, tools=call.tools or tools) for call in run.calls))
+    """Return the recorded runs that this repository holds, or those of one file."""
+    return [run for path in sorted(CORPORA.glob(f"{name}.jsonl.gz")) for run in read_recording(path)]
 
 
 def read_json(path: Path) -> Any:
@@ -44,7 +32,6 @@ def read_json(path: Path) -> Any:
 
 def recorded_runs(data: Path) -> tuple[list[Run], int]:
     """Return the recorded runs under `data`, and how many records are documented messages without a model call."""
-    findings = Findings()
     paths = sorted((data / "trajectories").glob("*.jsonl"))
-    runs = [_with_tools(run, path) for path in paths for run in read_runs(path, findings=findings)]
-    return runs, sum(finding.count for finding in findings)
+    runs = [run for path in paths for run in read_recording(path)]
+    return runs, sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths) - len(runs)

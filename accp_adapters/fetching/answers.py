@@ -322,8 +322,7 @@ def _of_long(query: str, sources: Sources, room: Room) -> str:
     if text.count("\n") > _MAX_LINES:
         raise too_much(f"expected at most {_MAX_LINES:,} lines for a search of words, found more; use lines 41-97")
     before = f"words in lines; no tables of a text of {len(text):,} characters:\n"
-    nothing = partial(_nothing, query, sources)
-    return _below(before, room, lambda left: sources.search(query).answer(left) or nothing())
+    return _below(before, room, lambda left: sources.search(query).answer(left) or _nothing(query, sources))
 
 
 def _numbered(query: str, sources: Sources, room: Room) -> str:

@@ -16,7 +16,7 @@ from accp_core.documents import looks_cut
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.references import find_references, mistyped_references, reference_to, split_reference
-from accp_core.tables import OpenedText, open_text
+from accp_core.tables import OpenedText, count_lines, open_text
 from accp_core.tables.table import MAX_CHARS, is_openable, work_of
 from accp_core.view.notation import LEGEND
 
@@ -92,7 +92,8 @@ class WorkBudget:
 def too_long(text: str) -> ProtocolError:
     """Return the refusal of a query of the values or tables of a text that is too long for them (E2003)."""
     expected = f"expected a text of at most {MAX_CHARS:,} characters, lines and cells counted, for a query"
-    return too_much(f"{expected}, found {work_of(text):,}; use words, lines 41-97, or offset and limit")
+    lines = f"lines 1-{min(count_lines(text), 97)}, " * (count_lines(text) > 1)
+    return too_much(f"{expected}, found {work_of(text):,}; use words, {lines}or offset and limit")
 
 
 class LongText(OpenedText):

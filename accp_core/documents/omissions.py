@@ -1,7 +1,7 @@
 """What tools write where they left out a part of a text: `... [12345 characters omitted] ...`, `<omitted 9 lines>`.
 
 A mark has a count, or dots, or says what was left out; it stands in brackets, between dots or alone on its line. Words
-about an omission are no mark.
+about an omission are no mark. A row whose cells are all dots is one.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ __all__ = ["DOTS", "find_omissions", "looks_cut", "omits_in_value", "omits_text"
 
 
 _VERB: Final = r"(?:omitted|truncated|elided|skipped|clipped|removed|hidden|snipped|cut(?:\soff)?)"
+_CELL, _GAP = r"(?:…|\.{2,9})", "[ \\t\\r,;|│┆]"
 _STEM: Final = re.compile(
-    "mitted|runcated|ipped|lided|emoved|idden| cut|MITTED|RUNCATED|IPPED| more|emaining|howing|ext offset|lines "
+    "mitted|runcated|ipped|lided|emoved|idden| cut|MITTED|RUNCATED|IPPED| more|emaining|howing|ext offset|lines |"
+    rf"{_CELL}{_GAP}++{_CELL}"
 )
 """What each mark has, in any case that is usual: it is found sooner than the mark."""
 _UNIT: Final = r"(?:(?:char(?:acter)?|byte|token|line|row|item|record|result|file|element|page)s?|entry|entries)"
@@ -43,6 +45,7 @@ _MARK: Final = lazy_pattern(
     rf"(?:\A|\n)[ \t]*+(?!\w){_SIGNS}(?:and\s)?(?:{_LINE}|{_SAID}){_SIGNS}(?=\n|\Z)"
     rf"|(?:[\[(<…]|\.{{3}}){_SIGNS}(?:and\s)?{_COUNTED}{_CLOSE}"
     rf"|{_DOTS}\s?[\[(<]{_VERB}{_CLOSE}"
+    rf"|(?:\A|\n){_GAP}*+{_CELL}(?:{_GAP}++{_CELL})++{_GAP}*+(?=\n|\Z)"
     r"|(?:\A|\n)[ \t]*+[\[(<](?:truncated|clipped|cut(?:\soff)?)[\])>](?=\s*(?:\n|\Z))"
     rf"|(?:\A|\n)[ \t]*+{_SIGNS}{_PAGE}(?:\s[a-z]{{1,12}}){{0,3}}{_SIGNS}(?=\n|\Z)"
     rf"|{_BRACKETED}(?:\b{_SAID}|\b{_COUNTED}|\b{_PAGE})[^\[\]<>\n]{{0,200}}?(?:[\]>]|@@)",
@@ -96,7 +99,7 @@ def _is_quoted(text: str, mark: re.Match[str]) -> bool:
         return _LINES.search(written) is not None
     above = text[max(begin - _BEHIND, 0) : begin].rstrip().rpartition("\n")[2]
     below = text[begin + len(line) : begin + len(line) + _BEHIND].lstrip("\r\n")
-    return indent != "" and above.startswith(indent) and below.startswith(indent)
+    return indent != "" and any(map(str.isalpha, written)) and above.startswith(indent) and below.startswith(indent)
 
 
 def omits_text(text: str, start: int = 0, end: int | None = None) -> bool:

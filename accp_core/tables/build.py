@@ -287,8 +287,7 @@ class _Tables:
             return tuple(self._tables)
         names = DistinctNames(map(".".join, self._root))
         row = {names.claim(".".join(path)): cell for path, cell in self._root.items()}
-        root = Table(name=self._names.claim(_ROOT_MAP), path=(), columns=tuple(row), rows=(row,))
-        return (root, *self._tables)
+        return (Table(name=self._names.claim(_ROOT_MAP), path=(), columns=tuple(row), rows=(row,)), *self._tables)
 
     def add_map(self, value: dict[str, Any], path: tuple[str, ...], depth: int) -> None:
         """Add the tables of a map that no row holds."""
@@ -327,8 +326,7 @@ class _Tables:
         self, items: _Items, path: tuple[str, ...], parent: tuple[Table, str] | None = None, depth: int = 1
     ) -> None:
         has_room = depth < _MAX_DEPTH and len(self._tables) < MAX_TABLES
-        most = _MAX_CHILDREN if has_room else 0
-        flat = _FlatRows(most, self._with_objects, self.sources)
+        flat = _FlatRows(_MAX_CHILDREN if has_room else 0, self._with_objects, self.sources)
         if items.values and all(type(value) is list for value in items.values):
             flat.add_lists(items.values)
         else:

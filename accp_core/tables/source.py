@@ -166,7 +166,7 @@ _MAX_NESTED: Final = 4
 """Documents within one: one in a string in a text block, as MCP servers answer, is two deep."""
 _EXPLAINED: Final = 0.4
 """The share of the lines of a text outside its grids up to which nothing more is inferred."""
-_PARTS: Final = re.compile(r"char|byte|token|\A\D*\Z")
+_PARTS: Final = re.compile(r"(?i)char|byte|token|\A\D*[a-z]\D*\Z")
 """What a mark has that counts no whole lines."""
 _MAX_RUNS: Final = 6
 """Runs of lines that are named."""

@@ -123,6 +123,8 @@ class ResolvedQuery:
     """The columns that its conditions compare."""
     used: list[NamedColumn] = field(default_factory=list)
     """The columns that it compares, sorts or adds by their order."""
+    denied: list[NamedColumn] = field(default_factory=list)
+    """Those that it compares by `!=` or behind NOT, which is true of no null."""
     shows_rows: bool = False
     """Whether it shows whole rows: `*`."""
 
@@ -150,11 +152,6 @@ class Expr:
     """That text."""
     form: str = ""
     """How its moments are written, where no column tells it."""
-
-    @property
-    def is_test(self) -> bool:
-        """Whether it is a condition."""
-        return self.kind is Kind.BOOLEAN and not self.columns and self.literal is None
 
     @property
     def forms(self) -> set[str]:
@@ -353,7 +350,8 @@ class Operands:
             raise refuse(f"expected {column.spelling}{where}, found {told}")
 
     def _refuse_tests(self, sign: str, *exprs: Expr) -> None:
-        for test in (each for each in exprs if each.is_test):
+        tests = (each for each in exprs if each.kind is Kind.BOOLEAN and not each.columns and each.literal is None)
+        for test in tests:
             raise refuse(f"expected AND or OR beside the condition {self._shown(test)!r}, found {sign!r}")
 
     def _fit(self, value: Expr, beside: Expr, sign: str = "=") -> Expr:

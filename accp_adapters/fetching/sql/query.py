@@ -441,7 +441,9 @@ class _Parser(Operands):
         word = self._token.upper
         if word == "NOT" and level <= _NEGATION:
             self._at += 1
+            before = len(self.query.comparisons)
             self._read(_NEGATION)
+            self.query.denied += self.query.comparisons[before:]
             return CONDITION
         if self._take("-", "+", "~"):
             inner = self._read(_UNARY)
@@ -577,7 +579,7 @@ class _Parser(Operands):
         return CONDITION
 
     def _compare(self, left: Expr, operator: Token) -> None:
-        word = operator.upper
+        word, before = operator.upper, len(self.query.comparisons)
         self._compared(left)
         if word in _ENDLESS:
             # An expression may take time without end.
@@ -597,6 +599,7 @@ class _Parser(Operands):
             self._like(left, operator)
         elif word not in _NULL_TESTS:
             self._beside(left, operator)
+        self.query.denied += self.query.comparisons[before:] if word.startswith(("!", "NOT")) else ()
 
     def _beside(self, left: Expr, operator: Token) -> None:
         word = operator.upper

@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final
 
 from accp_adapters.fetching.page import Room, one_line
@@ -387,7 +387,10 @@ def _answer(query: ResolvedQuery, catalog: Catalog, room: Room) -> str:
     found = result.total or not hint
     used = (each for each in _by_column(query.used) if found or each.stored.kind is Kind.TEXT or each.stored.typed.unit)
     read = filter(None, (_note_of_values(each, _place(each, query, catalog)) for each in used))
-    told = (hint, result.note * bool(result.total), *islice(read, _MAX_NOTES), _namesakes(query))
+    thinks_of_null = any("NULL" in word or word == "COALESCE" for word in query.words)
+    denied = [] if hint or thinks_of_null else _by_column(query.denied)
+    left_out = filter(None, (_note_of_nulls(each, _place(each, query, catalog)) for each in denied))
+    told = (hint, result.note * bool(result.total), *islice(chain(left_out, read), _MAX_NOTES), _namesakes(query))
     notes = [*map(escape_markers, told), *_outside(query, catalog)]
     if not result.total:
         of = f" of {query.tables[0].stored.row_count:,}" if len(query.tables) == 1 else ""
@@ -446,6 +449,13 @@ def _note_of_values(used: NamedColumn, place: str) -> str:
         "in UTC" * (stored.kind is Kind.MOMENT and typed.is_scaled), f"in {typed.unit}" * bool(typed.unit),
     ]  # fmt: skip
     return f"{place}: {', '.join(filter(None, told))}" if any(told) else ""
+
+
+def _note_of_nulls(denied: NamedColumn, place: str) -> str:
+    """Return how many rows a condition such as `!=` leaves out because they hold nothing."""
+    stored, total = denied.stored, denied.table.stored.row_count
+    nulls = stored.kinds.get("null", 0) + stored.kinds.get("absent", 0) + stored.typed.left_out
+    return f"{place}: {nulls:,} of {total:,} rows hold nothing; OR {place} IS NULL finds them" if nulls else ""
 
 
 def _describe(compared: NamedColumn, catalog: Catalog, place: str) -> str:

@@ -504,8 +504,7 @@ class Catalog:
             return refuse(f"{names}, found {written!r}, which both have{self.union_of(found)}")
         if not tables:
             return refuse(f"expected one of the references, found {written!r}")
-        described = self.describe(found or tables)
-        reason = f"expected a table of {described}; found {written[:_MAX_NAME_CHARS]!r}"
+        reason = f"expected a table of {self.describe(found or tables)}; found {written[:_MAX_NAME_CHARS]!r}"
         return (UnbuiltColumn if written.casefold() == LINES else ProtocolError)(reason, code=ErrorCode.INVALID_TYPE)
 
     def name_of(self, table: NamedTable) -> str:

@@ -8,13 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, TypeGuard
 
-from accp_core.packing.columns import (
-    HIDDEN,
-    last_column_with_cells,
-    pack_keyed_rows,
-    pack_list,
-    pays_in_its_line,
-)
+from accp_core.packing.columns import HIDDEN, last_column_with_cells, pack_keyed_rows, pack_list, pays_in_its_line
 from accp_core.packing.tree import (
     ABSENT,
     NEXT_ROW,

@@ -188,10 +188,7 @@ def _step(entry: Any) -> Step:
     if not isinstance(entry, Mapping):
         raise _refusal("a step with agent, title, items and after", entry)
     return step(
-        entry.get("agent", ""),
-        entry.get("title", ""),
-        items=_texts(entry, "items"),
-        after=_texts(entry, "after"),
+        entry.get("agent", ""), entry.get("title", ""), items=_texts(entry, "items"), after=_texts(entry, "after")
     )
 
 

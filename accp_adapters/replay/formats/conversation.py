@@ -229,11 +229,10 @@ def content_parts(content: object, read_block: ReadBlock, findings: Findings) ->
             yield from read_block(content, findings)
         case [*blocks]:
             for block in blocks:
-                yield from (
-                    [text(block)]
-                    if isinstance(block, str)
-                    else read_block(require_mapping(block, "a block of content"), findings)
-                )
+                if isinstance(block, str):
+                    yield text(block)
+                else:
+                    yield from read_block(require_mapping(block, "a block of content"), findings)
         case _:
             raise TypeError(f"expected content as text or as a list of blocks, found {content!r:.60}")
 

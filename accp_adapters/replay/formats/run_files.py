@@ -50,6 +50,8 @@ _PIECE: Final = 1 << 20
 _GZIP: Final = b"\x1f\x8b"
 _BOM: Final = b"\xef\xbb\xbf"
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=unique_members)
+_MAX_RESTARTS: Final = 200
+"""Broken places of one text behind which the next document is looked for: each takes a pass over the text."""
 _FILLED: Final = re.compile(r"\S|\Z")
 
 
@@ -86,8 +88,7 @@ def read_documents(
         first = lines.decoded(content)
         value = _load(first) if number else None
     except ValueError as error:
-        refusal = _refusal(error, path, first_line=number)
-        yield from _after_broken(lines, number, first, refusal, path, on_broken)
+        yield from _after_broken(lines, number, first, _refusal(error, path, first_line=number), path, on_broken)
         return
     if not number:
         raise UnreadableRun("expected a recorded run, found nothing", path=path)
@@ -128,19 +129,22 @@ def _sequence(
     text: str, path: str, first_line: int, on_broken: Callable[[UnreadableRun], object]
 ) -> Iterator[tuple[int, object]]:
     """Yield the documents in a text, one after another; of an array that breaks off, what is complete."""
-    line, start, at, found = first_line, 0, _filled(text, 0), False
+    line, start, at, found, restarts = first_line, 0, _filled(text, 0), False, 0
     while at < len(text):
         line, start = line + text.count("\n", start, at), at
         try:
             value, at = _decoded(text, at)
         except ValueError as error:
-            value = _elements(text, at)
-            at = len(text) if value else text.find("\n{", getattr(error, "pos", at)) + 1 or len(text)
+            value = _elements(text, at) or None
+            restarts += 1
+            # Behind the position of the error, so that no part of a text is looked at over and over.
+            goes_on = value is None and restarts < _MAX_RESTARTS
+            at = text.find("\n{", getattr(error, "pos", len(text))) + 1 or len(text) if goes_on else len(text)
             wrong = _refusal(error, path, first_line=first_line)
-            if not (found or value or at < len(text)):
+            if not (found or value is not None or at < len(text)):
                 raise wrong from error
             on_broken(wrong)
-        if value:
+        if value is not None:
             found = True
             yield line, value
 
@@ -256,8 +260,8 @@ class _Lines:
         except UnicodeDecodeError as error:
             before = content[: error.start].decode("utf-8")
             line, column = self._number + before.count("\n"), len(before) - (before.rfind("\n") + 1) + 1
-            # A file that is packed, or in another encoding, is so from its first characters on.
-            way = "; unpack the file, or convert it" if line == 1 and column < 10 else ""
+            # A file that is packed, or in another encoding, is so from its first line on.
+            way = "" if line > 1 or before.startswith(("{", "[")) else "; unpack the file, or convert it"
             raise UnreadableRun(
                 f"expected UTF-8: {error.reason}{way}", path=self._path, line=line, column=column
             ) from error
@@ -412,7 +416,7 @@ def parse_runs(
 def find_files(path: str | os.PathLike[str], findings: Findings | None = None) -> list[str]:
     """Return the files at `path`: itself, those of a folder and its folders, or those that a pattern matches.
 
-    Links to folders are not followed, and hidden files have to be named.
+    Below a folder or a pattern links are not followed, and hidden files have to be named.
 
     Args:
         path: A file, a folder, a pattern, or `-`.

@@ -31,6 +31,7 @@ def test_a_broken_first_line_is_named_and_the_others_are_read(first: str) -> Non
         ("begin\n" + json.dumps({"messages": chat()}, indent=1) + "\nend", 1, 2),
         (json.dumps([{"messages": chat()}] * 3, indent=1)[:-20], 2, 1),
         (json.dumps([{"messages": chat()}] * 3)[:-20], 2, 1),
+        ("{}\n" + json.dumps({"messages": chat()}) + "\n{}", 1, 2),
     ],
 )
 def test_documents_behind_each_other_are_read_and_what_is_complete_of_an_array(

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from a2a.types import Artifact, Message, Part, Role, Task, TaskState
-from google.protobuf.struct_pb2 import Struct
 
 from accp_adapters.a2a.frames import decode
 from accp_adapters.a2a.values import protojson_text, read_struct, read_value
 from accp_adapters.a2a.walk import state_kind
+from accp_adapters.policy import is_disabled
 from accp_adapters.tokens import o200k_base
 from accp_core.bounded import share
-from accp_core.markers import escape_markers
+from accp_core.markers import UNSEEN, escape_markers
 from accp_core.ports import ColdStore, TokenCounter
 from accp_core.previews import preview
 from accp_core.references import HANDING, StoredText, short_reference
@@ -30,10 +30,12 @@ from accp_core.view import render, render_text
 
 __all__ = ["TaskView", "task_view"]
 
-_MARGIN: Final = 8
-"""Tokens that joining sections may add."""
-_STATE_PREFIX: Final = "TASK_STATE_"
+_MARGIN: Final = 2
+"""Tokens that joining two pieces may add."""
 _PLAIN_NAME: Final = re.compile(r"[\w ./()-]{0,80}")
+_ALIKE: Final = r"artifact\b.*:|(?:message|metadata):|omitted ids|whole \"?\$"
+_HEADING: Final = re.compile(rf"(?i)[{UNSEEN}]*(?:source text: )*(?:{_ALIKE})")
+"""A line that reads as one of ours; one of a value says that it is source text."""
 _USUAL_TYPES: Final = {"text": "text/plain", "data": "application/json"}
 """Kind of a part to the media type that says nothing more than the kind."""
 
@@ -72,7 +74,7 @@ def task_view(
             `AccpMiddleware`, the references of the view open with `accp_fetch`.
         session_id: The session of the store that owns the task; None: the context id of the task.
         limit: Tokens that the text may take; parts that are too long become previews, each with a reference to that
-            part. Needs a store.
+            part, or the task to one where it has too many parts. Needs a store. `ACCP_DISABLED` lifts it.
         request: What the reader works on; it ranks what a preview keeps.
 
     Raises:
@@ -92,98 +94,103 @@ def task_view(
         return short_reference(stored.key)
 
     opening = None if store is None else keep(whole.text)
-    sections = _sections(decode(task), opening, count)
-    text = "\n".join(section.shown for section in sections)
-    if opening is not None and limit is not None and count(text) > limit:
-        text = _previewed(sections, keep, limit=limit, counter=count, request=request)
+    pieces = _pieces(decode(task), opening, count)
+    text = "\n".join(piece.shown for piece in pieces)
+    if limit is not None and count(text) > limit and not is_disabled():
+        text = _previewed(pieces, whole.text, keep, limit=limit, counter=count, request=request)
     if (handed := HANDING.get()) is not None:  # a tool of an agent, whose own references these become
         handed |= {each.key: each.text for each in kept.values() if short_reference(each.key) in text}
     reference = None if store is None else whole.reference
     return TaskView(text=text, reference=reference, tokens_before=count(whole.text), tokens_after=count(text))
 
 
-class _Section(NamedTuple):
-    """One piece of the view: a label, and a content that is read by itself, so that nothing in it refers elsewhere."""
+class _Piece(NamedTuple):
+    """One piece of the view: a label, or a content that is read by itself, so that nothing in it refers elsewhere."""
 
     label: str
-    source: str
+    source: str = ""
     """The content as the agent sent it."""
-    view: str
+    view: str = ""
     """The content as the model reads it."""
 
     @property
     def shown(self) -> str:
         """The lines of the view; a content of one line stands beside its label."""
-        between = "" if not self.label else "\n" if "\n" in self.view else " "
-        return f"{self.label}{between}{self.view}"
+        between = "" if not self.label or not self.view else "\n" if "\n" in self.view else " "
+        lines = self.view.splitlines(keepends=True)
+        return self.label + between + "".join("source text: " * bool(_HEADING.match(line)) + line for line in lines)
 
 
-def _sections(task: Task, opening: str | None, counter: TokenCounter) -> list[_Section]:
+def _pieces(task: Task, opening: str | None, counter: TokenCounter) -> list[_Piece]:
     """Return the state of a task, the agent's last words, its artifacts, and what the view leaves out."""
     words = _last_words(task)
-    sections = [_of_value("", {"state": _state_name(task.status.state)}, counter)]
+    pieces = [_Piece(render({"state": _state_name(task.status.state)}, counter=counter))]
     if words is not None:
-        sections.append(_of_parts("message:", words.parts, counter, metadata=words.metadata))
-    for artifact in task.artifacts:
-        about = {"description": artifact.description} if artifact.description else {}
-        sections.append(_of_parts(_label(artifact), artifact.parts, counter, metadata=artifact.metadata, **about))
+        pieces += _of_parts("message:", {"metadata": read_struct(words.metadata)}, words.parts, counter)
+    for each in task.artifacts:
+        about = {"description": each.description, "metadata": read_struct(each.metadata)}
+        pieces += _of_parts(_label(each), about, each.parts, counter)
     if metadata := read_struct(task.metadata):
-        sections.append(_of_value("metadata:", metadata, counter))
+        pieces.append(_of_value(metadata, counter)._replace(label="metadata:"))
     end = {"omitted": _omitted(task), **({} if opening is None else {"whole": opening})}
-    return [*sections, _of_value("", end, counter)]
+    return [*pieces, _Piece(render(end, counter=counter))]
 
 
-def _of_value(label: str, value: Any, counter: TokenCounter) -> _Section:
-    return _Section(label, compact_json(value), escape_markers(render(value, counter=counter)))
+def _of_about(fields: dict[str, Any], counter: TokenCounter) -> list[_Piece]:
+    filled = {name: value for name, value in fields.items() if value}
+    return [_of_value(filled, counter)] if filled else []
 
 
-def _of_parts(label: str, parts: Iterable[Part], counter: TokenCounter, *, metadata: Struct, **about: Any) -> _Section:
-    """Return the section of parts, each on lines of its own; texts side by side are read as one text."""
-    fields = {**about, "metadata": read_struct(metadata)}
-    contents = [_of_value("", {name: value for name, value in fields.items() if value}, counter)] * any(fields.values())
+def _of_value(value: Any, counter: TokenCounter) -> _Piece:
+    return _Piece("", compact_json(value), escape_markers(render(value, counter=counter)))
+
+
+def _of_parts(label: str, about: dict[str, Any], parts: Iterable[Part], counter: TokenCounter) -> list[_Piece]:
+    """Return the pieces of parts: what describes one stands before its content; texts side by side are one text."""
+    pieces = _of_about(about, counter)
     texts: list[str] = []
     for part in parts:
-        described, content = _content(part)
-        if isinstance(content, str) and not described:
+        fields, content = _content(part)
+        described, is_text = _of_about(fields, counter), isinstance(content, str)
+        if is_text and not described:
             texts.append(content)
             continue
-        contents += _of_texts(texts, counter)
+        pieces += [*_of_texts(texts, counter), *described]
+        pieces += _of_texts([content], counter) if is_text else [_of_value(content, counter)]
         texts = []
-        contents += [_of_value("", described, counter)] * bool(described)
-        contents += _of_texts([content], counter) if isinstance(content, str) else [_of_value("", content, counter)]
-    contents += _of_texts(texts, counter)
-    return _Section(label, "\n".join(each.source for each in contents), "\n".join(each.view for each in contents))
+    pieces += _of_texts(texts, counter)
+    return [pieces[0]._replace(label=label)] if len(pieces) == 1 else [_Piece(label), *pieces]
 
 
-def _of_texts(texts: Sequence[str], counter: TokenCounter) -> list[_Section]:
+def _of_texts(texts: Sequence[str], counter: TokenCounter) -> list[_Piece]:
     """Return the view of texts, read as any text is: a table in it is shown as a table."""
     source = "\n".join(text.removesuffix("\n") for text in texts if text)
-    return [_Section("", source, escape_markers(render_text(source, counter=counter).text))] if source else []
+    return [_Piece("", source, escape_markers(render_text(source, counter=counter).text))] if source else []
 
 
 def _previewed(
-    sections: Sequence[_Section], keep: Callable[[str], str], *, limit: int, counter: TokenCounter, request: str
+    pieces: Sequence[_Piece], whole: str, keep: Callable[[str], str], *, limit: int, counter: TokenCounter, request: str
 ) -> str:
-    """Return the view with previews of the sections that are longer than their share, or a preview of everything.
+    """Return the view with previews of the pieces that are longer than their share, or the state and one of the task.
 
     A preview names a reference to what it is of, so that its lines and tables are those that a query finds there.
     """
-    labels = sum(counter(section.label) + _MARGIN for section in sections)
-    shares = share([counter(section.view) for section in sections], limit - labels)
 
-    def short(section: _Section, own: float) -> _Section:
-        if counter(section.view) <= own:
-            return section
-        opening = keep(section.source)
-        shown = preview(section.source, limit=int(own), opening=opening, counter=counter, request=request)
-        return section._replace(view=shown)
+    def short(piece: _Piece, room: int) -> str:
+        shown, own = piece.shown, room - counter(piece.label) - _MARGIN
+        while piece.source and counter(shown) > room:
+            view = preview(piece.source, limit=own, opening=keep(piece.source), counter=counter, request=request)
+            shown = piece._replace(view=view).shown
+            own = own * room // max(counter(shown), 1)  # lines that say that they are source text take more
+        return shown
 
+    shares = share([counter(piece.shown) + _MARGIN for piece in pieces], limit)
     with suppress(ValueError):  # a share has no room for a reference
-        text = "\n".join(short(each, own).shown for each, own in zip(sections, shares, strict=True))
+        text = "\n".join(short(piece, int(own)) for piece, own in zip(pieces, shares, strict=True))
         if counter(text) <= limit:
             return text
-    source = "\n".join(f"{section.label}\n{section.source}" for section in sections[:-1])
-    return preview(source, limit=limit, opening=keep(source), counter=counter, request=request)
+    state = pieces[0].label
+    return f"{state}\n{short(_Piece('', whole, whole), limit - counter(state) - _MARGIN)}"
 
 
 # A server keeps a message in `status` only until the next change of state; then it is the last one of the history.
@@ -213,7 +220,7 @@ def _counted(number: int, noun: str) -> str:
 def _state_name(state: int) -> str:
     if (kind := state_kind(state)).state_name != "unknown":
         return kind.state_name
-    return TaskState.Name(state).removeprefix(_STATE_PREFIX).lower() if state in TaskState.values() else str(state)
+    return TaskState.Name(state).removeprefix("TASK_STATE_").lower() if state in TaskState.values() else str(state)
 
 
 def _label(artifact: Artifact) -> str:
@@ -225,11 +232,7 @@ def _label(artifact: Artifact) -> str:
 def _content(part: Part) -> tuple[dict[str, Any], Any]:
     """Return what describes a part, and its text or value; of a file only what describes it: its address and size."""
     kind = part.WhichOneof("content") or ""
-    is_usual = part.media_type == _USUAL_TYPES.get(kind)
-    about: dict[str, Any] = {"file": part.filename, "type": "" if is_usual else part.media_type}
-    if kind not in _USUAL_TYPES:
-        about |= {"url": part.url, "bytes": len(part.raw)}
-    described = {name: value for name, value in {**about, "metadata": read_struct(part.metadata)}.items() if value}
-    if kind not in _USUAL_TYPES:
-        return {}, described
-    return described, part.text if kind == "text" else read_value(part.data)
+    media_type = "" if part.media_type == _USUAL_TYPES.get(kind) else part.media_type
+    described = {"file": part.filename, "type": media_type, "url": part.url, "bytes": len(part.raw)}
+    content = read_value(part.data) if kind == "data" else part.text
+    return {**described, "metadata": read_struct(part.metadata)}, content

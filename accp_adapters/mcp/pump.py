@@ -66,7 +66,8 @@ _MAX_SESSIONS: Final = 300
 """Sessions that are open at once, each of about a megabyte; for another one, the address that has most loses one."""
 _MAX_EVENTS: Final = 64
 """Messages of a session that are kept for a client whose stream has broken off."""
-_KEPT: Final = Quota(32 << 20, 8 << 20, "characters of such messages")
+_KEPT_EACH: Final = 8 << 20
+_KEPT: Final = Quota(4 * _KEPT_EACH, _KEPT_EACH, "characters of such messages")
 _UNREAD_EACH: Final = 16 << 20
 """Bytes of answers that an address may leave unread. With more, its session ends. All may leave four times as many."""
 _UNREAD: Final = Quota(4 * _UNREAD_EACH, _UNREAD_EACH, "bytes of answers that are not read")
@@ -325,7 +326,9 @@ class _Events(EventStore):
 
     async def store_event(self, stream_id: str, message: Any) -> str:
         self._last += 1
-        size = 0 if message is None else size_of(vars(getattr(message, "root", message)), _MAX_BODY)
+        size = 0 if message is None else size_of(vars(getattr(message, "root", message)), _KEPT_EACH)
+        if size > _KEPT_EACH:
+            message, size = _in_place_of(message), 0
         while self._kept and (len(self._kept) == _MAX_EVENTS or not _KEPT.has_room(self._owner, size)):
             self._drop()
         if not self._has_ended and _KEPT.has_room(self._owner, size):
@@ -355,6 +358,15 @@ class _Events(EventStore):
                         return None
             await changed.wait()
         return None
+
+
+def _in_place_of(message: Any) -> Any:
+    """Return what is kept in place of a message that is too large: of an answer an error, of another one nothing."""
+    answer = getattr(message, "root", message)
+    if hasattr(answer, "method"):
+        return None
+    error = {"code": _CLOSED, "message": "the answer is too large to be sent again on a new connection: ask for less"}
+    return _item({"jsonrpc": "2.0", "id": answer.id, "error": error}).message
 
 
 class HttpProxy:

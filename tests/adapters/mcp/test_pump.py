@@ -392,6 +392,9 @@ def test_a_client_whose_stream_has_broken_off_gets_the_rest(tmp_path: Path, monk
             assert result(again)["id"] == 3
         with client.stream("GET", url, headers={"last-event-id": "unknown"}) as nothing:
             assert not nothing.read()
+        monkeypatch.setattr("accp_adapters.mcp.pump.size_of", lambda *_: 9 << 20)
+        with broken_off(5, "report") as again:
+            assert "ask for less" in result(again)["error"]["message"]
         go.unlink()
         with broken_off(4, "wait", path=str(go)) as again:
             client.delete(url)

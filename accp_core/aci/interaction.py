@@ -271,11 +271,7 @@ class Interaction:
         return paid._after_loss(subtask_id, reason, Outcome.FAILED)._at(now, self)
 
     def verify(
-        self,
-        verifier: Verifier = verify_by_rule,
-        *,
-        catch: tuple[type[Exception], ...] = (),
-        now: float | None = None,
+        self, verifier: Verifier = verify_by_rule, *, catch: tuple[type[Exception], ...] = (), now: float | None = None
     ) -> Interaction:
         """Return the interaction after `verifier` judged all claims: each subtask completed, retried or ended.
 

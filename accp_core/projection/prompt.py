@@ -128,11 +128,7 @@ class PromptProjector:
         self._known: Final = ProjectedConversations(lambda opens: Projector(rules, opens=opens))
 
     def project(
-        self,
-        records: Iterable[MessageRecord],
-        *,
-        agent: str | None = None,
-        handed_over: Iterable[str] = (),
+        self, records: Iterable[MessageRecord], *, agent: str | None = None, handed_over: Iterable[str] = ()
     ) -> ProjectedPrompt:
         """Return what the model of `agent` is sent of a conversation; what is sent of a message never changes later.
 

@@ -94,7 +94,6 @@ def test_the_marks_of_tools_are_found(text: str) -> None:
         "We omitted 12 lines.",
         "12 lines omitted, as before",
         "a 12 lines omitted",
-        "[truncated]",
         "1 item skipped",
         "(omitted for brevity)",
     ],

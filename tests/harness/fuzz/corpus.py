@@ -110,7 +110,8 @@ def logs() -> Iterator[str]:
     for path in sorted((ROOT / "replay").rglob("*.json*")):
         text = path.read_text(encoding="utf-8")
         if path.parent.name == "details":
-            yield from ("\n".join(map(json.dumps, case["records"])) for case in json.loads(text).values())
+            cases = json.loads(text).values()
+            yield from ("\n".join(map(json.dumps, case.get("records", [case]))) for case in cases)
         elif path.suffix == ".jsonl":
             yield from text.splitlines()
         else:

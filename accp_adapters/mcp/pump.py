@@ -363,10 +363,9 @@ class _Events(EventStore):
 def _in_place_of(message: Any) -> Any:
     """Return what is kept in place of a message that is too large: of an answer an error, of another one nothing."""
     answer = getattr(message, "root", message)
-    if hasattr(answer, "method"):
-        return None
     error = {"code": _CLOSED, "message": "the answer is too large to be sent again on a new connection: ask for less"}
-    return _item({"jsonrpc": "2.0", "id": answer.id, "error": error}).message
+    is_answer = not hasattr(answer, "method")
+    return _item({"jsonrpc": "2.0", "id": answer.id, "error": error}).message if is_answer else None
 
 
 class HttpProxy:

@@ -54,8 +54,7 @@ class Segment:
         named = ((None, *self.layouts)[:-1], self.layouts)
         inner = "".join(["&=" if each == before else f"&{each}" for before, each in zip(*named, strict=True)])
         word = f"{self.form}{inner}:{len(self.text)}"
-        cut = "" if self.cut is None else f"<{self.cut}"
-        return f"{word}{cut}"
+        return word if self.cut is None else f"{word}<{self.cut}"
 
 
 def write_layout(segments: Sequence[Segment]) -> str:

@@ -33,8 +33,7 @@ _MAX_NAMED: Final = 20
 
 def replay(
     files: Annotated[
-        list[str] | None,
-        typer.Argument(help="Recorded runs: files, folders or patterns; `-` is standard input."),
+        list[str] | None, typer.Argument(help="Recorded runs: files, folders or patterns; `-` is standard input.")
     ] = None,
     *,
     example: Annotated[bool, typer.Option("--example", help="Replay the run that comes with this package.")] = False,

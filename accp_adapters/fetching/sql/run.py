@@ -83,7 +83,9 @@ _VIEW: Final = "accp_query"
 _MAX_ROWS: Final = 4_000
 """Rows of one answer; a row takes at least a token or two."""
 _MAX_NOTES: Final = 3
-"""Columns of which an answer says how they were read, or what they have."""
+"""Columns of which an answer says how they were read, or what they have; tables beside those of a query."""
+_PART: Final = "_0123456789"
+"""What ends the name of a further table of a text: `rows_2`."""
 _BESIDE: Final = ("arrays", "objects", "null", "absent")
 """Kinds of cells that are counted, not shown."""
 _MAX_VALUES: Final = 8
@@ -368,9 +370,8 @@ def answer_condition(query: str, catalog: Catalog, room: Room) -> str:
         raise refusal or refuse(f"expected a table, found none for {query!r}")
     tables = [each.tables[0] for each in found]
     if len(found) > 1 and tables[0] != main:
-        names = " or ".join(map(catalog.name_of, tables))
-        reason = f"expected a SELECT, because the columns are in {names}{catalog.union_of(tables)}"
-        raise refuse(f"{reason}; found {query!r}")
+        places = " or ".join(map(catalog.name_of, tables)) + catalog.union_of(tables)
+        raise refuse(f"expected a SELECT, because the columns are in {places}; found {query!r}")
     others = (each for each in found if run_query(each, catalog.databases, max_rows=1).total)
     if len(found) == 1 or room.request.offset or not (other := next(others, None)):
         return _answer(found[0], catalog, room)
@@ -409,10 +410,15 @@ def _namesakes(query: ResolvedQuery) -> str:
 
 
 def _outside(query: ResolvedQuery, catalog: Catalog) -> Iterable[str]:
-    """Return which lines of its texts are in no table, so that no count passes for one of the whole text."""
+    """Return which lines of its texts are in no table, or in another one, so that no count passes for one of all."""
     # Rows that have all of their lines, such as those of `records`, are read in another way.
-    numbers = dict.fromkeys(table.number for table in query.tables if not {"n", "text"} <= {*table.stored.columns})
-    return (catalog.databases[number].outside for number in numbers)
+    rows = [each for each in catalog.tables if not {"n", "text"} <= {*each.stored.columns}]
+    asked = [table for table in query.tables if table in rows]
+    yield from (catalog.databases[number].outside for number in dict.fromkeys(table.number for table in asked))
+    parts = {(each.number, each.name.rstrip(_PART)) for each in asked}
+    others = (each for each in rows if each not in asked and (each.number, each.name.rstrip(_PART)) in parts)
+    shown = [f"{quoted_name(each.name)}, {each.stored.row_count:,} rows" for each in islice(others, _MAX_NOTES)]
+    yield f"not counted: {'; '.join(shown)}" * bool(shown)
 
 
 def _holds_lines(query: ResolvedQuery, result: QueryResult) -> bool:

@@ -4,7 +4,7 @@
 
 The SDK reads, checks and writes JSON on its event loop: 45,000 values hold it for a second. Nobody outside the SDK can
 divide that second. So bodies with more values are refused, those in frames included, and the requests of a caller begin
-one after the other: while others ask, it rests after each step for its share, and far longer after one that was dear.
+one after the other: while others ask, it rests after each step for its share, and far longer after an expensive one.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ class _Line:
 class BoundedRequests:
     """Passes requests to an A2A application, those of one caller in turns.
 
-    A caller is a token that middleware around this one has checked, else an address. All that is dear takes a tenth of
-    the event loop while others ask, and half of it while nobody does, whatever else is in the requests. What is not has
-    an equal share of it, as soon as a caller has several connections while others ask.
+    A caller is a token that middleware around this one has checked, else an address. What is expensive takes a tenth
+    of the event loop while others ask, and half of it while nobody does, whatever else is in the requests. The other
+    requests of a caller with several connections have an equal share of it while others ask.
     """
 
     def __init__(self, app: Application, *, max_bytes: int = 8 << 20, max_values: int = 50_000) -> None:

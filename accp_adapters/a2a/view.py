@@ -63,7 +63,7 @@ def task_view(
     limit: int | None = None,
     request: str = "",
 ) -> TaskView:
-    """Return what a model reads of `task`: its state, messages and artifacts, each part under its name.
+    """Return what a model reads of `task`: its state, its last message and its artifacts, each under its name.
 
     `task_view(task).text` goes into the prompt in place of the task's JSON. Nothing is changed in the task.
 
@@ -73,8 +73,9 @@ def task_view(
         store: Keeps the whole task; None: only the agent has what the view leaves out. In a tool of an agent with
             `AccpMiddleware`, the references of the view open with `accp_fetch`.
         session_id: The session of the store that owns the task; None: the context id of the task.
-        limit: Tokens that the text may take; parts that are too long become previews, each with a reference to that
-            part, or the task to one where it has too many parts. Needs a store. `ACCP_DISABLED` lifts it.
+        limit: Tokens that the text may take. A part that is too long becomes a preview with a reference to that part;
+            where there are too many parts for that, the whole task becomes one preview. Needs a store.
+            `ACCP_DISABLED` lifts the limit.
         request: What the reader works on; it ranks what a preview keeps.
 
     Raises:
@@ -105,7 +106,10 @@ def task_view(
 
 
 class _Piece(NamedTuple):
-    """One piece of the view: a label, or a content that is read by itself, so that nothing in it refers elsewhere."""
+    """One piece of the view: a label, a content, or both.
+
+    Each content is written by itself: no marker in it stands for something in another piece.
+    """
 
     label: str
     source: str = ""

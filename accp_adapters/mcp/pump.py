@@ -67,6 +67,7 @@ _MAX_SESSIONS: Final = 300
 _MAX_EVENTS: Final = 64
 """Messages of a session that are kept for a client whose stream has broken off."""
 _KEPT_EACH: Final = 8 << 20
+"""Characters of such messages of one address, and of the longest message."""
 _KEPT: Final = Quota(4 * _KEPT_EACH, _KEPT_EACH, "characters of such messages")
 _UNREAD_EACH: Final = 16 << 20
 """Bytes of answers that an address may leave unread. With more, its session ends. All may leave four times as many."""

@@ -1,4 +1,4 @@
-"""Protocols of uvicorn that read little at a time, and rest after what was dear to read.
+"""Protocols of uvicorn that read little at a time, and rest after what was expensive to read.
 
 A piece of a body, a frame or a field of a few bytes takes uvicorn, websockets and httptools as long as one of some
 kilobytes, before anything of ours sees it. So neither bytes nor any one kind of item is counted here, but the time that

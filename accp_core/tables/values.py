@@ -42,7 +42,7 @@ _LEFT_OUT: Final = frozenset(("", "-", "--", "null", "none", "nil", "n/a", "na",
 _MAX_CHARS: Final = 48
 """Characters of a number or a moment at most."""
 INTEGERS: Final = range(-(2**63), 2**63)
-"""Those that SQLite keeps."""
+"""The integers that SQLite can keep."""
 
 _DIGITS: Final = r"(?:0|[1-9]\d*)"
 _EXPONENT: Final = r"(?:[eE][-+]?\d{1,3})?"
@@ -92,6 +92,7 @@ _ONE_UNIT: Final = re.compile(r"\S*(?: [A-Z]{3})?")
 """A unit, or a sign of money with its code, as of `$5 USD`; of `$5 mln` nothing tells what it counts."""
 _AMOUNT: Final = re.compile(r"\D\d\d")
 _LOSS: Final = re.compile(r"\A(\D?)\(([^()]+)\)\Z")
+"""An amount in parentheses, with the sign of its money before them or within."""
 _UNSURE: Final = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 _THOUSAND: Final = 3
 """Digits before each sign between thousands."""

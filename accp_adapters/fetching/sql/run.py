@@ -84,8 +84,8 @@ _MAX_ROWS: Final = 4_000
 """Rows of one answer; a row takes at least a token or two."""
 _MAX_NOTES: Final = 3
 """Columns of which an answer says how they were read, or what they have; tables beside those of a query."""
-_PART: Final = "_0123456789"
-"""What ends the name of a further table of a text: `rows_2`."""
+_PART: Final = re.compile(r"_\d+\Z")
+"""The end of the name of a further table of a text: `rows_2`."""
 _BESIDE: Final = ("arrays", "objects", "null", "absent")
 """Kinds of cells that are counted, not shown."""
 _MAX_VALUES: Final = 8
@@ -410,13 +410,16 @@ def _namesakes(query: ResolvedQuery) -> str:
 
 
 def _outside(query: ResolvedQuery, catalog: Catalog) -> Iterable[str]:
-    """Return which lines of its texts are in no table, or in another one, so that no count passes for one of all."""
+    """Return which lines of its texts are in no table, and which further tables it leaves out.
+
+    A count of its rows would pass for one of the whole text.
+    """
     # Rows that have all of their lines, such as those of `records`, are read in another way.
     rows = [each for each in catalog.tables if not {"n", "text"} <= {*each.stored.columns}]
     asked = [table for table in query.tables if table in rows]
     yield from (catalog.databases[number].outside for number in dict.fromkeys(table.number for table in asked))
-    parts = {(each.number, each.name.rstrip(_PART)) for each in asked}
-    others = (each for each in rows if each not in asked and (each.number, each.name.rstrip(_PART)) in parts)
+    parts = {(each.number, _PART.sub("", each.name)) for each in asked}
+    others = (each for each in rows if each not in asked and (each.number, _PART.sub("", each.name)) in parts)
     shown = [f"{quoted_name(each.name)}, {each.stored.row_count:,} rows" for each in islice(others, _MAX_NOTES)]
     yield f"not counted: {'; '.join(shown)}" * bool(shown)
 

@@ -42,7 +42,8 @@ _MAX_BARREN: Final = 20_000
 """Lines without a model's turn after which a file is not read further."""
 _MAX_RUNS: Final = 20_000
 _FEW_RUNS, _BYTES_OF_RUN = 1_000, 50
-"""Runs of one file at most, and in one that is smaller: packed, short ones that repeat take a byte and no less time."""
+"""Runs of one file at most, if it is large; of any file, 1,000 and one more for each 50 bytes. Short runs that repeat
+are packed into a byte or two each, and take as long to replay as others."""
 _MAX_UNPACKED: Final = 200
 """Bytes for each one of gzip, once they are more than a piece: only short texts that repeat pack better."""
 _PIECE: Final = 1 << 20

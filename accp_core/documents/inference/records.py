@@ -274,7 +274,7 @@ def read_blocks(lines: Sequence[str], start: int, end: int) -> Reading | None:
     best: Reading | None = None
     shapes = [_shape(lines[number]) for number in there]
     for starts in map(list, dict.fromkeys(map(tuple, _partitions(lines, there) if len(there) >= 4 else ()))):
-        # A line that stands above all records is none within each of them.
+        # If each record has a line like the first one, the first record begins there, and these starts are too late.
         is_late = there[:1] < starts[:1] and shapes.count(shapes[0]) >= len(starts)
         if len(starts) < 2 or 2 * len(starts) > len(there) or is_late:
             continue
@@ -364,7 +364,7 @@ def _record(lines: Sequence[str], start: int, end: int, *, is_named: bool) -> _R
             continue
         depth = len(line) - len(line.lstrip())
         found = _key_value(line)
-        # Keys that end in one place are side by side.
+        # Keys that end in the same column are aligned to the right: none of them is nested in another.
         place = depth + len(found[1]) if found else 0
         stack = [each for each in stack if each[0] < depth and each[2] != place]
         if number == start and (found is None or is_named):

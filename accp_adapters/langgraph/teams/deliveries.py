@@ -29,22 +29,7 @@ from accp_adapters.langgraph.grants import HANDED_TEXTS_KEY, find_texts
 from accp_adapters.policy import Policy
 from accp_adapters.telemetry import Telemetry
 from accp_core import aci
-from accp_core.aci import (
-    AcceptedReply,
-    AgentContext,
-    AgentReply,
-    KeyInformation,
-    Usage,
-    brief,
-    failed_reply,
-    offload_long,
-    reply_from_value,
-    reply_from_words,
-    report_request,
-    unread_reply,
-    with_report,
-    with_results,
-)
+from accp_core.aci import AcceptedReply, AgentContext, AgentReply, Usage
 from accp_core.aci.items import MAX_ABSTRACT_CHARS
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
@@ -72,7 +57,7 @@ def agent_input(agent: Any, context: AgentContext, texts: Mapping[str, str], *, 
         texts: Key to text of what the context cites.
         counter: Counts the tokens of the model.
     """
-    words = brief(context, counter=counter)
+    words = aci.brief(context, counter=counter)
     message = HumanMessage(words, id=str(uuid5(NAMESPACE_OID, f"{context.agent_id}/{context.subtask_id}/{words}")))
     if isinstance(agent, BaseLanguageModel):
         return [message]
@@ -90,7 +75,7 @@ def read_reply(context: AgentContext, result: Any) -> AgentReply:
     try:
         return _read(context, result)
     except ProtocolError as refusal:
-        return unread_reply(context, str(refusal))
+        return aci.unread_reply(context, str(refusal))
 
 
 def _read(context: AgentContext, result: Any) -> AgentReply:
@@ -99,13 +84,13 @@ def _read(context: AgentContext, result: Any) -> AgentReply:
     if isinstance(result, AgentContext) or (isinstance(result, Mapping) and _is_context(result)):
         return AgentReply(context=result)
     if isinstance(result, Mapping) and result.get("structured_response") is not None:
-        return reply_from_value(context, result["structured_response"])
+        return aci.reply_from_value(context, result["structured_response"])
     text = result if isinstance(result, str) else _last_words(messages_in(result))
     if text is None:
         raise ProtocolError(
             f"expected a state with an answer of the agent, found {type(result).__name__}", code=ErrorCode.INVALID_TYPE
         )
-    return _with_answer(context, reply_from_words(context, text), text)
+    return _with_answer(context, aci.reply_from_words(context, text), text)
 
 
 def _with_answer(context: AgentContext, reply: AgentReply, text: str) -> AgentReply:
@@ -114,7 +99,9 @@ def _with_answer(context: AgentContext, reply: AgentReply, text: str) -> AgentRe
     if known.abstracts or not text.strip():
         return reply
     words = text.strip()[:MAX_ABSTRACT_CHARS]
-    return replace(reply, context=replace(known, key_information=tuple(KeyInformation(i, words) for i in reply.unread)))
+    return replace(
+        reply, context=replace(known, key_information=tuple(aci.KeyInformation(i, words) for i in reply.unread))
+    )
 
 
 def messages_in(result: Any) -> list[BaseMessage]:
@@ -172,7 +159,7 @@ class Reporter:
             words = self.model.invoke(_request(sent, reply, messages), config).text
         except Exception as error:
             return _without_report(reply, error)
-        return with_report(sent, reply, words)
+        return aci.with_report(sent, reply, words)
 
     async def acomplete(
         self, sent: AgentContext, reply: AgentReply, messages: list[BaseMessage], config: RunnableConfig
@@ -184,7 +171,7 @@ class Reporter:
             words = (await self.model.ainvoke(_request(sent, reply, messages), config)).text
         except Exception as error:
             return _without_report(reply, error)
-        return with_report(sent, reply, words)
+        return aci.with_report(sent, reply, words)
 
 
 def _can_report(reply: AgentReply, messages: list[BaseMessage]) -> bool:
@@ -193,7 +180,7 @@ def _can_report(reply: AgentReply, messages: list[BaseMessage]) -> bool:
 
 def _request(sent: AgentContext, reply: AgentReply, messages: list[BaseMessage]) -> list[BaseMessage]:
     transcript = [entry for message in messages for entry in _entries(message)]
-    return [HumanMessage(report_request(sent, reply.unread, transcript))]
+    return [HumanMessage(aci.report_request(sent, reply.unread, transcript))]
 
 
 def _entries(message: BaseMessage) -> Iterator[tuple[str, str]]:
@@ -462,18 +449,18 @@ class Deliveries:
             cited = cited_texts(sent, reply, messages)
             accepted = AcceptedReply.of(sent, reply)
             limit, counter = self.policy.abstract_limit, self.policy.counter
-            context, long = offload_long(
+            context, long = aci.offload_long(
                 accepted.context, accepted.full, limit=limit, counter=counter, open_with=FETCH_NAME
             )
         except ProtocolError as refusal:
-            return AcceptedReply.of(sent, replace(unread_reply(sent, str(refusal)), usage=reply.usage)), []
+            return AcceptedReply.of(sent, replace(aci.unread_reply(sent, str(refusal)), usage=reply.usage)), []
         context = replace(context, context_uri=(*context.context_uri, *(text.reference for text in cited)))
         new = tuple(uri for uri in context.context_uri if uri not in sent.context_uri)
         return replace(accepted, context=context, full={}, stored=new), [*long, *cited]
 
     def _lost(self, delivery: WorkDelivery, attempt: WorkAttempt, reason: str) -> dict[str, Any]:
         """Return the update for the parent after an exception: nothing is done, for `reason`."""
-        failed = AcceptedReply.of(delivery.planned, failed_reply(delivery.planned, reason)).context
+        failed = AcceptedReply.of(delivery.planned, aci.failed_reply(delivery.planned, reason)).context
         update: dict[str, Any] = {"agent_contexts": {failed.subtask_id: failed.to_json()}}
         if delivery.id:
             update["aci_replies"] = {delivery.id: {"lost": reason, "usage": attempt.counter.usage.to_json()}}
@@ -523,7 +510,7 @@ def _cited(context: AgentContext) -> list[str]:
 def _with_upstream(planned: AgentContext, contexts: Mapping[str, Any]) -> AgentContext:
     """Return a context with the abstracts of those subtasks that it depends on and that are there."""
     upstream = [AgentContext.from_json(contexts[name]) for name in planned.dependencies if name in contexts]
-    return with_results(planned, [(context, ()) for context in upstream])
+    return aci.with_results(planned, [(context, ()) for context in upstream])
 
 
 def _refusal(expected: str, found: object) -> ProtocolError:

@@ -17,17 +17,8 @@ from langgraph.errors import GraphBubbleUp
 from accp_adapters.langgraph.conversation import as_json, messages_of
 from accp_adapters.langgraph.teams.deliveries import is_awaited
 from accp_adapters.langgraph.teams.state import begin, check_agents
-from accp_core.aci import (
-    Claim,
-    NotJudged,
-    Step,
-    TaskContext,
-    Verdict,
-    plan_contexts,
-    read_verdict,
-    step,
-    verify_by_rule,
-)
+from accp_core import aci
+from accp_core.aci import Claim, NotJudged, Step, TaskContext, Verdict
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.strict_json import read_json
@@ -146,7 +137,7 @@ class ModelPlanner:
         if len(entries) > self._max_steps:
             raise _refusal(f"at most {self._max_steps} steps", len(entries), ErrorCode.BUDGET_EXCEEDED)
         steps = [_step(entry) for entry in entries]
-        planned = plan_contexts(steps)
+        planned = aci.plan_contexts(steps)
         check_agents(planned.contexts, agents)
         begin(TaskContext(task_id="plan"), planned.contexts)
         return steps
@@ -187,7 +178,7 @@ def _from_text(text: str) -> Any:
 def _step(entry: Any) -> Step:
     if not isinstance(entry, Mapping):
         raise _refusal("a step with agent, title, items and after", entry)
-    return step(
+    return aci.step(
         entry.get("agent", ""), entry.get("title", ""), items=_texts(entry, "items"), after=_texts(entry, "after")
     )
 
@@ -254,7 +245,7 @@ def _begun(planned: Any, state: Any, agents: Collection[str]) -> Any:
     """Return the update that begins what was planned; an update that begins it already stays."""
     if not isinstance(planned, (list, tuple, Generator)):
         return planned
-    found = plan_contexts(planned)
+    found = aci.plan_contexts(planned)
     check_agents(found.contexts, agents)
     return begin(_task(state), found.contexts, repeatable=found.repeatable)
 
@@ -285,7 +276,7 @@ class Judge:
     @property
     def is_rule(self) -> bool:
         """Whether the verifier is the one that asks nobody."""
-        return self.verifier is verify_by_rule
+        return self.verifier is aci.verify_by_rule
 
     def check_sync(self) -> None:
         """Raise TypeError where the verifier has to be awaited."""
@@ -335,11 +326,11 @@ class ModelVerifier:
 
     def __call__(self, subtask: str, item: str, abstract: str, /) -> str | None:
         """Return None for a yes, else the feedback."""
-        return read_verdict(self._model.invoke(_question(subtask, item, abstract)).text)
+        return aci.read_verdict(self._model.invoke(_question(subtask, item, abstract)).text)
 
     async def averify(self, subtask: str, item: str, abstract: str, /) -> str | None:
         """`__call__`, asynchronously."""
-        return read_verdict((await self._model.ainvoke(_question(subtask, item, abstract))).text)
+        return aci.read_verdict((await self._model.ainvoke(_question(subtask, item, abstract))).text)
 
 
 def _question(subtask: str, item: str, abstract: str) -> list[BaseMessage]:

@@ -9,19 +9,8 @@ from typing import Annotated, Any, TypeAlias
 from langgraph.types import Overwrite
 from typing_extensions import TypedDict  # as MessagesState: Python 3.11 refuses classes of both kinds
 
-from accp_core.aci import (
-    AcceptedReply,
-    AgentContext,
-    Interaction,
-    Mode,
-    Step,
-    TaskContext,
-    Usage,
-    interaction_from_json,
-    interaction_to_json,
-    plan_contexts,
-    result_texts,
-)
+from accp_core import aci
+from accp_core.aci import AcceptedReply, AgentContext, Interaction, Mode, Step, TaskContext, Usage
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
@@ -86,7 +75,7 @@ def begin(
         ProtocolError: E1004, a subtask comes twice, waits for an unknown one, itself or a cycle, or has nothing to do;
             E2003, there are none or too many; E5001, a context holds what only the master may know.
     """
-    planned = plan_contexts(contexts)
+    planned = aci.plan_contexts(contexts)
     again = {*planned.repeatable, *repeatable}
     begun = Interaction.start(task, planned.contexts, repeatable=again, now=time.time())
     return {
@@ -144,7 +133,7 @@ def read_interaction(state: Mapping[str, Any]) -> Interaction:
     Raises:
         ProtocolError: E1004, the task has not begun.
     """
-    return interaction_from_json(_members("aci_progress", state.get("aci_progress")).get("interaction"))
+    return aci.interaction_from_json(_members("aci_progress", state.get("aci_progress")).get("interaction"))
 
 
 def interaction_update(interaction: Interaction, session_id: str) -> dict[str, Any]:
@@ -152,7 +141,7 @@ def interaction_update(interaction: Interaction, session_id: str) -> dict[str, A
     return {
         "task_context": interaction.task.to_json(),
         "agent_contexts": {name: context.to_json() for name, context in interaction.contexts.items()},
-        "aci_progress": {"interaction": interaction_to_json(interaction), "session": session_id},
+        "aci_progress": {"interaction": aci.interaction_to_json(interaction), "session": session_id},
     }
 
 
@@ -174,7 +163,7 @@ def read_results(state: Mapping[str, Any]) -> dict[str, Any]:
     agent's words. A subtask without a name, or with one that is taken, has its SubTaskID as name.
     """
     contexts = _members("agent_contexts", state.get("agent_contexts")).values()
-    return result_texts(AgentContext.from_json(context) for context in contexts)
+    return aci.result_texts(AgentContext.from_json(context) for context in contexts)
 
 
 def _members(name: str, value: Mapping[str, Any] | None) -> Mapping[str, Any]:

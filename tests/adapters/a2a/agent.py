@@ -10,23 +10,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
+from a2a import types
 from a2a.helpers import new_data_part, new_text_part
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.tasks import TaskUpdater
-from a2a.types import (
-    AgentCapabilities,
-    AgentCard,
-    AgentInterface,
-    AgentProvider,
-    AgentSkill,
-    Message,
-    Part,
-    Role,
-    Task,
-    TaskState,
-    TaskStatus,
-)
+from a2a.types import AgentCard, Message, Part, Role, Task, TaskState, TaskStatus
 from a2a.utils.errors import InvalidParamsError
 
 __all__ = ["BEHAVIOURS", "TICKETS", "FixtureAgent", "card"]
@@ -274,14 +263,14 @@ def card(*, jsonrpc: str = "", rest: str = "", grpc: str = "") -> AgentCard:
         name="fixture",
         description="Does what message ids say",
         version="1.0.0",
-        provider=AgentProvider(organization="accp-middleware", url="https://example.com"),
+        provider=types.AgentProvider(organization="accp-middleware", url="https://example.com"),
         supported_interfaces=[
-            AgentInterface(protocol_binding=binding, url=url, protocol_version="1.0")
+            types.AgentInterface(protocol_binding=binding, url=url, protocol_version="1.0")
             for binding, url in urls.items()
             if url
         ],
-        capabilities=AgentCapabilities(streaming=True, push_notifications=True),
+        capabilities=types.AgentCapabilities(streaming=True, push_notifications=True),
         default_input_modes=["text/plain"],
         default_output_modes=["text/plain"],
-        skills=[AgentSkill(id="fixture", name="Fixture", description="Behaves as told", tags=["test"])],
+        skills=[types.AgentSkill(id="fixture", name="Fixture", description="Behaves as told", tags=["test"])],
     )

@@ -7,18 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from a2a import types
 from a2a.helpers import new_data_part, new_text_part
-from a2a.types import (
-    Artifact,
-    Message,
-    Part,
-    Role,
-    Task,
-    TaskArtifactUpdateEvent,
-    TaskState,
-    TaskStatus,
-    TaskStatusUpdateEvent,
-)
+from a2a.types import Artifact, Message, Part, Role, Task, TaskState, TaskStatus
 from google.protobuf.json_format import MessageToDict
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -133,10 +124,10 @@ def test_every_state_has_its_intent(state: TaskState, beginning: str) -> None:
     assert parse_frame(text).envelope.msg_id == "62c66a7a5dd7"
 
 
-def chunk(*parts: Part, append: bool = True, last: bool = False) -> TaskArtifactUpdateEvent:
+def chunk(*parts: Part, append: bool = True, last: bool = False) -> types.TaskArtifactUpdateEvent:
     """Return a chunk of an artifact."""
     artifact = Artifact(artifact_id="a1", parts=parts)
-    return TaskArtifactUpdateEvent(task_id="t", context_id="c", artifact=artifact, append=append, last_chunk=last)
+    return types.TaskArtifactUpdateEvent(task_id="t", context_id="c", artifact=artifact, append=append, last_chunk=last)
 
 
 @pytest.mark.requirement("11.4-3")
@@ -179,7 +170,7 @@ def test_a_frame_of_a_stranger_is_decoded_wherever_it_stands(text: str, content:
     frame = Part(text=f"{text}[mid:0123456789ab,seq:1,cid:0123456789ab,ts:1714000000]", media_type="application/accp")
     words = Message(message_id="m", role=Role.ROLE_AGENT, parts=[frame])
     status = TaskStatus(state=TaskState.TASK_STATE_WORKING, message=words)
-    for event in (words, chunk(frame), a_task(frame), TaskStatusUpdateEvent(task_id="t", status=status)):
+    for event in (words, chunk(frame), a_task(frame), types.TaskStatusUpdateEvent(task_id="t", status=status)):
         sent = encode(event)
         decoded = [part for part, _ in walk(decode(sent))][-1]
         assert (decoded.text, decoded.data) == (content.text, content.data)
@@ -319,9 +310,9 @@ def test_a_session_takes_every_frame_of_a_stream_of_events() -> None:
     for event in (
         a_task(state=TaskState.TASK_STATE_WORKING),
         chunk(new_text_part("a"), new_text_part("b"), append=False),
-        TaskStatusUpdateEvent(task_id="t", context_id="c", status=working),
+        types.TaskStatusUpdateEvent(task_id="t", context_id="c", status=working),
         chunk(new_text_part("c"), last=True),
-        TaskStatusUpdateEvent(task_id="t", context_id="c", status=done),
+        types.TaskStatusUpdateEvent(task_id="t", context_id="c", status=done),
     ):
         framed = encoder.encode(event)
         frames += [part.text for part, _ in walk(framed)]

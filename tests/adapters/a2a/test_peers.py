@@ -11,26 +11,12 @@ from copy import copy
 from typing import Any
 
 import pytest
+from a2a import types
 from a2a.client import A2AClientError, Client, ClientCallContext
 from a2a.client.interceptors import AfterArgs, BeforeArgs
 from a2a.helpers import new_data_part, new_text_part
 from a2a.server.context import ServerCallContext
-from a2a.types import (
-    AgentCard,
-    CancelTaskRequest,
-    GetTaskRequest,
-    ListTasksRequest,
-    Message,
-    Part,
-    SendMessageConfiguration,
-    SendMessageRequest,
-    SendMessageResponse,
-    StreamResponse,
-    SubscribeToTaskRequest,
-    Task,
-    TaskPushNotificationConfig,
-    TaskState,
-)
+from a2a.types import AgentCard, Message, Part, SendMessageRequest, Task, TaskState
 from a2a.utils import errors
 from a2a.utils.errors import A2AError
 from starlette.applications import Starlette
@@ -104,10 +90,10 @@ async def test_reading_is_no_repetition(served: Served) -> None:
     async with await connect(served.card) as client:
         task = await task_of(client, "several-read")
         for _ in range(2):
-            assert await client.get_task(GetTaskRequest(id=task.id)) == task
-            listed = await client.list_tasks(ListTasksRequest(include_artifacts=True))
+            assert await client.get_task(types.GetTaskRequest(id=task.id)) == task
+            listed = await client.list_tasks(types.ListTasksRequest(include_artifacts=True))
             assert [each.artifacts for each in listed.tasks] == [task.artifacts]
-        frames = await client.get_task(GetTaskRequest(id=task.id, history_length=1))
+        frames = await client.get_task(types.GetTaskRequest(id=task.id, history_length=1))
         assert frames.history == task.history[-1:]
 
 
@@ -116,14 +102,14 @@ async def test_a_task_can_be_cancelled(served: Served) -> None:
         asked = request("gate-cancel")
         asked.configuration.return_immediately = True
         (response,) = [each async for each in client.send_message(asked)]
-        cancelled = await client.cancel_task(CancelTaskRequest(id=response.task.id))
+        cancelled = await client.cancel_task(types.CancelTaskRequest(id=response.task.id))
         assert cancelled.status.state == TaskState.TASK_STATE_CANCELED
         with pytest.raises((A2AError, A2AClientError)) as refused:
-            await client.cancel_task(CancelTaskRequest(id=response.task.id))
+            await client.cancel_task(types.CancelTaskRequest(id=response.task.id))
     assert error_code(refused.value) == "E5001"
 
 
-async def events_of(stream: AsyncIterator[StreamResponse]) -> list[StreamResponse]:
+async def events_of(stream: AsyncIterator[types.StreamResponse]) -> list[types.StreamResponse]:
     """Return all events of a stream."""
     return [event async for event in stream]
 
@@ -132,7 +118,7 @@ async def test_who_comes_later_is_given_the_task_as_it_is_then(served: Served) -
     served.agent.second_gate.clear()
     async with await connect(served.card, streaming=True) as client:
         stream = aiter(client.send_message(request("gate-twice")))
-        late = SubscribeToTaskRequest(id=(await anext(stream)).task.id)
+        late = types.SubscribeToTaskRequest(id=(await anext(stream)).task.id)
         await anext(stream)
         early = aiter(client.subscribe(late))
         assert len((await anext(early)).task.artifacts[0].parts) == 1
@@ -161,7 +147,7 @@ async def test_nothing_in_a_message_asks_for_frames_and_all_of_it_reaches_the_ag
 ) -> None:
     asked = request("several-sign")
     asked.message.MergeFrom(Message(**sign))
-    asked.configuration.CopyFrom(SendMessageConfiguration(accepted_output_modes=["application/accp"]))
+    asked.configuration.CopyFrom(types.SendMessageConfiguration(accepted_output_modes=["application/accp"]))
     async with await connect(served.card, aware=False) as client:
         (response,) = [each async for each in client.send_message(asked)]
     assert not holds_frames(response.task.artifacts)
@@ -272,7 +258,7 @@ async def test_push_notifications_stay_plain(served: Served) -> None:
         await connect(served.card) as client,
     ):
         asked = request("several-push")
-        asked.configuration.task_push_notification_config.CopyFrom(TaskPushNotificationConfig(url=url))
+        asked.configuration.task_push_notification_config.CopyFrom(types.TaskPushNotificationConfig(url=url))
         (response,) = [each async for each in client.send_message(asked)]
         assert response.task.status.state == TaskState.TASK_STATE_COMPLETED
         await async_wait_until(lambda: "TASK_STATE_COMPLETED" in str(posted))
@@ -366,8 +352,8 @@ async def test_a_call_asks_for_frames_and_keeps_what_the_caller_gave() -> None:
 async def test_nothing_happens_with_an_agent_that_declares_nothing_and_to_other_results() -> None:
     args = await begun(card())
     assert (args.context, args.input) == (None, request("m"))
-    answer = SendMessageResponse(message=Message(parts=[Part(text=FRAME, media_type="application/accp")]))
-    for agent, result in ((card(), answer), (AWARE, AWARE), (AWARE, None), (AWARE, StreamResponse())):
+    answer = types.SendMessageResponse(message=Message(parts=[Part(text=FRAME, media_type="application/accp")]))
+    for agent, result in ((card(), answer), (AWARE, AWARE), (AWARE, None), (AWARE, types.StreamResponse())):
         after = AfterArgs(result=result, method="send_message", agent_card=agent)  # type: ignore[arg-type]
         await AccpClientInterceptor().after(after)
         assert after.result == result

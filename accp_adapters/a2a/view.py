@@ -8,23 +8,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from functools import partial
+from itertools import chain, groupby
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from a2a.types import Artifact, Message, Part, Role, Task, TaskState
 
 from accp_adapters.a2a.frames import decode
 from accp_adapters.a2a.values import protojson_text, read_struct, read_value
-from accp_adapters.a2a.walk import state_kind
 from accp_adapters.policy import is_disabled
 from accp_adapters.tokens import o200k_base
 from accp_core.bounded import share
+from accp_core.compression import MIN_PREVIEW
 from accp_core.markers import UNSEEN, escape_markers
 from accp_core.ports import ColdStore, TokenCounter
 from accp_core.previews import preview
-from accp_core.references import HANDING, StoredText, short_reference
+from accp_core.references import HANDING, Handing, StoredText, short_reference
 from accp_core.strict_json import compact_json
 from accp_core.view import render, render_text
 
@@ -33,9 +35,10 @@ __all__ = ["TaskView", "task_view"]
 _MARGIN: Final = 2
 """Tokens that joining two pieces may add."""
 _PLAIN_NAME: Final = re.compile(r"[\w ./()-]{0,80}")
-_ALIKE: Final = r"artifact\b.*:|(?:message|metadata):|omitted ids|whole \"?\$"
-_HEADING: Final = re.compile(rf"(?i)[{UNSEEN}]*(?:source text: )*(?:{_ALIKE})")
-"""A line that reads as one of ours; one of a value says that it is source text."""
+_QUOTES: Final = re.compile(rf'[{UNSEEN}"]+')
+"""A line that may look like one that ends a content."""
+_Keep: TypeAlias = Callable[[str], str]
+"""Keeps a text, and returns the reference to it."""
 _USUAL_TYPES: Final = {"text": "text/plain", "data": "application/json"}
 """Kind of a part to the media type that says nothing more than the kind."""
 
@@ -45,7 +48,8 @@ class TaskView:
     """A task as a model reads it."""
 
     text: str
-    """What the model reads."""
+    """What the model reads. A content of several lines stands between two lines of three quotes, or of more than any
+    line in it has, so that none of its lines is taken for a line of the view."""
     reference: str | None
     """The reference "$cold.…" to the whole task in the store, with its whole key; None without a store."""
     tokens_before: int
@@ -86,21 +90,22 @@ def task_view(
         raise ValueError(f"expected a store with a limit of {limit!r} tokens, found none")
     count = counter or o200k_base()
     whole = StoredText.of(protojson_text(task, sort_keys=True))
-    kept: dict[str, StoredText] = {}
+    handing = HANDING.get() or Handing()  # where a tool of an agent runs, these become the references of that agent
 
     def keep(text: str) -> str:
-        stored = kept[text] = StoredText.of(text)
-        assert store is not None  # there are no references without
-        store.put(session_id or task.context_id or task.id, stored.key, stored.text)
+        stored = StoredText.of(text)
+        handing.texts[stored.key] = text
+        if store is not None:
+            store.put(session_id or task.context_id or task.id, stored.key, text)
         return short_reference(stored.key)
 
     opening = None if store is None else keep(whole.text)
     pieces = _pieces(decode(task), opening, count)
-    text = "\n".join(piece.shown for piece in pieces)
+    shorten = partial(_previewed, *pieces, whole.text, keep)
+    text = "\n".join(piece.shown for piece in chain(*pieces))
     if limit is not None and count(text) > limit and not is_disabled():
-        text = _previewed(pieces, whole.text, keep, limit=limit, counter=count, request=request)
-    if (handed := HANDING.get()) is not None:  # a tool of an agent, whose own references these become
-        handed |= {each.key: each.text for each in kept.values() if short_reference(each.key) in text}
+        text = shorten(limit, count, request)
+    handing.views[text] = shorten
     reference = None if store is None else whole.reference
     return TaskView(text=text, reference=reference, tokens_before=count(whole.text), tokens_after=count(text))
 
@@ -112,6 +117,7 @@ class _Piece(NamedTuple):
     """
 
     label: str
+    """Lines of ours."""
     source: str = ""
     """The content as the agent sent it."""
     view: str = ""
@@ -119,82 +125,85 @@ class _Piece(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The lines of the view; a content of one line stands beside its label."""
-        between = "" if not self.label or not self.view else "\n" if "\n" in self.view else " "
-        lines = self.view.splitlines(keepends=True)
-        return self.label + between + "".join("source text: " * bool(_HEADING.match(line)) + line for line in lines)
+        """The lines of the view; a content of one line stands beside a label of one, others between quotes."""
+        lines = self.view.splitlines()
+        if not lines or (self.label.endswith(":") and "\n" not in self.label and len(lines) == 1):
+            return f"{self.label} {self.view}".rstrip()
+        quotes = (line.count('"') for line in lines if _QUOTES.fullmatch(line))
+        fence = '"' * max(3, 1 + max(quotes, default=0))
+        return "\n".join(filter(None, [self.label, fence, self.view.removesuffix("\n"), fence]))
 
 
-def _pieces(task: Task, opening: str | None, counter: TokenCounter) -> list[_Piece]:
-    """Return the state of a task, the agent's last words, its artifacts, and what the view leaves out."""
-    words = _last_words(task)
-    pieces = [_Piece(render({"state": _state_name(task.status.state)}, counter=counter))]
+def _pieces(task: Task, opening: str | None, counter: TokenCounter) -> tuple[list[_Piece], list[_Piece]]:
+    """Return the state of a task and the agent's last words; and its artifacts, and what the view leaves out."""
+    words, pieces = _last_words(task), []
+    head = [_Piece(_lines({"state": _state_name(task.status.state)}, counter))]
     if words is not None:
-        pieces += _of_parts("message:", {"metadata": read_struct(words.metadata)}, words.parts, counter)
+        head += _of_parts(
+            ["message:", _lines({"metadata": read_struct(words.metadata)}, counter)], words.parts, counter
+        )
     for each in task.artifacts:
         about = {"description": each.description, "metadata": read_struct(each.metadata)}
-        pieces += _of_parts(_label(each), about, each.parts, counter)
+        pieces += _of_parts([_label(each), _lines(about, counter)], each.parts, counter)
     if metadata := read_struct(task.metadata):
-        pieces.append(_of_value(metadata, counter)._replace(label="metadata:"))
-    end = {"omitted": _omitted(task), **({} if opening is None else {"whole": opening})}
-    return [*pieces, _Piece(render(end, counter=counter))]
+        pieces.append(_piece("metadata:", metadata, counter))
+    return head, [*pieces, _Piece(_lines({"omitted": _omitted(task), "whole": opening}, counter))]
 
 
-def _of_about(fields: dict[str, Any], counter: TokenCounter) -> list[_Piece]:
+def _lines(fields: dict[str, Any], counter: TokenCounter) -> str:
     filled = {name: value for name, value in fields.items() if value}
-    return [_of_value(filled, counter)] if filled else []
+    return escape_markers(render(filled, counter=counter)) if filled else ""
 
 
-def _of_value(value: Any, counter: TokenCounter) -> _Piece:
-    return _Piece("", compact_json(value), escape_markers(render(value, counter=counter)))
+def _piece(label: str, content: Any, counter: TokenCounter) -> _Piece:
+    """Return a text, read as any text is, so that a table in it is shown as a table; or a JSON value."""
+    is_text = isinstance(content, str)
+    shown = render_text(content, counter=counter).text if is_text else render(content, counter=counter)
+    return _Piece(label, content if is_text else compact_json(content), escape_markers(shown))
 
 
-def _of_parts(label: str, about: dict[str, Any], parts: Iterable[Part], counter: TokenCounter) -> list[_Piece]:
+def _of_parts(labels: list[str], parts: Iterable[Part], counter: TokenCounter) -> list[_Piece]:
     """Return the pieces of parts: what describes one stands before its content; texts side by side are one text."""
-    pieces = _of_about(about, counter)
-    texts: list[str] = []
-    for part in parts:
-        fields, content = _content(part)
-        described, is_text = _of_about(fields, counter), isinstance(content, str)
-        if is_text and not described:
-            texts.append(content)
-            continue
-        pieces += [*_of_texts(texts, counter), *described]
-        pieces += _of_texts([content], counter) if is_text else [_of_value(content, counter)]
-        texts = []
-    pieces += _of_texts(texts, counter)
-    return [pieces[0]._replace(label=label)] if len(pieces) == 1 else [_Piece(label), *pieces]
-
-
-def _of_texts(texts: Sequence[str], counter: TokenCounter) -> list[_Piece]:
-    """Return the view of texts, read as any text is: a table in it is shown as a table."""
-    source = "\n".join(text.removesuffix("\n") for text in texts if text)
-    return [_Piece("", source, escape_markers(render_text(source, counter=counter).text))] if source else []
+    pieces = []
+    for is_plain, group in groupby(map(_content, parts), lambda each: not each[0] and isinstance(each[1], str)):
+        contents = list(group)
+        if is_plain:
+            texts = [str(text) for _, text in contents if text]
+            joined = "\n".join([*(text.removesuffix("\n") for text in texts[:-1]), *texts[-1:]])
+            contents = [({"texts": len(texts)} if len(texts) > 1 else {}, joined)]
+        for fields, content in contents:
+            piece = _piece("\n".join(filter(None, [*labels, _lines(fields, counter)])), content, counter)
+            pieces += [piece] if piece.shown else []
+            labels = []
+    return pieces or [_Piece("\n".join(filter(None, labels)))]
 
 
 def _previewed(
-    pieces: Sequence[_Piece], whole: str, keep: Callable[[str], str], *, limit: int, counter: TokenCounter, request: str
+    head: list[_Piece], rest: list[_Piece], whole: str, keep: _Keep, limit: int, counter: TokenCounter, request: str
 ) -> str:
-    """Return the view with previews of the pieces that are longer than their share, or the state and one of the task.
+    """Return the view with previews of the pieces that are longer than their share; or the head, and one of the task.
 
     A preview names a reference to what it is of, so that its lines and tables are those that a query finds there.
     """
 
     def short(piece: _Piece, room: int) -> str:
-        shown, own = piece.shown, room - counter(piece.label) - _MARGIN
-        while piece.source and counter(shown) > room:
+        shown, own = piece.shown, room - counter(piece._replace(view="\n\n").shown) - _MARGIN
+        if piece.source and counter(shown) > room:
             view = preview(piece.source, limit=own, opening=keep(piece.source), counter=counter, request=request)
             shown = piece._replace(view=view).shown
-            own = own * room // max(counter(shown), 1)  # lines that say that they are source text take more
         return shown
 
-    shares = share([counter(piece.shown) + _MARGIN for piece in pieces], limit)
-    with suppress(ValueError):  # a share has no room for a reference
-        text = "\n".join(short(piece, int(own)) for piece, own in zip(pieces, shares, strict=True))
-        if counter(text) <= limit:
-            return text
-    state = pieces[0].label
-    return f"{state}\n{short(_Piece('', whole, whole), limit - counter(state) - _MARGIN)}"
+    pieces = head + rest
+    sizes = [counter(piece.shown) + _MARGIN for piece in pieces]
+    shares = share(sizes, limit)
+    if all(own >= min(size, MIN_PREVIEW) for own, size in zip(shares, sizes, strict=True)):
+        with suppress(ValueError):  # a long label leaves no room for a reference
+            text = "\n".join(short(piece, int(own)) for piece, own in zip(pieces, shares, strict=True))
+            if counter(text) <= limit:
+                return text
+    first = "\n".join(piece.shown for piece in head)
+    first = first if counter(first) <= limit // 2 else head[0].label
+    return f"{first}\n{short(_Piece('', whole, whole), limit - counter(first) - _MARGIN)}"
 
 
 # A server keeps a message in `status` only until the next change of state; then it is the last one of the history.
@@ -208,13 +217,13 @@ def _last_words(task: Task) -> Message | None:
 
 def _omitted(task: Task) -> str:
     """Return what the view of a task leaves out, in words."""
-    words, shown = _last_words(task), bool(task.status.message.parts)
-    messages = len(task.history) - (words is not None and not shown)
-    parts = [part for artifact in task.artifacts for part in artifact.parts] + list(words.parts if words else ())
-    files = sum(part.WhichOneof("content") == "raw" for part in parts)
-    has_extensions = any(each.extensions for each in (*task.artifacts, *((words,) if words else ())))
-    counted = [_counted(messages, "earlier message"), _counted(files, "file content")]
-    return ", ".join(["ids", "times", *filter(None, counted), *(["extensions"] if has_extensions else [])])
+    words = _last_words(task)
+    messages = len(task.history) - (words is not None and not task.status.message.parts)
+    owners = [*task.artifacts, *([words] if words else ())]
+    files = sum(part.WhichOneof("content") == "raw" for each in owners for part in each.parts)
+    extensions = "extensions" * any(each.extensions for each in owners)
+    counted = _counted(messages, "earlier message"), _counted(files, "file content"), extensions
+    return ", ".join(["ids", "times", *filter(None, counted)])
 
 
 def _counted(number: int, noun: str) -> str:
@@ -222,8 +231,6 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _state_name(state: int) -> str:
-    if (kind := state_kind(state)).state_name != "unknown":
-        return kind.state_name
     return TaskState.Name(state).removeprefix("TASK_STATE_").lower() if state in TaskState.values() else str(state)
 
 
@@ -239,4 +246,6 @@ def _content(part: Part) -> tuple[dict[str, Any], Any]:
     media_type = "" if part.media_type == _USUAL_TYPES.get(kind) else part.media_type
     described = {"file": part.filename, "type": media_type, "url": part.url, "bytes": len(part.raw)}
     content = read_value(part.data) if kind == "data" else part.text
-    return {**described, "metadata": read_struct(part.metadata)}, content
+    return {
+        name: value for name, value in (described | {"metadata": read_struct(part.metadata)}).items() if value
+    }, content

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Final
 
 from langchain.tools import ToolRuntime
@@ -17,8 +18,8 @@ from accp_adapters.langchain import program_calls, texts_in, to_records, with_pr
 from accp_adapters.policy import Policy
 from accp_core.errors import EncodeError
 from accp_core.ports import TokenCounter
-from accp_core.projection import Projected, Projector, PromptProjector, Unit, attribute
-from accp_core.references import StoredText
+from accp_core.projection import MessageRecord, Projected, Projector, PromptProjector, Role, Unit, attribute
+from accp_core.references import StoredText, key_of
 from accp_core.strict_json import compact_json
 
 __all__ = [
@@ -63,6 +64,7 @@ class MessageProjector:
         state: Sequence[BaseMessage] | None = None,
         agent: str | None = None,
         handed_over: Iterable[str] = (),
+        views: Mapping[str, str] = MappingProxyType({}),
     ) -> ProjectedMessages:
         """Return what the model of `agent` is sent of `messages`.
 
@@ -72,9 +74,10 @@ class MessageProjector:
                 shown as a view at most. None: they are `messages`.
             agent: The name of the agent, None where it has none.
             handed_over: The keys of texts that another agent handed over to it.
+            views: The keys of texts that are views already, each with what is sent of it; "": the text itself.
         """
         kept = None if state is None else {text for message in state for text in texts_in(message)}
-        records = to_records(messages, kept=kept, stored=self._stored)
+        records = [_as_view(each, views) for each in to_records(messages, kept=kept, stored=self._stored)]
         prompt = self._prompts.project(records, agent=agent, handed_over=handed_over)
         pairs = list(zip(messages, prompt.messages, strict=True))
         turns = (index for index in reversed(range(len(messages))) if isinstance(messages[index], AIMessage))
@@ -87,6 +90,14 @@ class MessageProjector:
             kept=[(message, shown.kept) for message, shown in unsent if shown.kept],
             offers_tool=prompt.offers_tool,
         )
+
+
+def _as_view(record: MessageRecord, views: Mapping[str, str]) -> MessageRecord:
+    """Return the record of a tool's answer that is nothing but views as one that stays."""
+    shown = tuple(views.get(key_of(text or "")) for text in record.blocks) if views else (None,)
+    if record.role is not Role.TOOL or None in shown:
+        return record
+    return replace(record, stays=True, stored=tuple("whole" for _ in shown), shown=shown)
 
 
 def projector_after(messages: Iterable[BaseMessage], policy: Policy, agent: str | None) -> Projector:

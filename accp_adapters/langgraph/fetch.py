@@ -14,16 +14,8 @@ from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
 from accp_adapters import fetching
 from accp_adapters.langchain import program_calls, texts_in
-from accp_adapters.langgraph import grants, stores
-from accp_adapters.langgraph.conversation import (
-    agent_name,
-    find_request,
-    graph_session,
-    messages_of,
-    private_session,
-    said_caller,
-    thread_id,
-)
+from accp_adapters.langgraph import conversation, grants, stores
+from accp_adapters.langgraph.conversation import agent_name, find_request, messages_of, thread_id
 from accp_adapters.langgraph.grants import ToolAnswer, grants_in, held_texts, stored_keys
 from accp_adapters.policy import Policy
 from accp_adapters.telemetry import Telemetry
@@ -31,7 +23,7 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.markers import printable
 from accp_core.ports import ColdStore
-from accp_core.projection import ToolForms, is_program
+from accp_core.projection import ToolForms, is_program, share_batch
 from accp_core.references import StoredText, check_grant, checked_text, is_hash_key, is_named, key_of, parse_reference
 
 __all__ = [
@@ -93,7 +85,7 @@ def fetch_tool(policy: Policy | str | None = None, *, store: stores.Store | str 
     chosen, kept = Policy.of(policy), stores.opened(store)
 
     def find_stored(runtime: ToolRuntime) -> _Stored | None:
-        cold, session_id = stores.choose(kept, runtime.store), graph_session(runtime)
+        cold, session_id = stores.choose(kept, runtime.store), conversation.graph_session(runtime)
         messages = messages_of(runtime.state)
         return _Stored(cold=cold, session_id=session_id, messages=messages) if cold and session_id else None
 
@@ -113,7 +105,7 @@ def private_texts(store: stores.Store | None, state: Any, references: Iterable[s
 
 
 def _private(cold: ColdStore | None, state: Any) -> _Stored | None:
-    session_id, keys = private_session(state), stored_keys(state)
+    session_id, keys = conversation.private_session(state), stored_keys(state)
     return _Stored(cold=cold, session_id=session_id, keys=keys) if cold and session_id else None
 
 
@@ -207,7 +199,7 @@ def _is_by_program(runtime: ToolRuntime) -> bool:
     The config says it, or the message that makes the call. A program's own calls stand in no message: interpreters make
     them under a new id, as `langchain-quickjs` does, or under the id of the call that runs them, as `langchain-monty`.
     """
-    said, messages = said_caller(), messages_of(runtime.state)
+    said, messages = conversation.said_caller(), messages_of(runtime.state)
     if said is not None:
         return is_program(said)
     turn = find_request(messages, runtime.tool_call_id, fetching.FETCH_NAME)
@@ -241,7 +233,7 @@ class Passing:
 
     def __init__(self, policy: Policy, store: stores.Store | None, telemetry: Telemetry) -> None:
         """Open what the fetch tool of a middleware with this policy and store opens."""
-        self._forms: Final = ToolForms(policy.tools)
+        self._rules: Final = policy.rules
         self._store: Final = store
         self._telemetry: Final = telemetry
 
@@ -250,9 +242,10 @@ class Passing:
         given = self.resolved(request)
         if isinstance(given, ToolMessage):
             return given
-        with grants.receiving() as texts:
+        with grants.receiving() as handing:
             answer = handler(given)
-        return grants.with_texts(answer, texts)
+        views = self._views(request, answer, handing) if handing.views else {}
+        return grants.with_handed(answer, handing.texts, views)
 
     async def acall(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolAnswer]]
@@ -262,9 +255,25 @@ class Passing:
         given = await stores.in_thread(self.resolved, request) if needs_thread else request
         if isinstance(given, ToolMessage):
             return given
-        with grants.receiving() as texts:
+        with grants.receiving() as handing:
             answer = await handler(given)
-        return grants.with_texts(answer, texts)
+        views = await stores.in_thread(self._views, request, answer, handing) if handing.views else {}
+        return grants.with_handed(answer, handing.texts, views)
+
+    def _views(self, request: ToolCallRequest, answer: ToolAnswer, handing: grants.Handing) -> dict[str, str]:
+        """Return what the model is sent of the views that a tool returned, as VIEWS_KEY has it."""
+        call, rules, count = request.tool_call, self._rules, self._rules.counter
+        turn = find_request(messages_of(request.state), call["id"])
+        own = rules.tools.limits_of(call["name"], rules.limits) or replace(rules.limits, inline=None)
+        limits = share_batch(own, results=len(turn.tool_calls) if turn else 1, batch=rules.batch_limit)
+        words, views = " ".join(map(str, call["args"].values())), dict[str, str]()
+        for view in handing.views.keys() & grants.texts_of_answer(answer):
+            is_long = limits.inline is not None and count(view) > limits.inline
+            try:
+                views[key_of(view)] = handing.views[view](limits.preview, count, words) if is_long else ""
+            except Exception:  # of a store, or no room: the view is projected like any text
+                self._telemetry.projection_failed(1)
+        return views
 
     def resolved(self, request: ToolCallRequest) -> ToolCallRequest | ToolMessage:
         """Return the request with the texts in place of references, or the refusal, a tool error with its code."""
@@ -299,13 +308,13 @@ class Passing:
         return "\n".join(shown)
 
     def _requests(self, call: Mapping[str, Any]) -> dict[str, fetching.FetchRequest]:
-        return dict(fetching.passed_requests(call["args"], self._forms.resolve(call["name"])))
+        return dict(fetching.passed_requests(call["args"], self._rules.tools.resolve(call["name"])))
 
     def _texts(
         self, tool: str, state: Any, requests: Mapping[str, fetching.FetchRequest]
     ) -> tuple[dict[str, str], list[str]]:
         """Return the texts by the names of their arguments, and the keys that they come from."""
-        resolved = self._forms.resolve(tool)
+        resolved = self._rules.tools.resolve(tool)
         most = resolved.max_chars if resolved else 0
         opened = private_texts(self._store, state, [name for each in requests.values() for name in each.references])
         texts = {name: fetching.passed_text(each, opened.open, max_chars=most) for name, each in requests.items()}

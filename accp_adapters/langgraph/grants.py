@@ -23,6 +23,7 @@ from accp_core.ports import ColdStore
 from accp_core.references import (
     HANDED_TEXTS_KEY,
     HANDING,
+    Handing,
     StoredText,
     find_references,
     is_named,
@@ -34,9 +35,9 @@ from accp_core.references import (
 from accp_core.strict_json import compact_json
 
 __all__ = [
-    "HANDED_TEXTS_KEY", "STORED_KEY", "Retention", "ToolAnswer", "expand", "find_texts", "grant_of", "grants_in",
-    "hand_over", "held_texts", "joined", "keys_handed_over", "receiving", "references_in", "retain", "stored_index",
-    "stored_keys", "uncited", "with_texts",
+    "HANDED_TEXTS_KEY", "STORED_KEY", "VIEWS_KEY", "Handing", "Retention", "ToolAnswer", "expand", "find_texts",
+    "grant_of", "grants_in", "hand_over", "held_texts", "joined", "keys_handed_over", "receiving", "references_in",
+    "retain", "stored_index", "stored_keys", "texts_of_answer", "uncited", "views_in", "with_handed",
 ]  # fmt: skip
 
 
@@ -92,7 +93,8 @@ def uncited(state: Any) -> list[str]:
     handed = state_value(state, HANDED_TEXTS_KEY)
     if not isinstance(handed, Mapping) or len(handed) <= MAX_UNCITED:
         return []
-    cited = {name for message in messages_of(state) for name in references_in(message)}
+    shown = (find_references(text) for text in views_in(state).values())
+    cited = {name for names in (*map(references_in, messages_of(state)), *shown) for name in names}
     return [key for key in handed if not is_named(key, cited)][:-MAX_UNCITED]
 
 
@@ -108,12 +110,12 @@ ToolAnswer: TypeAlias = ToolMessage | Command[Any]
 
 
 @contextmanager
-def receiving() -> Iterator[dict[str, str]]:
-    """Yield the dictionary, key to text, that gets what agents hand over while the tool runs."""
-    texts: dict[str, str] = {}
-    token = HANDING.set(texts)
+def receiving() -> Iterator[Handing]:
+    """Yield what gets what is handed over while the tool runs."""
+    handing = Handing()
+    token = HANDING.set(handing)
     try:
-        yield texts
+        yield handing
     finally:
         HANDING.reset(token)
 
@@ -125,30 +127,46 @@ def hand_over(names: Iterable[str], read: Callable[[Sequence[str]], Callable[[st
         names: The keys that the answer cites, whole or short; MAX_FOUND texts are handed over at most.
         read: Returns for such keys what opens each of them, or raises a ProtocolError.
     """
-    texts = HANDING.get()
-    if texts is None:
+    handing = HANDING.get()
+    if handing is None:
         return
     due = list(islice(names, MAX_FOUND))
     open_text = read(due)
     for name in due:  # it grows
         with suppress(ProtocolError):
             text = open_text(name)
-            texts[key_of(text)] = text
+            handing.texts[key_of(text)] = text
             due += [each for each in find_references(text) if each not in due][: MAX_FOUND - len(due)]
 
 
-def with_texts(answer: ToolAnswer, texts: Mapping[str, str]) -> ToolAnswer:
-    """Return the answer of a tool, with an update of the state that adds `texts`."""
-    if not texts:
+VIEWS_KEY: Final = "accp_views"
+"""The private state key of views that tools returned: key of the text to what the model is sent of it; "": the text."""
+
+
+def views_in(state: Any) -> Mapping[str, str]:
+    """Return what the state keeps under VIEWS_KEY."""
+    views = state_value(state, VIEWS_KEY)
+    return views if isinstance(views, Mapping) else {}
+
+
+def texts_of_answer(answer: ToolAnswer) -> list[str]:
+    """Return the texts of the messages that a tool returned."""
+    found = [answer] if isinstance(answer, ToolMessage) else messages_of(getattr(answer, "update", answer))
+    return [text for message in found for text in texts_of(message) if text]
+
+
+def with_handed(answer: ToolAnswer, texts: Mapping[str, str], views: Mapping[str, str]) -> ToolAnswer:
+    """Return the answer of a tool, with an update of the state that adds `texts` and `views`."""
+    added = {key: dict(new) for key, new in ((HANDED_TEXTS_KEY, texts), (VIEWS_KEY, views)) if new}
+    if not added:
         return answer
-    added = {HANDED_TEXTS_KEY: dict(texts)}
     if isinstance(answer, ToolMessage):
         return Command(update={"messages": [answer], **added})
     if isinstance(answer, list):  # of messages and commands, as tools may return since langgraph-prebuilt 1.1
         return cast("ToolAnswer", [*answer, Command(update=added)])
     if isinstance(answer.update, Mapping):
-        handed = joined(answer.update.get(HANDED_TEXTS_KEY), texts)
-        return replace(answer, update={**answer.update, HANDED_TEXTS_KEY: handed})
+        both = {key: joined(answer.update.get(key), new) for key, new in added.items()}
+        return replace(answer, update={**answer.update, **both})
     return answer
 
 

@@ -28,28 +28,10 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from accp_adapters.fetching import FETCH_NAME, with_references
-from accp_adapters.langgraph import grants, stores
-from accp_adapters.langgraph.conversation import (
-    SESSION_KEY,
-    MessageProjector,
-    ProjectedMessages,
-    agent_name,
-    messages_of,
-    new_session,
-    private_session,
-    thread_id,
-)
+from accp_adapters.langgraph import conversation, grants, stores
+from accp_adapters.langgraph.conversation import MessageProjector, ProjectedMessages, agent_name, messages_of
 from accp_adapters.langgraph.fetch import Passing, is_own, is_refused, private_fetch_tool, private_texts
-from accp_adapters.langgraph.grants import (
-    HANDED_TEXTS_KEY,
-    STORED_KEY,
-    Retention,
-    ToolAnswer,
-    expand,
-    keys_handed_over,
-    retain,
-    stored_index,
-)
+from accp_adapters.langgraph.grants import HANDED_TEXTS_KEY, Retention, ToolAnswer
 from accp_adapters.policy import Policy, is_disabled
 from accp_adapters.telemetry import RewritingRecord, Stats, Telemetry
 from accp_core.errors import ProtocolError
@@ -73,6 +55,8 @@ class AccpState(AgentState[Any]):
     # LangGraph takes a reducer only where it comes last.
     accp_texts: NotRequired[Annotated[dict[str, str], OmitFromOutput, grants.joined]]
     """Texts that other agents handed over, key to text; those of several tools in one step are joined."""
+    accp_views: NotRequired[Annotated[dict[str, str], PrivateStateAttr, grants.joined]]
+    """See `grants.VIEWS_KEY`."""
     accp_session: NotRequired[Annotated[str, PrivateStateAttr]]
     """The session under which `store` keeps the texts of this thread and of its copies."""
     accp_stored: NotRequired[Annotated[dict[str, list[str]], PrivateStateAttr, _newest]]
@@ -212,7 +196,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
 
     def before_agent(self, state: AccpState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Give a thread whose texts are stored a session."""
-        return None if self._store is None or private_session(state) else {SESSION_KEY: new_session()}
+        is_due = self._store is not None and not conversation.private_session(state)
+        return {conversation.SESSION_KEY: conversation.new_session()} if is_due else None
 
     async def abefore_agent(self, state: AccpState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """`before_agent`, asynchronously."""
@@ -224,7 +209,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         """Call the model with the projection, and offer the fetch tool from the first reference on."""
         if is_disabled():
             return handler(request.override(tools=without_fetch(request.tools)))
-        with self._telemetry.model_call(agent_name(), thread_id()):
+        with self._telemetry.model_call(agent_name(), conversation.thread_id()):
             call = self._prepared(request)
             if not self._applies:
                 return handler(request)
@@ -240,7 +225,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         """`wrap_model_call`, asynchronously."""
         if is_disabled():
             return await handler(request.override(tools=without_fetch(request.tools)))
-        with self._telemetry.model_call(agent_name(), thread_id()):
+        with self._telemetry.model_call(agent_name(), conversation.thread_id()):
             call = await asyncio.to_thread(self._prepared, request)
             if not self._applies:
                 return await handler(request)
@@ -273,7 +258,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
 
         For the final answer of a model, which a person reads who cannot open references.
         """
-        return expand(text, state)
+        return grants.expand(text, state)
 
     def _prepared(self, request: ModelRequest) -> PreparedCall:
         """Return the model call as it is sent, and report it; after an error of ours, the call is unchanged."""
@@ -327,10 +312,12 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
 
     def _retained(self, state: Any, shown: ProjectedMessages, update: dict[str, Any]) -> Retention:
         """Return what the store must get and lose, and put its new index into the update of the state."""
-        known = stored_index(state)
-        retention = retain(known, messages_of(state), shown.stored, session_id=private_session(state) or "")
+        known = grants.stored_index(state)
+        retention = grants.retain(
+            known, messages_of(state), shown.stored, session_id=conversation.private_session(state) or ""
+        )
         if retention.index != known:
-            update[STORED_KEY] = retention.index
+            update[grants.STORED_KEY] = retention.index
         return retention
 
     @contextmanager
@@ -340,7 +327,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             yield
         except Exception as failure:
             self._telemetry.store_failed(stores.failure_of(self._store, failure))
-            update.pop(STORED_KEY, None)
+            update.pop(grants.STORED_KEY, None)
 
     def _finished(self, call: PreparedCall, answer: ModelAnswer) -> ModelAnswer | ExtendedModelResponse[Any]:
         """Return the answer with the update; what a final answer cites is counted, and handed over where it is due."""
@@ -385,6 +372,6 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
     def _project(self, request: ModelRequest) -> ProjectedMessages:
         state, asked = messages_of(request.state), request.messages
         same = len(asked) == len(state) and all(a is b for a, b in zip(asked, state, strict=True))
-        return self._projector.project(
-            asked, state=None if same else state, agent=agent_name(), handed_over=keys_handed_over(request.state)
-        )
+        whole, views = None if same else state, grants.views_in(request.state)
+        handed = grants.keys_handed_over(request.state)
+        return self._projector.project(asked, state=whole, agent=agent_name(), handed_over=handed, views=views)

@@ -165,6 +165,7 @@ class Projector:
             return ""
         reasons = {
             "error": record.failed,
+            "view": bool(record.stored),
             "excluded": record.stays or self._is_excluded(record),
             "offloaded": _is_offloaded(record),
             "small": len(record.text) <= _SMALL,
@@ -190,6 +191,12 @@ class Projector:
         )
 
     def _compressed(self, record: MessageRecord) -> _Shown:
+        if record.shown:
+            before, after = (tuple(self._count(text or "") for text in each) for each in (record.blocks, record.shown))
+            return tuple(
+                Compressed(text=new, layout=None, stored=None, tokens_before=whole, tokens_after=short) if new else None
+                for new, whole, short in zip(record.shown, before, after, strict=True)
+            )
         call, calls = self._call_of(record)
         limits = self._limits_for(record, calls)
         if limits is None:

@@ -98,6 +98,8 @@ class MessageRecord:
     stored: tuple[Unit | None, ...] = ()
     """Of one that stays because it is stored as it was compressed: what markers may stand for in each block, all the
     same; None: it was not compressed."""
+    shown: tuple[str | None, ...] = ()
+    """Of one that stays, what is sent of each block all the same, where that is another text."""
     read_by_program: bool = False
     """Whether it says itself that it answers a call of a program; else its call says so."""
     is_plain: bool = True
@@ -130,7 +132,7 @@ class Projected:
     tokens_after: int = 0
     """Tokens of their new texts."""
     kept: str = field(default="", compare=False)
-    """Why the result of a tool stays as it is: "small", "prose", "verbatim", "excluded" …; empty: it does not."""
+    """Why the result of a tool stays as it is: "small", "prose", "view", "excluded" …; empty: it does not."""
     failed: bool = False
     """Whether something raised, so that the message is sent as it was; the logger "accp" has the cause."""
 

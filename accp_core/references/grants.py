@@ -14,18 +14,31 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import islice
 from typing import Final
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
+from accp_core.ports import TokenCounter
 from accp_core.references.key import is_hash_key, key_of, parse_reference, reference_to, short_key, short_reference
 
-__all__ = ["HANDING", "check_grant", "checked_text", "open_reference"]
+__all__ = ["HANDING", "Handing", "check_grant", "checked_text", "open_reference"]
 
-HANDING: Final[ContextVar[dict[str, str] | None]] = ContextVar("accp_handed_over", default=None)
-"""Key to text of what a running tool hands over to the agent that called it; None: nobody takes it."""
+
+@dataclass(frozen=True, slots=True)
+class Handing:
+    """What a running tool hands over to the agent that called it."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    """Key to text of what the references in its answer open."""
+    views: dict[str, Callable[[int, TokenCounter, str], str]] = field(default_factory=dict)
+    """What our own code wrote for a model, and what writes it in so many tokens for a request, or raises ValueError."""
+
+
+HANDING: Final[ContextVar[Handing | None]] = ContextVar("accp_handed_over", default=None)
+"""What the tool that runs hands over; None: nobody takes it."""
 _MAX_SHOWN: Final = 100
 """Characters of a reference that an error message shows."""
 _MAX_COMPARED: Final = 1_000

@@ -39,7 +39,7 @@ logging.getLogger("langchain_core").setLevel(logging.ERROR)
 
 ROWS: Final = [{"id": n, "name": f"part {n}", "price": n + 0.5, "by": "x y", "left": None} for n in range(30)]
 TEXT: Final = json.dumps(ROWS, indent=2)
-PRIVATE: Final = ("accp_texts", "accp_session", "accp_stored", "accp_offered")
+PRIVATE: Final = ("accp_texts", "accp_session", "accp_stored", "accp_offered", "accp_views")
 TEAMS: Final = ("agent_contexts", "aci_progress", "task_context")
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -33,15 +34,8 @@ from accp_adapters.a2a.extension import VIEWS, error_code, is_declared
 from accp_adapters.a2a.values import read_struct, read_value, write_value
 from accp_adapters.a2a.walk import state_kind
 from accp_adapters.tokens import o200k_base
-from accp_core.aci import (
-    AcceptedReply,
-    AgentContext,
-    AgentReply,
-    brief,
-    check_context_grant,
-    reply_from_value,
-    reply_from_words,
-)
+from accp_core import aci
+from accp_core.aci import AcceptedReply, AgentContext, AgentReply
 from accp_core.aci.items import MAX_ABSTRACT_CHARS
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
@@ -58,6 +52,7 @@ from accp_core.strict_json import compact_json, read_json
 
 __all__ = ["ContextAgent", "ContextExecutor", "GrantedTexts", "RemoteAgent"]
 
+_LOGGER: Final = logging.getLogger("accp.a2a")
 MAX_GRANTED_BYTES: Final = 8 << 20
 """Bytes of the texts that travel with one context."""
 _ITEM: Final = "itemId"
@@ -89,7 +84,7 @@ class GrantedTexts:
         Raises:
             ProtocolError: E5002, the context does not grant it; E2001, the master sent no text for it, or another one.
         """
-        key = check_context_grant(self._context, reference)
+        key = aci.check_context_grant(self._context, reference)
         return checked_text(key, self.texts.get(key))
 
 
@@ -129,7 +124,10 @@ class ContextExecutor(AgentExecutor):
             await event_queue.enqueue_event(task)
         try:
             reply = await self._reply(parts)
-        except ProtocolError as refusal:
+        except A2AError:  # meant for the peer
+            raise
+        except Exception as error:
+            refusal = error if isinstance(error, ProtocolError) else _failure(self._agent_id, error)
             end = updater.reject if refusal.code.startswith("E5") else updater.failed
             words = Part(text=refusal.reason, metadata={_CODE: str(refusal.code)})
             await end(updater.new_agent_message([words]))
@@ -149,7 +147,7 @@ class ContextExecutor(AgentExecutor):
         _check_agent(sent, self._agent_id)
         result = await self._run(sent, GrantedTexts(sent, _granted_in(parts)))
         if isinstance(result, str):
-            result = reply_from_words(sent, result)
+            result = aci.reply_from_words(sent, result)
         return AcceptedReply.of(sent, result)
 
     async def _run(self, sent: AgentContext, granted: GrantedTexts) -> Any:
@@ -159,23 +157,30 @@ class ContextExecutor(AgentExecutor):
         return await found if inspect.isawaitable(found) else found
 
 
+def _failure(agent_id: str, error: Exception) -> ProtocolError:
+    """Return what a peer is told of an exception of the agent, whose words may be those of a text; the log has them."""
+    _LOGGER.error("agent %r failed", agent_id, exc_info=error)
+    reason = f"expected an answer of agent {agent_id!r}, found an error in it: ask its operator"
+    return ProtocolError(reason, code=ErrorCode.INTERNAL_ERROR)
+
+
 async def run_graph(graph: Any, context: AgentContext, granted: GrantedTexts, *, counter: TokenCounter) -> AgentReply:
     """Return the reply of a graph that begins with one message, `brief(context)`, and the texts that it may open.
 
     Raises:
         ProtocolError: E1004, the state that it returns has no answer.
     """
-    message = {"role": "user", "content": brief(context, counter=counter)}
+    message = {"role": "user", "content": aci.brief(context, counter=counter)}
     handed = {HANDED_TEXTS_KEY: dict(granted.texts)} if granted.texts else {}
     found = await graph.ainvoke({"messages": [message], **handed})
     structured = _field(found, "structured_response")
     if structured is not None:
-        return reply_from_value(context, structured)
+        return aci.reply_from_value(context, structured)
     words = next((_text_of(each) for each in reversed(_field(found, "messages") or []) if _is_answer(each)), None)
     if words is None:
         reason = f"expected a state with an answer of the agent, found {type(found).__name__}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
-    return reply_from_words(context, words)
+    return aci.reply_from_words(context, words)
 
 
 def _field(value: Any, name: str) -> Any:
@@ -278,7 +283,7 @@ class RemoteAgent:
         if size > MAX_GRANTED_BYTES:
             reason = f"expected granted texts of at most {MAX_GRANTED_BYTES} bytes, found {size}"
             raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
-        parts = [] if is_declared(card, VIEWS) else [Part(text=brief(context, counter=o200k_base()))]
+        parts = [] if is_declared(card, VIEWS) else [Part(text=aci.brief(context, counter=o200k_base()))]
         parts.append(_context_part(context))
         for key, text in texts.items():
             named = Part(text=f"The whole of {short_reference(key)}:")
@@ -307,7 +312,7 @@ def _reply_in(answer: Task | Message, sent: AgentContext) -> AgentReply:
     others = [part for each in artifacts if _ITEM not in each.metadata for part in each.parts]
     context = _context_in([*parts, *others])
     if context is None:
-        return reply_from_words(sent, _words_in([*parts, *others]))
+        return aci.reply_from_words(sent, _words_in([*parts, *others]))
     long = {item: text for item, text in full.items() if len(text) > MAX_ABSTRACT_CHARS}
     return AgentReply(context=context, full=long)
 

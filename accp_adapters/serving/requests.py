@@ -20,6 +20,7 @@ from starlette.requests import ClientDisconnect, Request
 from accp_adapters.serving.limits import Quota, RateLimit, ServerLimits, TooMany
 from accp_adapters.serving.principals import AccessDenied, Authenticate, Principal, Scope
 from accp_adapters.serving.threads import OWNER
+from accp_adapters.serving.turns import Turns
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
 
@@ -106,7 +107,7 @@ class Gate:
         """How many frames each principal may send."""
         self._places: Final = Quota(limits.places, limits.places_each, "requests and connections")
         self._buffered: Final = Quota(limits.buffered_bytes, limits.buffered_bytes // 2, "bytes of frames")
-        self._authenticate, self._hosts = authenticate, hosts
+        self._authenticate, self._hosts, self._turns = authenticate, hosts, Turns()
 
     @asynccontextmanager
     async def admitted(self, scope: Scope) -> AsyncIterator[Principal]:
@@ -121,6 +122,7 @@ class Gate:
         principal = await self._authenticate(scope)
         OWNER.set(principal.name)
         with self._places.taken(principal.name):
+            await self._turns.begin(self._turns.line(principal.name, scope.get("client")))
             yield principal
 
     async def body(self, request: Request, principal: Principal, media_type: str) -> bytes:
@@ -131,10 +133,8 @@ class Gate:
             TooMany: There is no memory for it now.
         """
         check_content(request, media_type)
-        limits = self.limits
-        return await read_body(
-            request, self._buffered, principal.name, limit=limits.frame_bytes, seconds=limits.body_time
-        )
+        limit, seconds = self.limits.frame_bytes, self.limits.body_time
+        return await read_body(request, self._buffered, principal.name, limit=limit, seconds=seconds)
 
 
 async def read_body(request: Request, memory: Quota, owner: str, *, limit: int, seconds: float) -> bytes:

@@ -11,7 +11,7 @@ from asyncio import CancelledError
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
-from itertools import islice
+from itertools import chain
 from math import inf
 from threading import Event
 from typing import Any, Final, TypeVar
@@ -33,9 +33,10 @@ _BYTE: Final = 3e-8
 """Seconds that the event loop takes for a byte of what is large: it is read, copied and written there."""
 _PRESENT: Final = 1.0
 """Seconds for which a principal that asked something counts as one that asks."""
-_ASKED: Final = BoundedDict[str, float](10_000)
+_ASKED: Final = BoundedDict[str, float](2)
+"""When the last two principals asked that did."""
 _RESTS: Final = BoundedDict[str, float](10_000)
-"""When each principal asked last, and until when it rests."""
+"""Until when each principal rests."""
 
 LONG: Final = 4_096
 """Characters or bytes beyond which work is done in a thread: it takes milliseconds, a thread a tenth of one."""
@@ -54,15 +55,16 @@ class _Threads:
 
     async def run(self, work: Callable[[], T], size: float = 0) -> T:
         """Return `work()`, which handles `size` bytes, when it is the turn of its principal and session."""
-        async with self._turn(f"{OWNER.get()} {SESSION.get()}"), self._turn(OWNER.get()):
-            spent = list[float]()
-            await _rested(OWNER.get())
+        owner, spent = OWNER.get(), list[float]()
+        async with self._turn(f"{owner} {SESSION.get()}"), self._turn(owner):
+            while (seconds := _RESTS.get(owner, 0.0) - time.monotonic()) > 0 and _is_beside_others(owner):
+                await sleep(seconds)
             try:
                 return await until_cancelled(partial(_timed, spent, work), self._all)
             finally:
-                if spent and _is_beside_others(OWNER.get()):
-                    rest = _REST * (spent[0] + size * _BYTE)
-                    _RESTS.put(OWNER.get(), time.monotonic() + min(rest, _LONGEST_REST))
+                if spent and _is_beside_others(owner):
+                    rest = min(_REST * (spent[0] + size * _BYTE), _LONGEST_REST)
+                    _RESTS.put(owner, time.monotonic() + rest)
 
     def _turn(self, name: str) -> CapacityLimiter:
         return self._owned.setdefault(name, CapacityLimiter(self._each))
@@ -113,22 +115,13 @@ async def in_thread(work: Callable[..., T], *arguments: Any) -> T:
 
 
 def _threads(kind: RunVar[_Threads], total: int, each: int) -> _Threads:
-    try:
-        return kind.get()
-    except LookupError:
-        kind.set(threads := _Threads(total, each))
-        return threads
-
-
-async def _rested(owner: str) -> None:
-    """Wait until the rest of `owner` is over, or no other principal asks for anything."""
-    while (seconds := _RESTS.get(owner, 0.0) - time.monotonic()) > 0 and _is_beside_others(owner):
-        await sleep(seconds)
+    kind.set(threads := kind.get(None) or _Threads(total, each))
+    return threads
 
 
 def _is_beside_others(owner: str) -> bool:
-    last = islice(reversed(_ASKED.items()), 2)
-    return any(name != owner and time.monotonic() - asked < _PRESENT for name, asked in last)
+    # A copy, as threads may ask meanwhile.
+    return any(name != owner and time.monotonic() - asked < _PRESENT for name, asked in [*_ASKED.items()])
 
 
 def _timed(spent: list[float], work: Callable[[], T]) -> T:
@@ -144,11 +137,8 @@ def size_of(value: object, limit: int = LONG) -> int:
     """Return the characters, keys and members of a JSON value; what is over `limit` is not measured further."""
     size, level = 0, [value]
     while level and size <= limit:
-        texts = [part for part in level if isinstance(part, str)]
-        maps = [part for part in level if isinstance(part, dict)]
-        lists = [part for part in level if isinstance(part, list | tuple)]
-        size += len(level) - len(texts) - len(maps) - len(lists)
-        size += sum(map(len, texts)) + sum(map(len, maps)) + sum(map(len, lists))
-        level = [part for members in maps for part in (*members, *members.values())]
-        level += [part for members in lists for part in members]
+        held = [part for part in level if isinstance(part, str | dict | list | tuple)]
+        size += len(level) - len(held) + sum(map(len, held))
+        inner = [part for part in held if not isinstance(part, str)]
+        level = [*chain(*inner), *chain(*(part.values() for part in inner if isinstance(part, dict)))]
     return size

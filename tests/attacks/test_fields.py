@@ -13,6 +13,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from accp_adapters.a2a import BoundedRequests
 from accp_adapters.bindings import SessionHost, accp_app
 from accp_adapters.bindings.acp import acp_app
 from accp_adapters.bindings.acp.host import AcpHost
@@ -30,8 +31,8 @@ ADDRESSES = {"hog": "192.0.2.1", "ann": "192.0.2.2"}
 class Caller:
     """Sends requests of a principal from its address; the hog's all differ in what it may choose."""
 
-    def __init__(self, app: Any, name: str) -> None:
-        transport = httpx2.ASGITransport(app, client=(ADDRESSES[name], 1))
+    def __init__(self, app: Any, name: str, port: int = 1) -> None:
+        transport = httpx2.ASGITransport(app, client=(ADDRESSES[name], port))
         self._http = httpx2.AsyncClient(transport=transport, base_url="http://localhost")
         self.name, self._sent = name, 0
 
@@ -69,6 +70,24 @@ async def test_sessions_and_memory_of_acp() -> None:
         told_so = {**told, "from": f"a{number}", "message_id": f"m{number}"}
         assert (await hog("POST", "/message:send", json=told_so)).status_code == 200
     assert sorted(session.name for session in host.sessions()) == ["ann", "hog"]
+
+
+@pytest.mark.parametrize("door", ["ACCP", "ACP", "A2A"])
+async def test_who_has_many_connections_waits_for_who_has_one(door: str) -> None:
+    app, path = {
+        "ACCP": (accp_app(SessionHost(answer), authenticate=TOKENS), "/accp/v1/frames"),
+        "ACP": (acp_app(echo_agent, authenticate=TOKENS), "/message:send"),
+        "A2A": (BoundedRequests(relay_app()), "/health"),
+    }[door]
+    answered = list[str]()
+
+    async def ask(name: str, port: int = 1) -> None:
+        await Caller(app, name, port)("POST", path, content="{}")
+        answered.append(name)
+
+    await ask("ann")
+    await asyncio.gather(*(ask("hog", port) for port in range(16)), ask("ann"))
+    assert answered.index("ann", 1) < 4
 
 
 @asynccontextmanager

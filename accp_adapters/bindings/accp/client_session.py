@@ -436,9 +436,7 @@ class ClientSession:
         """Take a new connection: what the server misses is sent again; one that does not resume gets a new session."""
         async with self._turn:
             if self.resumes is False:
-                reason = (
-                    "expected the connection to last, as the server does not resume sessions; found that it was lost"
-                )
+                reason = "expected a connection that lasts, as the server resumes no sessions; found that it was lost"
                 self._answers.fail(RequestFailed(reason, code=ErrorCode.TIMEOUT))
                 self._session, self._is_open, self.resumes = self._new_session(), False, None
             self._outgoing.clear()

@@ -35,14 +35,7 @@ from accp_adapters.bindings.acp.session import (
     EndOfInput,
 )
 from accp_adapters.serving.limits import ServerLimits
-from accp_adapters.serving.principals import (
-    ANONYMOUS,
-    AccessDenied,
-    Authenticate,
-    Principal,
-    loopback_only,
-    with_bearer_token,
-)
+from accp_adapters.serving.principals import ANONYMOUS, AccessDenied, Authenticate, Principal, loopback_only
 from accp_adapters.wire_log import WEBSOCKET_LOG
 from accp_core.acp import AcpError, Binding, CardMessage, ErrorMessage, parse_envelope, serialize_envelope
 from accp_core.acp.card import ACP_VERSION
@@ -323,14 +316,14 @@ async def _admit(server: AcpHost, channel: LineChannel, scope: dict[str, Any]) -
         AccessDenied: The first line does not say who it is.
     """
     try:
-        return await server.authenticate(scope), None
+        return await server.admit(scope), None
     except AccessDenied:
         first = await channel.receive()
     envelope = parse_envelope(first, limit=server.limits.frame_bytes)
     token = envelope.extra.get(TOKEN) if isinstance(envelope, CardMessage) else None
     if not isinstance(token, str):
         raise AccessDenied("expected a card with a token as the first line, found none")
-    return await server.authenticate(with_bearer_token(scope, token)), first
+    return await server.admit(scope, token), first
 
 
 def _watch(stream: ByteStream) -> None:
@@ -368,8 +361,7 @@ async def serve_web_socket(server: AcpHost, socket: WebSocket) -> None:
     try:
         # "X-ACP-Token  Guest → Host  Alternative to token-in-URL" (section 3.6)
         token = socket.headers.get(TOKEN_HEADER) or socket.path_params.get("token", "")
-        scope: Any = with_bearer_token(socket.scope, token) if token else socket.scope
-        principal = await server.authenticate(scope)
+        principal = await server.admit(socket.scope, token)
         with server.connection(principal):
             await socket.accept(headers=[(b"x-acp-version", ACP_VERSION.encode())])
             await server.serve(_ServerChannel(socket), principal)

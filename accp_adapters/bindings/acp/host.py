@@ -13,7 +13,9 @@ import anyio
 
 from accp_adapters.bindings.acp.session import DUPLICATE, TOKEN_REFUSED, AcpSession, Channel, ChannelClosed, Content
 from accp_adapters.serving.limits import Quota, ServerLimits, TooMany
-from accp_adapters.serving.principals import ANONYMOUS, Authenticate, Principal, loopback_only
+from accp_adapters.serving.principals import ANONYMOUS, Authenticate, Principal, Scope, loopback_only, with_bearer_token
+from accp_adapters.serving.threads import OWNER
+from accp_adapters.serving.turns import Turns
 from accp_core.acp import AcpError, AcpMessage, AgentCard, Binding, CardMessage, SendResult, parse_envelope
 from accp_core.acp.connection import RESUME
 from accp_core.acp.envelope import Json
@@ -69,6 +71,7 @@ class AcpHost:
         self._sessions: dict[str, AcpSession] = {}
         self._connected: Final = Quota(limits.places, limits.places_each, "connections")
         self._strangers: dict[object, anyio.CancelScope] = {}
+        self._turns: Final = Turns()
 
     # "An ACP implementation announces which bindings it supports in its AgentCard." (section 1)
     def announce(self, *bindings: Binding) -> None:
@@ -101,6 +104,17 @@ class AcpHost:
         """Return the session of a principal over requests, such as those of HTTP, which share one."""
         known = [session for session in self.sessions(principal) if session.name == principal.name]
         return self._used(known[0]) if known else self._new(principal, principal.name)
+
+    async def admit(self, scope: Scope, token: str = "") -> Principal:
+        """Return whose a request or connection is, when it is the turn of that one; `token` replaces its own.
+
+        Raises:
+            AccessDenied: It has no known principal.
+        """
+        principal = await self.authenticate(with_bearer_token(scope, token) if token else scope)
+        OWNER.set(principal.name)
+        await self._turns.begin(self._turns.line(principal.name, scope.get("client")))
+        return principal
 
     @contextmanager
     def connection(self, principal: Principal) -> Iterator[None]:

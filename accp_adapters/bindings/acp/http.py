@@ -39,7 +39,7 @@ from accp_adapters.bindings.acp.session import (
 )
 from accp_adapters.bindings.clock import Signal
 from accp_adapters.serving.limits import ServerLimits
-from accp_adapters.serving.principals import Authenticate, Scope, loopback_only, with_bearer_token
+from accp_adapters.serving.principals import Authenticate, Scope, loopback_only
 from accp_adapters.serving.requests import (
     AllowedHosts,
     Receive,
@@ -49,7 +49,6 @@ from accp_adapters.serving.requests import (
     refusal_of,
     run_until_disconnect,
 )
-from accp_adapters.serving.threads import OWNER
 from accp_core.acp import (
     Acknowledged,
     AcpError,
@@ -160,11 +159,7 @@ class _Endpoints:
     async def _session(self, request: Request) -> AcpSession:
         """Return the session of a request, whose principal is that of `Authorization` or `X-ACP-Token`."""
         self._allowed.check(request.scope["headers"])
-        token = request.headers.get(TOKEN_HEADER)
-        scope: Any = with_bearer_token(request.scope, token) if token else request.scope
-        principal = await self._host.authenticate(scope)
-        OWNER.set(principal.name)
-        return self._host.shared_session(principal)
+        return self._host.shared_session(await self._host.admit(request.scope, request.headers.get(TOKEN_HEADER, "")))
 
 
 class _EventStream(Response):

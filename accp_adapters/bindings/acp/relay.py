@@ -41,7 +41,6 @@ from accp_adapters.serving.principals import (
     check_token,
     loopback_only,
     network_of,
-    with_bearer_token,
 )
 from accp_adapters.serving.requests import AllowedHosts, RequestRefused, read_body, run_until_disconnect
 from accp_core.acp import Binding, ErrorMessage, Link, parse_link, serialize_envelope
@@ -359,7 +358,7 @@ async def serve_relay(
     host.announce(Binding.HTTP_RELAY)
     position, limit, principal = Position("host"), host.limits.frame_bytes, Principal("relay")
     with contextlib.suppress(AccessDenied):
-        principal = await host.authenticate(with_bearer_token({"type": "acp.relay", "client": None}, place.token))
+        principal = await host.admit({"type": "acp.relay", "client": None}, place.token)
     failures = 0
     while True:
         try:

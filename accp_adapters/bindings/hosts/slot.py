@@ -426,13 +426,11 @@ def failure_of(request: Request, error: Exception) -> Message:
 
 def _reply(request: Request, answer: object) -> Message:
     """Return an answer as a message that names its request."""
-    asked, envelope = request.message, Envelope(correlation_id=reply_correlation(request.message.envelope))
+    asked, cid = request.message, reply_correlation(request.message.envelope)
     if isinstance(answer, Message):
         if answer.intent in _NO_ANSWERS:
             raise TypeError(f"expected an answer, found a message of intent {answer.intent.value!r}")
-        return replace(
-            answer, sender=request.agent, envelope=replace(answer.envelope, correlation_id=envelope.correlation_id)
-        )
+        return replace(answer, sender=request.agent, envelope=replace(answer.envelope, correlation_id=cid))
     if not isinstance(answer, Mapping):
         raise TypeError(f"expected a Message, a mapping or an async iterator as answer, found {answer!r:.80}")
     return Message(
@@ -441,7 +439,7 @@ def _reply(request: Request, answer: object) -> Message:
         operation=asked.operation,
         payload=answer,
         schema=asked.schema,
-        envelope=envelope,
+        envelope=Envelope(correlation_id=cid),
     )
 
 

@@ -8,58 +8,47 @@ connection of its own to the server. Over HTTP a client speaks the era of `initi
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
-import os
 import secrets
 import select
 import signal
 import sys
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from io import TextIOWrapper
-from itertools import count
 from typing import Any, Final, TypeAlias
 
 import anyio
 from anyio.abc import TaskStatus
-from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp.client.streamable_http import streamable_http_client
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http import EventMessage, EventStore, StreamableHTTPServerTransport
 from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
-from mcp.shared._httpx_utils import create_mcp_http_client
-from mcp.shared.message import ClientMessageMetadata, ServerMessageMetadata, SessionMessage
+from mcp.shared.message import ClientMessageMetadata, ServerMessageMetadata
+from pydantic_core import from_json
 
 from accp_adapters.mcp.decoder import Decoder
 from accp_adapters.mcp.encoder import Encoder
 from accp_adapters.mcp.messages import JsonObject, MessageId, is_modern, message_id
 from accp_adapters.mcp.sdk import Leaving, answer_own, message_of
+from accp_adapters.mcp.upstream import CLOSED, IS_SDK_1, Streams, Upstream, item_of
 from accp_adapters.serving.limits import Quota, Shares, TooMany
 from accp_adapters.serving.principals import network_of
-from accp_adapters.serving.threads import OWNER, SESSION, off_loop, size_of
+from accp_adapters.serving.threads import LONG, OWNER, SESSION, off_loop, size_of
 
-try:
+if not IS_SDK_1:
     from mcp.shared.inbound import encode_header_value, mcp_param_headers, x_mcp_header_map
-    from mcp_types import jsonrpc_message_adapter
 
-    _IS_SDK_1 = False
-except ImportError:
-    from mcp.types import JSONRPCMessage as _OldMessage
+__all__ = ["HttpProxy", "Pump", "serve_stdio"]
 
-    _IS_SDK_1 = True
-
-__all__ = ["HttpProxy", "Pump", "Upstream", "serve_stdio"]
-
-Streams: TypeAlias = tuple[Any, Any]
-"""A read stream and a write stream of an SDK."""
 Shim: TypeAlias = Encoder | Decoder
 
 _LOG: Final = logging.getLogger(__name__)
 _VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
-_CLOSED: Final = -32000
 _ENDS: Final = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream)
+_NOTHING: Final = item_of({"jsonrpc": "2.0", "id": "", "error": {"code": CLOSED, "message": ""}})
+"""An answer that nobody waits for: the transport of the SDK keeps the last message of a session, which may be large."""
 _LAST_SECONDS: Final = 60
 """Seconds that a client is waited for which has closed its end before all its requests were answered."""
 _MAX_SESSIONS: Final = 300
@@ -67,54 +56,13 @@ _MAX_SESSIONS: Final = 300
 _MAX_EVENTS: Final = 64
 """Messages of a session that are kept for a client whose stream has broken off."""
 _KEPT_EACH: Final = 8 << 20
-"""Characters of such messages of one address, and of the longest message."""
-_KEPT: Final = Quota(4 * _KEPT_EACH, _KEPT_EACH, "characters of such messages")
+"""Bytes of such messages of one address, and of the longest message."""
+_KEPT: Final = Quota(4 * _KEPT_EACH, _KEPT_EACH, "bytes of such messages")
 _UNREAD_EACH: Final = 16 << 20
 """Bytes of answers that an address may leave unread. With more, its session ends. All may leave four times as many."""
 _UNREAD: Final = Quota(4 * _UNREAD_EACH, _UNREAD_EACH, "bytes of answers that are not read")
 _MAX_BODY: Final = 4 * 1024 * 1024
 """Bytes of a request over HTTP, as servers of the SDK take them."""
-_BAD_LINES: Final = count(1)
-"""Counts lines of servers that are no messages."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Upstream:
-    """How one server is reached: a command, or a URL with header fields."""
-
-    command: Sequence[str] = ()
-    url: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-    @asynccontextmanager
-    async def connect(self) -> AsyncIterator[Streams]:
-        """Start the command, which has the environment of this process, or connect to the URL.
-
-        Raises:
-            OSError: The command cannot be started.
-        """
-        if not self.url:
-            program, *arguments = self.command
-            parameters = StdioServerParameters(command=program, args=arguments, env=dict(os.environ))
-            logging.getLogger("mcp.client.stdio").addFilter(_is_told)
-            async with stdio_client(parameters) as streams:
-                yield streams
-            return
-        async with (
-            create_mcp_http_client(headers=dict(self.headers)) as client,
-            streamable_http_client(self.url, http_client=client) as (read, write, *_),
-        ):
-            yield read, write
-
-
-def _is_told(record: logging.LogRecord) -> bool:
-    """Let a log tell of the 1st, 10th, 100th … line of a server that is no message, without the SDK's traceback."""
-    if not record.exc_info or not isinstance(record.exc_info[1], ValueError):
-        return True
-    number = next(_BAD_LINES)
-    record.msg = "a server on standard streams printed a line that is no message (%d so far): it can use standard error"
-    record.args, record.exc_info = (number,), None
-    return str(number).strip("0") == "1"
 
 
 class Pump:
@@ -144,8 +92,8 @@ class Pump:
         finally:
             with anyio.move_on_after(1, shield=True), contextlib.suppress(*_ENDS):
                 for _, identity in self._open:
-                    error = {"code": _CLOSED, "message": "the server closed the connection"}
-                    await self._client[1].send(_item({"jsonrpc": "2.0", "id": identity, "error": error}))
+                    error = {"code": CLOSED, "message": "the server closed the connection"}
+                    await self._client[1].send(item_of({"jsonrpc": "2.0", "id": identity, "error": error}))
             for stream in (self._client[1], self._server[1]):
                 with anyio.CancelScope(shield=True):
                     await stream.aclose()
@@ -181,7 +129,7 @@ class Pump:
     async def _answer_or_send(self, message: JsonObject, leaving: Leaving | None = None) -> None:
         if isinstance(self._shim, Encoder) and (answer := await answer_own(self._shim, message, leaving)) is not None:
             with contextlib.suppress(*_ENDS):
-                await self._client[1].send(_item(answer))
+                await self._client[1].send(item_of(answer))
             return
         sent = await off_loop(size_of(message), self._shim.from_client, message)
         params = sent.get("params") if isinstance(sent.get("params"), dict) else {}
@@ -195,22 +143,29 @@ class Pump:
             self._open.pop(cancelled or (str, ""), None)
             if end := self._ends.get(cancelled):
                 end.set()
-        await self._server[1].send(_item(sent, _header_fields(sent, params, self._version, self._shim)))
+        await self._server[1].send(item_of(sent, _header_fields(sent, params, self._version, self._shim)))
         self.taken += 1
 
     async def _from_server(self) -> None:
-        async for item in self._server[0]:
-            if (message := message_of(item)) is None:
-                continue
-            result = message.get("result")
-            if isinstance(result, dict) and isinstance(result.get("protocolVersion"), str):
-                self._version = result["protocolVersion"]
-            sent = await off_loop(size_of(message), self._shim.from_server, message)
-            await self._client[1].send(_item(sent, self._response_of(message)))
-            if "method" not in message and (key := message_id(message)) is not None:
-                self._open.pop(key, None)
-                self._answered.set()
-                self._answered = anyio.Event()
+        async with contextlib.aclosing(self._server[0]) as items:
+            async for item in items:
+                if (message := message_of(item)) is not None:
+                    await self._pass_on(message)
+                del item, message  # they may be large
+
+    async def _pass_on(self, message: JsonObject) -> None:
+        result, size = message.get("result"), size_of(message)
+        if isinstance(result, dict) and isinstance(result.get("protocolVersion"), str):
+            self._version = result["protocolVersion"]
+        sent = await off_loop(size, self._shim.from_server, message)
+        with anyio.fail_after(_LAST_SECONDS if OWNER.get() else None):
+            await self._client[1].send(item_of(sent, self._response_of(message)))
+            if OWNER.get() and size > LONG:
+                await self._client[1].send(_NOTHING)
+        if "method" not in message and (key := message_id(message)) is not None:
+            self._open.pop(key, None)
+            self._answered.set()
+            self._answered = anyio.Event()
 
     def _response_of(self, message: JsonObject) -> Any:
         """Return on which response over HTTP a message of the server's own goes: that of its call, else the last one's.
@@ -225,20 +180,13 @@ class Pump:
         return ServerMessageMetadata(related_request_id=calls[-1][1])  # type: ignore[arg-type]
 
 
-def _item(message: JsonObject, metadata: Any = None) -> Any:
-    """Return what the streams of the installed SDK, 1.x or 2.x, take for a message."""
-    if _IS_SDK_1:
-        return SessionMessage(_OldMessage.model_validate(message), metadata)  # type: ignore[attr-defined]
-    return SessionMessage(jsonrpc_message_adapter.validate_python(message, by_name=False), metadata)
-
-
 def _header_fields(message: JsonObject, params: JsonObject, version: str, shim: Shim) -> Any:
     """Return the fields that a server over HTTP compares with a message, as metadata of a client's transport of 2.x.
 
     Basic Protocol, Streamable HTTP of 2026-07-28: the version, the method, what it names, and arguments that the schema
     of a tool marks by `x-mcp-header`.
     """
-    if _IS_SDK_1:
+    if IS_SDK_1:
         return None
     if not is_modern(params):
         return ClientMessageMetadata(headers={"mcp-protocol-version": version}) if version else None
@@ -313,7 +261,7 @@ class _Events(EventStore):
 
     def __init__(self, owner: str) -> None:
         self._owner: Final = owner
-        self._kept: Final[deque[tuple[int, str, Any, int]]] = deque()
+        self._kept: Final[deque[tuple[int, str, str, int]]] = deque()
         self._last = 0
         self._changed = anyio.Event()
         self._has_ended = False
@@ -327,14 +275,15 @@ class _Events(EventStore):
 
     async def store_event(self, stream_id: str, message: Any) -> str:
         self._last += 1
-        size = 0 if message is None else size_of(vars(getattr(message, "root", message)), _KEPT_EACH)
-        if size > _KEPT_EACH:
-            message, size = _in_place_of(message), 0
+        # As text: its values take many times as much.
+        text = "" if message is None else message.model_dump_json(by_alias=True, exclude_unset=True)
+        if (size := sys.getsizeof(text)) > _KEPT_EACH:
+            text, size = _in_place_of(message), 0
         while self._kept and (len(self._kept) == _MAX_EVENTS or not _KEPT.has_room(self._owner, size)):
             self._drop()
         if not self._has_ended and _KEPT.has_room(self._owner, size):
             _KEPT.take(self._owner, size)
-            self._kept.append((self._last, stream_id, message, size))
+            self._kept.append((self._last, stream_id, text, size))
         self._changed.set()
         self._changed = anyio.Event()
         return str(self._last)
@@ -351,8 +300,9 @@ class _Events(EventStore):
         last, stream, *_ = found or (0, "")
         while found and not self._has_ended:
             changed = self._changed
-            for number, stream_id, message, _ in list(self._kept):
-                if number > last and stream_id == stream and message is not None:
+            for number, stream_id, text, _ in list(self._kept):
+                if number > last and stream_id == stream and text:
+                    message = item_of(from_json(text)).message
                     await send_callback(EventMessage(message, str(number)))
                     last = number
                     if not hasattr(getattr(message, "root", message), "method"):
@@ -361,12 +311,11 @@ class _Events(EventStore):
         return None
 
 
-def _in_place_of(message: Any) -> Any:
+def _in_place_of(message: Any) -> str:
     """Return what is kept in place of a message that is too large: of an answer an error, of another one nothing."""
     answer = getattr(message, "root", message)
-    error = {"code": _CLOSED, "message": "the answer is too large to be sent again on a new connection: ask for less"}
-    is_answer = not hasattr(answer, "method")
-    return _item({"jsonrpc": "2.0", "id": answer.id, "error": error}).message if is_answer else None
+    error = {"code": CLOSED, "message": "the answer is too large to be sent again on a new connection: ask for less"}
+    return "" if hasattr(answer, "method") else json.dumps({"jsonrpc": "2.0", "id": answer.id, "error": error})
 
 
 class HttpProxy:

@@ -25,8 +25,8 @@ from accp_adapters.cli.sources import ExtraMissing, say, write_line
 if TYPE_CHECKING:
     from accp_adapters.mcp import EncoderOptions
     from accp_adapters.mcp.install import Change, Installation
-    from accp_adapters.mcp.pump import Upstream
     from accp_adapters.mcp.sessions import SessionState
+    from accp_adapters.mcp.upstream import Upstream
     from accp_core.projection import ToolForm
 
 __all__ = ["TOOL_HELP", "FetchOption", "ToolOption", "mcp", "tool_forms"]
@@ -154,7 +154,7 @@ def _options(**settings: Any) -> EncoderOptions:
 
 
 def _upstream(command: Sequence[str], url: str, header_env: Sequence[str]) -> Upstream:
-    from accp_adapters.mcp.pump import Upstream
+    from accp_adapters.mcp.upstream import Upstream
 
     headers = {}
     for word in header_env:

@@ -9,7 +9,8 @@ from typing import Any
 
 import uvicorn
 
-from accp_adapters.mcp.pump import HttpProxy, Upstream
+from accp_adapters.mcp.pump import HttpProxy
+from accp_adapters.mcp.upstream import Upstream
 from tests.served import in_thread
 
 __all__ = ["free_port", "proxying", "serving"]

@@ -34,7 +34,8 @@ from mcp_types import CreateMessageResult, ElicitResult, TextContent
 from pydantic import BaseModel
 
 from accp_adapters.mcp.frames import JSON_RPC_CODES
-from accp_adapters.mcp.pump import Pump, Shim, Upstream
+from accp_adapters.mcp.pump import Pump, Shim
+from accp_adapters.mcp.upstream import Upstream
 from tests.adapters.mcp.serving import proxying, serving
 from tests.adapters.mcp.transcripts import ACCP, LEGACY, MODERN, NEGOTIATE, converse, meaning
 from tests.adapters.mcp.transcripts import SERVER as SUITE_SERVER
@@ -201,10 +202,10 @@ async def test_a_query_ends_when_its_client_cancels_it(monkeypatch: pytest.Monke
 
 
 async def test_lines_that_are_no_messages_are_counted(caplog: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accp_adapters.mcp.pump._BAD_LINES", count(1))
+    monkeypatch.setattr("accp_adapters.mcp.upstream._BAD_LINES", count(1))
     words = [sys.executable, "-c", "for number in range(12): print('starting', number)"]
     async with Upstream(command=words).connect() as (reader, _):
-        assert len([item async for item in reader]) == 12
+        assert not [item async for item in reader]
     told = [record for record in caplog.records if "no message" in record.getMessage()]
     assert ["(1 so far)" in told[0].getMessage(), "(10 so far)" in told[1].getMessage(), len(told)] == [True, True, 2]
 
@@ -347,6 +348,8 @@ def test_a_session_whose_client_reads_no_answer_ends(tmp_path: Path) -> None:
         ExitStack() as unread,
     ):
         post = begun(client, url)
+        with post("tools/call", id=7, params={"name": "report", "arguments": {"count": 4_000_000}}) as answer:
+            assert "ask for less" in answer.read().decode()
         for number in range(2, 6):
             params = {"name": "report", "arguments": {"count": 2_000_000}}
             unread.enter_context(post("tools/call", id=number, params=params))
@@ -392,7 +395,7 @@ def test_a_client_whose_stream_has_broken_off_gets_the_rest(tmp_path: Path, monk
             assert result(again)["id"] == 3
         with client.stream("GET", url, headers={"last-event-id": "unknown"}) as nothing:
             assert not nothing.read()
-        monkeypatch.setattr("accp_adapters.mcp.pump.size_of", lambda *_: 9 << 20)
+        monkeypatch.setattr("accp_adapters.mcp.pump._KEPT_EACH", 9 << 10)
         with broken_off(5, "report") as again:
             assert "ask for less" in result(again)["error"]["message"]
         go.unlink()

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias
 from mcp.server import Server
 
 from accp_adapters.mcp import Decoder, Encoder, wrap_server
-from accp_adapters.mcp.pump import Upstream
+from accp_adapters.mcp.upstream import Upstream
 from tests.adapters.mcp.real_servers.registries import from_npm
 from tests.adapters.mcp.serving import proxying, serving
 from tests.harness.mcp_suite.server import build, http_app

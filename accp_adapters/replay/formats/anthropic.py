@@ -11,23 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from accp_adapters.replay.formats.conversation import (
-    ChatLayout,
-    Kind,
-    Part,
-    Step,
-    Turn,
-    call,
-    content_parts,
-    definitions,
-    exchange_of,
-    instructions,
-    request_of,
-    result,
-    result_text,
-    text,
-    turn_of,
-)
+from accp_adapters.replay.formats import conversation
 from accp_adapters.replay.recorded_run import Findings
 
 __all__ = ["LAYOUT", "is_messages", "is_record", "read_message", "read_record", "read_response"]
@@ -44,8 +28,8 @@ _BLOCKS: Final = (_CALL, _RESULT, *_THOUGHTS, "search_result")
 
 def is_messages(document: Any) -> bool:
     """Return whether a document is in this format."""
-    exchange = exchange_of(document) if isinstance(document, Mapping) and "request" in document else None
-    body = exchange[0] if exchange else request_of(document)
+    exchange = conversation.exchange_of(document) if isinstance(document, Mapping) and "request" in document else None
+    body = exchange[0] if exchange else conversation.request_of(document)
     messages = body.get("messages", document if isinstance(document, list) else [document])
     if isinstance(messages, list) and any(map(_has_block, messages)):
         return not any(isinstance(message, Mapping) and message.get("type") in ("ai", "human") for message in messages)
@@ -59,18 +43,18 @@ def _has_block(message: Any) -> bool:
     return any(isinstance(block, Mapping) and str(block.get("type")).endswith(_BLOCKS) for block in blocks)
 
 
-def read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
+def read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Turn]:
     """Yield the turns in one message: the results of tools in it, then its words and calls.
 
     Raises:
         KeyError, TypeError: a field is missing or has another type.
     """
     findings.fields(message, ("content",), _OWNER)
-    parts = content_parts(message["content"], read_block, findings)
-    yield from turn_of(message["role"], parts, findings, "an Anthropic conversation")
+    parts = conversation.content_parts(message["content"], read_block, findings)
+    yield from conversation.turn_of(message["role"], parts, findings, "an Anthropic conversation")
 
 
-def read_block(block: Mapping[str, Any], findings: Findings) -> Iterator[Part]:
+def read_block(block: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Part]:
     """Yield the text, call or result in one block of content."""
     kind = block.get("type")
     if kind in _THOUGHTS:
@@ -79,19 +63,19 @@ def read_block(block: Mapping[str, Any], findings: Findings) -> Iterator[Part]:
     findings.fields(block, ("text", "input", "content", "title", "source"), "an Anthropic block")
     match block:
         case {"type": "text", "text": str(words)}:
-            yield text(words)
+            yield conversation.text(words)
         case {"type": str(), "name": str(tool), "input": arguments} if str(kind).endswith(_CALL):
-            yield call(tool, arguments, block.get("id"))
+            yield conversation.call(tool, arguments, block.get("id"))
         case {"type": str()} if str(kind).endswith(_RESULT):
-            yield result(_answer(block.get("content"), findings), block.get("tool_use_id"))
+            yield conversation.result(_answer(block.get("content"), findings), block.get("tool_use_id"))
         case {"type": "search_result", "content": content}:
-            lines = (block.get("title"), block.get("source"), result_text(content, read_block, findings))
-            yield text("\n".join(str(each) for each in lines if each))
+            lines = (block.get("title"), block.get("source"), conversation.result_text(content, read_block, findings))
+            yield conversation.text("\n".join(str(each) for each in lines if each))
         case _:
             findings.block(kind, _OWNER)
 
 
-def read_response(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...]:
+def read_response(body: Mapping[str, Any], findings: Findings) -> tuple[conversation.Turn, ...]:
     """Return the turn of a response."""
     return tuple(read_message(body, findings)) if body.get("content") else ()
 
@@ -103,23 +87,25 @@ def _answer(content: object, findings: Findings) -> object:
             return content
         case [{"type": "web_search_result"}, *_]:
             return content
-    return result_text(content, _result_block, findings)
+    return conversation.result_text(content, _result_block, findings)
 
 
-def _result_block(block: Mapping[str, Any], findings: Findings) -> Iterator[Part]:
+def _result_block(block: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Part]:
     if block.get("type") == "tool_reference":
-        yield text(str(block.get("tool_name", "")))
+        yield conversation.text(str(block.get("tool_name", "")))
         return
-    yield from (part for part in read_block(block, findings) if part.kind is Kind.TEXT)
+    yield from (part for part in read_block(block, findings) if part.kind is conversation.Kind.TEXT)
 
 
-LAYOUT: Final = ChatLayout(
+LAYOUT: Final = conversation.ChatLayout(
     owner="Anthropic",
     fields=frozenset({"system", "tools", "mcp_servers", "output_format", "container"}),
     read_message=read_message,
     read_response=read_response,
-    read_instructions=lambda body, findings: instructions(result_text(body.get("system"), read_block, findings)),
-    read_tools=lambda body: definitions(body.get("tools"), body.get("output_format")),
+    read_instructions=lambda body, findings: conversation.instructions(
+        conversation.result_text(body.get("system"), read_block, findings)
+    ),
+    read_tools=lambda body: conversation.definitions(body.get("tools"), body.get("output_format")),
 )
 
 
@@ -142,7 +128,7 @@ def is_record(document: Any) -> bool:
     return False
 
 
-def read_record(document: Mapping[str, Any], findings: Findings) -> Iterator[Step]:
+def read_record(document: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Step]:
     """Yield the turns in one record; a side chain is a run of its own."""
     kind = document["type"]
     if kind not in ("user", "assistant"):
@@ -153,8 +139,8 @@ def read_record(document: Mapping[str, Any], findings: Findings) -> Iterator[Ste
     side = str(document.get("agentId") or "side chain") if document.get("isSidechain") else ""
     turns = [] if document.get("isApiErrorMessage") else list(read_message(message, findings))
     for turn in turns:
-        yield Step(
-            turn=Turn(role=turn.role, parts=turn.parts, agent=side if kind == "assistant" else ""),
+        yield conversation.Step(
+            turn=conversation.Turn(role=turn.role, parts=turn.parts, agent=side if kind == "assistant" else ""),
             group=f"{document.get('sessionId', '')} {side}",
             response=str(message.get("id") or "") if kind == "assistant" else "",
             restarts=bool(document.get("isCompactSummary")),

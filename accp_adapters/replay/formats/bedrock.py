@@ -9,21 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from accp_adapters.replay.formats.conversation import (
-    ChatLayout,
-    Item,
-    Part,
-    Turn,
-    call,
-    content_parts,
-    definitions,
-    exchange_of,
-    instructions,
-    result,
-    text,
-    turn_of,
-    written,
-)
+from accp_adapters.replay.formats import conversation
 from accp_adapters.replay.recorded_run import Findings
 
 __all__ = ["is_converse", "read_converse"]
@@ -37,7 +23,7 @@ def is_converse(document: Any) -> bool:
         case {"input": {"inputBodyJson": {"messages": [*messages]}}}:
             return _has_blocks(messages)
         case {"request": _, "response": _}:
-            request, _ = exchange_of(document) or ({}, None)
+            request, _ = conversation.exchange_of(document) or ({}, None)
             return _has_blocks(request.get("messages"))
         case {"messages": [*messages]} | [*messages]:
             return _has_blocks(messages)
@@ -52,7 +38,7 @@ def _has_blocks(messages: Any) -> bool:
     return False
 
 
-def read_converse(document: Any, findings: Findings) -> Iterator[Item]:
+def read_converse(document: Any, findings: Findings) -> Iterator[conversation.Item]:
     """Yield what a document says."""
     match document:
         case {"input": {"inputBodyJson": request}}:
@@ -63,24 +49,24 @@ def read_converse(document: Any, findings: Findings) -> Iterator[Item]:
             yield from LAYOUT.read(document, findings)
 
 
-def _read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
+def _read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Turn]:
     findings.fields(message, ("content",), _OWNER)
-    parts = content_parts(message["content"], _read_block, findings)
-    yield from turn_of(message["role"], parts, findings, "a Bedrock conversation")
+    parts = conversation.content_parts(message["content"], _read_block, findings)
+    yield from conversation.turn_of(message["role"], parts, findings, "a Bedrock conversation")
 
 
-def _read_block(block: Mapping[str, Any], findings: Findings) -> Iterator[Part]:
+def _read_block(block: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Part]:
     match block:
         case {"text": str(words)}:
-            yield text(words)
+            yield conversation.text(words)
         case {"json": value}:
-            yield text(written(value))
+            yield conversation.text(conversation.written(value))
         case {"toolUse": {"name": str(tool), "input": arguments} as asked}:
-            yield call(tool, arguments, asked.get("toolUseId"))
+            yield conversation.call(tool, arguments, asked.get("toolUseId"))
         case {"toolResult": {"content": content} as answer}:
             findings.fields(answer, ("content",), "a Bedrock tool result")
-            texts = [part.text for part in content_parts(content, _read_block, findings)]
-            yield result("\n".join(filter(None, texts)), answer.get("toolUseId"))
+            texts = [part.text for part in conversation.content_parts(content, _read_block, findings)]
+            yield conversation.result("\n".join(filter(None, texts)), answer.get("toolUseId"))
         case {"reasoningContent": _}:
             findings.thoughts("reasoningContent", _OWNER)
         case {"cachePoint": _}:
@@ -89,22 +75,22 @@ def _read_block(block: Mapping[str, Any], findings: Findings) -> Iterator[Part]:
             findings.block(next(iter(block), None), _OWNER)
 
 
-def _read_response(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...]:
+def _read_response(body: Mapping[str, Any], findings: Findings) -> tuple[conversation.Turn, ...]:
     findings.fields(body, ("output",), "a Bedrock response")
     message = (body.get("output") or {}).get("message")
     return tuple(_read_message(message, findings)) if message else ()
 
 
-def _system(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...]:
-    words = [part.text for part in content_parts(body.get("system"), _read_block, findings)]
-    return instructions("\n".join(words))
+def _system(body: Mapping[str, Any], findings: Findings) -> tuple[conversation.Turn, ...]:
+    words = [part.text for part in conversation.content_parts(body.get("system"), _read_block, findings)]
+    return conversation.instructions("\n".join(words))
 
 
-LAYOUT: Final = ChatLayout(
+LAYOUT: Final = conversation.ChatLayout(
     owner="Bedrock",
     fields=frozenset({"system", "toolConfig", "additionalModelRequestFields"}),
     read_message=_read_message,
     read_response=_read_response,
     read_instructions=_system,
-    read_tools=lambda body: definitions((body.get("toolConfig") or {}).get("tools")),
+    read_tools=lambda body: conversation.definitions((body.get("toolConfig") or {}).get("tools")),
 )

@@ -8,20 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from accp_adapters.replay.formats.conversation import (
-    ChatLayout,
-    Part,
-    Turn,
-    call,
-    content_parts,
-    definitions,
-    exchange_of,
-    instructions,
-    request_of,
-    result,
-    text,
-    turn_of,
-)
+from accp_adapters.replay.formats import conversation
 from accp_adapters.replay.recorded_run import Findings, Role
 
 __all__ = ["LAYOUT", "bare_result", "is_contents"]
@@ -37,22 +24,22 @@ def is_contents(document: Any) -> bool:
     """Return whether a document is in this format."""
     match document:
         case {"request": _, "response": _}:
-            exchange = exchange_of(document)
+            exchange = conversation.exchange_of(document)
             return exchange is not None and is_contents(exchange[0])
         case {"role": "user" | "model" | "function", "parts": [{**part}, *_]}:
             return "type" not in part and "kind" not in part
         case [first, *_]:
             return is_contents(first)
-    return "contents" in request_of(document)
+    return "contents" in conversation.request_of(document)
 
 
-def _read_content(content: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
+def _read_content(content: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Turn]:
     findings.fields(content, ("parts",), _OWNER)
-    parts = content_parts(content.get("parts"), _read_part, findings)
-    yield from turn_of(content.get("role") or "", parts, findings, "a Gemini conversation", _ROLES)
+    parts = conversation.content_parts(content.get("parts"), _read_part, findings)
+    yield from conversation.turn_of(content.get("role") or "", parts, findings, "a Gemini conversation", _ROLES)
 
 
-def _read_part(written_part: Mapping[str, Any], findings: Findings) -> Iterator[Part]:
+def _read_part(written_part: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Part]:
     part = {_camel(name): value for name, value in written_part.items() if value is not None}
     findings.fields(part, _KNOWN, "a Gemini part")
     if part.get("thought") is True:
@@ -62,14 +49,14 @@ def _read_part(written_part: Mapping[str, Any], findings: Findings) -> Iterator[
         yield from _read_data(kind, part[kind], findings)
 
 
-def _read_data(kind: str, data: object, findings: Findings) -> Iterator[Part]:
+def _read_data(kind: str, data: object, findings: Findings) -> Iterator[conversation.Part]:
     match kind, data:
         case "text", str(words):
-            yield text(words)
+            yield conversation.text(words)
         case "functionCall", {"name": str(tool), **asked}:
-            yield call(tool, asked.get("args") or {}, asked.get("id") or tool)
+            yield conversation.call(tool, asked.get("args") or {}, asked.get("id") or tool)
         case "functionResponse", {"name": str(tool), "response": answer, **answered}:
-            yield result(bare_result(answer), answered.get("id") or tool, tool)
+            yield conversation.result(bare_result(answer), answered.get("id") or tool, tool)
         case _:
             findings.block(kind, _OWNER)
 
@@ -82,21 +69,23 @@ def bare_result(answer: object) -> object:
     return answer
 
 
-def _read_response(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...]:
+def _read_response(body: Mapping[str, Any], findings: Findings) -> tuple[conversation.Turn, ...]:
     contents = (candidate.get("content") for candidate in body.get("candidates") or ())
     return tuple(turn for content in contents if content for turn in _read_content(content, findings))
 
 
-def _system(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...]:
+def _system(body: Mapping[str, Any], findings: Findings) -> tuple[conversation.Turn, ...]:
     given = _field(body, "systemInstruction")
     content = given.get("parts") if isinstance(given, Mapping) and "parts" in given else given
-    return instructions("\n".join(part.text for part in content_parts(content, _read_part, findings)))
+    return conversation.instructions(
+        "\n".join(part.text for part in conversation.content_parts(content, _read_part, findings))
+    )
 
 
 def _tools(body: Mapping[str, Any]) -> str:
     config = body.get("config") or {}
     settings = _field(body, "generationConfig") or config
-    return definitions(body.get("tools") or config.get("tools"), _field(settings, "responseSchema"))
+    return conversation.definitions(body.get("tools") or config.get("tools"), _field(settings, "responseSchema"))
 
 
 def _field(body: Mapping[str, Any], name: str) -> Any:
@@ -113,7 +102,7 @@ def _camel(name: str) -> str:
     return first + "".join(map(str.capitalize, others))
 
 
-LAYOUT: Final = ChatLayout(
+LAYOUT: Final = conversation.ChatLayout(
     owner="Gemini",
     messages="contents",
     fields=frozenset((*_CONFIG, "tools", "config")),

@@ -17,21 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from accp_adapters.replay.formats.conversation import (
-    ROLES,
-    Item,
-    Part,
-    Snapshot,
-    Step,
-    Turn,
-    call,
-    content_parts,
-    definitions,
-    read_turns,
-    result,
-    result_text,
-    text,
-)
+from accp_adapters.replay.formats import conversation
 from accp_adapters.replay.recorded_run import Findings, Role, UnreadableRun
 
 __all__ = [
@@ -64,7 +50,11 @@ def is_message(message: Any) -> bool:
         case {"lc": int(), "type": "constructor", "id": [*_, str(name)], "kwargs": {**fields}}:
             return "Message" in name and "content" in fields
         case {"type": str(kind), "content": _}:
-            return kind.removesuffix(_CHUNK).lower() in ROLES and "role" not in message and "source" not in message
+            return (
+                kind.removesuffix(_CHUNK).lower() in conversation.ROLES
+                and "role" not in message
+                and "source" not in message
+            )
     return False
 
 
@@ -82,7 +72,7 @@ def is_message_dump(document: Any) -> bool:
     return is_message(document)
 
 
-def read_langchain(document: Any, findings: Findings) -> Iterator[Item]:
+def read_langchain(document: Any, findings: Findings) -> Iterator[conversation.Item]:
     """Yield what a document says."""
     match document:
         case [{"values": _}, *_]:
@@ -90,26 +80,29 @@ def read_langchain(document: Any, findings: Findings) -> Iterator[Item]:
             for state in sorted(document, key=lambda state: str(state.get("created_at") or "")):
                 yield from read_langchain(state, findings)
         case [*_]:
-            yield Snapshot(turns=read_turns(document, read_message, findings))
+            yield conversation.Snapshot(turns=conversation.read_turns(document, read_message, findings))
         case {"values": {}}:
             findings.fields(document, _STATE, "a LangGraph state")
             yield from state_items(document["values"], findings)
         case {"messages": [*_]}:
             yield from state_items(document, findings)
         case _:
-            yield from (Step(turn=turn) for turn in read_message(document, findings))
+            yield from (conversation.Step(turn=turn) for turn in read_message(document, findings))
 
 
-def state_items(values: Mapping[str, Any], findings: Findings) -> Iterator[Item]:
+def state_items(values: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Item]:
     """Yield the conversation of each channel of a state that holds messages; other channels are no prompts."""
     for name, value in values.items():
         if isinstance(value, list) and value and is_message(value[0]):
-            yield Snapshot(turns=read_turns(value, read_message, findings), tools=definitions(values.get("tools")))
+            yield conversation.Snapshot(
+                turns=conversation.read_turns(value, read_message, findings),
+                tools=conversation.definitions(values.get("tools")),
+            )
         elif name not in ("messages", "tools"):
             findings.add("channel", f"{name!r} of a LangGraph state", left_out=True)
 
 
-def read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
+def read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Turn]:
     """Yield the turn in one message.
 
     Raises:
@@ -120,62 +113,68 @@ def read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Tur
     kind = kind.removesuffix("Chunk").removesuffix("Message").lower()
     findings.fields(fields, _MESSAGE, _OWNER)
     findings.fields(fields.get("additional_kwargs") or {}, _ADDITIONAL, "the additional_kwargs of a message")
-    role = ROLES.get(fields.get("role", "") if kind == "chat" else kind)
+    role = conversation.ROLES.get(fields.get("role", "") if kind == "chat" else kind)
     if role is None:
         findings.role(kind, "a LangChain conversation")
     elif role is Role.TOOL:
         if fields.get("artifact"):
             findings.add("artifact", "of a tool message", left_out=True)
-        answer = result_text(fields["content"], _read_block, findings)
-        yield Turn(role=role, parts=(result(answer, fields.get("tool_call_id"), fields.get("name")),))
+        answer = conversation.result_text(fields["content"], _read_block, findings)
+        yield conversation.Turn(
+            role=role, parts=(conversation.result(answer, fields.get("tool_call_id"), fields.get("name")),)
+        )
     else:
         calls = list(_calls(fields)) if role is Role.AGENT else []
         words = _words(fields, {part.call_id for part in calls}, findings)
-        yield Turn(role=role, parts=(*words, *calls) or (text(""),), agent=fields.get("name") or "")
+        yield conversation.Turn(
+            role=role, parts=(*words, *calls) or (conversation.text(""),), agent=fields.get("name") or ""
+        )
 
 
-def _words(fields: Mapping[str, Any], call_ids: set[str], findings: Findings) -> list[Part]:
+def _words(fields: Mapping[str, Any], call_ids: set[str], findings: Findings) -> list[conversation.Part]:
     """Return the words of a message, joined as a provider joins them, and calls that are in its content only."""
     additional = fields.get("additional_kwargs") or {}
     if additional.get("reasoning_content") or additional.get("reasoning"):
         findings.thoughts("reasoning_content", _OWNER)
-    parts = list(content_parts(fields["content"], _read_block, findings))
+    parts = list(conversation.content_parts(fields["content"], _read_block, findings))
     lines = [part.text for part in parts if not part.call_id and not part.tool]
     lines.append(additional.get("refusal") or "")
     joined = "\n".join(filter(None, lines))
     asked = [part for part in parts if part.tool and part.call_id not in call_ids]
-    return [*([text(joined)] if joined else []), *asked]
+    return [*([conversation.text(joined)] if joined else []), *asked]
 
 
-def _calls(fields: Mapping[str, Any]) -> Iterator[Part]:
+def _calls(fields: Mapping[str, Any]) -> Iterator[conversation.Part]:
     for asked in (*(fields.get("tool_calls") or ()), *(fields.get("invalid_tool_calls") or ())):
         # LangChain holds arguments as a value; models write them as compact JSON.
-        yield call(asked["name"] or "", asked["args"], asked.get("id"))
+        yield conversation.call(asked["name"] or "", asked["args"], asked.get("id"))
     if fields.get("tool_calls") or fields.get("invalid_tool_calls"):
         return
     additional = fields.get("additional_kwargs") or {}
     for asked in additional.get("tool_calls") or ():
-        yield call(asked["function"]["name"], asked["function"]["arguments"], asked.get("id"))
+        yield conversation.call(asked["function"]["name"], asked["function"]["arguments"], asked.get("id"))
     if function := additional.get("function_call"):
-        yield call(function["name"], function["arguments"])
+        yield conversation.call(function["name"], function["arguments"])
 
 
-def _read_block(block: Mapping[str, Any], findings: Findings) -> Iterator[Part]:
+def _read_block(block: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Part]:
     kind = block.get("type")
     match block:
         case {"type": "text" | "output_text" | "input_text", "text": str(words)}:
-            yield text(words)
+            yield conversation.text(words)
         case {"text": str(words)} if kind is None:
-            yield text(words)
+            yield conversation.text(words)
         case {"type": "tool_result", "content": content}:
-            yield result(result_text(content, _read_block, findings), block.get("tool_use_id"), "tool")
+            yield conversation.result(
+                conversation.result_text(content, _read_block, findings), block.get("tool_use_id"), "tool"
+            )
         case {"type": str(), "name": str(tool)} if kind in _COPIES or kind in ("server_tool_use", "server_tool_call"):
             arguments = block.get("input", block.get("args", block.get("arguments")))
-            yield call(tool, arguments, block.get("call_id") or block.get("id") or "call")
+            yield conversation.call(tool, arguments, block.get("call_id") or block.get("id") or "call")
         case {"type": "input_json_delta"}:
             return
         case {"type": "json", "json": value}:
-            yield result(value)
+            yield conversation.result(value)
         case _ if kind in _THOUGHTS:
             findings.thoughts(kind, _OWNER)
         case _:
@@ -202,7 +201,7 @@ class StoredCheckpoint:
     """When it was written, in ISO 8601; empty: not recorded."""
 
 
-def read_threads(checkpoints: Iterable[StoredCheckpoint], findings: Findings) -> Iterator[Item]:
+def read_threads(checkpoints: Iterable[StoredCheckpoint], findings: Findings) -> Iterator[conversation.Item]:
     """Yield the conversation of each checkpoint; one of a subgraph that its graph has, too, is left out.
 
     Args:

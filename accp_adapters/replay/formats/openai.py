@@ -8,26 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from accp_adapters.replay.formats.conversation import (
-    ROLES,
-    ChatLayout,
-    Item,
-    Kind,
-    Part,
-    Snapshot,
-    Step,
-    Turn,
-    call,
-    content_parts,
-    definitions,
-    exchange_of,
-    instructions,
-    read_turns,
-    request_of,
-    result,
-    text,
-    turn_of,
-)
+from accp_adapters.replay.formats import conversation
 from accp_adapters.replay.recorded_run import Findings, Role
 
 __all__ = [
@@ -46,7 +27,7 @@ _ARGUMENTS: Final = ("arguments", "input", "args")
 def is_chat_message(message: Any) -> bool:
     """Return whether a value is one chat message."""
     match message:
-        case {"role": str(role)} if role in ROLES:
+        case {"role": str(role)} if role in conversation.ROLES:
             return "content" in message or "tool_calls" in message or "function_call" in message
     return False
 
@@ -55,15 +36,15 @@ def is_chat(document: Any) -> bool:
     """Return whether a document is in this format."""
     if isinstance(document, list):
         return bool(document) and is_chat_message(document[0])
-    exchange = exchange_of(document) if isinstance(document, Mapping) and "request" in document else None
-    body = exchange[0] if exchange else request_of(document)
+    exchange = conversation.exchange_of(document) if isinstance(document, Mapping) and "request" in document else None
+    body = exchange[0] if exchange else conversation.request_of(document)
     match body.get("messages"):
         case [first, *_]:
             return is_chat_message(first)
     return is_chat_message(document)
 
 
-def read_chat_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
+def read_chat_message(message: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Turn]:
     """Yield the turn in one message.
 
     Raises:
@@ -73,45 +54,45 @@ def read_chat_message(message: Mapping[str, Any], findings: Findings) -> Iterato
     for name in _THOUGHTS:
         if message.get(name):
             findings.thoughts(name, _OWNER)
-    role = ROLES.get(message["role"])
+    role = conversation.ROLES.get(message["role"])
     if role is None:
         findings.role(message["role"], "an OpenAI conversation")
         return
     content = message.get("content")
-    blocks = list(content_parts(content, read_block, findings))
-    words = "\n".join(part.text for part in blocks if part.kind is Kind.TEXT and part.text)
-    parts = [part for part in blocks if part.kind is not Kind.TEXT]
+    blocks = list(conversation.content_parts(content, read_block, findings))
+    words = "\n".join(part.text for part in blocks if part.kind is conversation.Kind.TEXT and part.text)
+    parts = [part for part in blocks if part.kind is not conversation.Kind.TEXT]
     if role is Role.TOOL:
-        answer = result(words, message.get("tool_call_id"), message.get("name"))
-        yield Turn(role=role, parts=tuple(parts) or (answer,))
+        answer = conversation.result(words, message.get("tool_call_id"), message.get("name"))
+        yield conversation.Turn(role=role, parts=tuple(parts) or (answer,))
         return
-    parts = [*([text(words)] if words else []), *parts]
+    parts = [*([conversation.text(words)] if words else []), *parts]
     if isinstance(refusal := message.get("refusal"), str):
-        parts.append(text(refusal))
+        parts.append(conversation.text(refusal))
     parts += map(_tool_call, message.get("tool_calls") or ())
     if function := message.get("function_call"):
-        parts.append(call(function["name"], function.get("arguments")))
-    yield Turn(role=role, parts=tuple(parts) or (text(""),), agent=message.get("name") or "")
+        parts.append(conversation.call(function["name"], function.get("arguments")))
+    yield conversation.Turn(role=role, parts=tuple(parts) or (conversation.text(""),), agent=message.get("name") or "")
 
 
-def read_block(block: Mapping[str, Any], findings: Findings) -> Iterator[Part]:
+def read_block(block: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Part]:
     """Yield the text of one block of content, or the call or result in one of Vercel's AI SDK."""
     match block:
         case {"type": "text" | "input_text" | "output_text", "text": str(words)}:
-            yield text(words)
+            yield conversation.text(words)
         case {"type": "refusal", "refusal": str(words)}:
-            yield text(words)
+            yield conversation.text(words)
         case {"toolName": str(tool), "output": {"value": answer}} | {"toolName": str(tool), "result": answer}:
-            yield result(answer, block.get("toolCallId"), tool)
+            yield conversation.result(answer, block.get("toolCallId"), tool)
         case {"toolName": str(tool), "input": asked} | {"toolName": str(tool), "args": asked}:
-            yield call(tool, asked, block.get("toolCallId"))
+            yield conversation.call(tool, asked, block.get("toolCallId"))
         case {"type": "thinking" | "reasoning" as kind}:
             findings.thoughts(kind, _OWNER)
         case _:
             findings.block(block.get("type"), _OWNER)
 
 
-def read_choices(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...]:
+def read_choices(body: Mapping[str, Any], findings: Findings) -> tuple[conversation.Turn, ...]:
     """Return the turns in a response, one for each choice; it may be one message."""
     if "choices" not in body:
         return tuple(read_chat_message(body, findings)) if "role" in body else ()
@@ -119,7 +100,7 @@ def read_choices(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...
     return tuple(turn for choice in body["choices"] for turn in _choice(choice, findings))
 
 
-def _choice(choice: Any, findings: Findings) -> Iterator[Turn]:
+def _choice(choice: Any, findings: Findings) -> Iterator[conversation.Turn]:
     """Yield the turn of one of several answers, each of which was paid for; a later prompt has one of them at most."""
     message = choice.get("message") if isinstance(choice, Mapping) else None
     if isinstance(message, Mapping):
@@ -128,18 +109,22 @@ def _choice(choice: Any, findings: Findings) -> Iterator[Turn]:
         findings.add("choice", "without a message of an OpenAI response")
 
 
-def _tool_call(asked: Mapping[str, Any]) -> Part:
+def _tool_call(asked: Mapping[str, Any]) -> conversation.Part:
     """Return a call; custom tools are called with a text, and LangChain writes the arguments beside the name."""
     body = asked.get("function") or asked.get("custom") or asked
-    return call(body["name"], next((body[name] for name in _ARGUMENTS if name in body), None), asked.get("id"))
+    return conversation.call(
+        body["name"], next((body[name] for name in _ARGUMENTS if name in body), None), asked.get("id")
+    )
 
 
-LAYOUT: Final = ChatLayout(
+LAYOUT: Final = conversation.ChatLayout(
     owner="OpenAI",
     fields=frozenset({"tools", "functions", "function_call", "response_format", "prediction", "web_search_options"}),
     read_message=read_chat_message,
     read_response=read_choices,
-    read_tools=lambda body: definitions(body.get("tools"), body.get("functions"), body.get("response_format")),
+    read_tools=lambda body: conversation.definitions(
+        body.get("tools"), body.get("functions"), body.get("response_format")
+    ),
 )
 
 
@@ -166,27 +151,27 @@ def is_responses(document: Any) -> bool:
         return any(map(is_item, document))
     match document:
         case {"request": _, "response": _}:
-            exchange = exchange_of(document)
+            exchange = conversation.exchange_of(document)
             return exchange is not None and "input" in exchange[0] and "messages" not in exchange[0]
         case {"object": "response", "output": [*_]}:
             return True
-    body = request_of(document)
+    body = conversation.request_of(document)
     return is_item(document) or ("input" in body and "model" in body and isinstance(body["input"], str | list))
 
 
-def read_responses(document: Any, findings: Findings) -> Iterator[Item]:
+def read_responses(document: Any, findings: Findings) -> Iterator[conversation.Item]:
     """Yield what a document says."""
     if is_item(document):
-        yield from (Step(turn=turn, joined=True) for turn in read_item(document, findings))
+        yield from (conversation.Step(turn=turn, joined=True) for turn in read_item(document, findings))
     elif isinstance(document, Mapping) and document.get("object") == "response":
         findings.add("OpenAI response", "without its request")
     elif isinstance(document, list):
-        yield Snapshot(turns=tuple(_merge(read_turns(document, read_item, findings))))
+        yield conversation.Snapshot(turns=tuple(_merge(conversation.read_turns(document, read_item, findings))))
     else:
         yield from RESPONSES.read(_with_items(document), findings)
 
 
-def read_item(item: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
+def read_item(item: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Turn]:
     """Yield the turn in one item.
 
     Raises:
@@ -199,58 +184,62 @@ def read_item(item: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
     if kind == "message":
         yield from _message(item, findings)
     elif kind in _CALLS:
-        yield Turn(role=Role.AGENT, parts=tuple(_calls(item, kind)))
+        yield conversation.Turn(role=Role.AGENT, parts=tuple(_calls(item, kind)))
     elif kind in _RESULTS:
-        yield Turn(role=Role.TOOL, parts=(result(_answer(item.get("output"), findings), item["call_id"]),))
+        yield conversation.Turn(
+            role=Role.TOOL, parts=(conversation.result(_answer(item.get("output"), findings), item["call_id"]),)
+        )
     else:
         findings.block(kind, _RESPONSE)
         return
     findings.fields(item, ("content", "arguments", "input", "output"), "an OpenAI item")
 
 
-def _message(item: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
-    parts = [part.text for part in content_parts(item.get("content"), read_block, findings)]
-    yield from turn_of(item["role"], (text("\n".join(filter(None, parts))),), findings, _RESPONSE)
+def _message(item: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Turn]:
+    parts = [part.text for part in conversation.content_parts(item.get("content"), read_block, findings)]
+    yield from conversation.turn_of(
+        item["role"], (conversation.text("\n".join(filter(None, parts))),), findings, _RESPONSE
+    )
 
 
-def _calls(item: Mapping[str, Any], kind: str) -> Iterator[Part]:
+def _calls(item: Mapping[str, Any], kind: str) -> Iterator[conversation.Part]:
     call_id = item.get("call_id") or item.get("id")
-    yield call(item["name"], item.get(_CALLS[kind]), call_id)
+    yield conversation.call(item["name"], item.get(_CALLS[kind]), call_id)
     if kind == "mcp_call" and item.get("output"):
-        yield result(item["output"], call_id)
+        yield conversation.result(item["output"], call_id)
 
 
 def _answer(output: object, findings: Findings) -> str:
-    return "\n".join(part.text for part in content_parts(output, read_block, findings))
+    return "\n".join(part.text for part in conversation.content_parts(output, read_block, findings))
 
 
 def _with_items(document: Any) -> Any:
     """Return a document in which an input that is a text is a message."""
     match document:
         case {"request": _, "response": response}:
-            request, _ = exchange_of(document) or ({}, None)
+            request, _ = conversation.exchange_of(document) or ({}, None)
             return {**document, "request": _with_items(request), "response": response}
         case {"input": str(words)}:
             return {**document, "input": [{"role": "user", "content": words}]}
     return document
 
 
-def _merge(turns: Iterable[Turn]) -> Iterator[Turn]:
+def _merge(turns: Iterable[conversation.Turn]) -> Iterator[conversation.Turn]:
     """Yield the turns with those of one model call, which are items of their own, put together."""
-    pending: list[Part] = []
+    pending: list[conversation.Part] = []
     for turn in turns:
         if turn.role is Role.AGENT:
             pending += turn.parts
             continue
         if pending:
-            yield Turn(role=Role.AGENT, parts=tuple(pending))
+            yield conversation.Turn(role=Role.AGENT, parts=tuple(pending))
             pending = []
         yield turn
     if pending:
-        yield Turn(role=Role.AGENT, parts=tuple(pending))
+        yield conversation.Turn(role=Role.AGENT, parts=tuple(pending))
 
 
-def _read_response(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...]:
+def _read_response(body: Mapping[str, Any], findings: Findings) -> tuple[conversation.Turn, ...]:
     return tuple(_merge(turn for item in body.get("output") or () for turn in read_item(item, findings)))
 
 
@@ -260,14 +249,14 @@ def _schema(body: Mapping[str, Any]) -> object:
     return written_as if written_as.get("type") == "json_schema" else None
 
 
-RESPONSES: Final = ChatLayout(
+RESPONSES: Final = conversation.ChatLayout(
     owner="OpenAI Responses",
     messages="input",
     fields=frozenset({"instructions", "tools", "text"}),
     read_message=read_item,
     read_response=_read_response,
-    read_instructions=lambda body, findings: instructions(body.get("instructions") or ""),
-    read_tools=lambda body: definitions(body.get("tools"), _schema(body)),
+    read_instructions=lambda body, findings: conversation.instructions(body.get("instructions") or ""),
+    read_tools=lambda body: conversation.definitions(body.get("tools"), _schema(body)),
     requests_only=True,
     arrange=_merge,
 )

@@ -18,20 +18,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from accp_adapters.mcp.messages import (
-    FRAME_MEDIA_TYPE,
-    SENDER,
-    DuplicateContent,
-    JsonObject,
-    add_metadata,
-    find_duplicate,
-    has_room_for_metadata,
-    is_same_result,
-    read_metadata,
-    remove_metadata,
-    text_block,
-    without,
-)
+from accp_adapters.mcp import messages
 from accp_adapters.tokens import count_o200k
 from accp_adapters.wire_log import log_frame
 from accp_core import accp
@@ -95,13 +82,13 @@ def frame_text(frame: accp.Frame, *, is_literal: bool) -> str:
 
 
 def write_frame(
-    result: JsonObject,
+    result: messages.JsonObject,
     tool: str,
     envelope: Callable[[], Envelope],
-    gains: Callable[[JsonObject], bool],
+    gains: Callable[[messages.JsonObject], bool],
     *,
     is_literal: bool,
-) -> JsonObject | None:
+) -> messages.JsonObject | None:
     """Return `result` with a frame in place of its JSON; None if it has none, or if the new result `gains` nothing.
 
     Args:
@@ -116,27 +103,27 @@ def write_frame(
         ValueError: The value cannot be written as a frame, or not be restored from it (EncodeError among them).
         RecursionError: The value nests too deep.
     """
-    found = find_duplicate(result)
-    if found is None or not has_room_for_metadata(result):
+    found = messages.find_duplicate(result)
+    if found is None or not messages.has_room_for_metadata(result):
         return None
     duplicate, value = found
     orders = key_orders(value)
     frame = frame_of("tool", {"tool_name": tool, "result": value}, "TC")
 
-    def write(own: Envelope) -> JsonObject:
+    def write(own: Envelope) -> messages.JsonObject:
         metadata = {"mid": own.msg_id, **duplicate.to_json(), **({"orders": orders} if orders else {})}
         content = list(result["content"])
         text = frame_text(replace(frame, envelope=own), is_literal=is_literal)
-        resource = {"uri": f"accp://frame/{own.msg_id}", "mimeType": FRAME_MEDIA_TYPE, "text": text}
+        resource = {"uri": f"accp://frame/{own.msg_id}", "mimeType": messages.FRAME_MEDIA_TYPE, "text": text}
         content[duplicate.at : duplicate.at + duplicate.count] = [{"type": "resource", "resource": resource}]
-        written = add_metadata({**result, "content": content}, metadata)
-        return written if is_literal or not duplicate.structured else without(written, "structuredContent")
+        written = messages.add_metadata({**result, "content": content}, metadata)
+        return written if is_literal or not duplicate.structured else messages.without(written, "structuredContent")
 
     # A number that is given must be sent: the next frame would come after a gap (section 3.7).
     draft = write(PLACEHOLDER)
     if not gains(draft):
         return None
-    if not is_same_result(restore_frame(draft), result):
+    if not messages.is_same_result(restore_frame(draft), result):
         if is_literal:
             return None
         raise ValueError("expected to restore the same result from its frame, found another")
@@ -145,45 +132,47 @@ def write_frame(
     return written
 
 
-def restore_frame(result: JsonObject) -> JsonObject:
+def restore_frame(result: messages.JsonObject) -> messages.JsonObject:
     """Return the plain result that `write_frame` was given.
 
     Raises:
         ValueError, ProtocolError, TypeError, LookupError: It holds no frame (DecodeError), or the frame and its
             metadata do not fit each other.
     """
-    metadata = read_metadata(result)
-    duplicate = DuplicateContent.from_json(metadata)
+    metadata = messages.read_metadata(result)
+    duplicate = messages.DuplicateContent.from_json(metadata)
     content = list(result["content"])
     text = _text_of(content[duplicate.at])
     value = with_key_orders(_decode(text, metadata["mid"]), metadata.get("orders", []))
     content[duplicate.at : duplicate.at + 1] = duplicate.write(value, Expansion(DEFAULT_EXPANSION.of(len(text))))
-    restored = {**remove_metadata(result), "content": content}
+    restored = {**messages.remove_metadata(result), "content": content}
     return {**restored, "structuredContent": value} if duplicate.structured else restored
 
 
 def is_framed(result: object) -> bool:
     """Return whether a result holds one of our frames, by its metadata."""
-    return {"mid", "at"} <= set(read_metadata(result))
+    return {"mid", "at"} <= set(messages.read_metadata(result))
 
 
-def framed_text(result: JsonObject) -> str:
+def framed_text(result: messages.JsonObject) -> str:
     """Return the frame in a result that `is_framed`."""
-    return _text_of(result["content"][read_metadata(result)["at"]])
+    return _text_of(result["content"][messages.read_metadata(result)["at"]])
 
 
-def frame_of(operation: str, payload: JsonObject, schema: str | None = None) -> accp.Frame:
+def frame_of(operation: str, payload: messages.JsonObject, schema: str | None = None) -> accp.Frame:
     """Return the `done` frame that holds what a server answered, without an envelope.
 
     Raises:
         EncodeError: E1004, E2003, no frame can hold it.
     """
-    message = accp.Message(sender=SENDER, intent=Intent.COMPLETE, operation=operation, payload=payload, schema=schema)
+    message = accp.Message(
+        sender=messages.SENDER, intent=Intent.COMPLETE, operation=operation, payload=payload, schema=schema
+    )
     (frame,) = codec().encode(message).frames
     return frame
 
 
-def read_foreign_frames(result: JsonObject) -> JsonObject:
+def read_foreign_frames(result: messages.JsonObject) -> messages.JsonObject:
     """Return a result of tools/call in which frames of others have become text; the same object if there are none.
 
     A frame is known by its media type. The result of a TC frame is also the `structuredContent`, where the server sent
@@ -194,7 +183,7 @@ def read_foreign_frames(result: JsonObject) -> JsonObject:
     if not found:
         return result
     assert isinstance(content, list)
-    texts = {index: text_block(_shown(payload)) for index, payload in found.items()}
+    texts = {index: messages.text_block(_shown(payload)) for index, payload in found.items()}
     decoded = {**result, "content": [texts.get(index, block) for index, block in enumerate(content)]}
     if len(found) > 1 or "structuredContent" in result or result.get("isError"):
         return decoded
@@ -204,7 +193,7 @@ def read_foreign_frames(result: JsonObject) -> JsonObject:
     return decoded if value is None else {**decoded, "structuredContent": structured}
 
 
-def _foreign_payloads(content: list[Any]) -> Iterator[tuple[int, JsonObject]]:
+def _foreign_payloads(content: list[Any]) -> Iterator[tuple[int, messages.JsonObject]]:
     """Yield the index of each block that holds a frame, and what it says."""
     for index, block in enumerate(content):
         resource = block.get("resource") if isinstance(block, dict) and block.get("type") == "resource" else None
@@ -212,10 +201,10 @@ def _foreign_payloads(content: list[Any]) -> Iterator[tuple[int, JsonObject]]:
             yield index, payload
 
 
-def foreign_payload(holder: JsonObject) -> JsonObject | None:
+def foreign_payload(holder: messages.JsonObject) -> messages.JsonObject | None:
     """Return what the frame in the `text` of a resource, or of the data of an error, says; None if it holds none."""
     media_type = str(holder.get("mimeType")).partition(";")[0].strip().lower()
-    if media_type != FRAME_MEDIA_TYPE or not isinstance(holder.get("text"), str):
+    if media_type != messages.FRAME_MEDIA_TYPE or not isinstance(holder.get("text"), str):
         return None
     try:
         message = codec().decode(holder["text"], keep_refs=True)
@@ -229,12 +218,12 @@ def foreign_payload(holder: JsonObject) -> JsonObject | None:
     return message.payload
 
 
-def _shown(payload: JsonObject) -> str:
+def _shown(payload: messages.JsonObject) -> str:
     value = payload.get("result", payload)
     return value if isinstance(value, str) else compact_json(value)
 
 
-def code_of_error(error: JsonObject, method: str) -> ErrorCode:
+def code_of_error(error: messages.JsonObject, method: str) -> ErrorCode:
     """Return the code for the JSON-RPC error that answers a request of `method`."""
     code = error.get("code")
     if not isinstance(code, int):
@@ -244,16 +233,16 @@ def code_of_error(error: JsonObject, method: str) -> ErrorCode:
 
 def write_error_frame(code: ErrorCode, reason: str, envelope: Envelope, *, is_literal: bool = False) -> str:
     """Return the `fail:error` frame with its envelope; a long reason is cut, since the message has all of it."""
-    message = replace(error_message(SENDER, code, reason[:_MAX_REASON]), envelope=envelope)
+    message = replace(error_message(messages.SENDER, code, reason[:_MAX_REASON]), envelope=envelope)
     (frame,) = codec().encode(message).frames
     text = frame_text(frame, is_literal=is_literal)
     log_frame(Direction.SENT, "mcp", text)
     return text
 
 
-def remove_error_frame(holder: JsonObject, member: str) -> JsonObject:
+def remove_error_frame(holder: messages.JsonObject, member: str) -> messages.JsonObject:
     """Return an error (`member`: "data") or a result ("_meta") as it was before a frame was added."""
-    return remove_metadata(holder, member) if "frame" in read_metadata(holder, member) else holder
+    return messages.remove_metadata(holder, member) if "frame" in messages.read_metadata(holder, member) else holder
 
 
 def key_orders(value: object) -> list[list[str]]:

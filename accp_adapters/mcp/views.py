@@ -17,22 +17,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 from accp_adapters.fetching import FETCH_NAME
+from accp_adapters.mcp import messages
 from accp_adapters.mcp.hosts import shown_text
-from accp_adapters.mcp.messages import (
-    ContentBlock,
-    DuplicateContent,
-    JsonObject,
-    add_metadata,
-    find_duplicate,
-    has_room_for_metadata,
-    is_plain_text,
-    is_same_result,
-    is_text,
-    read_metadata,
-    remove_metadata,
-    text_block,
-    without,
-)
 from accp_adapters.mcp.sessions import SessionTexts
 from accp_core import view as views
 from accp_core.compression import Compressed, ResultLimits, Source, compress
@@ -66,7 +52,9 @@ class ViewSettings:
     """The arguments of the call, which rank what a preview keeps."""
 
 
-def write_view(result: JsonObject, settings: ViewSettings, *, is_large: bool = False) -> JsonObject | None:
+def write_view(
+    result: messages.JsonObject, settings: ViewSettings, *, is_large: bool = False
+) -> messages.JsonObject | None:
     """Return `result` as a model is to read it; None where that saves nothing.
 
     Args:
@@ -78,12 +66,12 @@ def write_view(result: JsonObject, settings: ViewSettings, *, is_large: bool = F
         ValueError: Something in it cannot be restored (EncodeError among them).
         RecursionError: It nests too deep.
     """
-    if not has_room_for_metadata(result) or not isinstance(result.get("content"), list):
+    if not messages.has_room_for_metadata(result) or not isinstance(result.get("content"), list):
         return None
     writer = _ViewWriter(settings, list(result["content"]), is_large)
     # Without a form to leave out, only a list in several blocks matters.
-    is_wanted = settings.drops_structured or sum(map(is_plain_text, result["content"])) > 1
-    found = find_duplicate(result) if is_wanted else None
+    is_wanted = settings.drops_structured or sum(map(messages.is_plain_text, result["content"])) > 1
+    found = messages.find_duplicate(result) if is_wanted else None
     duplicate = found[0] if found else None
     drops_structured = settings.drops_structured and _STRUCTURED in result
     if drops_structured:
@@ -93,15 +81,15 @@ def write_view(result: JsonObject, settings: ViewSettings, *, is_large: bool = F
     writer.shorten()
     if not writer.metadata:
         return None
-    shown = without(result, _STRUCTURED) if drops_structured else result
-    written = add_metadata({**shown, "content": writer.content}, {_VIEW: writer.metadata})
+    shown = messages.without(result, _STRUCTURED) if drops_structured else result
+    written = messages.add_metadata({**shown, "content": writer.content}, {_VIEW: writer.metadata})
     open_reference = settings.stored_results.open if settings.stored_results else None
-    if not is_large and not is_same_result(restore_view(written, open_reference), result):
+    if not is_large and not messages.is_same_result(restore_view(written, open_reference), result):
         raise ValueError("expected to restore the same result from its view, found another")
     return written
 
 
-def restore_view(result: JsonObject, open_reference: OpenReference | None = None) -> JsonObject:
+def restore_view(result: messages.JsonObject, open_reference: OpenReference | None = None) -> messages.JsonObject:
     """Return the plain result that `write_view` was given.
 
     Args:
@@ -112,8 +100,8 @@ def restore_view(result: JsonObject, open_reference: OpenReference | None = None
         ValueError, TypeError, LookupError: The metadata does not fit the result (DecodeError among them), or a
             preview cannot be restored.
     """
-    metadata: JsonObject = read_metadata(result)[_VIEW]
-    content, restored = list(result["content"]), remove_metadata(result)
+    metadata: messages.JsonObject = messages.read_metadata(result)[_VIEW]
+    content, restored = list(result["content"]), messages.remove_metadata(result)
     expansion = Expansion(DEFAULT_EXPANSION.of(size_of(restored)))
     for index, (layout, key) in metadata.get("texts", {}).items():
         block = content[int(index)]
@@ -121,43 +109,45 @@ def restore_view(result: JsonObject, open_reference: OpenReference | None = None
         expansion.add(len(text) if key is None else 0, "a view")
         content[int(index)] = {**block, "text": text}
     if "merged" in metadata:
-        merged = DuplicateContent.from_json(metadata["merged"])
+        merged = messages.DuplicateContent.from_json(metadata["merged"])
         key = metadata.get("merged_ref")
         value = _restore_value(content[merged.at], key, open_reference)
         content[merged.at : merged.at + 1] = merged.write(value, expansion if key is None else None)
     if "added" in metadata:
         restored[_STRUCTURED] = _restore_value(content.pop(), metadata["added"], open_reference)
     if "dropped" in metadata:
-        restored[_STRUCTURED] = DuplicateContent.from_json(metadata["dropped"]).read(content)
+        restored[_STRUCTURED] = messages.DuplicateContent.from_json(metadata["dropped"]).read(content)
     return {**restored, "content": content}
 
 
-def references_in(result: JsonObject) -> tuple[str, ...]:
+def references_in(result: messages.JsonObject) -> tuple[str, ...]:
     """Return the keys of the texts that the previews of a result stand for."""
-    view: JsonObject = read_metadata(result).get(_VIEW, {})
+    view: messages.JsonObject = messages.read_metadata(result).get(_VIEW, {})
     keys = (*(key for _, key in view.get("texts", {}).values()), view.get("merged_ref"), view.get("added"))
     return tuple(key for key in keys if key)
 
 
 def is_view(result: object) -> bool:
     """Return whether a result holds views of ours, by its metadata."""
-    return isinstance(read_metadata(result).get(_VIEW), dict)
+    return isinstance(messages.read_metadata(result).get(_VIEW), dict)
 
 
-def has_escapes(shown: JsonObject) -> bool:
+def has_escapes(shown: messages.JsonObject) -> bool:
     """Return whether `write_view` escaped anything: then it must be sent, though it may save nothing."""
     text = shown_text(shown)
     return unescape_markers(text) != text
 
 
-def _restore_text(block: ContentBlock, layout: str, key: str | None, open_reference: OpenReference | None) -> str:
+def _restore_text(
+    block: messages.ContentBlock, layout: str, key: str | None, open_reference: OpenReference | None
+) -> str:
     if key is not None:
         return _stored_text(key, open_reference)
     text = unescape_markers(block["text"])
     return views.View(text=text, layout=layout, tokens_before=0, tokens_after=0).restore()
 
 
-def _restore_value(block: ContentBlock, key: str | None, open_reference: OpenReference | None) -> Any:
+def _restore_value(block: messages.ContentBlock, key: str | None, open_reference: OpenReference | None) -> Any:
     return views.read(unescape_markers(block["text"])) if key is None else read_json(_stored_text(key, open_reference))
 
 
@@ -172,11 +162,11 @@ class _ViewWriter:
     """A result that is being written as a view."""
 
     settings: ViewSettings
-    content: list[ContentBlock]
+    content: list[messages.ContentBlock]
     is_large: bool
-    metadata: JsonObject = field(default_factory=dict)
+    metadata: messages.JsonObject = field(default_factory=dict)
 
-    def drop_structured(self, structured: object, duplicate: DuplicateContent | None) -> None:
+    def drop_structured(self, structured: object, duplicate: messages.DuplicateContent | None) -> None:
         """Note which texts hold `structuredContent`; where none does, add one."""
         if duplicate is not None:
             self.metadata["dropped"] = duplicate.to_json()
@@ -184,16 +174,16 @@ class _ViewWriter:
         text = compact_json(structured)
         shown = self._compress(text)
         self.metadata["added"] = self._keep(shown)
-        self.content.append(text_block(shown.text if shown else escape_markers(text)))
+        self.content.append(messages.text_block(shown.text if shown else escape_markers(text)))
 
-    def merge(self, duplicate: DuplicateContent) -> None:
+    def merge(self, duplicate: messages.DuplicateContent) -> None:
         """Replace blocks that each hold an item of a list by one block with the list, if that has fewer tokens."""
         # Counting the tokens of megabytes takes seconds; a preview is always shorter than its text.
         counter, items = len if self.is_large else self.settings.counter, replace(duplicate, key=None)
         blocks = self.content[items.at : items.at + items.count]
         shown = self._compress(compact_json(items.read(self.content)))
         if shown is not None and shown.tokens_after < sum(counter(block["text"]) for block in blocks):
-            self.content[items.at : items.at + items.count] = [text_block(shown.text)]
+            self.content[items.at : items.at + items.count] = [messages.text_block(shown.text)]
             self.metadata["merged"] = items.to_json()
             if (key := self._keep(shown)) is not None:
                 self.metadata["merged_ref"] = key
@@ -246,7 +236,7 @@ def _escaped(shown: Compressed, counter: TokenCounter) -> Compressed:
 
 def _is_for_model(block: Any) -> bool:
     """Return whether a block is text that a model is shown."""
-    if not is_text(block):
+    if not messages.is_text(block):
         return False
     annotations = block.get("annotations")
     return not isinstance(annotations, dict) or annotations.get("audience") != ["user"]

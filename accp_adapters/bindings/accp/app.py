@@ -28,20 +28,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from accp_adapters.bindings.accp.client_session import FRAMES_PATH, RESUME_FIELD, WEBSOCKET_PATH
 from accp_adapters.bindings.hosts import Connection, SessionHost
+from accp_adapters.serving import requests
 from accp_adapters.serving.limits import ServerLimits
 from accp_adapters.serving.principals import AccessDenied, Authenticate, Principal, Scope, loopback_only, network_of
-from accp_adapters.serving.requests import (
-    OUT_OF_REACH,
-    AllowedHosts,
-    Gate,
-    Receive,
-    Refusal,
-    RequestRefused,
-    Send,
-    refusal_of,
-    run_until_disconnect,
-    run_until_first,
-)
 from accp_adapters.serving.threads import off_loop
 from accp_adapters.wire_log import log_frame
 from accp_core.accp.debug import Direction
@@ -81,7 +70,7 @@ def accp_app(
         hosts: The names by which clients reach the server, beside the loopback names; requests for other hosts and
             from web pages of other hosts are refused.
     """
-    gate = Gate(authenticate, limits or ServerLimits(), AllowedHosts.of(hosts))
+    gate = requests.Gate(authenticate, limits or ServerLimits(), requests.AllowedHosts.of(hosts))
 
     async def web_socket(socket: WebSocket) -> None:
         try:
@@ -91,7 +80,7 @@ def accp_app(
         except WebSocketDisconnect:
             return
         except Exception as error:  # every failure has an answer; none ends the server
-            refusal = refusal_of(error)
+            refusal = requests.refusal_of(error)
             if refusal.error.code == ErrorCode.POLICY_DENIED:
                 _LOG.warning("a WebSocket of %s was refused: %s", network_of(socket.scope), refusal.error)
             await _refuse(socket, refusal, host.refusal(refusal.error))
@@ -101,7 +90,7 @@ def accp_app(
             await host.check()
         except ProtocolError as error:
             _LOG.warning("not ready: %s", error)
-            return PlainTextResponse(f"{OUT_OF_REACH}\n", 503)
+            return PlainTextResponse(f"{requests.OUT_OF_REACH}\n", 503)
         return PlainTextResponse("ready\n")
 
     return Starlette(
@@ -117,10 +106,10 @@ def accp_app(
 class _HttpEndpoint:
     """The path `/accp/v1/frames`."""
 
-    def __init__(self, gate: Gate, host: SessionHost) -> None:
+    def __init__(self, gate: requests.Gate, host: SessionHost) -> None:
         self._gate, self._host = gate, host
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: requests.Receive, send: requests.Send) -> None:
         """Serve one request; when its client disconnects, the handler goes on, and its answer is kept."""
         request = Request(scope, receive)
         response = _FramesResponse(send, self._gate.limits.write_time, resumes=RESUME_FIELD in request.headers)
@@ -130,12 +119,12 @@ class _HttpEndpoint:
                 self._gate.rate.check(principal.name)
                 # "Content-Type: application/accp", "Body: One ACCP frame string per request (UTF-8)" (section 11.1)
                 text = _decode(await self._gate.body(request, principal, MEDIA_TYPE))
-                await run_until_disconnect(receive, self._answer(principal, text, response))
+                await requests.run_until_disconnect(receive, self._answer(principal, text, response))
         except Exception as error:  # every failure has an answer; none ends the server
             # A response that has started lacks its end: the connection is cut, and the client asks again.
             if response.is_started:
                 raise
-            refusal = refusal_of(error)
+            refusal = requests.refusal_of(error)
             fields = dict(refusal.headers) if text else {**dict(refusal.headers), "connection": "close"}
             await response.send_alone(self._host.refusal(refusal.error, text), refusal.status, fields)
 
@@ -151,13 +140,15 @@ def _decode(body: bytes) -> str:
     try:
         return body.decode().removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError as error:
-        raise RequestRefused(HTTPStatus.BAD_REQUEST, f"expected UTF-8, found another byte at {error.start}") from None
+        raise requests.RequestRefused(
+            HTTPStatus.BAD_REQUEST, f"expected UTF-8, found another byte at {error.start}"
+        ) from None
 
 
 class _FramesResponse:
     """The response to one request; a peer that does not read it in time loses its connection (TimeoutError)."""
 
-    def __init__(self, send: Send, seconds: float, *, resumes: bool) -> None:
+    def __init__(self, send: requests.Send, seconds: float, *, resumes: bool) -> None:
         self._to_peer, self._seconds, self.resumes = send, seconds, resumes
         # The draft has one frame in a body and in a chunk, and nothing beside it.
         self._end: Final = "\n" if resumes else ""
@@ -202,7 +193,7 @@ class _FramesResponse:
 class _WebSocketConnection:
     """One connection that was let in."""
 
-    def __init__(self, gate: Gate, host: SessionHost, principal: Principal, socket: WebSocket) -> None:
+    def __init__(self, gate: requests.Gate, host: SessionHost, principal: Principal, socket: WebSocket) -> None:
         self._gate, self._host, self._principal, self._socket = gate, host, principal, socket
         self._limits: Final = gate.limits
 
@@ -220,7 +211,7 @@ class _WebSocketConnection:
         session_id, number = head.envelope.session_id, head.envelope.sequence or 0
         resumes = ACKNOWLEDGED in head.envelope.extra
         async with self._host.attached(self._principal, session_id, number=number, resumes=resumes) as connection:
-            await run_until_first(self._receive(connection, first), self._send(connection))
+            await requests.run_until_first(self._receive(connection, first), self._send(connection))
 
     async def _receive(self, connection: Connection, text: str) -> None:
         """Take frames, one at a time: what a peer sends faster waits in its own buffers."""
@@ -252,7 +243,7 @@ class _WebSocketConnection:
             raise ProtocolError("expected a frame as text, found bytes", code=ErrorCode.INVALID_TYPE)
         if len(text.encode("utf-8", "surrogatepass")) > self._limits.frame_bytes:
             reason = f"expected a frame of at most {self._limits.frame_bytes:,} bytes, found a longer one"
-            raise RequestRefused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)
+            raise requests.RequestRefused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)
         log_frame(Direction.RECEIVED, "ws", text)
         return str(text)
 
@@ -275,7 +266,7 @@ def check_first(head: Frame) -> None:
     raise ProtocolError(reason, code=ErrorCode.POLICY_DENIED)
 
 
-async def _refuse(socket: WebSocket, refusal: Refusal, frame: str) -> None:
+async def _refuse(socket: WebSocket, refusal: requests.Refusal, frame: str) -> None:
     """Tell the peer by a frame why it is refused, in an HTTP response where the connection is not a WebSocket yet."""
     is_open = {socket.client_state, socket.application_state} == {WebSocketState.CONNECTED}
     if is_open or "websocket.http.response" not in socket.scope.get("extensions", {}):

@@ -84,8 +84,7 @@ class Upstream:
         """
         if not self.url:
             program, *arguments = self.command
-            environment = dict(os.environ)
-            parameters = StdioServerParameters(command=program, args=arguments, env=environment, encoding=_PIECES)
+            parameters = StdioServerParameters(command=program, args=arguments, env={**os.environ}, encoding=_PIECES)
             async with stdio_client(parameters) as (pieces, write):
                 yield _messages(pieces), write
             return

@@ -61,6 +61,8 @@ _EXPRESSION: Final = re.compile(
     re.IGNORECASE,
 )
 """Signs and beginnings of an expression, not of words that are searched for."""
+_JSON_START: Final = re.compile(r'\ufeff?\s*[\[{]\s*(?:["\[{\]}]|-?[\d.]+\s*,)')
+"""How a text begins that may be JSON."""
 _INDEX: Final = re.compile(r"\S+?(?:\.[0-9]+(?:\.\S*)?|\[[0-9]+\]\S*)")
 _KEY: Final = re.compile(r"[^.$\[\]\"']+")
 """A key or an index of a path."""
@@ -233,6 +235,8 @@ def value_in(sources: Sources, request: FetchRequest, *, max_rows: int = _MAX_VA
     if _SELECT.match(query):
         return _selected(query, sources, request, max_rows)
     found = sources.at_path(query) if query else sources.opened[0].value
+    if isinstance(sources.opened[0], LongText) and (query or request.is_part or _JSON_START.match(found)):
+        raise too_long(sources.opened[0].value)
     if found is NO_VALUE:
         _refuse_pointer(query, sources.opened[0])
         raise refuse(f"expected a path to a value, or a SELECT, found {query!r:.100}")
@@ -316,13 +320,16 @@ def _other(query: str, sources: Sources, room: Room) -> str:
 def _of_long(query: str, sources: Sources, room: Room) -> str:
     """Answer words where a text is too long for conditions and paths."""
     text = next(each.value for each in sources.opened if isinstance(each, LongText))
-    looks_other = _EXPRESSION.search(query) or _INDEX.search(query)
-    if looks_other and not re.search(re.escape(query), text, re.IGNORECASE):
-        raise too_long(text)
+    search = sources.search(query)
+    looks_other = _EXPRESSION.search(query) or _INDEX.search(query) or query.startswith((_POINTER, "$."))
     if text.count("\n") > _MAX_LINES:
         raise too_much(f"expected at most {_MAX_LINES:,} lines for a search of words, found more; use lines 41-97")
+    # Of JSON, a word with signs may be a path, and one of a text with escapes be written in another way.
+    is_plain = "\\" not in text and re.fullmatch(r"[\w\s]+", query)
+    if (looks_other or (_JSON_START.match(text) and not is_plain)) and not search.has_phrase:
+        raise too_long(text)
     before = f"words in lines; no tables of a text of {len(text):,} characters:\n"
-    return _below(before, room, lambda left: sources.search(query).answer(left) or _nothing(query, sources))
+    return _below(before, room, lambda left: search.answer(left) or _nothing(query, sources))
 
 
 def _numbered(query: str, sources: Sources, room: Room) -> str:
@@ -363,13 +370,13 @@ def _nothing(query: str, sources: Sources) -> str:
     Raises:
         ProtocolError: E1004, the query is a path.
     """
-    tables = [table for each in sources.opened for table in each.tables()]
+    tables = [table for each in sources.opened for table in each.own_tables]
     rows = [table for table in tables if not table.holds_lines]
-    if not rows and not (_INDEX.fullmatch(query) and _OF_TEXT.match(query)):
-        return f"0 of {sum(len(table.rows) for table in tables):,} lines"
     opened = sources.opened[0]
     is_path = _INDEX.fullmatch(query) and not isinstance(opened.value, str)
     _refuse_pointer(f"#/{'/'.join(_KEY.findall(query))}" if is_path else query, opened)
+    if not rows and not (_INDEX.fullmatch(query) and _OF_TEXT.match(query)):
+        return f"0 of {sum(len(table.rows) for table in tables):,} lines"
     described = sources.ask(Catalog.describe)
     if _INDEX.fullmatch(query):
         raise refuse(f"expected a path that leads to a value, or words, of {described}; found {query!r:.100}")

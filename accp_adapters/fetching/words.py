@@ -75,7 +75,7 @@ class WordSearch:
         found: _Found = []
         for each in self._opened:
             before = len(found)
-            for table in each.tables():
+            for table in each.own_tables:
                 outside = {at - FIRST_LINE for first, last in each.outside for at in range(first, last + 1)}
                 is_beside = table.holds_lines and len(found) > before
                 is_counted = table.holds_lines or each.prose is None

@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import islice
 from math import prod
 from operator import ge
 from typing import Any, Final, TypeAlias
@@ -30,6 +31,8 @@ __all__ = ["NUMBERED", "arrange"]
 _MAX_DEPTH: Final = 12
 _GLANCE: Final = 20
 """Members of an array that are looked at."""
+_MAX_KEYS: Final = 1_000
+"""Members of a map all of which are looked at; of more, which are alike, as many as of an array."""
 _MAX_PARTS: Final = 4
 """Members of an array of unlike parts, such as a map with totals and an array of rows."""
 _MAX_NAMES: Final = 12
@@ -42,7 +45,6 @@ NUMBERED: Final = re.compile(r"\d[\d:./T Z+-]*$")
 """A number or a moment, which is a key and no name."""
 _INDEXES: Final = re.compile(r"\d{1,9}(?::\d{1,9})*$")
 """The places of a cell in its dimensions."""
-_CONTAINERS: Final = (dict, list)
 
 _Path: TypeAlias = "tuple[str | int, ...]"
 _Named: TypeAlias = "tuple[_Path, Sequence[str]]"
@@ -61,24 +63,33 @@ def arrange(value: Any, sources: dict[int, Any]) -> Any:
     value = _with_cubes(value, "", axes) if axes else value
     unwrapped = _unwrap(value, 0, sources)
     named = _name_rows(unwrapped, sources)
-    # Cells in lists are unwrapped for rows that get names; elsewhere a map of one member is a map.
-    return _turn(named if named is not unwrapped else _name_rows(_unwrap(value, 0, sources, in_rows=False), sources), 0)
+    if named is unwrapped is not value:
+        # Cells in lists are unwrapped for rows that get names; elsewhere a map of one member is a map.
+        named = _name_rows(_unwrap(value, 0, sources, in_rows=False), sources)
+    return _turn(named, 0)
 
 
 def _changed(value: Any, depth: int, change: Any) -> Any:
     """Return a value with its members changed, the same object where none is."""
-    if depth > _MAX_DEPTH or not isinstance(value, _CONTAINERS):
+    if depth > _MAX_DEPTH or _is_cell(value):
         return value
-    if isinstance(value, dict):
-        members = {key: change(member, depth + 1) for key, member in value.items()}
-        return value if all(members[key] is member for key, member in value.items()) else members
-    if all(change(member, depth + 1) is member for member in value[:_GLANCE]):
+    made = {key: change(member, depth + 1) for key, member in _inner(value)}
+    if all(value[key] is member for key, member in made.items()):
         return value
-    return [change(member, depth + 1) for member in value]
+    members = value.items() if type(value) is dict else enumerate(value)
+    made |= {key: change(member, depth + 1) for key, member in members if key not in made}
+    return {key: made[key] for key in value} if type(value) is dict else [made[at] for at in range(len(value))]
 
 
 def _is_cell(value: Any) -> bool:
-    return not isinstance(value, _CONTAINERS)
+    return type(value) is not dict and type(value) is not list
+
+
+def _inner(value: Any) -> list[tuple[Any, Any]]:
+    """Return maps and arrays in a value with their keys or places: those of a map, of very many the first ones."""
+    members = value.items() if type(value) is dict else enumerate(value)
+    most = _GLANCE if type(value) is list or len(value) > _MAX_KEYS else None
+    return [each for each in islice(members, most) if type(each[1]) is dict or type(each[1]) is list]
 
 
 def _axes_in(value: Any, key: str, depth: int) -> Iterator[tuple[str, _Axes]]:
@@ -95,8 +106,8 @@ def _axes_in(value: Any, key: str, depth: int) -> Iterator[tuple[str, _Axes]]:
         parts = ((str(m["id"]), m["values"] if type(m["values"]) is list else []) for m in value)
         yield key, {name: [m.get("id", m.get("value")) for m in part if type(m) is dict] for name, part in parts}
     else:
-        for name, member in value.items() if type(value) is dict else ((key, member) for member in value[:_MAX_PARTS]):
-            yield from _axes_in(member, name, depth + 1)
+        for name, member in _inner(value if type(value) is dict else value[:_MAX_PARTS]):
+            yield from _axes_in(member, name if type(value) is dict else key, depth + 1)
 
 
 def _categories(dimension: Any) -> list[Any]:
@@ -240,7 +251,7 @@ def _find(value: Any, path: _Path, names: list[_Named], rows: list[tuple[_Path, 
             names.append((path, found))
         if _keys_of_cells(value):
             rows.append((path, value))
-    for key, member in value.items() if type(value) is dict else enumerate(value[:_GLANCE]):
+    for key, member in _inner(value):
         _find(member, (*path, key), names, rows)
 
 

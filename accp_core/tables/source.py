@@ -7,6 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from http import HTTPMethod, HTTPStatus
 from itertools import chain, count
 from typing import Any, Final
@@ -172,7 +173,7 @@ _MAX_RUNS: Final = 6
 """Runs of lines that are named."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class OpenedText:
     """The value of a stored text."""
 
@@ -215,6 +216,11 @@ class OpenedText:
         for value in self.grids or [self.records]:
             found += tables_of(value, [*taken, *(table.name for table in found)], with_objects=with_objects)
         return (*found, *([table_of_lines(self.prose)] if self.prose is not None else ()))
+
+    @cached_property
+    def own_tables(self) -> tuple[Table, ...]:
+        """The tables without the cells that hold objects, made once for all that look at them."""
+        return self.tables()
 
     def tables_beside(self) -> tuple[Table, ...]:
         """Return the tables `fields`, `fields_2` … of lines whose columns have no names, for queries that name them."""

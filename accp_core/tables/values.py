@@ -85,6 +85,8 @@ _BYTES: Final = {"": "1", "bytes": "1", "b": "1"} | {
     for base, ends in ((1024, ("", "i", "ib")), (1000, ("b",)))
     for power, letter in enumerate("kmgt", 1) for behind in ends
 }  # fmt: skip
+_BINARY: Final = {unit: _BYTES[unit[0]] if unit[1:] == "b" else size for unit, size in _BYTES.items()}
+"""The same where 1 kB is 1024 bytes."""
 _AMOUNTS: Final = {"": "1", "k": "1e3", "m": "1e6", "b": "1e9", "bn": "1e9", "t": "1e12"}
 """What stands behind an amount of money: `$1.2M`, `$900K`."""
 _MONEY: Final = re.compile(rf"[^\W\d_]{{0,3}}{_CURRENCY}|\b[A-Z][A-Za-z]{{1,2}}\b")
@@ -220,11 +222,13 @@ def type_column(cells: Sequence[Any], table: Table | None = None) -> TypedColumn
     if told and str not in set(map(type, told)):
         typed = _of_json([None if is_left_out(cell) else cell for cell in cells], set(map(type, told)))
         return replace(typed, left_out=len(present) - len(told)) if typed.kind is not Kind.TEXT else _texts(cells)
-    found = _booleans(told) or _numbers(told, table) or _moments(told) or _durations(told)
+    # Most columns of days repeat them.
+    each = list(dict.fromkeys(told)) if set(map(type, told)) == {str} else told
+    found = _booleans(each) or _numbers(each, table) or _moments(each) or _durations(each)
     if found is None:
         return _texts(cells)
     kind, values, read, unit, is_scaled = found
-    waiting = iter(values)
+    waiting = iter(values) if each is told else map(dict(zip(each, values, strict=True)).__getitem__, told)
     read_cells = [None if is_left_out(cell) else next(waiting) for cell in cells]
     return TypedColumn(kind, read_cells, lambda text: read(plain(text)), unit, len(present) - len(told), is_scaled)
 
@@ -256,9 +260,9 @@ def _read_boolean(text: str) -> bool | None:
 
 
 def _booleans(cells: Sequence[Any]) -> _Found:
-    read = [_read_boolean(cell) if type(cell) is str else None for cell in cells]
-    is_one = bool(read) and None not in read and len(set(cells)) == len(set(read))
-    return (Kind.BOOLEAN, read, _read_boolean, "", False) if is_one else None
+    is_told = all(type(cell) is str and _read_boolean(cell) is not None for cell in cells)
+    read = list(map(_read_boolean, cells)) if is_told else []
+    return (Kind.BOOLEAN, read, _read_boolean, "", False) if read and len(set(cells)) == len(set(read)) else None
 
 
 def _storable(number: Decimal | float) -> int | float:
@@ -287,7 +291,7 @@ def _numbers(cells: Sequence[Any], table: Table | None) -> _Found:
 
 def _with_signs(texts: list[str]) -> list[str]:
     """Return texts with a minus in place of the parentheses around some of several amounts, as accounts have them."""
-    signed = [_LOSS.sub(r"-\1\2", text) for text in texts]
+    signed = [_LOSS.sub(r"-\1\2", text) if text[-1:] == ")" else text for text in texts]
     return signed if signed != texts and any(map(_AMOUNT.search, {*texts} & {*signed})) else texts
 
 
@@ -299,15 +303,16 @@ def _matches(texts: Sequence[Any], pattern: re.Pattern[str]) -> list[re.Match[st
 
 
 def _measures(cells: Sequence[Any], matches: Sequence[re.Match[str]], notation: _Notation) -> _Found:
+    if _are_codes(matches, notation[1]):
+        return None
     of_texts = ((_number(each, notation), _unit(each), f"{each['minus'] or ''}{each['number']}") for each in matches)
     found = [next(of_texts) if type(cell) is str else (Decimal(repr(cell)), "", repr(cell)) for cell in cells]
     meanings = set(found)
     if len({(number, unit) for number, unit, _ in meanings}) < len(meanings):
         return None
-    parted = {unit.casefold() for number, unit, _ in meanings if not _is_whole(number)}
-    scale, unit = _scale({unit for number, unit, _ in meanings if number or unit}, parted)
+    scale, unit = _scale([(number, unit) for number, unit, _ in meanings if number or unit])
     rates = {match["behind"] for match in matches if (match["behind"] or "").strip().startswith("/")}
-    if scale is None or len(rates) > 1 or _are_codes(matches, notation[1]):
+    if scale is None or len(rates) > 1:
         return None
     is_whole = all(_is_whole(number) and notation[1] not in text for number, _, text in meanings)
     read = _Reader(notation, unit, scale, is_whole)
@@ -341,24 +346,31 @@ def _number(match: re.Match[str], notation: _Notation) -> Decimal:
     return -number if (match["minus"] or match["after"] or "+") in "-\u2212" else number
 
 
-def _scale(units: set[str], parted: set[str]) -> tuple[Mapping[str, str] | None, str]:
+def _scale(numbers: Sequence[tuple[Decimal, str]]) -> tuple[Mapping[str, str] | None, str]:
     """Return how unlike units are converted, and the unit of the result; None: they measure different things.
 
-    `parted` are those of numbers with a fraction: no byte has one, so that 1.5B are billions.
+    No byte has a fraction, so that 1.5B are billions. What names no byte and has no G counts thousands, not KiB.
     """
+    units = {unit for _, unit in numbers}
     only = min(units, default="")
-    if len(units) <= 1 and "b" not in parted and _ONE_UNIT.fullmatch(only):
+    has_parted = any(unit in ("b", "B") and not _is_whole(number) for number, unit in numbers)
+    if len(units) <= 1 and not has_parted and _ONE_UNIT.fullmatch(only):
         return {}, only
     folded = {unit.casefold() for unit in units}
-    # A letter beside bare numbers alone need not be one of bytes: `250m` beside `2` are parts of a processor.
-    is_vague = "" in folded and len(folded) == 2 and not any("b" in unit or "i" in unit for unit in folded)
+    bare = max((abs(number) for number, unit in numbers if not unit), default=0)
+    # Who writes 2048 beside 1.2g counts something larger than bytes; a letter alone may be one of another unit.
+    is_vague = bare and not (bare < 1024 and any(unit[:1] == "k" and len(unit) + len(folded) > 3 for unit in folded))
     is_one = len(folded) == len(units) and not is_vague
+    top = max(int(_BYTES.get(unit, 0)) for unit in folded)
     # `S` and `H` are the sides of an account; seconds and hours are small letters.
     scales = _SCALES[1:] if any(len(unit) == 1 and unit.isupper() for unit in units) else _SCALES
     if money := _MONEY.match(min(folded, default="")):
         scales = ({f"{money[0]} {behind}".strip(): size for behind, size in _AMOUNTS.items()},)
-    elif "b" in folded <= _AMOUNTS.keys():
-        scales = (_AMOUNTS,) * ("b" in parted)
+    elif folded <= _AMOUNTS.keys():
+        scales = (_AMOUNTS,) * (has_parted or "b" not in folded)
+    elif any(abs(number) > 1000 and int(_BYTES.get(unit.casefold(), top)) < top for number, unit in numbers):
+        # Who writes 8192 bytes beside 16 kB counts 1024 of them.
+        scales = (_BINARY, *scales)
     scale = next((scale for scale in scales if folded <= scale.keys()), None) if is_one else None
     one = next((unit for unit, size in (scale or {}).items() if size == "1" and unit), "")
     return scale, only[: len(one)] if money else next((unit for unit in units if unit.casefold() == one), one)
@@ -388,17 +400,17 @@ class _Reader:
         return None if converted is None else _storable(converted)
 
     def of(self, number: Decimal, unit: str) -> int | float:
-        value = _storable(number * Decimal(self.scale.get(unit.casefold(), "1")))
+        value = _storable(number * Decimal(self.scale.get(unit.casefold(), "1")) if self.scale else number)
         return value if self.is_whole else float(value)
 
 
 def _durations(cells: Sequence[Any]) -> _Found:
     colons = {str(cell).count(":") for cell in cells}
     read = _seconds if 0 in colons else _elapsed
-    values = [read(cell) if type(cell) is str else None for cell in cells]
+    is_told = bool(cells) and all(type(cell) is str and read(cell) is not None for cell in cells)
     # Beside hours, minutes and seconds alone, `14:05` may be hours and minutes.
     alike = read if colons != {2} else lambda text: None if text.count(":") == 1 else _elapsed(text)
-    return (Kind.DURATION, values, alike, "s", True) if values and None not in values else None
+    return (Kind.DURATION, list(map(read, cells)), alike, "s", True) if is_told else None
 
 
 def _elapsed(text: str) -> int | float | None:
@@ -425,8 +437,8 @@ def are_unordered_days(texts: Sequence[str]) -> bool:
     It is that where they are alike up to the year, and differ in digits only behind it: `2026-W05`, `01/03/2026 08:05`.
     """
     parts = (_YEAR.split(text, maxsplit=1) for text in texts)
-    forms = {(before, re.sub(r"\d", "0", "".join(after))) for before, *after in parts}
-    return len(forms) > 1 and all(map(_is_dated, texts))
+    forms = ((before, re.sub(r"\d", "0", "".join(after))) for before, *after in parts)
+    return all(map(_is_dated, texts)) and len({*forms}) > 1
 
 
 def _is_dated(text: str) -> bool:
@@ -537,15 +549,13 @@ def _clock(time: re.Match[str]) -> str:
 
 def read_date(found: re.Match[str], *, is_day_first: bool) -> tuple[str, str, str] | None:
     """Return the year ("0000": none), the month and the day (empty: none) of a match; None: there is no such date."""
-    groups = found.groupdict()
-    year, month, day = (next(filter(None, (groups.get(f"{part}{n}") for n in range(5))), "") for part in "ymd")
-    if groups.get("a5"):
-        year, a, b = groups["y5"], groups["a5"], groups["b5"]
-        day, month = (a, b) if is_day_first else (b, a)
-    month = month_number(month)
+    parts = {name[:-1]: text for name, text in found.groupdict().items() if text}
+    if "a" in parts:
+        parts |= dict(zip("dm" if is_day_first else "md", (parts["a"], parts["b"]), strict=True))
+    day, month = parts.get("d", ""), month_number(parts.get("m", ""))
     if not month or not 1 <= int(month) <= 12 or (day and not 1 <= int(day) <= 31):
         return None
-    return groups.get("y6") or year or _NO_YEAR, month, day.zfill(2) if day else ""
+    return parts.get("y", _NO_YEAR), month, day and day.zfill(2)
 
 
 def month_number(text: str) -> str:

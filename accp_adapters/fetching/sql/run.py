@@ -456,6 +456,7 @@ def _note_of_values(used: NamedColumn, place: str) -> str:
     told = [
         "compared as texts" * stored.looks_numeric, f"{stored.empty:,} of {total:,} rows hold no {noun}" * is_told,
         "in UTC" * (stored.kind is Kind.MOMENT and typed.is_scaled), f"in {typed.unit}" * bool(typed.unit),
+        *(f"{each} is {typed.read(each):,}" for each in ("1K", "1kB") if typed.is_scaled and typed.read(each)),
     ]  # fmt: skip
     return f"{place}: {', '.join(filter(None, told))}" if any(told) else ""
 

@@ -64,15 +64,12 @@ _MAX_COLUMNS: Final = 40
 _MAX_NAME_CHARS: Final = 60
 
 _read_json: Final = spelling_decoder()
+has_digit: Final = re.compile(r"\d").search
+"""Finds that a text may hold a number; of one that does not, `CAST` reads nothing."""
 
 
 class UnbuiltColumn(ProtocolError):
     """The refusal of the name of an object, an array, a spelling or the lines of JSON, which a whole database has."""
-
-
-def has_digit(text: str) -> bool:
-    """Return whether a text may hold a number; of one that does not, `CAST` reads nothing."""
-    return any(map(str.isdecimal, text))
 
 
 def quote(name: str) -> str:
@@ -342,7 +339,7 @@ def _build(text: str, opened: OpenedText, key: str, *, whole: bool) -> Database:
 
 def _tables_of(text: str, opened: OpenedText, *, whole: bool) -> Iterator[Table]:
     """Yield the tables of a text, and that of its records if it holds no values: commits, mails, entries of a log."""
-    found = opened.tables(with_objects=whole)
+    found = opened.tables(with_objects=True) if whole else opened.own_tables
     yield from found
     yield from tables_of_text(opened.value, opened) if isinstance(opened.value, str) else opened.tables_beside()
     if whole and all(table.name != LINES for table in found):

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from accp_core.documents.grids.cells import STRONG, text_width
 from accp_core.documents.inference.columns import RULE, Reading, is_head, read_aligned, read_marked, sums_in, top_class
-from accp_core.documents.inference.records import SECTION, fill_blocks, read_blocks, read_settings, read_template
+from accp_core.documents.inference.records import SECTION, fill_blocks, read_blocks, read_template
 
 __all__ = ["Inference", "Section", "heading_above", "infer_tables", "join_sections"]
 
@@ -210,10 +210,11 @@ def _read(source: Sequence[str], rules: Collection[str]) -> list[Reading]:
         return []
     first, last = paragraphs[0][0], paragraphs[-1][1]
     found: list[Reading | None] = list(read_marked(source)) if _may(rules, "columns between") else []
-    whole = list(_of_lines(lines, first, last, rules)) if len(paragraphs) > 1 else []
-    found += whole
+    is_whole = len(paragraphs) > 1 and _may(rules, "lines", "pairs", "words")
+    whole = read_template(lines, first, last) if is_whole else None
+    found.append(whole)
     least = _MIN_SHARE * sum(end - start for start, end in paragraphs)
-    if not rules or not any(each is not None and len(each.lines) > least for each in whole):
+    if not rules or whole is None or len(whole.lines) <= least:
         for start, end in paragraphs:
             found += _of_paragraph(lines, start, end, rules)
     codes = [0, *accumulate(line.endswith(_CODE_ENDS) or _CODE.match(line) is not None for line in lines)]
@@ -250,13 +251,6 @@ def _paragraphs(lines: Sequence[str]) -> list[tuple[int, int]]:
     return list(zip(edges[::2], edges[1::2], strict=True))
 
 
-def _of_lines(lines: Sequence[str], start: int, end: int, rules: Collection[str]) -> Iterator[Reading | None]:
-    if _may(rules, "lines", "pairs", "words"):
-        yield read_template(lines, start, end)
-    if _may(rules, "keys"):
-        yield read_settings(lines, start, end)
-
-
 def _of_paragraph(lines: Sequence[str], start: int, end: int, rules: Collection[str]) -> Iterator[Reading | None]:
     at, left = start, 4 * _SAMPLED + end - start if _may(rules, "columns by") else 0
     while at < end - 1 and left > 0:
@@ -272,10 +266,10 @@ def _of_paragraph(lines: Sequence[str], start: int, end: int, rules: Collection[
             at = found.end
         else:
             at += 1
-    if end - start >= 3:
-        whole = list(_of_lines(lines, start, end, rules))
-        yield from whole
-        if _may(rules, "lines", "pairs", "words") and not (whole[0] is not None and whole[0].start == start):
+    if end - start >= 3 and _may(rules, "lines", "pairs", "words"):
+        whole = read_template(lines, start, end)
+        yield whole
+        if whole is None or whole.start != start:
             yield from (read_template(lines, first, end) for first in range(start + 1, min(start + 3, end - 2)))
 
 

@@ -17,13 +17,12 @@ from typing import Final
 from accp_core.documents.grids.cells import MAX_COLUMNS, SAMPLE, STRONG, class_of, distinct_names
 from accp_core.documents.inference.columns import RULE, Cells, Reading, bits_of, column_bits, names_columns, top_class
 
-__all__ = ["SECTION", "fill_blocks", "read_blocks", "read_settings", "read_template"]
+__all__ = ["SECTION", "fill_blocks", "read_blocks", "read_template"]
 
 TEMPLATE: Final = "lines that begin alike"
 PAIRS: Final = "pairs of keys and values"
 ANCHORED: Final = "words that all lines have"
 BLOCKS: Final = "blocks of keys and values"
-SETTINGS: Final = "keys and values"
 SECTION: Final = "section"
 """The column of the headings of tables."""
 _TOKEN: Final = re.compile(
@@ -236,7 +235,6 @@ _SEGMENT: Final = re.compile(
     r"([A-Za-z_][A-Za-z_-]*(?: [A-Za-z_][A-Za-z_-]*){0,2}?)(?:([:=]) ?(?![:=])| (?=[^A-Za-z ]|\S*\d|\w+$))(.+)"
 )
 _APART: Final = re.compile(r"(\s{2,}|, | \| )")
-_TIGHT: Final = re.compile(r"\w+=\S*|[\w.]+ = ?")
 _MAX_TRIED: Final = 60
 """Records from which the bits of a way to part them are estimated."""
 _MAX_NESTED: Final = 8
@@ -428,23 +426,3 @@ def _segments_of(line: str) -> dict[str, str] | None:
         return None
     names = distinct_names([each[1] for each in found if each], len(found))
     return dict(zip(names, (each[3] for each in found if each), strict=True))
-
-
-def read_settings(lines: Sequence[str], start: int, end: int) -> Reading | None:
-    """Return the reading of lines that each have a key of their own, tight as `A=1` or with all values in one place."""
-    there = [number for number in range(start, end) if lines[number].strip() and not lines[number].startswith("#")]
-    pairs = ((number, _key_value(lines[number])) for number in there)
-    found = {number: pair for number, pair in pairs if pair and (pair[2] or "=" in lines[number])}
-    keys = [pair[1] for pair in found.values()]
-    if len(found) < max(3, 0.9 * len(there)) or len(set(keys)) < len(keys):
-        return None
-    places = Counter(len(lines[number].rstrip()) - len(pair[2]) for number, pair in found.items())
-    is_placed = places.most_common(1)[0][1] >= 0.9 * len(found) and len(set(map(len, keys))) > 1
-    is_tight = sum(_TIGHT.match(lines[number]) is not None for number in found) >= 0.9 * len(found)
-    if not is_placed and not is_tight:
-        return None
-    rows: list[Cells] = [[key, value or None] for _, key, value in found.values()]
-    bits = 4.0 * len(rows) + 0.5 * column_bits([row[1] for row in rows]) - 3.0 * (len(there) - len(found)) - 6
-    bits -= 3.0 * sum(pair[2].endswith((".", ",", ";")) and " " in pair[2] for pair in found.values())
-    at = list(found)
-    return Reading(SETTINGS, at[0], there[-1] + 1, ["key", "value"], rows, at, bits, is_headed=False)

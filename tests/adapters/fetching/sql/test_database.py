@@ -8,7 +8,7 @@ import tracemalloc
 
 import pytest
 
-from accp_adapters.fetching import FetchRequest, answer, request
+from accp_adapters.fetching import FetchRequest, answer, request, value_at
 from accp_adapters.fetching.sql import tables
 from accp_adapters.fetching.sql.tables import DatabaseCache
 from accp_adapters.tokens import count_o200k
@@ -91,9 +91,12 @@ def test_a_text_that_is_too_long_has_pages_and_words_only(monkeypatch: pytest.Mo
     for module in (request, table):
         monkeypatch.setattr(module, "MAX_CHARS", 100)
     text = json.dumps([{"id": n} for n in range(100)])
-    for query in ("SELECT id FROM rows", "id = 57", "rows[3].id", "items.0.id", "id > 3 && id < 5", "count(rows)"):
+    paths = ["rows[3].id", "items.0.id", "#/57/id", "57.id", "$.57.id", "/57/id", "a.id nowhere"]
+    asked = ["SELECT id FROM rows", "id = 57", "id > 3 && id < 5", "count(rows)", *paths]
+    escaped = (ask, json.dumps(["Müller"] * 20), "Müller")
+    for read, of, query in [*((read, text, each) for each in asked for read in (ask, value_at)), escaped]:
         with pytest.raises(ProtocolError, match="E2003: expected a text of at most 100 characters, lines and"):
-            ask(text, query)
+            read(of, query)
     said = "words in lines; no tables of a text of 1,190 characters:\n"
     assert ask(text, '"id": 57').startswith(f"{said}1: …")
     assert ask(text, "nowhere") == f"{said}0 of 1 lines"

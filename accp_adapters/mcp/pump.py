@@ -24,7 +24,7 @@ import anyio
 from anyio.abc import TaskStatus
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http import EventMessage, EventStore, StreamableHTTPServerTransport
-from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.message import ClientMessageMetadata, ServerMessageMetadata
 from pydantic_core import from_json
 
@@ -33,6 +33,7 @@ from accp_adapters.mcp.encoder import Encoder
 from accp_adapters.mcp.messages import JsonObject, MessageId, is_modern, message_id
 from accp_adapters.mcp.sdk import Leaving, answer_own, message_of
 from accp_adapters.mcp.upstream import CLOSED, IS_SDK_1, Streams, Upstream, item_of
+from accp_adapters.serving.bounded import WEIGHT, BoundedRequests
 from accp_adapters.serving.limits import Quota, Shares, TooMany
 from accp_adapters.serving.principals import network_of
 from accp_adapters.serving.threads import LONG, OWNER, SESSION, off_loop, size_of
@@ -52,7 +53,11 @@ _NOTHING: Final = item_of({"jsonrpc": "2.0", "id": "", "error": {"code": CLOSED,
 _LAST_SECONDS: Final = 60
 """Seconds that a client is waited for which has closed its end before all its requests were answered."""
 _MAX_SESSIONS: Final = 300
-"""Sessions that are open at once, each of about a megabyte; for another one, the address that has most loses one."""
+"""Sessions that are open at once, fewer with large messages; for another one, the address that has most loses one."""
+_SESSION_BYTES: Final = 700_000
+"""About the memory of a session; its last message from the client takes more."""
+_REQUESTS_EACH: Final = 32 << 20
+"""Bytes of memory that the open requests of one address may take, those of all twice as many."""
 _MAX_EVENTS: Final = 64
 """Messages of a session that are kept for a client whose stream has broken off."""
 _KEPT_EACH: Final = 8 << 20
@@ -327,10 +332,11 @@ class HttpProxy:
         self._new_shim: Final = new_shim
         self._sessions: Final[dict[str, tuple[str, Any]]] = {}
         """The address that began a session, and its transport."""
-        self._shares: Final = Shares(_MAX_SESSIONS, _MAX_SESSIONS)
+        self._shares: Final = Shares(_MAX_SESSIONS * _SESSION_BYTES, _MAX_SESSIONS * _SESSION_BYTES)
         self._requests = Counter[str]()
         """How many requests of a session are being answered."""
         self._group: Any = None
+        self._bounded: Final = BoundedRequests(self._handle, max_bytes=_MAX_BODY, memory=_REQUESTS_EACH)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one HTTP request."""
@@ -341,7 +347,7 @@ class HttpProxy:
                     await send({"type": f"lifespan.{name}.complete"})
                 self._group.cancel_scope.cancel()  # which ends all sessions
             return
-        await RequestBodyLimitMiddleware(self._handle, _MAX_BODY)(scope, receive, send)
+        await self._bounded(scope, receive, send)
 
     async def _handle(self, scope: Any, receive: Any, send: Any) -> None:
         name = dict(scope["headers"]).get(b"mcp-session-id", b"").decode("latin-1")
@@ -351,7 +357,7 @@ class HttpProxy:
             await self._begin(scope, receive, send)
         elif (found := self._sessions.get(name)) and not found[1].is_terminated:
             owner, transport = found
-            self._shares.admit(owner, name)
+            await self._admit(owner, name, scope)
             self._requests[name] += 1
             try:
                 with _counting_unread(owner, send, transport) as counted:
@@ -382,15 +388,8 @@ class HttpProxy:
             status = message.get("status", status)
             await send(message)
 
-        try:
-            given = self._shares.admit(owner := network_of(scope), name, lambda each: self._requests[each] > 0)
-        except TooMany:
-            await _refuse(send, 503, b"Too many open sessions")
-            return
+        await self._admit(owner := network_of(scope), name, scope)
         self._sessions[name] = owner, transport
-        for _, other in [self._sessions[each] for each in given]:
-            await other.terminate()
-            other.idle_scope.cancel()
         try:
             if await self._group.start(self._serve, owner, name, transport, events):
                 await transport.handle_request(scope, receive, watched)
@@ -400,6 +399,14 @@ class HttpProxy:
             if status >= 400:
                 with anyio.CancelScope(shield=True):
                     await transport.terminate()
+
+    async def _admit(self, owner: str, name: str, scope: Any) -> None:
+        """Count a session with its last message, which the SDK keeps; those of whoever has most end for it."""
+        size = max(_SESSION_BYTES, 2 * scope[WEIGHT])
+        given = self._shares.admit(owner, name, lambda each: self._requests[each] > 0, size=size)
+        for _, other in [self._sessions[each] for each in given]:
+            await other.terminate()
+            other.idle_scope.cancel()
 
     async def _serve(
         self, owner: str, name: str, transport: Any, events: _Events, *, task_status: TaskStatus[bool]

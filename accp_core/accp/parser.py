@@ -12,22 +12,7 @@ from json import JSONDecodeError
 from math import inf
 from typing import Any, Final, TypeAlias
 
-from accp_core.accp import grammar
-from accp_core.accp.frame import (
-    ACKNOWLEDGED,
-    FIELD_NAMES,
-    ID_FIELDS,
-    INTEGER_FIELDS,
-    INTENTS,
-    REMOVED,
-    Envelope,
-    Frame,
-    Intent,
-    LiteralKey,
-    Ref,
-    Value,
-    is_delta,
-)
+from accp_core.accp import frame, grammar
 from accp_core.accp.grammar import DEFAULT_LIMITS, HIDDEN, GrammarLimits, metadata_start
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
@@ -97,7 +82,7 @@ def parse_frame(
     decimal_type: type[float] | type[Decimal] = float,
     limits: GrammarLimits = DEFAULT_LIMITS,
     ascii_ids: bool = False,
-) -> Frame:
+) -> frame.Frame:
     """Return the frame that `text` spells (ACCP section 3.1).
 
     Four forms of the draft's own examples, which its grammar lacks, are accepted unless `strict`: `@agent` and
@@ -122,7 +107,7 @@ def parse_frame(
     position, (sender, intent, operation) = parse_header(text)
     state.header = intent, operation
     position, params = parse_pairs(text, position, "|", "}", parse_param, state)
-    envelope = Envelope() if position == len(text) else read_usual_envelope(text, position, state)
+    envelope = frame.Envelope() if position == len(text) else read_usual_envelope(text, position, state)
     if envelope is None:
         position, fields = parse_metadata(text, position, state)
         if position != len(text):
@@ -130,7 +115,7 @@ def parse_frame(
     known = read_intent(text, len(sender) + 2, intent)
     if envelope is None:
         envelope = read_envelope(text, fields, state)
-    return Frame(sender=sender, intent=known, operation=operation, params=params, envelope=envelope)
+    return frame.Frame(sender=sender, intent=known, operation=operation, params=params, envelope=envelope)
 
 
 def parse_word(text: str, position: int, pattern: re.Pattern[str], name: str) -> tuple[int, str]:
@@ -163,9 +148,9 @@ def parse_header(text: str) -> tuple[int, tuple[str, str, str]]:
     return skip_delimiter(text, position, "{"), (sender, intent, operation)
 
 
-def read_intent(text: str, position: int, code: str) -> Intent:
+def read_intent(text: str, position: int, code: str) -> frame.Intent:
     """Return the intent with that code; called after parsing, because errors of the grammar come first."""
-    known = INTENTS.get(code)
+    known = frame.INTENTS.get(code)
     if known is None:
         raise refusal(text, position, "expected a known intent", ErrorCode.INVALID_INTENT)
     return known
@@ -198,10 +183,10 @@ def parse_pairs(
 
 
 # param = key ":" value
-def parse_param(text: str, position: int, state: ParseState) -> tuple[int, tuple[str, Value]]:
+def parse_param(text: str, position: int, state: ParseState) -> tuple[int, tuple[str, frame.Value]]:
     """Read a parameter; in a delta, null is read as REMOVED."""
-    position, key = parse_key(text, position, LiteralKey)
-    if key == "delta" and is_delta(*state.header, key) and text.startswith("{", position):
+    position, key = parse_key(text, position, frame.LiteralKey)
+    if key == "delta" and frame.is_delta(*state.header, key) and text.startswith("{", position):
         position, delta = parse_map(text, position, 1, state, parse_delta_member)
         return position, (key, delta)
     position, value = parse_value(text, position, 1, state)
@@ -225,7 +210,7 @@ def parse_key(text: str, position: int, literal: type[str]) -> tuple[int, str]:
 
 
 # value = typed-literal / array / map / ref / null
-def parse_value(text: str, position: int, level: int, state: ParseState) -> tuple[int, Value]:
+def parse_value(text: str, position: int, level: int, state: ParseState) -> tuple[int, frame.Value]:
     """Read any value; an array or map is at nesting level `level`, which starts with 1."""
     return VALUE_PARSERS.get(text[position : position + 1], parse_atom)(text, position, level, state)
 
@@ -237,22 +222,22 @@ def parse_null(text: str, position: int, level: int, state: ParseState) -> tuple
 
 
 # "removed_key:null" (section 5.4): against the grammar, the draft removes a key with the word.
-def parse_delta_member(text: str, position: int, level: int, state: ParseState) -> tuple[int, Value]:
+def parse_delta_member(text: str, position: int, level: int, state: ParseState) -> tuple[int, frame.Value]:
     """Read a direct member of a delta, in which null removes the key."""
     if text.startswith("~", position):
-        return position + 1, REMOVED
+        return position + 1, frame.REMOVED
     if state.errata and (match := grammar.NULL_MEMBER.match(text, position)):
-        return match.end(), REMOVED
+        return match.end(), frame.REMOVED
     return parse_value(text, position, level, state)
 
 
 # ref = "$" ref-key
-def parse_ref(text: str, position: int, level: int, state: ParseState) -> tuple[int, Ref | str]:
+def parse_ref(text: str, position: int, level: int, state: ParseState) -> tuple[int, frame.Ref | str]:
     """Read a reference; with `compat` an amount such as `$42.30` (section 3.2) is a string."""
     end, key = parse_word(text, position + 1, grammar.REF_KEY, "a ref-key")
     if state.compat and grammar.NUMBER.fullmatch(key) and not grammar.LEADING_ZERO.match(key):
         return end, f"${key}"
-    return end, Ref(key)
+    return end, frame.Ref(key)
 
 
 # "nx:@strategy:plan", "who:@dev_team" (section 3.2): against the grammar, a value may name an agent.
@@ -265,10 +250,10 @@ def parse_mention(text: str, position: int, level: int, state: ParseState) -> tu
 
 
 # array = "[" [ value *( "," value ) ] "]"
-def parse_array(text: str, position: int, level: int, state: ParseState) -> tuple[int, list[Value]]:
+def parse_array(text: str, position: int, level: int, state: ParseState) -> tuple[int, list[frame.Value]]:
     """Read an array with its brackets."""
     check_level(text, position, level, state)
-    items: list[Value] = []
+    items: list[frame.Value] = []
     if text.startswith("]", position + 1):
         return position + 2, items
     delimiter, position = ",", position + 1
@@ -283,7 +268,7 @@ def parse_array(text: str, position: int, level: int, state: ParseState) -> tupl
 
 
 # "f:[rev:-12%QoQ,ent_seg:decline]" (section 3.2): against the grammar, an element may be a pair.
-def parse_element(text: str, position: int, level: int, state: ParseState) -> tuple[int, Value]:
+def parse_element(text: str, position: int, level: int, state: ParseState) -> tuple[int, frame.Value]:
     """Read an element of an array; a pair counts as a map of one entry."""
     parse = VALUE_PARSERS.get(text[position : position + 1])
     if parse is not None or not (state.errata and grammar.PAIR.match(text, position)):
@@ -295,17 +280,17 @@ def parse_element(text: str, position: int, level: int, state: ParseState) -> tu
     return position, {key: value}
 
 
-ValueParser: TypeAlias = Callable[[str, int, int, ParseState], tuple[int, Value]]
+ValueParser: TypeAlias = Callable[[str, int, int, ParseState], tuple[int, frame.Value]]
 
 
 def parse_map(
     text: str, position: int, level: int, state: ParseState, parse_member: ValueParser | None = None
-) -> tuple[int, dict[str, Value]]:
+) -> tuple[int, dict[str, frame.Value]]:
     """Read a map with its braces; `parse_member` reads the values of one whose values are special."""
     check_level(text, position, level, state)
     parse = parse_member or parse_value
 
-    def parse_entry(text: str, position: int, state: ParseState) -> tuple[int, tuple[str, Value]]:
+    def parse_entry(text: str, position: int, state: ParseState) -> tuple[int, tuple[str, frame.Value]]:
         position, key = parse_key(text, position, str)
         position, value = parse(text, position, level + 1, state)
         return position, (key, value)
@@ -314,7 +299,7 @@ def parse_map(
 
 
 # typed-literal = boolean / integer / decimal / string
-def parse_atom(text: str, position: int, level: int, state: ParseState) -> tuple[int, Value]:
+def parse_atom(text: str, position: int, level: int, state: ParseState) -> tuple[int, frame.Value]:
     """Read up to the next unescaped delimiter, and return the typed value (section 3.1.1)."""
     end, word = parse_text(text, position)
     first = word[0]
@@ -386,7 +371,7 @@ def parse_json(text: str, position: int, word: str, state: ParseState) -> tuple[
         raise refusal(text, position, "expected a JSON literal within the limits") from None
 
 
-def read_usual_envelope(text: str, position: int, state: ParseState) -> Envelope | None:
+def read_usual_envelope(text: str, position: int, state: ParseState) -> frame.Envelope | None:
     """Return the envelope of a metadata block as we write it, in ASCII; None for any other one."""
     match, limits = grammar.USUAL_METADATA.match(text, position), state.limits
     if match is None or limits.digits < grammar.USUAL_DIGITS:
@@ -394,7 +379,7 @@ def read_usual_envelope(text: str, position: int, state: ParseState) -> Envelope
     mid, seq, ts, cid, aid, sid, ttl, ack = match.groups()
     if len(mid) > limits.msg_id_chars or state.members + match.re.groups > limits.members:
         return None
-    return Envelope(
+    return frame.Envelope(
         msg_id=mid,
         sequence=int(seq),
         timestamp=int(ts),
@@ -402,7 +387,7 @@ def read_usual_envelope(text: str, position: int, state: ParseState) -> Envelope
         causation_id=aid,
         session_id=sid,
         ttl=None if ttl is None else int(ttl),
-        extra={} if ack is None else {ACKNOWLEDGED: ack},
+        extra={} if ack is None else {frame.ACKNOWLEDGED: ack},
     )
 
 
@@ -423,28 +408,28 @@ def parse_field(text: str, position: int, state: ParseState) -> tuple[int, tuple
     """Read one field, in its long or short spelling; the value is plain text."""
     start, key = parse_key(text, position, str)
     end, word = parse_text(text, start)
-    return end, (FIELD_NAMES.get(key, key), (start, grammar.unescape(word)))
+    return end, (frame.FIELD_NAMES.get(key, key), (start, grammar.unescape(word)))
 
 
-def read_envelope(text: str, fields: Fields, state: ParseState) -> Envelope:
+def read_envelope(text: str, fields: Fields, state: ParseState) -> frame.Envelope:
     """Return the envelope; the name of a field decides its type (Table 4)."""
     known: dict[str, Any] = {}
     extra: dict[str, str] = {}
     for name, (position, word) in fields.items():
-        if name in INTEGER_FIELDS:
+        if name in frame.INTEGER_FIELDS:
             known[name] = read_unsigned(text, position, word, state)
-        elif name in FIELD_NAMES:
+        elif name in frame.FIELD_NAMES:
             known[name] = word
         else:
             extra[name] = word
-    for name in known.keys() & ID_FIELDS:
+    for name in known.keys() & frame.ID_FIELDS:
         # An id that cannot be written again could never be answered.
         if hidden := state.hidden.search(known[name]):
             position = fields[name][0] + hidden.start()
             raise refusal(text, position, f"expected printable characters in {name}, found {hidden[0]!r}")
     if len(known.get("msg_id", "")) > state.limits.msg_id_chars:
         raise refusal(text, fields["msg_id"][0], f"expected a msg_id of at most {state.limits.msg_id_chars} characters")
-    return Envelope(extra=extra, **known)
+    return frame.Envelope(extra=extra, **known)
 
 
 def read_unsigned(text: str, position: int, word: str, state: ParseState) -> int | float | Decimal:
@@ -466,7 +451,7 @@ VALUE_PARSERS: Final[dict[str, ValueParser]] = {
 # Sender and metadata of a frame, for those who only route, store or count it (ACCP section 3.5).
 
 
-def frame_head(text: str, *, limits: GrammarLimits = DEFAULT_LIMITS) -> Frame:
+def frame_head(text: str, *, limits: GrammarLimits = DEFAULT_LIMITS) -> frame.Frame:
     """Return a frame without its parameters, which are not read: they may be malformed.
 
     Args:
@@ -479,10 +464,10 @@ def frame_head(text: str, *, limits: GrammarLimits = DEFAULT_LIMITS) -> Frame:
     """
     sender, intent, operation, envelope = _read(text, limits)
     known = read_intent(text, len(sender) + 2, intent)
-    return Frame(sender=sender, intent=known, operation=operation, envelope=envelope)
+    return frame.Frame(sender=sender, intent=known, operation=operation, envelope=envelope)
 
 
-def frame_envelope(text: str, *, limits: GrammarLimits = DEFAULT_LIMITS) -> tuple[str, Envelope]:
+def frame_envelope(text: str, *, limits: GrammarLimits = DEFAULT_LIMITS) -> tuple[str, frame.Envelope]:
     """Return sender and metadata of a frame, whatever its intent and its parameters are.
 
     Raises:
@@ -492,7 +477,7 @@ def frame_envelope(text: str, *, limits: GrammarLimits = DEFAULT_LIMITS) -> tupl
     return sender, envelope
 
 
-def _read(text: str, limits: GrammarLimits) -> tuple[str, str, str, Envelope]:
+def _read(text: str, limits: GrammarLimits) -> tuple[str, str, str, frame.Envelope]:
     check_characters(text, limits)
     start, (sender, intent, operation) = parse_header(text)
     state = ParseState(True, False, float, limits, HIDDEN)

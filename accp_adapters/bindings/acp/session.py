@@ -27,24 +27,8 @@ from accp_adapters.serving.limits import Quota, RateLimit, ServerLimits, weight_
 from accp_adapters.serving.principals import ANONYMOUS, Principal
 from accp_adapters.serving.threads import OWNER, off_loop
 from accp_adapters.wire_log import log_frame
+from accp_core import acp
 from accp_core.accp.debug import Direction
-from accp_core.acp import (
-    AcpError,
-    AcpEvent,
-    AcpMessage,
-    AcpMessageReceived,
-    AgentCard,
-    Binding,
-    Connection,
-    ErrorMessage,
-    ErrorReceived,
-    Part,
-    Refused,
-    ReplyReceived,
-    SendResult,
-    TextPart,
-    serialize_envelope,
-)
 from accp_core.acp.connection import Complete
 from accp_core.acp.envelope import AcpEnvelope, Json
 from accp_core.errors import DecodeError, EncodeError, LocalProtocolError, ProtocolError, RemoteProtocolError
@@ -104,7 +88,7 @@ class EndOfInput(ChannelClosed):
 class Channel(ABC):
     """One connection with a peer. Texts are envelopes of ACP, whole and in order."""
 
-    binding: Binding
+    binding: acp.Binding
     """The binding that it is of."""
     window: int | None = None
     """Messages that may be under way without acknowledgement; None: as many as the session allows."""
@@ -134,19 +118,19 @@ class Channel(ABC):
         """Close the connection; `code` is an error code for the peer, where the binding can say it. Never raises."""
 
 
-Content: TypeAlias = "str | Part | Sequence[Part]"
+Content: TypeAlias = "str | acp.Part | Sequence[acp.Part]"
 """What a message holds, as a caller says it."""
-AcpHandler: TypeAlias = "Callable[[AcpMessage, AcpSession], Awaitable[Content | None]]"
+AcpHandler: TypeAlias = "Callable[[acp.AcpMessage, AcpSession], Awaitable[Content | None]]"
 """Handles a message of the peer; what it returns is sent as the reply."""
 
 
-def to_parts(content: Content) -> tuple[Part, ...]:
+def to_parts(content: Content) -> tuple[acp.Part, ...]:
     """Return the parts of `content`: a text is one text part; raises TypeError for anything else."""
     if isinstance(content, str):
-        return (TextPart(content=content),)
+        return (acp.TextPart(content=content),)
     parts = tuple(content) if isinstance(content, (list, tuple)) else (content,)
     for part in parts:
-        if not isinstance(part, Part):
+        if not isinstance(part, acp.Part):
             raise TypeError(f"expected a text, or parts such as TextPart(…) and DataPart(…), found {part!r:.80}")
     return parts
 
@@ -156,7 +140,7 @@ class AcpSession:
 
     def __init__(
         self,
-        card: AgentCard,
+        card: acp.AgentCard,
         *,
         name: str = "",
         principal: Principal = ANONYMOUS,
@@ -179,7 +163,7 @@ class AcpSession:
         self.name = name
         self.principal = principal
         self.limits = limits = limits or ServerLimits()
-        self.connection = Connection(
+        self.connection = acp.Connection(
             card, new_id=lambda: secrets.token_hex(6), max_waiting=limits.window, limit=limits.frame_bytes
         )
         self.changed = Signal()
@@ -193,16 +177,16 @@ class AcpSession:
         self._own_name = card.name if is_server else None
         self._handler = handler
         self._worker: asyncio.Task[None] | None = None
-        self._inbox: deque[tuple[AcpMessage, int]] = deque()
+        self._inbox: deque[tuple[acp.AcpMessage, int]] = deque()
         """Messages that wait for the agent, each with its weight in memory; the one being handled stays the first."""
-        self._replies: dict[str, asyncio.Future[tuple[Part, ...]]] = {}
+        self._replies: dict[str, asyncio.Future[tuple[acp.Part, ...]]] = {}
         self._memory: Final = memory or Quota(limits.buffered_bytes, limits.buffered_bytes, "bytes of messages")
         self._ended = False
         self._told = RateLimit(1, 20)
         self._clock = SteadyClock()
 
     @property
-    def peer(self) -> AgentCard | None:
+    def peer(self) -> acp.AgentCard | None:
         """The card of the peer, None before it sent one."""
         return self.connection.peer
 
@@ -213,7 +197,7 @@ class AcpSession:
 
     # --- sending ------------------------------------------------------------------------------------------------------
 
-    async def send(self, content: Content | AcpMessage, *, wait: bool = True) -> SendResult:
+    async def send(self, content: Content | acp.AcpMessage, *, wait: bool = True) -> acp.SendResult:
         """Send a message, or keep it for the next connection; return its id and its server_seq.
 
         Args:
@@ -226,7 +210,9 @@ class AcpSession:
         """
         return await self._when_room(partial(self.connection.send, _message(content)), wait=wait)
 
-    async def request(self, content: Content | AcpMessage, *, timeout: float = _REPLY_SECONDS) -> tuple[Part, ...]:
+    async def request(
+        self, content: Content | acp.AcpMessage, *, timeout: float = _REPLY_SECONDS
+    ) -> tuple[acp.Part, ...]:
         """Send a message and return the parts of the reply, which may take `timeout` seconds.
 
         Raises:
@@ -236,7 +222,7 @@ class AcpSession:
         message = _message(content)
         message_id = message.message_id or f"msg_{secrets.token_hex(6)}"
         asked = partial(self.connection.send, replace(message, message_id=message_id), awaits_reply=True)
-        reply: asyncio.Future[tuple[Part, ...]] = asyncio.get_running_loop().create_future()
+        reply: asyncio.Future[tuple[acp.Part, ...]] = asyncio.get_running_loop().create_future()
         self._replies[message_id] = reply
         self.changed.notify()
         try:
@@ -246,12 +232,12 @@ class AcpSession:
         except TimeoutError:
             found = "none" if self.peer else "no peer: nobody has said who they are; is the token right?"
             reason = f"expected a reply within {timeout:g} seconds, found {found}"
-            raise RemoteProtocolError(reason, code=AcpError.TIMEOUT, reply=None) from None
+            raise RemoteProtocolError(reason, code=acp.AcpError.TIMEOUT, reply=None) from None
         finally:
             self._replies.pop(message_id, None)
             self.connection.forget(message_id)
 
-    async def reply(self, message: AcpMessage, content: Content) -> SendResult:
+    async def reply(self, message: acp.AcpMessage, content: Content) -> acp.SendResult:
         """Send the reply to a message, raises as `send`."""
         return await self._when_room(partial(self.connection.reply, message, to_parts(content)))
 
@@ -259,11 +245,13 @@ class AcpSession:
         """Return `send(now=…)`, called again after each change while too many messages wait."""
         while True:
             if self._ended:
-                raise LocalProtocolError("expected a session that goes on, found its end", code=AcpError.NOT_CONNECTED)
+                raise LocalProtocolError(
+                    "expected a session that goes on, found its end", code=acp.AcpError.NOT_CONNECTED
+                )
             try:
                 result = send(now=self._clock())
             except LocalProtocolError as error:
-                if not wait or error.code != AcpError.NOT_CONNECTED:
+                if not wait or error.code != acp.AcpError.NOT_CONNECTED:
                     raise
                 await self.changed.wait(_RETRY_SECONDS)
                 continue
@@ -272,7 +260,7 @@ class AcpSession:
 
     # --- receiving ----------------------------------------------------------------------------------------------------
 
-    async def messages(self) -> AsyncIterator[AcpMessage]:
+    async def messages(self) -> AsyncIterator[acp.AcpMessage]:
         """Yield the messages of the peer in order, each once; end when the session ends."""
         while self._inbox or not self._ended:
             if not self._inbox:
@@ -298,7 +286,7 @@ class AcpSession:
         self._memory.take(self.principal.name, -self._inbox.popleft()[1])
         self.changed.notify()
 
-    async def take(self, text: str, complete: Complete = dict, *, wait: bool = True) -> AcpEvent:
+    async def take(self, text: str, complete: Complete = dict, *, wait: bool = True) -> acp.AcpEvent:
         """Take a text of the peer; return what it was.
 
         Args:
@@ -312,11 +300,11 @@ class AcpSession:
         weight, envelope = await off_loop(len(text), self._parse, text, complete)
         while not self._memory.has_room(self.principal.name, weight):
             if not wait:
-                return Refused(code=AcpError.NOT_CONNECTED, reason="expected fewer messages at once")
+                return acp.Refused(code=acp.AcpError.NOT_CONNECTED, reason="expected fewer messages at once")
             await self.changed.wait(_RETRY_SECONDS)
         self._memory.take(self.principal.name, weight)
         event = self._misdirected(envelope) or self.connection.take(envelope)
-        if isinstance(event, AcpMessageReceived):
+        if isinstance(event, acp.AcpMessageReceived):
             self._inbox.append((event.message, weight))
             if self._handler is not None and (self._worker is None or self._worker.done()):
                 self._worker = asyncio.create_task(self._handle_all(self._handler))
@@ -342,35 +330,35 @@ class AcpSession:
                 while self.is_full or not self._memory.has_room(self.principal.name, weight):
                     await self.changed.wait(_RETRY_SECONDS)
         except TimeoutError:
-            raise LocalProtocolError("expected fewer messages at once", code=AcpError.NOT_CONNECTED) from None
+            raise LocalProtocolError("expected fewer messages at once", code=acp.AcpError.NOT_CONNECTED) from None
 
-    def _parse(self, text: str, complete: Complete) -> tuple[int, AcpEnvelope | Refused]:
+    def _parse(self, text: str, complete: Complete) -> tuple[int, AcpEnvelope | acp.Refused]:
         weight = weight_of(text)
         if weight > self.limits.buffered_bytes // 4:
-            return 0, Refused(code=AcpError.TOO_LARGE, reason="expected a message of fewer values")
+            return 0, acp.Refused(code=acp.AcpError.TOO_LARGE, reason="expected a message of fewer values")
         return weight, self.connection.read(text, complete)
 
     # "to_peer: Directed send target (multi-session)" (section 8); a server here passes nothing on to other peers.
-    def _misdirected(self, envelope: AcpEnvelope | Refused) -> AcpEvent | None:
+    def _misdirected(self, envelope: AcpEnvelope | acp.Refused) -> acp.AcpEvent | None:
         """Return the refusal of a message for another agent; None: it is for ours."""
-        if self._own_name is None or not isinstance(envelope, AcpMessage):
+        if self._own_name is None or not isinstance(envelope, acp.AcpMessage):
             return None
         if envelope.to_peer in (None, self._own_name, self.name):
             return None
         reason = f"to_peer: expected {self._own_name!r}, found {envelope.to_peer!r:.100}; messages are not passed on"
-        return Refused(code=AcpError.NOT_FOUND, reason=reason, correlation_id=envelope.message_id)
+        return acp.Refused(code=acp.AcpError.NOT_FOUND, reason=reason, correlation_id=envelope.message_id)
 
-    def _resolve(self, event: AcpEvent) -> None:
+    def _resolve(self, event: acp.AcpEvent) -> None:
         """Give who awaits a reply what the peer says."""
-        if isinstance(event, Refused):
+        if isinstance(event, acp.Refused):
             self._warn(f"refused a message: {event.reason}")
-        elif isinstance(event, ReplyReceived) and (reply := self._awaiting(event.reply.correlation_id)):
+        elif isinstance(event, acp.ReplyReceived) and (reply := self._awaiting(event.reply.correlation_id)):
             reply.set_result(event.reply.parts)
-        elif isinstance(event, ErrorReceived) and (reply := self._awaiting(event.correlation_id)):
+        elif isinstance(event, acp.ErrorReceived) and (reply := self._awaiting(event.correlation_id)):
             reason = event.reason or "the peer could not handle the message"
             reply.set_exception(RemoteProtocolError(reason, code=event.code, reply=None))
 
-    def _awaiting(self, message_id: str | None) -> asyncio.Future[tuple[Part, ...]] | None:
+    def _awaiting(self, message_id: str | None) -> asyncio.Future[tuple[acp.Part, ...]] | None:
         reply = self._replies.get(message_id or "")
         return None if reply is None or reply.done() else reply
 
@@ -389,14 +377,14 @@ class AcpSession:
                 if self._inbox:
                     self._taken()
 
-    async def _handle(self, handler: AcpHandler, message: AcpMessage) -> None:
+    async def _handle(self, handler: AcpHandler, message: acp.AcpMessage) -> None:
         code, reason = "", "the agent failed to handle the message"
         try:
             content = await handler(message, self)
             parts = None if content is None else to_parts(content)
         except Exception:
             _LOGGER.exception("the agent failed to handle a message of %s", self.name)
-            code = AcpError.INTERNAL
+            code = acp.AcpError.INTERNAL
         else:
             try:
                 # "Links a reply to its original message" (section 8): replies to replies would have no end.
@@ -450,7 +438,7 @@ class AcpSession:
         self._ended = True
         for future in self._replies.values():
             if not future.done():
-                future.set_exception(RemoteProtocolError(reason, code=AcpError.NOT_CONNECTED, reply=None))
+                future.set_exception(RemoteProtocolError(reason, code=acp.AcpError.NOT_CONNECTED, reply=None))
         if self._worker is not None:
             self._worker.cancel()
         while self._inbox:
@@ -464,10 +452,10 @@ class AcpSession:
             while self.channel is channel:
                 await self.rate.wait()
                 event = await self.take(text)
-                if isinstance(event, Refused):
+                if isinstance(event, acp.Refused):
                     refusals += 1
                     await self._refuse(channel, event, last=refusals > _MAX_REFUSALS)
-                if isinstance(event, ErrorReceived) and event.code in FATAL_CODES:
+                if isinstance(event, acp.ErrorReceived) and event.code in FATAL_CODES:
                     raise ChannelClosed(event.reason or f"the peer refused us: {event.code}", code=event.code)
                 text = await channel.receive()
         except EndOfInput:
@@ -475,7 +463,7 @@ class AcpSession:
             raise
         except DecodeError as error:
             with contextlib.suppress(ChannelClosed):
-                await self._refuse(channel, Refused(code=error.code, reason=error.reason), last=True)
+                await self._refuse(channel, acp.Refused(code=error.code, reason=error.reason), last=True)
             await channel.aclose(error.code)
             raise ChannelClosed(error.reason, code=error.code) from None
         raise ChannelClosed("another connection took over")
@@ -515,16 +503,16 @@ class AcpSession:
             self.changed.notify()
         return bool(waiting) or acknowledgement is not None
 
-    async def _refuse(self, channel: Channel, refused: Refused, *, last: bool) -> None:
+    async def _refuse(self, channel: Channel, refused: acp.Refused, *, last: bool) -> None:
         """Tell the peer that its text is refused; a text that is too large, or the last one of many, is the end.
 
         Raises:
             ChannelClosed: It is the end.
         """
         about: dict[str, Json] = {"correlation_id": refused.correlation_id[:200]} if refused.correlation_id else {}
-        error = ErrorMessage(code=refused.code, extra={"error": refused.reason, **about})
-        await self._put(channel, serialize_envelope(error))
-        if last or refused.code == AcpError.TOO_LARGE:
+        error = acp.ErrorMessage(code=refused.code, extra={"error": refused.reason, **about})
+        await self._put(channel, acp.serialize_envelope(error))
+        if last or refused.code == acp.AcpError.TOO_LARGE:
             raise ChannelClosed(refused.reason, code=refused.code)
 
     async def _put(self, channel: Channel, text: str) -> None:
@@ -536,5 +524,5 @@ class AcpSession:
             raise ChannelClosed(f"the peer took nothing for {self.limits.write_time:g} seconds") from None
 
 
-def _message(content: Content | AcpMessage) -> AcpMessage:
-    return content if isinstance(content, AcpMessage) else AcpMessage(parts=to_parts(content))
+def _message(content: Content | acp.AcpMessage) -> acp.AcpMessage:
+    return content if isinstance(content, acp.AcpMessage) else acp.AcpMessage(parts=to_parts(content))

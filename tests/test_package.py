@@ -69,16 +69,7 @@ def test_the_core_needs_no_framework() -> None:
 def test_what_only_development_needs_is_a_group_and_no_extra() -> None:
     assert {"test", "check", "all-tests"} <= set(PROJECT["dependency-groups"])
     frameworks = {"langgraph", "mcp", "a2a", "openai-agents", "pydantic-ai"}
-    assert set(EXTRAS) == {
-        *frameworks,
-        "bindings",
-        "redis",
-        "cli",
-        "tokenizers",
-        "fast",
-        "telemetry",
-        "all",
-    }
+    assert set(EXTRAS) == {*frameworks, "bindings", "redis", "cli", "tokenizers", "fast", "telemetry", "all"}
 
 
 def test_the_extra_all_holds_every_other_extra() -> None:

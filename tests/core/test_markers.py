@@ -20,10 +20,7 @@ counter = o200k_base()
 LONG = "\n".join(f"Line {number} says something of its own." for number in range(400))
 PREVIEW = Source(LONG, counter=counter).preview(200)
 WRITTEN = {
-    MarkerStart.REPEAT: [
-        '[as above: 14 lines from "x…"]',
-        '[as above: 1 line from the last "y…"]',
-    ],
+    MarkerStart.REPEAT: ['[as above: 14 lines from "x…"]', '[as above: 1 line from the last "y…"]'],
     MarkerStart.PREVIEW: [
         PREVIEW.text if PREVIEW else "",
         "[preview; the whole is intact: accp_fetch $cold.1]",
@@ -35,9 +32,7 @@ WRITTEN = {
 }
 """What each writer of a marker writes."""
 
-NOT_ESCAPED = {
-    "[cost centre|cost center|approved] (budgets|budget) [data|datasets|allocations]": "a pattern",
-}
+NOT_ESCAPED = {"[cost centre|cost center|approved] (budgets|budget) [data|datasets|allocations]": "a pattern"}
 """Strings that begin like a marker, and why they may stand in a text of others."""
 
 

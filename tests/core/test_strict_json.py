@@ -11,13 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_core import EncodeError
-from accp_core.strict_json import (
-    compact_json,
-    finite_float,
-    is_utf8,
-    read_json,
-    strict_decoder,
-)
+from accp_core.strict_json import compact_json, finite_float, is_utf8, read_json, strict_decoder
 from tests.core.exactly import exactly
 from tests.properties.json_values import documents, signs, values
 from tests.properties.strategies import joins

@@ -72,8 +72,7 @@ def test_a_stream_is_read_by_its_grammar(piece: int, end: str, cid: bool) -> Non
 
 
 @pytest.mark.parametrize(
-    ("scheme", "stream", "end"),
-    [("http", False, ""), ("ws", False, ""), ("ws", False, "\r\n"), ("ws", True, "\n")],
+    ("scheme", "stream", "end"), [("http", False, ""), ("ws", False, ""), ("ws", False, "\r\n"), ("ws", True, "\n")]
 )
 def test_the_only_answer_that_is_awaited_needs_no_correlation_id(scheme: str, stream: bool, end: str) -> None:
     """ACCP 3.5: the correlation_id of an answer SHOULD be there."""

@@ -26,10 +26,7 @@ from tests.formats.formats import FORMATS
 FOLDER = Path(__file__).parent
 VERSION = ".".join(version("accp-middleware").split(".")[:2])
 VERSIONS = sorted(path.name for path in FOLDER.iterdir() if path.name[0].isdecimal())
-SERVERS = {
-    "cold store, Redis": "redis_url",
-    "cold store, PostgreSQL": "postgres_url",
-}
+SERVERS = {"cold store, Redis": "redis_url", "cold store, PostgreSQL": "postgres_url"}
 
 
 @pytest.fixture

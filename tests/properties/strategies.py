@@ -86,9 +86,7 @@ def is_extra(name: str) -> bool:
 
 @st.composite
 def frames(
-    draw: st.DrawFn,
-    numbers: st.SearchStrategy[Any] = floats,
-    texts: st.SearchStrategy[str] = field_texts,
+    draw: st.DrawFn, numbers: st.SearchStrategy[Any] = floats, texts: st.SearchStrategy[str] = field_texts
 ) -> Frame:
     """Draw a frame, sometimes one with a delta."""
     intent = draw(st.sampled_from(Intent))

@@ -32,9 +32,7 @@ def wide(**options: Any) -> Codec:
 
 scalars = st.none() | st.booleans() | integers | floats | strings
 json_values = st.recursive(
-    scalars,
-    lambda members: st.lists(members, max_size=4) | st.dictionaries(keys, members, max_size=4),
-    max_leaves=12,
+    scalars, lambda members: st.lists(members, max_size=4) | st.dictionaries(keys, members, max_size=4), max_leaves=12
 )
 known_keys = st.sampled_from(
     sorted(

@@ -24,12 +24,7 @@ from tests.properties.json_values import all_sources, edited, signs, sources, va
 counter = o200k_base()
 REF = "$cold.1f2e3d4c"
 OPENING = f"accp_fetch {REF}"
-options = st.builds(
-    Options,
-    embedded_json=st.booleans(),
-    repeated_values=st.booleans(),
-    derived=st.booleans(),
-)
+options = st.builds(Options, embedded_json=st.booleans(), repeated_values=st.booleans(), derived=st.booleans())
 
 _parts = st.sampled_from(["/1", "/12", "/a", "/a/b", "?q={x}", "1", "", "/$id", "/b c", ")", "*"])
 _addresses = st.lists(_parts, max_size=3).map(lambda parts: f"https://a.example{''.join(parts)}")

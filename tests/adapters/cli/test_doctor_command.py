@@ -49,8 +49,7 @@ def test_a_switch_that_turns_everything_off_is_a_problem(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    "address",
-    ["redis://bob:s3cretPW@127.0.0.1:1/0?token=s3c", "foo://bob:s3cretPW@host", "sqlite:/none/there/x"],
+    "address", ["redis://bob:s3cretPW@127.0.0.1:1/0?token=s3c", "foo://bob:s3cretPW@host", "sqlite:/none/there/x"]
 )
 def test_a_store_that_cannot_be_reached_has_a_next_step_and_shows_no_password(address: str) -> None:
     result = runner.invoke(app, ["doctor", address])

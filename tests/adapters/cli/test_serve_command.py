@@ -92,10 +92,7 @@ class Named(Echo):
 
 AGENT = f"{__name__}:SERVED"
 SERVED = Named()
-ROOMS = {
-    "ROOM": "acp+wss://relay.example/acp/tok_secret_1",
-    "TOKENS": "ann:tok_secret_2",
-}
+ROOMS = {"ROOM": "acp+wss://relay.example/acp/tok_secret_1", "TOKENS": "ann:tok_secret_2"}
 
 
 @pytest.mark.parametrize(

@@ -52,10 +52,7 @@ def by_hand(model: ScriptedModel, look_up: BaseTool, policy: Policy | None, stor
 
 
 def agent(
-    script: Sequence[Any],
-    *tools: BaseTool,
-    middleware: AccpMiddleware | None = None,
-    **options: Any,
+    script: Sequence[Any], *tools: BaseTool, middleware: AccpMiddleware | None = None, **options: Any
 ) -> tuple[Any, ScriptedModel]:
     """Return a compiled agent with the middleware, and its model, which records what it receives."""
     model = ScriptedModel(script=list(script))

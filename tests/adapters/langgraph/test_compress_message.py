@@ -144,8 +144,7 @@ VALUES = st.recursive(
     max_leaves=30,
 )
 ROWS_OF = st.lists(
-    st.fixed_dictionaries({"id": st.integers(0, 9_999), "name": st.text(max_size=12), "ok": st.booleans()}),
-    max_size=30,
+    st.fixed_dictionaries({"id": st.integers(0, 9_999), "name": st.text(max_size=12), "ok": st.booleans()}), max_size=30
 )
 SOURCES = st.text() | st.builds(
     json.dumps, VALUES | ROWS_OF, indent=st.sampled_from([None, 2]), ensure_ascii=st.booleans()
@@ -153,13 +152,7 @@ SOURCES = st.text() | st.builds(
 CONTENTS = SOURCES | st.lists(
     SOURCES | st.builds(lambda text: {"type": "text", "text": text}, SOURCES) | st.just(IMAGE), max_size=4
 )
-POLICIES = st.sampled_from(
-    [
-        Policy(),
-        Policy.lossless(),
-        Policy(inline_limit=1, preview_limit=60),
-    ]
-)
+POLICIES = st.sampled_from([Policy(), Policy.lossless(), Policy(inline_limit=1, preview_limit=60)])
 
 
 @given(CONTENTS, POLICIES)

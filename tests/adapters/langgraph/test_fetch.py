@@ -34,10 +34,7 @@ def test_select_offset_and_limit_reach_the_source() -> None:
 
     graph, _ = agent([LOOK_UP, ask, "done"])
     fetched = results(graph.invoke({"messages": "go"}))[1]
-    assert [row["email"] for row in ROWS if row["email"] in fetched.text] == [
-        "c3@example.com",
-        "c6@example.com",
-    ]
+    assert [row["email"] for row in ROWS if row["email"] in fetched.text] == ["c3@example.com", "c6@example.com"]
 
 
 def test_an_answer_takes_at_most_the_fetch_limit_and_is_not_rewritten_again() -> None:

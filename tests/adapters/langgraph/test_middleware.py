@@ -18,17 +18,7 @@ from accp_adapters.langgraph import AccpMiddleware, Policy
 from accp_adapters.messages import project_messages
 from accp_adapters.tokens import count_o200k
 from accp_core.references import key_of
-from tests.adapters.langgraph.jobs import (
-    LOOK_UP,
-    ROWS,
-    agent,
-    crm,
-    fetch_last,
-    prose,
-    refs_in,
-    results,
-    thread,
-)
+from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, agent, crm, fetch_last, prose, refs_in, results, thread
 from tests.scripted_model import ScriptedModel, call, calls
 
 SOURCE = json.dumps(ROWS)

@@ -64,10 +64,7 @@ BROKEN: dict[str, tuple[set[str], list[BaseMessage]]] = {
         [ASK, calls(call("crm", "c" * 65)), ToolMessage("1", tool_call_id="c" * 65)],
     ),
     "thinking at the end": ({"anthropic"}, [ASK, AIMessage([THINKING]), HumanMessage("so?")]),
-    "thinking behind words": (
-        {"anthropic"},
-        [ASK, thinking({"type": "text", "text": "so"}, THINKING), FIRST],
-    ),
+    "thinking behind words": ({"anthropic"}, [ASK, thinking({"type": "text", "text": "so"}, THINKING), FIRST]),
     "thinking without a signature": ({"anthropic"}, [ASK, thinking({**THINKING, "signature": ""}), FIRST]),
     "reasoning that leads to nothing": (
         {"responses"},

@@ -41,10 +41,7 @@ SOURCE = json.dumps(ROWS)
 def member(name: str, script: Sequence[Any], *tools: Any, **options: Any) -> tuple[Any, ScriptedModel]:
     """Return an agent with the middleware, and its model."""
     model = ScriptedModel(script=list(script))
-    middleware = [
-        *options.pop("middleware", ()),
-        AccpMiddleware(options.pop("policy", None)),
-    ]
+    middleware = [*options.pop("middleware", ()), AccpMiddleware(options.pop("policy", None))]
     return create_agent(model, list(tools), name=name, middleware=middleware, **options), model
 
 

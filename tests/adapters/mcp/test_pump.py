@@ -300,6 +300,9 @@ def test_the_session_that_was_used_first_ends_for_one_too_many(tmp_path: Path, m
         assert ask(ping, first).status_code == 200
         third = ask(body).headers["mcp-session-id"]
         assert [ask(ping, name).status_code for name in (first, second, third)] == [200, 404, 200]
+        # Each session counts with the last message of its client, which the SDK keeps.
+        assert ask({**ping, "params": {"words": "x" * 300_000}}, third).status_code == 200
+        assert [ask(ping, name).status_code for name in (first, third)] == [404, 200]
 
 
 def test_a_client_over_http_is_refused_what_no_session_allows() -> None:
@@ -312,6 +315,7 @@ def test_a_client_over_http_is_refused_what_no_session_allows() -> None:
         assert httpx.post(url, json=body, headers={**fields, "mcp-session-id": "x"}).status_code == 404
         assert httpx.post(url, json=body, headers={**fields, "host": "evil.example"}).status_code == 421
         assert httpx.post(url, content=b"x" * (5 << 20), headers=fields).status_code == 413
+        assert httpx.post(url, content=b"[%b]" % (b"[]," * 60_000), headers=fields).status_code == 413
     with proxying(Upstream(command=["no-such-command"]), Encoder) as url:
         assert httpx.post(url, json=body, headers=fields).status_code == 502
         assert httpx.get(url, headers=fields).status_code == 400  # and no server was started for it

@@ -7,14 +7,7 @@ import zlib
 
 import pytest
 
-from accp_adapters.stores.texts import (
-    encode_name,
-    item_filter,
-    pack_text,
-    read_item,
-    unpack_text,
-    write_item,
-)
+from accp_adapters.stores.texts import encode_name, item_filter, pack_text, read_item, unpack_text, write_item
 from accp_core.errors import ProtocolError
 from accp_core.references import key_of, short_key
 

@@ -28,8 +28,7 @@ pytestmark = pytest.mark.disable_socket
 
 
 @pytest.mark.parametrize(
-    ("text", "tokens"),
-    [("", 0), ("a", 1), ("two words", 2), ('{"a":1}', 5), ("\ud800", 1), ("word " * 1000, 1001)],
+    ("text", "tokens"), [("", 0), ("a", 1), ("two words", 2), ('{"a":1}', 5), ("\ud800", 1), ("word " * 1000, 1001)]
 )
 def test_a_text_is_counted(text: str, tokens: int) -> None:
     assert o200k_base()(text) in range(tokens, tokens + 3)

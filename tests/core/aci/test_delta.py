@@ -5,14 +5,7 @@ from typing import Any
 
 import pytest
 
-from accp_core.aci import (
-    AgentContext,
-    ItemState,
-    KeyInformation,
-    diff_contexts,
-    fields_to_context,
-    patch_context,
-)
+from accp_core.aci import AgentContext, ItemState, KeyInformation, diff_contexts, fields_to_context, patch_context
 from accp_core.errors import ProtocolError
 from tests.core.aci.plans import subtask
 

@@ -5,11 +5,7 @@ from typing import Any
 
 import pytest
 
-from accp_core.aci import (
-    AcceptedReply,
-    KeyInformation,
-    offload_long,
-)
+from accp_core.aci import AcceptedReply, KeyInformation, offload_long
 from accp_core.aci.items import MAX_ABSTRACT_CHARS
 from accp_core.errors import ProtocolError
 from accp_core.references import key_of, short_reference

@@ -151,17 +151,10 @@ SPECIAL: dict[str, tuple[str, Any, bool]] = {
     ),
     "names that are missing or there again": (
         ",Name,Name,name_2\n1,a,b,c\n2,d,e,f\n",
-        [
-            {"c0": 1, "Name": "a", "Name_2": "b", "name_2": "c"},
-            {"c0": 2, "Name": "d", "Name_2": "e", "name_2": "f"},
-        ],
+        [{"c0": 1, "Name": "a", "Name_2": "b", "name_2": "c"}, {"c0": 2, "Name": "d", "Name_2": "e", "name_2": "f"}],
         True,
     ),
-    "a name that is taken": (
-        "a\ta\ta_2\n1\t2\t3\n",
-        [{"a": 1, "a_3": 2, "a_2": 3}],
-        True,
-    ),
+    "a name that is taken": ("a\ta\ta_2\n1\t2\t3\n", [{"a": 1, "a_3": 2, "a_2": 3}], True),
     "uneven rows": (
         "a,b,c\n" + "1,2,3\n" * 6 + "1,2\n1,2,3,4\n" + "1,2,3\n" * 10,
         [{"a": 1, "b": 2, "c": 3}] * 6
@@ -184,10 +177,7 @@ SPECIAL: dict[str, tuple[str, Any, bool]] = {
     ),
     "numbers that no float holds": (
         "a,b,c\n1e+999,-0,1.5e-3\n1e+9,-1,2\n",
-        [
-            {"a": "1e+999", "b": SpelledFloat("-0"), "c": SpelledFloat("1.5e-3")},
-            {"a": "1e+9", "b": -1, "c": 2},
-        ],
+        [{"a": "1e+999", "b": SpelledFloat("-0"), "c": SpelledFloat("1.5e-3")}, {"a": "1e+9", "b": -1, "c": 2}],
         True,
     ),
     "an index without a name": (
@@ -235,16 +225,8 @@ SPECIAL: dict[str, tuple[str, Any, bool]] = {
         [{"a": 1, "b": 2}, {"a": 3, "b": 4}],
         False,
     ),
-    "a box that was cut off": (
-        "+---+---+\n| a | b |\n+---+---+\n| 1 | 2 |\n| 3 |",
-        [{"a": 1, "b": 2}],
-        True,
-    ),
-    "signs at other places": (
-        " a | b \n---+---\n 1 | 2\nabcd|e|f\n",
-        [{"a": 1, "b": 2}],
-        True,
-    ),
+    "a box that was cut off": ("+---+---+\n| a | b |\n+---+---+\n| 1 | 2 |\n| 3 |", [{"a": 1, "b": 2}], True),
+    "signs at other places": (" a | b \n---+---\n 1 | 2\nabcd|e|f\n", [{"a": 1, "b": 2}], True),
     "types below the names": (
         "┌───┬─────┐\n│ a │  b  │\n│int│ int │\n├───┼─────┤\n│ 1 │   2 │\n└───┴─────┘\n",
         [{"a": 1, "b": 2}],

@@ -7,11 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_core.documents.json_forms import pack_embedded_json, unpack_embedded_json
-from accp_core.documents.json_styles import (
-    STYLES,
-    read_styled_json,
-    write_styled_json,
-)
+from accp_core.documents.json_styles import STYLES, read_styled_json, write_styled_json
 from accp_core.packing.expansion import Expansion, ExpansionError
 from accp_core.packing.tree import EmbeddedJson
 from accp_core.packing.values import SpelledFloat

@@ -86,9 +86,7 @@ def test_a_layout_takes_as_many_characters_however_long_the_text_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "source",
-    ['{"a": 1, "a": 2}', r'{"a": "\u00e9 \u00eF", "b": 1}'],
-    ids=["a name twice", "an escape of both cases"],
+    "source", ['{"a": 1, "a": 2}', r'{"a": "\u00e9 \u00eF", "b": 1}'], ids=["a name twice", "an escape of both cases"]
 )
 def test_what_no_layout_says_stays_as_it_is(source: str) -> None:
     assert render_text(source, counter=len).text == source

@@ -67,11 +67,7 @@ def test_only_texts_of_tools_and_other_agents_change(role: Role) -> None:
 
 @pytest.mark.parametrize(
     "again",
-    [
-        record(Role.TOOL, PAGE, failed=True),
-        record(Role.TOOL, PAGE, name="raw"),
-        record(Role.TOOL, PAGE, call_id="c1"),
-    ],
+    [record(Role.TOOL, PAGE, failed=True), record(Role.TOOL, PAGE, name="raw"), record(Role.TOOL, PAGE, call_id="c1")],
     ids=["error", "excluded by name", "excluded by its call"],
 )
 def test_errors_and_results_of_excluded_tools_stay(again: MessageRecord) -> None:

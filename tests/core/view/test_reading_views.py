@@ -212,10 +212,7 @@ def test_a_view_that_expands_too_much_is_told_what_expands(
     assert str(refusal.value) == f"E2003: {words}, at position {position}"
 
 
-PARTS = [
-    (f"a {'é' * 100}", "o@0:102", 0, 608, 102),
-    (f"x{'y' * 40}\na é", "t:42 o:3", 42, 9, 3),
-]
+PARTS = [(f"a {'é' * 100}", "o@0:102", 0, 608, 102), (f"x{'y' * 40}\na é", "t:42 o:3", 42, 9, 3)]
 
 
 @pytest.mark.parametrize(("text", "layout", "position", "size", "left"), PARTS)
@@ -390,7 +387,7 @@ def test_a_source_is_measured_before_it_is_written(text: str, form: str) -> None
 
 BOMBS_OF_COLUMNS = {
     "keys many times": f"{{100}} key: a {' '.join(f'c{n}==key' for n in range(1000))}\n"
-    + "\n".join([f"{'y' * 1000}{n} 1" for n in range(100)]),
+    + "\n".join([f"{'y' * 1000}{n} 1" for n in range(100)])
 }
 
 

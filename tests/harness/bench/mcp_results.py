@@ -20,10 +20,7 @@ __all__ = ["main"]
 _KINDS: Final[tuple[ShownForm, ...]] = get_args(ShownForm)
 """What a host may show its model of a result."""
 _CLIENTS: Final[Mapping[str, ClientSettings]] = MappingProxyType(
-    {
-        "frame": ClientSettings(restores=True),
-        "view": ClientSettings(results="view"),
-    }
+    {"frame": ClientSettings(restores=True), "view": ClientSettings(results="view")}
 )
 """Clients that negotiate, which know both forms of a result."""
 _PARAMS: Final[JsonObject] = {"name": "tool", "arguments": {}, "_meta": {CLIENT_CAPABILITIES: {}}}

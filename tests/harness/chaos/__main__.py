@@ -22,10 +22,7 @@ from tests.harness.chaos.deaths import STORES, Worker, deaths, prepare, worker
 
 __all__ = ["main"]
 
-SERVERS: dict[str, Any] = {
-    "redis": servers.redis_server,
-    "postgres": servers.postgres,
-}
+SERVERS: dict[str, Any] = {"redis": servers.redis_server, "postgres": servers.postgres}
 
 
 class Toll:

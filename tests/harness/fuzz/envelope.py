@@ -1,13 +1,7 @@
 """Any text is an ACP envelope or is refused; a connection has one event for it; an envelope survives its text."""
 
 from accp_core import DecodeError, EncodeError
-from accp_core.acp import (
-    AgentCard,
-    Connection,
-    parse_envelope,
-    parse_link,
-    serialize_envelope,
-)
+from accp_core.acp import AgentCard, Connection, parse_envelope, parse_link, serialize_envelope
 from accp_core.acp.envelope import MAX_ACP_BYTES
 
 __all__ = ["check"]

@@ -29,10 +29,7 @@ __all__ = ["ROWS", "TEXT", "check", "check_all", "conversation"]
 
 POLICY: Final = Policy(inline_limit=80, preview_limit=60, counter=lru_cache(4_096)(count))
 STORE: Final = SqliteColdStore()
-MIDDLEWARE: Final = (
-    AccpMiddleware(POLICY),
-    AccpMiddleware(POLICY, store=STORE),
-)
+MIDDLEWARE: Final = (AccpMiddleware(POLICY), AccpMiddleware(POLICY, store=STORE))
 RUNTIME: Final[Any] = SimpleNamespace(stream_writer=lambda chunk: None, context=None, store=None)
 logging.getLogger("langchain_core").setLevel(logging.ERROR)
 

@@ -87,10 +87,7 @@ PLAIN: Final[Mapping[str, Json]] = {
             resource("test://mixed-content-resource", '{"test":"data","value":123}', "application/json"),
         ]
     },
-    "test_error_handling": {
-        "content": [text("This tool intentionally returns an error for testing")],
-        "isError": True,
-    },
+    "test_error_handling": {"content": [text("This tool intentionally returns an error for testing")], "isError": True},
     "json_schema_2020_12_tool": {"content": [text("ok")]},
     "test_x_mcp_header": {"content": [text("ok")]},
     "orders": {"content": [text(json.dumps(ORDERS, indent=2))], "structuredContent": {"result": ORDERS}},
@@ -196,10 +193,7 @@ INPUTS: Final[Mapping[str, tuple[list[Round], Callable[[Json], str]]]] = {
 SCHEMAS: Final[Mapping[str, Json]] = {
     "test_sampling": fields(prompt="string"),
     "test_elicitation": fields(message="string"),
-    "test_x_mcp_header": {
-        "type": "object",
-        "properties": {"region": {"type": "string", "x-mcp-header": "Region"}},
-    },
+    "test_x_mcp_header": {"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}},
     "json_schema_2020_12_tool": {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object",

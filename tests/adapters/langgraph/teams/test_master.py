@@ -145,11 +145,7 @@ async def test_a_dependant_opens_a_full_result_which_the_state_carries_without_a
         "done: Dear Ana",
     ]
     contexts = [subtask("crm"), subtask("mail", after=["crm"]), subtask("web", after=["mail"])]
-    team = {
-        "crm": worker([f"done: {long}"]),
-        "mail": worker(search, middleware=True),
-        "web": worker(["done: fine 1"]),
-    }
+    team = {"crm": worker([f"done: {long}"]), "mail": worker(search, middleware=True), "web": worker(["done: fine 1"])}
     graph = compiled(team, *contexts, store=store, checkpointer=InMemorySaver())
     kept: Any = await graph.ainvoke({}, thread("t")) if asynchronous else graph.invoke({}, thread("t"))
     assert "row 77 of crm" not in json.dumps(kept["agent_contexts"])

@@ -26,7 +26,6 @@ from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http import EventMessage, EventStore, StreamableHTTPServerTransport
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.message import ClientMessageMetadata, ServerMessageMetadata
-from pydantic_core import from_json
 
 from accp_adapters.mcp.decoder import Decoder
 from accp_adapters.mcp.encoder import Encoder
@@ -307,7 +306,7 @@ class _Events(EventStore):
             changed = self._changed
             for number, stream_id, text, _ in list(self._kept):
                 if number > last and stream_id == stream and text:
-                    message = item_of(from_json(text)).message
+                    message = item_of(json.loads(text)).message
                     await send_callback(EventMessage(message, str(number)))
                     last = number
                     if not hasattr(getattr(message, "root", message), "method"):

@@ -24,7 +24,6 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.message import SessionMessage
-from pydantic_core import from_json
 
 from accp_adapters.mcp.messages import JsonObject
 from accp_adapters.mcp.sdk import message_of
@@ -146,12 +145,12 @@ class _Line:
         """Return its message as an item of a stream, an error in place of an answer that is too large, or None."""
         try:
             if not OWNER.get() or self.weight <= _LARGEST:
-                return item_of(from_json(self._text))
+                return item_of(json.loads(self._text))
             ends = self._text[:_KEPT_OF_LONG] + self._text[-_KEPT_OF_LONG:]
-            answer = from_json(_AROUND.sub(rb"\g<1>0\g<2>", ends))
+            answer = json.loads(_AROUND.sub(rb"\g<1>0\g<2>", ends))
             reason = f"expected an answer of at most {_LARGEST:,} bytes of memory, found {self.weight:,}: ask for less"
             return item_of({"jsonrpc": "2.0", "id": answer["id"], "error": {"code": CLOSED, "message": reason}})
-        except (ValueError, KeyError):
+        except (ValueError, RecursionError, KeyError):
             if (number := str(next(_BAD_LINES))).strip("0") == "1":
                 _LOG.error("a server printed a line that is no message on its standard output (%s so far)", number)
         return None

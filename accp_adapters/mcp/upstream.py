@@ -35,8 +35,10 @@ try:
 
     IS_SDK_1 = False
 except ImportError:
-    from mcp.types import JSONRPCMessage as _OldMessage
+    from mcp.types import JSONRPCMessage
+    from pydantic import TypeAdapter
 
+    jsonrpc_message_adapter: Any = TypeAdapter(JSONRPCMessage)  # type: ignore[no-redef]
     IS_SDK_1 = True
 
 __all__ = ["CLOSED", "IS_SDK_1", "Streams", "Upstream", "item_of"]
@@ -94,15 +96,15 @@ class Upstream:
             yield read, write
 
 
-def item_of(message: JsonObject, metadata: Any = None) -> Any:
-    """Return what the streams of the installed SDK, 1.x or 2.x, take for a message.
+def item_of(message: JsonObject | bytes, metadata: Any = None) -> Any:
+    """Return what the streams of the installed SDK, 1.x or 2.x, take for a message, which may be a line of JSON.
 
     Raises:
-        ValueError: It is no message of JSON-RPC.
+        ValueError: It is no message of JSON-RPC, or nests too deep for the SDK.
     """
-    if IS_SDK_1:
-        return SessionMessage(_OldMessage.model_validate(message), metadata)  # type: ignore[attr-defined]
-    return SessionMessage(jsonrpc_message_adapter.validate_python(message, by_name=False), metadata)
+    is_line, options = isinstance(message, bytes), {} if IS_SDK_1 else {"by_name": False}
+    validate: Any = jsonrpc_message_adapter.validate_json if is_line else jsonrpc_message_adapter.validate_python
+    return SessionMessage(validate(message, **options), metadata)
 
 
 class _Pieces(codecs.IncrementalDecoder):
@@ -142,15 +144,18 @@ class _Line:
         return max(2 * self.size, weight_of(self._text.decode("latin-1")))
 
     def item(self) -> Any:
-        """Return its message as an item of a stream, an error in place of an answer that is too large, or None."""
+        """Return its message as an item of a stream, an error in place of an answer that cannot be read, or None."""
+        reason = f"expected an answer of at most {_LARGEST:,} bytes of memory, found {self.weight:,}: ask for less"
+        if not OWNER.get() or self.weight <= _LARGEST:
+            try:
+                return item_of(bytes(self._text))
+            except ValueError:
+                reason = "expected an answer that the SDK of MCP reads, found another one"
+        ends = self._text[:_KEPT_OF_LONG] + self._text[-_KEPT_OF_LONG:]
         try:
-            if not OWNER.get() or self.weight <= _LARGEST:
-                return item_of(json.loads(self._text))
-            ends = self._text[:_KEPT_OF_LONG] + self._text[-_KEPT_OF_LONG:]
             answer = json.loads(_AROUND.sub(rb"\g<1>0\g<2>", ends))
-            reason = f"expected an answer of at most {_LARGEST:,} bytes of memory, found {self.weight:,}: ask for less"
             return item_of({"jsonrpc": "2.0", "id": answer["id"], "error": {"code": CLOSED, "message": reason}})
-        except (ValueError, RecursionError, KeyError):
+        except (ValueError, TypeError, KeyError):
             if (number := str(next(_BAD_LINES))).strip("0") == "1":
                 _LOG.error("a server printed a line that is no message on its standard output (%s so far)", number)
         return None

@@ -31,19 +31,7 @@ from accp_core.accp.grammar import GrammarLimits
 from accp_core.accp.parser import frame_head
 from accp_core.accp.profiles import BUILT_IN, Transactions
 from accp_core.accp.schema import SchemaRegistry, read_hash
-from accp_core.accp.session.delivery import (
-    SPARE_FRAMES,
-    FrameText,
-    Heartbeat,
-    Inbox,
-    LinkState,
-    Outbox,
-    PendingRequest,
-    PendingRequests,
-    SequenceCount,
-    SequenceScope,
-    SessionLink,
-)
+from accp_core.accp.session import delivery
 from accp_core.accp.session.events import CheckpointTaken, ExchangeClosed, ExchangeOpened, SessionOptions
 from accp_core.accp.session.exchanges import (
     Exchange,
@@ -380,9 +368,9 @@ _ANY_LENGTH: Final = GrammarLimits(frame_bytes=1 << 40, members=1 << 40, msg_id_
 
 
 # The metadata of a frame of ours is read from its text.
-def _read_frame_text(data: Any, old: Any, reading: Reading) -> FrameText:
+def _read_frame_text(data: Any, old: Any, reading: Reading) -> delivery.FrameText:
     text = _read_text(data, old, reading)
-    return FrameText(text, frame_head(text, limits=_ANY_LENGTH).envelope)
+    return delivery.FrameText(text, frame_head(text, limits=_ANY_LENGTH).envelope)
 
 
 # A frame of a peer is parsed again.
@@ -452,19 +440,19 @@ def _read_registry(data: Any, old: Any, reading: Reading) -> SchemaRegistry:
 # --- the state of a session -------------------------------------------------------------------------------------------
 
 
-def _check_inbox(inbox: Inbox[Arrival]) -> None:
+def _check_inbox(inbox: delivery.Inbox[Arrival]) -> None:
     for count in inbox._counts.values():
         for number, arrival in count.held.items():
             expect(number == arrival.envelope.sequence, f"the frame with number {number}", arrival.envelope.sequence)
 
 
-def _check_outbox(outbox: Outbox) -> None:
+def _check_outbox(outbox: delivery.Outbox) -> None:
     numbers = [text.envelope.sequence or 0 for text in outbox._sent]
     expect(numbers == sorted(set(numbers)), "frames in the order of their numbers", numbers)
     expect(max(numbers, default=0) <= outbox.last, f"frames up to number {outbox.last}", numbers)
     outbox._characters = sum(map(len, outbox._sent))
     # What a connection reserved is kept until it comes again.
-    outbox.reserve(min(outbox.spare, outbox._limits[0] + SPARE_FRAMES))
+    outbox.reserve(min(outbox.spare, outbox._limits[0] + delivery.SPARE_FRAMES))
 
 
 def _check_buffer(buffer: StreamBuffer) -> None:
@@ -486,16 +474,16 @@ def _check_negotiation(negotiation: Negotiation) -> None:
 
 _CHECKS: Final[Mapping[Any, Callable[[Any], None]]] = {
     FrameJoiner: _check_joiner,
-    Inbox: _check_inbox,
+    delivery.Inbox: _check_inbox,
     Negotiation: _check_negotiation,
-    Outbox: _check_outbox,
+    delivery.Outbox: _check_outbox,
     StreamBuffer: _check_buffer,
 }
 """What is called with an object that was filled: it computes what follows, and refuses what contradicts itself."""
 
 _INTEGER: Final = _plain(lambda data: type(data) is int, "a whole number")
 _HINTS: Final[Mapping[Any, Mapping[str, Any]]] = {
-    SequenceCount: {"last": _optional(_INTEGER), "forgotten": _INTEGER, "held": dict[int, Arrival]}
+    delivery.SequenceCount: {"last": _optional(_INTEGER), "forgotten": _INTEGER, "held": dict[int, Arrival]}
 }
 """The fields whose type says too little: a number may be -1, and a frame is one of a peer."""
 _EXCHANGES: Final = Shape(_write_exchanges, _read_exchanges)
@@ -511,31 +499,34 @@ _SHAPES: Final[Mapping[Any, Shape]] = {
     Mapping[str, _AnyValue]: _PAYLOAD,
     Ref: Shape(lambda ref: ref.key, _read_ref),
     Arrival: Shape(lambda arrival: arrival.text, _read_arrival),
-    FrameText: Shape(str.__str__, _read_frame_text),
+    delivery.FrameText: Shape(str.__str__, _read_frame_text),
     SchemaRegistry: Shape(_write_registry, _read_registry),
 }
 _Names = tuple[str, str]
 _STATE: Final[Mapping[Any, Mapping[str, Any]]] = {
     "session": {
-        "_parts": SessionParts, "_sender": Sender, "_receiver": Receiver, "_heartbeat": Heartbeat,
-        "_events": _array(_EVENT, deque), "_dropped": int, "_frames": list[FrameText], "_stored": list[StoredText],
+        "_parts": SessionParts, "_sender": Sender, "_receiver": Receiver, "_heartbeat": delivery.Heartbeat,
+        "_events": _array(_EVENT, deque), "_dropped": int, "_stored": list[StoredText],
+        "_frames": list[delivery.FrameText],
     },
     SessionParts: {
-        "now": int, "link": SessionLink, "inbox": Inbox, "outbox": Outbox, "chains": RequestChains,
-        "negotiation": Negotiation, "transactions": Transactions, "context": ContextTracker,
+        "now": int, "link": delivery.SessionLink, "inbox": delivery.Inbox, "outbox": delivery.Outbox,
+        "chains": RequestChains, "negotiation": Negotiation, "transactions": Transactions, "context": ContextTracker,
     },
-    SessionLink: {
-        "state": LinkState, "greeting": int, "peer_greeting": int, "next": int, "resent": tuple[int, int],
+    delivery.SessionLink: {
+        "state": delivery.LinkState, "greeting": int, "peer_greeting": int, "next": int, "resent": tuple[int, int],
         "pings": dict[str, int], "is_blocked": bool,
     },
-    Inbox: {"_seen": Shape(_write_seen, _read_seen), "_counts": dict[str, SequenceCount[Arrival]]},
-    Outbox: {"spare": int, "_sent": deque[FrameText], "last": int, "acknowledged": int},
-    RequestChains: {"exchanges": Exchanges, "pending": PendingRequests, "joiner": FrameJoiner, "_streams": Streams},
+    delivery.Inbox: {"_seen": Shape(_write_seen, _read_seen), "_counts": dict[str, delivery.SequenceCount[Arrival]]},
+    delivery.Outbox: {"spare": int, "_sent": deque[delivery.FrameText], "last": int, "acknowledged": int},
+    RequestChains: {
+        "exchanges": Exchanges, "pending": delivery.PendingRequests, "joiner": FrameJoiner, "_streams": Streams,
+    },
     Exchanges: {
         "_live": _EXCHANGES, "_finished": _EXCHANGES, "_cancelled": _EXCHANGES, "_names": dict[str, str],
         "_forgot_cancelled": bool,
     },
-    PendingRequests: {"_requests": dict[str, PendingRequest]},
+    delivery.PendingRequests: {"_requests": dict[str, delivery.PendingRequest]},
     FrameJoiner: {"_streams": dict[tuple[str, str | None], tuple[StreamBuffer, list[Message]]]},
     Streams: {"_buffers": dict[str, StreamBuffer]},
     StreamBuffer: {"_waiting": dict[int, Message], "_next": int, "_total": int | None},
@@ -546,7 +537,7 @@ _STATE: Final[Mapping[Any, Mapping[str, Any]]] = {
     ContextTracker: {"state": ContextState, "_resync": bool},
     Sender: {"last": int, "frames": int, "tokens": int},
     Receiver: {"gap_at": int | None, "_ready": deque[Arrival], "_blocked": IncomingFrame | None},
-    Heartbeat: {"_started": bool, "_last_heard": int, "_last_ping": int, "_reported": bool},
+    delivery.Heartbeat: {"_started": bool, "_last_heard": int, "_last_ping": int, "_reported": bool},
 }  # fmt: skip
 """Attributes with their types, of the objects that a fresh session has already, and of the buffers of its streams."""
 
@@ -557,7 +548,7 @@ class Snapshot:
 
     session_id: str
     agent_id: str
-    scope: SequenceScope
+    scope: delivery.SequenceScope
     state: Any
 
     def fill(self, session: Any, reading: Reading) -> None:
@@ -566,9 +557,9 @@ class Snapshot:
         Raises:
             ValueError: the state does not fit, with its place; the session may be half filled.
         """
-        found = reading.options.scope
+        found, scopes = reading.options.scope, delivery.SequenceScope
         try:
-            is_recognized = found is SequenceScope.RECOGNIZED and self.scope is not SequenceScope.SENDER
+            is_recognized = found is scopes.RECOGNIZED and self.scope is not scopes.SENDER
             expect(is_recognized or found is self.scope, f"options with the scope {self.scope.value!r}", found.value)
             _shape("session").read(self.state, session, reading)
         except RecursionError:
@@ -578,7 +569,7 @@ class Snapshot:
         parts.use_registry(parts.negotiation.registry)
 
 
-def write_snapshot(session_id: str, agent_id: str, scope: SequenceScope, session: object) -> bytes:
+def write_snapshot(session_id: str, agent_id: str, scope: delivery.SequenceScope, session: object) -> bytes:
     """Return a session as bytes.
 
     Raises:

@@ -241,6 +241,8 @@ MAX_CHARS: Final = 4_000_000
 _LINE_CHARS: Final = 40
 _CELL_CHARS: Final = 10
 """Characters that take as long to read as a line, and as what stands between two separators."""
+_TAG_CHARS: Final = 30
+"""Characters that take as long to read as a tag of a text that is markup."""
 _SEPARATOR: Final = re.compile(r"[,;|\t]|(?<=\S) {2}")
 
 
@@ -254,7 +256,8 @@ def work_of(text: str) -> int:
     if len(text) <= MAX_CHARS and is_json(text):
         return len(text) + _CELL_CHARS // 2 * text.count(",")
     lines = text.count("\n") - text.count("\n\n")
-    return len(text) + _LINE_CHARS * lines + _CELL_CHARS * sum(1 for _ in _SEPARATOR.finditer(text))
+    tags = text.count("<") if text[:_LOOKED_AT].lstrip().startswith("<") else 0
+    return len(text) + _TAG_CHARS * tags + _LINE_CHARS * lines + _CELL_CHARS * sum(1 for _ in _SEPARATOR.finditer(text))
 
 
 def has_other_numbers(text: str) -> bool:

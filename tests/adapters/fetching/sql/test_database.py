@@ -83,8 +83,16 @@ def test_tables_of_too_many_cells_are_refused(monkeypatch: pytest.MonkeyPatch) -
 def test_cells_count_as_well_as_characters(separator: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "MAX_CHARS", 4_000)
     text = "\n".join(separator.join(["id", "name", "x"] if n == 0 else [f"{n}", f"n{n}", "y"]) for n in range(60))
-    assert ask(text, "n7").startswith("words in lines")
+    assert ask(text, "n7").startswith("… words in lines")
     assert ask(json.dumps([{"id": n} for n in range(100)], indent=1), "SELECT count(*) FROM rows") == "count(*) 100"
+
+
+@pytest.mark.parametrize("row", ["<tr><td>1<td>2", "<a><b>1</b></a>"])
+def test_tags_count_as_well_as_characters(row: str) -> None:
+    text = f"<table>{row * 45_000}</table>"
+    with pytest.raises(ProtocolError, match="E2003: expected a text of at most"):
+        ask(text, "c0 = 1")
+    assert ask(json.dumps([{"type": "text", "text": text}]), "SELECT count(*) AS n FROM rows") == "n 1"
 
 
 def test_a_text_that_is_too_long_has_pages_and_words_only(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,7 +105,7 @@ def test_a_text_that_is_too_long_has_pages_and_words_only(monkeypatch: pytest.Mo
     for read, of, query in [*((read, text, each) for each in asked for read in (ask, value_at)), escaped]:
         with pytest.raises(ProtocolError, match="E2003: expected a text of at most 100 characters, lines and"):
             read(of, query)
-    said = "words in lines; no tables of a text of 1,190 characters:\n"
+    said = "… words in lines; no tables of a text of 1,190 characters:\n"
     assert ask(text, '"id": 57').startswith(f"{said}1: …")
     assert ask(text, "nowhere") == f"{said}0 of 1 lines"
     assert ask(text, "").startswith("[100] id")

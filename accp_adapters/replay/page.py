@@ -212,6 +212,7 @@ def _json_secrets(document: Any, redaction: Redaction) -> Iterator[str]:
 
 MAX_PAGE_RUNS: Final = 20
 """Runs whose prompts the page shows."""
+_PRINTED: Final = "\n\t\N{NO-BREAK SPACE}"
 MAX_PAGE_CHARS: Final = 4_000_000
 """Characters of prompts that the page shows."""
 _MAX_TEXT: Final = 6_000
@@ -251,13 +252,12 @@ class _Room:
         self.left = MAX_PAGE_CHARS
 
     def shown(self, text: str, secrets: frozenset[str]) -> str:
-        """Return the beginning of a text without secrets and without characters that nobody can see."""
+        """Return the beginning of a text without secrets."""
         limit = min(_MAX_TEXT, self.left)
         start = hide_secrets(text[: limit + _LONGEST_SECRET], secrets)[:limit]
         self.left -= len(start)
         more = f"\n… {len(text) - limit:,} more characters" if len(text) > limit else ""
-        seen = (each if each.isprintable() or each in "\n\t" else "\N{REPLACEMENT CHARACTER}" for each in start)
-        return "".join(seen) + more
+        return start + more
 
 
 def html_report(reports: Sequence[Report], *, findings: Sequence[Finding] = (), made: str = "") -> str:
@@ -278,9 +278,10 @@ def html_report(reports: Sequence[Report], *, findings: Sequence[Finding] = (), 
         lstrip_blocks=True,
     )
     environment.filters |= {"count": lambda number: f"{number:,.0f}", "share": _share}
-    return environment.get_template("page.html.jinja").render(
-        reports=reports, total=reports[0].total(), runs=runs, findings=findings, made=made
-    )
+    named = {"reports": reports, "total": reports[0].total(), "runs": runs, "findings": findings, "made": made}
+    written = environment.get_template("page.html.jinja").render(named)
+    # Whatever others named or said: nothing on the page moves what is beside it.
+    return "".join(each if each.isprintable() or each in _PRINTED else "\N{REPLACEMENT CHARACTER}" for each in written)
 
 
 def _prompts(run: RunComparison, room: _Room) -> Iterator[_Prompt]:

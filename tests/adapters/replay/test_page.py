@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from accp_adapters.replay import Report, Run, StrategyName, read_runs, replay_all
 from accp_adapters.replay.page import MAX_PAGE_RUNS, html_report
+from accp_adapters.replay.recorded_run import Finding
 from tests.adapters.replay.runs import FLIGHTS, answers, asks, run_of, says, user
 
 EXAMPLE = Path(__file__).parents[3] / "accp_adapters" / "replay" / "recorded_run.json"
@@ -41,12 +43,23 @@ def test_a_prompt_is_shown_as_recorded_and_as_sent() -> None:
         (json.dumps({"user": "ann", "api_key": "s3cret-7391"}), "s3cret-7391"),
         ("Authorization: Bearer sk-abcdefghijklmnopqrstuvwx", "sk-abcdefghijklmnopqrstuvwx"),
         ("<script>alert(1)</script>", "<script>alert"),
-        ("\x1b[31mred\u202e", "\x1b"),
-        ("\u202eturned", "\u202e"),
+        ("\x1b[31mred\u2028", "\x1b"),
     ],
 )
 def test_secrets_markup_and_what_nobody_sees_are_not_in_the_page(text: str, hidden: str) -> None:
     assert hidden not in page_of(run_with(text))
+
+
+@pytest.mark.parametrize("sign", ["\x1b", "\u202e", "\u2028", "\x85", "\ud83d"])
+def test_no_name_on_the_page_moves_what_is_beside_it(sign: str) -> None:
+    run = replace(run_of(user(f"go{sign}"), asks({f"to{sign}": "SEA"}, 0), answers(sign, 0)), name=f"run{sign}.json")
+    tool = replace(run.messages[2], sender=f"search{sign}")
+    run = replace(run, messages=(*run.messages[:2], tool))
+    finding = Finding(noun="record", detail=f"of {sign}", count=1, path=f"{sign}.json", line=1)
+    report = Report()
+    for before, after in replay_all([run], (StrategyName.AS_RECORDED, StrategyName.DEFAULT), texts=True):
+        report.add(before, after)
+    assert sign not in html_report([report], findings=[finding], made=sign)
 
 
 def test_a_page_of_many_large_runs_has_a_bound() -> None:

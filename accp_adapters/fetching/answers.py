@@ -11,7 +11,8 @@ from itertools import chain
 from typing import Any, Final, TypeVar
 from urllib.parse import unquote
 
-from accp_adapters.fetching.page import PART_CHARS, Room, line_page, lines_from, numbered_line, row_page, shown_source
+from accp_adapters.fetching import page
+from accp_adapters.fetching.page import Room
 from accp_adapters.fetching.request import FetchRequest, LongText, open_bounded, refuse, too_long, too_much
 from accp_adapters.fetching.sql.query import in_quotes, resolve_select
 from accp_adapters.fetching.sql.run import answer_condition, answer_select, run_query
@@ -178,7 +179,10 @@ def answer(texts: Mapping[str, str], request: FetchRequest, *, limit: int, count
             end; E2003, it takes too much time or memory.
     """
     query = _PREFIX.sub("", _FENCE.sub(r"\1", request.query.strip()))
-    sources, room = Sources(texts, request), Room(request, limit, counter)
+    return page.visible(_answered(query, Sources(texts, request), Room(request, limit, counter)))
+
+
+def _answered(query: str, sources: Sources, room: Room) -> str:
     if not query:
         return _whole(sources, room)
     try:
@@ -191,7 +195,8 @@ def answer(texts: Mapping[str, str], request: FetchRequest, *, limit: int, count
         if error.code != ErrorCode.INVALID_TYPE or error.reason.startswith(_OFFSET):
             raise
         quotes = sources.ask(partial(in_quotes, query)) if _SELECT.match(query) else ""
-        raise ProtocolError(f"{escape_markers(error.reason)}{quotes}. {GRAMMAR}", code=error.code) from error
+        reason = page.visible(f"{escape_markers(error.reason)}{quotes}. {GRAMMAR}")
+        raise ProtocolError(reason, code=error.code) from error
 
 
 def answer_program(texts: Mapping[str, str], request: FetchRequest) -> str:
@@ -280,9 +285,11 @@ def _whole(sources: Sources, room: Room) -> str:
     source = next(iter(sources.texts.values()))
     if len(sources.texts) > 1:
         raise refuse(f"expected one reference, or a SELECT that joins them, found {len(sources.texts)}. {GRAMMAR}")
-    if not room.request.is_part and len(source) <= room.chars:
+    is_short = not room.request.is_part and len(source) <= room.chars
+    # A view does not tell a line of a text that is quoted from one that looks so.
+    if is_short and (page.quoted_lines(source) == source or sources.opened[0].prose is None):
         view = render_text(source, counter=room.counter)
-        shown = shown_source(view.text, layout=view.layout)
+        shown = page.shown_source(view.text, layout=view.layout)
         if room.counter(shown) <= room.limit:
             return shown
     (opened,) = sources.opened
@@ -292,8 +299,8 @@ def _whole(sources: Sources, room: Room) -> str:
 
 def _page(value: object, path: str, room: Room) -> str:
     if found := find_rows(value, path):
-        return row_page(*found, room)
-    return line_page(room.view(value) or write_styled_json(value, "2u"), room)
+        return page.row_page(*found, room)
+    return page.line_page(value, room)
 
 
 def _other(query: str, sources: Sources, room: Room) -> str:
@@ -313,7 +320,7 @@ def _other(query: str, sources: Sources, room: Room) -> str:
         return found_rows
     in_source = sources.search_in_source(query)
     if not is_text and not _INDEX.fullmatch(query) and in_source.has_phrase:
-        return _below("in no row, but in the text:\n", room, lambda left: in_source.answer(left) or "")
+        return _below("… in no row, but in the text:\n", room, lambda left: in_source.answer(left) or "")
     return _nothing(query, sources)
 
 
@@ -328,7 +335,7 @@ def _of_long(query: str, sources: Sources, room: Room) -> str:
     is_plain = "\\" not in text and re.fullmatch(r"[\w\s]+", query)
     if (looks_other or (_JSON_START.match(text) and not is_plain)) and not search.has_phrase:
         raise too_long(text)
-    before = f"words in lines; no tables of a text of {len(text):,} characters:\n"
+    before = f"… words in lines; no tables of a text of {len(text):,} characters:\n"
     return _below(before, room, lambda left: search.answer(left) or _nothing(query, sources))
 
 
@@ -339,14 +346,14 @@ def _numbered(query: str, sources: Sources, room: Room) -> str:
     text = source if opened.prose is None else opened.prose
     start = max(first - FIRST_LINE, 0)
     begin = start + room.request.offset
-    found = lines_from(text, begin, room.chars)
-    lines = [numbered_line(at, each.rstrip("\r\n"), is_found=True) for at, each in enumerate(found, begin + FIRST_LINE)]
+    found = page.lines_from(text, begin, room.chars)
+    numbered = enumerate(found, begin + FIRST_LINE)
+    cells = [page.numbered_line(at, each.rstrip("\r\n"), is_found=True).rstrip("\n") for at, each in numbered]
     count = min(last, count_lines(text)) - start
     if count <= 0:
         return f"0 of {count_lines(text):,} lines"
-    offset = text.find("".join(found[:1])) // PART_CHARS
+    offset = text.find("".join(found[:1])) // page.PART_CHARS
     way = ", cut; a path finds its values" if opened.prose is None else f", cut; all of it: no query, offset={offset}"
-    cells = [line.rstrip("\n") for line in lines]
     return room.page("rows", count, lambda n: "\n".join(cells[:n]) * (n <= len(cells)), row=lambda: cells[0], way=way)
 
 

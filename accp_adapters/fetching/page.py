@@ -2,18 +2,17 @@
 
 The rows and lines are text of others. No line of them passes for one that we write:
 
-    what we write                               at the same place of an answer, text of a source is shown as
+    how a line of ours begins                   text of a source that begins so is shown as
     … rows 0-19 of 110; next: offset=20         source text: … rows 0-19 of 110; next: offset=20
-    … each row has more in items (…)            source text: … each row has more in items (…)
+    0 of 260 rows; status has: closed (65)      source text: 0 of 260 rows; status has: closed (65)
     E1004: expected …                           source text: E1004: expected …
 
-The first two are the last line of an answer, a refusal is the first. Text at other places, and any other text, is shown
-as it is, but for the markers of `accp_core.markers` and halves of surrogate pairs, which are shown as escapes.
+A character that shows nothing, such as one that moves a cursor or turns the direction of writing, is an escape of JSON.
+A line of a text that has one is a JSON string, as is one that would look like it; other lines stand as they are.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable
@@ -25,13 +24,14 @@ from accp_adapters.fetching.request import FetchRequest, refuse
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.error_codes import ErrorCode
 from accp_core.markers import UNSEEN
+from accp_core.packing.columns import HIDDEN
 from accp_core.ports import TokenCounter
-from accp_core.strict_json import escape_halves
 from accp_core.tables import FIRST_LINE, count_lines
 from accp_core.view import render_text
 from accp_core.view.layout import AS_IS, escape_view
+from accp_core.view.notation import quote
 
-__all__ = ["Room", "line_page", "lines_from", "numbered_line", "one_line", "row_page", "shown_source"]
+__all__ = ["Room", "line_page", "lines_from", "numbered_line", "quoted_lines", "row_page", "shown_source", "visible"]
 
 _INNER_NEXT: Final = re.compile(r"(\n… \w+ \S+ of \d+); next: offset=\d+\Z")
 """The last line of a page of one row, whose offset is left out: that of a request counts rows."""
@@ -46,44 +46,48 @@ PART_CHARS: Final = 400
 
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _ESCAPE: Final = "source text: "
-_SPACE: Final = rf"[{UNSEEN}]*+"
-_BLANKS: Final = re.compile(_SPACE)
-_LINE_END: Final = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-_NOTE: Final = re.compile(
-    rf"(?:{_ESCAPE})*+_…++_(?:(?:rows?|lines?|parts)_[0-9]|each_row_has_more\b)".replace("_", _SPACE), re.IGNORECASE
+_HIDDEN: Final = re.compile(rf"[{HIDDEN}](?<![\t\n])(?!(?<=\r)\n)")
+"""A character that no answer shows as it is; not the end of a line."""
+_ESCAPED: Final = re.compile(r"\\[bfru]")
+_BEGIN: Final = (
+    rf"(?:[…\u2025\u22ef]|[.\u2024]{{3}}_(?:row|line|part|each))++_\S|0_of_[0-9]|(?:{'|'.join(ErrorCode)})_:"
 )
-_REFUSAL: Final = re.compile(rf"{_SPACE}(?:{_ESCAPE})*+{_SPACE}(?:{'|'.join(ErrorCode)}){_SPACE}:", re.IGNORECASE)
+_SPACE: Final = rf"(?:(?!\n)[{UNSEEN}])*+"
+_OURS: Final = re.compile(rf"(?im)^(?=_(?:{_ESCAPE}_)*+(?:{_BEGIN}))".replace("_", _SPACE))
+"""The beginning of a line that reads as one of ours: a note, the answer that nothing was found, or a refusal."""
 
 
-def one_line(text: str) -> str:
-    """Return a line of a text with what ends a line for some readers, such as U+2028, as escapes."""
-    return _LINE_END.sub(lambda found: json.dumps(found[0])[1:-1], text)
+def visible(text: str) -> str:
+    """Return a text with an escape of JSON for each character that shows nothing or ends a line for some readers."""
+    return _HIDDEN.sub(lambda found: quote(found[0])[1:-1], text)
+
+
+def quoted_lines(text: str) -> str:
+    """Return the lines of a text, as JSON strings those with a character that `visible` would replace.
+
+    So are those that look like such a string, which tells both apart.
+    """
+    if not _HIDDEN.search(text) and not _ESCAPED.search(text):
+        return text
+    return "\n".join(map(_quoted_line, text.split("\n")))
+
+
+def _quoted_line(line: str) -> str:
+    text = line.removesuffix("\r")
+    looks_quoted = text[:1] == text[-1:] == '"' and _ESCAPED.search(text)
+    return quote(text) + line[len(text) :] if looks_quoted or _HIDDEN.search(text) else line
 
 
 def shown_source(text: str, notes: str = "", *, layout: str = AS_IS) -> str:
-    """Return a text of a source as the beginning of an answer, and our notes behind it.
-
-    Without notes the last line of the text is the last of the answer. `layout` is that of a text that is a view.
-    """
-    shown = escape_halves(escape_view(text, layout))
-    start = 0 if notes else _last_line(shown)
-    if not notes and _NOTE.match(shown, start):
-        shown = f"{shown[:start]}{_ESCAPE}{shown[start:]}"
-    return f"{_ESCAPE if _REFUSAL.match(shown) else ''}{shown}{notes}"
-
-
-def _last_line(text: str) -> int:
-    """Return where the last line begins that is not blank."""
-    blanks = _BLANKS.match(text[::-1])
-    end = len(text) - (blanks.end() if blanks else 0)
-    return max((found.end() for found in _LINE_END.finditer(text, 0, end)), default=0)
+    """Return a text of a source as an answer shows it, and our notes behind it; `layout` is that of a view."""
+    return _OURS.sub(_ESCAPE, visible(escape_view(text, layout))) + notes
 
 
 def numbered_line(number: int, text: str, *, is_found: bool) -> str:
     """Return a line as `grep -n -C` shows it: `52: ` before one that was found, `53- ` before a neighbour."""
     if is_found:
-        return f"{number}: {one_line(text)}\n"
-    return f"{number}- {one_line(text[:_NEIGHBOUR_CHARS])}{'…' * (len(text) > _NEIGHBOUR_CHARS)}\n"
+        return f"{number}: {quoted_lines(text)}\n"
+    return f"{number}- {quoted_lines(text[:_NEIGHBOUR_CHARS])}{'…' * (len(text) > _NEIGHBOUR_CHARS)}\n"
 
 
 def lines_from(text: str, first: int, chars: int) -> list[str]:
@@ -194,21 +198,25 @@ def row_page(rows: list[Any], path: str, around: Callable[[list[Any]], Any], roo
 
 def _cut_row(row: Any, note: str, room: Room) -> str:
     """Return the beginning of a row that does not fit, and a note."""
-    text = room.view(row) or write_styled_json(row, "0u")[: room.chars]
-    shown = line_page(text, replace(room.below(note), request=FetchRequest()))
+    shown = line_page(row, replace(room.below(note), request=FetchRequest()), style="0u")
     return _INNER_NEXT.sub(r"\1", shown) + note
 
 
-def line_page(text: str, room: Room) -> str:
-    """Return a page of the lines of a text, at least one; of a text with a line too long for a page, of its parts."""
+def line_page(value: object, room: Room, *, style: str = "2u") -> str:
+    """Return a page of the lines of a text, at least one; of a text with a line too long for a page, of its parts.
+
+    Another value is the text of its view; of one that is too long, its JSON in this style.
+    """
+    text = room.view(value) or write_styled_json(value, style)
+    shown = quoted_lines if isinstance(value, str) else str
     wide = re.finditer(f"[^\n]{{{max(PART_CHARS, room.limit) + 1},}}", text)
     widest = max((found[0] for found in wide), key=len, default="")
     offset = room.request.offset
     if widest and not room.fits(widest):
         start, parts = offset * PART_CHARS, -(-len(text) // PART_CHARS)
-        return room.page("parts", parts, lambda count: text[start : start + count * PART_CHARS])
+        return room.page("parts", parts, lambda count: shown(text[start : start + count * PART_CHARS]))
     lines = lines_from(text, offset, room.chars)
-    return room.page("lines", count_lines(text), lambda count: "".join(lines[:count]) * (count <= len(lines)))
+    return room.page("lines", count_lines(text), lambda count: shown("".join(lines[:count])) * (count <= len(lines)))
 
 
 def _next(offset: int, total: int) -> str:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, Final
 
-from accp_adapters.fetching.page import Room, one_line
+from accp_adapters.fetching.page import Room, quoted_lines
 from accp_adapters.fetching.request import WorkBudget, refuse, too_much
 from accp_adapters.fetching.sql.operands import CHECKED, ResolvedQuery
 from accp_adapters.fetching.sql.query import CALLS, TABLE_FUNCTIONS, resolve_condition, resolve_select
@@ -375,7 +375,7 @@ def answer_condition(query: str, catalog: Catalog, room: Room) -> str:
     others = (each for each in found if run_query(each, catalog.databases, max_rows=1).total)
     if len(found) == 1 or room.request.offset or not (other := next(others, None)):
         return _answer(found[0], catalog, room)
-    before = f"in {quoted_name(other.tables[0].name)}:\n" * (other is not found[0])
+    before = f"… in {quoted_name(other.tables[0].name)}:\n" * (other is not found[0])
     return before + _answer(other, catalog, room.below(before))
 
 
@@ -434,7 +434,8 @@ def _holds_lines(query: ResolvedQuery, result: QueryResult) -> bool:
 
 def _as_lines(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return lines as they are, each after its number where it has one."""
-    return "\n".join(f"{row['n']}: {one_line(row['text'])}" if "n" in row else row["text"] for row in rows)
+    numbers = (f"{row['n']}: " if "n" in row else "" for row in rows)
+    return "\n".join(number + quoted_lines(row["text"]) for number, row in zip(numbers, rows, strict=True))
 
 
 def _by_column(columns: Sequence[NamedColumn]) -> Iterable[NamedColumn]:

@@ -269,6 +269,8 @@ class _Subject:
 
         def write(room: float) -> str:
             head = tables.describe(room * _TOLD_SHARE)
+            if opened and opened.beside and opened.outside and room * _TOLD_SHARE > len(head):  # not in `fields`
+                head += f"{opened.outside_note}\n" * bool(head)
             return marks.show(head + _with_named(excerpt, named, room - len(head)))
 
         title = f"{'the first ' * is_part}{_lines(wrapped or prose)}"

@@ -24,6 +24,7 @@ from accp_adapters.replay.formats.assembly import Assembler
 from accp_adapters.replay.formats.conversation import Item, Snapshot, Step
 from accp_adapters.replay.formats.langchain import SQLITE, read_sqlite, read_threads
 from accp_adapters.replay.recorded_run import Findings, Role, Run, UnreadableRun, shown
+from accp_adapters.serving.limits import weight_of
 from accp_core.strict_json import unique_members
 
 __all__ = [
@@ -36,8 +37,11 @@ __all__ = [
 
 MAX_RECORD: Final = 64 << 20
 """Bytes of one record: a line of JSON lines, or a whole document."""
-_MAX_VALUES: Final = 8_000_000
-"""Commas and brackets of one record: its values take far more memory than its text."""
+_MAX_MEMORY: Final = 512 << 20
+"""About the bytes of memory that one record takes at most: values and wide characters take far more than its text."""
+_KEY_BYTES, _NOT_ASCII, _WIDEST = 250, 6, 14
+"""Bytes of memory of a key, and further ones for each byte of a record with other characters, or with the widest."""
+_WIDE: Final = re.compile(rb"[\xf0-\xf4]")
 _MAX_BARREN: Final = 20_000
 """Lines without a model's turn after which a file is not read further."""
 _MAX_RUNS: Final = 20_000
@@ -226,7 +230,7 @@ class _Lines:
 
     def _bytes(self, read: Callable[[int], bytes], *, is_line: bool) -> bytes:
         """Return what `read` has until the end of a line, or of the file; of what is too much nothing is kept."""
-        content, values, reason = bytearray(), 0, ""
+        content, weight, width, reason = bytearray(), 0, 0, ""
         try:
             while piece := read(_PIECE):
                 content += piece
@@ -234,11 +238,12 @@ class _Lines:
                 if self._size > _PIECE + _MAX_UNPACKED * self._read():
                     excess = f"expected gzip of at most {_MAX_UNPACKED} times its bytes; unpack it first"
                     raise self._ended(self._refused(reason or excess))
-                values += sum(map(piece.count, (b",", b"[", b"{")))
+                weight += weight_of(piece.decode("latin-1")) + _KEY_BYTES * piece.count(b'":')
+                width = max(width, 0 if piece.isascii() else _WIDEST if _WIDE.search(piece) else _NOT_ASCII)
                 if len(content) > MAX_RECORD:
                     reason = f"expected records of at most {MAX_RECORD:,} bytes, found a larger one"
-                elif values > _MAX_VALUES:
-                    reason = reason or f"expected records of at most {_MAX_VALUES:,} values, found more"
+                elif weight + width * len(content) > _MAX_MEMORY:
+                    reason = reason or f"expected records of at most {_MAX_MEMORY:,} bytes of memory, found more"
                 if reason:
                     content.clear()
                 if (is_line and piece.endswith(b"\n")) or (reason and not is_line):

@@ -78,6 +78,14 @@ def test_all_tables_of_a_text_are_named() -> None:
     assert "\nfields: 30 rows; […3 columns]\nfields_2: 30 rows; […3 columns]\n" in shown
 
 
+def test_the_lines_that_a_table_leaves_out_are_named() -> None:
+    lines = (
+        f"2026-01-{1 + n % 28:02d}T00:00:00Z {'ok' if n % 17 else 'stuck valve'} MTR-{n} {n}.5" for n in range(300)
+    )
+    shown = preview("\n".join(lines), limit=500, opening="$cold.1", counter=lambda text: len(text) // 4)
+    assert "\nfields: 282 rows; " in shown and "lines 1, 18, 35, " in shown
+
+
 def test_what_a_mail_quotes_is_not_what_it_says() -> None:
     records = read_records(MAILS)
     assert records is not None

@@ -49,6 +49,7 @@ _ESCAPE: Final = "source text: "
 _HIDDEN: Final = re.compile(rf"[{HIDDEN}](?<![\t\n])(?!(?<=\r)\n)")
 """A character that no answer shows as it is; not the end of a line."""
 _ESCAPED: Final = re.compile(r"\\[bfru]")
+"""The beginning of an escape that a quoted line may have."""
 _BEGIN: Final = (
     rf"(?:[…\u2025\u22ef]|[.\u2024]{{3}}_(?:row|line|part|each))++_\S|0_of_[0-9]|(?:{'|'.join(ErrorCode)})_:"
 )

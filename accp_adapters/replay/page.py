@@ -213,6 +213,7 @@ def _json_secrets(document: Any, redaction: Redaction) -> Iterator[str]:
 MAX_PAGE_RUNS: Final = 20
 """Runs whose prompts the page shows."""
 _PRINTED: Final = "\n\t\N{NO-BREAK SPACE}"
+"""What the page has beside what Python calls printable."""
 MAX_PAGE_CHARS: Final = 4_000_000
 """Characters of prompts that the page shows."""
 _MAX_TEXT: Final = 6_000

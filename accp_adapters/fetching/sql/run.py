@@ -433,7 +433,7 @@ def _holds_lines(query: ResolvedQuery, result: QueryResult) -> bool:
 
 
 def _as_lines(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return lines as they are, each after its number where it has one."""
+    """Return lines as they are but for `quoted_lines`, each after its number where it has one."""
     numbers = (f"{row['n']}: " if "n" in row else "" for row in rows)
     return "\n".join(number + quoted_lines(row["text"]) for number, row in zip(numbers, rows, strict=True))
 

@@ -394,8 +394,8 @@ class _Reader:
         number = _number(match, self.notation)
         if own == self.unit or own.casefold() in self.scale:
             return self.of(number, own)
-        # A column without a unit need not be of bytes: the memory that `ps` shows is of kilobytes.
-        is_other = not self.unit and len(own) > 1
+        # A column of bare numbers need not be of bytes: the memory that `ps` shows is of kilobytes.
+        is_other = not (self.unit or self.scale) and len(own) > 1
         converted = None if is_other else convert(number, own.casefold(), self.unit.casefold()) if own else number
         return None if converted is None else _storable(converted)
 

@@ -123,13 +123,13 @@ def test_moments_are_read_in_every_form(cells: list[Any], first: str) -> None:
 
 def test_a_further_text_is_read_as_the_cells_of_its_column() -> None:
     moments, days = type_column(["2027-02-10T06:00+01:00"]), type_column(["03/04/2026", "05/26/2026"])
-    assert [moments.read(text) for text in ("2027-02-10", "2027-02", "2027-02-10T06:00+02:00", "late")] == [
-        "2027-02-10T00:00:00Z", "2027-02", "2027-02-10T04:00:00Z", None,
-    ]  # fmt: skip
+    read = [moments.read(text) for text in ("2027-02-10", "2027-02", "2027-02-10T06:00+02:00", "late")]
+    assert read == ["2027-02-10T00:00:00Z", "2027-02", "2027-02-10T04:00:00Z", None]
     assert (days.read("01/02/2026"), days.read("2026-01-02T10:00")) == ("2026-01-02", "2026-01-02T10:00:00")
-    dollars, clock = type_column(["$98,249.00"]), type_column(["59:58", "0:03"])
+    dollars, clock, sizes = map(type_column, (["$98,249.00"], ["59:58", "0:03"], ["12K", "3M"]))
     assert [dollars.read(text) for text in ("$5", "5,000", "($5)", "5 kg", "x")] == [5, 5000, -5, None, None]
     assert [clock.read(text) for text in ("1:05", "1:05:00", "5m")] == ["01:05", None, None]
+    assert [sizes.read(text) for text in ("1M", "1 MB", "1 MiB", "1 s")] == [1_000_000, 1_000_000, 1_048_576, None]
 
 
 def test_booleans_durations_and_nothing() -> None:

@@ -14,7 +14,7 @@ from accp_core.documents.grids.cells import writes_commas
 from accp_core.strict_json import is_json
 
 __all__ = [
-    "FIELDS", "FIRST_LINE", "LINES", "MAX_CHARS", "MAX_COLUMNS", "TEXT_RECORDS", "Cell", "DistinctNames",
+    "CELL_CHARS", "FIELDS", "FIRST_LINE", "LINES", "MAX_CHARS", "MAX_COLUMNS", "TEXT_RECORDS", "Cell", "DistinctNames",
     "LineNumbers", "ParentLink", "Row", "Table", "columns_side_by_side", "count_lines", "has_other_numbers",
     "is_matrix", "is_openable", "lines_of", "table_of_lines", "work_of",
 ]  # fmt: skip
@@ -238,26 +238,29 @@ class LineNumbers:
 
 MAX_CHARS: Final = 4_000_000
 """Characters of a text whose values and tables a query reads; a longer one has lines and words."""
-_LINE_CHARS: Final = 40
-_CELL_CHARS: Final = 10
+_LINE_CHARS: Final = 60
+CELL_CHARS: Final = 10
 """Characters that take as long to read as a line, and as what stands between two separators."""
 _TAG_CHARS: Final = 30
 """Characters that take as long to read as a tag of a text that is markup."""
 _SEPARATOR: Final = re.compile(r"[,;|\t]|(?<=\S) {2}")
+_INNER: Final = re.compile(r":\s*\{")  # an object in an object
 
 
 def is_openable(text: str) -> bool:
     """Return whether a query may read the values and tables of a text."""
-    return len(text) <= MAX_CHARS and work_of(text) <= MAX_CHARS
+    return work_of(text) <= MAX_CHARS
 
 
 def work_of(text: str) -> int:
     """Return how long a text takes to be read as tables, in characters; where no grammar does it, each line counts."""
-    if len(text) <= MAX_CHARS and is_json(text):
-        return len(text) + _CELL_CHARS // 2 * text.count(",")
+    if len(text) > MAX_CHARS:
+        return len(text)
+    if is_json(text):
+        return len(text) + CELL_CHARS // 2 * text.count(",") + CELL_CHARS * len(_INNER.findall(text))
     lines = text.count("\n") - text.count("\n\n")
     tags = text.count("<") if text[:_LOOKED_AT].lstrip().startswith("<") else 0
-    return len(text) + _TAG_CHARS * tags + _LINE_CHARS * lines + _CELL_CHARS * sum(1 for _ in _SEPARATOR.finditer(text))
+    return len(text) + _TAG_CHARS * tags + _LINE_CHARS * lines + CELL_CHARS * len(_SEPARATOR.findall(text))
 
 
 def has_other_numbers(text: str) -> bool:

@@ -47,12 +47,6 @@ _BULLETS: Final = "-*•+"
 """Signs with which the lines of a list begin, which are sentences."""
 
 
-@lru_cache(maxsize=20_000)
-def _tokens_of(line: str) -> tuple[str, ...]:
-    """Return the words of a line; what stands in quotes or brackets is one."""
-    return tuple(_TOKEN.findall(line))
-
-
 def read_template(lines: Sequence[str], start: int, end: int) -> Reading | None:
     """Return the reading of lines that begin alike."""
     at = [number for number in range(start, end) if lines[number].strip() and not lines[number].startswith(("#", "//"))]
@@ -61,27 +55,27 @@ def read_template(lines: Sequence[str], start: int, end: int) -> Reading | None:
     paired = sum(_PAIR.search(_LIST.sub("", lines[number])) is not None for number in at[:SAMPLE])
     if paired >= 0.8 * min(len(at), SAMPLE):
         return _read_pairs(lines, at)
-    timed = [number for number in at if _begins_with_time(lines[number])]
+    of_lines = {number: _TOKEN.findall(lines[number]) for number in at}
+    timed = [number for number in at if _begins_with_time(lines[number], of_lines[number])]
     is_log = 2 < len(timed) < len(at) and len(timed) >= _MIN_TIMED * len(at)
     at = timed if is_log else at
     stops = dict(pairwise([*at, end])) if is_log else {number: number + 1 for number in at}
-    tokens = [_tokens_of(lines[number]) for number in at]
+    tokens = [of_lines[number] for number in at]
     kinds, is_grid = _kinds(tokens)
     is_grid &= not is_log
     strong = [place for place, kind in enumerate(kinds) if kind in STRONG]
     if not strong or (strong[0] > 0 and len(strong) < 2) or (tokens[0][0][0] in _BULLETS and len(strong) < 3):
         return _read_anchored(tokens, at)
-    kept = [number for number in at if _is_alike(_tokens_of(lines[number]), kinds, strong)]
+    kept = [number for number in at if _is_alike(of_lines[number], kinds, strong)]
     odd = len(at) - len(kept)
     if len(kept) < 3 or odd > 0.4 * len(at):
         return _read_anchored(tokens, at)
     rows, unread = list[Cells](), set(range(kept[0], stops[kept[-1]]))
     for number in kept:
         spans = [found.span() for found in _TOKEN.finditer(lines[number])][: len(kinds)]
-        words: Cells = [lines[number][start:end] for start, end in spans]
         below = list(takewhile(_goes_on, lines[number + 1 : stops[number]]))
         text = "\n".join([lines[number][spans[-1][1] :].strip(), *below]).rstrip()
-        rows.append([*words, *([] if is_grid else [text or None])])
+        rows.append([*of_lines[number][: len(kinds)], *([] if is_grid else [text or None])])
         unread.difference_update(range(number, number + 1 + len(below)))
     names = [f"c{place}" for place in range(len(kinds))] + ["text"] * (not is_grid)
     above = lines[kept[0] - 1].split() if kept[0] else []
@@ -91,9 +85,9 @@ def read_template(lines: Sequence[str], start: int, end: int) -> Reading | None:
     return Reading(TEMPLATE, kept[0] - is_named, end, columns, rows, kept, bits, is_named, is_log, sorted(unread))
 
 
-def _begins_with_time(line: str) -> bool:
-    kinds = list(map(class_of, _tokens_of(line)[:4]))
-    return not line[0].isspace() and kinds[0] in "DMT" and ("T" in kinds or ":" in _tokens_of(line)[0])
+def _begins_with_time(line: str, words: Sequence[str]) -> bool:
+    kinds = list(map(class_of, words[:4]))
+    return not line[0].isspace() and kinds[0] in "DMT" and ("T" in kinds or ":" in words[0])
 
 
 def _goes_on(line: str) -> bool:
@@ -392,7 +386,7 @@ def _record(lines: Sequence[str], start: int, end: int, *, is_named: bool) -> _R
 def _split_heads(records: Sequence[_Record]) -> None:
     """Split the lines that begin records into columns at the words that all have, or where all have as many words."""
     headed = [record for record in records if "head" in record]
-    heads = [_tokens_of(record["head"][0]) for record in headed]
+    heads = [_TOKEN.findall(record["head"][0]) for record in headed]
     names, cut = _cut_alike(heads, _anchors(heads) if len(heads) > 1 else [])
     if len(cut) < 0.9 * len(heads):
         return

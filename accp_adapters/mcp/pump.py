@@ -33,7 +33,7 @@ from accp_adapters.mcp.messages import JsonObject, MessageId, is_modern, message
 from accp_adapters.mcp.sdk import Leaving, answer_own, message_of
 from accp_adapters.mcp.upstream import CLOSED, IS_SDK_1, Streams, Upstream, item_of
 from accp_adapters.serving.bounded import WEIGHT, BoundedRequests
-from accp_adapters.serving.limits import Quota, Shares, TooMany
+from accp_adapters.serving.limits import Quota, Shares
 from accp_adapters.serving.principals import network_of
 from accp_adapters.serving.threads import LONG, OWNER, SESSION, off_loop, size_of
 
@@ -63,8 +63,12 @@ _KEPT_EACH: Final = 8 << 20
 """Bytes of such messages of one address, and of the longest message."""
 _KEPT: Final = Quota(4 * _KEPT_EACH, _KEPT_EACH, "bytes of such messages")
 _UNREAD_EACH: Final = 16 << 20
-"""Bytes of answers that an address may leave unread. With more, its session ends. All may leave four times as many."""
-_UNREAD: Final = Quota(4 * _UNREAD_EACH, _UNREAD_EACH, "bytes of answers that are not read")
+"""Bytes of answers that an address may leave unread, all together twice as many: whoever has most loses a session."""
+_UNREAD: Final = Shares(2 * _UNREAD_EACH, _UNREAD_EACH)
+_READERS: Final = dict[str, tuple[Any, anyio.CancelScope]]()
+"""By the names of the responses: their sessions' transports, and what ends them."""
+_PIECE: Final = 1 << 16
+"""Bytes of an answer that are sent at once: what is handed to a server is held until it is read, or its client gone."""
 _MAX_BODY: Final = 4 * 1024 * 1024
 """Bytes of a request over HTTP, as servers of the SDK take them."""
 
@@ -435,28 +439,31 @@ class HttpProxy:
 
 @contextmanager
 def _counting_unread(owner: str, send: Any, transport: Any) -> Iterator[Any]:
-    """Yield what sends a response, and ends the session of `transport` where `owner` leaves too much unread."""
-    unread = 0
+    """Yield what sends a response; where too much is left unread, a session of whoever has most ends."""
+    name = secrets.token_hex(8)
+
+    def count(size: int) -> None:
+        for each in _UNREAD.admit(owner, name, size=min(size, _UNREAD_EACH)):
+            _LOG.warning("a session is ended whose client leaves too much unread")
+            reader, response = _READERS[each]
+            reader.idle_scope.cancel()
+            response.cancel()
 
     async def counted(message: Any) -> None:
-        nonlocal unread
-        size = min(len(message.get("body", b"")), _UNREAD_EACH // 2)
-        try:
-            _UNREAD.take(owner, size)
-        except TooMany as error:
-            _LOG.warning("a session is ended: %s", error)
-            transport.idle_scope.cancel()
-            return
-        before, unread = unread, size
-        try:
-            await send(message)  # returns once what was sent before is read
-        finally:
-            _UNREAD.take(owner, -before)
+        body = message.get("body", b"")
+        count(len(body))
+        for end in range(_PIECE, len(body), _PIECE):
+            await send({**message, "body": body[end - _PIECE : end], "more_body": True})
+        await send({**message, "body": body[-(len(body) % _PIECE or _PIECE) :]} if len(body) > _PIECE else message)
+        count(0)
 
-    try:
-        yield counted
-    finally:
-        _UNREAD.take(owner, -unread)
+    with anyio.CancelScope() as response:
+        _READERS[name] = transport, response
+        try:
+            yield counted
+        finally:
+            _UNREAD.remove(owner, name)
+            del _READERS[name]
 
 
 async def _refuse(send: Any, status: int, reason: bytes) -> None:

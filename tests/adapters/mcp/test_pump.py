@@ -357,8 +357,12 @@ def test_a_session_whose_client_reads_no_answer_ends(tmp_path: Path) -> None:
         for number in range(2, 6):
             params = {"name": "report", "arguments": {"count": 2_000_000}}
             unread.enter_context(post("tools/call", id=number, params=params))
-        ping = {"jsonrpc": "2.0", "id": 9, "method": "ping"}
-        wait_until(lambda: client.post(url, json=ping).status_code == 404)
+
+        def has_ended() -> bool:
+            with post("ping", id=9) as answer:
+                return answer.status_code == 404
+
+        wait_until(has_ended)
         wait_until(lambda: not any(str(rows).encode() in each for each in commands()))
 
 

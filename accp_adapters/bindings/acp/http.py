@@ -38,17 +38,9 @@ from accp_adapters.bindings.acp.session import (
     ChannelClosed,
 )
 from accp_adapters.bindings.clock import Signal
+from accp_adapters.serving import requests
 from accp_adapters.serving.limits import ServerLimits
 from accp_adapters.serving.principals import Authenticate, Scope, loopback_only
-from accp_adapters.serving.requests import (
-    AllowedHosts,
-    Receive,
-    RequestRefused,
-    Send,
-    read_body,
-    refusal_of,
-    run_until_disconnect,
-)
 from accp_core.acp import (
     Acknowledged,
     AcpError,
@@ -88,13 +80,13 @@ def acp_app(
         hosts: Names of this server besides those of the loopback interface, which `Host` and `Origin` may have.
     """
     host = host_of(agent, authenticate, limits)
-    allowed = AllowedHosts.of(hosts)
+    allowed = requests.AllowedHosts.of(hosts)
     host.announce(Binding.WS_P2P, Binding.HTTP_SSE)
 
     async def web_socket(socket: WebSocket) -> None:
         try:
             allowed.check(socket.scope["headers"])
-        except RequestRefused:
+        except requests.RequestRefused:
             await socket.close()  # before it is accepted: 403
         else:
             await serve_web_socket(host, socket)
@@ -115,7 +107,7 @@ def acp_app(
 class _Endpoints:
     """The endpoints of one agent."""
 
-    def __init__(self, host: AcpHost, allowed: AllowedHosts) -> None:
+    def __init__(self, host: AcpHost, allowed: requests.AllowedHosts) -> None:
         self._host = host
         self._allowed = allowed
 
@@ -131,7 +123,9 @@ class _Endpoints:
         session = await self._session(request)
         limits, owner = self._host.limits, session.principal.name
         await session.until_room(int(request.headers.get("content-length", 0)))
-        data = await read_body(request, self._host.memory, owner, limit=limits.frame_bytes, seconds=limits.body_time)
+        data = await requests.read_body(
+            request, self._host.memory, owner, limit=limits.frame_bytes, seconds=limits.body_time
+        )
         message_id: Json = None
 
         def complete(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -178,18 +172,18 @@ class _EventStream(Response):
         known = self._log.acknowledged if self._log.is_acknowledging else self._log.written
         self._cursor = known if since is None else int(since)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: requests.Receive, send: requests.Send) -> None:
         """Send events until the client leaves or stops reading."""
         try:
             with self._host.connection(self._session.principal):
                 async with asyncio.timeout(seconds_left(self._session.principal)):
-                    await run_until_disconnect(receive, self._send_all(send))
+                    await requests.run_until_disconnect(receive, self._send_all(send))
         except TimeoutError:
             return  # the server closes a response that is not complete
         except LocalProtocolError as error:
             await refuse(AcpError(error.code), error.reason)(scope, receive, send)
 
-    async def _send_all(self, send: Send) -> None:
+    async def _send_all(self, send: requests.Send) -> None:
         headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         ready = self._session.connection.greeting(time.time())
@@ -201,7 +195,7 @@ class _EventStream(Response):
                 elif not await self._session.changed.wait(KEEPALIVE_SECONDS):
                     await self._put(send, KEEPALIVE)
 
-    async def _send_waiting(self, send: Send) -> bool:
+    async def _send_waiting(self, send: requests.Send) -> bool:
         """Send what waits; return whether there was anything."""
         acknowledgement, batch = self._session.acknowledgement(), self._log.after(self._cursor, _BATCH)
         events = [f"data: {acknowledgement}\n\n"] if acknowledgement else []
@@ -214,7 +208,7 @@ class _EventStream(Response):
             self._session.changed.notify()
         return bool(events)
 
-    async def _put(self, send: Send, data: bytes) -> None:
+    async def _put(self, send: requests.Send, data: bytes) -> None:
         """Write to the client; one that takes nothing for too long is left (TimeoutError)."""
         async with asyncio.timeout(self._session.limits.write_time):
             await send({"type": "http.response.body", "body": data, "more_body": True})
@@ -222,7 +216,7 @@ class _EventStream(Response):
 
 def refusing(refused: Callable[[Request, Exception], Awaitable[Response]]) -> dict[Any, Any]:
     """Return the exception handlers of an application that writes each refusal by `refused`."""
-    return dict.fromkeys((HTTPException, RequestRefused, ProtocolError, ValueError, Exception), refused)
+    return dict.fromkeys((HTTPException, requests.RequestRefused, ProtocolError, ValueError, Exception), refused)
 
 
 def answer(value: Json, status: int = 200) -> Response:
@@ -250,7 +244,7 @@ async def _refused(_: Request, error: Exception) -> Response:
         return refuse(AcpError(error.code), error.reason)
     if isinstance(error, ValueError):
         return refuse(AcpError.INVALID_REQUEST, str(error)[:500])
-    refused = refusal_of(error)
+    refused = requests.refusal_of(error)
     code = _CODES.get(refused.status, AcpError.INVALID_REQUEST)
     reason = f"invalid_token: {refused.error.reason}" if refused.status == 401 else refused.error.reason
     return refuse(code, reason, status=refused.status, **dict(refused.headers))

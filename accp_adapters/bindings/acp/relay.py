@@ -33,15 +33,8 @@ from accp_adapters.bindings.acp.host import AcpAgent, AcpHost, host_of
 from accp_adapters.bindings.acp.http import HttpClient, answer, refusing
 from accp_adapters.bindings.acp.session import DUPLICATE, REPLACED, Channel, ChannelClosed
 from accp_adapters.bindings.clock import Signal
+from accp_adapters.serving import principals
 from accp_adapters.serving.limits import Quota, RateLimit, ServerLimits, Shares, TooMany
-from accp_adapters.serving.principals import (
-    AccessDenied,
-    Authenticate,
-    Principal,
-    check_token,
-    loopback_only,
-    network_of,
-)
 from accp_adapters.serving.requests import AllowedHosts, RequestRefused, read_body, run_until_disconnect
 from accp_core.acp import Binding, ErrorMessage, Link, parse_link, serialize_envelope
 from accp_core.acp.connection import CURSOR, RESUME
@@ -138,7 +131,7 @@ class _Relay:
     def _owner(self, request: Request) -> str:
         """Return the address that asks; raises for another host or origin."""
         self._allowed.check(request.scope["headers"])
-        return network_of(request.scope)
+        return principals.network_of(request.scope)
 
     async def refused(self, request: Request, error: Exception) -> Response:
         """Return the response that refuses a request, as a relay writes it; the log gets nothing of a body."""
@@ -150,7 +143,7 @@ class _Relay:
         elif isinstance(error, RequestRefused):
             status = error.status
         told = f"{status:d} {code} {'' if status == 400 else reason}".rstrip()
-        self._tell(logging.WARNING, f"refused {network_of(request.scope)}: {told}")
+        self._tell(logging.WARNING, f"refused {principals.network_of(request.scope)}: {told}")
         return answer({"error": code, **({"message": reason} if reason else {})}, status)
 
     def _tell(self, level: int, text: str) -> None:
@@ -335,7 +328,7 @@ async def serve_relay(
     *,
     tls: ssl.SSLContext | None = None,
     allow_plain_text: bool = False,
-    authenticate: Authenticate = loopback_only,
+    authenticate: principals.Authenticate = principals.loopback_only,
     limits: ServerLimits | None = None,
 ) -> None:
     """Serve an agent to the guest who comes to its room of a relay, until cancelled.
@@ -353,11 +346,11 @@ async def serve_relay(
     Raises:
         ValueError: As `check_token`.
     """
-    check_token(parse_link(link).token, link, allow_plain_text=allow_plain_text)
+    principals.check_token(parse_link(link).token, link, allow_plain_text=allow_plain_text)
     host, place = host_of(agent, authenticate, limits), parse_link(link)
     host.announce(Binding.HTTP_RELAY)
-    position, limit, principal = Position("host"), host.limits.frame_bytes, Principal("relay")
-    with contextlib.suppress(AccessDenied):
+    position, limit, principal = Position("host"), host.limits.frame_bytes, principals.Principal("relay")
+    with contextlib.suppress(principals.AccessDenied):
         principal = await host.admit({"type": "acp.relay", "client": None}, place.token)
     failures = 0
     while True:

@@ -33,7 +33,7 @@ from accp_adapters.mcp.messages import JsonObject, MessageId, is_modern, message
 from accp_adapters.mcp.sdk import Leaving, answer_own, message_of
 from accp_adapters.mcp.upstream import CLOSED, IS_SDK_1, Streams, Upstream, item_of
 from accp_adapters.serving.bounded import WEIGHT, BoundedRequests
-from accp_adapters.serving.limits import Quota, Shares
+from accp_adapters.serving.limits import Quota, Shares, TooMany
 from accp_adapters.serving.principals import network_of
 from accp_adapters.serving.threads import LONG, OWNER, SESSION, off_loop, size_of
 
@@ -443,7 +443,11 @@ def _counting_unread(owner: str, send: Any, transport: Any) -> Iterator[Any]:
     name = secrets.token_hex(8)
 
     def count(size: int) -> None:
-        for each in _UNREAD.admit(owner, name, size=min(size, _UNREAD_EACH)):
+        try:
+            given = _UNREAD.admit(owner, name, size=min(size, _UNREAD_EACH))
+        except TooMany:
+            given = [name]
+        for each in given:
             _LOG.warning("a session is ended whose client leaves too much unread")
             reader, response = _READERS[each]
             reader.idle_scope.cancel()

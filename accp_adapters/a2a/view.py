@@ -78,7 +78,7 @@ def task_view(
             `AccpMiddleware`, the references of the view open with `accp_fetch`.
         session_id: The session of the store that owns the task; None: the context id of the task.
         limit: Tokens that the text may take. A part that is too long becomes a preview with a reference to that part;
-            where there are too many parts for that, the whole task becomes one preview. Needs a store.
+            where there are too many parts for that, the whole task, ids included, becomes one preview. Needs a store.
             `ACCP_DISABLED` lifts the limit.
         request: What the reader works on; it ranks what a preview keeps.
 

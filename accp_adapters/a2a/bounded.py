@@ -1,7 +1,4 @@
-"""The bounds of `serving.bounded` for A2A, which count the values inside frames, too.
-
-app = BoundedRequests(Starlette(routes=create_jsonrpc_routes(handler, "/")))
-"""
+"""The bounds of `serving.bounded` for A2A: `BoundedRequests(Starlette(routes=create_jsonrpc_routes(handler, "/")))`."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ ADMIT: Final[ContextVar[Callable[[Any], object]]] = ContextVar("accp_a2a_admit",
 
 
 class BoundedRequests(bounded.BoundedRequests):
-    """Passes requests to an A2A application, those of one caller in turns.
+    """Passes requests to an A2A application, those of one caller in turns, and counts the values inside frames, too.
 
     A caller is a token that middleware around this one has checked, else an address. What is expensive takes a tenth
     of the event loop while others ask, and half of it while nobody does, whatever else is in the requests. The other

@@ -155,7 +155,7 @@ class _Line:
         try:
             answer = json.loads(_AROUND.sub(rb"\g<1>0\g<2>", ends))
             return item_of({"jsonrpc": "2.0", "id": answer["id"], "error": {"code": CLOSED, "message": reason}})
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             if (number := str(next(_BAD_LINES))).strip("0") == "1":
                 _LOG.error("a server printed a line that is no message on its standard output (%s so far)", number)
         return None

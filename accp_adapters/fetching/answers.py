@@ -27,6 +27,7 @@ from accp_core.projection import Resolve
 from accp_core.references import key_of, parse_reference, split_reference
 from accp_core.tables import FIELDS, FIRST_LINE, LINES, TEXT_RECORDS, OpenedText, count_lines
 from accp_core.view import render_text
+from accp_core.view.notation import visible
 
 __all__ = [
     "DATABASES", "GRAMMAR", "answer", "answer_program", "open_and_answer", "passed_requests",
@@ -179,7 +180,7 @@ def answer(texts: Mapping[str, str], request: FetchRequest, *, limit: int, count
             end; E2003, it takes too much time or memory.
     """
     query = _PREFIX.sub("", _FENCE.sub(r"\1", request.query.strip()))
-    return page.visible(_answered(query, Sources(texts, request), Room(request, limit, counter)))
+    return visible(_answered(query, Sources(texts, request), Room(request, limit, counter)))
 
 
 def _answered(query: str, sources: Sources, room: Room) -> str:
@@ -195,7 +196,7 @@ def _answered(query: str, sources: Sources, room: Room) -> str:
         if error.code != ErrorCode.INVALID_TYPE or error.reason.startswith(_OFFSET):
             raise
         quotes = sources.ask(partial(in_quotes, query)) if _SELECT.match(query) else ""
-        reason = page.visible(f"{escape_markers(error.reason)}{quotes}. {GRAMMAR}")
+        reason = visible(f"{escape_markers(error.reason)}{quotes}. {GRAMMAR}")
         raise ProtocolError(reason, code=error.code) from error
 
 

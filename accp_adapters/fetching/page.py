@@ -24,14 +24,13 @@ from accp_adapters.fetching.request import FetchRequest, refuse
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.error_codes import ErrorCode
 from accp_core.markers import UNSEEN
-from accp_core.packing.columns import HIDDEN
 from accp_core.ports import TokenCounter
 from accp_core.tables import FIRST_LINE, count_lines
 from accp_core.view import render_text
 from accp_core.view.layout import AS_IS, escape_view
-from accp_core.view.notation import quote
+from accp_core.view.notation import HIDDEN_SIGN, quote, visible
 
-__all__ = ["Room", "line_page", "lines_from", "numbered_line", "quoted_lines", "row_page", "shown_source", "visible"]
+__all__ = ["Room", "line_page", "lines_from", "numbered_line", "quoted_lines", "row_page", "shown_source"]
 
 _INNER_NEXT: Final = re.compile(r"(\n… \w+ \S+ of \d+); next: offset=\d+\Z")
 """The last line of a page of one row, whose offset is left out: that of a request counts rows."""
@@ -46,8 +45,6 @@ PART_CHARS: Final = 400
 
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _ESCAPE: Final = "source text: "
-_HIDDEN: Final = re.compile(rf"[{HIDDEN}](?<![\t\n])(?!(?<=\r)\n)")
-"""A character that no answer shows as it is; not the end of a line."""
 _ESCAPED: Final = re.compile(r"\\[bfru]")
 """The beginning of an escape that a quoted line may have."""
 _BEGIN: Final = (
@@ -58,17 +55,12 @@ _OURS: Final = re.compile(rf"(?im)^(?=_(?:{_ESCAPE}_)*+(?:{_BEGIN}))".replace("_
 """The beginning of a line that reads as one of ours: a note, the answer that nothing was found, or a refusal."""
 
 
-def visible(text: str) -> str:
-    """Return a text with an escape of JSON for each character that shows nothing or ends a line for some readers."""
-    return _HIDDEN.sub(lambda found: quote(found[0])[1:-1], text)
-
-
 def quoted_lines(text: str) -> str:
     """Return the lines of a text, as JSON strings those with a character that `visible` would replace.
 
     So are those that look like such a string, which tells both apart.
     """
-    if not _HIDDEN.search(text) and not _ESCAPED.search(text):
+    if not HIDDEN_SIGN.search(text) and not _ESCAPED.search(text):
         return text
     return "\n".join(map(_quoted_line, text.split("\n")))
 
@@ -76,7 +68,7 @@ def quoted_lines(text: str) -> str:
 def _quoted_line(line: str) -> str:
     text = line.removesuffix("\r")
     looks_quoted = text[:1] == text[-1:] == '"' and _ESCAPED.search(text)
-    return quote(text) + line[len(text) :] if looks_quoted or _HIDDEN.search(text) else line
+    return quote(text) + line[len(text) :] if looks_quoted or HIDDEN_SIGN.search(text) else line
 
 
 def shown_source(text: str, notes: str = "", *, layout: str = AS_IS) -> str:

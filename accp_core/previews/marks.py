@@ -17,6 +17,7 @@ from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import TokenCounter
 from accp_core.tables import Table
 from accp_core.view.layout import CUT_LINE, replace_cut_lines
+from accp_core.view.notation import visible
 
 __all__ = ["Marks"]
 
@@ -75,8 +76,8 @@ class Marks:
         return replace_cut_lines(text, layout, self.cut_line)
 
     def show(self, text: str) -> str:
-        """Return a composed text as a model reads it: that of the source escaped, the marks with their usual sign."""
-        return self._reveal(escape_markers(text))
+        """Return a composed text as a model reads it: the source's own escaped, the marks with their usual sign."""
+        return self._reveal(visible(escape_markers(text)))
 
     def counting(self, counter: TokenCounter) -> TokenCounter:
         """Return a counter of the tokens that a composed text will have, but for what is escaped."""

@@ -26,6 +26,7 @@ from accp_core.ports import TokenCounter
 from accp_core.projection.changes import MAX_COMPARED, MAX_VERSIONS, Pair, Version, rising
 from accp_core.references import short_reference
 from accp_core.strict_json import compact_json, read_json
+from accp_core.view.notation import visible
 
 __all__ = ["Differences", "changed_lines"]
 
@@ -63,7 +64,7 @@ class Differences:
         if earlier is None or earlier.name == later.name:
             return preview
         is_cut = "cut off" in preview.text.partition(later.name)[0]
-        changed = escape_markers("\n".join(changed_lines(earlier.units, later.units)))
+        changed = visible(escape_markers("\n".join(changed_lines(earlier.units, later.units))))
         head = f"{MarkerStart.PREVIEW}: {'source cut off ' * is_cut}{later.name}"
         shown = f"{head}; as {earlier.name} but for:]\n{changed}"
         is_long = len(shown) > _MAX_SHOWN * preview.tokens_after

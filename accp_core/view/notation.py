@@ -50,10 +50,10 @@ from accp_core.packing.columns import HIDDEN
 from accp_core.packing.tree import BESIDE, Derived
 
 __all__ = [
-    "ABSENT_CELL", "AS_IS", "BLANKS", "CELL", "CONSTANT", "FENCE", "INLINE", "KEY", "KEY_COLUMN", "LEGEND", "LINE",
-    "NESTED_CELL", "NESTED_LAST", "NESTED_WORD", "NOTATION", "TEXT_BLOCK", "TIGHT", "WORD", "PlainTextRule",
-    "explanations", "fence_of", "is_plain_key", "join_members", "legend_for", "quote", "read_derived",
-    "separator_before", "write_derived", "write_inline_key", "write_key", "write_name",
+    "ABSENT_CELL", "AS_IS", "BLANKS", "CELL", "CONSTANT", "FENCE", "HIDDEN_SIGN", "INLINE", "KEY", "KEY_COLUMN",
+    "LEGEND", "LINE", "NESTED_CELL", "NESTED_LAST", "NESTED_WORD", "NOTATION", "TEXT_BLOCK", "TIGHT", "WORD",
+    "PlainTextRule", "explanations", "fence_of", "is_plain_key", "join_members", "legend_for", "quote",
+    "read_derived", "separator_before", "visible", "write_derived", "write_inline_key", "write_key", "write_name",
 ]  # fmt: skip
 
 
@@ -79,6 +79,8 @@ A letter and the blank before it are one token; before a digit or a sign the bla
 BLANKS: Final = r" \xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
 """What a reader sees as a blank, in a character class of a regular expression."""
 _ESCAPED: Final = re.compile(f"[{HIDDEN}]")
+HIDDEN_SIGN: Final = re.compile(rf"[{HIDDEN}](?<![\t\n])(?!(?<=\r)\n)")
+"""A character that no line of a text shows as it is; not the end of a line."""
 _TIGHT: Final = frozenset(re.findall(f"[{TIGHT}\x01]", "".join(map(chr, range(128)))))
 
 _LITERAL_TEXT: Final = (
@@ -210,6 +212,11 @@ def quote(text: str) -> str:
     if quoted.isascii() and quoted.isprintable():
         return quoted
     return _ESCAPED.sub(lambda each: encode_basestring_ascii(each[0])[1:-1], quoted)
+
+
+def visible(text: str) -> str:
+    """Return a text with an escape of JSON for each character that shows nothing or ends a line for some readers."""
+    return HIDDEN_SIGN.sub(lambda found: quote(found[0])[1:-1], text)
 
 
 # The explanation of the notation for a reader who meets it for the first time (see `notation`).

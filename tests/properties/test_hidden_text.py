@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_core import read, render
+from accp_core.previews import preview
 from accp_core.strict_json import compact_json
 
 BLANKS = "\u00a0\u1680\u2000\u2003\u200a\u202f\u205f\u3000"
@@ -47,3 +48,9 @@ def test_a_view_hides_nothing_and_blanks_are_one(value: object) -> None:
     assert not [each for each in text if unicodedata.category(each) in ("Zl", "Zp", "Cc") and each not in "\n\t"]
     if len(str(blanked(value))) == len(str(value)):
         assert read(text.translate(TO_BLANK)) == blanked(value)
+
+
+@given(st.lists(words, min_size=40, max_size=60).map(lambda lines: "\n".join(f"{line} and so on" for line in lines)))
+def test_a_preview_of_a_text_hides_nothing(text: str) -> None:
+    shown = preview(text, limit=100, opening="$cold.1", counter=lambda text: len(text) // 4)
+    assert not re.search(f"[{HIDDEN}]", shown.replace("\r\n", "\n"))

@@ -21,8 +21,8 @@ MAX_FUNCTION_LINES = 40
 MAX_MEDIAN_LINES = 8
 MAX_P90_LINES = 20
 
-MOST_PRODUCT_LINES = 38_950
-MOST_TEST_LINES = 45_000
+MOST_PRODUCT_LINES = 38_947
+MOST_TEST_LINES = 44_890
 MOST_PRODUCT_FILES = 252
 MOST_WORDS = 20_500
 """What the next reader has to read. These numbers may only fall: lower them with what leaves."""

@@ -214,12 +214,14 @@ def _print_log() -> None:
 
 def _run_alone(serving: Callable[[], Awaitable[object]], name: str) -> None:
     async def run() -> None:
-        signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))  # asyncio cancels this task, which ends in order
+        task: Any = asyncio.current_task()
+        with contextlib.suppress(NotImplementedError):  # Windows has none
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
         say(f"serving {name}")
         await serving()
 
     _print_log()
-    with contextlib.suppress(KeyboardInterrupt):
+    with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
         asyncio.run(run())
     say(f"ended: {name}")
     os._exit(0)  # a thread may wait for the parent process, which neither writes nor reads

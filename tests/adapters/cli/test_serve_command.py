@@ -143,7 +143,9 @@ def test_agents_and_relays_are_served_and_an_agent_waits_at_a_relay(monkeypatch:
 def test_an_agent_alone_ends_in_order_when_it_is_told_to(words: tuple[str, ...], monkeypatch: Any) -> None:
     monkeypatch.setenv("ROOM", "acp+ws://127.0.0.1:1/acp/tok_of_this_room")
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with subprocess.Popen([ACCP, "serve", AGENT, *words], cwd=ROOT, text=True, **pipes) as server:  # type: ignore[call-overload]
+    # A shell lets what it starts in the background ignore SIGINT.
+    command = ["sh", "-c", 'trap "" INT; exec "$0" "$@"', ACCP, "serve", AGENT, *words]
+    with subprocess.Popen(command, cwd=ROOT, text=True, **pipes) as server:  # type: ignore[call-overload]
         assert server.stderr.readline().startswith("serving 'Echo'")
         server.send_signal(signal.SIGTERM)
         assert server.wait(PATIENCE) == 0

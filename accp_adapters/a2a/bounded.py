@@ -34,7 +34,7 @@ class BoundedRequests(bounded.BoundedRequests):
             nonlocal left
             left -= count_values(value, left)
             if left < 0:
-                reason = "expected fewer values in a message, found more than the request may hold in its frames"
+                reason = f"expected a message of at most {self._max_values:,} values, found more in its frames"
                 raise InvalidParamsError(reason, {"accp": str(ErrorCode.BUDGET_EXCEEDED)})
 
         ADMIT.set(admit)

@@ -506,8 +506,8 @@ _Names = tuple[str, str]
 _STATE: Final[Mapping[Any, Mapping[str, Any]]] = {
     "session": {
         "_parts": SessionParts, "_sender": Sender, "_receiver": Receiver, "_heartbeat": delivery.Heartbeat,
-        "_events": _array(_EVENT, deque), "_dropped": int, "_stored": list[StoredText],
-        "_frames": list[delivery.FrameText],
+        "_events": _array(_EVENT, deque), "_dropped": int, "_frames": list[delivery.FrameText],
+        "_stored": list[StoredText],
     },
     SessionParts: {
         "now": int, "link": delivery.SessionLink, "inbox": delivery.Inbox, "outbox": delivery.Outbox,

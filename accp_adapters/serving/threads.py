@@ -140,5 +140,5 @@ def size_of(value: object, limit: int = LONG) -> int:
         held = [part for part in level if isinstance(part, str | dict | list | tuple)]
         size += len(level) - len(held) + sum(map(len, held))
         inner = [part for part in held if not isinstance(part, str)]
-        level = [*chain(*inner), *chain(*(part.values() for part in inner if isinstance(part, dict)))]
+        level = [*chain(*inner), *chain(*[part.values() for part in inner if isinstance(part, dict)])]
     return size

@@ -52,7 +52,7 @@ _BEGIN: Final = (
 )
 _SPACE: Final = rf"(?:(?!\n)[{UNSEEN}])*+"
 _OURS: Final = re.compile(rf"(?im)^(?=_(?:{_ESCAPE}_)*+(?:{_BEGIN}))".replace("_", _SPACE))
-"""The beginning of a line that reads as one of ours: a note, the answer that nothing was found, or a refusal."""
+"""Where a line begins that a reader could take for ours: a note, "0 of …" where nothing was found, or a refusal."""
 
 
 def quoted_lines(text: str) -> str:

@@ -48,7 +48,7 @@ _LOG: Final = logging.getLogger(__name__)
 _VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
 _ENDS: Final = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream)
 _NOTHING: Final = item_of({"jsonrpc": "2.0", "id": "", "error": {"code": CLOSED, "message": ""}})
-"""An answer that nobody waits for: the transport of the SDK keeps the last message of a session, which may be large."""
+"""An answer to no request. The SDK keeps the last message of each session; this one takes the place of a large one."""
 _LAST_SECONDS: Final = 60
 """Seconds that a client is waited for which has closed its end before all its requests were answered."""
 _MAX_SESSIONS: Final = 300
@@ -63,7 +63,8 @@ _KEPT_EACH: Final = 8 << 20
 """Bytes of such messages of one address, and of the longest message."""
 _KEPT: Final = Quota(4 * _KEPT_EACH, _KEPT_EACH, "bytes of such messages")
 _UNREAD_EACH: Final = 16 << 20
-"""Bytes of answers that an address may leave unread, all together twice as many: whoever has most loses a session."""
+"""Bytes of answers that one address may leave unread. All together may leave twice as many; then the address that has
+most loses a session."""
 _UNREAD: Final = Shares(2 * _UNREAD_EACH, _UNREAD_EACH)
 _READERS: Final = dict[str, tuple[Any, anyio.CancelScope]]()
 """By the names of the responses: their sessions' transports, and what ends them."""
@@ -404,7 +405,7 @@ class HttpProxy:
                     await transport.terminate()
 
     async def _admit(self, owner: str, name: str, scope: Any) -> None:
-        """Count a session with its last message, which the SDK keeps; those of whoever has most end for it."""
+        """Count the memory of a session, whose last message the SDK keeps; the address with most may lose sessions."""
         size = max(_SESSION_BYTES, 2 * scope[WEIGHT])
         given = self._shares.admit(owner, name, lambda each: self._requests[each] > 0, size=size)
         for _, other in [self._sessions[each] for each in given]:
@@ -439,7 +440,7 @@ class HttpProxy:
 
 @contextmanager
 def _counting_unread(owner: str, send: Any, transport: Any) -> Iterator[Any]:
-    """Yield what sends a response; where too much is left unread, a session of whoever has most ends."""
+    """Yield a function that sends a response. If too much is unread, the address that has most loses a session."""
     name = secrets.token_hex(8)
 
     def count(size: int) -> None:

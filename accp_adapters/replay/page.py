@@ -281,7 +281,7 @@ def html_report(reports: Sequence[Report], *, findings: Sequence[Finding] = (), 
     environment.filters |= {"count": lambda number: f"{number:,.0f}", "share": _share}
     named = {"reports": reports, "total": reports[0].total(), "runs": runs, "findings": findings, "made": made}
     written = environment.get_template("page.html.jinja").render(named)
-    # Whatever others named or said: nothing on the page moves what is beside it.
+    # Names and texts of others: no character of them moves or hides what stands beside it.
     return "".join(each if each.isprintable() or each in _PRINTED else "\N{REPLACEMENT CHARACTER}" for each in written)
 
 

@@ -38,7 +38,7 @@ class Handing:
 
 
 HANDING: Final[ContextVar[Handing | None]] = ContextVar("accp_handed_over", default=None)
-"""What the tool that runs hands over; None: nobody takes it."""
+"""What tasks and agents hand over while a tool runs; None: no tool runs that takes it."""
 _MAX_SHOWN: Final = 100
 """Characters of a reference that an error message shows."""
 _MAX_COMPARED: Final = 1_000

@@ -79,8 +79,8 @@ A letter and the blank before it are one token; before a digit or a sign the bla
 BLANKS: Final = r" \xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
 """What a reader sees as a blank, in a character class of a regular expression."""
 _ESCAPED: Final = re.compile(f"[{HIDDEN}]")
-HIDDEN_SIGN: Final = re.compile(rf"[{HIDDEN}](?<![\t\n])(?!(?<=\r)\n)")
-"""A character that no line of a text shows as it is; not the end of a line."""
+HIDDEN_SIGN: Final = re.compile(rf"[{HIDDEN}](?<![\t\n])(?!(?<=\r)(?:\n|\Z))")
+"""A character that no line of a text shows as it is; not the end of a line or of the text."""
 _TIGHT: Final = frozenset(re.findall(f"[{TIGHT}\x01]", "".join(map(chr, range(128)))))
 
 _LITERAL_TEXT: Final = (

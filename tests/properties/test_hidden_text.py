@@ -50,7 +50,9 @@ def test_a_view_hides_nothing_and_blanks_are_one(value: object) -> None:
         assert read(text.translate(TO_BLANK)) == blanked(value)
 
 
-@given(st.lists(words, min_size=40, max_size=60).map(lambda lines: "\n".join(f"{line} and so on" for line in lines)))
-def test_a_preview_of_a_text_hides_nothing(text: str) -> None:
+@given(st.lists(words, min_size=40, max_size=60), st.sampled_from(["\n", "\r\n"]))
+def test_a_preview_of_a_text_hides_nothing_and_keeps_the_ends_of_lines(lines: list[str], end: str) -> None:
+    text = "".join(f"{line} and so on{end}" for line in lines)
     shown = preview(text, limit=100, opening="$cold.1", counter=lambda text: len(text) // 4)
-    assert not re.search(f"[{HIDDEN}]", shown.replace("\r\n", "\n"))
+    assert not re.search(f"[{HIDDEN}]", re.sub(r"\r(\n|\Z)", r"\1", shown))
+    assert "so on\\r" not in shown

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from accp_adapters.mcp.frames import (
-    foreign_payload,
-    framed_text,
-    is_framed,
-    read_foreign_frames,
-    remove_error_frame,
-    restore_frame,
-)
+from accp_adapters.mcp import frames as mcp_frames
 from accp_adapters.mcp.hosts import shown_text
 from accp_adapters.mcp.messages import MAX_RESULT_CHARS, REGISTRY_URI, JsonObject, find_duplicate, unchanged_on_error
 from accp_adapters.mcp.negotiation import (
@@ -96,9 +89,9 @@ class Decoder:
 
     def _decode(self, result: JsonObject) -> JsonObject:
         """Return a result without what an encoder added, as far as the chosen form wants that."""
-        if is_framed(result):
-            log_frame(Direction.RECEIVED, "mcp", framed_text(result))
-            return _with_structured(result) if self.view == "frame" else restore_frame(result)
+        if mcp_frames.is_framed(result):
+            log_frame(Direction.RECEIVED, "mcp", mcp_frames.framed_text(result))
+            return _with_structured(result) if self.view == "frame" else mcp_frames.restore_frame(result)
         if frames := framed_contents(result):
             for text in frames:
                 log_frame(Direction.RECEIVED, "mcp", text)
@@ -109,8 +102,8 @@ class Decoder:
         if capability is not None:
             return remove_announcement(result, str(capability["registry"]["hash"]))
         self._learn_registry(result.get("contents"))
-        plain = remove_error_frame(result, "_meta") if self.view == "plain" else result
-        return plain if self.view == "frame" else read_foreign_contents(read_foreign_frames(plain))
+        plain = mcp_frames.remove_error_frame(result, "_meta") if self.view == "plain" else result
+        return plain if self.view == "frame" else read_foreign_contents(mcp_frames.read_foreign_frames(plain))
 
     def _learn_registry(self, contents: object) -> None:
         """Add the schemas of the server's registry, if `contents` of resources/read hold it."""
@@ -135,14 +128,14 @@ class Decoder:
 
 def _with_structured(result: JsonObject) -> JsonObject:
     """Return a framed result with the `structuredContent` that SDK clients check and programs read."""
-    plain = restore_frame(result)
+    plain = mcp_frames.restore_frame(result)
     return {**result, "structuredContent": plain["structuredContent"]} if "structuredContent" in plain else result
 
 
 def _read_error(error: JsonObject) -> JsonObject:
     """Return an error as the server meant it: without our frame, and with a frame of others in its data as JSON."""
-    plain = remove_error_frame(error, "data")
-    payload = foreign_payload(plain["data"]) if isinstance(plain.get("data"), dict) else None
+    plain = mcp_frames.remove_error_frame(error, "data")
+    payload = mcp_frames.foreign_payload(plain["data"]) if isinstance(plain.get("data"), dict) else None
     return plain if payload is None else {**plain, "data": payload}
 
 

@@ -15,15 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from accp_adapters.mcp.frames import (
-    PLACEHOLDER,
-    codec,
-    foreign_payload,
-    frame_of,
-    frame_text,
-    key_orders,
-    with_key_orders,
-)
+from accp_adapters.mcp import frames as mcp_frames
 from accp_adapters.mcp.messages import (
     FRAME_MEDIA_TYPE,
     REGISTRY_URI,
@@ -76,15 +68,15 @@ def write_framed_contents(
         if opened is None or not isinstance(opened[0], (dict, list)):
             continue
         media_type = content.get("mimeType")
-        frame = frame_of("fetch", {**({"format": media_type} if media_type else {}), "data": opened[0]})
-        text = frame_text(replace(frame, envelope=PLACEHOLDER), is_literal=is_literal)
+        frame = mcp_frames.frame_of("fetch", {**({"format": media_type} if media_type else {}), "data": opened[0]})
+        text = mcp_frames.frame_text(replace(frame, envelope=mcp_frames.PLACEHOLDER), is_literal=is_literal)
         if counter(content["text"]) - counter(text) >= min_gain:
-            frames[index], styles[str(index)] = frame, [opened[1], key_orders(opened[0])]
+            frames[index], styles[str(index)] = frame, [opened[1], mcp_frames.key_orders(opened[0])]
 
     def write(of: Callable[[], Envelope]) -> JsonObject:
         contents = list(result[_CONTENTS])
         for index, frame in frames.items():
-            text = frame_text(replace(frame, envelope=of()), is_literal=is_literal)
+            text = mcp_frames.frame_text(replace(frame, envelope=of()), is_literal=is_literal)
             contents[index] = {**contents[index], "mimeType": FRAME_MEDIA_TYPE, "text": text}
         return add_metadata({**result, _CONTENTS: contents}, {_FRAMES: styles})
 
@@ -92,7 +84,7 @@ def write_framed_contents(
         return None
     # A number that is given must be sent: the next frame would come after a gap (section 3.7).
     try:
-        _check_restored(write(lambda: PLACEHOLDER), result)
+        _check_restored(write(lambda: mcp_frames.PLACEHOLDER), result)
     except ValueError:
         if is_literal:
             return None
@@ -119,7 +111,7 @@ def read_foreign_contents(result: JsonObject) -> JsonObject:
 def _read_foreign(content: Any) -> Any:
     if not isinstance(content, dict) or content.get("uri") == REGISTRY_URI:
         return content
-    payload = foreign_payload(content)
+    payload = mcp_frames.foreign_payload(content)
     if payload is None:
         return content
     return {**content, "mimeType": "application/json", "text": compact_json(payload.get("data", payload))}
@@ -136,14 +128,14 @@ def restore_contents(result: JsonObject) -> JsonObject:
         content = contents[int(index)]
         payload = _payload_of(content["text"])
         room = Expansion(DEFAULT_EXPANSION.of(len(content["text"])))
-        text = write_styled_json(with_key_orders(payload["data"], orders), style, room)
+        text = write_styled_json(mcp_frames.with_key_orders(payload["data"], orders), style, room)
         plain = {**content, "mimeType": payload.get("format"), "text": text}
         contents[int(index)] = without(plain, "mimeType") if plain["mimeType"] is None else plain
     return {**restored, _CONTENTS: contents}
 
 
 def _payload_of(text: str) -> JsonObject:
-    message = codec().decode(text)
+    message = mcp_frames.codec().decode(text)
     said = f"{message.intent}:{message.operation}" if isinstance(message, Message) else type(message).__name__
     if not isinstance(message, Message) or said != "done:fetch":
         raise ProtocolError(f"expected a frame of done:fetch, found {said!r}", code=ErrorCode.TOOL_SCHEMA_MISMATCH)

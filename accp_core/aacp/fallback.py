@@ -16,21 +16,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from accp_core.aacp import packet as packets
 from accp_core.aacp.encoding import Guard, sensitive_values
 from accp_core.aacp.instruction import Instruction, find_omissions, find_unusable, validate
-from accp_core.aacp.packet import (
-    DRAFT_VOCABULARY,
-    PRIORITY,
-    RETURN,
-    VERSION,
-    VERSION_KEY,
-    Finding,
-    Packet,
-    Vocabulary,
-    parse_packet,
-    serialize_packet,
-    with_fields,
-)
 from accp_core.aacp.registry import InstructionStore, Phrasebook, RegistryEntry
 from accp_core.aacp.steps import Workflow
 from accp_core.aacp.templates import SentenceShape, fill_template, make_template, read_shape
@@ -57,13 +45,13 @@ class Translation:
 
     instruction: Instruction
     """The instruction."""
-    packet: Packet
+    packet: packets.Packet
     """Its packet."""
     tier: EncodingTier
     """How the packet was found."""
     times_seen: int
     """How often this wording was asked for, this time included; 1 by rule."""
-    warnings: tuple[Finding, ...]
+    warnings: tuple[packets.Finding, ...]
     """The validator's warnings, and one for each part of the instruction that is not in the packet."""
 
 
@@ -83,7 +71,7 @@ class FallbackEncoder:
         model: InstructionEncoder | None = None,
         *,
         workflows: Iterable[Workflow] = WORKFLOWS,
-        vocabulary: Vocabulary = DRAFT_VOCABULARY,
+        vocabulary: packets.Vocabulary = packets.DRAFT_VOCABULARY,
         guard: Guard | None = sensitive_values,
         keep_english: bool = False,
         observe: Callable[[Translation], None] = ignore,
@@ -115,7 +103,7 @@ class FallbackEncoder:
     def __call__(self, instruction: str, /, *, domain: str, return_agent: str, priority: str = "2") -> str:
         """Return the text of the packet; see `encode`."""
         translation = self.encode(instruction, domain=domain, return_agent=return_agent, priority=priority)
-        return serialize_packet(translation.packet)
+        return packets.serialize_packet(translation.packet)
 
     def encode(self, english: str, *, domain: str, return_agent: str, priority: str = "2") -> Translation:
         """Return the packet of an instruction, and how it was found; exceptions of the model are raised unchanged.
@@ -216,7 +204,7 @@ class FallbackEncoder:
         return RegistryEntry(
             pattern=shape.key if template else instruction.pattern,
             key=instruction.key,
-            packet=serialize_packet(template or packet),
+            packet=packets.serialize_packet(template or packet),
             source="model",
             english=instruction.english if self._keep_english else "",
         )
@@ -239,12 +227,16 @@ class FallbackEncoder:
     # "Implementations MUST NOT execute actions based on unvalidated packets." (section 15)
     def _checked(
         self, instruction: Instruction, text: str, source: str, values: tuple[str, ...] | None = None
-    ) -> Packet:
+    ) -> packets.Packet:
         """Return the packet of a text, or of a template and its values, for the caller (EncodeError E4002)."""
-        own = {RETURN: instruction.return_agent, PRIORITY: instruction.priority, VERSION_KEY: VERSION}
+        own = {
+            packets.RETURN: instruction.return_agent,
+            packets.PRIORITY: instruction.priority,
+            packets.VERSION_KEY: packets.VERSION,
+        }
         try:
-            packet = parse_packet(text)
-            packet = with_fields(packet if values is None else fill_template(packet, values), **own)
+            packet = packets.parse_packet(text)
+            packet = packets.with_fields(packet if values is None else fill_template(packet, values), **own)
             validate(packet, vocabulary=self._vocabulary, guard=None).check()
             check_use(packet, instruction, self._vocabulary)
         except (DecodeError, EncodeError) as error:
@@ -265,7 +257,7 @@ def read_instruction(english: str, *, domain: str, return_agent: str, priority: 
     return Instruction(english=english, domain=domain.upper(), return_agent=return_agent, priority=str(priority))
 
 
-def check_use(packet: Packet, instruction: Instruction, vocabulary: Vocabulary) -> None:
+def check_use(packet: packets.Packet, instruction: Instruction, vocabulary: packets.Vocabulary) -> None:
     """Check that a packet is for the domain of an instruction and that somebody can act on it (EncodeError E1004)."""
     if packet.domain != instruction.domain:
         reason = f"DOM: expected {instruction.domain}, found {packet.domain!r}"

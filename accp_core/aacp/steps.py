@@ -15,17 +15,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, ClassVar, Final, cast
 
-from accp_core.aacp.encoding import (
-    Argument,
-    Guard,
-    check_values,
-    is_blank,
-    is_key,
-    make_packet,
-    sensitive_values,
-    write_scalar,
-    write_value,
-)
+from accp_core.aacp import encoding
 from accp_core.aacp.packet import DRAFT_VOCABULARY, PRIORITIES, Packet, Vocabulary
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError, ProtocolError
@@ -62,7 +52,7 @@ class WorkflowStep:
     """The priority, unless the caller passes another."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """Key to template."""
-    defaults: Mapping[str, Argument] = field(default_factory=dict)
+    defaults: Mapping[str, encoding.Argument] = field(default_factory=dict)
     """Optional argument to its default; None leaves its field out."""
     pointers: tuple[str, ...] = ()
     """The arguments that must be the address of data, because the data itself must not be in a packet (section 15)."""
@@ -70,7 +60,7 @@ class WorkflowStep:
     """How people say the step: instructions in English in the notation of `accp_core.aacp.registry`."""
     vocabulary: Vocabulary = DRAFT_VOCABULARY
     """The words whose keys may be used besides the draft's."""
-    guard: Guard | None = sensitive_values
+    guard: encoding.Guard | None = encoding.sensitive_values
     """Searches each packet for what must not be in it (section 15); None: nothing is searched."""
     parameters: tuple[str, ...] = field(init=False)
     """The names of its arguments, in their positional order."""
@@ -87,7 +77,11 @@ class WorkflowStep:
         return tuple(name for name in self.parameters if name not in self.defaults)
 
     def __call__(
-        self, *values: Argument, return_agent: str | None = None, priority: str | int | None = None, **named: Argument
+        self,
+        *values: encoding.Argument,
+        return_agent: str | None = None,
+        priority: str | int | None = None,
+        **named: encoding.Argument,
     ) -> Packet:
         """Return the packet of these arguments.
 
@@ -99,15 +93,23 @@ class WorkflowStep:
         return self.encode(bind_arguments(self.parameters, values, named), return_agent=return_agent, priority=priority)
 
     def encode(
-        self, given: Mapping[str, Argument], *, return_agent: str | None = None, priority: str | int | None = None
+        self,
+        given: Mapping[str, encoding.Argument],
+        *,
+        return_agent: str | None = None,
+        priority: str | int | None = None,
     ) -> Packet:
         """Return the packet of these arguments by name; raises as a call."""
         packet = self.fill(given, return_agent=return_agent, priority=priority)
-        check_values(packet, self.guard)
+        encoding.check_values(packet, self.guard)
         return packet
 
     def fill(
-        self, given: Mapping[str, Argument], *, return_agent: str | None = None, priority: str | int | None = None
+        self,
+        given: Mapping[str, encoding.Argument],
+        *,
+        return_agent: str | None = None,
+        priority: str | int | None = None,
     ) -> Packet:
         """Return the packet of these arguments, whose values are not checked; raises as a call."""
         if not set(self.required) <= set(given) <= set(self.parameters):
@@ -115,7 +117,7 @@ class WorkflowStep:
         arguments = {**self.defaults, **given}
         for name in self.pointers:
             check_pointer(name, arguments[name])
-        return make_packet(
+        return encoding.make_packet(
             self.task,
             self.domain,
             return_agent=self.return_agent if return_agent is None else return_agent,
@@ -130,8 +132,8 @@ class WorkflowStep:
 
 
 def bind_arguments(
-    names: Sequence[str], values: Sequence[Argument], named: Mapping[str, Argument]
-) -> dict[str, Argument]:
+    names: Sequence[str], values: Sequence[encoding.Argument], named: Mapping[str, encoding.Argument]
+) -> dict[str, encoding.Argument]:
     """Return the arguments of a call by name.
 
     Raises:
@@ -147,18 +149,20 @@ def bind_arguments(
     return given
 
 
-def fill_template(template: str, arguments: Mapping[str, Argument], required: Sequence[str]) -> Argument:
+def fill_template(
+    template: str, arguments: Mapping[str, encoding.Argument], required: Sequence[str]
+) -> encoding.Argument:
     """Return the value of a field; None where an optional argument in its template has no value."""
     template = OPTIONAL_PART.sub(lambda part: "" if has_blank(part[1], arguments) else part[1], template)
     names = [match[1] for match in PLACEHOLDER.finditer(template)]
     for name in names:
-        if is_blank(arguments[name]) and name in required:
+        if encoding.is_blank(arguments[name]) and name in required:
             raise EncodeError(f"{name}: expected a value, found {arguments[name]!r}", code=ErrorCode.INVALID_TYPE)
     if has_blank(template, arguments):
         return None
     if template == f"{{{names[0] if names else ''}}}":
         return arguments[names[0]]
-    texts = {name: write_scalar(name, arguments[name]) for name in names}
+    texts = {name: encoding.write_scalar(name, arguments[name]) for name in names}
     for name, text in texts.items():
         if "=" in template and re.search("[,=]", text):
             reason = f"{name}: expected no ',' and '=' within the expression {template!r}, found {text!r}"
@@ -166,18 +170,18 @@ def fill_template(template: str, arguments: Mapping[str, Argument], required: Se
     return PLACEHOLDER.sub(lambda match: to_snake(texts[match[1]]) if match[2] else texts[match[1]], template)
 
 
-def has_blank(template: str, arguments: Mapping[str, Argument]) -> bool:
+def has_blank(template: str, arguments: Mapping[str, encoding.Argument]) -> bool:
     """Return whether an argument in a template has no value."""
-    return any(is_blank(arguments[match[1]]) for match in PLACEHOLDER.finditer(template))
+    return any(encoding.is_blank(arguments[match[1]]) for match in PLACEHOLDER.finditer(template))
 
 
 # "PII, financial records, and credentials MUST NOT be embedded in AACP field values. Use authenticated data access
 # layers referenced by pointer instead." (section 15)
-def check_pointer(name: str, value: Argument) -> None:
+def check_pointer(name: str, value: encoding.Argument) -> None:
     """Check that an argument is blank or the address of data (EncodeError E1004, without the value)."""
-    if is_blank(value):
+    if encoding.is_blank(value):
         return
-    if not POINTER.fullmatch(write_scalar(name, value)):
+    if not POINTER.fullmatch(encoding.write_scalar(name, value)):
         expected = "expected the address of the data, such as 'dir://users/j.smith/mail', not the data"
         raise EncodeError(f"{name}: {expected}", code=ErrorCode.INVALID_TYPE)
 
@@ -190,7 +194,7 @@ def to_snake(text: str) -> str:
 def check_step(step: WorkflowStep) -> None:
     """Check that a step gives a packet and uses all of its arguments (ProtocolError E1004)."""
     for key, text in step.fields.items():
-        if not is_key(key, step.vocabulary) or key in RESERVED_NAMES:
+        if not encoding.is_key(key, step.vocabulary) or key in RESERVED_NAMES:
             raise invalid_table(f"expected a key of a packet that is not reserved, found {key!r}")
         if re.search(r"[][{}]", PLACEHOLDER.sub("", OPTIONAL_PART.sub(r"\1", text))):
             raise invalid_table(f"{key}: expected placeholders like {{name}} and parts like [text], found {text!r}")
@@ -243,7 +247,7 @@ class WorkflowRun:
         self.parameters = tuple(dict.fromkeys((*order.split(), *received)))
         """The names of the arguments of the run, in their positional order."""
 
-    def __call__(self, *values: Argument, **named: Argument) -> list[Packet]:
+    def __call__(self, *values: encoding.Argument, **named: encoding.Argument) -> list[Packet]:
         """Return the packets of all hops.
 
         Raises:
@@ -349,15 +353,15 @@ def read_table(data: object, what: str, required: Mapping[str, Any], optional: M
 def read_template(key: str, value: object) -> str:
     """Return the template of a field, which may be declared as a list of constants."""
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return write_value(key, value)
+        return encoding.write_value(key, value)
     if not isinstance(value, str):
         raise invalid_table(f"{key}: expected text, found {value!r}")
     return value
 
 
-def read_default(name: str, value: object) -> Argument:
+def read_default(name: str, value: object) -> encoding.Argument:
     """Return the default of an argument; TOML has no null, so "" leaves the field out."""
     items = value if isinstance(value, list) else [value]
     if any(isinstance(item, bool) or not isinstance(item, (str, int, float, Decimal)) for item in items):
         raise invalid_table(f"defaults.{name}: expected text, a number or a list of them, found {value!r}")
-    return cast("Argument", value)
+    return cast("encoding.Argument", value)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
+from accp_core.aci import replies
 from accp_core.aci.contexts import AgentContext
 from accp_core.aci.items import (
     MAX_ABSTRACT_CHARS,
@@ -29,15 +30,6 @@ from accp_core.aci.items import (
     Usage,
     is_map,
     violation,
-)
-from accp_core.aci.replies import (
-    NO_EVIDENCE,
-    ItemAnswer,
-    read_answers,
-    read_structured,
-    report_context,
-    says_nothing,
-    with_answers,
 )
 from accp_core.compression import abridge
 from accp_core.error_codes import ErrorCode
@@ -200,31 +192,31 @@ def reply_from_words(context: AgentContext, text: str) -> AgentReply:
 
     A result that is too long for an abstract is in `full`, its beginning in the context.
     """
-    return _reply_of(context, read_answers(context, text))
+    return _reply_of(context, replies.read_answers(context, text))
 
 
 def reply_from_value(context: AgentContext, value: Json) -> AgentReply:
     """Return the reply of an agent that gave a structured response: a JSON value, or an object with `model_dump`."""
-    return _reply_of(context, read_structured(context, value))
+    return _reply_of(context, replies.read_structured(context, value))
 
 
-def _reply_of(context: AgentContext, answers: Mapping[str, ItemAnswer]) -> AgentReply:
+def _reply_of(context: AgentContext, answers: Mapping[str, replies.ItemAnswer]) -> AgentReply:
     unread = {item: problem for item, answer in answers.items() if (problem := _missing_words(answer))}
-    return AgentReply(context=with_answers(context, _short(answers)), full=_long(answers), unread=unread)
+    return AgentReply(context=replies.with_answers(context, _short(answers)), full=_long(answers), unread=unread)
 
 
-def _short(answers: Mapping[str, ItemAnswer]) -> dict[str, ItemAnswer]:
+def _short(answers: Mapping[str, replies.ItemAnswer]) -> dict[str, replies.ItemAnswer]:
     return {item: replace(answer, text=answer.text[:MAX_ABSTRACT_CHARS]) for item, answer in answers.items()}
 
 
-def _long(answers: Mapping[str, ItemAnswer]) -> dict[str, str]:
+def _long(answers: Mapping[str, replies.ItemAnswer]) -> dict[str, str]:
     return {item: answer.text for item, answer in answers.items() if len(answer.text) > MAX_ABSTRACT_CHARS}
 
 
-def _missing_words(answer: ItemAnswer) -> str:
+def _missing_words(answer: replies.ItemAnswer) -> str:
     """Return what is missing in an answer, "" where nothing is."""
-    if answer.outcome is Outcome.DONE and says_nothing(answer.text):
-        return NO_EVIDENCE
+    if answer.outcome is Outcome.DONE and replies.says_nothing(answer.text):
+        return replies.NO_EVIDENCE
     return answer.problem
 
 
@@ -259,10 +251,10 @@ def with_report(context: AgentContext, reply: AgentReply, words: str) -> AgentRe
         reply: The reply in which answers are missing, made by `reply_from_words` or `reply_from_value`.
         words: The reporter's answer to `report_request`.
     """
-    asked = report_context(context, reply.unread)
-    said = read_answers(asked, words)
+    asked = replies.report_context(context, reply.unread)
+    said = replies.read_answers(asked, words)
     answers = {item: each for item, each in said.items() if each.outcome is Outcome.DONE and not _missing_words(each)}
-    read, short = with_answers(context, _short(answers)), _short(said)
+    read, short = replies.with_answers(context, _short(answers)), _short(said)
     known = AcceptedReply.of(context, reply).context
     merged = replace(
         known,
@@ -275,7 +267,7 @@ def with_report(context: AgentContext, reply: AgentReply, words: str) -> AgentRe
     return replace(reply, context=merged, full={**full, **_long(answers)}, unread=unread, reported=reported)
 
 
-def _with_words(problem: str, said: ItemAnswer) -> str:
+def _with_words(problem: str, said: replies.ItemAnswer) -> str:
     """Return what is missing in an answer, and why a reporter did not find it."""
     return f"{problem}; the reporter: {said.text}" if said.outcome is Outcome.FAILED and said.text else problem
 

@@ -19,24 +19,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
+from accp_core.acp import envelope as envelopes
 from accp_core.acp.card import AgentCard
-from accp_core.acp.envelope import (
-    MAX_ACP_BYTES,
-    AcpEnvelope,
-    AcpError,
-    AcpMessage,
-    CardMessage,
-    ErrorMessage,
-    Json,
-    Part,
-    TextPart,
-    UnknownMessage,
-    envelope_from_json,
-    read_object,
-    serialize_envelope,
-    timestamp,
-    write_object,
-)
 from accp_core.bounded import BoundedDict
 from accp_core.errors import DecodeError, LocalProtocolError
 
@@ -75,7 +59,7 @@ class CardReceived:
 class AcpMessageReceived:
     """The peer sent a new message."""
 
-    message: AcpMessage
+    message: envelopes.AcpMessage
     """The message."""
     number: int
     """How many messages the peer has sent up to this one, repeated ones not counted."""
@@ -85,7 +69,7 @@ class AcpMessageReceived:
 class ReplyReceived:
     """The peer replied to a message of ours that awaits a reply."""
 
-    reply: AcpMessage
+    reply: envelopes.AcpMessage
     """The reply: a message with the correlation_id of ours."""
 
 
@@ -123,7 +107,7 @@ class ErrorReceived:
 class UnknownReceived:
     """The peer sent a message of an unknown type, or a reply that is not awaited; the connection goes on."""
 
-    message: UnknownMessage | AcpMessage
+    message: envelopes.UnknownMessage | envelopes.AcpMessage
     """The message."""
 
 
@@ -274,7 +258,7 @@ class Connection:
         new_id: Callable[[], str],
         max_ids: int = 10_000,
         max_waiting: int = 1_000,
-        limit: int = MAX_ACP_BYTES,
+        limit: int = envelopes.MAX_ACP_BYTES,
     ) -> None:
         """Exchange messages for the agent of `card`.
 
@@ -320,16 +304,16 @@ class Connection:
     def greeting(self, now: float) -> str:
         """Return the text with our card, and with what we have received; what is handled is acknowledged after it."""
         self._acknowledged = 0
-        card = CardMessage(
+        card = envelopes.CardMessage(
             card=self._card.to_json(),
             message_id=f"card_{self._new_id()}",
-            ts=timestamp(now),
+            ts=envelopes.timestamp(now),
             extra={
                 CURSOR: self.last_received,
                 RESUME: {"log": self.log_id, "peer_log": self.peer_log, "window": self._max_waiting},
             },
         )
-        return serialize_envelope(card, limit=self._limit)
+        return envelopes.serialize_envelope(card, limit=self._limit)
 
     def closed(self) -> None:
         """Report the loss of the connection; texts wait from now on."""
@@ -358,9 +342,9 @@ class Connection:
         if not self._ack_every or due - self._acknowledged < least:
             return None
         self._acknowledged = due
-        return write_object({"type": ACK, CURSOR: due, "log": self.peer_log})
+        return envelopes.write_object({"type": ACK, CURSOR: due, "log": self.peer_log})
 
-    def send(self, message: AcpMessage, now: float, *, awaits_reply: bool = False) -> SendResult:
+    def send(self, message: envelopes.AcpMessage, now: float, *, awaits_reply: bool = False) -> SendResult:
         """Keep the text of a message, completed by id, time, sender and server_seq, to be written; see `waiting`.
 
         Args:
@@ -376,25 +360,25 @@ class Connection:
         if (first := self._sent.get(message_id)) is not None:
             return SendResult(message_id=message_id, server_seq=first)
         # Writing a long text takes long: one without room is not written again and again.
-        self._check_room(sum(len(part.content) for part in message.parts if isinstance(part, TextPart)))
+        self._check_room(sum(len(part.content) for part in message.parts if isinstance(part, envelopes.TextPart)))
         number = self.log.last + 1
         filled = replace(
             message,
             message_id=message_id,
             server_seq=number,
-            ts=timestamp(now) if message.ts is None else message.ts,
+            ts=envelopes.timestamp(now) if message.ts is None else message.ts,
             sender=message.sender or self._card.name,
             correlation_id=message_id if awaits_reply else message.correlation_id,
         )
-        self._keep(serialize_envelope(filled, limit=self._limit))
+        self._keep(envelopes.serialize_envelope(filled, limit=self._limit))
         self._sent.put(message_id, number)
         if awaits_reply:
             self._awaited.put(message_id, number)
         return SendResult(message_id=message_id, server_seq=number)
 
-    def reply(self, message: AcpMessage, parts: tuple[Part, ...], now: float) -> SendResult:
+    def reply(self, message: envelopes.AcpMessage, parts: tuple[envelopes.Part, ...], now: float) -> SendResult:
         """Keep the reply to a message, which says its ids, to be written; raises as `send`."""
-        answer = AcpMessage(
+        answer = envelopes.AcpMessage(
             parts=parts,
             role="agent",
             task_id=message.task_id,
@@ -404,18 +388,18 @@ class Connection:
         )
         return self.send(answer, now)
 
-    def fail(self, message: AcpMessage, code: str, reason: str) -> None:
+    def fail(self, message: envelopes.AcpMessage, code: str, reason: str) -> None:
         """Keep the error for a message that cannot be handled, to be written; raises as `send`."""
         ids = {"task_id": message.task_id, "context_id": message.context_id, "correlation_id": message.message_id}
-        extra: dict[str, Json] = {name: value for name, value in ids.items() if value is not None}
+        extra: dict[str, envelopes.Json] = {name: value for name, value in ids.items() if value is not None}
         extra |= {"error": reason, "server_seq": self.log.last + 1}
-        self._keep(serialize_envelope(ErrorMessage(code=code, extra=extra), limit=self._limit))
+        self._keep(envelopes.serialize_envelope(envelopes.ErrorMessage(code=code, extra=extra), limit=self._limit))
 
     def receive(self, text: str) -> AcpEvent:
         """Return the event of a text of the peer; raises for no text."""
         return self.take(self.read(text))
 
-    def read(self, text: str, complete: Complete = dict) -> AcpEnvelope | Refused:
+    def read(self, text: str, complete: Complete = dict) -> envelopes.AcpEnvelope | Refused:
         """Return the envelope of a text for `take`; it changes nothing, so any thread may read.
 
         Args:
@@ -423,29 +407,29 @@ class Connection:
             complete: Returns the object of the text with what a binding does not write.
         """
         try:
-            data = complete(read_object(text, limit=self._limit))
-            return envelope_from_json(data)
+            data = complete(envelopes.read_object(text, limit=self._limit))
+            return envelopes.envelope_from_json(data)
         except DecodeError as error:
             return Refused(code=error.code, reason=error.reason)
         except ValueError as error:
             about = data.get("message_id")
             about = about if isinstance(about, str) else None
-            return Refused(code=AcpError.INVALID_REQUEST, reason=str(error), correlation_id=about)
+            return Refused(code=envelopes.AcpError.INVALID_REQUEST, reason=str(error), correlation_id=about)
 
-    def take(self, envelope: AcpEnvelope | Refused) -> AcpEvent:
+    def take(self, envelope: envelopes.AcpEnvelope | Refused) -> AcpEvent:
         """Return the event of an envelope of the peer."""
         if isinstance(envelope, Refused):
             return envelope
-        if isinstance(envelope, CardMessage):
+        if isinstance(envelope, envelopes.CardMessage):
             try:
                 return self._take_card(envelope)
             except ValueError as error:
-                return Refused(code=AcpError.INVALID_REQUEST, reason=str(error))
+                return Refused(code=envelopes.AcpError.INVALID_REQUEST, reason=str(error))
         self._is_resuming = False  # this peer sends no card
         match envelope:
-            case AcpMessage():
+            case envelopes.AcpMessage():
                 return self._message(envelope)
-            case ErrorMessage():
+            case envelopes.ErrorMessage():
                 return self._error(envelope)
         return self._acknowledge(envelope)
 
@@ -453,7 +437,7 @@ class Connection:
         """Await no reply to a message any more; a later one is reported as unknown."""
         self._awaited.pop(message_id, None)
 
-    def _take_card(self, envelope: CardMessage) -> CardReceived:
+    def _take_card(self, envelope: envelopes.CardMessage) -> CardReceived:
         """Take the peer's card, and send again from the message after the last one that it has received."""
         self.peer = AgentCard.from_json(envelope.card)
         cursor, resume = envelope.extra.get(CURSOR), envelope.extra.get(RESUME)
@@ -477,14 +461,14 @@ class Connection:
             self.log.is_acknowledging = True
         return resume.get("peer_log") == self.log_id
 
-    def _acknowledge(self, envelope: UnknownMessage) -> AcpEvent:
+    def _acknowledge(self, envelope: envelopes.UnknownMessage) -> AcpEvent:
         number = envelope.raw.get(CURSOR)
         if envelope.type != ACK or envelope.raw.get("log") != self.log_id or type(number) is not int:
             return UnknownReceived(message=envelope)
         self.log.acknowledge(number)
         return Acknowledged(server_seq=number)
 
-    def _error(self, envelope: ErrorMessage) -> ErrorReceived:
+    def _error(self, envelope: envelopes.ErrorMessage) -> ErrorReceived:
         about, reason = envelope.extra.get("correlation_id"), envelope.extra.get("error")
         message_id = about if isinstance(about, str) else None
         if message_id is not None:
@@ -500,7 +484,7 @@ class Connection:
             self.last_received = max(self.last_received, server_seq)
 
     # "correlation_id: Links a reply to its original message" (section 8)
-    def _message(self, message: AcpMessage) -> AcpEvent:
+    def _message(self, message: envelopes.AcpMessage) -> AcpEvent:
         self._count(message.server_seq)
         known = None if message.message_id is None else self._received.get(message.message_id)
         if known:
@@ -528,5 +512,6 @@ class Connection:
     def _check_room(self, size: int) -> None:
         if not self.log.has_room(size):
             raise LocalProtocolError(
-                f"expected at most {self._max_waiting} messages that wait, found more", code=AcpError.NOT_CONNECTED
+                f"expected at most {self._max_waiting} messages that wait, found more",
+                code=envelopes.AcpError.NOT_CONNECTED,
             )

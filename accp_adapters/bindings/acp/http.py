@@ -41,16 +41,7 @@ from accp_adapters.bindings.clock import Signal
 from accp_adapters.serving import requests
 from accp_adapters.serving.limits import ServerLimits
 from accp_adapters.serving.principals import Authenticate, Scope, loopback_only
-from accp_core.acp import (
-    Acknowledged,
-    AcpError,
-    AcpMessageReceived,
-    Binding,
-    DuplicateDropped,
-    Refused,
-    UnknownReceived,
-    error_body,
-)
+from accp_core import acp
 from accp_core.acp.connection import RESUME, TOKEN_HEADER
 from accp_core.acp.envelope import KEEPALIVE, Json, read_object
 from accp_core.errors import DecodeError, LocalProtocolError, ProtocolError
@@ -81,7 +72,7 @@ def acp_app(
     """
     host = host_of(agent, authenticate, limits)
     allowed = requests.AllowedHosts.of(hosts)
-    host.announce(Binding.WS_P2P, Binding.HTTP_SSE)
+    host.announce(acp.Binding.WS_P2P, acp.Binding.HTTP_SSE)
 
     async def web_socket(socket: WebSocket) -> None:
         try:
@@ -140,13 +131,15 @@ class _Endpoints:
         event = await session.take(data.decode(), complete, wait=False)
         done: dict[str, Json] = {"ok": True, **({"message_id": message_id} if isinstance(message_id, str) else {})}
         match event:
-            case Refused():
-                return refuse(AcpError(event.code), event.reason, message_id=done.get("message_id"))
-            case UnknownReceived():
-                return refuse(AcpError.NOT_FOUND, "expected a message, or a reply to one that awaits it; found neither")
-            case AcpMessageReceived() | DuplicateDropped():
+            case acp.Refused():
+                return refuse(acp.AcpError(event.code), event.reason, message_id=done.get("message_id"))
+            case acp.UnknownReceived():
+                return refuse(
+                    acp.AcpError.NOT_FOUND, "expected a message, or a reply to one that awaits it; found neither"
+                )
+            case acp.AcpMessageReceived() | acp.DuplicateDropped():
                 return answer({**done, "server_seq": event.number})
-            case Acknowledged():
+            case acp.Acknowledged():
                 return answer({**done, "server_seq": event.server_seq})
         return answer(done)
 
@@ -181,7 +174,7 @@ class _EventStream(Response):
         except TimeoutError:
             return  # the server closes a response that is not complete
         except LocalProtocolError as error:
-            await refuse(AcpError(error.code), error.reason)(scope, receive, send)
+            await refuse(acp.AcpError(error.code), error.reason)(scope, receive, send)
 
     async def _send_all(self, send: requests.Send) -> None:
         headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
@@ -224,28 +217,28 @@ def answer(value: Json, status: int = 200) -> Response:
     return Response(compact_json(value), status, media_type="application/json")
 
 
-def refuse(code: AcpError, reason: str, *, status: int = 0, message_id: Any = None, **fields: str) -> Response:
+def refuse(code: acp.AcpError, reason: str, *, status: int = 0, message_id: Any = None, **fields: str) -> Response:
     """Return the response that refuses a request; `status` in place of the code's, if it is not 0."""
-    if code is AcpError.NOT_CONNECTED:
+    if code is acp.AcpError.NOT_CONNECTED:
         fields.setdefault("retry-after", "1")
-    body = error_body(code, reason, now=time.time(), failed_message_id=message_id)
+    body = acp.error_body(code, reason, now=time.time(), failed_message_id=message_id)
     return Response(body, status or code.status, fields, media_type="application/json")
 
 
-_CODES: Final = {429: AcpError.NOT_CONNECTED, **{code.status: code for code in AcpError}}
+_CODES: Final = {429: acp.AcpError.NOT_CONNECTED, **{code.status: code for code in acp.AcpError}}
 
 
 async def _refused(_: Request, error: Exception) -> Response:
     """Return the response that refuses a request, as ACP writes it."""
     if isinstance(error, HTTPException):
-        code = _CODES.get(error.status_code, AcpError.INVALID_REQUEST)
+        code = _CODES.get(error.status_code, acp.AcpError.INVALID_REQUEST)
         return refuse(code, error.detail, status=error.status_code)
-    if isinstance(error, ProtocolError) and error.code in set(AcpError):
-        return refuse(AcpError(error.code), error.reason)
+    if isinstance(error, ProtocolError) and error.code in set(acp.AcpError):
+        return refuse(acp.AcpError(error.code), error.reason)
     if isinstance(error, ValueError):
-        return refuse(AcpError.INVALID_REQUEST, str(error)[:500])
+        return refuse(acp.AcpError.INVALID_REQUEST, str(error)[:500])
     refused = requests.refusal_of(error)
-    code = _CODES.get(refused.status, AcpError.INVALID_REQUEST)
+    code = _CODES.get(refused.status, acp.AcpError.INVALID_REQUEST)
     reason = f"invalid_token: {refused.error.reason}" if refused.status == 401 else refused.error.reason
     return refuse(code, reason, status=refused.status, **dict(refused.headers))
 
@@ -346,7 +339,7 @@ async def open_http(url: str, session: AcpSession, *, token: str = "", tls: ssl.
 class _Channel(Channel):
     """One stream, and requests beside it."""
 
-    binding = Binding.HTTP_SSE
+    binding = acp.Binding.HTTP_SSE
 
     def __init__(self, client: HttpClient, card: dict[str, Any], limit: int) -> None:
         self._client, self._card, self._limit = client, card, limit + _EVENT_OVERHEAD
@@ -407,7 +400,7 @@ class _Channel(Channel):
                         await self._changed.wait()
             self._ended = ChannelClosed("the stream has ended")
         except httpx2.SSEError as error:
-            self._ended = DecodeError(str(error), code=AcpError.TOO_LARGE, text="", position=0)
+            self._ended = DecodeError(str(error), code=acp.AcpError.TOO_LARGE, text="", position=0)
         except (httpx2.HTTPError, httpx2.StreamError) as error:
             self._ended = ChannelClosed(f"the stream is broken: {type(error).__name__} {error}")
         finally:

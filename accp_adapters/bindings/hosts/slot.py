@@ -21,17 +21,8 @@ from accp_core.accp.codec import Codec
 from accp_core.accp.frame import Envelope, Intent, Message, Value
 from accp_core.accp.parser import frame_head
 from accp_core.accp.profiles import error_message, reply_correlation, tool_error
+from accp_core.accp.session import events
 from accp_core.accp.session.delivery import SequenceScope
-from accp_core.accp.session.events import (
-    CheckpointTaken,
-    Event,
-    FrameDropped,
-    FrameHeld,
-    FrameRefused,
-    MessageReceived,
-    ResumeImpossible,
-    SessionOptions,
-)
 from accp_core.accp.session.session import Session
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
@@ -79,7 +70,7 @@ class HostLimits:
     """How long `frames` waits for the answer of another worker that has taken over the session, then E3001."""
 
 
-HOST_SESSION: Final = SessionOptions(
+HOST_SESSION: Final = events.SessionOptions(
     first=1, reorder=64, gap_delay=2, remembered=256, exchanges=128, name_session=True, timeout=None
 )
 """The options of a host's sessions: frames that overtake each other in parallel HTTP requests are put in order."""
@@ -93,7 +84,7 @@ class SessionKind:
     codec: Codec
     literal: Codec
     """For peers that say nothing of resuming."""
-    options: SessionOptions
+    options: events.SessionOptions
     limits: HostLimits
 
 
@@ -248,24 +239,24 @@ class Slot:
     def _codec_now(self) -> Codec:
         return self._kind.literal if self.is_literal else self._kind.codec
 
-    def _options_now(self) -> SessionOptions:
+    def _options_now(self) -> events.SessionOptions:
         if not self.is_literal:
             return self._options
         return replace(self._options, scope=SequenceScope.RECOGNIZED, first=None, reorder=0, gap_delay=0)
 
-    def note(self, event: Event, text: str, session: Session) -> None:
+    def note(self, event: events.Event, text: str, session: Session) -> None:
         """Keep what is to be stored, and what is to be answered later."""
-        self.is_lost = self.is_lost or isinstance(event, ResumeImpossible)
-        if isinstance(event, CheckpointTaken):
+        self.is_lost = self.is_lost or isinstance(event, events.ResumeImpossible)
+        if isinstance(event, events.CheckpointTaken):
             self.to_store += event.checkpoint.stored
-        elif isinstance(event, FrameHeld) and event.msg_id in self.received:
+        elif isinstance(event, events.FrameHeld) and event.msg_id in self.received:
             self.received[event.msg_id].number = frame_head(text).envelope.sequence or 0
         # A frame that came too early was not taken: the peer sends the same text again when it is its turn.
-        elif isinstance(event, FrameRefused | FrameDropped) and event.frame is not None:
+        elif isinstance(event, events.FrameRefused | events.FrameDropped) and event.frame is not None:
             envelope = event.frame.envelope
             if (envelope.sequence or 0) > session.received:
                 self.received.pop(envelope.msg_id or "", None)
-        elif isinstance(event, MessageReceived) and event.message.intent in _REQUESTS:
+        elif isinstance(event, events.MessageReceived) and event.message.intent in _REQUESTS:
             entry = self.received.setdefault(event.message.envelope.msg_id or "", Received(""))
             entry.request, entry.runs, entry.number = event.message, 1, 0
 

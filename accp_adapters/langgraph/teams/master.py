@@ -31,17 +31,7 @@ from accp_adapters.langgraph.teams.state import (
     start_interaction,
 )
 from accp_adapters.policy import Policy
-from accp_core.aci import (
-    AcceptedReply,
-    Claim,
-    Interaction,
-    Mode,
-    NotJudged,
-    TaskContext,
-    Verdict,
-    evaluate,
-    verify_by_rule,
-)
+from accp_core import aci
 from accp_core.ports import Verifier
 
 __all__ = ["MasterState", "Tasks", "Team", "master_graph", "start_time", "verdict_from_json", "work_node"]
@@ -69,7 +59,7 @@ class Tasks:
         """Deliver to an agent; the result is {"reply", "texts", "ended"}."""
         return (self.repeatable if repeatable else self.agents)[agent_id](sent)
 
-    def judge(self, claim: Claim | None) -> Any:
+    def judge(self, claim: aci.Claim | None) -> Any:
         """Ask for the verdict on a claim; the result is {"verdict", "ended"}."""
         return self.verdict(asdict(claim) if claim else {})
 
@@ -123,10 +113,10 @@ def _result(sent: Json, update: Json) -> Json:
 
 def _verdict(judge: Judge, *, awaited: bool) -> Callable[[Json], Any]:
     def verdict(claim: Json) -> Json:
-        return {"verdict": _verdict_to_json(judge.ask(Claim(**claim))), "ended": time.time()}
+        return {"verdict": _verdict_to_json(judge.ask(aci.Claim(**claim))), "ended": time.time()}
 
     async def averdict(claim: Json) -> Json:
-        return {"verdict": _verdict_to_json(await judge.aask(Claim(**claim))), "ended": time.time()}
+        return {"verdict": _verdict_to_json(await judge.aask(aci.Claim(**claim))), "ended": time.time()}
 
     return averdict if awaited else verdict
 
@@ -141,17 +131,19 @@ def _order(*, awaited: bool) -> Callable[[str], Any]:
     return atake if awaited else take
 
 
-def _verdict_to_json(verdict: Verdict) -> Any:
-    return {"not_judged": verdict.reason} if isinstance(verdict, NotJudged) else verdict
+def _verdict_to_json(verdict: aci.Verdict) -> Any:
+    return {"not_judged": verdict.reason} if isinstance(verdict, aci.NotJudged) else verdict
 
 
-def verdict_from_json(data: Any) -> Verdict:
+def verdict_from_json(data: Any) -> aci.Verdict:
     """Return the verdict in the result of a task; the interaction refuses what is none."""
-    verdict: Verdict = NotJudged(data["not_judged"]) if isinstance(data, dict) and "not_judged" in data else data
+    verdict: aci.Verdict = (
+        aci.NotJudged(data["not_judged"]) if isinstance(data, dict) and "not_judged" in data else data
+    )
     return verdict
 
 
-def start_time(base: TaskContext) -> float:
+def start_time(base: aci.TaskContext) -> float:
     """Return when a task started, in seconds since 1970; now, where a planner did not say."""
     try:
         return datetime.fromisoformat(base.start_time or "").timestamp()
@@ -180,7 +172,7 @@ class Team:
     """AgentID to isolated node."""
     judge: Judge
     """Asks the verifier."""
-    mode: Mode
+    mode: aci.Mode
     """One delivery at a time, or every subtask that is ready."""
     retries: int
     """How often a subtask is tried again."""
@@ -248,7 +240,7 @@ class _Awaited:
     key: str
     """Identifies it within the course."""
     delivery_id: str
-    claim: Claim | None = None
+    claim: aci.Claim | None = None
     """The claim that is judged; None: the delivery itself."""
 
 
@@ -257,15 +249,15 @@ class _Judged:
     """A reply whose claims are being judged."""
 
     reply: dict[str, Any]
-    claims: tuple[Claim, ...]
-    verdicts: dict[tuple[str, str], Verdict]
+    claims: tuple[aci.Claim, ...]
+    verdicts: dict[tuple[str, str], aci.Verdict]
 
 
 class _Course:
     """The course of one run of the node: which tasks it calls, and whose results it takes when."""
 
     def __init__(
-        self, team: Team, tasks: Tasks, interaction: Interaction, session_id: str, texts: Mapping[str, str]
+        self, team: Team, tasks: Tasks, interaction: aci.Interaction, session_id: str, texts: Mapping[str, str]
     ) -> None:
         self._team: Final = team
         self._tasks: Final = tasks
@@ -370,11 +362,11 @@ class _Course:
                 self._to_ask.append(_Awaited(f"{delivery_id}/{claim.item_id}", delivery_id, claim))
 
 
-def _claims(reply: dict[str, Any]) -> tuple[Claim, ...]:
+def _claims(reply: dict[str, Any]) -> tuple[aci.Claim, ...]:
     if "lost" in reply:
         return ()
-    accepted = AcceptedReply.from_json(reply)
-    return evaluate(accepted.context, accepted.unread)[1]
+    accepted = aci.AcceptedReply.from_json(reply)
+    return aci.evaluate(accepted.context, accepted.unread)[1]
 
 
 _NODES: Final = frozenset({"plan", "work", "report"})
@@ -391,9 +383,9 @@ def master_graph(
     *,
     plan: Any,
     report: Any = None,
-    verifier: Verifier | AsyncVerifier = verify_by_rule,
+    verifier: Verifier | AsyncVerifier = aci.verify_by_rule,
     reporter: Runnable[Any, BaseMessage] | None = None,
-    mode: Mode | str = Mode.ASYNCHRONOUS,
+    mode: aci.Mode | str = aci.Mode.ASYNCHRONOUS,
     retries: int = 2,
     catch: tuple[type[Exception], ...] = (Exception,),
     retry_policy: RetryPolicy | Sequence[RetryPolicy] | None = None,
@@ -450,7 +442,7 @@ def master_graph(
     team = Team(
         agents=nodes,
         judge=judge,
-        mode=Mode(mode),
+        mode=aci.Mode(mode),
         retries=retries,
         tasks=Tasks.of(nodes, again, judge, policies, awaited=False),
         awaited=Tasks.of(nodes, again, judge, policies, awaited=True),

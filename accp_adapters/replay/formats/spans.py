@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from accp_adapters.replay.formats import logged
 from accp_adapters.replay.formats.conversation import (
     ROLES,
     Part,
@@ -27,15 +28,6 @@ from accp_adapters.replay.formats.conversation import (
     result,
     text,
     written,
-)
-from accp_adapters.replay.formats.logged import (
-    Prompt,
-    opened,
-    read_answer,
-    read_genai_message,
-    read_genai_part,
-    read_observation,
-    read_prompt,
 )
 from accp_adapters.replay.recorded_run import Findings, Role
 
@@ -103,22 +95,22 @@ def read_genai_call(span: Span, findings: Findings) -> Request:
     details = (event for name, event in span.events if name == _DETAILS)
     span = replace(span, attributes=ChainMap(*map(dict, details), dict(span.attributes)))
     attributes = span.attributes
-    given = opened(attributes.get("gen_ai.system_instructions"))
-    system = "\n".join(part.text for part in content_parts(given, read_genai_part, findings))
+    given = logged.opened(attributes.get("gen_ai.system_instructions"))
+    system = "\n".join(part.text for part in content_parts(given, logged.read_genai_part, findings))
     (prompt, tools), output = _messages(span, findings)
     if not prompt:
         findings.add("model call", "without its messages: the span does not hold them")
     return Request(
         prompt=(*instructions(system), *prompt),
         output=output,
-        tools=tools or definitions(opened(attributes.get("gen_ai.tool.definitions"))),
+        tools=tools or definitions(logged.opened(attributes.get("gen_ai.tool.definitions"))),
         group=span.trace,
         agent=str(attributes.get("gen_ai.agent.name") or ""),
         started=span.started,
     )
 
 
-def _messages(span: Span, findings: Findings) -> tuple[Prompt, tuple[Turn, ...]]:
+def _messages(span: Span, findings: Findings) -> tuple[logged.Prompt, tuple[Turn, ...]]:
     """Return the prompt and the turns of the answer, in the first of the ways that the span has."""
     attributes = span.attributes
     for asked, answered in _WHOLE:
@@ -131,11 +123,11 @@ def _messages(span: Span, findings: Findings) -> tuple[Prompt, tuple[Turn, ...]]
     return (prompt, ""), answer
 
 
-def _logged(asked: object, answered: object, findings: Findings) -> tuple[Prompt, tuple[Turn, ...]]:
-    sides = (opened(asked), opened(answered))
-    own = [read_turns(side, read_genai_message, findings) if _has_parts(side) else None for side in sides]
-    prompt = read_prompt(sides[0], findings, _SPAN) if own[0] is None else (own[0], "")
-    return prompt, read_answer(sides[1], findings, _SPAN) if own[1] is None else own[1]
+def _logged(asked: object, answered: object, findings: Findings) -> tuple[logged.Prompt, tuple[Turn, ...]]:
+    sides = (logged.opened(asked), logged.opened(answered))
+    own = [read_turns(side, logged.read_genai_message, findings) if _has_parts(side) else None for side in sides]
+    prompt = logged.read_prompt(sides[0], findings, _SPAN) if own[0] is None else (own[0], "")
+    return prompt, logged.read_answer(sides[1], findings, _SPAN) if own[1] is None else own[1]
 
 
 def _has_parts(messages: object) -> bool:
@@ -164,7 +156,7 @@ def read_openinference_call(span: Span, findings: Findings) -> Request:
     if not prompt:
         findings.add("model call", "without its messages, of OpenInference")
     # Tracers write a schema with blanks, in which it is not sent.
-    tools = [written(opened(row.get("tool.json_schema") or row)) for row in unflatten(attributes, "llm.tools")]
+    tools = [written(logged.opened(row.get("tool.json_schema") or row)) for row in unflatten(attributes, "llm.tools")]
     return Request(
         prompt=tuple(prompt),
         output=tuple(turn for row in unflatten(attributes, "llm.output_messages") for turn in _turn(row, findings)),
@@ -245,7 +237,7 @@ def _read_call(span: Span, findings: Findings) -> Iterator[Request]:
     if is_openinference_call(span):
         yield replace(read_openinference_call(span, findings), identity=span.key)
     elif span.attributes.get("langfuse.observation.type") == "generation":
-        for request in read_observation(_observation(span), findings):
+        for request in logged.read_observation(_observation(span), findings):
             yield replace(request, identity=span.key)
     elif is_genai_call(span):
         yield replace(read_genai_call(span, findings), identity=span.key)

@@ -8,10 +8,11 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 from xml.sax.saxutils import escape
@@ -20,6 +21,8 @@ import jinja2
 
 from accp_adapters.replay.recorded_run import Finding
 from accp_adapters.replay.report import Report, RunComparison
+from accp_core import DecodeError
+from accp_core import read as read_view
 from accp_core.accp.debug import DEFAULT_REDACTION, HIDDEN_VALUE, Redaction
 from accp_core.tables import OpenedText, open_text
 from accp_core.tables.table import is_openable
@@ -34,29 +37,64 @@ MAX_SECRETS: Final = 500
 LEFT_OUT: Final = f"({MAX_SECRETS} secrets or more, so the text is left out)"
 """Shown instead of such a text."""
 
-_PAIR: Final = re.compile(
-    r"""(?<![\w.-])(?:(?P<key>[\w.-]{3,64}+)\\{0,3}["']?[ \t]{0,40}[:=|]|--(?P<option>[\w-]{3,64}+)(?=[ ]))"""
+_VALUE: Final = (
     r"""[ \t]{0,40}(?P<value>(?P<marks>["'])(?P=marks){2}(?:(?!(?P=marks){3})[^\0]){1,4000}|\\{1,3}"[^"\\\n]{1,400}"""
     r"""|"(?:[^"\\]|\\.){1,400}|'[^']{1,400}|(?:Bearer|Basic)[ ]+[^\s"'\\]{4,400}|[^\s,;&"'{}\[\]\\]{1,400})"""
 )
+_PAIR: Final = re.compile(
+    r"""(?<![\w.-])(?:(?P<key>[\w.-]{3,64}+)\\{0,3}["']?[ \t]{0,40}(?:=>|[:=|](?!>))"""
+    r"""|--(?P<option>[\w-]{3,64}+)(?=[ ]))""" + _VALUE
+)
 """A key and its value, in JSON, in JSON within JSON, in headers, in query strings, in settings and in commands."""
-_MORE: Final = re.compile(r"(?:[ \t]+[^\s,;&\"'{}\[\]\\]{1,400}){1,50}")
-"""The further words of a value without quotes behind a blank."""
+_BESIDE: Final = re.compile(
+    r"""(?:(?i:name|key)\\{0,3}["']?\s{0,9}[:=]\s{0,9}\\{0,3}["']?|[(\[]\s{0,9}\\{0,3}["'])(?P<key>[\w.-]{3,64}+)\\{0,3}"""
+    r"""["']?[\s,]{1,40}+(?P<told>\\{0,3}["']?\w{0,20}(?i:value)\\{0,3}["']?\s{0,9}[:=])?+""" + _VALUE
+)
+"""A key and its value that are two values: `name="password" value="…"`, `("Authorization", "…")`."""
+_MORE: Final = re.compile(r"(?:[ \t]+[^\s,;&\"'{}\[\]\\]{1,400}){1,50}(?:(?:(?<=values)|(?<=\d\))),[^;\n]{1,400})?")
+"""The further words of a value without quotes behind a blank; all that a preview tells of the values of a column."""
 _FORMS: Final = re.compile(
     r"\b(?:sk-[\w-]{16,200}|gh[pousr]_\w{20,200}|github_pat_\w{20,200}|xox[abprs]-[\w-]{10,200}|AKIA[0-9A-Z]{16}"
     r"|eyJ[\w-]{8,1000}\.[\w-]{8,2000}\.[\w-]{8,1000})"
     r"|-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[\w+/=\s\\]{0,8000}"
-    r"|(?<=://)[^\s/:@]{0,100}:[^\s/@]{1,200}(?=@)"
+    r"""|(?<=://)[^\s/:@"]{0,100}:[^\s/@"]{1,200}(?=@)"""
 )
 """API keys of well-known services, JSON web tokens, private keys, name and password in a URL."""
-_LOGIN: Final = re.compile(r"""(?<![\w-])(?:-u|--user)[ =]["']?[^\s:"'\\]{1,100}:(?P<secret>[^\s"'\\]{1,200})""")
-"""User and password for a command such as curl."""
-_ELEMENT: Final = re.compile(r"<(?P<key>[\w:.-]{3,64}+)(?:\s[^<>]{0,400})?>")
+_LOGIN: Final = re.compile(
+    r"""(?:(?<![\w-])(?:-u|--user)[ =]["']?[^\s:"'\\]{1,100}:|(?i:\b(?:identified\b[^;'"\n]{0,80}\bby|password))"""
+    r"""\s{1,9}\\{0,3}(?P<mark>["'])(?![:,\]}]))(?P<secret>(?(mark)[^"'\\\n]|[^\s"'\\]){1,200})"""
+)
+"""User and password for a command such as curl; a password in SQL."""
+_WORDS: Final = re.compile(
+    r"(?m)^(?:[ \t]*+(?:[a-z][\w-]*+[ \t]++\S{1,400}+(?![^\s])(?:[ \t]++|(?=\n|\Z)))++(?:\n|\Z))++"
+)
+"""Lines of names, each with a word as its value (netrc)."""
+_WORD_PAIR: Final = re.compile(r"(?P<key>\S+)[ \t]+(?P<value>\S+)")
+_SAID: Final = re.compile(
+    r"""(?<![\w.-])(?P<key>[\w.-]{3,64}+)[ ](?:[a-z]{2,3}[ ])?"""
+    r"""(?P<value>(?=\S{0,40}\d)(?=\S{0,40}[A-Za-z])[^\s"'\\]{4,200}\w)"""
+)
+"""A password in a sentence: letters and digits in one word behind its key."""
+_RUN: Final = re.compile(r"(?<![\w./+-])[A-Za-z0-9/+]{40,}+={0,2}(?![\w./-])|[A-Za-z0-9_-]{20,}")
+"""What may be a key of letters and digits in any order, with a prefix or in base64."""
+_PARTS: Final = re.compile(r"(?<![A-Za-z0-9])(?!0x)[A-Za-z0-9]{10,}")
+_UNMIXED: Final = re.compile(r"[a-z]{3,}|[A-Z]{3,}|[0-9]{3,}")
+_MIXED: Final = 0.35
+"""The share of a part of a key that is in no run of three or more characters of one kind."""
+_ELEMENT: Final = re.compile(
+    r"""<(?P<key>[\w:.-]{1,64}+)(?:\s(?:[^<>]{0,200}?\s)?(?i:name|key)=["'](?P<name>[\w.-]{3,64})["'])?(?:\s[^<>]{0,400})?(?<!/)>"""
+)
 _MAX_ELEMENT: Final = 2_000
 """Characters of an element that are looked at."""
 _KEY_LINE: Final = re.compile(r"(?m)^(?P<before>[ \t]{0,100}(?:- +)?)(?P<key>[\w.-]{3,64}+):[^\n{\[\"']{0,100}\n")
 """A line with a key of YAML; lines that are further in hold its value."""
 _SCHEMES: Final = re.compile(r"(?:Bearer|Basic) +", re.IGNORECASE)
+_HEADING: Final = re.compile(r"(?m)^[^\n]{0,200}?\[(?P<rows>[1-9]\d{0,3})\] (?P<names>[^\n]{1,4000})$")
+"""The heading of a table in a view."""
+_WORD: Final = re.compile(r"[\w.-]+")
+_NAME: Final = re.compile(r"[A-Za-z_-]*")
+"""A name, as of a column."""
+_LISTS: Final = re.compile(r"\[\s*\[")
 _MIN_ALONE: Final = 5
 """Characters of a value that is hidden wherever it stands; a shorter one is hidden behind its key only."""
 _PLAIN: Final = frozenset({"false", "none", "null", "string", "true", "undefined"})
@@ -84,7 +122,7 @@ def hide_secrets(text: str, known: frozenset[str] = frozenset(), redaction: Reda
     # The whole secrets first: a span ends at the first escape of a string.
     secrets = sorted((secret for secret in known | own if len(secret) >= _MIN_ALONE), key=len, reverse=True)
     text = re.sub("|".join(map(re.escape, secrets)), HIDDEN_VALUE, text) if secrets else text
-    for start, end in reversed(_spans(text, redaction)):
+    for start, end in reversed(_spans(text, redaction, is_sure=False)):
         text = f"{text[:start]}{HIDDEN_VALUE}{text[end:]}"
     return text
 
@@ -94,7 +132,7 @@ def _found(text: str, redaction: Redaction) -> Iterator[str]:
     for start, end in _spans(text, redaction):
         yield from filter(None, map(str.strip, text[start:end].split("\n")))
     yield from _column_values(text, redaction)
-    for document in _read(text):
+    for document in chain(_read(text), _views(text, redaction)):
         for secret in _json_secrets(document, redaction):
             yield from filter(None, map(str.strip, secret.split("\n")))
             yield secret
@@ -105,10 +143,11 @@ def _found(text: str, redaction: Redaction) -> Iterator[str]:
             yield json.dumps(once)[1:-1]
 
 
-def _spans(text: str, redaction: Redaction) -> list[tuple[int, int]]:
+def _spans(text: str, redaction: Redaction, *, is_sure: bool = True) -> list[tuple[int, int]]:
     """Return where secrets behind a key, a command's option or a line of YAML begin and end, in their order."""
     found = [*_pairs(text, redaction), *(match.span("secret") for match in _LOGIN.finditer(text))]
-    found += [*_elements(text, redaction), *_blocks(text, redaction)]
+    found += [*_beside(text, redaction), *_elements(text, redaction), *_blocks(text, redaction)]
+    found += [] if is_sure else _doubtful(text, redaction)
     apart: list[tuple[int, int]] = []
     for start, end in sorted(found):
         if apart and start < apart[-1][1]:
@@ -116,6 +155,20 @@ def _spans(text: str, redaction: Redaction) -> list[tuple[int, int]]:
         else:
             apart.append((start, end))
     return apart
+
+
+def _doubtful(text: str, redaction: Redaction) -> Iterator[tuple[int, int]]:
+    """Yield where words stand that may be secrets; they are hidden there, and nowhere else."""
+    blocks = (list(_WORD_PAIR.finditer(text, *block.span())) for block in _WORDS.finditer(text))
+    pairs = chain(_SAID.finditer(text), *(block for block in blocks if len(block) > 1))
+    yield from (pair.span("value") for pair in pairs if redaction.hides(pair["key"]))
+    yield from (run.span() for run in _RUN.finditer(text) if any(map(_is_mixed, _PARTS.findall(run[0]))))
+
+
+def _is_mixed(part: str) -> bool:
+    """Return whether letters of both cases and digits stand in any order, as in a key and in no name."""
+    is_plain = part.isalpha() or part in (part.lower(), part.upper())
+    return not is_plain and len(_UNMIXED.sub("", part)) >= _MIXED * len(part)
 
 
 def _pairs(text: str, redaction: Redaction) -> Iterator[tuple[int, int]]:
@@ -132,10 +185,18 @@ def _pairs(text: str, redaction: Redaction) -> Iterator[tuple[int, int]]:
             position = max(pair.end() - len(value), pair.end("key") + 1, pair.end("option") + 1)
 
 
+def _beside(text: str, redaction: Redaction) -> Iterator[tuple[int, int]]:
+    """Yield the values beside a hidden key that is a value itself; none of a list of names."""
+    for pair in _BESIDE.finditer(text):
+        value = _value(pair)
+        if redaction.hides(pair["key"]) and (pair["told"] or not _NAME.fullmatch(value)):
+            yield pair.end() - len(value), pair.end()
+
+
 def _elements(text: str, redaction: Redaction) -> Iterator[tuple[int, int]]:
     """Yield the content of hidden elements of XML and HTML; of one that is not closed, the rest of its line."""
     for element in _ELEMENT.finditer(text):
-        if redaction.hides(element["key"]):
+        if redaction.hides(element["key"]) or redaction.hides(element["name"] or ""):
             start = element.end()
             ends = [text.find(mark, start, start + _MAX_ELEMENT) for mark in (f"</{element['key']}", "\n")]
             end = next((end for end in ends if end >= start), len(text[: start + _MAX_ELEMENT]))
@@ -173,11 +234,25 @@ def _column_values(text: str, redaction: Redaction) -> Iterator[str]:
 def _read(text: str) -> Iterator[Any]:
     """Yield what a text holds: its value, or its tables and the JSON of its lines."""
     opened = open_text(text) if is_openable(text) else OpenedText(value=text, prose=text)
-    if not isinstance(opened.value, str):
-        yield opened.value
-        return
-    yield from _documents(text)
-    yield from (list(map(dict, each.rows)) for each in opened.tables() if not each.holds_lines)
+    is_text = isinstance(opened.value, str)
+    yield from _documents(text) if is_text else [opened.value]
+    if is_text or _LISTS.search(text):
+        yield from (list(map(dict, each.rows)) for each in opened.tables() if not each.holds_lines)
+
+
+def _views(text: str, redaction: Redaction) -> Iterator[Any]:
+    """Yield the rows below the headings of views that name a hidden column, as far as they can be read."""
+    headings = [each for each in _HEADING.finditer(text) if any(map(redaction.hides, _WORD.findall(each["names"])))]
+    for heading, end in zip(headings, [*(each.start() for each in headings[1:]), len(text)], strict=False):
+        lines = text[heading.end() + 1 : end].partition("\n\n")[0].split("\n")[: int(heading["rows"])]
+        # Rows may be missing: what follows them is left out, then a row that is cut.
+        for _ in range(3 if lines else 0):
+            view = "\n".join([f"[{len(lines)}] {heading['names']}", *lines])
+            try:
+                yield read_view(view)
+                break
+            except DecodeError as error:
+                lines = lines[: max(view.count("\n", 0, error.position) - 1, 1)]
 
 
 def _documents(text: str) -> Iterator[Any]:
@@ -198,16 +273,30 @@ def _json_secrets(document: Any, redaction: Redaction) -> Iterator[str]:
     waiting, hides = [(document, False)], cache(redaction.hides)
     while waiting:
         value, hidden = waiting.pop()
-        if isinstance(value, dict):
-            named = any(isinstance(name, str) and hides(name[-64:]) for name in (value.get("name"), value.get("key")))
-            waiting += [(each, hidden or hides(key) or (named and key == "value")) for key, each in value.items()]
-        elif isinstance(value, list):
-            waiting += [(each, hidden) for each in value]
+        if isinstance(value, dict | list):
+            waiting += [(each, hidden or told) for told, each in _told(value, hides)]
         elif hidden and value is not None and not isinstance(value, bool):
             yield from () if str(value).lower() in _PLAIN | {""} else (str(value),)
         elif isinstance(value, str):
             yield from (value[start:end] for start, end in _spans(value, redaction))
-            waiting += [(each, False) for each in _documents(value)]
+            waiting += [(each, False) for each in (*_documents(value), *_views(value, redaction))]
+
+
+def _told(value: dict[str, Any] | list[Any], hides: Callable[[str], bool]) -> Iterator[tuple[bool, Any]]:
+    """Yield whether each member is hidden, by its key, its column, or a name beside it; and the member."""
+
+    def is_hidden(name: object) -> bool:
+        return isinstance(name, str) and " " not in name[-64:] and hides(name[-64:])
+
+    if isinstance(value, dict):
+        named = any(is_hidden(each) for key, each in value.items() if key.lower().endswith(("name", "key")))
+        yield from ((hides(key) or (named and key.lower().endswith("value")), each) for key, each in value.items())
+        return
+    rows = value if value and all(isinstance(each, list) for each in value) else [value]
+    columns = [at for at, name in enumerate(rows[0]) if is_hidden(name)] if rows is value else []
+    for number, row in enumerate(rows):
+        is_pair = len(row) == 2 and is_hidden(row[0]) and not (number == 0 and _NAME.fullmatch(str(row[1])))
+        yield from (((number > 0 and at in columns) or (is_pair and at == 1), each) for at, each in enumerate(row))
 
 
 MAX_PAGE_RUNS: Final = 20

@@ -146,11 +146,12 @@ class SeenMessages:
         self._messages: Final = run.messages
         self._ids: Final = _call_ids(run.messages)
         self._seen: Final = cache(self._read)
+        self._together: Final = list(map(self._said_together, range(len(run.messages))))
 
     def of(self, call: RecordedCall) -> Iterator[SeenMessage]:
         """Yield the messages that are seen before a model call; the instructions at its beginning are none."""
         prompt = dropwhile(lambda position: self._messages[position].role is Role.INSTRUCTIONS, call.prompt)
-        for _, positions in groupby(prompt, self._said_together):
+        for _, positions in groupby(prompt, self._together.__getitem__):
             yield from self._seen(tuple(positions))
 
     def _said_together(self, position: int) -> tuple[object, ...]:
@@ -273,13 +274,13 @@ class PromptBuilder:
 
     def build(self, call: RecordedCall) -> SentPrompt:
         """Return what the model of the next `call` is sent."""
-        messages = {position: self._as_recorded[position] for position in call.prompt}
+        messages, offers_tool = {position: self._as_recorded[position] for position in call.prompt}, False
         if self._middleware:
             changed, offers_tool = self._middleware.send(call)
             messages.update(changed)
-        else:
+        elif rewrite := self._strategy.rewrite:
             foreign = (each for each in call.prompt if is_foreign(self._run.messages[each], call.agent))
-            messages.update((position, self._rewrite(position)) for position in foreign)
+            messages.update((position, self._rewrite(position, rewrite)) for position in foreign)
             offers_tool = any(message.reference for message in messages.values())
         if offers_tool:
             self._offered.add(call.agent)
@@ -290,11 +291,9 @@ class PromptBuilder:
         if call.agent in self._offered:
             yield self._strategy.fetch_tool
 
-    def _rewrite(self, position: int) -> SentMessage:
-        if self._strategy.rewrite is None:
-            return self._as_recorded[position]
+    def _rewrite(self, position: int, rewrite: Rewriter) -> SentMessage:
         if position not in self._rewritten:
-            self._rewritten[position] = self._strategy.rewrite(self._run.messages[position])
+            self._rewritten[position] = rewrite(self._run.messages[position])
         return self._rewritten[position]
 
 
@@ -307,17 +306,20 @@ class _Middleware:
         names, known = policy.agent_names, run.agent_names
         named = policy if names is None or known <= names else replace(policy, agent_names=names | known)
         self._prompts: Final = PromptProjector(named.rules)
+        self._last: Final[dict[tuple[int, ...], tuple[Projected | None, dict[int, SentMessage]]]] = {}
+        """Of the texts of each message their last projection, and what it sends."""
 
     def send(self, call: RecordedCall) -> tuple[dict[int, SentMessage], bool]:
         """Return the messages that change, by their positions, and whether the fetch tool is offered."""
         seen = list(self._seen.of(call))
         prompt = self._prompts.project((each.record for each in seen), agent=name_of(call.agent, Role.AGENT))
-        changed = {
-            position: sent
-            for each, shown in zip(seen, prompt.messages, strict=True)
-            if shown.is_changed or shown.kept
-            for position, sent in self._sent(each, shown)
-        }
+        changed: dict[int, SentMessage] = {}
+        for each, shown in zip(seen, prompt.messages, strict=True):
+            last, sent = self._last.get(each.positions, (None, {}))
+            if last is not shown:
+                sent = dict(self._sent(each, shown)) if shown.is_changed or shown.kept else {}
+                self._last[each.positions] = shown, sent
+            changed |= sent
         return changed, prompt.offers_tool
 
     def _sent(self, seen: SeenMessage, shown: Projected) -> Iterator[tuple[int, SentMessage]]:

@@ -11,7 +11,7 @@ from typing import Final
 
 from accp_adapters.policy import Policy
 from accp_adapters.replay.prompts import PromptBuilder, SentPrompt, Strategy, StrategyName, to_strategy
-from accp_adapters.replay.recorded_run import RecordedCall, Role, Run, is_foreign
+from accp_adapters.replay.recorded_run import RecordedCall, Role, Run
 from accp_adapters.replay.visibility import OneFetch, VisibilityCheck, forget_texts
 from accp_adapters.tokens import remembered_ids
 
@@ -223,7 +223,7 @@ class _Replayer:
         """Return the figures of the next call."""
         prompt = self._builder.build(call)
         sent = prompt.messages
-        foreign = [i for i in call.prompt if is_foreign(self._run.messages[i], call.agent)]
+        foreign = self._visibility.foreign(call)
         if self._texts:
             self.prompts.append(tuple((position, sent[position].text) for position in call.prompt))
         self._shown.update((i, sent[i].text) for i in foreign)

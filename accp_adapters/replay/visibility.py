@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Final
 
 from accp_adapters.replay.prompts import SentMessage
@@ -386,6 +386,9 @@ class VisibilityCheck:
         self._said = {call: detector([run.messages[i] for i in call.output]) for call in run.calls if call.output}
         self._wanted = frozenset[WantedValue]().union(*self._said.values())
         self._index = ValueIndex(value for value in self._wanted if isinstance(value, str))
+        self._foreign_to = functools.cache(
+            lambda agent: frozenset(i for i, each in enumerate(run.messages) if is_foreign(each, agent))
+        )
         self._held: Callable[[str], frozenset[WantedValue]] = functools.cache(self._find)
         self._sources: dict[RecordedCall, Mapping[WantedValue, list[int]]] = {}
 
@@ -409,7 +412,8 @@ class VisibilityCheck:
             self._sources[call] = self._find_sources(call)
         sources = self._sources[call]
         visible: set[WantedValue] = set()
-        for i in self._foreign(call) if sources else ():
+        # The last messages first: they mostly have all.
+        for i in takewhile(lambda _: len(visible) < len(sources), reversed(self.foreign(call))):
             shown = (sources.keys() & self._held(sent[i].text)) - visible
             recorded = self._run.messages[i].text
             visible.update(value for value in shown if not has_moved(value, recorded, sent[i].text))
@@ -423,7 +427,7 @@ class VisibilityCheck:
 
     def _find_sources(self, call: RecordedCall) -> Mapping[WantedValue, list[int]]:
         """Return each value that the output of `call` needed, and the positions of the messages that held it."""
-        messages, foreign = self._run.messages, self._foreign(call)
+        messages, foreign = self._run.messages, self.foreign(call)
         said, holders = self._said.get(call, frozenset()), defaultdict[WantedValue, list[int]](list)
         for i in foreign if said else ():
             for value in said & self._held(messages[i].text):
@@ -436,8 +440,10 @@ class VisibilityCheck:
         words = {word for value in holders if isinstance(value, str) for word in self._held(value) - {value}}
         return {value: holders[value] for value in sorted(holders, key=str) if value not in words}
 
-    def _foreign(self, call: RecordedCall) -> list[int]:
-        return [i for i in call.prompt if is_foreign(self._run.messages[i], call.agent)]
+    def foreign(self, call: RecordedCall) -> list[int]:
+        """Return the positions of the messages in a prompt that come from tools and other agents."""
+        positions = self._foreign_to(call.agent)
+        return [i for i in call.prompt if i in positions]
 
     def _look_up(
         self,

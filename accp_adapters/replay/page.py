@@ -65,9 +65,7 @@ _LOGIN: Final = re.compile(
     r"""\s{1,9}\\{0,3}(?P<mark>["'])(?![:,\]}]))(?P<secret>(?(mark)[^"'\\\n]|[^\s"'\\]){1,200})"""
 )
 """User and password for a command such as curl; a password in SQL."""
-_WORDS: Final = re.compile(
-    r"(?m)^(?:[ \t]*+(?:[a-z][\w-]*+[ \t]++\S{1,400}+(?![^\s])(?:[ \t]++|(?=\n|\Z)))++(?:\n|\Z))++"
-)
+_WORDS: Final = re.compile(r"(?m)^(?:[ \t]*+(?:[a-z][\w-]*+[ \t]++\S{1,400}+(?!\S)(?:[ \t]++|(?=\n|\Z)))++(?:\n|\Z))++")
 """Lines of names, each with a word as its value (netrc)."""
 _WORD_PAIR: Final = re.compile(r"(?P<key>\S+)[ \t]+(?P<value>\S+)")
 _SAID: Final = re.compile(
@@ -77,7 +75,8 @@ _SAID: Final = re.compile(
 """A password in a sentence: letters and digits in one word behind its key."""
 _RUN: Final = re.compile(r"(?<![\w./+-])[A-Za-z0-9/+]{40,}+={0,2}(?![\w./-])|[A-Za-z0-9_-]{20,}")
 """What may be a key of letters and digits in any order, with a prefix or in base64."""
-_PARTS: Final = re.compile(r"(?<![A-Za-z0-9])(?!0x)[A-Za-z0-9]{10,}")
+_PARTS: Final = re.compile(r"(?<![A-Za-z0-9])(?!0x)(?=[A-Z\d]*[a-z])(?=[a-z\d]*[A-Z])(?=[A-Za-z]*\d)[A-Za-z\d]{10,}")
+"""A part of such a run with letters of both cases and digits."""
 _UNMIXED: Final = re.compile(r"[a-z]{3,}|[A-Z]{3,}|[0-9]{3,}")
 _MIXED: Final = 0.35
 """The share of a part of a key that is in no run of three or more characters of one kind."""
@@ -162,13 +161,9 @@ def _doubtful(text: str, redaction: Redaction) -> Iterator[tuple[int, int]]:
     blocks = (list(_WORD_PAIR.finditer(text, *block.span())) for block in _WORDS.finditer(text))
     pairs = chain(_SAID.finditer(text), *(block for block in blocks if len(block) > 1))
     yield from (pair.span("value") for pair in pairs if redaction.hides(pair["key"]))
-    yield from (run.span() for run in _RUN.finditer(text) if any(map(_is_mixed, _PARTS.findall(run[0]))))
-
-
-def _is_mixed(part: str) -> bool:
-    """Return whether letters of both cases and digits stand in any order, as in a key and in no name."""
-    is_plain = part.isalpha() or part in (part.lower(), part.upper())
-    return not is_plain and len(_UNMIXED.sub("", part)) >= _MIXED * len(part)
+    for run in _RUN.finditer(text):
+        if any(len(_UNMIXED.sub("", part)) >= _MIXED * len(part) for part in _PARTS.findall(run[0])):
+            yield run.span()
 
 
 def _pairs(text: str, redaction: Redaction) -> Iterator[tuple[int, int]]:
@@ -246,7 +241,7 @@ def _views(text: str, redaction: Redaction) -> Iterator[Any]:
     for heading, end in zip(headings, [*(each.start() for each in headings[1:]), len(text)], strict=False):
         lines = text[heading.end() + 1 : end].partition("\n\n")[0].split("\n")[: int(heading["rows"])]
         # Rows may be missing: what follows them is left out, then a row that is cut.
-        for _ in range(3 if lines else 0):
+        for _ in range(3):
             view = "\n".join([f"[{len(lines)}] {heading['names']}", *lines])
             try:
                 yield read_view(view)

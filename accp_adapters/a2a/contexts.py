@@ -53,8 +53,8 @@ from accp_core.strict_json import compact_json, read_json
 __all__ = ["ContextAgent", "ContextExecutor", "GrantedTexts", "RemoteAgent"]
 
 _LOGGER: Final = logging.getLogger("accp.a2a")
-MAX_GRANTED_BYTES: Final = 8 << 20
-"""Bytes of the texts that travel with one context."""
+MAX_GRANTED_BYTES: Final = (8 << 20) - (64 << 10)
+"""Bytes of the texts that travel with one context, as JSON; `BoundedRequests` takes 8 MiB with the context."""
 _ITEM: Final = "itemId"
 """The metadata key of an artifact that is the whole result of an item (the name is that of ACI figure 4)."""
 _URI: Final = "ContextURI"
@@ -279,9 +279,9 @@ class RemoteAgent:
         """Return the parts that deliver `context`: for an agent that may not know contexts, also as words."""
         keys = [key for uri in context.context_uri if (key := uri_to_key(uri))]
         texts = {key: checked_text(key, given.get(key) or await self._text(key)) for key in keys}
-        size = sum(len(text.encode()) for text in texts.values())
+        size = sum(len(compact_json(text).encode()) for text in texts.values())
         if size > MAX_GRANTED_BYTES:
-            reason = f"expected granted texts of at most {MAX_GRANTED_BYTES} bytes, found {size}"
+            reason = f"expected granted texts of at most {MAX_GRANTED_BYTES} bytes as JSON, found {size}; grant less"
             raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
         parts = [] if is_declared(card, VIEWS) else [Part(text=aci.brief(context, counter=o200k_base()))]
         parts.append(_context_part(context))

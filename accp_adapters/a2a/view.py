@@ -84,8 +84,11 @@ def task_view(
 
     Raises:
         ValueError: `limit` without `store`, or a limit too small even for the reference.
+        TypeError: `task` is no task, but the message with which an agent answered.
         EncodeError: E1004, the task holds something that is not JSON (NaN).
     """
+    if not isinstance(task, Task):
+        raise TypeError(f"expected a Task, found a {type(task).__name__}; of a Message, read the texts of its parts")
     if limit is not None and store is None:
         raise ValueError(f"expected a store with a limit of {limit!r} tokens, found none")
     count = counter or o200k_base()
@@ -203,7 +206,11 @@ def _previewed(
                 return text
     first = "\n".join(piece.shown for piece in head)
     first = first if counter(first) <= limit // 2 else head[0].label
-    return f"{first}\n{short(_Piece('', whole, whole), limit - counter(first) - _MARGIN)}"
+    try:
+        return f"{first}\n{short(_Piece('', whole, whole), limit - counter(first) - _MARGIN)}"
+    except ValueError as error:  # it names what is left of the limit
+        reason = f"expected a limit of at least {MIN_PREVIEW} tokens for a task, found {limit!r}"
+        raise ValueError(reason if limit < MIN_PREVIEW else str(error)) from None
 
 
 # A server keeps a message in `status` only until the next change of state; then it is the last one of the history.

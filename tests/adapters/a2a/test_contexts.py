@@ -274,7 +274,7 @@ async def test_an_agent_that_is_silent_or_not_there_is_an_error_with_a_code(monk
 
 @pytest.mark.requirement("aci:6-1")
 async def test_granted_texts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accp_adapters.a2a.contexts.MAX_GRANTED_BYTES", 10)
+    monkeypatch.setattr("accp_adapters.a2a.contexts.MAX_GRANTED_BYTES", len(ORDERS.text))
     async with served(opener) as running:
         with pytest.raises(ProtocolError, match="E2003"):
             await RemoteAgent(running.url, agent_id="crm", fetch=STORE.get)(a_context(context_uri=(ORDERS.uri,)))

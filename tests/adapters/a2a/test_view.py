@@ -210,6 +210,14 @@ def test_what_is_over_the_limit_is_a_preview_with_the_reference(limit: int, monk
     assert "ORD-7029" in task_view(long_task(), store=SqliteColdStore(), limit=limit).text
 
 
+def test_a_limit_without_room_says_which_is_enough_and_a_message_is_no_task() -> None:
+    with pytest.raises(ValueError, match="expected a limit of at least 60 tokens for a task, found 20"):
+        task_view(long_task(), store=SqliteColdStore(), limit=20)
+    assert task_view(long_task(), store=SqliteColdStore(), limit=60).tokens_after <= 60
+    with pytest.raises(TypeError, match="expected a Task, found a Message"):
+        task_view(said("In Kiel."))  # type: ignore[arg-type]
+
+
 def test_each_part_has_a_preview_of_its_own_that_counts_nothing_but_its_rows() -> None:
     csv = "order;customer;note\n" + "".join(f"AU-{n:05};{'Groß' if n % 9 else 'Weber'};n {n}\n" for n in range(900))
     log = "".join(f"2026-03-0{n % 9 + 1} {'INFO' if n % 40 else 'ERROR'} step {n} of {n}\n" for n in range(400))

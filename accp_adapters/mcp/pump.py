@@ -15,8 +15,7 @@ import select
 import signal
 import sys
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from io import TextIOWrapper
 from typing import Any, Final, TypeAlias
 
@@ -67,7 +66,7 @@ _UNREAD_EACH: Final = 16 << 20
 most loses a session."""
 _UNREAD: Final = Shares(2 * _UNREAD_EACH, _UNREAD_EACH)
 _READERS: Final = dict[str, tuple[Any, anyio.CancelScope]]()
-"""By the names of the responses: their sessions' transports, and what ends them."""
+"""By the names of the messages: their sessions' transports, and what ends the sending."""
 _PIECE: Final = 1 << 16
 """Bytes of an answer that are sent at once: what is handed to a server is held until it is read, or its client gone."""
 _MAX_BODY: Final = 4 * 1024 * 1024
@@ -364,8 +363,7 @@ class HttpProxy:
             await self._admit(owner, name, scope)
             self._requests[name] += 1
             try:
-                with _counting_unread(owner, send, transport) as counted:
-                    await transport.handle_request(scope, receive, counted)
+                await transport.handle_request(scope, receive, _counting_unread(owner, send, transport))
             finally:
                 self._requests -= Counter([name])  # which keeps no zeros
             if transport.is_terminated:
@@ -438,37 +436,44 @@ class HttpProxy:
                 shim.close()
 
 
-@contextmanager
-def _counting_unread(owner: str, send: Any, transport: Any) -> Iterator[Any]:
-    """Yield a function that sends a response. If too much is unread, the address that has most loses a session."""
-    name = secrets.token_hex(8)
-
-    def count(size: int) -> None:
-        try:
-            given = _UNREAD.admit(owner, name, size=min(size, _UNREAD_EACH))
-        except TooMany:
-            given = [name]
-        for each in given:
-            _LOG.warning("a session is ended whose client leaves too much unread")
-            reader, response = _READERS[each]
-            reader.idle_scope.cancel()
-            response.cancel()
+def _counting_unread(owner: str, send: Any, transport: Any) -> Any:
+    """Return a function that sends a response. If too much is unread, the address that has most loses a session."""
+    is_cut = False
 
     async def counted(message: Any) -> None:
-        body = message.get("body", b"")
-        count(len(body))
-        for end in range(_PIECE, len(body), _PIECE):
-            await send({**message, "body": body[end - _PIECE : end], "more_body": True})
-        await send({**message, "body": body[-(len(body) % _PIECE or _PIECE) :]} if len(body) > _PIECE else message)
-        count(0)
+        nonlocal is_cut
+        if is_cut:
+            return
+        body, name = message.get("body", b""), secrets.token_hex(8)
+        # The rest of what is cut is dropped, and nothing raised: a traceback would hold what the callers of this have.
+        with anyio.CancelScope() as sending:
+            _READERS[name] = transport, sending
+            try:
+                _count_unread(owner, name, len(body))
+                for end in range(_PIECE, len(body), _PIECE):
+                    await send({**message, "body": body[end - _PIECE : end], "more_body": True})
+                last = body[-(len(body) % _PIECE or _PIECE) :]
+                await send({**message, "body": last} if len(body) > _PIECE else message)
+            finally:
+                _UNREAD.remove(owner, name)
+                del _READERS[name]
+        is_cut |= sending.cancel_called
 
-    with anyio.CancelScope() as response:
-        _READERS[name] = transport, response
-        try:
-            yield counted
-        finally:
-            _UNREAD.remove(owner, name)
-            del _READERS[name]
+    return counted
+
+
+def _count_unread(owner: str, name: str, size: int) -> None:
+    """Count a message that is being sent; cancel the sending of all messages of each session that gives way."""
+    try:
+        given = _UNREAD.admit(owner, name, size=min(size, _UNREAD_EACH))
+    except TooMany:
+        given = [name]
+    for ended in [_READERS[each][0] for each in given]:
+        _LOG.warning("a session is ended whose client leaves too much unread")
+        ended.idle_scope.cancel()
+        for transport, sending in _READERS.values():  # a ping waits behind an answer
+            if transport is ended:
+                sending.cancel()
 
 
 async def _refuse(send: Any, status: int, reason: bytes) -> None:

@@ -51,7 +51,7 @@ CLOSED: Final = -32000
 _LOG: Final = logging.getLogger(__name__)
 _BAD_LINES: Final = count(1)
 """Counts lines of servers that are no messages."""
-_SMALL: Final = 1 << 20
+_SMALL: Final = 1 << 16
 """Bytes of memory beyond which a message needs a place."""
 _LARGEST: Final = 32 << 20
 """Bytes of memory that a message may take over HTTP: about 16 MB of text, or 4 MB of rows."""

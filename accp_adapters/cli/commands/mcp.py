@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import shutil
@@ -11,7 +12,7 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
@@ -247,6 +248,9 @@ def _listen(upstream: Upstream, options: EncoderOptions, address: str, *, quiet:
         reason = f"expected 127.0.0.1:PORT or localhost:PORT, found {address!r}; put an authenticating proxy before it"
         raise typer.BadParameter(reason, param_hint="--listen")
     Encoder(options).warm_up()
+    # M_MMAP_THRESHOLD: else glibc keeps what large answers took, between small ones, which is twice as much in sum.
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).mallopt(-3, 1 << 18)
     app = HttpProxy(upstream, lambda: Encoder(options))
     # Of requests that come before the last one is answered, h11 reads one at a time.
     server = uvicorn.Server(

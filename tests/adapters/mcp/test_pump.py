@@ -32,6 +32,7 @@ from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.shared.memory import create_client_server_memory_streams
 from mcp_types import CreateMessageResult, ElicitResult, TextContent
 from pydantic import BaseModel
+from sse_starlette import EventSourceResponse
 
 from accp_adapters.mcp.frames import JSON_RPC_CODES
 from accp_adapters.mcp.pump import Pump, Shim
@@ -344,7 +345,8 @@ def commands() -> Iterator[bytes]:
             yield each.read_bytes()
 
 
-def test_a_session_whose_client_reads_no_answer_ends(tmp_path: Path) -> None:
+def test_a_session_whose_client_reads_no_answer_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(EventSourceResponse, "DEFAULT_PING_INTERVAL", 0.05)  # a ping waits behind each answer
     (rows := tmp_path / "rows.py").write_text(SERVER.replace("return json", "return 'word ' * count or json"))
     with (
         proxying(Upstream(command=[sys.executable, str(rows)]), Encoder) as url,

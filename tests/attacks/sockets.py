@@ -4,8 +4,17 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
-__all__ = ["hold", "request_of", "silent"]
+__all__ = ["UPGRADE", "hold", "request_of", "silent"]
+
+UPGRADE: dict[str, Any] = {
+    "connection": "upgrade",
+    "upgrade": "websocket",
+    "sec_websocket_version": "13",
+    "sec_websocket_key": "dGhlIHNhbXBsZSBub25jZQ==",
+}
+"""The fields by which a request opens a WebSocket."""
 
 
 def request_of(method: str, path: str, body: bytes = b"", **fields: str) -> bytes:

@@ -1,23 +1,16 @@
 """Attacks by pieces: of a body, of a message, of the fields of a request, each of a few bytes."""
 
 import asyncio
-from typing import Any
 
 import httpx2
 import pytest
 
 from tests.attacks.commands import ACCP, BOUND, needs_proc, running
-from tests.attacks.sockets import request_of, silent
+from tests.attacks.sockets import UPGRADE, request_of, silent
 from tests.limits import PATIENCE
 
 pytestmark = needs_proc
 
-UPGRADE: dict[str, Any] = {
-    "connection": "upgrade",
-    "upgrade": "websocket",
-    "sec_websocket_version": "13",
-    "sec_websocket_key": "dGhlIHNhbXBsZSBub25jZQ==",
-}
 DOORS = {
     "answer": ("/accp/v1/frames", "/accp/v1/ws", "application/accp", "/health"),
     "agent": ("/message:send", "/x", "application/json", "/.well-known/acp.json"),

@@ -5,13 +5,12 @@ import secrets
 import struct
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from typing import Any
 
 import httpx2
 
 from tests.attacks.commands import ACCP, BOUND, Command, needs_proc, running
 from tests.attacks.frames import frame_of
-from tests.attacks.sockets import request_of
+from tests.attacks.sockets import UPGRADE, request_of
 from tests.limits import PATIENCE
 
 pytestmark = needs_proc
@@ -19,12 +18,6 @@ pytestmark = needs_proc
 MIB = 1 << 20
 NAMES = ("ann", *(f"p{number}" for number in range(8)))
 TOKENS = {name: secrets.token_hex(16) for name in NAMES}
-UPGRADE: dict[str, Any] = {
-    "connection": "upgrade",
-    "upgrade": "websocket",
-    "sec_websocket_version": "13",
-    "sec_websocket_key": "dGhlIHNhbXBsZSBub25jZQ==",
-}
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from tests.attacks.commands import ACCP, Command, needs_proc, running
-from tests.attacks.sockets import request_of, silent
+from tests.attacks.sockets import UPGRADE, request_of, silent
 from tests.limits import PATIENCE
 
 pytestmark = needs_proc
@@ -51,8 +51,7 @@ async def test_silent_connections_of_one_address_and_of_many(name: str, said: st
 
 # "the client MUST wait for a response from the server before sending any further data" (RFC 6455, section 4.1)
 async def test_a_web_socket_that_goes_on_before_it_is_answered_leaves_no_traceback() -> None:
-    fields = {"upgrade": "websocket", "connection": "Upgrade", "sec_websocket_version": "13"}
-    upgrade = request_of("GET", "/accp/v1/ws", sec_websocket_key="dGhlIHNhbXBsZSBub25jZQ==", **fields)
+    upgrade = request_of("GET", "/accp/v1/ws", **UPGRADE)
     with running(*ACCP, *COMMANDS["frames"]) as command:
         async with silent(command.ports[0], [upgrade * 3_000]):
             assert await answered(command, "127.0.0.2")

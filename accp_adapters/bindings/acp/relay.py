@@ -69,20 +69,23 @@ class _Room:
     """The milliseconds, the id and the text of each message that is kept; the last one has the number `last`."""
     changed: Signal = field(default_factory=Signal)
     last: int = 0
-    size: int = 0
 
-    def append(self, entry: Mapping[str, Any], entry_id: str, now: float) -> None:
-        """Add a message; the relay's own members replace those of the sender."""
+    @property
+    def size(self) -> int:
+        """The bytes of the messages."""
+        return sum(len(text) for *_, text in self.messages)
+
+    def written(self, entry: Mapping[str, Any], entry_id: str) -> tuple[int, str, bytes]:
+        """Return the next message; the relay's own members replace those of the sender."""
+        milliseconds = int(time.time() * 1000)
+        told = {**entry, "id": entry_id, "seq": self.last + 1, "ts": milliseconds}
+        return milliseconds, entry_id, compact_json(told).encode()
+
+    def append(self, message: tuple[int, str, bytes]) -> None:
+        """Add the next message."""
         self.last += 1
-        milliseconds = int(now * 1000)
-        text = compact_json({**entry, "id": entry_id, "seq": self.last, "ts": milliseconds}).encode()
-        self.messages.append((milliseconds, entry_id, text))
-        self.size += len(text)
+        self.messages.append(message)
         self.changed.notify()
-
-    def drop_oldest(self) -> None:
-        """Forget the oldest message."""
-        self.size -= len(self.messages.popleft()[2])
 
     def after(self, after_id: str | None, since: float, limit: int) -> list[tuple[int, str, bytes]]:
         """Return the messages after one, or from a time on: at most `limit`, and of at most a megabyte.
@@ -127,6 +130,7 @@ class _Relay:
         self._told = RateLimit(10, 100)
         self._rooms: dict[str, _Room] = {}
         self._owned = Shares(limits.places, limits.places - limits.places // 2)
+        self._held = Shares(limits.buffered_bytes, limits.buffered_bytes // 2)
 
     def _owner(self, request: Request) -> str:
         """Return the address that asks; raises for another host or origin."""
@@ -175,7 +179,7 @@ class _Relay:
             token = token if _TOKEN.fullmatch(token) else f"tok_{secrets.token_hex(8)}"
             self._count(self._rate, owner)
             for gone in self._owned.admit(owner, token):
-                del self._rooms[gone]
+                self._held.remove(self._rooms.pop(gone).owner, gone)
             self._rooms[token] = _Room(session_id=f"room_{secrets.token_hex(4)}", owner=owner)
         self._room(token, request, owner)
         scheme = "acp+wss" if request.url.scheme == "https" else "acp+ws"
@@ -197,10 +201,10 @@ class _Relay:
                     self._tell(logging.INFO, f"{room.session_id}: {name!r} has joined from {owner}")
                 # The reference's guest sends its card alone.
                 entry = {"type": "acp.agent_joined", "from": name, "name": name, "card": body.get("card", body)}
-                self._add(room, entry, owner)
+                self._add(request, entry, owner)
                 return answer({"ok": True, "session_id": room.session_id, "seq": room.last, "agent_name": name})
             case "POST", "send":
-                entry_id, is_new = self._add(room, await self._body(request, owner), owner)
+                entry_id, is_new = self._add(request, await self._body(request, owner), owner)
                 return answer({"ok": True, "id": entry_id, **({"seq": room.last} if is_new else {"deduped": True})})
             case "GET", "poll":
                 return await self._poll(request, room)
@@ -215,30 +219,34 @@ class _Relay:
         self._owned.admit(room.owner, token)
         room.used = time.time()
         while room.messages and room.messages[0][0] < (room.used - self._ttl_seconds) * 1000:
-            room.drop_oldest()
+            room.messages.popleft()
+        self._held.admit(room.owner, token, size=room.size)  # no more than before
         self._seat(room, request, owner)
         return room
 
     def _expire(self) -> None:
         oldest = time.time() - self._ttl_seconds
         for token in [token for token, room in self._rooms.items() if room.used < oldest]:
-            self._owned.remove(self._rooms.pop(token).owner, token)
+            owner = self._rooms.pop(token).owner
+            self._owned.remove(owner, token)
+            self._held.remove(owner, token)
 
-    def _add(self, room: _Room, entry: Mapping[str, Any], owner: str) -> tuple[str, bool]:
-        """Add a message to a room; return its id and whether it is new."""
+    def _add(self, request: Request, entry: Mapping[str, Any], owner: str) -> tuple[str, bool]:
+        """Add a message to a room; return its id and whether it is new. Others' messages may give way, never own."""
+        token = request.path_params["token"]
+        room = self._room(token, request, owner)
         given = entry.get("id")
         entry_id = given if isinstance(given, str) and 0 < len(given) <= 200 else f"relay_{secrets.token_hex(8)}"
         if any(entry_id == kept for _, kept, _ in room.messages):
             return entry_id, False
         self._count(self._rate, owner)
-        most, sizes = self._limits.buffered_bytes, [(each.size, each.owner) for each in self._rooms.values()]
-        theirs = sum(size for size, each in sizes if each == room.owner)
-        if theirs > most // 2 or sum(size for size, _ in sizes) > most:
-            raise HTTPException(503, "out_of_memory")
-        room.append(entry, entry_id, time.time())
-        share = self._limits.buffered_bytes // 16
+        message, share = room.written(entry, entry_id), self._limits.buffered_bytes // 16
+        size = max(len(message[2]), min(room.size + len(message[2]), share))
+        for other in self._held.admit(room.owner, token, lambda each: self._rooms[each].owner == room.owner, size=size):
+            self._rooms[other].messages.clear()
+        room.append(message)
         while len(room.messages) > self._limits.window or (room.size > share and len(room.messages) > 1):
-            room.drop_oldest()
+            room.messages.popleft()
         return entry_id, True
 
     async def _body(self, request: Request, owner: str) -> dict[str, Any]:

@@ -307,8 +307,8 @@ async def test_the_rooms_of_a_relay_are_bounded_and_forgotten() -> None:
         assert (await client.get(f"/{third}/poll")).status_code in (403, 429)
 
 
-async def test_who_makes_many_rooms_of_a_relay_ends_none_of_others() -> None:
-    async with serving(relay_app(limits=ServerLimits(places=6))) as port:
+async def test_who_fills_many_rooms_of_a_relay_takes_nothing_of_others() -> None:
+    async with serving(relay_app(limits=ServerLimits(places=20, buffered_bytes=10_000))) as port:
 
         def client(source: str) -> httpx2.AsyncClient:
             transport = httpx2.AsyncHTTPTransport(local_address=source)
@@ -316,9 +316,11 @@ async def test_who_makes_many_rooms_of_a_relay_ends_none_of_others() -> None:
 
         async with client("127.0.0.1") as ann, client("127.0.0.2") as hog, client("127.0.0.3") as other:
             token = (await ann.post("/new")).json()["token"]
-            for each in (hog, other) * 6:
-                assert (await each.post("/new")).status_code == 200
-            assert (await ann.get(f"/{token}/poll")).status_code == 200
+            for each in (hog, other) * 12:
+                made = await each.post("/new")
+                await each.post(f"/{made.json()['token']}/send", json={"text": "x" * 900})
+            assert (await ann.post(f"/{token}/send", json={"text": "x" * 900})).status_code == 200
+            assert (await ann.get(f"/{token}/poll")).json()["count"] == 1
 
 
 async def test_an_exception_of_the_caller_leaves_a_server_of_tcp_as_it_is_and_its_connections_are_closed() -> None:

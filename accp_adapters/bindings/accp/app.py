@@ -110,7 +110,7 @@ class _HttpEndpoint:
         self._gate, self._host = gate, host
 
     async def __call__(self, scope: Scope, receive: requests.Receive, send: requests.Send) -> None:
-        """Serve one request; when its client disconnects, the handler goes on, and its answer is kept."""
+        """Serve one request; when a client that resumes disconnects, the handler goes on, and its answer is kept."""
         request = Request(scope, receive)
         response = _FramesResponse(send, self._gate.limits.write_time, resumes=RESUME_FIELD in request.headers)
         text = ""

@@ -20,23 +20,7 @@ from typing import Any, Final, Self, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
 
 from accp_adapters.bindings.clock import SteadyClock
-from accp_adapters.bindings.hosts.slot import (
-    HOST_SESSION,
-    Connection,
-    Handler,
-    HostLimits,
-    Received,
-    Request,
-    SessionKind,
-    Slot,
-    answers_of,
-    check_session_id,
-    digest_of,
-    failure_of,
-    name_of,
-    owner_of,
-    whole_answer,
-)
+from accp_adapters.bindings.hosts import slot as slots
 from accp_adapters.serving.limits import Shares, TooMany
 from accp_adapters.serving.principals import Principal
 from accp_adapters.serving.requests import OutOfReach
@@ -87,13 +71,13 @@ class SessionHost:
 
     def __init__(
         self,
-        handler: Handler,
+        handler: slots.Handler,
         *,
         agent_id: str = "agent",
         store: SessionStore | None = None,
         codec: Codec | None = None,
-        options: SessionOptions = HOST_SESSION,
-        limits: HostLimits | None = None,
+        options: SessionOptions = slots.HOST_SESSION,
+        limits: slots.HostLimits | None = None,
         clock: Callable[[], float] | None = None,
     ) -> None:
         """Serve with `handler`; nothing is opened before the first frame.
@@ -111,17 +95,17 @@ class SessionHost:
         """
         self.agent_id: Final = agent_id
         """The agent at our end of each session."""
-        self.limits: Final = limits or HostLimits()
+        self.limits: Final = limits or slots.HostLimits()
         """Limits and times."""
         self._handler, self._store = handler, store
         self._texts: Final[ColdStore] = store or embedded_store()
         self._codec: Final = codec or Codec(counter=o200k_base(), limits=PRACTICAL_LIMITS)
         self._clock: Final = clock or SteadyClock()
         literal = (codec or replace(self._codec, limits=DRAFT_LIMITS)).literal()  # "SHOULD be split" (section 3.4)
-        self._kind: Final = SessionKind(agent_id, self._codec, literal, options, self.limits)
+        self._kind: Final = slots.SessionKind(agent_id, self._codec, literal, options, self.limits)
         self._handlers: Final = asyncio.Semaphore(self.limits.handlers)
         self._handlers_each: Final = WeakValueDictionary[str, asyncio.Semaphore]()
-        self._slots: Final[dict[str, Slot]] = {}
+        self._slots: Final[dict[str, slots.Slot]] = {}
         self._sessions: Final = Shares(self.limits.sessions, self.limits.sessions_each)
         self._memory: Final = Shares(self.limits.characters, self.limits.characters_each)
         self._steps: Final[set[asyncio.Task[Any]]] = set()
@@ -186,11 +170,16 @@ class SessionHost:
         """
         sender, envelope = await off_loop(len(text), self.head, principal, text)
         # Frames without a session id have a session of their principal and sender.
-        name, mid = name_of(principal, envelope.session_id, sender), envelope.msg_id or ""
+        name, mid = slots.name_of(principal, envelope.session_id, sender), envelope.msg_id or ""
         slot = await self._slot(name, envelope.session_id or sender, len(text))
         entry = await self._receive(slot, principal, mid, text, is_literal=not resumes)
-        async for frame in self._follow(slot, mid, entry):
-            yield frame
+        try:
+            async for frame in self._follow(slot, mid, entry):
+                yield frame
+        finally:
+            if slot.is_literal and entry.request is not None:  # its peer has left, and cannot come back
+                with suppress(_TakenOver, ProtocolError):
+                    await self._drop(slot, mid)
 
     def head(self, principal: Principal, text: str) -> tuple[str, Envelope]:
         """Return sender and metadata of a frame that may be of a session of `principal`.
@@ -199,7 +188,7 @@ class SessionHost:
             ProtocolError: E5001, it may not send in that name; E1001, the session id is too long.
         """
         sender, envelope = frame_envelope(text, limits=self._codec.grammar)
-        check_session_id(envelope.session_id or "")
+        slots.check_session_id(envelope.session_id or "")
         if not principal.may_send_as(sender):
             own = ", ".join(sorted(principal.agents or ()))
             reason = f"expected frames of {own!r}, as whom the token may speak, found {sender!r}: give this agent_id"
@@ -218,10 +207,12 @@ class SessionHost:
         )
         return self._codec.write(replace(frame, envelope=envelope))
 
-    async def _receive(self, slot: Slot, principal: Principal, mid: str, text: str, *, is_literal: bool) -> Received:
+    async def _receive(
+        self, slot: slots.Slot, principal: Principal, mid: str, text: str, *, is_literal: bool
+    ) -> slots.Received:
         """Take a frame; return what answers it, which grows as long as it is open."""
-        digest = await off_loop(len(text), digest_of, text)
-        found = Received(digest)
+        digest = await off_loop(len(text), slots.digest_of, text)
+        found = slots.Received(digest)
 
         async def receive(session: Session) -> list[str] | None:
             nonlocal found
@@ -229,7 +220,7 @@ class SessionHost:
             if known is not None and known.digest == digest and not is_literal:
                 found = known
                 return []  # saved, which tells whether another worker has gone on
-            found = Received(digest, size=len(text))
+            found = slots.Received(digest, size=len(text))
             if mid and known is None:
                 slot.received[mid] = found
             slot.principal = slot.principal or principal.name
@@ -244,7 +235,7 @@ class SessionHost:
         await self._step(slot, receive, is_literal=is_literal, attempts=_ATTEMPTS, size=len(text))
         return found
 
-    async def _resolved(self, slot: Slot, session: Session, events: list[Event]) -> list[Event]:
+    async def _resolved(self, slot: slots.Slot, session: Session, events: list[Event]) -> list[Event]:
         """Return the events with those that follow once the texts of the cold store were read."""
         taken = list(events)
         while keys := [key for event in events if isinstance(event, RefsNeeded) for key in event.keys]:
@@ -254,7 +245,7 @@ class SessionHost:
             taken += events
         return taken
 
-    async def _follow(self, slot: Slot, mid: str, entry: Received) -> AsyncIterator[str]:
+    async def _follow(self, slot: slots.Slot, mid: str, entry: slots.Received) -> AsyncIterator[str]:
         """Yield the frames that answer a received frame until it is answered."""
         sent, refused, clock = 0, len(entry.frames), asyncio.get_running_loop().time
         until = clock() + self.limits.answer_wait
@@ -273,7 +264,7 @@ class SessionHost:
             else:
                 entry = slot.received.get(mid) or entry
 
-    async def _answer_elsewhere(self, slot: Slot, mid: str) -> Received:
+    async def _answer_elsewhere(self, slot: slots.Slot, mid: str) -> slots.Received:
         """Return the answer that another worker records, which has taken over the session.
 
         Raises:
@@ -283,12 +274,12 @@ class SessionHost:
             async with asyncio.timeout(self.limits.takeover_wait if self._store else 0):
                 while self._store is not None:
                     found = await _stored(self._store.load_session, slot.name)
-                    if found and (entry := whole_answer(found[1], mid)) is not None:
+                    if found and (entry := slots.whole_answer(found[1], mid)) is not None:
                         return entry
                     await asyncio.sleep(_POLL)
         raise ProtocolError("expected an answer, found that another worker has the session", code=ErrorCode.TIMEOUT)
 
-    async def _wait(self, slot: Slot) -> None:
+    async def _wait(self, slot: slots.Slot) -> None:
         """Return after the next step of a session, or after some time; do what is due then."""
         timer = slot.session.get_timer() if slot.session else None
         due = _IDLE_POLL if timer is None else timer - self._now(slot)
@@ -315,7 +306,7 @@ class SessionHost:
     @asynccontextmanager
     async def attached(
         self, principal: Principal, session_id: str | None, *, number: int = 0, resumes: bool = True
-    ) -> AsyncIterator[Connection]:
+    ) -> AsyncIterator[slots.Connection]:
         """Attach a connection to a session: it yields the frames to send on it (section 11.2).
 
         A session has one connection: an earlier one is ended, on another worker with its next step.
@@ -330,10 +321,10 @@ class SessionHost:
         Raises:
             ProtocolError: as `frames`.
         """
-        check_session_id(session_id or "")
+        slots.check_session_id(session_id or "")
         own_name = secrets.token_hex(6)
-        slot = await self._slot(name_of(principal, session_id, f"/{own_name}"), session_id or own_name)
-        connection = Connection(number, partial(self._take, principal, slot, not resumes))
+        slot = await self._slot(slots.name_of(principal, session_id, f"/{own_name}"), session_id or own_name)
+        connection = slots.Connection(number, partial(self._take, principal, slot, not resumes))
         await self._step(slot, partial(self._connect, slot, connection), is_literal=not resumes, attempts=_ATTEMPTS)
         watch = asyncio.ensure_future(self._watch(slot))
         try:
@@ -344,9 +335,13 @@ class SessionHost:
             if slot.connection is connection:
                 slot.connection = None
                 with suppress(ProtocolError, _TakenOver):
-                    await self._step(slot, partial(self._disconnect, slot))
+                    if session_id is None:  # nobody can name it again
+                        self._sessions.remove(slots.owner_of(slot.name), slot.name)
+                        await self._give_up(self._slots.pop(slot.name))
+                    else:
+                        await self._step(slot, partial(self._disconnect, slot))
 
-    async def _connect(self, slot: Slot, connection: Connection, session: Session) -> list[str] | None:
+    async def _connect(self, slot: slots.Slot, connection: slots.Connection, session: Session) -> list[str] | None:
         if connection.number < slot.connected:
             connection.end(is_replaced=True)
             return None
@@ -355,14 +350,14 @@ class SessionHost:
         slot.connection, slot.connected = connection, connection.number
         return [] if slot.is_literal else [*session.connected(self._now(slot))]
 
-    async def _disconnect(self, slot: Slot, session: Session) -> list[str] | None:
+    async def _disconnect(self, slot: slots.Slot, session: Session) -> list[str] | None:
         # Another connection may have come while this step waited for its turn.
         if slot.is_literal or slot.connection is not None:
             return None
         session.disconnected(self._now(slot))
         return []
 
-    async def _take(self, principal: Principal, slot: Slot, is_literal: bool, text: str) -> None:
+    async def _take(self, principal: Principal, slot: slots.Slot, is_literal: bool, text: str) -> None:
         """Take a frame of a connection."""
         envelope = Envelope()
         with suppress(DecodeError):  # the session refuses it, by an error frame with the next number
@@ -374,7 +369,7 @@ class SessionHost:
         if slot.is_lost:
             raise ProtocolError("expected a session that can be resumed", code=ErrorCode.SEQUENCE_GAP)
 
-    async def _watch(self, slot: Slot) -> None:
+    async def _watch(self, slot: slots.Slot) -> None:
         """Do what is due in a session that has a connection."""
         while True:
             try:
@@ -384,10 +379,10 @@ class SessionHost:
 
     # Handlers.
 
-    def _start_handlers(self, slot: Slot) -> None:
+    def _start_handlers(self, slot: slots.Slot) -> None:
         for mid, entry in slot.received.items():
             if entry.request is not None and mid not in slot.tasks:
-                request = Request(
+                request = slots.Request(
                     agent=self.agent_id,
                     message=entry.request,
                     idempotency_key=mid,
@@ -399,9 +394,9 @@ class SessionHost:
                 slot.tasks[mid] = task
                 task.add_done_callback(partial(_finished, slot, mid))
 
-    async def _run(self, slot: Slot, mid: str, request: Request) -> None:
+    async def _run(self, slot: slots.Slot, mid: str, request: slots.Request) -> None:
         own = asyncio.Semaphore((self.limits.handlers + 3) // 4)
-        async with self._handlers_each.setdefault(owner_of(slot.name), own), self._handlers:
+        async with self._handlers_each.setdefault(slots.owner_of(slot.name), own), self._handlers:
             failure: Exception
             try:
                 async with asyncio.timeout(self.limits.handler_time):
@@ -421,11 +416,11 @@ class SessionHost:
             with suppress(_TakenOver):
                 await self._fail(slot, mid, request, failure)
 
-    async def _answer(self, slot: Slot, mid: str, request: Request) -> None:
+    async def _answer(self, slot: slots.Slot, mid: str, request: slots.Request) -> None:
         """Record the answers of a handler; those that an earlier run has recorded must come again."""
         number = 0
         try:
-            async for message in answers_of(self._handler, request):
+            async for message in slots.answers_of(self._handler, request):
                 await self._record(slot, mid, message, number)
                 number += 1
         except SystemExit as error:  # it would end the event loop
@@ -434,23 +429,27 @@ class SessionHost:
         if entry is not None and entry.request is not None:
             raise ProtocolError("the handler ended without an answer", code=ErrorCode.INTERNAL_ERROR)
 
-    async def _fail(self, slot: Slot, mid: str, request: Request, failure: Exception) -> None:
+    async def _fail(self, slot: slots.Slot, mid: str, request: slots.Request, failure: Exception) -> None:
         """Record a failure; one that cannot be carried is an internal error, and where not even that can, nothing."""
-        for message in (failure_of(request, failure), failure_of(request, _INTERNAL)):
+        for message in (slots.failure_of(request, failure), slots.failure_of(request, _INTERNAL)):
             try:
                 await self._record(slot, mid, message)
                 return
             except ProtocolError as error:
                 _LOG.error("session %r: the failure of %r could not be recorded: %r", request.session_id, mid, error)
+        await self._drop(slot, mid)
 
-        async def give_up(_: Session) -> list[str]:
+    async def _drop(self, slot: slots.Slot, mid: str) -> None:
+        """End a request without an answer."""
+
+        async def drop(_: Session) -> list[str]:
             if entry := slot.received.get(mid):
                 entry.request = None
             return []
 
-        await self._step(slot, give_up)
+        await self._step(slot, drop)
 
-    async def _record(self, slot: Slot, mid: str, message: Message, number: int | None = None) -> None:
+    async def _record(self, slot: slots.Slot, mid: str, message: Message, number: int | None = None) -> None:
         """Record one message, as soon as the peer has room for it.
 
         Args:
@@ -472,7 +471,7 @@ class SessionHost:
                 await self._wait(slot)
 
     async def _send(
-        self, slot: Slot, mid: str, message: Message, number: int | None, size: int, session: Session
+        self, slot: slots.Slot, mid: str, message: Message, number: int | None, size: int, session: Session
     ) -> list[str] | None:
         entry = slot.received.get(mid)
         if entry is None or entry.request is None:
@@ -495,7 +494,7 @@ class SessionHost:
 
     async def _step(
         self,
-        slot: Slot,
+        slot: slots.Slot,
         act: _Act,
         *,
         is_literal: bool = False,
@@ -525,7 +524,7 @@ class SessionHost:
         await asyncio.shield(task)
 
     async def _take_step(
-        self, slot: Slot, act: _Act, is_literal: bool, attempts: int, recording: str | None, size: int
+        self, slot: slots.Slot, act: _Act, is_literal: bool, attempts: int, recording: str | None, size: int
     ) -> None:
         async with slot.lock:
             while True:
@@ -547,7 +546,7 @@ class SessionHost:
                 finally:
                     slot.recording = None
 
-    async def _act(self, slot: Slot, session: Session, act: _Act, is_loaded: bool, size: int) -> None:
+    async def _act(self, slot: slots.Slot, session: Session, act: _Act, is_loaded: bool, size: int) -> None:
         try:
             frames = await act(session)
             if slot.session is not session:
@@ -567,7 +566,7 @@ class SessionHost:
         self._start_handlers(slot)
         slot.changed.notify()
 
-    async def _load(self, slot: Slot, is_literal: bool) -> Session:
+    async def _load(self, slot: slots.Slot, is_literal: bool) -> Session:
         if slot.session is None:
             found = None if self._store is None else await _stored(self._store.load_session, slot.name)
             slot.version = found[0] if found else 0
@@ -578,7 +577,7 @@ class SessionHost:
         assert slot.session is not None
         return slot.session
 
-    async def _save(self, slot: Slot, session: Session, size: int) -> None:
+    async def _save(self, slot: slots.Slot, session: Session, size: int) -> None:
         """Store the texts of a step and the session itself.
 
         Raises:
@@ -603,41 +602,41 @@ class SessionHost:
         for each in texts:
             self._texts.put(name, each.key, each.text)
 
-    def _now(self, slot: Slot) -> int:
+    def _now(self, slot: slots.Slot) -> int:
         """Return the time, which goes on from the last step where the worker that took it was ahead of our clock."""
         return whole_seconds(self._clock() + slot.ahead)
 
     # Slots.
 
-    async def _slot(self, name: str, session_id: str, size: int = 0) -> Slot:
+    async def _slot(self, name: str, session_id: str, size: int = 0) -> slots.Slot:
         """Return the slot of a session, by what it and a frame of `size` take; other sessions give way where needed.
 
         Raises:
             TooMany: E2003, its principal has its share, and all of it is in use.
         """
-        owner, slot = owner_of(name), self._slots.get(name)
+        owner, slot = slots.owner_of(name), self._slots.get(name)
         for each in self._sessions.admit(owner, name, self._is_busy):
             await self._give_up(self._slots.pop(each))
         characters = _LEAST + size + (slot.characters if slot else 0)
         self._weigh(name, characters)
         if name not in self._slots:
-            self._slots[name] = Slot(name, session_id, self._kind)
+            self._slots[name] = slots.Slot(name, session_id, self._kind)
         return self._slots[name]
 
     def _weigh(self, name: str, characters: int) -> None:
-        for each in self._memory.admit(owner_of(name), name, self._is_busy, size=characters):
+        for each in self._memory.admit(slots.owner_of(name), name, self._is_busy, size=characters):
             self._forget(self._slots[each])
 
-    def _forget(self, slot: Slot) -> None:
+    def _forget(self, slot: slots.Slot) -> None:
         slot.forget()
         if self._store is None:
             self._texts.purge(slot.name)
 
-    async def _give_up(self, slot: Slot) -> None:
+    async def _give_up(self, slot: slots.Slot) -> None:
         """Remove a session, unless another worker has gone on with it."""
         version = slot.version
         self._forget(slot)
-        self._memory.remove(owner_of(slot.name), slot.name)
+        self._memory.remove(slots.owner_of(slot.name), slot.name)
         if self._store is not None:
             try:
                 await _stored(self._store.delete_session, slot.name, version)
@@ -651,10 +650,10 @@ class SessionHost:
 def _content(message: Message) -> str:
     """Return what two messages must have in common to be the same answer."""
     payload = {"is_final": False, **message.payload}
-    return digest_of(compact_json([message.intent, message.operation, payload], sort_keys=True, default=str))
+    return slots.digest_of(compact_json([message.intent, message.operation, payload], sort_keys=True, default=str))
 
 
-def _finished(slot: Slot, mid: str, task: asyncio.Task[None]) -> None:
+def _finished(slot: slots.Slot, mid: str, task: asyncio.Task[None]) -> None:
     if slot.tasks.get(mid) is task:
         del slot.tasks[mid]
     if not task.cancelled() and (error := task.exception()) is not None:

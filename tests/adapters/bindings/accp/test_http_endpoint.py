@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx2
 import pytest
+import websockets
 
 from accp_adapters.bindings.accp.app import accp_app
 from accp_adapters.bindings.hosts import SessionHost
@@ -238,6 +239,32 @@ async def test_a_client_that_leaves_finds_its_answer_when_it_comes_back() -> Non
         go_on.set()
         (message,) = client.messages((await post(address, frame, accp_resume="1")).text.splitlines())
     assert (message.payload, runs) == ({"n": 7}, ["ann1"])
+
+
+@pytest.mark.parametrize("is_socket", [False, True])
+async def test_work_ends_when_a_client_leaves_that_cannot_come_back(is_socket: bool) -> None:
+    async def ask(address: str) -> None:
+        if not is_socket:
+            await post(address, Client().ask("add", n=7))
+        async with websockets.connect(f"ws://{address}/accp/v1/ws") as socket:
+            await socket.send("@ann>sync:registry{v:1|hash:abc}[mid:a,seq:1,ts:1000]")
+            await socket.send("@ann>req:add{n:1}[mid:b,seq:2,ts:1000]")
+            await asyncio.Future()
+
+    began, ended = asyncio.Event(), asyncio.Event()
+
+    async def slow(_: Any) -> Any:
+        began.set()
+        try:
+            await asyncio.Future()
+        finally:
+            ended.set()
+
+    async with serving(slow) as address:
+        leaving = asyncio.ensure_future(ask(address))
+        await began.wait()
+        leaving.cancel()
+        await ended.wait()
 
 
 async def test_a_failing_server_says_nothing_about_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -284,7 +284,7 @@ async def test_a_relay_answers_as_its_specification_says() -> None:
 
 
 async def test_the_rooms_of_a_relay_are_bounded_and_forgotten() -> None:
-    limits = ServerLimits(places=4, window=9, buffered_bytes=64_000, rate=30, burst=60)
+    limits = ServerLimits(places=4, window=9, buffered_bytes=64_000, rate=1, burst=60)
     async with (
         serving(relay_app(limits=limits, ttl_seconds=0.6)) as port,
         httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}/acp", trust_env=False) as client,

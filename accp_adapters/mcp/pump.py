@@ -339,7 +339,8 @@ class HttpProxy:
         self._requests = Counter[str]()
         """How many requests of a session are being answered."""
         self._group: Any = None
-        self._bounded: Final = BoundedRequests(self._handle, max_bytes=_MAX_BODY, memory=_REQUESTS_EACH)
+        bounds = {"max_bytes": _MAX_BODY, "max_values": 50_000, "memory": _REQUESTS_EACH}
+        self._bounded: Final = BoundedRequests(self._handle, **bounds)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one HTTP request."""

@@ -1,6 +1,6 @@
 """An ASGI middleware that bounds what the requests of one caller take of an SDK's memory and event loop.
 
-The SDKs of A2A and MCP read, check and write JSON on their event loop: 45,000 values hold it for a second. Nobody
+The SDKs of A2A and MCP read, check and write JSON on their event loop: 20,000 values hold it for a second. Nobody
 outside an SDK can divide that second. So bodies with more values are refused before they are read, and the requests of
 a caller begin one after the other: while others ask, it rests after each step for its share, and far longer after an
 expensive one.
@@ -47,7 +47,7 @@ class BoundedRequests:
     """What is in a small body from which more is read."""
 
     def __init__(
-        self, app: Application, *, max_bytes: int = 8 << 20, max_values: int = 50_000, memory: int = 128 << 20
+        self, app: Application, *, max_bytes: int = 8 << 20, max_values: int = 20_000, memory: int = 128 << 20
     ) -> None:
         """Wrap an application.
 

@@ -51,6 +51,8 @@ async def test_too_large_a_body_is_refused_as_json_rpc_before_the_application_re
         assert answer.json()["error"]["code"] == -32600 and "found a larger one" in answer.json()["error"]["message"]
         assert (await http.post("/", content="y" * 2_000)).text == "2000"
         assert (await http.get("/card")).text == "0"
+    many = json.dumps([{"text": "x"}] * 10_100)  # parts that take the SDK longer than a second
+    assert (await client(BoundedRequests(Application())).post("/", content=many)).status_code == 413
 
 
 async def pauses(body: str, many: int = 3, alone: int = 0) -> list[float]:

@@ -97,7 +97,7 @@ def a2a() -> Iterator[Door]:
         return post("/", asked, of(name, **{"a2a-version": "1.0", "a2a-extensions": EXTENSION}))
 
     with running(sys.executable, "-m", "tests.adapters.a2a.serve", "--port", "0", "--grpc-port", "0") as command:
-        yield command.ports[0], [message("ann", 3)], [message("hog", 15_000)]
+        yield command.ports[0], [message("ann", 3)], [message("hog", 6_500)]
 
 
 DOORS: Final[Mapping[str, tuple[Callable[[], Any], int]]] = {

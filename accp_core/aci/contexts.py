@@ -7,23 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
-from accp_core.aci.items import (
-    MAX_ENTRIES,
-    Goal,
-    ItemState,
-    Json,
-    KeyInformation,
-    Status,
-    TodoItem,
-    check_context,
-    check_entries,
-    check_json,
-    check_text,
-    check_unique,
-    is_map,
-    is_time,
-    violation,
-)
+from accp_core.aci import items
 from accp_core.error_codes import ErrorCode
 from accp_core.references import is_reference, reference_to_uri
 
@@ -66,22 +50,22 @@ JSON_NAMES: Final[Mapping[str, str]] = MappingProxyType(
 # Figure 4 has "ItemstateUpdates", Figure 5 "ItemStateUpdates"; "Context/ContextURI" is a key of Figure 4.
 _EITHER_CONTEXT: Final = "Context/ContextURI"
 _VARIANTS: Final[Mapping[str, str]] = MappingProxyType({"ItemstateUpdates": "ItemStateUpdates"})
-_STATUS: Final[Mapping[str, Status]] = MappingProxyType(
+_STATUS: Final[Mapping[str, items.Status]] = MappingProxyType(
     {
-        "pending": Status.PENDING,
-        "notstarted": Status.PENDING,
-        "inprogress": Status.IN_PROGRESS,
-        "completed": Status.COMPLETED,
-        "finished": Status.COMPLETED,
-        "done": Status.COMPLETED,
-        "failed": Status.FAILED,
+        "pending": items.Status.PENDING,
+        "notstarted": items.Status.PENDING,
+        "inprogress": items.Status.IN_PROGRESS,
+        "completed": items.Status.COMPLETED,
+        "finished": items.Status.COMPLETED,
+        "done": items.Status.COMPLETED,
+        "failed": items.Status.FAILED,
     }
 )
 
 EntryT = TypeVar("EntryT")
 
 
-def parse_status(text: str) -> Status | None:
+def parse_status(text: str) -> items.Status | None:
     """Return the status that a word means, in any case and with any blanks; None for an unknown word."""
     return _STATUS.get(text.casefold().replace(" ", "").replace("_", ""))
 
@@ -89,22 +73,22 @@ def parse_status(text: str) -> Status | None:
 class FieldReader:
     """Reads a JSON object field by field and keeps the fields that were not read."""
 
-    def __init__(self, data: Json, wrapper: str) -> None:
+    def __init__(self, data: items.Json, wrapper: str) -> None:
         """Read `data`, the object itself or `{wrapper: object}`.
 
         Raises:
             ProtocolError: E1004, it is neither.
         """
-        inner = data[wrapper] if is_map(data) and set(data) == {wrapper} else data
-        if not is_map(inner):
-            raise violation(ErrorCode.INVALID_TYPE, f"{wrapper}: a JSON object", inner)
-        self._left: Final[dict[str, Json]] = dict(inner)
+        inner = data[wrapper] if items.is_map(data) and set(data) == {wrapper} else data
+        if not items.is_map(inner):
+            raise items.violation(ErrorCode.INVALID_TYPE, f"{wrapper}: a JSON object", inner)
+        self._left: Final[dict[str, items.Json]] = dict(inner)
         # `"Optional": [...]` is a remark of the schema, not a field.
         self._left.pop("Optional", None)
         self.notes: Final[list[str]] = []
         """Sentences about what was read although we would write it differently; for a log."""
 
-    def value(self, name: str) -> Json:
+    def value(self, name: str) -> items.Json:
         """Return the value under the JSON name of an attribute, or under its variant; None where there is none.
 
         Raises:
@@ -114,7 +98,7 @@ class FieldReader:
         variant = _VARIANTS.get(spelled, spelled)
         if variant != spelled and variant in self._left:
             if spelled in self._left:
-                raise violation(ErrorCode.PARSE_ERROR, f"one of {spelled!r} and {variant!r}", "both")
+                raise items.violation(ErrorCode.PARSE_ERROR, f"one of {spelled!r} and {variant!r}", "both")
             return self._left.pop(variant)
         return self._left.pop(spelled, None)
 
@@ -127,18 +111,18 @@ class FieldReader:
     def time(self, name: str) -> Any:
         """Return the time of an attribute, None where there is none; a text that is no time is kept, with a note."""
         value = self.value(name)
-        if isinstance(value, str) and value and not is_time(value):
+        if isinstance(value, str) and value and not items.is_time(value):
             self.notes.append(f"{JSON_NAMES[name]}: expected a time in ISO 8601 with its zone, found {value!r}")
         return value or None
 
-    def status(self, value: Json) -> Any:
+    def status(self, value: items.Json) -> Any:
         """Return the status that a word means, or the word unchanged, with a note."""
         known = parse_status(value) if isinstance(value, str) else None
         if known is None and isinstance(value, str):
             self.notes.append(f"Status: unknown word {value!r} is kept")
         return value if known is None else known
 
-    def array(self, name: str) -> list[Json]:
+    def array(self, name: str) -> list[items.Json]:
         """Return the array of an attribute, empty where there is none.
 
         Raises:
@@ -146,10 +130,10 @@ class FieldReader:
         """
         values = self.value(name)
         if values is not None and not isinstance(values, list):
-            raise violation(ErrorCode.INVALID_TYPE, f"{JSON_NAMES[name]} to be an array", values)
-        if values and len(values) > MAX_ENTRIES:
-            raise violation(
-                ErrorCode.BUDGET_EXCEEDED, f"{JSON_NAMES[name]} of at most {MAX_ENTRIES:,} entries", len(values)
+            raise items.violation(ErrorCode.INVALID_TYPE, f"{JSON_NAMES[name]} to be an array", values)
+        if values and len(values) > items.MAX_ENTRIES:
+            raise items.violation(
+                ErrorCode.BUDGET_EXCEEDED, f"{JSON_NAMES[name]} of at most {items.MAX_ENTRIES:,} entries", len(values)
             )
         return values or []
 
@@ -168,14 +152,14 @@ class FieldReader:
         keys = JSON_NAMES[first], JSON_NAMES[second]
         entries = []
         for entry in self.array(name):
-            if not is_map(entry) or not set(keys) <= set(entry):
-                raise violation(
+            if not items.is_map(entry) or not set(keys) <= set(entry):
+                raise items.violation(
                     ErrorCode.INVALID_TYPE, f"{JSON_NAMES[name]}: objects with {keys[0]!r} and {keys[1]!r}", entry
                 )
             entries.append(make(entry[keys[0]], entry[keys[1]]))
         return tuple(entries)
 
-    def contexts(self) -> tuple[tuple[Json, ...], tuple[str, ...]]:
+    def contexts(self) -> tuple[tuple[items.Json, ...], tuple[str, ...]]:
         """Return the inline contexts and the references under any of the three keys.
 
         Raises:
@@ -183,18 +167,18 @@ class FieldReader:
         """
         keys = [key for key in (_EITHER_CONTEXT, "Context", "ContextURI") if key in self._left]
         if _EITHER_CONTEXT in keys and len(keys) > 1:
-            raise violation(ErrorCode.PARSE_ERROR, f"{_EITHER_CONTEXT!r} alone", " and ".join(keys))
+            raise items.violation(ErrorCode.PARSE_ERROR, f"{_EITHER_CONTEXT!r} alone", " and ".join(keys))
         values = [value for key in keys for value in _as_list(self._left.pop(key)) if value not in (None, "")]
         references = [value for value in values if isinstance(value, str) and is_reference(value)]
         inline = tuple(value for value in values if not (isinstance(value, str) and is_reference(value)))
         return inline, tuple(map(reference_to_uri, references))
 
-    def left(self) -> dict[str, Json]:
+    def left(self) -> dict[str, items.Json]:
         """Return the fields that were not read."""
         return self._left
 
 
-def _as_list(value: Json) -> list[Json]:
+def _as_list(value: items.Json) -> list[items.Json]:
     return value if isinstance(value, list) else [value]
 
 
@@ -220,30 +204,30 @@ class TaskContext:
     """A short name."""
     task_description: str = ""
     """What is to be done."""
-    goal_status: tuple[Goal, ...] = ()
+    goal_status: tuple[items.Goal, ...] = ()
     """The goals, each with its status."""
     start_time: str | None = None
     """A time in ISO 8601, or None."""
     end_time: str | None = None
     """A time in ISO 8601, or None."""
-    extra: Mapping[str, Json] = field(default_factory=dict)
+    extra: Mapping[str, items.Json] = field(default_factory=dict)
     """Fields that the draft does not define, unchanged."""
     notes: tuple[str, ...] = field(default=(), compare=False)
     """Sentences about what was unusual in the JSON that it was read from; for a log."""
 
     def __post_init__(self) -> None:
-        check_text("TaskID", self.task_id, non_empty=True)
+        items.check_text("TaskID", self.task_id, non_empty=True)
         _check_texts(self, ("user_query", "task_name", "task_description"), ("start_time", "end_time"))
-        check_entries("goals", self.goal_status)
-        check_unique("the goals", (goal.goal for goal in self.goal_status))
+        items.check_entries("goals", self.goal_status)
+        items.check_unique("the goals", (goal.goal for goal in self.goal_status))
         _check_extra(self.extra)
 
     @property
-    def overall_status(self) -> Status:
+    def overall_status(self) -> items.Status:
         """The status of the task; it follows from the goals and is never set."""
         return overall_status(goal.status for goal in self.goal_status)
 
-    def to_json(self) -> dict[str, Json]:
+    def to_json(self) -> dict[str, items.Json]:
         """Return `{"TaskContext": {...}}` with the names of the draft, without empty fields."""
         data = _texts(self, "task_id", "user_query", "task_name", "task_description")
         goals = [{"Goal": goal.goal, "Status": str(goal.status)} for goal in self.goal_status]
@@ -251,14 +235,16 @@ class TaskContext:
         return {_TASK: {**data, **_texts(self, "start_time", "end_time"), **self.extra}}
 
     @classmethod
-    def from_json(cls, data: Json) -> TaskContext:
+    def from_json(cls, data: items.Json) -> TaskContext:
         """Return the context of a JSON object, which may be wrapped in "TaskContext".
 
         Raises:
             ProtocolError: E1004, it is no TaskContext; E2003, a field is too long.
         """
         fields = FieldReader(data, _TASK)
-        goals = fields.entries("goal_status", lambda goal, word: Goal(goal, fields.status(word)), "goal", "status")
+        goals = fields.entries(
+            "goal_status", lambda goal, word: items.Goal(goal, fields.status(word)), "goal", "status"
+        )
         context = {
             **{name: fields.text(name) for name in ("task_id", "user_query", "task_name", "task_description")},
             **{name: fields.time(name) for name in ("start_time", "end_time")},
@@ -290,15 +276,15 @@ class AgentContext:
     """A short description of the subtask."""
     dependencies: tuple[str, ...] = ()
     """The ids of the subtasks that must be completed before."""
-    context: tuple[Json, ...] = ()
+    context: tuple[items.Json, ...] = ()
     """Facts that the agent needs: JSON values, none of them a reference."""
     context_uri: tuple[str, ...] = ()
     """URIs of what the agent may open; a `$cold.x` that is passed becomes `accp://cold/x`."""
-    todo_items: tuple[TodoItem, ...] = ()
+    todo_items: tuple[items.TodoItem, ...] = ()
     """The steps of the subtask."""
-    item_state_updates: tuple[ItemState, ...] = ()
+    item_state_updates: tuple[items.ItemState, ...] = ()
     """The states that the agent reports; an item without a state is not done."""
-    key_information: tuple[KeyInformation, ...] = ()
+    key_information: tuple[items.KeyInformation, ...] = ()
     """The result of each item, in few words."""
     last_updated: str | None = None
     """A time in ISO 8601, or None."""
@@ -306,19 +292,19 @@ class AgentContext:
     """Sentences about what was unusual in the JSON that it was read from; for a log."""
 
     def __post_init__(self) -> None:
-        check_text("AgentID", self.agent_id, non_empty=True)
-        check_text("SubTaskID", self.subtask_id, non_empty=True)
+        items.check_text("AgentID", self.agent_id, non_empty=True)
+        items.check_text("SubTaskID", self.subtask_id, non_empty=True)
         _check_texts(self, ("agent_name", "subtask_name"), ("last_updated",))
         for name in _LISTS:
-            check_entries(JSON_NAMES[name], getattr(self, name))
+            items.check_entries(JSON_NAMES[name], getattr(self, name))
         for text in (*self.dependencies, *self.context_uri):
-            check_text("dependencies and references", text, non_empty=True)
+            items.check_text("dependencies and references", text, non_empty=True)
         object.__setattr__(self, "context_uri", tuple(dict.fromkeys(map(reference_to_uri, self.context_uri))))
-        check_unique("the dependencies", self.dependencies)
+        items.check_unique("the dependencies", self.dependencies)
         for name in ("todo_items", "item_state_updates", "key_information"):
-            check_unique(f"the items in {JSON_NAMES[name]}", (entry.item_id for entry in getattr(self, name)))
+            items.check_unique(f"the items in {JSON_NAMES[name]}", (entry.item_id for entry in getattr(self, name)))
         for value in self.context:
-            check_context(value)
+            items.check_context(value)
 
     @property
     def states(self) -> Mapping[str, int]:
@@ -330,10 +316,10 @@ class AgentContext:
         """itemId to abstract, for the items that have one."""
         return {entry.item_id: entry.output_abstract for entry in self.key_information}
 
-    def to_json(self) -> dict[str, Json]:
+    def to_json(self) -> dict[str, items.Json]:
         """Return `{"AgentContext": {...}}` with the names of the draft, without empty fields."""
         data = _texts(self, "agent_id", "agent_name", "subtask_id", "subtask_name")
-        lists: dict[str, Json] = {
+        lists: dict[str, items.Json] = {
             "dependencies": list(self.dependencies),
             "context": _one_or_list(self.context),
             "context_uri": _one_or_list(self.context_uri),
@@ -345,7 +331,7 @@ class AgentContext:
         return {_AGENT: {**data, **_texts(self, "last_updated")}}
 
     @classmethod
-    def from_json(cls, data: Json) -> AgentContext:
+    def from_json(cls, data: items.Json) -> AgentContext:
         """Return the context of a JSON object, which may be wrapped in "AgentContext"; unknown fields are dropped.
 
         Raises:
@@ -356,9 +342,9 @@ class AgentContext:
         attributes: dict[str, Any] = {
             **{name: fields.text(name) for name in ("agent_id", "agent_name", "subtask_id", "subtask_name")},
             "dependencies": tuple(fields.array("dependencies")),
-            "todo_items": fields.entries("todo_items", TodoItem, "item_id", "description"),
-            "item_state_updates": fields.entries("item_state_updates", ItemState, "item_id", "state"),
-            "key_information": fields.entries("key_information", KeyInformation, "item_id", "output_abstract"),
+            "todo_items": fields.entries("todo_items", items.TodoItem, "item_id", "description"),
+            "item_state_updates": fields.entries("item_state_updates", items.ItemState, "item_id", "state"),
+            "key_information": fields.entries("key_information", items.KeyInformation, "item_id", "output_abstract"),
             "last_updated": fields.time("last_updated"),
         }
         # Some SDKs send whole outputs in fields of their own, which contexts exist to avoid.
@@ -373,34 +359,34 @@ _LISTS: Final = ("dependencies", "context", "context_uri", "todo_items", "item_s
 
 
 # "An aggregated OverallStatus field reflects the global execution state derived from these goals." (section 5.1)
-def overall_status(statuses: Iterable[str]) -> Status:
+def overall_status(statuses: Iterable[str]) -> items.Status:
     """Return the status of a task from those of its goals; without any goal it is pending."""
     distinct = set(statuses)
-    if Status.FAILED in distinct:
-        return Status.FAILED
-    if distinct <= {Status.PENDING}:
-        return Status.PENDING
-    return Status.COMPLETED if distinct == {Status.COMPLETED} else Status.IN_PROGRESS
+    if items.Status.FAILED in distinct:
+        return items.Status.FAILED
+    if distinct <= {items.Status.PENDING}:
+        return items.Status.PENDING
+    return items.Status.COMPLETED if distinct == {items.Status.COMPLETED} else items.Status.IN_PROGRESS
 
 
 def _check_texts(context: object, texts: Iterable[str], times: Iterable[str]) -> None:
     for name in texts:
-        check_text(JSON_NAMES[name], getattr(context, name))
+        items.check_text(JSON_NAMES[name], getattr(context, name))
     for name in times:
         if (value := getattr(context, name)) is not None:
-            check_text(JSON_NAMES[name], value, non_empty=True)
+            items.check_text(JSON_NAMES[name], value, non_empty=True)
 
 
-def _texts(context: object, *names: str) -> dict[str, Json]:
+def _texts(context: object, *names: str) -> dict[str, items.Json]:
     return {JSON_NAMES[name]: value for name in names if (value := getattr(context, name))}
 
 
-def _one_or_list(values: tuple[Json, ...]) -> Json:
+def _one_or_list(values: tuple[items.Json, ...]) -> items.Json:
     """Return a single value as it is and several as a list; a single value that is a list is wrapped in one."""
     return values[0] if len(values) == 1 and not isinstance(values[0], list) else list(values)
 
 
-def _check_extra(extra: Mapping[str, Json]) -> None:
+def _check_extra(extra: Mapping[str, items.Json]) -> None:
     if known := _TASK_FIELDS & set(extra):
-        raise violation(ErrorCode.INVALID_TYPE, "fields that the draft does not define", sorted(known))
-    check_json("other fields", dict(extra))
+        raise items.violation(ErrorCode.INVALID_TYPE, "fields that the draft does not define", sorted(known))
+    items.check_json("other fields", dict(extra))

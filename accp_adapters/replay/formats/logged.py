@@ -13,22 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from accp_adapters.replay.formats import anthropic, bedrock, gemini, langchain, openai
-from accp_adapters.replay.formats.conversation import (
-    ROLES,
-    Part,
-    ReadMessage,
-    Request,
-    Turn,
-    call,
-    content_parts,
-    definitions,
-    instructions,
-    read_turns,
-    result,
-    text,
-    written,
-)
+from accp_adapters.replay.formats import anthropic, bedrock, conversation, gemini, langchain, openai
 from accp_adapters.replay.formats.gemini import bare_result
 from accp_adapters.replay.recorded_run import Findings, Role
 
@@ -51,27 +36,29 @@ def is_genai_messages(document: Any) -> bool:
     return False
 
 
-def read_genai_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
+def read_genai_message(message: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Turn]:
     """Yield the turn in one message."""
     findings.fields(message, ("parts", "name"), _GENAI)
-    role = ROLES.get(message["role"])
+    role = conversation.ROLES.get(message["role"])
     if role is None:
         findings.role(message["role"], "a GenAI span")
         return
     agent = message.get("name") or "" if role is Role.AGENT else ""
-    yield Turn(role=role, parts=tuple(content_parts(message["parts"], read_genai_part, findings)), agent=agent)
+    yield conversation.Turn(
+        role=role, parts=tuple(conversation.content_parts(message["parts"], read_genai_part, findings)), agent=agent
+    )
 
 
-def read_genai_part(part: Mapping[str, Any], findings: Findings) -> Iterator[Part]:
+def read_genai_part(part: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Part]:
     """Yield the parts in one block of a message."""
     match part:
         case {"type": "text", "content": str(words)}:
-            yield text(words)
+            yield conversation.text(words)
         case {"type": "tool_call" | "server_tool_call", "name": str(tool)}:
-            yield call(tool, part.get("arguments"), part.get("id"))
+            yield conversation.call(tool, part.get("arguments"), part.get("id"))
         case {"type": "tool_call_response" | "server_tool_call_response"}:
             answer = part.get("response", part.get("result"))
-            yield result(_bare_answer(answer), part.get("id"), part.get("name"))
+            yield conversation.result(_bare_answer(answer), part.get("id"), part.get("name"))
         case {"type": "reasoning" | "thinking" as kind}:
             findings.thoughts(kind, _GENAI)
         case _:
@@ -81,16 +68,16 @@ def read_genai_part(part: Mapping[str, Any], findings: Findings) -> Iterator[Par
 def _bare_answer(answer: object) -> object:
     """Return a tool's answer without the blocks or the object in which a framework hands on its text."""
     if isinstance(answer, list) and all(isinstance(each, Mapping) and each.keys() == {"text"} for each in answer):
-        return "\n".join(written(each["text"]) for each in answer)
+        return "\n".join(conversation.written(each["text"]) for each in answer)
     return bare_result(answer)
 
 
-_LABELS: Final = re.compile(rf"^(?:{'|'.join(ROLES)}) ?:", re.IGNORECASE | re.MULTILINE)
+_LABELS: Final = re.compile(rf"^(?:{'|'.join(conversation.ROLES)}) ?:", re.IGNORECASE | re.MULTILINE)
 """How a line of a text begins that says who speaks."""
-Prompt = tuple[tuple[Turn, ...], str]
+Prompt = tuple[tuple[conversation.Turn, ...], str]
 """The turns of a prompt and its tool definitions."""
 
-_READERS: Final[tuple[tuple[Callable[[object], bool], ReadMessage], ...]] = (
+_READERS: Final[tuple[tuple[Callable[[object], bool], conversation.ReadMessage], ...]] = (
     (langchain.is_message_dump, langchain.read_message),
     (bedrock.is_converse, bedrock.LAYOUT.read_message),
     (anthropic.is_messages, anthropic.read_message),
@@ -143,11 +130,11 @@ def read_prompt(logged: object, findings: Findings, owner: str) -> Prompt:
     return (), ""
 
 
-def _flat(words: str, findings: Findings, owner: str) -> tuple[Turn, ...]:
+def _flat(words: str, findings: Findings, owner: str) -> tuple[conversation.Turn, ...]:
     """Return a prompt that is one text; where it holds several messages, its results cannot be told from the rest."""
     if len(_LABELS.findall(words)) > 1:
         findings.add("prompt", f"of {owner} that is one text, so that no result in it can be found")
-    return (Turn(role=Role.USER, parts=(text(words),)),)
+    return (conversation.Turn(role=Role.USER, parts=(conversation.text(words),)),)
 
 
 def _read_request(body: Mapping[str, Any], findings: Findings, owner: str) -> Prompt:
@@ -155,19 +142,21 @@ def _read_request(body: Mapping[str, Any], findings: Findings, owner: str) -> Pr
     messages = body["messages"] if "messages" in body else body["input"]
     if isinstance(messages, str):
         messages = [{"role": "user", "content": messages}]
-    given = instructions(body.get("instructions") or "")
+    given = conversation.instructions(body.get("instructions") or "")
     if "system" in body:
         given = anthropic.LAYOUT.read_instructions(body, findings)
-    return (*given, *_read(messages, findings, owner)), definitions(body.get("tools"), body.get("functions"))
+    return (*given, *_read(messages, findings, owner)), conversation.definitions(
+        body.get("tools"), body.get("functions")
+    )
 
 
-def read_answer(logged: object, findings: Findings, owner: str) -> tuple[Turn, ...]:
+def read_answer(logged: object, findings: Findings, owner: str) -> tuple[conversation.Turn, ...]:
     """Return the turns that a record logged as the answer of the model; see `read_prompt`."""
     match opened(logged):
         case nothing if not nothing and nothing != 0:
             return ()
         case str(words):
-            return (Turn(role=Role.AGENT, parts=(text(words),)),)
+            return (conversation.Turn(role=Role.AGENT, parts=(conversation.text(words),)),)
         case {"choices": [*_]} as body:
             return openai.read_choices(body, findings)
         case {"candidates": [*_]} | {"content": {"parts": [*_]}} as body:
@@ -175,7 +164,7 @@ def read_answer(logged: object, findings: Findings, owner: str) -> tuple[Turn, .
         case {"generations": [[*generations], *_]}:
             return tuple(turn for each in generations for turn in read_answer(each, findings, owner))
         case {"text": str(words)} | {"completion": str(words)} | {"content": str(words)} as body if _is_bare(body):
-            return (Turn(role=Role.AGENT, parts=(text(words),)),)
+            return (conversation.Turn(role=Role.AGENT, parts=(conversation.text(words),)),)
         case {"output": [*items], "object": "response"}:
             return openai.RESPONSES.read_response({"output": items}, findings)
         case {"messages": [*messages]} | [*messages]:
@@ -193,11 +182,11 @@ def _is_bare(answer: Mapping[str, Any]) -> bool:
     return answer.keys().isdisjoint({"message", "role"} if is_generation else {"message", "role", "type"})
 
 
-def _read(messages: list[Any], findings: Findings, owner: str) -> tuple[Turn, ...]:
+def _read(messages: list[Any], findings: Findings, owner: str) -> tuple[conversation.Turn, ...]:
     """Return the turns of messages in the form that any of them shows."""
     for holds, read_message in _READERS:
         if holds(messages) or any(isinstance(each, Mapping) and holds([each]) for each in messages):
-            turns = read_turns(messages, read_message, findings)
+            turns = conversation.read_turns(messages, read_message, findings)
             return tuple(openai.RESPONSES.arrange(turns)) if read_message is openai.read_item else turns
     if messages:
         findings.add("message", f"of {owner} in an unknown form")
@@ -218,7 +207,7 @@ def is_run(document: Any) -> bool:
     return False
 
 
-def read_run(document: Mapping[str, Any], findings: Findings) -> Iterator[Request]:
+def read_run(document: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Request]:
     """Yield the model calls of a run and of its children."""
     if "runs" in document:
         for run in document["runs"]:
@@ -235,14 +224,16 @@ def read_run(document: Mapping[str, Any], findings: Findings) -> Iterator[Reques
         yield from read_run({"trace_id": document.get("trace_id") or document.get("id")} | child, findings)
 
 
-def _example(example: Mapping[str, Any], findings: Findings) -> Iterator[Request]:
+def _example(example: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Request]:
     """Yield an example as a model call, where its input is a prompt."""
     prompt, tools = read_prompt(example["inputs"], findings, _EXAMPLE)
     if prompt:
-        yield Request(prompt=prompt, output=read_answer(example["outputs"], findings, _EXAMPLE), tools=tools)
+        yield conversation.Request(
+            prompt=prompt, output=read_answer(example["outputs"], findings, _EXAMPLE), tools=tools
+        )
 
 
-def _request(run: Mapping[str, Any], findings: Findings) -> Iterator[Request]:
+def _request(run: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Request]:
     """Yield a model call, unless its prompt cannot be read."""
     broken = {name for name in ("inputs", "outputs", "extra") if _breaks_off(run.get(name))}
     for name in sorted(broken):
@@ -252,10 +243,10 @@ def _request(run: Mapping[str, Any], findings: Findings) -> Iterator[Request]:
     extra = {} if "extra" in broken else opened(run.get("extra")) or {}
     parameters = extra.get("invocation_params") or {}
     prompt, tools = read_prompt(run["inputs"], findings, _OWNER)
-    yield Request(
+    yield conversation.Request(
         prompt=prompt,
         output=() if "outputs" in broken else read_answer(run.get("outputs"), findings, _OWNER),
-        tools=tools or definitions(parameters.get("tools"), parameters.get("functions")),
+        tools=tools or conversation.definitions(parameters.get("tools"), parameters.get("functions")),
         group=_trace(run),
         agent=str((extra.get("metadata") or {}).get("lc_agent_name") or ""),
         started=str(run.get("start_time") or ""),
@@ -289,7 +280,7 @@ def is_observation(document: Any) -> bool:
     return False
 
 
-def read_observation(document: Mapping[str, Any], findings: Findings) -> Iterator[Request]:
+def read_observation(document: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Request]:
     """Yield the model call of an observation, or those of a trace."""
     inner = document.get("observations") or document.get("data")
     if isinstance(inner, list):
@@ -304,7 +295,7 @@ def read_observation(document: Mapping[str, Any], findings: Findings) -> Iterato
         findings.add("observation", f"of type {document.get('type')!r} of Langfuse", left_out=True)
     else:
         prompt, tools = read_prompt(_of_langchain(opened(document.get("input"))), findings, _GENERATION)
-        yield Request(
+        yield conversation.Request(
             prompt=prompt,
             output=read_answer(_of_langchain(opened(document.get("output"))), findings, _GENERATION),
             tools=tools,

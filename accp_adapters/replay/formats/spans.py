@@ -14,21 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from accp_adapters.replay.formats import logged
-from accp_adapters.replay.formats.conversation import (
-    ROLES,
-    Part,
-    Request,
-    Turn,
-    call,
-    content_parts,
-    definitions,
-    instructions,
-    read_turns,
-    result,
-    text,
-    written,
-)
+from accp_adapters.replay.formats import conversation, logged
 from accp_adapters.replay.recorded_run import Findings, Role
 
 __all__ = ["is_spans", "read_spans"]
@@ -90,27 +76,27 @@ def is_genai_call(span: Span) -> bool:
     return "gen_ai.request.model" in span.attributes
 
 
-def read_genai_call(span: Span, findings: Findings) -> Request:
+def read_genai_call(span: Span, findings: Findings) -> conversation.Request:
     """Return the model call of a span."""
     details = (event for name, event in span.events if name == _DETAILS)
     span = replace(span, attributes=ChainMap(*map(dict, details), dict(span.attributes)))
     attributes = span.attributes
     given = logged.opened(attributes.get("gen_ai.system_instructions"))
-    system = "\n".join(part.text for part in content_parts(given, logged.read_genai_part, findings))
+    system = "\n".join(part.text for part in conversation.content_parts(given, logged.read_genai_part, findings))
     (prompt, tools), output = _messages(span, findings)
     if not prompt:
         findings.add("model call", "without its messages: the span does not hold them")
-    return Request(
-        prompt=(*instructions(system), *prompt),
+    return conversation.Request(
+        prompt=(*conversation.instructions(system), *prompt),
         output=output,
-        tools=tools or definitions(logged.opened(attributes.get("gen_ai.tool.definitions"))),
+        tools=tools or conversation.definitions(logged.opened(attributes.get("gen_ai.tool.definitions"))),
         group=span.trace,
         agent=str(attributes.get("gen_ai.agent.name") or ""),
         started=span.started,
     )
 
 
-def _messages(span: Span, findings: Findings) -> tuple[logged.Prompt, tuple[Turn, ...]]:
+def _messages(span: Span, findings: Findings) -> tuple[logged.Prompt, tuple[conversation.Turn, ...]]:
     """Return the prompt and the turns of the answer, in the first of the ways that the span has."""
     attributes = span.attributes
     for asked, answered in _WHOLE:
@@ -123,9 +109,12 @@ def _messages(span: Span, findings: Findings) -> tuple[logged.Prompt, tuple[Turn
     return (prompt, ""), answer
 
 
-def _logged(asked: object, answered: object, findings: Findings) -> tuple[logged.Prompt, tuple[Turn, ...]]:
+def _logged(asked: object, answered: object, findings: Findings) -> tuple[logged.Prompt, tuple[conversation.Turn, ...]]:
     sides = (logged.opened(asked), logged.opened(answered))
-    own = [read_turns(side, logged.read_genai_message, findings) if _has_parts(side) else None for side in sides]
+    own = [
+        conversation.read_turns(side, logged.read_genai_message, findings) if _has_parts(side) else None
+        for side in sides
+    ]
     prompt = logged.read_prompt(sides[0], findings, _SPAN) if own[0] is None else (own[0], "")
     return prompt, logged.read_answer(sides[1], findings, _SPAN) if own[1] is None else own[1]
 
@@ -136,7 +125,7 @@ def _has_parts(messages: object) -> bool:
 
 
 _INFERENCE: Final = "an OpenInference message"
-_ROLES: Final = {**ROLES, "tool-call": Role.AGENT, "tool-response": Role.TOOL}
+_ROLES: Final = {**conversation.ROLES, "tool-call": Role.AGENT, "tool-response": Role.TOOL}
 """Those of smolagents, too."""
 
 
@@ -149,15 +138,18 @@ def is_openinference_call(span: Span) -> bool:
     )
 
 
-def read_openinference_call(span: Span, findings: Findings) -> Request:
+def read_openinference_call(span: Span, findings: Findings) -> conversation.Request:
     """Return the model call of a span."""
     attributes = span.attributes
     prompt = [turn for row in unflatten(attributes, "llm.input_messages") for turn in _turn(row, findings)]
     if not prompt:
         findings.add("model call", "without its messages, of OpenInference")
     # Tracers write a schema with blanks, in which it is not sent.
-    tools = [written(logged.opened(row.get("tool.json_schema") or row)) for row in unflatten(attributes, "llm.tools")]
-    return Request(
+    tools = [
+        conversation.written(logged.opened(row.get("tool.json_schema") or row))
+        for row in unflatten(attributes, "llm.tools")
+    ]
+    return conversation.Request(
         prompt=tuple(prompt),
         output=tuple(turn for row in unflatten(attributes, "llm.output_messages") for turn in _turn(row, findings)),
         tools=f"[{','.join(tools)}]" if tools else "",
@@ -167,7 +159,7 @@ def read_openinference_call(span: Span, findings: Findings) -> Request:
     )
 
 
-def _turn(row: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
+def _turn(row: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Turn]:
     message = {key.removeprefix("message."): value for key, value in row.items()}
     known = {key for key in message if key.startswith(("contents.", "tool_calls."))}
     findings.fields(message, {"content", "name", "function_call_arguments_json"} | known, _INFERENCE)
@@ -177,19 +169,21 @@ def _turn(row: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
         return
     words = _words(message, findings)
     if role is Role.TOOL:
-        yield Turn(role=role, parts=(result(words, message.get("tool_call_id"), message.get("name")),))
+        yield conversation.Turn(
+            role=role, parts=(conversation.result(words, message.get("tool_call_id"), message.get("name")),)
+        )
         return
     calls = [_call(row, findings) for row in unflatten(message, "tool_calls")]
     if name := message.get("function_call_name"):
-        calls.append(call(name, message.get("function_call_arguments_json")))
+        calls.append(conversation.call(name, message.get("function_call_arguments_json")))
     agent = str(message.get("name") or "") if role is Role.AGENT else ""
-    yield Turn(role=role, parts=(*([text(words)] if words else []), *calls), agent=agent)
+    yield conversation.Turn(role=role, parts=(*([conversation.text(words)] if words else []), *calls), agent=agent)
 
 
 def _words(message: Mapping[str, Any], findings: Findings) -> str:
     """Return the words of a message; some tracers write them both as its content and as its contents."""
     blocks = "\n".join(filter(None, _contents(message, findings)))
-    content = written(message.get("content"))
+    content = conversation.written(message.get("content"))
     return blocks if content == blocks else "\n".join(filter(None, [content, blocks]))
 
 
@@ -198,7 +192,7 @@ def _contents(message: Mapping[str, Any], findings: Findings) -> Iterator[str]:
         block = {key.removeprefix("message_content."): value for key, value in row.items()}
         kind = block.get("type")
         if kind == "text" or (kind is None and "text" in block):
-            yield written(block.get("text"))
+            yield conversation.written(block.get("text"))
         elif kind == "tool_use" and "tool_calls.0.tool_call.function.name" in message:
             # A copy of a call.
             continue
@@ -208,11 +202,11 @@ def _contents(message: Mapping[str, Any], findings: Findings) -> Iterator[str]:
             findings.block(kind, _INFERENCE)
 
 
-def _call(row: Mapping[str, Any], findings: Findings) -> Part:
+def _call(row: Mapping[str, Any], findings: Findings) -> conversation.Part:
     asked = {key.removeprefix("tool_call."): value for key, value in row.items()}
     findings.fields(asked, ("function.arguments", "arguments"), "an OpenInference tool call")
     name, arguments = (asked.get(f"function.{field}") or asked.get(field) for field in ("name", "arguments"))
-    return call(str(name or ""), arguments, asked.get("id"))
+    return conversation.call(str(name or ""), arguments, asked.get("id"))
 
 
 def is_spans(document: Any) -> bool:
@@ -225,14 +219,14 @@ def is_spans(document: Any) -> bool:
     return False
 
 
-def read_spans(document: Mapping[str, Any], findings: Findings) -> Iterator[Request]:
+def read_spans(document: Mapping[str, Any], findings: Findings) -> Iterator[conversation.Request]:
     """Yield the model calls in the spans of a document."""
     for span in map(_to_span, _spans(document)):
         # A call of which nothing is recorded is named and makes no run.
         yield from (call for call in _read_call(span, findings) if call.prompt or call.output or call.tools)
 
 
-def _read_call(span: Span, findings: Findings) -> Iterator[Request]:
+def _read_call(span: Span, findings: Findings) -> Iterator[conversation.Request]:
     """Yield the model call that a span is; nothing for a span of another kind."""
     if is_openinference_call(span):
         yield replace(read_openinference_call(span, findings), identity=span.key)

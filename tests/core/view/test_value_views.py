@@ -12,21 +12,8 @@ from accp_core import DecodeError, EncodeError, View, read
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
 from accp_core.token_counts import RememberingCounter, has_tokens, is_longer
-from accp_core.view import Options, legend_for, render, render_text
+from accp_core.view import Options, legend_for, notation, render, render_text
 from accp_core.view.layout import CUT_LINE, replace_cut_lines, restore
-from accp_core.view.notation import (
-    CELL,
-    INLINE,
-    LEGEND,
-    LINE,
-    NESTED_CELL,
-    NESTED_LAST,
-    NESTED_WORD,
-    NOTATION,
-    WORD,
-    PlainTextRule,
-    explanations,
-)
 from accp_core.view.render_value import render_known, render_tree
 from tests.core.exactly import exactly
 from tests.core.view.payloads import PAYLOADS
@@ -158,13 +145,13 @@ def test_the_key_that_is_no_string_is_named_beside_many_that_are() -> None:
 # Which strings may stand without quotes, and how the others are written.
 
 PLACES = {
-    "line": LINE,
-    "word": WORD,
-    "cell": CELL,
-    "nested last": NESTED_LAST,
-    "nested word": NESTED_WORD,
-    "nested cell": NESTED_CELL,
-    "inline": INLINE,
+    "line": notation.LINE,
+    "word": notation.WORD,
+    "cell": notation.CELL,
+    "nested last": notation.NESTED_LAST,
+    "nested word": notation.NESTED_WORD,
+    "nested cell": notation.NESTED_CELL,
+    "inline": notation.INLINE,
 }
 NOWHERE = [
     "",
@@ -230,14 +217,14 @@ def test_a_sign_that_ends_a_text_is_plain_elsewhere(text: str, places: set[str])
 
 @pytest.mark.parametrize("comma", [True, False])
 def test_a_rule_is_written_for_the_signs_of_its_place(comma: bool) -> None:
-    rule = PlainTextRule("|", first="?", comma=comma)
+    rule = notation.PlainTextRule("|", first="?", comma=comma)
     assert all(map(rule.allows, ["aXb", 'a"b', "a,b", "a?", ":x"]))
     assert not any(map(rule.allows, ["a|b", "?a", " a", 'a"""b']))
     assert bool(rule.allows("a, b")) is not comma
 
 
 def test_a_rule_without_signs_of_its_own_allows_all_that_a_line_may_hold() -> None:
-    assert all(map(PlainTextRule().allows, ["Xa", "aXb", "a, b"]))
+    assert all(map(notation.PlainTextRule().allows, ["Xa", "aXb", "a, b"]))
 
 
 # How a source is made up, written down as a short text; whatever the layout, restoring is exact or refused.
@@ -262,7 +249,7 @@ def test_a_rule_without_signs_of_its_own_allows_all_that_a_line_may_hold() -> No
     ],
 )
 def test_a_text_and_its_layout_give_the_source(text: str, layout: str, source: str) -> None:
-    assert View(text=text, layout=f"{NOTATION} {layout}", tokens_before=1, tokens_after=1).restore() == source
+    assert View(text=text, layout=f"{notation.NOTATION} {layout}", tokens_before=1, tokens_after=1).restore() == source
 
 
 @pytest.mark.parametrize("layout", ["j:3", "v2 j:3", "v3 j:3", "AS-IS", "", " v4 j:3"])
@@ -314,7 +301,7 @@ def test_a_view_in_another_notation_is_refused_by_its_version(layout: str) -> No
 )
 def test_what_does_not_belong_together_is_refused(text: str, layout: str, position: int | None) -> None:
     with pytest.raises(DecodeError) as refusal:
-        restore(text, f"{NOTATION} {layout}")
+        restore(text, f"{notation.NOTATION} {layout}")
     assert refusal.value.code == "E1001"
     assert 0 <= refusal.value.position <= len(text)
     assert position is None or refusal.value.position == position
@@ -328,13 +315,13 @@ def test_what_does_not_belong_together_is_refused(text: str, layout: str, positi
     ],
 )
 def test_the_lines_about_a_cut_are_found_by_the_layout(text: str, layout: str) -> None:
-    assert replace_cut_lines(text, f"{NOTATION} {layout}", "[gone]") == text.replace(CUT_LINE, "\n[gone]")
+    assert replace_cut_lines(text, f"{notation.NOTATION} {layout}", "[gone]") == text.replace(CUT_LINE, "\n[gone]")
 
 
 def test_a_line_of_the_source_that_looks_like_one_about_a_cut_stays() -> None:
     text = f"a{CUT_LINE}[1{CUT_LINE}"
     layout = f"t:{1 + len(CUT_LINE)} o:{2 + len(CUT_LINE)}<2"
-    assert replace_cut_lines(text, f"{NOTATION} {layout}", "[gone]") == f"a{CUT_LINE}[1\n[gone]"
+    assert replace_cut_lines(text, f"{notation.NOTATION} {layout}", "[gone]") == f"a{CUT_LINE}[1\n[gone]"
 
 
 # Numbers that a source spells unusually keep their spelling: `12.50`, `1E5`, `1e+06`.
@@ -356,9 +343,9 @@ def test_equal_numbers_of_different_spelling_make_no_constant() -> None:
 
 def test_what_the_reader_knows_is_not_explained_again() -> None:
     view = "[2] id, (kind=x)\n1\n-"
-    assert explanations(view) == ["a comma ends a cell", "(k=v) in every row", "- absent"]
+    assert notation.explanations(view) == ["a comma ends a cell", "(k=v) in every row", "- absent"]
     assert legend_for(view, known={"- absent", "a comma ends a cell"}) == "Notation: (k=v) in every row."
-    assert legend_for(view, known=explanations(view)) == ""
+    assert legend_for(view, known=notation.explanations(view)) == ""
 
 
 @pytest.mark.parametrize("name", PAYLOADS)
@@ -369,8 +356,8 @@ def test_a_legend_is_one_line_of_less_than_a_hundred_tokens(name: str) -> None:
 
 
 def test_the_whole_legend_is_one_short_line() -> None:
-    assert "\n" not in LEGEND
-    assert counter(LEGEND) < 50
+    assert "\n" not in notation.LEGEND
+    assert counter(notation.LEGEND) < 50
 
 
 def test_a_long_text_without_a_header_is_looked_through_in_one_pass() -> None:

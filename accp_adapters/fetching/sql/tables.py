@@ -170,10 +170,9 @@ _READS: Final[Mapping[Kind, Callable[[Any], Any]]] = {
 }
 
 
-def store_column(cells: Sequence[Any], table: Table) -> tuple[StoredColumn, list[Any]]:
+def store_column(cells: Sequence[Any], typed: TypedColumn) -> tuple[StoredColumn, list[Any]]:
     """Return how a column is kept, and its cells as they are stored; null, absent and left out are all None."""
     WATCH.get()()
-    typed = type_column(cells, table)
     column = StoredColumn(replace(typed, values=()), kinds=Counter(_KINDS.get(type(cell), "number") for cell in cells))
     if typed.kind is Kind.TEXT:
         return column, _store_texts(cells, column)
@@ -365,14 +364,14 @@ def _add_table(
     taken = set(map(str.casefold, table.columns))
     for at, name in enumerate(table.columns or ("value",)):
         cells = [row.get(name, ABSENT) for row in table.rows]
-        column, values = store_column(cells, table)
+        column, values = store_column(cells, type_column(cells, table))
         column.is_extra = name in table.repeated and set(column.kinds) <= _NO_SCALARS
         add(name, column, values)
         has_room = len(columns) - at <= MAX_COLUMNS - len(table.columns)
         if whole and has_room and column.is_spelled and f"{name}{SPELLING}".casefold() not in taken:
-            texts = [None if cell is ABSENT or cell is None else str(cell) for cell in cells]
-            typed = replace(column.typed, kind=Kind.TEXT, read=str)
-            add(f"{name}{SPELLING}", StoredColumn(typed, is_extra=True), texts)
+            texts = [None if cell in (ABSENT, None) else str(cell) for cell in cells]
+            spelled, texts = store_column(texts, TypedColumn(Kind.TEXT, (), str))
+            add(f"{name}{SPELLING}", replace(spelled, is_extra=True), texts)
     connection.execute(f"CREATE TABLE {place} ({', '.join(declared)})")
     connection.executemany(f"INSERT INTO {place} VALUES ({', '.join('?' * len(columns))})", zip(*stored, strict=True))
     return columns

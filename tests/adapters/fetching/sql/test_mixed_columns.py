@@ -64,6 +64,9 @@ def test_an_object_is_the_cell_of_a_column_that_is_null_in_other_rows() -> None:
     assert value_at(json.dumps(ISSUES), "SELECT labels FROM rows")[:3] == [[{"n": "x"}], None, []]
 
 
+SIZES = [{"s": size} for size in ("10 kB", "2 MB", "900 B", "-")]
+
+
 @pytest.mark.parametrize(
     ("value", "query", "shown"),
     [
@@ -86,6 +89,8 @@ def test_an_object_is_the_cell_of_a_column_that_is_null_in_other_rows() -> None:
             "0 of 5 rows; price has: 9.5 (1), 120 (1), no number (3)",
         ),
         (PRICES, "SELECT id FROM rows WHERE price = 9.50", "id 1"),
+        (SIZES, 'SELECT max("s.text") m FROM t', "m 900 B\n… s.text: compared as texts, 1 of 4 rows hold no number"),
+        (SIZES, "\"s.text\" = '1 B'", "0 of 4 rows; s.text has: - (1), 10 kB (1), 2 MB (1), 900 B (1)"),
         (PRICES, "SELECT price > 100 FROM rows WHERE id = 3", '{"price > 100":1}\n… price: 3 of 5 rows hold no number'),
     ],
 )  # fmt: skip

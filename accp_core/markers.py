@@ -7,19 +7,27 @@
     […57 lines]                                     [source text: …57 lines]
     [cut off here in the source]                    [source text: cut off here in the source]
     [the source was cut off; …]                     [source text: the source was cut off; …]
+    … rows 0-19 of 110; next: offset=20             source text: … rows 0-19 of 110; next: offset=20
+    0 of 260 rows; status has: closed (65)          source text: 0 of 260 rows; status has: closed (65)
+    E1004: expected …                               source text: E1004: expected …
 
-Each kind of marker is listed here; a test finds those that are not.
+The last three begin a line. Each kind of marker is listed here; a test finds those that are not. Letters that look like
+those of a marker are not listed: wide ones and those of other fonts are read as the plain ones, and any other letter
+beyond ASCII may stand for any letter of a word, unless all of the word are such letters.
 """
 
 from __future__ import annotations
 
-import re
+import unicodedata
 from enum import StrEnum
+from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
+from accp_core.error_codes import ErrorCode
 from accp_core.lazy_patterns import lazy_pattern
 
-__all__ = ["UNSEEN", "MarkerStart", "escape_markers", "printable", "unescape_markers"]
+__all__ = ["UNSEEN", "MarkerStart", "escape_markers", "plain", "printable", "unescape_markers"]
 
 
 class MarkerStart(StrEnum):
@@ -33,25 +41,34 @@ class MarkerStart(StrEnum):
     """What a preview leaves out."""
     CUT = "[cut off here"
     """The line of a view behind JSON that its source cut off."""
-    CUT_SOURCE = "[the source was cut off"
+    CUT_SOURCE = "[the source "
     """The first line of an answer that knows only a part of what there is."""
 
 
+_OTHER: Final = r"(?![\x00-\x7f])[^\W\d\x5f]"
+"""A letter beyond ASCII."""
+
+
 def _spell(words: str) -> str:
-    """Return the pattern of `words`: each letter plain or as a JSON escape, and perhaps `_` between all of them."""
+    """Return the pattern of `words`: each letter plain, as a JSON escape, or another letter, unless all of them are.
+
+    Perhaps `_` is between all of them.
+    """
     letters = words.replace(" ", "")
-    return "_".join([rf"(?:{each}|\\{{1,8}}u00(?:{ord(each):x}|{ord(each.upper()):x}))" for each in letters])
+    spelled = [rf"(?:{each}|\\{{1,8}}u00(?:{ord(each):x}|{ord(each.upper()):x})|{_OTHER})" for each in letters]
+    return rf"(?!(?:{_OTHER}_){{{len(letters)}}}){'_'.join(spelled)}"
 
 
+_LEFT_OUT: Final = "|".join(map(_spell, ("line", "base64", "hex", "array of", "map of")))
 _LOOKS_ALIKE: Final = {
     MarkerStart.REPEAT: rf"{_spell('as above')}\b",
     # "[preview]" is a usual name of a link.
     MarkerStart.PREVIEW: rf"{_spell('preview')}_(?:{_spell('of')}\b|[;,:])",
     # "[…]" is a usual sign for omitted words, and "[...lines]" is JavaScript.
-    MarkerStart.GAP: r"(?:(?:…|\\{1,8}u2026)++_(?:[0-9]|lines?\b|base64\b|hex\b|(?:array|map)_of\b)"
+    MarkerStart.GAP: rf"(?:(?:…|\\{{1,8}}u2026)++_(?:[0-9]|(?:{_LEFT_OUT})s?\b)"
     r"|\.{3}_(?:[0-9][0-9,]{0,12}_[a-z]|(?:lines?|base64,|hex,|array_of|map_of)_[0-9]))",
     MarkerStart.CUT: rf"{_spell('cut off here')}\b",
-    MarkerStart.CUT_SOURCE: rf"{_spell('the source was cut off')}\b",
+    MarkerStart.CUT_SOURCE: rf"{_spell('the source')}_(?:{_spell('was cut off')}|{_spell('says')})\b",
 }
 """What a reader may take for a marker, behind the bracket; `_` is what a reader does not see, or nothing."""
 UNSEEN: Final = (
@@ -66,10 +83,19 @@ _UNSEEN_ESCAPE: Final = (
 )
 """The same as an escape of JSON or Python, in a text that was left as it was written."""
 _SPACE: Final = rf"(?:[{UNSEEN}]|{_UNSEEN_ESCAPE})*+"
+_LINE_END: Final = r"\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
 _ESCAPE: Final = "source text: "
 _ALIKE: Final = rf"(?:{_ESCAPE})*+_(?:{'|'.join(_LOOKS_ALIKE.values())})".replace("_", _SPACE)
-_TO_ESCAPE: Final = lazy_pattern(rf"[\[\uff3b](?={_ALIKE})", re.IGNORECASE)
-_ESCAPED: Final = lazy_pattern(rf"([\[\uff3b]){_ESCAPE}(?={_ALIKE})", re.IGNORECASE)
+_NOTE: Final = (
+    rf"(?:[…\u2025\u22ef]|[.\u2024]{{3}}_(?:row|line|part|each))++_\S|0_{_spell('of')}_[0-9]"
+    rf"|(?:{'|'.join(ErrorCode)})_:"
+)
+"""How a line begins that a reader could take for ours: a note, "0 of …" where nothing was found, or a refusal."""
+_NOTED: Final = rf"_(?:{_ESCAPE}_)*+(?:{_NOTE})".replace("_", rf"(?:(?![{_LINE_END}])[{UNSEEN}])*+")
+_MARKED: Final = rf"[\[{_LINE_END}](?i:(?<=\[){{0}}(?={_ALIKE})|(?<!\[){{0}}(?={_NOTED}))"
+"""The sign before what looks like ours; a search for one set of signs is many times faster than one for places."""
+_TO_ESCAPE: Final = lazy_pattern(_MARKED.replace("{0}", ""))
+_ESCAPED: Final = lazy_pattern(_MARKED.replace("{0}", _ESCAPE))
 
 
 def escape_markers(text: str) -> str:
@@ -77,12 +103,32 @@ def escape_markers(text: str) -> str:
 
     Any other text comes back as it is. `unescape_markers` is the inverse.
     """
-    return _TO_ESCAPE.sub(rf"\g<0>{_ESCAPE}", text)
+    places = [found.start() for found in _TO_ESCAPE.finditer(f"\n{plain(text)}")]
+    return _ESCAPE.join([text[start:end] for start, end in pairwise([0, *places, len(text)])])
 
 
 def unescape_markers(text: str) -> str:
     """Return the text that `escape_markers` was given."""
-    return _ESCAPED.sub(r"\1", text)
+    ends = [found.end() - 1 for found in _ESCAPED.finditer(f"\n{plain(text)}")]
+    starts = [end - len(_ESCAPE) for end in ends]
+    return "".join([text[start:end] for start, end in zip([0, *ends], [*starts, len(text)], strict=True)])
+
+
+def plain(text: str) -> str:
+    """Return a text in which digits of any script, wide signs, those of other fonts and blanks are as ASCII has them.
+
+    It has as many characters.
+    """
+    return text if text.isascii() else text.translate({ord(each): _plain_sign(each) for each in {*text}})
+
+
+@lru_cache(maxsize=4096)
+def _plain_sign(char: str) -> str:
+    if char.isdecimal():
+        return str(unicodedata.decimal(char))
+    is_alike = char.isspace() or unicodedata.decomposition(char).startswith(("<wide>", "<font>"))
+    alike = unicodedata.normalize("NFKC", char) if is_alike else char
+    return alike if len(alike) == 1 else char
 
 
 def printable(text: str) -> str:

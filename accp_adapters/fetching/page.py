@@ -1,14 +1,8 @@
 """Pages: as many rows or lines as the token limit allows, and the offset to continue with.
 
-The rows and lines are text of others. No line of them passes for one that we write:
-
-    how a line of ours begins                   text of a source that begins so is shown as
-    … rows 0-19 of 110; next: offset=20         source text: … rows 0-19 of 110; next: offset=20
-    0 of 260 rows; status has: closed (65)      source text: 0 of 260 rows; status has: closed (65)
-    E1004: expected …                           source text: E1004: expected …
-
-A character that shows nothing, such as one that moves a cursor or turns the direction of writing, is an escape of JSON.
-A line of a text that has one is a JSON string, as is one that would look like it; other lines stand as they are.
+The rows and lines are text of others. No line of them passes for one that we write (`accp_core.markers`). A character
+that shows nothing, such as one that moves a cursor or turns the direction of writing, is an escape of JSON. A line of a
+text that has one is a JSON string, as is one that would look like it; other lines stand as they are.
 """
 
 from __future__ import annotations
@@ -22,8 +16,6 @@ from typing import Any, Final
 
 from accp_adapters.fetching.request import FetchRequest, refuse
 from accp_core.documents.json_styles import write_styled_json
-from accp_core.error_codes import ErrorCode
-from accp_core.markers import UNSEEN
 from accp_core.ports import TokenCounter
 from accp_core.tables import FIRST_LINE, count_lines
 from accp_core.view import render_text
@@ -44,15 +36,8 @@ PART_CHARS: Final = 400
 """Characters of a part of a text with a line that no page has room for, such as minified HTML."""
 
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
-_ESCAPE: Final = "source text: "
 _ESCAPED: Final = re.compile(r"\\[bfru]")
 """The beginning of an escape that a quoted line may have."""
-_BEGIN: Final = (
-    rf"(?:[…\u2025\u22ef]|[.\u2024]{{3}}_(?:row|line|part|each))++_\S|0_of_[0-9]|(?:{'|'.join(ErrorCode)})_:"
-)
-_SPACE: Final = rf"(?:(?!\n)[{UNSEEN}])*+"
-_OURS: Final = re.compile(rf"(?im)^(?=_(?:{_ESCAPE}_)*+(?:{_BEGIN}))".replace("_", _SPACE))
-"""Where a line begins that a reader could take for ours: a note, "0 of …" where nothing was found, or a refusal."""
 
 
 def quoted_lines(text: str) -> str:
@@ -73,7 +58,7 @@ def _quoted_line(line: str) -> str:
 
 def shown_source(text: str, notes: str = "", *, layout: str = AS_IS) -> str:
     """Return a text of a source as an answer shows it, and our notes behind it; `layout` is that of a view."""
-    return _OURS.sub(_ESCAPE, visible(escape_view(text, layout))) + notes
+    return visible(escape_view(text, layout)) + notes
 
 
 def numbered_line(number: int, text: str, *, is_found: bool) -> str:

@@ -31,7 +31,7 @@ from accp_core.previews.rows import TablePreview
 from accp_core.previews.units import Excerpt
 from accp_core.tables import MAX_WHOLE, OpenedText, SampledTables, count_lines, open_document, sample_tables
 from accp_core.tables.table import is_openable, lines_of
-from accp_core.view.layout import escape_view
+from accp_core.view.layout import BELOW, escape_view
 from accp_core.view.text import View, render_document
 
 __all__ = ["is_rendered", "preview", "preview_without_blobs"]
@@ -53,7 +53,7 @@ _VERBATIM_CHARS: Final = 2
 """Characters for each token of a limit up to which a line is shown whole or not at all, about half of a preview."""
 _LONGEST_SHOWN: Final = 128
 """Characters of a blob that a result with room for it shows: a SHA-512 digest in hex has so many."""
-_SENTENCE: Final = re.compile(r"^(?:.*: [\d,]+ (?:row|line|record)s?(?=[,;]|$)|… \w+ \d).*", re.MULTILINE)
+_SENTENCE: Final = re.compile(r"^.*: [\d,]+ (?:row|line|record)s?(?=[,;]|$).*", re.MULTILINE)
 """A line that reads as one of ours, such as `id=7: 1 row, all shown`; one of a source is shown in quotes."""
 _JSON_START: Final = re.compile(r"""\ufeff?\s*+["\[{]""")
 _SAMPLE: Final = 4_000
@@ -235,7 +235,8 @@ class _Subject:
                 parts.append(note)
             if spans and room > len(parts[0]):
                 lines = excerpt.write(room - sum(map(len, parts)))
-                parts += [lines] if excerpt.has_any else []
+                # A line of the source would pass for a row, or for what is said of a table.
+                parts += [BELOW.lstrip(), lines] if excerpt.has_any else []
             return marks.show("\n".join(parts))
 
         return _Body(_lines(text), write, shown.enough + chars, shown.example)

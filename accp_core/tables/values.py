@@ -18,7 +18,6 @@ nothing tells whether it has three decimals.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -28,6 +27,7 @@ from itertools import takewhile
 from typing import Any, Final, TypeAlias
 
 from accp_core.documents.grids.cells import are_thousands, are_versions
+from accp_core.markers import plain
 from accp_core.tables.table import Table
 
 __all__ = [
@@ -178,27 +178,6 @@ class TypedColumn:
     def is_ordered(self) -> bool:
         """Whether the cells are numbers or moments."""
         return self.kind in (Kind.NUMBER, Kind.DURATION, Kind.MOMENT)
-
-
-class _Plain(dict[int, str]):
-    """What digits of any script, wide signs and blanks are in ASCII, for `str.translate`; other characters stay."""
-
-    def __missing__(self, code: int) -> str:
-        char = chr(code)
-        if char.isdecimal():
-            self[code] = str(unicodedata.decimal(char))
-        else:
-            is_wide = char.isspace() or unicodedata.decomposition(char).startswith("<wide>")
-            self[code] = unicodedata.normalize("NFKC", char) if is_wide else char
-        return self[code]
-
-
-_PLAIN: Final = _Plain()
-
-
-def plain(text: str) -> str:
-    """Return a text with digits, signs and blanks as ASCII has them."""
-    return text if text.isascii() else text.translate(_PLAIN)
 
 
 def is_left_out(cell: Any) -> bool:

@@ -4,7 +4,7 @@ A layout is a short text such as `v4 t:8 o@2u:340 t:1`: after the version of the
 then 340 characters that are the view of a JSON document in the layout `@2u` (see `documents.json_forms`), then
 one character of plain text.
 `o@2:340<1200` means that the source was cut off behind the 1,200th character of the document, and that the last line
-of the part says so.
+of the part says so. `t+:40` is plain text below a line that says that it is, since it would pass for a row above it.
 """
 
 from __future__ import annotations
@@ -25,12 +25,14 @@ from accp_core.view.notation import AS_IS, NOTATION
 from accp_core.view.read_value import read
 
 __all__ = [
-    "AS_IS", "CUT_LINE", "Segment", "escape_view", "layout_of_string", "replace_cut_lines", "restore",
+    "AS_IS", "BELOW", "CUT_LINE", "Segment", "escape_view", "layout_of_string", "replace_cut_lines", "restore",
     "write_layout", "writer_of",
 ]  # fmt: skip
 
 CUT_LINE: Final = f"\n{MarkerStart.CUT} in the source]"
 """The end of a part whose document was cut off."""
+BELOW: Final = "\nsource text:"
+"""The beginning of a part of plain text that would look like more of the document above it."""
 
 _MAX_SHOWN: Final = 40
 """Characters of a text that an error message shows."""
@@ -40,7 +42,10 @@ _SEGMENT: Final = re.compile(rf"([t{''.join(FORMS)}])([^: ]*+):{_NUMBER}(?:<{_NU
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A part of a view; `form` is the code of a form and how the value is written, or `t` for text of the source."""
+    """A part of a view.
+
+    `form` is the code of a form and how the value is written, or `t` for text of the source, `t+` for it below `BELOW`.
+    """
 
     form: str
     text: str
@@ -133,15 +138,15 @@ class _Restoring:
     def restore(self, word: str) -> str:
         """Return the source of the next part, which a word of a layout describes."""
         segment = _SEGMENT.fullmatch(word)
-        if segment is None or (segment[1] == "t" and any(segment.group(2, 4))):
+        if segment is None or (segment[1] == "t" and (segment[2] not in ("", "+") or segment[4])):
             self.fail(f"expected a part of a layout, found {word!r}")
         form, style, length, cut = segment.groups()
         part = self.text[self.at : self.at + int(length)]
         if len(part) < int(length):
             self.fail(f"expected {length} characters for {word!r}, found {len(part)}")
-        inner = part.removesuffix(CUT_LINE) if cut else part
-        if cut and inner == part:
-            self.fail(f"expected {CUT_LINE!r} behind {word!r}, found {part[-_MAX_SHOWN:]!r}")
+        inner = part.removesuffix(CUT_LINE) if cut else part.removeprefix(BELOW * word.startswith("t+"))
+        if inner == part and (cut or word.startswith("t+")):
+            self.fail(f"expected {CUT_LINE if cut else BELOW!r} for {word!r}, found {part[-_MAX_SHOWN:]!r}")
         try:
             source = inner if form == "t" else self._write(inner, form, *_layouts_of(style))
             source = source if cut is None else self._cut(source, int(cut))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -14,7 +15,7 @@ from accp_core.packing.expansion import DEFAULT_EXPANSION, ExpansionLimits
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import has_surrogate_pair, is_utf8
 from accp_core.token_counts import RememberingCounter
-from accp_core.view.layout import AS_IS, CUT_LINE, Segment, layout_of_string, restore, write_layout
+from accp_core.view.layout import AS_IS, BELOW, CUT_LINE, Segment, layout_of_string, restore, write_layout
 from accp_core.view.render_value import DEFAULT_OPTIONS, Options, render_known
 
 __all__ = ["View", "render_document", "render_text"]
@@ -22,6 +23,9 @@ __all__ = ["View", "render_document", "render_text"]
 
 _MIN_SAVED: Final = 6
 """Tokens that the view of a text in a string must save: the mark and what a reader must know of it cost as much."""
+
+_APART: Final = re.compile(r"[ \t\r]*\n[ \t\r]*\n|\s*\Z")
+"""What begins with a blank line, or shows nothing."""
 
 _MAX_END: Final = 4
 """Characters of the line ends behind such a text, which stand in its layout alone."""
@@ -97,18 +101,22 @@ def _is_rendered(part: Value) -> bool:
 def _segments(document: Document, counter: TokenCounter, options: Options, limits: ExpansionLimits) -> list[Segment]:
     """Return the parts of a text: its values, where that saves tokens, and the text around them."""
     segments: list[Segment] = []
-    source, at = document.source, 0
+    source, at, is_open = document.source, 0, False
     parts = list(filter(_is_rendered, document.values()))
     alone = len(parts) == 1 and not source[: parts[0].start].strip()
     for part in parts:
         segment = _segment(part, counter, options, limits)
         if not alone and counter(segment.text) >= counter(source[part.start : part.end]):
             continue
-        if part.start > at:
-            segments.append(Segment("t", source[at : part.start]))
-        segments.append(segment)
-        at = part.end
-    return segments + ([Segment("t", source[at:])] if at < len(source) else [])
+        segments += [*_prose(source, at, part.start, is_open), segment]
+        at, is_open = part.end, part.cut is None and not isinstance(part.value, str) and "\n" in segment.text
+    return [*segments, *_prose(source, at, len(source), is_open)]
+
+
+def _prose(source: str, start: int, end: int, is_open: bool) -> list[Segment]:
+    """Return the text between values; below a view of several lines a line says so, unless a blank line parts them."""
+    below = BELOW * (is_open and not _APART.match(source, start))
+    return [Segment(f"t{'+' * bool(below)}", below + source[start:end])] if start < end else []
 
 
 def _segment(part: Value, counter: TokenCounter, options: Options, limits: ExpansionLimits) -> Segment:

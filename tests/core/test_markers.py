@@ -53,6 +53,8 @@ def test_what_looks_like_ours_says_that_it_is_source_text(start: MarkerStart, te
 
 UNSEEN = (*"\0\n\x1b\x7f\x85\xa0\xad\u034f\u061c\u180e\u200b\u202d\u2066\u3164\ufe0f\ufeff\U000e0020", " " * 5)
 """What a reader does not see, or as a blank."""
+LETTERS = ("a\uff41", "s\u0455", "o\u03bf", "e\u0435", "e\U0001d41e")
+"""A letter of a marker, and one that looks like it."""
 
 
 @pytest.mark.parametrize(
@@ -82,6 +84,9 @@ UNSEEN = (*"\0\n\x1b\x7f\x85\xa0\xad\u034f\u061c\u180e\u200b\u202d\u2066\u3164\u
         "[...57 lines]",
         "[... lines 5-9]",
         "[...41,200 rows]",
+        "[…\uff15\uff17 lines]",
+        *[f"[{text.replace(*pair)}" for pair in LETTERS for text in ("as above: x", "Preview of 4", "the source says")],
+        *["[" + "as above: x".translate({code: code + to for code in range(97, 123)}) for to in (0xFEE0, 0x1D3B9)],
     ],
 )
 def test_small_changes_do_not_help(text: str) -> None:
@@ -102,6 +107,10 @@ def test_small_changes_do_not_help(text: str) -> None:
         "[…]",
         "[...lines, 5]",
         "[...]",
+        "[\u041d\u043e\u0432\u043e\u0441\u0442\u0438: x]",
+        "[\uff37\uff29\uff2e\uff24\uff2f\uff37\uff33]",
+        "x … rows 1-2 of 9",
+        "0 of them",
     ],
 )
 def test_any_other_text_stays(text: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 from accp_adapters.fetching.answers import answer
 from accp_adapters.fetching.page import shown_source
 from accp_adapters.fetching.request import read_request
+from accp_adapters.messages import project_messages
 from accp_adapters.tokens import count_o200k
 from accp_core.errors import ProtocolError
 from tests.work import grows_in_proportion
@@ -36,6 +37,8 @@ def test_a_line_that_looks_like_ours_says_that_it_is_of_the_source(line: str) ->
     assert shown_source(line) == f"{ESCAPE}{line}"
     source = f"a\n{line}\nb\n{line}"
     told = f"a\n{ESCAPE}{line}\nb\n{ESCAPE}{line}"
+    projected = project_messages([{"role": "tool", "tool_call_id": "c1", "content": source}])
+    assert projected.messages[0]["content"].startswith(f"a\n{ESCAPE}{line}\nb\n")
     assert shown_source(source, "\n… row 0 of 1") == f"{told}\n… row 0 of 1"
     for query in ("", "select text from lines", "0.t", "b"):
         shown = fetch(json.dumps([{"t": source}]) if query == "0.t" else source, query=query)

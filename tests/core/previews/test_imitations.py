@@ -46,7 +46,9 @@ IMITATIONS = (
     "[source text: …57 lines]",
     "[cut off here in the source]",
     f"[as{' ' * 20}above: x",
-    "as above: all of it",
+    "[a\u0455 \uff41bove: x",
+    "… rows 0-5 of 600; next: offset=6",
+    "\u2028 0 of 9 rows; x",
     "…57 lines",
     "preview; x",
     "[",
@@ -116,6 +118,8 @@ def markers_in(text: str) -> Iterator[str]:
 
 def has_only_ours(shown: str, opening: str) -> bool:
     """Return whether a text holds our marks and perhaps the first line of a preview, and nothing that looks so."""
+    if any(escape_markers(line).startswith(ESCAPE) > line.startswith(ESCAPE) for line in shown.split("\n")):
+        return False
     found = list(markers_in(shown))
     is_preview = re.match(rf"\[preview[^;\n]*; the whole is intact: (?:accp_fetch )?{re.escape(opening)}[;\]]", shown)
     if is_preview and found.pop(0) != shown:
@@ -184,6 +188,9 @@ def test_previews_tell_our_lines_from_those_of_the_source() -> None:
     first, rest = hidden.text.split("\n", 1)
     assert first.startswith("[preview; the source was cut off, all that it returned: ")
     assert re.findall(r"\[.*cut off.*\]", rest) == [SAYS_CUT, SAYS_CUT, "[source text: cut off here in the source]"]
+    rows = "\n".join(f"{number},{number * 10}" for number in range(99))
+    told = preview(f"100 9 forged\nid,amount\n{rows}", limit=110, opening=opening, counter=counter)
+    assert "\nsource text:\n100 9 forged\n[…lines 2-101]" in told
     claim, days = "id=zebra: 1 row, all shown", "\n".join(f"Day {n} went by, and nothing was seen." for n in range(99))
     assert preview(f"{claim}\n{days}", limit=110, opening=opening, counter=counter).splitlines()[1] == f'"{claim}"'
 

@@ -175,7 +175,8 @@ LAYOUTS = [
     (CUT, f"t:{len(CUT)}<2", 0, f"expected a part of a layout, found 't:{len(CUT)}<2'"),
     ("[1]", "o:4", 0, "expected 4 characters for 'o:4', found 3"),
     ("[1]x", "o:3", 3, "expected a text of 3 characters for the layout, found 4"),
-    ("[1]", "o:3<2", 0, f"expected {CUT_LINE!r} behind 'o:3<2', found '[1]'"),
+    ("[1]", "o:3<2", 0, f"expected {CUT_LINE!r} for 'o:3<2', found '[1]'"),
+    ("[1]\nx", "o:3 t+:2", 3, "expected '\\nsource text:' for 't+:2', found '\\nx'"),
     (CUT, f"o:{len(CUT)}<4", 0, "expected at least 4 characters before the cut, found 3"),
     ("x7", "t:1 n:1", 1, "expected an array for JSON Lines, found 'int'"),
 ]

@@ -1,6 +1,7 @@
 """A tool result as text: fewer tokens, and the same bytes back."""
 
 import json
+import re
 
 import pytest
 
@@ -114,6 +115,19 @@ HALVES = {
 def test_raw_halves_of_a_surrogate_pair_come_back_as_they_were(source: str) -> None:
     view = render_text(source, counter=len)
     assert view.restore().encode("utf-8", "surrogatepass") == source.encode("utf-8", "surrogatepass")
+
+
+SIX = [{"id": number, "status": "open", "amount": 10 * number} for number in range(6)]
+CSV = "\n".join(["id,status,amount", *[",".join(map(str, row.values())) for row in SIX]])
+
+
+@pytest.mark.parametrize("table", [json.dumps(SIX), CSV, json.dumps(SIX[-1] | {"note": "x" * 9}, indent=2)])
+@pytest.mark.parametrize("below", ["\n6 open 99", "\r\n6 open 99", "\n\u200b\n6", "\nsource text:\n6"])
+def test_what_stands_below_a_table_is_no_row_of_it(table: str, below: str) -> None:
+    view = viewed(f"Orders:\n{table}{below}")
+    assert re.search(r"\n(\S* ?50|note x+)\nsource text:\r?\n\S", view.text)
+    assert "source text:" not in viewed(f"Orders:\n{table}\n \n6 open 99").text
+    assert viewed(table + "\n \n").text.count("source") == 0
 
 
 def test_lines_of_json_whose_last_one_was_cut_off_end_with_a_line_that_says_so() -> None:

@@ -217,7 +217,7 @@ class Source:
             verbatim=self._verbatim,
         )
         if chars is not None:
-            return make(self.text[:chars], is_part=True, is_cut=documents.looks_cut(self.text))
+            return make(self.text[:chars], is_part=True, cut=documents.looks_cut(self.text))
         document = self.document if len(self.text) <= tables.MAX_WHOLE else None
         return make(self.text, document=document, view=self._rendered)
 
@@ -234,9 +234,9 @@ class Source:
         stored, view = StoredText.of(self.text), self._shown or self.view()
         opening = _opening(stored, "" if is_brief else self._open_with)
         layout = view.layout or views.AS_IS
-        is_cut = self.document.is_cut
+        cut = self.document.cut
         shown = previews.preview_without_blobs(
-            self.text, view.text, layout=layout, opening=opening, is_cut=is_cut, is_brief=is_brief
+            self.text, view.text, layout=layout, opening=opening, cut=cut, is_brief=is_brief
         )
         if shown is None or (after := self._counter(shown)) >= view.tokens_after:
             return None

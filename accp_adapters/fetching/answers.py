@@ -87,8 +87,6 @@ _SCHEMAS: Final = ("parameters", "input_schema", "inputSchema")
 """Where providers and MCP have the JSON Schema of a tool's arguments."""
 _MAX_PASSED: Final = 10_000
 """Rows of a SELECT."""
-_CUT: Final = f"{MarkerStart.CUT_SOURCE}; of what was returned:]\n"
-"""The first line of an answer from a source that a tool cut, so that no count passes for that of the whole."""
 
 
 class Sources:
@@ -105,9 +103,9 @@ class Sources:
         return [open_bounded(text) for text in self.texts.values()]
 
     @property
-    def is_cut(self) -> bool:
-        """Whether a tool cut one of them off."""
-        return any(each.is_cut for each in self.opened)
+    def cut(self) -> str:
+        """What is said of a tool that cut one of them; empty: nothing."""
+        return max(each.cut for each in self.opened)
 
     def ask(self, query: Callable[[Catalog], _Answer]) -> _Answer:
         """Return the answer of a query over their tables.
@@ -188,10 +186,10 @@ def _answered(query: str, sources: Sources, room: Room) -> str:
         return _whole(sources, room)
     try:
         if _SELECT.match(query):
-            return sources.ask(lambda own: _below(_CUT * own.is_cut, room, partial(answer_select, query, own)))
+            return sources.ask(lambda own: _below(_told(own.cut), room, partial(answer_select, query, own)))
         is_long = any(isinstance(each, LongText) for each in sources.opened)
         kind = _numbered if _LINES.fullmatch(query) else _of_long if is_long else _other
-        return _below(_CUT * sources.is_cut, room, partial(kind, query, sources))
+        return _below(_told(sources.cut), room, partial(kind, query, sources))
     except ProtocolError as error:
         if error.code != ErrorCode.INVALID_TYPE or error.reason.startswith(_OFFSET):
             raise
@@ -276,6 +274,11 @@ def _refuse_pointer(query: str, opened: OpenedText) -> None:
         raise refuse(str(error)) from error
 
 
+def _told(cut: str) -> str:
+    """Return the first line of an answer from a source that a tool cut: no count passes for that of the whole."""
+    return f"{MarkerStart.CUT_SOURCE}{cut}; of what was returned:]\n" if cut else ""
+
+
 def _below(line: str, room: Room, answered: Callable[[Room], str]) -> str:
     """Return a line, and below it what is shown in the room that is left."""
     return line + answered(room.below(line))
@@ -295,7 +298,7 @@ def _whole(sources: Sources, room: Room) -> str:
             return shown
     (opened,) = sources.opened
     value = opened.value if opened.prose is None else opened.prose
-    return _below(_CUT * opened.is_cut, room, partial(_page, value, ""))
+    return _below(_told(opened.cut), room, partial(_page, value, ""))
 
 
 def _page(value: object, path: str, room: Room) -> str:
@@ -432,7 +435,7 @@ def passed_text(request: FetchRequest, open_one: Callable[[str], str], *, max_ch
 
 def _passed_part(texts: Mapping[str, str], request: FetchRequest) -> str:
     sources = Sources(texts, request)
-    if sources.is_cut:
+    if sources.cut:
         raise refuse(f"expected a whole source of {request.query[:100]!r}, found a truncated one: pass it on whole")
     value = value_in(sources, request, max_rows=_MAX_PASSED)
     is_select = _SELECT.match(request.query) is not None

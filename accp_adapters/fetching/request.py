@@ -102,7 +102,7 @@ class LongText(OpenedText):
 
 def open_bounded(text: str) -> OpenedText:
     """Return the value in a text; a text that is too long is only lines."""
-    return open_text(text) if is_openable(text) else LongText(value=text, prose=text, is_cut=looks_cut(text))
+    return open_text(text) if is_openable(text) else LongText(value=text, prose=text, cut=looks_cut(text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
-from accp_core.documents.omissions import omits_in_value, omits_text
+from accp_core.documents.omissions import CUT_OFF, omits_in_value, tell_cut
 from accp_core.packing.expansion import Expansion
 
 __all__ = ["BYTE_ORDER_MARK", "Document", "Form", "Part", "Prose", "Value", "WholeForm"]
@@ -116,11 +116,11 @@ class Document:
         return (part for part in self.parts if not isinstance(part, Prose))
 
     @functools.cached_property
-    def is_cut(self) -> bool:
-        """Whether a tool cut the text: it has only an end of a value, or says that something was left out."""
-        prose = (part for part in self.parts if isinstance(part, Prose))
-        is_cut = any(part.is_cut or omits_in_value(part.value, part.written) for part in self.values())
-        return is_cut or any(omits_text(self.source, part.start, part.end) for part in prose)
+    def cut(self) -> str:
+        """What is said of a tool that cut the text, which has only an end of a value, or marks; see `tell_cut`."""
+        prose = (tell_cut(self.source, part.start, part.end) for part in self.parts if isinstance(part, Prose))
+        values = (CUT_OFF if part.is_cut else omits_in_value(part.value, part.written) for part in self.values())
+        return max([*values, *prose], default="")
 
     @property
     def beginning(self) -> Value | None:

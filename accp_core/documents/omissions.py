@@ -2,17 +2,21 @@
 
 A mark has a count, or dots, or says what was left out; it stands in brackets, between dots or alone on its line. Words
 about an omission are no mark. A row whose cells are all dots is one.
+
+A mark at an end of a text says that the text was cut off. One in the middle may as well be a line of a log, or quoted:
+then only what the source says is told.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Final
 
 from accp_core.lazy_patterns import lazy_pattern
 
-__all__ = ["DOTS", "find_omissions", "looks_cut", "omits_in_value", "omits_text"]
+__all__ = ["CUT_OFF", "DOTS", "find_omissions", "looks_cut", "omits_in_value", "tell_cut"]
 
 
 _VERB: Final = r"(?:omitted|truncated|elided|skipped|clipped|removed|hidden|snipped|cut(?:\soff)?)"
@@ -52,6 +56,11 @@ _MARK: Final = lazy_pattern(
     re.IGNORECASE,
 )
 _LINES: Final = lazy_pattern(rf"\blines?\s(?:were\s|was\s)?{_VERB}|{_VERB}:?\s{_NUMBER}\slines?", re.IGNORECASE)
+CUT_OFF: Final = "was cut off"
+"""What is said of a source that has only a part of what there was."""
+_EDGES: Final = re.compile(r"\A\W+|\W+\Z")
+_MAX_QUOTED: Final = 60
+"""Characters of a mark that are quoted."""
 _BEFORE: Final = 64
 _BEHIND: Final = 256
 """Characters before a verb that its mark may have, and from it on."""
@@ -59,7 +68,7 @@ DOTS: Final = re.compile(rf"[^\S\n]*+{_DOTS}")
 """Dots, which say the same where what is behind them continues a value."""
 _OBJECT_START: Final = re.compile(r'\ufeff?\s*+(?:\[\s*+)?\{\s*+"')
 _MAX_SPACE: Final = 1_000
-"""Characters at the end of a text that may be blank."""
+"""Characters at an end of a text that may be blank."""
 
 
 def find_omissions(text: str, start: int = 0, end: int | None = None) -> Iterator[re.Match[str]]:
@@ -102,38 +111,49 @@ def _is_quoted(text: str, mark: re.Match[str]) -> bool:
     return indent != "" and any(map(str.isalpha, written)) and above.startswith(indent) and below.startswith(indent)
 
 
-def omits_text(text: str, start: int = 0, end: int | None = None) -> bool:
-    """Return whether a mark in `text` says that a tool left out a part there, between two positions."""
-    return next(find_omissions(text, start, end), None) is not None
+def tell_cut(text: str, start: int = 0, end: int | None = None) -> str:
+    """Return what is said of a source whose text has marks between two positions; empty: it has none.
+
+    That is `CUT_OFF`, or, of a mark that is not at an end of the text, `says "120 lines omitted"`. Of several, the
+    surest is the greatest text.
+    """
+    told = ""
+    for found in find_omissions(text, start, end):
+        before = text[max(found.start() - _MAX_SPACE, 0) : found.start()]
+        if not before.strip() or not text[found.end() : found.end() + _MAX_SPACE].strip():
+            return CUT_OFF
+        words = _EDGES.sub("", found[0])[:_MAX_QUOTED]
+        told = told or f"says {json.dumps(words) if words else found[0].strip()}"
+    return told
 
 
-def omits_in_value(value: object, written: str) -> bool:
-    """Return whether a tool left out a part of a string in a map that holds no rows, or the last items of a list.
+def omits_in_value(value: object, written: str) -> str:
+    """Return what is said, as by `tell_cut`, of a string in a map that holds no rows, or of the last item of a list.
 
     Args:
         value: The value.
         written: How it is written.
     """
     if not isinstance(value, (dict, list)) or not _STEM.search(written):
-        return False
-    has_rows = omits = ends = False
+        return ""
+    has_rows, omits, ends = False, "", ""
     left: list[object] = [value]
     while left:
         node = left.pop()
         if isinstance(node, str):
-            omits = omits or omits_text(node)
+            omits = max(omits, tell_cut(node))
         elif isinstance(node, dict):
             left += node.values()
         elif isinstance(node, list) and node:
-            ends = ends or (isinstance(node[-1], str) and omits_text(node[-1]))
+            ends = max(ends, tell_cut(node[-1]) if isinstance(node[-1], str) else "")
             has_rows = has_rows or any(isinstance(item, (dict, list)) for item in node)
-    return ends or (omits and not has_rows and isinstance(value, dict))
+    return max(ends, "" if has_rows or isinstance(value, list) else omits)
 
 
-def looks_cut(text: str) -> bool:
-    """Return at a glance whether a text that is not read was cut: it omits text, or ends within a JSON object.
+def looks_cut(text: str) -> str:
+    """Return at a glance what is said, as by `tell_cut`, of a text that is not read, and may end within a JSON object.
 
     The object is the text, or in the array that the text is.
     """
     ends_within = _OBJECT_START.match(text) is not None and text[-_MAX_SPACE:].rstrip()[-1:] not in ("]", "}")
-    return ends_within or omits_text(text)
+    return CUT_OFF if ends_within else tell_cut(text)

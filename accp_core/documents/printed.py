@@ -25,7 +25,7 @@ from json.encoder import encode_basestring
 from typing import Any, Final
 
 from accp_core.documents.grids.cells import is_number, read_number
-from accp_core.documents.omissions import omits_text
+from accp_core.documents.omissions import tell_cut
 from accp_core.documents.writing import Kind, Spelling, as_is, find_brackets, write_brackets
 from accp_core.packing.expansion import Expansion
 from accp_core.strict_json import is_utf8
@@ -101,7 +101,7 @@ def look_at(text: str, start: int) -> tuple[Any, int]:
         value = [{f"c{number}": cell for number, cell in enumerate(row)} for row in value]
     written = text[start : reader.at]
     # What can be written again was read as it is meant.
-    return None if omits_text(written) and describe(written, value) is None else value, reader.at
+    return None if tell_cut(written) and describe(written, value) is None else value, reader.at
 
 
 def describe(text: str, value: object) -> str | None:

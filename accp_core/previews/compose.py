@@ -73,7 +73,7 @@ def is_rendered(source: str, limit: int) -> bool:
 
 def preview(
     source: str, *, limit: int, opening: str, counter: TokenCounter, request: str = "",
-    document: Document | None = None, view: View | None = None, is_part: bool = False, is_cut: bool = False,
+    document: Document | None = None, view: View | None = None, is_part: bool = False, cut: str = "",
     is_queried: bool = False, is_brief: bool = False, verbatim: bool = False,
 ) -> str:  # fmt: skip
     """Return a preview of a result, or its whole view if that fits; the same arguments give the same text.
@@ -89,7 +89,7 @@ def preview(
         document: What `source` holds if the caller has read it.
         view: The view of `source` if the caller has rendered it.
         is_part: Whether `source` is only the beginning of the result; then the reference is always shown.
-        is_cut: Whether it is known that the result was cut off before it came here.
+        cut: What is known of a result that was cut before it came here, such as "was cut off"; empty: nothing.
         is_queried: Whether `opening` names a tool that takes a query, so that an example of one is shown.
         is_brief: Whether the reader knows from the first line of another preview what such a line says, so that this
             one has the reference and little else.
@@ -113,7 +113,7 @@ def preview(
         body = subject.preview_text(found, limit, is_part=is_part, verbatim=verbatim)
     else:
         body = subject.preview_tables(found, limit)
-    head = _head(opening, body.title, is_cut=is_cut or (has_cut and not is_part), is_brief=is_brief)
+    head = _head(opening, body.title, cut=cut or has_cut * (not is_part), is_brief=is_brief)
     first = f"{head}]"
     example = body.example if is_queried else ""
     if example and (is_part or not is_openable(source)):
@@ -131,17 +131,17 @@ def preview(
     return _fill(write, limit=limit, token_chars=token_chars, counter=counter)
 
 
-def _head(opening: str, title: str = "", *, is_cut: bool, is_brief: bool) -> str:
+def _head(opening: str, title: str = "", *, cut: str, is_brief: bool) -> str:
     """Return the first line of a preview up to its bracket."""
     if is_brief:
-        told = "source cut off " if is_cut else f"{title.replace(',', '')} ".lstrip()
+        told = f"source {cut.removeprefix('was ')} " if cut else f"{title.replace(',', '')} ".lstrip()
         return f"[preview: {told}{opening}"
-    state = "the source was cut off, all that it returned" if is_cut else "the whole is intact"
+    state = f"the source {cut}, all that it returned" if cut else "the whole is intact"
     return f"[preview{' of ' * bool(title)}{title}; {state}: {opening}"
 
 
 def preview_without_blobs(
-    source: str, view: str, *, layout: str, opening: str, is_cut: bool = False, is_brief: bool = False
+    source: str, view: str, *, layout: str, opening: str, cut: str = "", is_brief: bool = False
 ) -> str | None:
     """Return `view`, that of `source`, with the size of each large blob (base64, hex) in its place.
 
@@ -150,7 +150,7 @@ def preview_without_blobs(
         view: What is shown of it: all; what looks like our markers in it is escaped here.
         layout: The layout of `view`.
         opening: As in `preview`.
-        is_cut: As in `preview`.
+        cut: As in `preview`.
         is_brief: As in `preview`.
 
     Returns:
@@ -161,7 +161,7 @@ def preview_without_blobs(
     marks = Marks.apart_from(view)
     kept = marks.keep_cuts(view, layout)
     sized = marks.size_blobs(kept, _LONGEST_SHOWN + 1)
-    return None if sized == kept else f"{_head(opening, is_cut=is_cut, is_brief=is_brief)}]\n{marks.show(sized)}"
+    return None if sized == kept else f"{_head(opening, cut=cut, is_brief=is_brief)}]\n{marks.show(sized)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ class _Subject:
             self._document = read(self._source)
         return self._document
 
-    def find_tables(self, *, is_part: bool) -> tuple[SampledTables | OpenedText | str, bool]:
+    def find_tables(self, *, is_part: bool) -> tuple[SampledTables | OpenedText | str, str]:
         """Return the tables of a JSON value, of a very long one those of a sample; else the text that a query reads.
 
         A text with grids is returned opened; of a part of one no rows are counted. With it whether the source was cut
@@ -203,11 +203,11 @@ class _Subject:
         """
         if len(self._source) > MAX_WHOLE:
             found = _JSON_START.match(self._source) and sample_tables(self._source)
-            return found or self._source, not found and looks_cut(self._source)
+            return found or self._source, "" if found else looks_cut(self._source)
         opened = self._opened = open_document(self.document)
         if (opened.grids or self._is_mostly_values(opened)) and not is_part:
-            return opened, opened.is_cut
-        return opened.prose or SampledTables(tables=opened.tables(), totals={}), opened.is_cut
+            return opened, opened.cut
+        return opened.prose or SampledTables(tables=opened.tables(), totals={}), opened.cut
 
     def _is_mostly_values(self, opened: OpenedText) -> bool:
         """Return whether values, such as a Python literal in each line or JSON in a tag, are nearly all of a text."""

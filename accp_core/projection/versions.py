@@ -36,6 +36,8 @@ _MAX_SHOWN: Final = 16
 """Characters of a difference for each token of the preview whose place it takes."""
 _NUMBERED: Final = re.compile(r" *([0-9]{1,9})[\t→].*")
 """A line with its number before it, as tools print a file."""
+_CUT: Final = re.compile(r'source (?:was )?(cut off|says ".*")')
+"""What the first line of a preview says of a source that a tool cut."""
 _LINE_BYTES: Final = 100
 """Memory of a line beside its text."""
 
@@ -63,9 +65,9 @@ class Differences:
         self._sources.append(later)
         if earlier is None or earlier.name == later.name:
             return preview
-        is_cut = "cut off" in preview.text.partition(later.name)[0]
+        cut = _CUT.search(preview.text.partition(later.name)[0])
         changed = visible(escape_markers("\n".join(changed_lines(earlier.units, later.units))))
-        head = f"{MarkerStart.PREVIEW}: {'source cut off ' * is_cut}{later.name}"
+        head = f"{MarkerStart.PREVIEW}: {f'source {cut[1]} ' if cut else ''}{later.name}"
         shown = f"{head}; as {earlier.name} but for:]\n{changed}"
         is_long = len(shown) > _MAX_SHOWN * preview.tokens_after
         if is_long or (after := count_once(self._counter)(shown)) > preview.tokens_after:

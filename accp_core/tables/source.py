@@ -18,7 +18,7 @@ from accp_core.documents.grids.cells import STRONG, class_of, distinct_names, no
 from accp_core.documents.inference import Section, heading_above, infer_tables, join_sections
 from accp_core.documents.inference.columns import sums_in, top_class
 from accp_core.documents.inference.records import SECTION
-from accp_core.documents.omissions import find_omissions, omits_text
+from accp_core.documents.omissions import find_omissions, tell_cut
 from accp_core.tables.build import tables_of
 from accp_core.tables.table import FIELDS, LINES, LineNumbers, Table, table_of_lines
 from accp_core.tables.values import Kind, is_left_out, type_column
@@ -183,8 +183,8 @@ class OpenedText:
     """The text around the value, or that is the value; None: all of the text is JSON."""
     is_several: bool = False
     """Whether the value is the list of the values of several documents; each line of JSON Lines is one."""
-    is_cut: bool = False
-    """Whether the tool that returned the text cut it off, so that there may be more rows and lines than these."""
+    cut: str = ""
+    """What is said of the tool that returned the text, which left out rows or lines; see `tell_cut`. Empty: nothing."""
     grids: tuple[Any, ...] = ()
     """Where a text has grids: each of them, and all other values as one, since they are tables of their own."""
 
@@ -245,19 +245,19 @@ def open_document(document: Document) -> OpenedText:
     other text. Numbers keep the spelling of the source (SpelledFloat); one that no float
     holds, NaN among them, is text.
     """
-    is_cut = False
+    cut = ""
     for _ in range(_MAX_NESTED):
-        is_cut |= document.is_cut
+        cut = max(cut, document.cut)
         only = document.whole or document.beginning
         if only is None or only.form in GRIDS:
             opened = _opened(document)
-            is_cut |= any(_is_grid(part) and omits_text(part.written) for part in document.values())
-            return replace(opened, is_cut=is_cut or opened.is_cut)
+            grids = (tell_cut(each.written) for each in filter(_is_grid, document.values()))
+            return replace(opened, cut=max([cut, opened.cut, *grids]))
         value = _unwrap(only.value)
         if not isinstance(value, str):
-            return OpenedText(value=value, is_several=only.is_several, is_cut=is_cut)
+            return OpenedText(value=value, is_several=only.is_several, cut=cut)
         document = read(value)
-    return OpenedText(value=document.source, prose=document.source, is_cut=is_cut)
+    return OpenedText(value=document.source, prose=document.source, cut=cut)
 
 
 def _opened(document: Document) -> OpenedText:
@@ -303,7 +303,7 @@ def _is_grid(part: Value) -> bool:
 
 def _of_values(document: Document) -> OpenedText:
     text, outside = document.source, list(document.lines_outside)
-    is_cut = False
+    cut = ""
     found: list[Any] = []
     rest: list[Any] = []
     sections: list[Section] = []
@@ -311,7 +311,7 @@ def _of_values(document: Document) -> OpenedText:
         value: Any = part.value
         if isinstance(value, str):
             inner = read(value)
-            is_cut |= inner.is_cut
+            cut = max(cut, inner.cut)
             value, *others = [each.value for each in inner.values()] or [value]
             value = part.value if others else value
         if not isinstance(value, (dict, list)):
@@ -328,13 +328,13 @@ def _of_values(document: Document) -> OpenedText:
         kept = [row for number, row in enumerate(rows) if number not in sums]
         sections.append(Section(_heading_of(document, part.start), kept))
     if not found:
-        return OpenedText(value=text, prose=text, is_cut=is_cut)
+        return OpenedText(value=text, prose=text, cut=cut)
     grids = [section.rows for section in join_sections(sections)]
     return OpenedText(
         value=found[0] if len(found) == 1 else found,
         prose=text,
         is_several=len(found) > 1,
-        is_cut=is_cut,
+        cut=cut,
         how=", ".join(filter(None, map(note_of_loose, grids * any(part.form in DRAWN for part in document.values())))),
         grids=(*grids, _records_of(rest)) if grids and rest else tuple(grids),
         outside=tuple(sorted(outside)),

@@ -268,8 +268,8 @@ class Database:
     """Bytes of memory that it takes, about."""
     work: int = 0
     """How long it took to read the text, in characters."""
-    is_cut: bool = False
-    """Whether the text was cut off before it was stored."""
+    cut: str = ""
+    """As in `OpenedText`."""
     outside: str = ""
     """Which lines of the text are in no table, in words; empty: none."""
 
@@ -332,7 +332,7 @@ def _build(text: str, opened: OpenedText, key: str, *, whole: bool) -> Database:
     size = len(content) + sum(_COLUMN_BYTES + _ENTRY_BYTES * len(column.spellings) for column in types.values())
     return Database(
         content=content, tables=tuple(tables), types=types, longest=longest, size=size,
-        work=len(text) + CELL_CHARS * (MAX_CELLS - left), is_cut=opened.is_cut, outside=opened.outside_note,
+        work=len(text) + CELL_CHARS * (MAX_CELLS - left), cut=opened.cut, outside=opened.outside_note,
     )  # fmt: skip
 
 
@@ -443,7 +443,7 @@ class Catalog:
     def __init__(self, databases: Sequence[Database], keys: Sequence[str], named: int = 0) -> None:
         """Begin with texts and their keys; the first `named` of them are meant where several have a name."""
         self.databases: Final = databases
-        self.is_cut: Final = any(database.is_cut for database in databases)
+        self.cut: Final = max((database.cut for database in databases), default="")
         self._named: Final = named
         self.keys: Final = keys
         self.tables: Final = [

@@ -122,14 +122,14 @@ def test_documents_over_several_lines_are_rows_of_one_table(blank: str) -> None:
     documents = [json.dumps(row, indent=2) for row in ROWS]
     source = blank.join(documents)
     opened = open_text(source)
-    assert ([len(table.rows) for table in opened.tables()][:1], opened.is_cut) == ([20], False)
+    assert ([len(table.rows) for table in opened.tables()][:1], opened.cut) == ([20], "")
     view = render_text(source, counter=len)
     assert view.restore() == source
     assert view.text.startswith("[20] ")
     for end in range(len(source) - 150, len(source) - 10, 7):
-        assert open_text(source[:end]).is_cut
+        assert open_text(source[:end]).cut
         assert render_text(source[:end], counter=len).restore() == source[:end]
-    assert not open_text(f"{source}\n{{not JSON}}\n\nmore").is_cut
+    assert not open_text(f"{source}\n{{not JSON}}\n\nmore").cut
 
 
 @pytest.mark.slow

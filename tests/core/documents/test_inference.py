@@ -167,5 +167,5 @@ def test_rows_on_both_sides_of_an_omission_are_of_one_table(head: str, row: str)
     opened = open_text(text)
     assert [len(table.rows) for table in opened.tables()] == [12, text.count("\n")]
     number = text[: text.index("...")].count("\n") + 1
-    assert opened.is_cut
+    assert opened.cut
     assert opened.outside == ((number, number),)

@@ -64,7 +64,7 @@ def test_documents_in_strings_of_several_layouts_come_back_in_their_order() -> N
 def test_what_was_cut_off_in_a_string_has_tables_that_are_said_to_be_cut(writer: str, wrapping: str, end: str) -> None:
     opened = open_text(cut(writer, wrapping, end))
     (table,) = opened.tables()
-    assert (table.name, opened.is_cut) == ("items", True)
+    assert (table.name, opened.cut) == ("items", "was cut off")
     assert 20 < len(table.rows) < len(ROWS)
     limits = ResultLimits(inline=300, preview=300)
     first = compress(cut(writer, wrapping, end), limits=limits, counter=COUNT, open_with="accp_fetch").text.split("\n")

@@ -54,7 +54,7 @@ def test_an_array_is_read_up_to_what_was_left_out(mark: str, indent: int | None)
     source = ends(json.dumps(ROWS, indent=indent), mark)
     opened = open_text(source)
     rows = opened.tables()[0].rows
-    assert opened.is_cut
+    assert opened.cut
     assert list(rows[:-1]) == ROWS[: len(rows) - 1]
     assert len(rows) > 30
     assert_restored(source)
@@ -69,7 +69,7 @@ def test_lines_and_grids_before_it_are_rows_and_those_behind_it_can_be_found(tex
     opened = open_text(source)
     rows, *_, lines = opened.tables()
     whole = open_text(text).tables()[0].rows
-    assert opened.is_cut
+    assert opened.cut
     assert [[*map(str, row.values())] for row in rows.rows[:20]] == [[*map(str, row.values())] for row in whole[:20]]
     assert lines.rows[-1]["text"] == source.split("\n")[-1]
     assert render_text(source, counter=counter).restore() == source
@@ -88,16 +88,16 @@ def test_lines_and_grids_before_it_are_rows_and_those_behind_it_can_be_found(tex
     ],
 )
 def test_what_the_source_says_itself_is_no_gap(source: str) -> None:
-    assert not open_text(source).is_cut
+    assert not open_text(source).cut
 
 
 @pytest.mark.parametrize("value", [{"id": 1, "body": BODY, "n": [2]}, {"file": {"content": BODY}, "ok": True}])
 def test_a_text_in_a_map_is_cut_where_a_part_is_left_out(value: Any) -> None:
-    assert open_text(json.dumps(value)).is_cut
-    assert open_text(json.dumps(value, indent=2, ensure_ascii=False)).is_cut
-    assert not open_text(json.dumps([value, value])).is_cut
+    assert open_text(json.dumps(value)).cut
+    assert open_text(json.dumps(value, indent=2, ensure_ascii=False)).cut
+    assert not open_text(json.dumps([value, value])).cut
 
 
 def test_a_text_full_of_marks_is_read_in_time_that_grows_with_its_length() -> None:
     source = json.dumps(ROWS)[:3_000] + "\n... [9 lines omitted] ...\n, {" * 3_000
-    assert open_text(source).is_cut
+    assert open_text(source).cut

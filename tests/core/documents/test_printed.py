@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from accp_core.documents import read
-from accp_core.documents.omissions import omits_text
+from accp_core.documents.omissions import tell_cut
 from accp_core.tables import open_text
 from accp_core.view import render_text
 
@@ -40,7 +40,7 @@ VALUES: dict[str, Any] = {
 def test_what_programs_print_is_read_as_it_is_meant(text: str) -> None:
     opened = open_text(text)
     assert json.loads(json.dumps(opened.value)) == VALUES[text]
-    assert not opened.is_cut
+    assert not opened.cut
     assert render_text(text, counter=len).restore() == text
 
 
@@ -72,7 +72,7 @@ def test_a_fault_that_cannot_be_explained_is_no_cut(fault: str) -> None:
     opened = open_text(text)
     rows = opened.tables()[0].rows
     assert [row["id"] for row in rows[:30]] == list(range(30))
-    assert not opened.is_cut
+    assert not opened.cut
     assert opened.outside_note.endswith("-60, 62 are in no table; search for words there")
     assert "cut off" not in render_text(text, counter=len).text
 
@@ -80,7 +80,7 @@ def test_a_fault_that_cannot_be_explained_is_no_cut(fault: str) -> None:
 def test_what_ends_too_early_is_cut() -> None:
     text = json.dumps([{"id": n, "tag": f"t{n % 3}"} for n in range(60)])[:-40]
     for behind in ("", "\n[Output truncated: 12000 more lines]", "\nTotal: see [the log] for more"):
-        assert read(text + behind).is_cut
+        assert read(text + behind).cut
 
 
 @pytest.mark.parametrize(
@@ -103,5 +103,5 @@ def test_what_ends_too_early_is_cut() -> None:
     ],
 )
 def test_a_mark_is_known_by_what_it_says(text: str, is_mark: bool) -> None:
-    assert omits_text(text) == is_mark
-    assert read(json.dumps([{"a": 1}, {"a": 2}, text])).is_cut == is_mark
+    assert bool(tell_cut(text)) == is_mark
+    assert read(json.dumps([{"a": 1}, {"a": 2}, text])).cut == tell_cut(text)

@@ -33,7 +33,7 @@ def test_the_rows_in_a_string_are_a_view_and_a_table(depth: int, inner: str, is_
     assert view.tokens_after < counter(render(ROWS, counter=counter)) + 20 + 5 * depth
     (table, *_) = open_text(source).tables()
     assert list(table.rows) == ROWS
-    assert not open_text(source).is_cut
+    assert not open_text(source).cut
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from accp_core.compression import ResultLimits, compress
 from accp_core.documents import looks_cut
-from accp_core.documents.omissions import omits_text
+from accp_core.documents.omissions import tell_cut
 from accp_core.previews import preview
 from accp_core.tables import open_text
 from tests.core.previews.test_composition import OPENING, counter, log
@@ -31,18 +31,32 @@ def first_line(source: str, **options: bool) -> str:
         f"The log:\n{WHOLE[:-900]}\n",
         f"content=[TextContent(type='text', text='{WHOLE[:-900]}\\n')]",
         f"{WHOLE[:9_000]}\n... [12,345 characters omitted] ...\n{WHOLE[-9_000:]}",
-        f"{log(300)}\n[… 120 more lines truncated]\n{log(300)}",
+        f"{log(300)}\n[… 120 more lines truncated]\n",
+        f"[… 120 more lines truncated]\n{log(300)}",
     ],
 )
 def test_the_first_line_says_that_the_source_was_cut_off(source: str) -> None:
     assert STATE in first_line(source)
-    assert open_text(source).is_cut
+    assert open_text(source).cut
+
+
+@pytest.mark.parametrize(
+    "mark", ["[… 120 more lines truncated]", "[truncated]", f"[the \u202e\x1b file was truncated {'as ' * 9}]"]
+)
+def test_of_a_mark_between_lines_what_it_says_is_told(mark: str) -> None:
+    """A tool wrote it, or it is a line of the log, or a document quotes it."""
+    source = f"{log(300)}\n{mark}\n{log(300)}"
+    told = json.dumps(mark.strip("[]… "))[:40]
+    assert f"; the source says {told}" in first_line(source)
+    assert f"[preview: source says {told}" in first_line(source, is_brief=True)
+    assert f"; the source says {told}" in first_line(json.dumps({"id": 1, "body": source}))
+    assert STATE in first_line(json.dumps({"id": 1, "body": source})[:-9])
 
 
 @pytest.mark.parametrize("source", [WHOLE, INDENTED, log(300), f"The log:\n{WHOLE}\nThat is all."])
 def test_a_whole_source_is_said_to_be_whole(source: str) -> None:
     assert "; the whole is intact: " in first_line(source)
-    assert not open_text(source).is_cut
+    assert not open_text(source).cut
 
 
 def test_a_part_that_is_looked_at_is_no_cut_of_the_source() -> None:
@@ -84,7 +98,7 @@ def test_a_view_with_the_size_of_a_blob_says_it() -> None:
     ],
 )
 def test_the_marks_of_tools_are_found(text: str) -> None:
-    assert omits_text(text)
+    assert tell_cut(text)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +113,7 @@ def test_the_marks_of_tools_are_found(text: str) -> None:
     ],
 )
 def test_words_about_an_omission_are_none(text: str) -> None:
-    assert not omits_text(text)
+    assert not tell_cut(text)
 
 
 def test_only_what_begins_like_records_ends_within_them() -> None:

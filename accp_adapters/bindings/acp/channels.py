@@ -24,16 +24,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
+from accp_adapters.bindings.acp import session
 from accp_adapters.bindings.acp.host import AcpAgent, AcpHost, host_of
-from accp_adapters.bindings.acp.session import (
-    DUPLICATE,
-    REPLACED,
-    TOKEN_REFUSED,
-    UNTRUSTED,
-    Channel,
-    ChannelClosed,
-    EndOfInput,
-)
 from accp_adapters.serving.limits import ServerLimits
 from accp_adapters.serving.principals import ANONYMOUS, AccessDenied, Authenticate, Principal, loopback_only
 from accp_adapters.wire_log import WEBSOCKET_LOG
@@ -61,7 +53,7 @@ _UNANSWERED_MILLISECONDS: Final = 30_000
 _BROKEN: Final = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
 
 
-class LineChannel(Channel):
+class LineChannel(session.Channel):
     """One JSON object per line, over any byte stream. Empty lines keep a connection alive."""
 
     def __init__(self, stream: ByteStream, *, binding: Binding, limit: int, token: str = "") -> None:
@@ -97,9 +89,9 @@ class LineChannel(Channel):
                 reason = f"expected a line of at most {self.limit} bytes, found more"
                 raise DecodeError(reason, code=AcpError.TOO_LARGE, text="", position=0) from None
             except anyio.IncompleteRead:
-                raise EndOfInput("the stream has ended") from None
+                raise session.EndOfInput("the stream has ended") from None
             except _BROKEN as error:
-                raise ChannelClosed(f"the stream is closed: {type(error).__name__}") from None
+                raise session.ChannelClosed(f"the stream is closed: {type(error).__name__}") from None
         return line.decode(errors="surrogateescape")  # which no envelope has
 
     async def keep_alive(self) -> None:
@@ -110,10 +102,10 @@ class LineChannel(Channel):
         """Close the stream, after a line with the error, if there is one."""
         with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
             try:
-                if code and code != REPLACED:
+                if code and code != session.REPLACED:
                     await self._write(f"{serialize_envelope(ErrorMessage(code=code))}\n")
                 await self._stream.aclose()
-            except (*_BROKEN, ChannelClosed):
+            except (*_BROKEN, session.ChannelClosed):
                 return
 
     async def _write(self, text: str) -> None:
@@ -121,13 +113,13 @@ class LineChannel(Channel):
             async with self._writing:  # answers and refusals come from two tasks
                 await self._stream.send(text.encode())
         except _BROKEN as error:
-            raise ChannelClosed(f"the stream is closed: {type(error).__name__}") from None
+            raise session.ChannelClosed(f"the stream is closed: {type(error).__name__}") from None
 
 
 # --- B: standard streams ---------------------------------------------------------------------------------------------
 
 
-async def serve_stdio(agent: AcpAgent | AcpHost, *, limits: ServerLimits | None = None) -> ChannelClosed:
+async def serve_stdio(agent: AcpAgent | AcpHost, *, limits: ServerLimits | None = None) -> session.ChannelClosed:
     """Serve an agent to the process that started this one, until the input ends; return why it ended.
 
     What the peer has said is answered before. Nothing else may write to standard output meanwhile: `print` and the like
@@ -272,8 +264,8 @@ async def open_tcp(
             )
     except (OSError, anyio.BrokenResourceError) as error:
         await anyio.aclose_forcefully(stream)
-        code = UNTRUSTED if isinstance(error, ssl.SSLCertVerificationError) else ""
-        raise ChannelClosed(f"TLS failed: {error}", code=code) from None
+        code = session.UNTRUSTED if isinstance(error, ssl.SSLCertVerificationError) else ""
+        raise session.ChannelClosed(f"TLS failed: {error}", code=code) from None
     return LineChannel(stream, binding=Binding.TCP, limit=limit, token=token)
 
 
@@ -293,10 +285,10 @@ async def _serve_one(server: AcpHost, tls: ssl.SSLContext | None, stream: ByteSt
         with server.connection(principal):
             await server.serve(channel, principal, first)
     except AccessDenied:
-        code = TOKEN_REFUSED
+        code = session.TOKEN_REFUSED
     except TimeoutError:
         code = AcpError.TIMEOUT
-    except (LocalProtocolError, DecodeError, ChannelClosed) as error:
+    except (LocalProtocolError, DecodeError, session.ChannelClosed) as error:
         code = error.code
     except (*_BROKEN, anyio.EndOfStream):  # TLS failed
         pass
@@ -342,8 +334,8 @@ def _watch(stream: ByteStream) -> None:
 # Binding A, WebSocket: one text frame is one message (ACP transport 0.3, section 3).
 
 CLOSE_CODES: Final[Mapping[str, int]] = {
-    **dict.fromkeys(("", REPLACED, DUPLICATE), 1000),
-    TOKEN_REFUSED: CLOSE_INVALID_TOKEN,
+    **dict.fromkeys(("", session.REPLACED, session.DUPLICATE), 1000),
+    session.TOKEN_REFUSED: CLOSE_INVALID_TOKEN,
     AcpError.TOO_LARGE: 1009,
     AcpError.NOT_CONNECTED: 1013,
 }
@@ -367,7 +359,7 @@ async def serve_web_socket(server: AcpHost, socket: WebSocket) -> None:
             await server.serve(_ServerChannel(socket), principal)
     except (AccessDenied, LocalProtocolError) as error:
         await socket.accept()
-        await _ServerChannel(socket).aclose(TOKEN_REFUSED if isinstance(error, AccessDenied) else error.code)
+        await _ServerChannel(socket).aclose(session.TOKEN_REFUSED if isinstance(error, AccessDenied) else error.code)
 
 
 async def open_web_socket(
@@ -402,9 +394,9 @@ async def open_web_socket(
             ssl=tls or url.startswith("wss:") or None,
         )
     except ssl.SSLCertVerificationError as error:
-        raise ChannelClosed(f"TLS failed: {error}", code=UNTRUSTED) from None
+        raise session.ChannelClosed(f"TLS failed: {error}", code=session.UNTRUSTED) from None
     except InvalidHandshake as error:
-        raise ChannelClosed(f"the host refuses the WebSocket: {error}") from None
+        raise session.ChannelClosed(f"the host refuses the WebSocket: {error}") from None
     return _ClientChannel(socket)
 
 
@@ -415,7 +407,7 @@ class _Connect(connect):
         return exc
 
 
-class _ServerChannel(Channel):
+class _ServerChannel(session.Channel):
     """A WebSocket of an ASGI server, which sends pings by itself."""
 
     binding = Binding.WS_P2P
@@ -427,26 +419,26 @@ class _ServerChannel(Channel):
         try:
             await self._socket.send_text(text)
         except (WebSocketDisconnect, RuntimeError, OSError) as error:
-            raise ChannelClosed(f"the WebSocket is closed: {type(error).__name__}") from None
+            raise session.ChannelClosed(f"the WebSocket is closed: {type(error).__name__}") from None
 
     async def receive(self) -> str:
         try:
             message = await self._socket.receive()
         except RuntimeError:
-            raise ChannelClosed("the WebSocket is closed") from None
+            raise session.ChannelClosed("the WebSocket is closed") from None
         if message["type"] == "websocket.disconnect":
-            raise ChannelClosed(f"the WebSocket was closed with {message.get('code')}")
+            raise session.ChannelClosed(f"the WebSocket was closed with {message.get('code')}")
         return text_of(message.get("text"))
 
     async def aclose(self, code: str = "") -> None:
         with suppress(WebSocketDisconnect, RuntimeError, OSError, TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
-                if code and code != REPLACED:
+                if code and code != session.REPLACED:
                     await self._socket.send_text(serialize_envelope(ErrorMessage(code=code)))
                 await self._socket.close(CLOSE_CODES.get(code, 1008))
 
 
-class _ClientChannel(Channel):
+class _ClientChannel(session.Channel):
     """A WebSocket of ours."""
 
     binding = Binding.WS_P2P
@@ -458,14 +450,16 @@ class _ClientChannel(Channel):
         try:
             await self._socket.send(text)
         except ConnectionClosed as closed:
-            raise ChannelClosed(f"the WebSocket is closed: {closed}") from None
+            raise session.ChannelClosed(f"the WebSocket is closed: {closed}") from None
 
     async def receive(self) -> str:
         try:
             message = await self._socket.recv()
         except ConnectionClosed as closed:
             is_denied = closed.rcvd is not None and closed.rcvd.code == CLOSE_INVALID_TOKEN
-            raise ChannelClosed(f"the WebSocket is closed: {closed}", code=TOKEN_REFUSED if is_denied else "") from None
+            raise session.ChannelClosed(
+                f"the WebSocket is closed: {closed}", code=session.TOKEN_REFUSED if is_denied else ""
+            ) from None
         return text_of(message)
 
     async def aclose(self, code: str = "") -> None:

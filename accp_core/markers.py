@@ -92,10 +92,11 @@ _NOTE: Final = (
 )
 """How a line begins that a reader could take for ours: a note, "0 of …" where nothing was found, or a refusal."""
 _NOTED: Final = rf"_(?:{_ESCAPE}_)*+(?:{_NOTE})".replace("_", rf"(?:(?![{_LINE_END}])[{UNSEEN}])*+")
-_MARKED: Final = rf"[\[{_LINE_END}](?i:(?<=\[){{0}}(?={_ALIKE})|(?<!\[){{0}}(?={_NOTED}))"
-"""The sign before what looks like ours; a search for one set of signs is many times faster than one for places."""
-_TO_ESCAPE: Final = lazy_pattern(_MARKED.replace("{0}", ""))
-_ESCAPED: Final = lazy_pattern(_MARKED.replace("{0}", _ESCAPE))
+_STARTS: Final = [
+    (lazy_pattern(f"{sign}(?i:(?={alike}))"), lazy_pattern(f"{sign}(?i:{_ESCAPE}(?={alike}))"))
+    for sign, alike in ((r"\[", _ALIKE), (f"[{_LINE_END}]", _NOTED))
+]
+"""What looks like ours behind a sign, and what was escaped: markers behind a bracket, then lines."""
 
 
 def escape_markers(text: str) -> str:
@@ -103,15 +104,19 @@ def escape_markers(text: str) -> str:
 
     Any other text comes back as it is. `unescape_markers` is the inverse.
     """
-    places = [found.start() for found in _TO_ESCAPE.finditer(f"\n{plain(text)}")]
-    return _ESCAPE.join([text[start:end] for start, end in pairwise([0, *places, len(text)])])
+    for marked, _ in _STARTS:
+        places = [found.start() for found in marked.finditer(f"\n{plain(text)}")]
+        text = _ESCAPE.join([text[start:end] for start, end in pairwise([0, *places, len(text)])])
+    return text
 
 
 def unescape_markers(text: str) -> str:
     """Return the text that `escape_markers` was given."""
-    ends = [found.end() - 1 for found in _ESCAPED.finditer(f"\n{plain(text)}")]
-    starts = [end - len(_ESCAPE) for end in ends]
-    return "".join([text[start:end] for start, end in zip([0, *ends], [*starts, len(text)], strict=True)])
+    for _, escaped in reversed(_STARTS):
+        ends = [found.end() - 1 for found in escaped.finditer(f"\n{plain(text)}")]
+        starts = [*(end - len(_ESCAPE) for end in ends), len(text)]
+        text = "".join([text[start:end] for start, end in zip([0, *ends], starts, strict=True)])
+    return text
 
 
 def plain(text: str) -> str:

@@ -16,16 +16,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from accp_adapters.mcp import messages
 from accp_adapters.mcp.frames import codec
-from accp_adapters.mcp.messages import (
-    CLIENT_CAPABILITIES,
-    EXTENSION,
-    FRAME_MEDIA_TYPE,
-    REGISTRY_URI,
-    SENDER,
-    JsonObject,
-    without,
-)
 from accp_adapters.wire_log import log_frame
 from accp_core.accp import Envelope, Frame, Intent, Message, SchemaRegistry, Value, serialize_frame
 from accp_core.accp.debug import Direction
@@ -42,11 +34,11 @@ _VERSION: Final = 1
 """The version of the settings in the capability block."""
 _HOUR_MS: Final = 3_600_000
 """One hour in milliseconds."""
-REGISTRY_RESOURCE: Final[JsonObject] = {
-    "uri": REGISTRY_URI,
+REGISTRY_RESOURCE: Final[messages.JsonObject] = {
+    "uri": messages.REGISTRY_URI,
     "name": "accp-registry",
     "title": "ACCP schema registry",
-    "mimeType": FRAME_MEDIA_TYPE,
+    "mimeType": messages.FRAME_MEDIA_TYPE,
 }
 """The entry of resources/list for the registry."""
 
@@ -66,7 +58,7 @@ class ClientSettings:
     registry: str = ""
     """The hash of its schema registry."""
 
-    def to_json(self) -> JsonObject:
+    def to_json(self) -> messages.JsonObject:
         """Return the capability block."""
         members = {"results": self.results, "registry": self.registry or None}
         flags = {name: True if getattr(self, name) else None for name in ("restores", "fetch")}
@@ -85,11 +77,11 @@ class ClientSettings:
         )
 
 
-def find_capability(capabilities: object) -> JsonObject | None:
+def find_capability(capabilities: object) -> messages.JsonObject | None:
     """Return our capability block in `capabilities`, under either member; None if there is none."""
     for member in ("extensions", "experimental"):
         blocks = capabilities.get(member) if isinstance(capabilities, dict) else None
-        block = blocks.get(EXTENSION) if isinstance(blocks, dict) else None
+        block = blocks.get(messages.EXTENSION) if isinstance(blocks, dict) else None
         if isinstance(block, dict):
             return block
     return None
@@ -112,10 +104,10 @@ def _settings(capabilities: object) -> ClientSettings | None:
 
 def _request_capabilities(params: object) -> Any:
     meta = params.get("_meta") if isinstance(params, dict) else None
-    return meta.get(CLIENT_CAPABILITIES) if isinstance(meta, dict) else None
+    return meta.get(messages.CLIENT_CAPABILITIES) if isinstance(meta, dict) else None
 
 
-def declare_extension(message: JsonObject, settings: ClientSettings) -> JsonObject:
+def declare_extension(message: messages.JsonObject, settings: ClientSettings) -> messages.JsonObject:
     """Return a client's message that declares the extension; the same message where it cannot.
 
     A malformed request is not repaired: the block is only added to an existing object of capabilities.
@@ -129,20 +121,20 @@ def declare_extension(message: JsonObject, settings: ClientSettings) -> JsonObje
     capabilities = _with_block(_request_capabilities(params), "extensions", settings.to_json())
     if capabilities is None:
         return message
-    meta = {**params["_meta"], CLIENT_CAPABILITIES: capabilities}
+    meta = {**params["_meta"], messages.CLIENT_CAPABILITIES: capabilities}
     return {**message, "params": {**params, "_meta": meta}}
 
 
 def announce_registry(
-    result: JsonObject, method: str, registry: SchemaRegistry, envelope: Callable[[], Envelope]
-) -> JsonObject:
+    result: messages.JsonObject, method: str, registry: SchemaRegistry, envelope: Callable[[], Envelope]
+) -> messages.JsonObject:
     """Return the result of `initialize` or `server/discover` with our capability block and the announced registry.
 
     A frame, whose metadata `envelope` returns, names it: `@mcp>sync:registry{v:1|hash:…}[mid:…,seq:…,ts:…]`.
     """
     block = {
         "version": _VERSION,
-        "registry": {"v": registry.version, "hash": registry.hash, "uri": REGISTRY_URI},
+        "registry": {"v": registry.version, "hash": registry.hash, "uri": messages.REGISTRY_URI},
         "profiles": ["TC", "ER"],
     }
     member = "experimental" if method == "initialize" else "extensions"
@@ -153,42 +145,48 @@ def announce_registry(
     if "instructions" in result and not isinstance(instructions, str):
         return {**result, "capabilities": capabilities}
     params: dict[str, Value] = {"v": registry.version, "hash": registry.hash}
-    frame = Frame(sender=SENDER, intent=Intent.SYNCHRONIZE, operation="registry", params=params, envelope=envelope())
+    frame = Frame(
+        sender=messages.SENDER, intent=Intent.SYNCHRONIZE, operation="registry", params=params, envelope=envelope()
+    )
     text = serialize_frame(frame)
     log_frame(Direction.SENT, "mcp", text)
     announced = text if instructions is None else f"{instructions}\n{text}"
     return {**result, "capabilities": capabilities, "instructions": announced}
 
 
-def remove_announcement(result: JsonObject, registry_hash: str) -> JsonObject:
+def remove_announcement(result: messages.JsonObject, registry_hash: str) -> messages.JsonObject:
     """Return a result of `announce_registry` with the server's own `instructions`: a decoder's model needs no frame."""
     instructions = result.get("instructions")
     before, _, last = instructions.rpartition("\n") if isinstance(instructions, str) else ("", "", "")
-    if not last.startswith(f"@{SENDER}>sync:registry{{") or registry_hash not in last:
+    if not last.startswith(f"@{messages.SENDER}>sync:registry{{") or registry_hash not in last:
         return result
     if last == instructions:
-        return without(result, "instructions")
+        return messages.without(result, "instructions")
     return {**result, "instructions": before}
 
 
-def _with_block(capabilities: object, member: str, block: JsonObject) -> JsonObject | None:
+def _with_block(capabilities: object, member: str, block: messages.JsonObject) -> messages.JsonObject | None:
     """Return `capabilities` with our block in `member`; None where it cannot be added, or is there already."""
     if not isinstance(capabilities, dict) or find_capability(capabilities) is not None:
         return None
     blocks = capabilities.get(member, {})
-    return {**capabilities, member: {**blocks, EXTENSION: block}} if isinstance(blocks, dict) else None
+    return {**capabilities, member: {**blocks, messages.EXTENSION: block}} if isinstance(blocks, dict) else None
 
 
 # "On mismatch, the full registry delta is transmitted once and cached." (section 6.4)
-def read_registry(registry: SchemaRegistry, envelope: Envelope, *, is_modern: bool) -> JsonObject:
+def read_registry(registry: SchemaRegistry, envelope: Envelope, *, is_modern: bool) -> messages.JsonObject:
     """Return the result of reading the registry; from 2026-07-28 on, it says how long it may be cached."""
     message = Message(
-        sender=SENDER, intent=Intent.SYNCHRONIZE, operation="registry", payload=registry.offer(), envelope=envelope
+        sender=messages.SENDER,
+        intent=Intent.SYNCHRONIZE,
+        operation="registry",
+        payload=registry.offer(),
+        envelope=envelope,
     )
     (frame,) = codec().encode(message).frames
     text = serialize_frame(frame)
     log_frame(Direction.SENT, "mcp", text)
-    contents = [{"uri": REGISTRY_URI, "mimeType": FRAME_MEDIA_TYPE, "text": text}]
+    contents = [{"uri": messages.REGISTRY_URI, "mimeType": messages.FRAME_MEDIA_TYPE, "text": text}]
     if not is_modern:
         return {"contents": contents}
     return {"resultType": "complete", "contents": contents, "ttlMs": _HOUR_MS, "cacheScope": "private"}

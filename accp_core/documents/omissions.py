@@ -3,8 +3,8 @@
 A mark has a count, or dots, or says what was left out; it stands in brackets, between dots or alone on its line. Words
 about an omission are no mark. A row whose cells are all dots is one.
 
-A mark at an end of a text says that the text was cut off. One in the middle may as well be a line of a log, or quoted:
-then only what the source says is told.
+A mark at an end of a text, or a row of dots, says that the text was cut off. Words in the middle may as well be a line
+of a log, or quoted: then only what the source says is told.
 """
 
 from __future__ import annotations
@@ -114,16 +114,16 @@ def _is_quoted(text: str, mark: re.Match[str]) -> bool:
 def tell_cut(text: str, start: int = 0, end: int | None = None) -> str:
     """Return what is said of a source whose text has marks between two positions; empty: it has none.
 
-    That is `CUT_OFF`, or, of a mark that is not at an end of the text, `says "120 lines omitted"`. Of several, the
-    surest is the greatest text.
+    That is `CUT_OFF`, or, of a mark of words that is not at an end of the text, `says "120 lines omitted"`. Of several,
+    the surest is the greatest text.
     """
     told = ""
     for found in find_omissions(text, start, end):
-        before = text[max(found.start() - _MAX_SPACE, 0) : found.start()]
-        if not before.strip() or not text[found.end() : found.end() + _MAX_SPACE].strip():
-            return CUT_OFF
         words = _EDGES.sub("", found[0])[:_MAX_QUOTED]
-        told = told or f"says {json.dumps(words) if words else found[0].strip()}"
+        around = text[max(found.start() - _MAX_SPACE, 0) : found.start()], text[found.end() : found.end() + _MAX_SPACE]
+        if not words or not all(map(str.strip, around)):
+            return CUT_OFF
+        told = told or f"says {json.dumps(words)}"
     return told
 
 

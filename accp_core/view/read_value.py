@@ -36,21 +36,7 @@ from accp_core.packing.tree import (
     Table,
 )
 from accp_core.packing.values import spelling_decoder
-from accp_core.view.line_reader import (
-    CELL_END,
-    CONSTANT_END,
-    END_OF_LINE,
-    INLINE_END,
-    NESTED_END,
-    WORD_END,
-    CellColumn,
-    Header,
-    LineReader,
-    QuotedCell,
-    cell_value,
-    plain_value,
-    read_repeat_number,
-)
+from accp_core.view import line_reader
 from accp_core.view.notation import FENCE, KEY, KEY_COLUMN, TEXT_BLOCK, read_derived
 
 __all__ = ["MAX_READ_DEPTH", "read"]
@@ -61,7 +47,7 @@ _MAX_HEADER_DEPTH: Final = 60
 _STARTS: Final = frozenset('"{[&*!')
 _IN_KEY: Final = r'[^\s"{}\[\],;:=?]'
 _KEY: Final = re.compile(rf"{_IN_KEY}++(?::(?! |$){_IN_KEY}*+)*+")
-_Columns: TypeAlias = dict[str, CellColumn | Header | Constant | KeyColumn]
+_Columns: TypeAlias = dict[str, line_reader.CellColumn | line_reader.Header | Constant | KeyColumn]
 
 _REPEATED_ROW: Final = re.compile(r"&([1-9][0-9]{0,9}): ")
 _ROW_REPETITION: Final = re.compile(r"\*([1-9][0-9]{0,9})(?=$|[;\]}])")
@@ -71,8 +57,8 @@ _REPEATED_CELL: Final = re.compile(r"&([1-9][0-9]{0,9}) (?=[\[{])")
 _SPECIAL: Final = re.compile(r'[\n ]["\[{&*! \n,]|,["\[{&*!]|\t|"""')
 _STARTS_OR_END: Final = frozenset(("", *'"{[&*!'))
 _SPARSE_ENDS: Final = {
-    False: {" ": WORD_END, ", ": CELL_END},
-    True: {" ": re.compile(r"[ ;\]}]"), ", ": re.compile(rf"{CELL_END.pattern}|[;\]}}]")},
+    False: {" ": line_reader.WORD_END, ", ": line_reader.CELL_END},
+    True: {" ": re.compile(r"[ ;\]}]"), ", ": re.compile(rf"{line_reader.CELL_END.pattern}|[;\]}}]")},
 }
 """What ends a cell in a row with sparse columns, inside brackets or not, by the separator of its column."""
 
@@ -138,7 +124,7 @@ class _ViewReader:
     """Reads one view into a tree of JSON values and packing nodes."""
 
     def __init__(self, text: str, expansion: Expansion) -> None:
-        self.lines: Final = LineReader(text)
+        self.lines: Final = line_reader.LineReader(text)
         self.expansion: Final = expansion
         self.depth = 0
         self.header_depth = 0
@@ -211,7 +197,7 @@ class _ViewReader:
 
     def _read_prefixed(self, line: str, at: int) -> object:
         if line[at] == "&":
-            number, at = read_repeat_number(self.lines, line, at, " ")
+            number, at = line_reader.read_repeat_number(self.lines, line, at, " ")
             return RepeatedValue(number, self.read_value(line, at))
         embedded = _EMBEDDED_JSON.match(line, at)
         if embedded is not None:
@@ -219,7 +205,7 @@ class _ViewReader:
         return self._read_rest_of_line(line, at)
 
     def _read_rest_of_line(self, line: str, at: int) -> object:
-        value, end = self.read_inline(line, at, END_OF_LINE)
+        value, end = self.read_inline(line, at, line_reader.END_OF_LINE)
         if end != len(line):
             self.lines.fail("expected the end of the line", end)
         return value
@@ -237,7 +223,7 @@ class _ViewReader:
         return result
 
     def _read_plain(self, line: str, at: int, stop: int) -> object:
-        return plain_value(self.plain_text(line, at, stop))
+        return line_reader.plain_value(self.plain_text(line, at, stop))
 
     def _read_inline_structure(self, line: str, at: int, end: re.Pattern[str]) -> tuple[object, int]:
         sign = line[at]
@@ -254,9 +240,9 @@ class _ViewReader:
             value, at = self.read_inline(line, embedded.end(), end)
             return self._embedded_json(embedded, value), at
         if sign == "*":
-            number, at = read_repeat_number(self.lines, line, at, "")
+            number, at = line_reader.read_repeat_number(self.lines, line, at, "")
             return Repetition(number), at
-        number, at = read_repeat_number(self.lines, line, at, " ")
+        number, at = line_reader.read_repeat_number(self.lines, line, at, " ")
         value, at = self.read_inline(line, at, end)
         return RepeatedValue(number, value), at
 
@@ -275,10 +261,10 @@ class _ViewReader:
         while not line.startswith("}", at):
             pair = _PLAIN_PAIR.match(line, at)
             if pair is not None:
-                key, value, at = pair[1], plain_value(pair[2]), pair.end(2)
+                key, value, at = pair[1], line_reader.plain_value(pair[2]), pair.end(2)
             else:
                 key, at = self.read_key(line, at)
-                value, at = self.read_inline(line, at, INLINE_END)
+                value, at = self.read_inline(line, at, line_reader.INLINE_END)
             if key in members:
                 self.lines.fail(f"expected each key once, found {key!r} again", at)
             members[key] = value
@@ -290,15 +276,15 @@ class _ViewReader:
             return self.read_inline_table(line, at + 2)
         plain_items = _PLAIN_ARRAY.match(line, at)
         if plain_items is not None:
-            return list(map(plain_value, plain_items[1].replace(", ", ",").split(","))), plain_items.end()
+            return list(map(line_reader.plain_value, plain_items[1].replace(", ", ",").split(","))), plain_items.end()
         items: list[object] = []
         at += 1
         while not line.startswith("]", at):
             plain = _PLAIN_ITEM.match(line, at)
             if plain is not None:
-                item, at = plain_value(plain[0]), plain.end()
+                item, at = line_reader.plain_value(plain[0]), plain.end()
             else:
-                item, at = self.read_inline(line, at, INLINE_END)
+                item, at = self.read_inline(line, at, line_reader.INLINE_END)
             items.append(item)
             at = self.next_member(line, at, ",", "]")
         return items, at + 1
@@ -333,12 +319,12 @@ class _ViewReader:
         header, end = self.read_header(line, at, keyed=keyed)
         if end != len(line):
             self.lines.fail("expected the end of the header", end)
-        if not (type(header) is Header and header.is_flat() and self._read_plain_rows(header, count, keys)):
+        if not (type(header) is line_reader.Header and header.is_flat() and self._read_plain_rows(header, count, keys)):
             for _ in range(count):
                 self._read_row_of_line(header, self.lines.next_line(), keys)
         return self._unpacked(header, keys)
 
-    def _read_plain_rows(self, header: Header, count: int, keys: list[str] | None) -> bool:
+    def _read_plain_rows(self, header: line_reader.Header, count: int, keys: list[str] | None) -> bool:
         """Read the next rows column by column if all their keys and cells are plain; return whether they are."""
         rests = self.lines.peek(count)
         if len(rests) < count or _SPECIAL.search("\n".join(["", *rests, ""])):
@@ -379,11 +365,13 @@ class _ViewReader:
         assert type(members) is dict
         return members, at + 1
 
-    def _read_inline_header(self, line: str, at: int, *, keyed: bool) -> tuple[Header | CellColumn, int]:
+    def _read_inline_header(
+        self, line: str, at: int, *, keyed: bool
+    ) -> tuple[line_reader.Header | line_reader.CellColumn, int]:
         header, at = self.read_header(line, at, keyed=keyed)
         return header, self.expect(line, at, ": ")
 
-    def _unpacked(self, header: Header | CellColumn, keys: list[str] | None) -> object:
+    def _unpacked(self, header: line_reader.Header | line_reader.CellColumn, keys: list[str] | None) -> object:
         items = unpack_column(self._to_column(header, keys), 0)
         if keys is None:
             return items
@@ -391,7 +379,7 @@ class _ViewReader:
             self.lines.fail("expected each key once", 0)
         return dict(zip(keys, items, strict=True))
 
-    def _to_column(self, header: Header | CellColumn, keys: list[str] | None) -> Column:
+    def _to_column(self, header: line_reader.Header | line_reader.CellColumn, keys: list[str] | None) -> Column:
         """Return the rows that were read; what they add is counted before they are built."""
         column = header.to_column(0)
         if keys is not None and type(column) is Table:
@@ -409,7 +397,9 @@ class _ViewReader:
                 self.expansion.add(size_of(keys), f"{name}=={KEY}")
                 table.columns[name] = list(keys)
 
-    def _read_row_of_line(self, header: Header | CellColumn, line: str, keys: list[str] | None) -> None:
+    def _read_row_of_line(
+        self, header: line_reader.Header | line_reader.CellColumn, line: str, keys: list[str] | None
+    ) -> None:
         at = 0
         if keys is not None:
             key, at = self.read_key(line, at)
@@ -418,10 +408,12 @@ class _ViewReader:
         if end != len(line):
             self.lines.fail("expected the end of the row", end)
 
-    def read_item(self, header: Header | CellColumn, line: str, at: int, *, nested: bool) -> int:
+    def read_item(
+        self, header: line_reader.Header | line_reader.CellColumn, line: str, at: int, *, nested: bool
+    ) -> int:
         """Read one item of a table (a row, the repetition of one, or a list); return the position behind it."""
-        if isinstance(header, CellColumn):
-            return self.read_cell(header, line, at, NESTED_END if nested else END_OF_LINE)
+        if isinstance(header, line_reader.CellColumn):
+            return self.read_cell(header, line, at, line_reader.NESTED_END if nested else line_reader.END_OF_LINE)
         sign = line[at : at + 1]
         if sign == "*" and len(header.leaves) != 1 and (repetition := _ROW_REPETITION.match(line, at)):
             header.slots.append(Repetition(int(repetition[1])))
@@ -436,7 +428,7 @@ class _ViewReader:
             header.slots.append(NEXT_ROW)
         return self.read_row(header, line, at, nested=nested)
 
-    def read_row(self, header: Header, line: str, at: int, *, nested: bool) -> int:
+    def read_row(self, header: line_reader.Header, line: str, at: int, *, nested: bool) -> int:
         """Read the cells of a row; return the position behind them."""
         header.rows += 1
         if header.is_sparse:
@@ -448,16 +440,16 @@ class _ViewReader:
                 leaf.cells.append(line[at:end])
                 at = end + 1
             elif is_word:
-                at = self.expect(line, self.read_cell(leaf, line, at, WORD_END), " ")
+                at = self.expect(line, self.read_cell(leaf, line, at, line_reader.WORD_END), " ")
             else:
-                at = self._after_comma(line, self.read_cell(leaf, line, at, CELL_END))
+                at = self._after_comma(line, self.read_cell(leaf, line, at, line_reader.CELL_END))
         leaf = header.leaves[-1]
         if nested or leaf.bracket or line[at : at + 1] in _STARTS_OR_END:
-            return self.read_cell(leaf, line, at, NESTED_END if nested else END_OF_LINE)
+            return self.read_cell(leaf, line, at, line_reader.NESTED_END if nested else line_reader.END_OF_LINE)
         leaf.cells.append(self.plain_text(line, at, len(line)))
         return len(line)
 
-    def _read_sparse_row(self, header: Header, line: str, at: int, *, nested: bool) -> int:
+    def _read_sparse_row(self, header: line_reader.Header, line: str, at: int, *, nested: bool) -> int:
         """Read the cells of a row that may lack those of sparse columns."""
         self.expansion.add(len(header.leaves), "?")
         ends = _SPARSE_ENDS[nested]
@@ -469,7 +461,9 @@ class _ViewReader:
             if is_last:
                 self.lines.fail("expected another cell", at)
             if leaf is header.leaves[-1]:
-                return self.read_cell(leaf, line, at + len(leaf.key), NESTED_END if nested else END_OF_LINE)
+                return self.read_cell(
+                    leaf, line, at + len(leaf.key), line_reader.NESTED_END if nested else line_reader.END_OF_LINE
+                )
             at = self.read_cell(leaf, line, at + len(leaf.key), ends[leaf.separator])
             is_last = at == len(line) or (nested and line[at] in ";]}")
             if not is_last:
@@ -479,28 +473,28 @@ class _ViewReader:
         return at
 
     def _after_comma(self, line: str, at: int) -> int:
-        comma = CELL_END.match(line, at)
+        comma = line_reader.CELL_END.match(line, at)
         if comma is None:
             self.lines.fail("expected ', '", at)
         return comma.end()
 
-    def read_cell(self, leaf: CellColumn, line: str, at: int, end: re.Pattern[str]) -> int:
+    def read_cell(self, leaf: line_reader.CellColumn, line: str, at: int, end: re.Pattern[str]) -> int:
         """Read one cell; return the position behind it."""
         sign = line[at : at + 1]
         if sign not in _STARTS_OR_END:
             found = end.search(line, at)
             stop = found.start() if found else len(line)
             text = self.plain_text(line, at, stop)
-            leaf.cells.append(cell_value(text) if leaf.bracket else text)
+            leaf.cells.append(line_reader.cell_value(text) if leaf.bracket else text)
             return stop
         if leaf.bracket and sign != "*":
             return self._read_bracketed(leaf, line, at)
         if sign == '"' and not line.startswith(TEXT_BLOCK, at):
             text, at = self.read_string(line, at)
-            leaf.cells.append(QuotedCell(text))
+            leaf.cells.append(line_reader.QuotedCell(text))
             return at
         value, at = self.read_inline(line, at, end)
-        leaf.cells.append(QuotedCell(value) if type(value) is str else value)
+        leaf.cells.append(line_reader.QuotedCell(value) if type(value) is str else value)
         return at
 
     def plain_text(self, line: str, at: int, stop: int) -> str:
@@ -509,7 +503,7 @@ class _ViewReader:
             self.lines.fail("expected a value without blanks around it", at)
         return line[at:stop]
 
-    def _read_bracketed(self, leaf: CellColumn, line: str, at: int) -> int:
+    def _read_bracketed(self, leaf: line_reader.CellColumn, line: str, at: int) -> int:
         assert leaf.inside is not None
         repeated = _REPEATED_CELL.match(line, at)
         at = self.expect(line, at if repeated is None else repeated.end(), leaf.bracket)
@@ -517,14 +511,14 @@ class _ViewReader:
         if leaf.bracket == "{" and line.startswith("}", at):
             slot, at = {}, at + 1
         elif leaf.bracket == "{":
-            assert type(leaf.inside) is Header
+            assert type(leaf.inside) is line_reader.Header
             at = self.expect(line, self.read_row(leaf.inside, line, at, nested=True), "}")
         else:
             slot, at = self._read_items(leaf.inside, line, at)
         leaf.cells.append(slot if repeated is None else RepeatedValue(int(repeated[1]), slot))
         return at
 
-    def _read_items(self, header: Header | CellColumn, line: str, at: int) -> tuple[int, int]:
+    def _read_items(self, header: line_reader.Header | line_reader.CellColumn, line: str, at: int) -> tuple[int, int]:
         count = 0
         while not line.startswith("]", at):
             at = self.next_member(line, self.read_item(header, line, at, nested=True), ";", "]")
@@ -547,7 +541,9 @@ class _ViewReader:
             self.lines.fail("expected a JSON string", at)
         return text, end
 
-    def read_header(self, line: str, at: int, *, keyed: bool = False) -> tuple[Header | CellColumn, int]:
+    def read_header(
+        self, line: str, at: int, *, keyed: bool = False
+    ) -> tuple[line_reader.Header | line_reader.CellColumn, int]:
         """Return the header at `at` and the position behind it; `keyed`: each row begins with its key."""
         self.header_depth += 1
         if self.header_depth > _MAX_HEADER_DEPTH:
@@ -556,14 +552,14 @@ class _ViewReader:
         self.header_depth -= 1
         return result
 
-    def _read_pool(self, line: str, at: int) -> tuple[CellColumn, int]:
+    def _read_pool(self, line: str, at: int) -> tuple[line_reader.CellColumn, int]:
         inside, at = self.read_header(line, at + 1)
-        return CellColumn(inside, "["), self.expect(line, at, "]")
+        return line_reader.CellColumn(inside, "["), self.expect(line, at, "]")
 
-    def read_columns(self, line: str, at: int, *, keyed: bool = False) -> tuple[Header, int]:
+    def read_columns(self, line: str, at: int, *, keyed: bool = False) -> tuple[line_reader.Header, int]:
         """Return the header at `at`, which names columns, and the position behind it."""
         columns: _Columns = {}
-        leaves: list[CellColumn] = []
+        leaves: list[line_reader.CellColumn] = []
         while True:
             if line.startswith("(", at):
                 at = self._read_constants(line, at + 1, columns)
@@ -574,13 +570,13 @@ class _ViewReader:
                 else:
                     column, at = self._read_column(line, at, end)
                     columns[name] = column
-                    leaves += column.leaves if isinstance(column, Header) else [column]
+                    leaves += column.leaves if isinstance(column, line_reader.Header) else [column]
             if not line.startswith(" ", at):
                 break
             at += 1
         if not leaves:
             self.lines.fail("expected a column with cells", at)
-        return Header(columns, leaves), at
+        return line_reader.Header(columns, leaves), at
 
     def _read_constants(self, line: str, at: int, columns: _Columns) -> int:
         while True:
@@ -591,11 +587,11 @@ class _ViewReader:
             at += 1
 
     def _read_constant(self, line: str, at: int) -> tuple[Constant, int]:
-        found = CONSTANT_END.search(line, at)
+        found = line_reader.CONSTANT_END.search(line, at)
         end = found.start() if found else len(line)
         if "$" in line[at:end] and line[at] not in _STARTS:
             return Constant(self.read_derived(line, at, end)), end
-        value, at = self.read_inline(line, at, CONSTANT_END)
+        value, at = self.read_inline(line, at, line_reader.CONSTANT_END)
         return Constant(value), at
 
     def read_derived(self, line: str, at: int, end: int) -> Derived:
@@ -618,25 +614,25 @@ class _ViewReader:
             self.lines.fail(f"expected each column once, found {name!r} again", at)
         return name, end
 
-    def _read_column(self, line: str, start: int, at: int) -> tuple[CellColumn | Header, int]:
+    def _read_column(self, line: str, start: int, at: int) -> tuple[line_reader.CellColumn | line_reader.Header, int]:
         """Return the column whose name begins at `start` and ends at `at`, and the position behind it."""
         sign = line[at : at + 1]
         if sign == ",":
-            return CellColumn(separator=", "), at + 1
+            return line_reader.CellColumn(separator=", "), at + 1
         if sign == "[":
             return self._read_pool(line, at)
         if sign == "?":
             comma = line.startswith(",", at + 1)
-            return CellColumn(separator=", " if comma else " ", key=f"{line[start:at]}="), at + 1 + comma
+            return line_reader.CellColumn(separator=", " if comma else " ", key=f"{line[start:at]}="), at + 1 + comma
         if line.startswith("={", at):
             inside, at = self.read_header(line, at + 2)
-            return CellColumn(inside, "{"), self.expect(line, at, "}")
+            return line_reader.CellColumn(inside, "{"), self.expect(line, at, "}")
         if sign == "{":
             inside, at = self.read_header(line, at + 1)
-            if type(inside) is not Header:
+            if type(inside) is not line_reader.Header:
                 self.lines.fail("expected the name of a column", at)
             return inside, self.expect(line, at, "}")
-        return CellColumn(), at
+        return line_reader.CellColumn(), at
 
     def expect(self, line: str, at: int, text: str) -> int:
         """Return the position behind `text`, which must stand at `at`."""
@@ -650,5 +646,5 @@ def _cut(rests: list[str], separator: str) -> tuple[list[str], list[str]]:
     if separator == " ":
         parts = [rest.partition(" ") for rest in rests]
         return [part[0] for part in parts], [part[2] for part in parts]
-    pairs = [CELL_END.split(rest, 1) for rest in rests]
+    pairs = [line_reader.CELL_END.split(rest, 1) for rest in rests]
     return [pair[0] for pair in pairs], [pair[1] if len(pair) > 1 else "" for pair in pairs]

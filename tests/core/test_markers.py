@@ -117,24 +117,8 @@ def test_any_other_text_stays(text: str) -> None:
     assert escape_markers(text) == text
 
 
-PARTS = st.sampled_from(
-    [
-        "[",
-        "\uff3b",
-        "as above",
-        "As above:",
-        " ",
-        "\n",
-        "source text: ",
-        "Source Text: ",
-        "preview",
-        " of",
-        ";",
-        "…",
-        "5",
-        "x",
-    ]
-)
+SIGNS = ("[", "\uff3b", " ", "\n", "\u2028", ";", "…", "...", "5", "x", "\uff41", "source text: ", "\uff33ource Text: ")
+PARTS = st.sampled_from([*SIGNS, "as above", "As above:", "preview", " of", "0 of 9 rows", "E1004:"])
 
 
 @given(st.lists(PARTS, max_size=20).map("".join) | st.text())

@@ -14,27 +14,8 @@ from heapq import heappop, heappush
 from itertools import chain, groupby, islice, pairwise
 from typing import Final, TypeAlias
 
+from accp_core.packing import tree
 from accp_core.packing.expansion import Expansion
-from accp_core.packing.tree import (
-    ABSENT,
-    NEXT_ROW,
-    NODES,
-    Column,
-    Constant,
-    Derived,
-    EmbeddedJson,
-    KeyColumn,
-    Placeholder,
-    PooledLists,
-    RepeatedValue,
-    Repetition,
-    Sparse,
-    Table,
-    content_of,
-    copy_of,
-    map_members,
-    with_content,
-)
 from accp_core.packing.values import common_value
 
 __all__ = [
@@ -43,9 +24,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-_STRUCTURED: Final = frozenset((dict, list, RepeatedValue, Repetition))
-_MAPS: Final = frozenset((dict, Repetition))
-_LISTS: Final = frozenset((list, Repetition))
+_STRUCTURED: Final = frozenset((dict, list, tree.RepeatedValue, tree.Repetition))
+_MAPS: Final = frozenset((dict, tree.Repetition))
+_LISTS: Final = frozenset((list, tree.Repetition))
 _SHORT: Final = 20
 """Characters of a constant that is short enough to be repeated in each row."""
 _MAX_FILL: Final = 0.2
@@ -57,11 +38,11 @@ _MAX_GAP: Final = 3
 """Absent cells next to each other; where a row would have more, their keys are written in the rows that have them."""
 _KEY_COST: Final = 3
 """Tokens of a key with what separates it from its value and the next key, approximately."""
-_OTHER_TYPES: Final = frozenset((Repetition, Placeholder, type(None)))
+_OTHER_TYPES: Final = frozenset((tree.Repetition, tree.Placeholder, type(None)))
 """Types that a column of maps or lists may have besides."""
 
 
-def pack_list(items: list[object]) -> Table | PooledLists | None:
+def pack_list(items: list[object]) -> tree.Table | tree.PooledLists | None:
     """Return the members of an array as a table or as pooled lists, or None if they do not fit either."""
     if len(items) < 2 or type(items[0]) not in _STRUCTURED:
         return None
@@ -78,10 +59,10 @@ def pack_list(items: list[object]) -> Table | PooledLists | None:
 def _kinds(values: list[object]) -> set[type]:
     """Return the types of values, of a RepeatedValue that of its content."""
     kinds = set(map(type, values))
-    return {type(content_of(value)) for value in values} if RepeatedValue in kinds else kinds
+    return {type(tree.content_of(value)) for value in values} if tree.RepeatedValue in kinds else kinds
 
 
-def pack_table(items: list[object]) -> Table | None:
+def pack_table(items: list[object]) -> tree.Table | None:
     """Return `items` as a table of the maps among them; None if there are fewer than two or they differ too much.
 
     A column that few rows have, or that is absent next to many others, is Sparse.
@@ -110,14 +91,14 @@ def pack_table(items: list[object]) -> Table | None:
         if not all(in_order) or not _is_dense(uses, sparse, len(maps)):
             return None
         cells = _cells_of(maps, names)
-    columns: dict[str, Column] = {
-        name: Sparse(written_out(column)) if name in sparse else pack_column(column)
+    columns: dict[str, tree.Column] = {
+        name: tree.Sparse(written_out(column)) if name in sparse else pack_column(column)
         for name, column in zip(names, cells, strict=True)
     }
     if not _shows_each_row(columns, len(maps)):
         name = _column_to_show(columns)
         columns[name] = _pack_values(written_out([members[name] for members in maps]))
-    table = Table(columns, slots, len(maps))
+    table = tree.Table(columns, slots, len(maps))
     return None if sparse and _may_look_like_other_items(table) else table
 
 
@@ -133,90 +114,96 @@ def _names_in_gaps(shapes: Iterable[tuple[str, ...]], names: Iterable[str], spar
     return found
 
 
-def _may_look_like_other_items(table: Table) -> bool:
+def _may_look_like_other_items(table: tree.Table) -> bool:
     """Return whether a row may be one cell only, `{}` or `*1`, as empty maps and repeated rows are written."""
-    columns = [column for column in table.columns.values() if not isinstance(column, Constant | KeyColumn | Sparse)]
+    columns = [
+        column
+        for column in table.columns.values()
+        if not isinstance(column, tree.Constant | tree.KeyColumn | tree.Sparse)
+    ]
     if len(columns) != 1:
         return False
     column = columns[0]
-    if type(column) is Table and column.slots is None:
+    if type(column) is tree.Table and column.slots is None:
         return _may_look_like_other_items(column)
     values: Iterable[object] = column if isinstance(column, list) else column.slots or ()
-    return any(type(value) is Repetition or value == {} for value in values)
+    return any(type(value) is tree.Repetition or value == {} for value in values)
 
 
 def _cells_of(maps: list[dict[str, object]], names: tuple[str, ...]) -> list[list[object]]:
     """Return the values of each key in each map; ABSENT where a map lacks the key."""
     # By map, because the keys of all maps together may be many more than those of each.
-    columns: dict[str, list[object]] = {name: [ABSENT] * len(maps) for name in names}
+    columns: dict[str, list[object]] = {name: [tree.ABSENT] * len(maps) for name in names}
     for row, members in enumerate(maps):
         for name, member in members.items():
             columns[name][row] = member
     return list(columns.values())
 
 
-def pack_keyed_rows(members: dict[str, object]) -> Table | None:
+def pack_keyed_rows(members: dict[str, object]) -> tree.Table | None:
     """Return the values of a map of maps as a table, or None if they do not make one; each row has its key, too."""
     table = pack_list(list(members.values()))
-    if type(table) is not Table:
+    if type(table) is not tree.Table:
         return None
     keys = list(members)
-    columns = {name: KeyColumn() if _are_keys(column, keys) else column for name, column in table.columns.items()}
-    return Table(columns, table.slots, table.rows) if _shows_each_row(columns, table.rows) else table
+    columns = {name: tree.KeyColumn() if _are_keys(column, keys) else column for name, column in table.columns.items()}
+    return tree.Table(columns, table.slots, table.rows) if _shows_each_row(columns, table.rows) else table
 
 
-def _are_keys(column: Column, keys: list[str]) -> bool:
+def _are_keys(column: tree.Column, keys: list[str]) -> bool:
     """Return whether the values of a column are the keys of the rows, which are long enough to leave them out."""
     return column == keys and sum(map(len, keys)) >= _MIN_SAVED_CHARS
 
 
-def _shows_each_row(columns: dict[str, Column], rows: int) -> bool:
+def _shows_each_row(columns: dict[str, tree.Column], rows: int) -> bool:
     """Return whether each row has a cell that is not absent.
 
     Otherwise a reader could take a row that holds the constants only for a row that is absent.
     """
     absent: Iterable[int] = range(rows)
     for column in columns.values():
-        if isinstance(column, Constant | KeyColumn):
+        if isinstance(column, tree.Constant | tree.KeyColumn):
             continue
-        slots = column if isinstance(column, list) else column.values if isinstance(column, Sparse) else column.slots
-        if slots is None or not (absent := [row for row in absent if slots[row] is ABSENT]):
+        slots = (
+            column if isinstance(column, list) else column.values if isinstance(column, tree.Sparse) else column.slots
+        )
+        if slots is None or not (absent := [row for row in absent if slots[row] is tree.ABSENT]):
             return True
     return False
 
 
-def _column_to_show(columns: dict[str, Column]) -> str:
+def _column_to_show(columns: dict[str, tree.Column]) -> str:
     """Return the name of the constant whose cells take the least room."""
-    constants = {name: column.value for name, column in columns.items() if type(column) is Constant}
+    constants = {name: column.value for name, column in columns.items() if type(column) is tree.Constant}
     return min(constants, key=lambda name: (type(constants[name]) in _STRUCTURED, len(str(constants[name])) > _SHORT))
 
 
-def pack_column(values: list[object]) -> Column:
+def pack_column(values: list[object]) -> tree.Column:
     """Return the values of one key, one per row, in the shortest form that fits them all."""
     kinds = set(map(type, values))
-    if len(kinds) == 1 and common_value(values) is not ABSENT:
-        return Constant(values[0])
-    if Derived in kinds:
+    if len(kinds) == 1 and common_value(values) is not tree.ABSENT:
+        return tree.Constant(values[0])
+    if tree.Derived in kinds:
         values = written_out(values)
-    return Constant(values[0]) if _is_repeated_in_each_row(values) else _pack_values(values)
+    return tree.Constant(values[0]) if _is_repeated_in_each_row(values) else _pack_values(values)
 
 
 def written_out(values: list[object]) -> list[object]:
     """Return values with the text of each Derived, because only a column has room for the rule."""
-    return [value.text if type(value) is Derived else value for value in values]
+    return [value.text if type(value) is tree.Derived else value for value in values]
 
 
 def _is_repeated_in_each_row(values: list[object]) -> bool:
     """Return whether the first value is a RepeatedValue, and all others are its Repetition."""
     first = values[0]
-    return type(first) is RepeatedValue and all(
-        type(value) is Repetition and value.number == first.number for value in values[1:]
+    return type(first) is tree.RepeatedValue and all(
+        type(value) is tree.Repetition and value.number == first.number for value in values[1:]
     )
 
 
-def _pack_values(values: list[object]) -> Column:
+def _pack_values(values: list[object]) -> tree.Column:
     kinds = set(map(type, values))
-    if kinds.isdisjoint((dict, list, RepeatedValue)):
+    if kinds.isdisjoint((dict, list, tree.RepeatedValue)):
         return values
     kinds = _kinds(values) - _OTHER_TYPES
     if kinds == {dict}:
@@ -226,7 +213,7 @@ def _pack_values(values: list[object]) -> Column:
     return values
 
 
-def _pack_maps(values: list[object]) -> Table | None:
+def _pack_maps(values: list[object]) -> tree.Table | None:
     """Return maps within rows as a table; None if they do not make one.
 
     It is in brackets where it is Sparse, because the row may have such a key, too, or begins or ends with an absent
@@ -235,20 +222,23 @@ def _pack_maps(values: list[object]) -> Table | None:
     table = pack_table(values)
     if table is None or table.slots is not None:
         return table
-    columns = [column for column in table.columns.values() if type(column) is not Constant]
+    columns = [column for column in table.columns.values() if type(column) is not tree.Constant]
     ends = (column if type(column) is list else getattr(column, "slots", None) for column in (columns[0], columns[-1]))
-    if Sparse in set(map(type, columns)) or any(ABSENT in cells for cells in ends if cells):
-        table.slots = [NEXT_ROW] * table.rows
+    if tree.Sparse in set(map(type, columns)) or any(tree.ABSENT in cells for cells in ends if cells):
+        table.slots = [tree.NEXT_ROW] * table.rows
     return table
 
 
-def _pack_lists(values: list[object]) -> PooledLists | None:
-    pool = [member for value in map(content_of, values) if type(value) is list for member in value]
+def _pack_lists(values: list[object]) -> tree.PooledLists | None:
+    pool = [member for value in map(tree.content_of, values) if type(value) is list for member in value]
     members = pack_list(pool)
     if members is None:
         return None
-    return PooledLists(
-        [with_content(value, len(items)) if type(items := content_of(value)) is list else value for value in values],
+    return tree.PooledLists(
+        [
+            tree.with_content(value, len(items)) if type(items := tree.content_of(value)) is list else value
+            for value in values
+        ],
         members,
     )
 
@@ -257,10 +247,10 @@ def _slots(items: list[object]) -> tuple[list[object] | None, list[dict[str, obj
     """Return the slots of a table, and the maps that are its rows."""
     if set(map(type, items)) == {dict} and all(items):
         return None, items  # type: ignore[return-value]  # all are maps
-    maps = [content for item in items if type(content := content_of(item)) is dict and content]
+    maps = [content for item in items if type(content := tree.content_of(item)) is dict and content]
     # A map without keys is written out, because its row would show nothing but absent cells.
-    is_row = [type(content := content_of(item)) is dict and bool(content) for item in items]
-    slots = [with_content(item, NEXT_ROW) if row else item for item, row in zip(items, is_row, strict=True)]
+    is_row = [type(content := tree.content_of(item)) is dict and bool(content) for item in items]
+    slots = [tree.with_content(item, tree.NEXT_ROW) if row else item for item, row in zip(items, is_row, strict=True)]
     return slots, maps
 
 
@@ -313,44 +303,46 @@ def _is_dense(uses: Counter[str], sparse: set[str], rows: int) -> bool:
     return absent <= present - in_rows and table < _KEY_COST * present + 2 * rows
 
 
-def cell_count(table: Table) -> int:
+def cell_count(table: tree.Table) -> int:
     """Return the number of cells in a row of the table."""
     return sum(
         cell_count(column)
-        if type(column) is Table and column.slots is None
-        else type(column) is not Constant and type(column) is not KeyColumn
+        if type(column) is tree.Table and column.slots is None
+        else type(column) is not tree.Constant and type(column) is not tree.KeyColumn
         for column in table.columns.values()
     )
 
 
-def last_column_with_cells(table: Table) -> str:
+def last_column_with_cells(table: tree.Table) -> str:
     """Return the key of the last column that has a cell in each row."""
-    return [name for name, column in table.columns.items() if not isinstance(column, Constant | KeyColumn)][-1]
+    return [name for name, column in table.columns.items() if not isinstance(column, tree.Constant | tree.KeyColumn)][
+        -1
+    ]
 
 
-def unpack_table(table: Table) -> list[object]:
+def unpack_table(table: tree.Table) -> list[object]:
     """Return the items that the table was packed from."""
     columns: dict[str, list[object]] = {}
     for name, column in table.columns.items():
         columns[name] = column if type(column) is list else unpack_column(column, table.rows)
     names = tuple(columns)
     cells = zip(*columns.values(), strict=True)
-    if any(ABSENT in column for column in columns.values()):
-        rows = [{name: cell for name, cell in zip(names, row, strict=True) if cell is not ABSENT} for row in cells]
+    if any(tree.ABSENT in column for column in columns.values()):
+        rows = [{name: cell for name, cell in zip(names, row, strict=True) if cell is not tree.ABSENT} for row in cells]
     else:
         rows = [dict(zip(names, row, strict=True)) for row in cells]
     return list(rows if table.slots is None else _fill(table.slots, iter(rows)))
 
 
-def unpack_column(column: Column, rows: int) -> list[object]:
+def unpack_column(column: tree.Column, rows: int) -> list[object]:
     """Return the values of one key in each of `rows` rows."""
-    if type(column) is Constant:
+    if type(column) is tree.Constant:
         return _repeat(column.value, rows)
-    if type(column) is Sparse:
+    if type(column) is tree.Sparse:
         return column.values
-    if type(column) is Table:
+    if type(column) is tree.Table:
         return unpack_table(column)
-    if type(column) is PooledLists:
+    if type(column) is tree.PooledLists:
         return _unpack_lists(column)
     assert type(column) is list
     return column
@@ -358,29 +350,29 @@ def unpack_column(column: Column, rows: int) -> list[object]:
 
 def _repeat(value: object, rows: int) -> list[object]:
     """Return the value of a constant for each row, a copy in each."""
-    if type(value) is RepeatedValue:
-        return [value, *[Repetition(value.number)] * (rows - 1)]
-    return [copy_of(value) for _ in range(rows)] if type(value) in NODES else [value] * rows
+    if type(value) is tree.RepeatedValue:
+        return [value, *[tree.Repetition(value.number)] * (rows - 1)]
+    return [tree.copy_of(value) for _ in range(rows)] if type(value) in tree.NODES else [value] * rows
 
 
-def _unpack_lists(lists: PooledLists) -> list[object]:
+def _unpack_lists(lists: tree.PooledLists) -> list[object]:
     members = iter(unpack_column(lists.members, 0))
     return [
-        with_content(slot, list(islice(members, length))) if type(length := content_of(slot)) is int else slot
+        tree.with_content(slot, list(islice(members, length))) if type(length := tree.content_of(slot)) is int else slot
         for slot in lists.slots
     ]
 
 
 def _fill(slots: list[object], rows: Iterator[dict[str, object]]) -> Iterator[object]:
     for slot in slots:
-        yield with_content(slot, next(rows)) if content_of(slot) is NEXT_ROW else slot
+        yield tree.with_content(slot, next(rows)) if tree.content_of(slot) is tree.NEXT_ROW else slot
 
 
 # Addresses that contain another value of their map: `comments_url` is the value of `url` and "/comments".
 
 _MIN_DERIVED_CHARS: Final = 24
 """Characters of the cells that are left out; where there are fewer, a reader finds a cell faster than a rule."""
-_CONTAINERS: Final = frozenset((dict, list, EmbeddedJson))
+_CONTAINERS: Final = frozenset((dict, list, tree.EmbeddedJson))
 HIDDEN: Final = (
     r"\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     r"\u2800\u3164\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff"
@@ -408,12 +400,12 @@ def pack_derived(value: object) -> object:
     return _packed(value, search.found) if search.found else value
 
 
-def _packed(value: object, found: dict[int, dict[str, Derived]]) -> object:
-    if type(value) is EmbeddedJson:
-        return EmbeddedJson(_packed(value.value, found), value.style)
+def _packed(value: object, found: dict[int, dict[str, tree.Derived]]) -> object:
+    if type(value) is tree.EmbeddedJson:
+        return tree.EmbeddedJson(_packed(value.value, found), value.style)
     if type(value) is not dict and type(value) is not list:
         return value
-    members = map_members(value, partial(_packed, found=found), _CONTAINERS)
+    members = tree.map_members(value, partial(_packed, found=found), _CONTAINERS)
     if type(members) is dict:
         members.update(found.get(id(value), {}))
     return members
@@ -423,13 +415,13 @@ class _Search:
     """One walk through a value; maps that a table would have as rows are looked at together."""
 
     def __init__(self) -> None:
-        self.found: dict[int, dict[str, Derived]] = {}
+        self.found: dict[int, dict[str, tree.Derived]] = {}
         """The derived members of each map, by its `id`."""
 
     def find(self, values: list[object]) -> None:
         """Look at one value, or at the values of one column."""
         for value in values:
-            if type(value) is EmbeddedJson:
+            if type(value) is tree.EmbeddedJson:
                 self.find([value.value])
         pool = [member for value in values if type(value) is list for member in value if type(member) in _CONTAINERS]
         if pool:
@@ -457,7 +449,7 @@ class _Search:
                 known = [base for base in bases if member.startswith(base)] if member.startswith(texts) else None
                 base = max(known, key=len) if known else ""
                 if _pays(base, bases.get(base, "")):
-                    derived = Derived("", bases[base], member[len(base) :], member)
+                    derived = tree.Derived("", bases[base], member[len(base) :], member)
                     self.found.setdefault(id(members), {})[name] = derived
                 elif len(bases) < _MAX_BASES and _NAME.fullmatch(name):
                     bases.setdefault(member, name)
@@ -494,11 +486,11 @@ class _Search:
         # A column in which all rows have the same address has no cells anyway.
         if not all(map(_ADDRESS.fullmatch, texts)) or len(set(texts)) == 1:
             return 0
-        best = min(_derivations(rows, texts, bases), key=Derived.kept_chars, default=None)
+        best = min(_derivations(rows, texts, bases), key=tree.Derived.kept_chars, default=None)
         if best is None:
             return 0
         for members, text in zip(rows, texts, strict=True):
-            self.found.setdefault(id(members), {})[name] = Derived(best.before, best.name, best.behind, text)
+            self.found.setdefault(id(members), {})[name] = tree.Derived(best.before, best.name, best.behind, text)
         return bases[best.name] + 1
 
 
@@ -511,7 +503,7 @@ def _columns(maps: list[_Map]) -> dict[str, list[object]]:
     return columns
 
 
-def _derivations(rows: list[_Map], texts: list[str], bases: Iterable[str]) -> Iterator[Derived]:
+def _derivations(rows: list[_Map], texts: list[str], bases: Iterable[str]) -> Iterator[tree.Derived]:
     """Yield the ways to derive the addresses, the same in all rows, that save enough."""
     chars = sum(map(len, texts))
     for base in bases:
@@ -525,7 +517,7 @@ def _derivations(rows: list[_Map], texts: list[str], bases: Iterable[str]) -> It
                 yield derived
 
 
-def pays_in_its_line(derived: Derived) -> bool:
+def pays_in_its_line(derived: tree.Derived) -> bool:
     """Return whether an address is shorter outside a table, too: only one that begins with another address is."""
     return not derived.before and _pays(derived.text.removesuffix(derived.behind), derived.name)
 
@@ -540,13 +532,13 @@ def _text_of(value: object) -> str:
     return value if type(value) is str else str(value) if type(value) is int else ""
 
 
-def _places(base: str, known: str, text: str) -> Iterator[Derived]:
+def _places(base: str, known: str, text: str) -> Iterator[tree.Derived]:
     """Yield the ways to derive `text` from `known`, the value of the name `base`; the last place comes first."""
     at = text.rfind(known)
     for _ in range(_MAX_PLACES):
         if at < 0:
             return
-        yield Derived(text[:at], base, text[at + len(known) :], text)
+        yield tree.Derived(text[:at], base, text[at + len(known) :], text)
         at = text.rfind(known, 0, at + len(known) - 1)
 
 
@@ -561,11 +553,11 @@ def unpack_derived(value: object, expansion: Expansion) -> None:
         ExpansionError: the texts would add more than `expansion` has left.
         ValueError: what an address contains is no string or whole number in the same map, or takes too many steps.
     """
-    if type(value) is EmbeddedJson:
+    if type(value) is tree.EmbeddedJson:
         unpack_derived(value.value, expansion)
     elif type(value) is dict:
         for name, member in value.items():
-            if type(member) is Derived:
+            if type(member) is tree.Derived:
                 value[name] = _derive(member, value, expansion, _MAX_STEPS)
             elif type(member) in _CONTAINERS:
                 unpack_derived(member, expansion)
@@ -574,9 +566,9 @@ def unpack_derived(value: object, expansion: Expansion) -> None:
             unpack_derived(member, expansion)
 
 
-def _derive(derived: Derived, members: _Map, expansion: Expansion, steps: int) -> str:
+def _derive(derived: tree.Derived, members: _Map, expansion: Expansion, steps: int) -> str:
     base = members.get(derived.name)
-    if type(base) is Derived and steps > 1:
+    if type(base) is tree.Derived and steps > 1:
         base = _derive(base, members, expansion, steps - 1)
     known = _text_of(base)
     if not known:

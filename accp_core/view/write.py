@@ -24,27 +24,7 @@ from accp_core.packing.tree import (
     Table,
     content_of,
 )
-from accp_core.view.notation import (
-    ABSENT_CELL,
-    CELL,
-    CONSTANT,
-    INLINE,
-    KEY,
-    KEY_COLUMN,
-    LINE,
-    NESTED_CELL,
-    NESTED_LAST,
-    NESTED_WORD,
-    WORD,
-    PlainTextRule,
-    fence_of,
-    join_members,
-    quote,
-    separator_before,
-    write_derived,
-    write_inline_key,
-    write_key,
-)
+from accp_core.view import notation
 
 __all__ = ["write_view"]
 
@@ -91,9 +71,9 @@ class _ViewWriter:
 
         def below(line: str) -> str:
             blocks = [self.blocks[int(number)] for number in _BLOCK_PLACEHOLDER.findall(line)]
-            fences = iter(list(map(fence_of, blocks)))
+            fences = iter(list(map(notation.fence_of, blocks)))
             shown = _BLOCK_PLACEHOLDER.sub(lambda _: next(fences), line)
-            return "\n".join((shown, *(f"{block}\n{fence_of(block)}" for block in blocks)))
+            return "\n".join((shown, *(f"{block}\n{notation.fence_of(block)}" for block in blocks)))
 
         return "\n".join([below(line) if "\x01" in line else line for line in text.split("\n")])
 
@@ -104,9 +84,9 @@ class _ViewWriter:
         return pack_keyed_rows(members)
 
     def write_document(self, tree: object) -> str:
-        if type(tree) is str and (LINE.allows(tree) or not _is_block(tree)):
+        if type(tree) is str and (notation.LINE.allows(tree) or not _is_block(tree)):
             # A plain text would be read as a pair.
-            return quote(tree)
+            return notation.quote(tree)
         if type(tree) is dict and tree:
             return self.write_keyed_table(tree) or self.write_pairs(tree)
         return self.write_value(tree)
@@ -116,8 +96,8 @@ class _ViewWriter:
         return "\n".join(
             [
                 # Most values are plain strings; to test them here saves a call for each.
-                f"{write_key(key)} {value}"
-                if type(value) is str and LINE.allows(value)
+                f"{notation.write_key(key)} {value}"
+                if type(value) is str and notation.LINE.allows(value)
                 else self.write_pair(key, value)
                 for key, value in members.items()
             ]
@@ -125,15 +105,15 @@ class _ViewWriter:
 
     def write_pair(self, key: str, value: object) -> str:
         if type(value) is not Derived:
-            return f"{write_key(key)} {self.write_value(value)}"
+            return f"{notation.write_key(key)} {self.write_value(value)}"
         if pays_in_its_line(value):
-            return f"{write_key(key)}={write_derived(value)}"
-        return f"{write_key(key)} {value.text}"
+            return f"{notation.write_key(key)}={notation.write_derived(value)}"
+        return f"{notation.write_key(key)} {value.text}"
 
     def write_value(self, value: object) -> str:
         """Return a value that takes the rest of a line, and perhaps more lines."""
         if type(value) is str:
-            return self.write_string(value, LINE)
+            return self.write_string(value, notation.LINE)
         if type(value) is dict:
             return self.write_map(value)
         if type(value) is list:
@@ -156,12 +136,12 @@ class _ViewWriter:
         if table is None:
             return None
         header, rows = self.write_table(table, nested=False)
-        keyed = [f"{write_key(key)} {row}" for key, row in zip(members, rows, strict=True)]
-        return "\n".join([f"{{{len(members)}}} {KEY_COLUMN}{header}", *keyed])
+        keyed = [f"{notation.write_key(key)} {row}" for key, row in zip(members, rows, strict=True)]
+        return "\n".join([f"{{{len(members)}}} {notation.KEY_COLUMN}{header}", *keyed])
 
     def write_array(self, items: list[object]) -> str:
         if (texts := _short_texts(items)) is not None:
-            return f"[{join_members(texts, ',')}]"
+            return f"[{notation.join_members(texts, ',')}]"
         if _is_one_map(items):
             short = _short_map(items[0])
             # Over lines, a string needs quotes in fewer cases.
@@ -172,7 +152,7 @@ class _ViewWriter:
         header, rows = self.write_table(table, nested=False)
         return "\n".join([f"[{len(items)}] {header}", *rows])
 
-    def write_inline(self, value: object, plain: PlainTextRule) -> str:
+    def write_inline(self, value: object, plain: notation.PlainTextRule) -> str:
         """Return a value in one line; `plain` decides which strings need no quotes."""
         if type(value) is str:
             return self.write_string(value, plain)
@@ -191,34 +171,36 @@ class _ViewWriter:
     def write_inline_map(self, members: dict[str, object]) -> str:
         table = self.pack_keyed(members)
         if table is None:
-            pairs = [
-                f"{write_inline_key(key)} "
-                f"{value if type(value) is str and INLINE.allows(value) else self.write_inline(value, INLINE)}"
-                for key, value in members.items()
-            ]
-            return f"{{{join_members(pairs, ',')}}}"
+            plain = notation.INLINE
+            cells = (
+                value if type(value) is str and plain.allows(value) else self.write_inline(value, plain)
+                for value in members.values()
+            )
+            pairs = [f"{notation.write_inline_key(key)} {cell}" for key, cell in zip(members, cells, strict=True)]
+            return f"{{{notation.join_members(pairs, ',')}}}"
         header, rows = self.write_table(table, nested=True)
-        keyed = [f"{write_key(key)} {row}" for key, row in zip(members, rows, strict=True)]
-        return f"{{:{KEY_COLUMN}{header}: {join_members(keyed, ';')}}}"
+        keyed = [f"{notation.write_key(key)} {row}" for key, row in zip(members, rows, strict=True)]
+        return f"{{:{notation.KEY_COLUMN}{header}: {notation.join_members(keyed, ';')}}}"
 
     def write_inline_array(self, items: list[object]) -> str:
         table = pack_list(items)
         if table is None:
             texts = [
-                item if type(item) is str and INLINE.allows(item) else self.write_inline(item, INLINE) for item in items
+                item if type(item) is str and notation.INLINE.allows(item) else self.write_inline(item, notation.INLINE)
+                for item in items
             ]
-            return f"[{join_members(texts, ',')}]"
+            return f"[{notation.join_members(texts, ',')}]"
         header, rows = self.write_table(table, nested=True)
-        return f"[:{header}: {join_members(rows, ';')}]"
+        return f"[:{header}: {notation.join_members(rows, ';')}]"
 
-    def write_string(self, text: str, plain: PlainTextRule) -> str:
+    def write_string(self, text: str, plain: notation.PlainTextRule) -> str:
         """Return a string as it is, as a JSON string, or as the placeholder of a text block."""
         if plain.allows(text):
             return text
         if _is_block(text):
             self.blocks.append(text)
             return f"\x01{len(self.blocks) - 1}\x01"
-        return quote(text)
+        return notation.quote(text)
 
     def write_table(self, members: Table | PooledLists, *, nested: bool) -> tuple[str, list[str]]:
         """Return the header and a text for each item; `nested`: the rows are inside brackets."""
@@ -232,7 +214,9 @@ class _ViewWriter:
     def write_rows(self, table: Table, *, nested: bool) -> tuple[str, list[str]]:
         """Return the header and the text of each row."""
         heads, cells = self.write_columns(table, nested=nested, last=True)
-        constants = (f"{write_key(name)}=" for name, column in table.columns.items() if type(column) is Constant)
+        constants = (
+            f"{notation.write_key(name)}=" for name, column in table.columns.items() if type(column) is Constant
+        )
         _quote_like(cells, (*constants, *(column.key for column in cells if column.key)))
         return " ".join(heads), _join_cells(cells)
 
@@ -251,17 +235,21 @@ class _ViewWriter:
         for name, column in table.columns.items():
             if type(column) is Constant:
                 value = column.value
-                text = write_derived(value) if type(value) is Derived else self.write_inline(value, CONSTANT)
-                constants.append(f"{write_key(name)}={text}")
+                text = (
+                    notation.write_derived(value)
+                    if type(value) is Derived
+                    else self.write_inline(value, notation.CONSTANT)
+                )
+                constants.append(f"{notation.write_key(name)}={text}")
                 continue
             heads += _in_parentheses(constants)
             constants = []
             if type(column) is KeyColumn:
-                heads.append(f"{write_key(name)}=={KEY}")
+                heads.append(f"{notation.write_key(name)}=={notation.KEY}")
                 continue
             is_last = last and name == final
             head, more = self.write_column(name, column, nested=nested, last=is_last)
-            heads.append(f"{write_key(name)}{head}")
+            heads.append(f"{notation.write_key(name)}{head}")
             cells += more
         return heads + _in_parentheses(constants), cells
 
@@ -285,7 +273,7 @@ class _ViewWriter:
     def _write_sparse(self, name: str, column: Sparse, *, nested: bool, last: bool) -> tuple[str, list[_Cells]]:
         present = [value for value in column.values if value is not ABSENT]
         written, separator = self.write_cells(present, nested=nested, last=last)
-        rest, key = iter(written), f"{write_key(name)}="
+        rest, key = iter(written), f"{notation.write_key(name)}="
         texts = ["" if value is ABSENT else f"{key}{next(rest)}" for value in column.values]
         return f"?{separator.rstrip()}", [_Cells(texts, separator, key)]
 
@@ -298,7 +286,7 @@ class _ViewWriter:
             length = content_of(slot)
             if type(length) is int:
                 prefix = f"&{slot.number} " if type(slot) is RepeatedValue else ""
-                texts.append(f"{prefix}[{join_members(members[at : at + length], ';')}]")
+                texts.append(f"{prefix}[{notation.join_members(members[at : at + length], ';')}]")
                 at += length
             else:
                 texts.append(self.write_other(slot))
@@ -316,7 +304,7 @@ class _ViewWriter:
 
     def write_other(self, slot: object) -> str:
         """Return the text of a slot that has no row and no list."""
-        return ABSENT_CELL if slot is ABSENT else self.write_inline(slot, INLINE)
+        return notation.ABSENT_CELL if slot is ABSENT else self.write_inline(slot, notation.INLINE)
 
     def write_cells(self, values: list[object], *, nested: bool, last: bool) -> tuple[list[str], str]:
         """Return the texts of the cells of a column of values, and their separator."""
@@ -329,7 +317,7 @@ class _ViewWriter:
         return [
             value
             if type(value) is str and plain.allows(value)
-            else ABSENT_CELL
+            else notation.ABSENT_CELL
             if value is ABSENT
             else self.write_inline(value, plain)
             for value in values
@@ -355,7 +343,7 @@ def _short_texts(members: Collection[object]) -> list[str] | None:
         if type(member) is str:
             if len(member) > _MAX_TEXT_CHARS or "\n" in member:
                 return None
-            texts.append(member if INLINE.allows(member) else quote(member))
+            texts.append(member if notation.INLINE.allows(member) else notation.quote(member))
         elif type(member) not in _STRUCTURED:
             texts.append(_scalar(member))
         elif member == {} or member == []:
@@ -372,8 +360,8 @@ def _short_map(members: dict[str, object]) -> str | None:
     texts = _short_texts(members.values())
     if texts is None:
         return None
-    pairs = [f"{write_inline_key(key)} {text}" for key, text in zip(members, texts, strict=True)]
-    return f"{{{join_members(pairs, ',')}}}"
+    pairs = [f"{notation.write_inline_key(key)} {text}" for key, text in zip(members, texts, strict=True)]
+    return f"{{{notation.join_members(pairs, ',')}}}"
 
 
 def _scalar(value: object) -> str:
@@ -386,14 +374,16 @@ def _scalar(value: object) -> str:
     return repr(value)
 
 
-def _cell_rule(values: list[object], kinds: set[type], *, nested: bool, last: bool) -> tuple[PlainTextRule, str]:
+def _cell_rule(
+    values: list[object], kinds: set[type], *, nested: bool, last: bool
+) -> tuple[notation.PlainTextRule, str]:
     """Return which strings need no quotes in a column, and the separator behind its cells."""
     if last:
-        return NESTED_LAST if nested else LINE, ""
+        return notation.NESTED_LAST if nested else notation.LINE, ""
     # Quotes around few cells with blanks cost less than a comma after every cell.
     if 2 * _spaced(values, kinds) <= len(values):
-        return NESTED_WORD if nested else WORD, " "
-    return NESTED_CELL if nested else CELL, ", "
+        return notation.NESTED_WORD if nested else notation.WORD, " "
+    return notation.NESTED_CELL if nested else notation.CELL, ", "
 
 
 def _in_parentheses(constants: list[str]) -> list[str]:
@@ -408,11 +398,13 @@ def _quote_like(cells: list[_Cells], keys: tuple[str, ...]) -> None:
     """
     for column, following in pairwise(cells):
         if column.separator == ", ":
-            following.texts = [quote(text) if _NUMBER_WITH_COMMA.match(text) else text for text in following.texts]
+            following.texts = [
+                notation.quote(text) if _NUMBER_WITH_COMMA.match(text) else text for text in following.texts
+            ]
     for column in cells if keys else ():
         if not column.key:
             # Only a plain string can begin like that.
-            column.texts = [quote(text) if text.startswith(keys) else text for text in column.texts]
+            column.texts = [notation.quote(text) if text.startswith(keys) else text for text in column.texts]
 
 
 def _join_cells(cells: list[_Cells]) -> list[str]:
@@ -429,7 +421,7 @@ def _join_cells(cells: list[_Cells]) -> list[str]:
             form += "%s "
         else:
             form += "%s%s"
-            columns.append([separator_before(text, ",") for text in following.texts])
+            columns.append([notation.separator_before(text, ",") for text in following.texts])
     return list(map(f"{form}%s".__mod__, zip(*columns, cells[-1].texts, strict=True)))
 
 
@@ -441,7 +433,7 @@ def _join_sparse(cells: list[_Cells]) -> list[str]:
         row, separator = "", ""
         for text, following in zip(texts, ends, strict=True):
             if text:
-                row += (separator_before(text, ",") if separator == ", " else separator) + text
+                row += (notation.separator_before(text, ",") if separator == ", " else separator) + text
                 separator = following
         rows.append(row)
     return rows

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
+from functools import cache
 from itertools import takewhile
 from typing import Any, Final, TypeAlias
 
@@ -196,10 +197,10 @@ def type_column(cells: Sequence[Any], table: Table | None = None) -> TypedColumn
     kinds = set(map(type, present))
     if str not in kinds:
         return _of_json(cells, kinds)
-    texts = [plain(cell) if type(cell) is str else cell for cell in present]
-    told = [cell for cell in texts if type(cell) is not str or not is_left_out(cell)]
+    kept = [None if type(cell) is str and is_left_out(cell) else cell for cell in cells]
+    told = [plain(cell) if type(cell) is str else cell for cell in kept if cell is not None and cell is not ABSENT]
     if told and str not in set(map(type, told)):
-        typed = _of_json([None if is_left_out(cell) else cell for cell in cells], set(map(type, told)))
+        typed = _of_json(kept, set(map(type, told)))
         return replace(typed, left_out=len(present) - len(told)) if typed.kind is not Kind.TEXT else _texts(cells)
     # Most columns of days repeat them.
     each = list(dict.fromkeys(told)) if set(map(type, told)) == {str} else told
@@ -208,7 +209,7 @@ def type_column(cells: Sequence[Any], table: Table | None = None) -> TypedColumn
         return _texts(cells)
     kind, values, read, unit, is_scaled = found
     waiting = iter(values) if each is told else map(dict(zip(each, values, strict=True)).__getitem__, told)
-    read_cells = [None if is_left_out(cell) else next(waiting) for cell in cells]
+    read_cells = [None if cell is None or cell is ABSENT else next(waiting) for cell in kept]
     return TypedColumn(kind, read_cells, lambda text: read(plain(text)), unit, len(present) - len(told), is_scaled)
 
 
@@ -232,6 +233,8 @@ def _texts(cells: Sequence[Any]) -> TypedColumn:
 
 _Found: TypeAlias = "tuple[Kind, Sequence[Any], _Read, str, bool] | None"
 _Notation: TypeAlias = "tuple[re.Pattern[str], str, re.Pattern[str]]"
+_Written: TypeAlias = "Sequence[str]"
+"""The groups of a match of `_AROUND`, those that match nothing empty."""
 
 
 def _read_boolean(text: str) -> bool | None:
@@ -265,7 +268,7 @@ def _numbers(cells: Sequence[Any], table: Table | None) -> _Found:
     told = next(readings, None)
     if told and told[1] is _NOTATIONS[0] and not all(map(str.isdigit, texts)):
         told = next(readings, told) if are_thousands(texts) or (table and table.has_commas) else told
-    return _measures(cells, told[0], told[1]) if told else None
+    return _measures(cells, [match.groups("") for match in told[0]], told[1]) if told else None
 
 
 def _with_signs(texts: list[str]) -> list[str]:
@@ -281,48 +284,49 @@ def _matches(texts: Sequence[Any], pattern: re.Pattern[str]) -> list[re.Match[st
     return told if len(told) == len(texts) else []
 
 
-def _measures(cells: Sequence[Any], matches: Sequence[re.Match[str]], notation: _Notation) -> _Found:
-    if _are_codes(matches, notation[1]):
+def _measures(cells: Sequence[Any], written: Sequence[_Written], notation: _Notation) -> _Found:
+    if _are_codes(written, notation[1]):
         return None
-    of_texts = ((_number(each, notation), _unit(each), f"{each['minus'] or ''}{each['number']}") for each in matches)
+    units = {(before, unit): f"{before.strip('~')} {unit}".strip() for _, before, _, _, unit, _ in written}
+    of_texts = (
+        (_number(minus, number, after, notation), units[before, unit], minus + number)
+        for minus, before, number, after, unit, _ in written
+    )
     found = [next(of_texts) if type(cell) is str else (Decimal(repr(cell)), "", repr(cell)) for cell in cells]
-    meanings = set(found)
-    if len({(number, unit) for number, unit, _ in meanings}) < len(meanings):
+    texts = {(number, unit): text for number, unit, text in found}
+    if len(set(found)) > len(texts):
         return None
-    scale, unit = _scale([(number, unit) for number, unit, _ in meanings if number or unit])
-    rates = {match["behind"] for match in matches if (match["behind"] or "").strip().startswith("/")}
+    scale, unit = _scale([each for each in texts if each[0] or each[1]])
+    rates = {behind for *_, behind in written if behind.strip().startswith("/")}
     if scale is None or len(rates) > 1:
         return None
-    is_whole = all(_is_whole(number) and notation[1] not in text for number, _, text in meanings)
+    is_whole = all(_is_whole(number) and notation[1] not in text for (number, _), text in texts.items())
     read = _Reader(notation, unit, scale, is_whole)
     values = [read.of(number, own) for number, own, _ in found]
-    if not scale and len(set(values)) < len({number for number, *_ in meanings}):
+    if not scale and len(set(values)) < len({number for number, _ in texts}):
         return None
     return Kind.NUMBER, values, read, unit, bool(scale)
 
 
-def _are_codes(found: Sequence[re.Match[str]], point: str) -> bool:
+def _are_codes(found: Sequence[_Written], point: str) -> bool:
     """Return whether they are versions, words before them are no units, as of `LOT 12`, or 1.204 may be 1,204."""
-    written = [match["number"].lstrip("-+\u2212") for match in found]
-    if are_versions(written, point) or any(match["after"] and match["number"].isdecimal() for match in found):
+    written = [number.lstrip("-+\u2212") for _, _, number, *_ in found]
+    if are_versions(written, point) or any(after and number.isdecimal() for _, _, number, after, _, _ in found):
         return True
-    words = [match["before"] for match in found if (match["before"] or "").strip("./").isalpha()]
+    around = {(before, unit) for _, before, _, _, unit, _ in found}
+    words = [before for before, _ in around if before.strip("./").isalpha()]
     is_word = any(len(word) > 1 for word in words)
     if words and not any(_AMOUNT.search(number) and (is_word or number[-4:-3] in ",.'") for number in written):
         return True
+    is_money = point == "." and any(_MONEY.search(f"{before} {unit}") for before, unit in around)
     pointed = [number for number in written if not number.isdecimal()]
-    is_money = any(_MONEY.search(f"{match['before'] or ''} {match['unit'] or ''}") for match in found)
     is_short = all(len(number) <= _THOUSAND for number in written if number.isdecimal())
-    return point == "." and is_money and is_short and bool(pointed) and all(map(_UNSURE.fullmatch, pointed))
+    return is_money and is_short and bool(pointed) and all(map(_UNSURE.fullmatch, pointed))
 
 
-def _unit(match: re.Match[str] | None) -> str:
-    return f"{(match['before'] or '').strip('~')} {match['unit'] or ''}".strip() if match else ""
-
-
-def _number(match: re.Match[str], notation: _Notation) -> Decimal:
-    number = Decimal(notation[2].sub("", match["number"]).replace(notation[1], ".").replace("\u2212", "-"))
-    return -number if (match["minus"] or match["after"] or "+") in "-\u2212" else number
+def _number(minus: str, number: str, after: str, notation: _Notation) -> Decimal:
+    read = Decimal(notation[2].sub("", number).replace(notation[1], ".").replace("\u2212", "-"))
+    return -read if (minus or after or "+") in "-\u2212" else read
 
 
 def _scale(numbers: Sequence[tuple[Decimal, str]]) -> tuple[Mapping[str, str] | None, str]:
@@ -367,10 +371,10 @@ class _Reader:
 
     def __call__(self, text: str) -> int | float | None:
         match = self.notation[0].fullmatch(_LOSS.sub(r"-\1\2", text.strip())[:_MAX_CHARS])
-        own = _unit(match)
         if match is None:
             return None
-        number = _number(match, self.notation)
+        minus, before, digits, after, unit, _ = match.groups("")
+        number, own = _number(minus, digits, after, self.notation), f"{before.strip('~')} {unit}".strip()
         if own == self.unit or own.casefold() in self.scale:
             return self.of(number, own)
         # A column of bare numbers need not be of bytes: the memory that `ps` shows is of kilobytes.
@@ -379,17 +383,18 @@ class _Reader:
         return None if converted is None else _storable(converted)
 
     def of(self, number: Decimal, unit: str) -> int | float:
-        value = _storable(number * Decimal(self.scale.get(unit.casefold(), "1")) if self.scale else number)
-        return value if self.is_whole else float(value)
+        scaled = number * Decimal(self.scale.get(unit.casefold(), "1")) if self.scale else number
+        return _storable(scaled) if self.is_whole else float(scaled)
 
 
 def _durations(cells: Sequence[Any]) -> _Found:
     colons = {str(cell).count(":") for cell in cells}
     read = _seconds if 0 in colons else _elapsed
-    is_told = bool(cells) and all(type(cell) is str and read(cell) is not None for cell in cells)
+    told = (read(cell) if type(cell) is str else None for cell in cells)
+    values = list(takewhile(lambda value: value is not None, told))
     # Beside hours, minutes and seconds alone, `14:05` may be hours and minutes.
     alike = read if colons != {2} else lambda text: None if text.count(":") == 1 else _elapsed(text)
-    return (Kind.DURATION, list(map(read, cells)), alike, "s", True) if is_told else None
+    return (Kind.DURATION, values, alike, "s", True) if values and len(values) == len(cells) else None
 
 
 def _elapsed(text: str) -> int | float | None:
@@ -441,7 +446,7 @@ def _moments(cells: Sequence[Any]) -> _Found:
     if not times or is_passed or (is_day_first is None and any(time["a5"] for time in times)):
         return None
     read = _moment_reader(times, is_day_first=is_day_first)
-    values = [read(cell) for cell in cells]
+    values = list(map(read, cells, times))
     years = {value[:4] for value in values if value}
     if None in values or (_NO_YEAR in years and (len(years) > 1 or {"01", "12"} <= {each[5:7] for each in values})):
         return None
@@ -461,7 +466,7 @@ def _is_day_first(times: Sequence[re.Match[str]]) -> bool | None:
     return None if is_first == any(b > 12 for _, b in days) else is_first
 
 
-def _moment_reader(times: Sequence[re.Match[str]], *, is_day_first: bool | None) -> _Read:
+def _moment_reader(times: Sequence[re.Match[str]], *, is_day_first: bool | None) -> Callable[..., Any]:
     """Return what reads moments of a column in one form, so that their texts are ordered as they are."""
     is_clock = {bool(time["only"]) for time in times}
     has_zones = {time["zone"] is not None for time in times}
@@ -469,8 +474,8 @@ def _moment_reader(times: Sequence[re.Match[str]], *, is_day_first: bool | None)
     has_seconds = any(time["os"] for time in times)
     places = max(len(time["f"] or time["of"] or "") for time in times)
 
-    def read(text: str) -> str | None:
-        time = _TIME.fullmatch(text.strip()) if len(text) <= _MAX_CHARS else None
+    def read(text: str, time: re.Match[str] | None = None) -> str | None:
+        time = time or (_TIME.fullmatch(text.strip()) if len(text) <= _MAX_CHARS else None)
         if time is None or len(is_clock) > 1 or len(has_zones) > 1 or bool(time["only"]) not in is_clock:
             return text if is_clock == {False} and _BEGINNING.fullmatch(text) else None
         if time["only"]:
@@ -526,9 +531,15 @@ def _clock(time: re.Match[str]) -> str:
     return f"{hour:02}:{time[f'{o}min']}:{time[f'{o}s'] or '00'}{f'.{fraction}' if fraction else ''}"
 
 
+@cache
+def _date_groups(pattern: re.Pattern[str]) -> Sequence[str]:
+    return [name for name in pattern.groupindex if re.fullmatch(r"[ymdab]\d", name)]
+
+
 def read_date(found: re.Match[str], *, is_day_first: bool) -> tuple[str, str, str] | None:
     """Return the year ("0000": none), the month and the day (empty: none) of a match; None: there is no such date."""
-    parts = {name[:-1]: text for name, text in found.groupdict().items() if text}
+    names = _date_groups(found.re)
+    parts = {name[:-1]: text for name, text in zip(names, found.group(*names), strict=True) if text}
     if "a" in parts:
         parts |= dict(zip("dm" if is_day_first else "md", (parts["a"], parts["b"]), strict=True))
     day, month = parts.get("d", ""), month_number(parts.get("m", ""))

@@ -132,10 +132,10 @@ def are_thousands(texts: Collection[str]) -> bool:
 
 def are_versions(numbers: Iterable[str], point: str = ".") -> bool:
     """Return whether texts look like numbers that no program writes so: 1.8 beside 1.10."""
-    parts = {number.partition(point)[::2] for number in numbers if point in number}
-    lengths = {(whole, len(fraction)) for whole, fraction in parts}
-    wholes = Counter(whole for whole, _ in lengths)
-    return any(wholes[whole] > 1 and len(fraction) > 1 and fraction[-1] == "0" for whole, fraction in parts)
+    parts = [number.partition(point)[::2] for number in numbers if point in number]
+    suspects = {whole for whole, fraction in parts if fraction[-1:] == "0" and fraction[1:]}
+    lengths = {(whole, len(fraction)) for whole, fraction in parts if whole in suspects}
+    return len(lengths) > len(suspects)
 
 
 def rows_of(names: Sequence[str], rows: Sequence[Sequence[str | None]], null: str = "") -> Rows:

@@ -267,10 +267,10 @@ def _of_paragraph(lines: Sequence[str], start: int, end: int, rules: Collection[
         else:
             at += 1
     if end - start >= 3 and _may(rules, "lines", "pairs", "words"):
-        whole = read_template(lines, start, end)
-        yield whole
-        if whole is None or whole.start != start:
-            yield from (read_template(lines, first, end) for first in range(start + 1, min(start + 3, end - 2)))
+        firsts = range(start, max(start + 1, min(start + 3, end - 2)))
+        tried = (read_template(lines, first, min(first + _TRIED, end)) for first in firsts)
+        begins = (first for first, found in zip(firsts, tried, strict=True) if found and found.start == first)
+        yield read_template(lines, next(begins, start), end)
 
 
 def _is_of_code(reading: Reading, codes: Sequence[int]) -> bool:

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 from typing import Final
 
 from accp_core.documents.grids.cells import MAX_COLUMNS, SAMPLE, STRONG, class_of, distinct_names
@@ -72,9 +72,9 @@ def read_template(lines: Sequence[str], start: int, end: int) -> Reading | None:
         return _read_anchored(tokens, at)
     rows, unread = list[Cells](), set(range(kept[0], stops[kept[-1]]))
     for number in kept:
-        spans = [found.span() for found in _TOKEN.finditer(lines[number])][: len(kinds)]
+        *_, last = islice(_TOKEN.finditer(lines[number]), len(kinds))
         below = list(takewhile(_goes_on, lines[number + 1 : stops[number]]))
-        text = "\n".join([lines[number][spans[-1][1] :].strip(), *below]).rstrip()
+        text = "\n".join([lines[number][last.end() :].strip(), *below]).rstrip()
         rows.append([*of_lines[number][: len(kinds)], *([] if is_grid else [text or None])])
         unread.difference_update(range(number, number + 1 + len(below)))
     names = [f"c{place}" for place in range(len(kinds))] + ["text"] * (not is_grid)

@@ -75,7 +75,7 @@ _OF_TEXT: Final = re.compile(rf"(?:{_ROWS}|{LINES}|{FIELDS}|{TEXT_RECORDS})[.\[]
 """How a path begins that would lead into a table of a text."""
 _OFFSET: Final = "expected an offset"
 """How the refusal of a page begins."""
-_MAX_LINES: Final = 1_000_000
+_MAX_LINES: Final = 500_000
 """Lines of a text that is searched for words."""
 _MAX_VALUES: Final = 1_000
 """Rows that a SELECT gives to a program."""

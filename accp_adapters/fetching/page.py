@@ -187,7 +187,7 @@ def line_page(value: object, room: Room, *, style: str = "2u") -> str:
     """
     text = room.view(value) or write_styled_json(value, style)
     shown = quoted_lines if isinstance(value, str) else str
-    wide = re.finditer(f"[^\n]{{{max(PART_CHARS, room.limit) + 1},}}", text)
+    wide = re.finditer(f"(?m)^[^\n]{{{max(PART_CHARS, room.limit) + 1},}}+", text)
     widest = max((found[0] for found in wide), key=len, default="")
     offset = room.request.offset
     if widest and not room.fits(widest):

@@ -21,8 +21,8 @@ from accp_core.tables.table import MAX_CHARS, is_openable, work_of
 from accp_core.view.notation import LEGEND
 
 __all__ = [
-    "FETCH_DESCRIPTION", "FETCH_NAME", "FETCH_PARAMETERS", "MAX_REFERENCES", "FetchRequest", "LongText", "WorkBudget",
-    "open_bounded", "read_request", "refuse", "too_long", "too_much",
+    "FETCH_DESCRIPTION", "FETCH_NAME", "FETCH_PARAMETERS", "MAX_REFERENCES", "STEP_CHARS", "FetchRequest", "LongText",
+    "WorkBudget", "open_bounded", "read_request", "refuse", "too_long", "too_much",
 ]  # fmt: skip
 
 
@@ -35,7 +35,7 @@ _WATCHED: Final = 10_000
 """Steps after which a query checks again that its caller still waits."""
 _MAX_SECONDS: Final = 5.0
 """Processor time of all steps: most take less than a tenth of a microsecond, a comparison of long cells far more."""
-_STEP_CHARS: Final = 20
+STEP_CHARS: Final = 20
 """Characters that take as long as one instruction of SQLite's machine."""
 _STRING: Final = re.compile("'(?:[^']|'')*'")
 
@@ -86,7 +86,7 @@ class WorkBudget:
 
     def look_at(self, chars: int) -> None:
         """Count characters, or comparisons of one; E2003: there were too many."""
-        self.spend(chars // _STEP_CHARS)
+        self.spend(chars // STEP_CHARS)
 
 
 def too_long(text: str) -> ProtocolError:

@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import Any, Final, TypeAlias
 
 from accp_adapters.fetching.page import Room, numbered_line
-from accp_adapters.fetching.request import WorkBudget
+from accp_adapters.fetching.request import STEP_CHARS, WorkBudget
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.tables import FIRST_LINE, OpenedText, Row, Table
 
@@ -31,9 +31,11 @@ _MAX_PLACES: Final = 20
 _IN_QUOTES: Final = re.compile(r"'[^']+'|\"[^\"]+\"")
 _MAX_WORDS: Final = 100
 """Words that each row is searched for, the first ones."""
-_MAX_STEPS: Final = 500_000_000
+_PIECE: Final = 1_000_000
+"""Characters that are looked at together."""
+_MAX_STEPS: Final = 24_000_000
 """Work of a search, counted as that of a query; all cells of a row are looked through."""
-_ROW_STEPS: Final = 50
+_ROW_STEPS: Final = 30
 _Found: TypeAlias = list[tuple[Table, int]]
 
 
@@ -88,7 +90,8 @@ class WordSearch:
         least = max(self._most + (outside is not None), 1)
         for number, text in enumerate(_texts(table)):
             words = self._words_in(text)
-            self._having.update(words * is_counted)
+            if words and is_counted:
+                self._having.update(words)
             if len(words) > self._most and len(words) >= least:
                 self._most = least = len(words)
                 found.clear()
@@ -97,11 +100,13 @@ class WordSearch:
 
     def _words_in(self, text: str) -> list[str]:
         """Return those of the words that a text has."""
-        self._budget.spend(_ROW_STEPS)
-        self._budget.look_at((2 + len(self._words)) * len(text))
-        folded = text.casefold()
-        self._is_phrase_found = self._is_phrase_found or self._phrase in folded
-        return [word for word in self._words if word in folded]
+        self._budget.spend(_ROW_STEPS + (2 + len(self._words)) * len(text) // STEP_CHARS)
+        found: set[str] = set()
+        for at in range(0, len(text) or 1, _PIECE):
+            folded = text[at : at + _PIECE + len(self._phrase)].casefold()
+            self._is_phrase_found = self._is_phrase_found or self._phrase in folded
+            found.update(word for word in self._words if word in folded)
+        return [word for word in self._words if word in found]
 
     def answer(self, room: Room) -> str | None:
         """Return the rows and lines with the most of the words; None: none has any.
@@ -180,4 +185,4 @@ def _texts(table: Table) -> Iterator[str]:
 
 
 def _text(cell: Any) -> str:
-    return cell if isinstance(cell, str) else write_styled_json(cell, "0u")
+    return str(cell) if isinstance(cell, str) or type(cell) is int else write_styled_json(cell, "0u")

@@ -69,11 +69,12 @@ DOTS: Final = re.compile(rf"[^\S\n]*+{_DOTS}")
 _OBJECT_START: Final = re.compile(r'\ufeff?\s*+(?:\[\s*+)?\{\s*+"')
 _MAX_SPACE: Final = 1_000
 """Characters at an end of a text that may be blank."""
+_GLANCE: Final = 500_000
 
 
 def find_omissions(text: str, start: int = 0, end: int | None = None) -> Iterator[re.Match[str]]:
     """Yield the marks in `text` that say that a tool left out a part there, between two positions."""
-    end = len(text) if end is None else end
+    end = len(text) if end is None else min(end, len(text))
     for begin, stop in _windows(text, start, end):
         for found in _MARK.finditer(text, begin, stop):
             # A line that is longer is none.
@@ -153,7 +154,8 @@ def omits_in_value(value: object, written: str) -> str:
 def looks_cut(text: str) -> str:
     """Return at a glance what is said, as by `tell_cut`, of a text that is not read, and may end within a JSON object.
 
-    The object is the text, or in the array that the text is.
+    The object is the text, or in the array that the text is. Of a long text, both ends are looked at for marks.
     """
     ends_within = _OBJECT_START.match(text) is not None and text[-_MAX_SPACE:].rstrip()[-1:] not in ("]", "}")
-    return CUT_OFF if ends_within else tell_cut(text)
+    ends = tell_cut(text, end=_GLANCE), tell_cut(text, max(_GLANCE, len(text) - _GLANCE))
+    return CUT_OFF if ends_within else max(ends)

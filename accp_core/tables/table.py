@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from typing import Any, Final, TypeAlias
 
 from accp_core.documents.grids.cells import writes_commas
 from accp_core.strict_json import is_json
 
 __all__ = [
-    "CELL_CHARS", "FIELDS", "FIRST_LINE", "LINES", "MAX_CHARS", "MAX_COLUMNS", "TEXT_RECORDS", "Cell", "DistinctNames",
+    "FIELDS", "FIRST_LINE", "LINES", "MAX_CHARS", "MAX_COLUMNS", "TEXT_RECORDS", "Cell", "DistinctNames",
     "LineNumbers", "ParentLink", "Row", "Table", "columns_side_by_side", "count_lines", "has_other_numbers",
     "is_matrix", "is_openable", "lines_of", "table_of_lines", "work_of",
 ]  # fmt: skip
@@ -238,13 +238,13 @@ class LineNumbers:
 
 MAX_CHARS: Final = 4_000_000
 """Characters of a text whose values and tables a query reads; a longer one has lines and words."""
-_LINE_CHARS: Final = 60
-CELL_CHARS: Final = 10
-"""Characters that take as long to read as a line, and as what stands between two separators."""
+_LINE_CHARS: Final = 80
 _TAG_CHARS: Final = 30
-"""Characters that take as long to read as a tag of a text that is markup."""
+_CELL_CHARS: Final = 10
+"""Characters that take as long to read as a line, as a tag of markup, and as a number or a cell."""
 _SEPARATOR: Final = re.compile(r"[,;|\t]|(?<=\S) {2}")
-_INNER: Final = re.compile(r":\s*\{")  # an object in an object
+_NUMBER: Final = re.compile(r"[0-9]+")
+_TYPED: Final = re.compile(r"""[\[{,:\s]"[^"\\0-9]{0,48}[0-9]""")  # a text that may be a number or a time
 
 
 def is_openable(text: str) -> bool:
@@ -257,10 +257,15 @@ def work_of(text: str) -> int:
     if len(text) > MAX_CHARS:
         return len(text)
     if is_json(text):
-        return len(text) + CELL_CHARS // 2 * text.count(",") + CELL_CHARS * len(_INNER.findall(text))
-    lines = text.count("\n") - text.count("\n\n")
+        return len(text) + _CELL_CHARS * (text.count(",") + text.count("{") + 2 * _count(_TYPED, text))
     tags = text.count("<") if text[:_LOOKED_AT].lstrip().startswith("<") else 0
-    return len(text) + _TAG_CHARS * tags + _LINE_CHARS * lines + CELL_CHARS * len(_SEPARATOR.findall(text))
+    lines = _LINE_CHARS * (text.count("\n") - text.count("\n\n"))
+    cells = _CELL_CHARS // 2 * (_count(_SEPARATOR, text) + 2 * _count(_NUMBER, text))
+    return len(text) + lines + cells + _TAG_CHARS * tags
+
+
+def _count(pattern: re.Pattern[str], text: str) -> int:
+    return sum(1 for _ in islice(pattern.finditer(text), MAX_CHARS))
 
 
 def has_other_numbers(text: str) -> bool:

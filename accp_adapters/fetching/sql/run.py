@@ -42,7 +42,7 @@ MAX_QUERY_STEPS: Final = 20_000_000
 """Instructions of SQLite's machine that a query may take; our own functions count theirs as such."""
 _STEPS_OF_ROW: Final = 40
 """Further ones for each row of its texts."""
-_STEPS_OF_TEXT: Final = 3
+_STEPS_OF_TEXT: Final = 4
 """Fewer ones for each character that was read to make its tables."""
 _MIN_STEPS: Final = 100_000
 _LONG_CHARS: Final = 1_000

@@ -26,7 +26,7 @@ from accp_core.previews.records import tables_of_text
 from accp_core.references import key_of, reference_to
 from accp_core.strict_json import compact_json, escape_halves
 from accp_core.tables import FIELDS, LINES, MAX_COLUMNS, TEXT_RECORDS, OpenedText, Table
-from accp_core.tables.table import CELL_CHARS, table_of_lines
+from accp_core.tables.table import table_of_lines, work_of
 from accp_core.tables.values import ABSENT, INTEGERS, Kind, TypedColumn, are_unordered_days, type_column
 
 __all__ = [
@@ -332,7 +332,7 @@ def _build(text: str, opened: OpenedText, key: str, *, whole: bool) -> Database:
     size = len(content) + sum(_COLUMN_BYTES + _ENTRY_BYTES * len(column.spellings) for column in types.values())
     return Database(
         content=content, tables=tuple(tables), types=types, longest=longest, size=size,
-        work=len(text) + CELL_CHARS * (MAX_CELLS - left), cut=opened.cut, outside=opened.outside_note,
+        work=work_of(text), cut=opened.cut, outside=opened.outside_note,
     )  # fmt: skip
 
 

@@ -12,12 +12,15 @@ from itertools import count
 import pytest
 
 from accp_adapters.fetching import FetchRequest, answer
+from accp_adapters.fetching.request import open_bounded
 from accp_adapters.fetching.sql.query import resolve_select
 from accp_adapters.fetching.sql.run import open_connection, run_query
 from accp_adapters.fetching.sql.tables import Catalog, DatabaseCache
 from accp_adapters.tokens import count_o200k
 from accp_core.errors import ProtocolError
+from accp_core.tables.table import work_of
 from tests.adapters.fetching.sql.seeds import CASES
+from tests.work import count_calls
 
 ROWS = json.dumps([{"id": n, "text": "a" * 200, "n": n * 1.5} for n in range(500)])
 DATABASE = DatabaseCache().get(ROWS)
@@ -106,6 +109,33 @@ def test_a_function_makes_no_value_that_is_too_long(old: str) -> None:
     query = f"SELECT length(replace(replace(t, 'a', t), {old}, t)) FROM rows"
     with pytest.raises(ProtocolError, match="E2003: expected texts of at most 4,000,000 characters in a function"):
         answer({"k": cells}, FetchRequest(query=query), limit=300, counter=count_o200k)
+
+
+DAYS = [f"{n // 60 % 24:02}:{n % 60:02}" for n in range(2_000)]
+WRITTEN = {
+    "units": json.dumps([{"k": f"{n}.{n % 10} kB"} for n in range(2_000)]),
+    "a list": json.dumps([f"{n}.5 kB" for n in range(2_000)]),
+    "a map": json.dumps({f"k{n}": f"{n} ms" for n in range(2_000)}),
+    "days": json.dumps([{"d": f"{n % 28 + 1}/12/{1000 + n} {day}"} for n, day in enumerate(DAYS)]),
+    "durations": json.dumps([{"d": f"{n}h {n % 60}m {n % 59}s"} for n in range(2_000)]),
+    "cut": json.dumps([{"id": n, "at": f"2026-01-02T{day}"} for n, day in enumerate(DAYS)])[:-9],
+    "log": "".join(f"2026-03-01 {day}:09 INFO srv[{n}] read /a/{n} in {n % 300} ms\n" for n, day in enumerate(DAYS)),
+    "ls": "total 9\n"
+    + "".join(f"-rw-r--r-- 1 root root {n * 37:>8} Mar  1 {day} {n}.py\n" for n, day in enumerate(DAYS)),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_the_work_of_a_text_is_what_its_tables_cost(name: str) -> None:
+    text = WRITTEN[name]
+    DatabaseCache().get(text)
+    assert count_calls(lambda: DatabaseCache().get(text)) < 3.5 * work_of(text)
+
+
+@pytest.mark.parametrize("text", ["... " * 3_000_000, "… 12 more lines\n" * 800_000])
+def test_a_text_that_is_too_long_is_not_looked_through_for_marks_of_cuts(text: str) -> None:
+    assert open_bounded(text).cut
+    assert count_calls(partial(open_bounded, text)) < len(text) / 10
 
 
 @pytest.mark.slow

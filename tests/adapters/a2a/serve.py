@@ -27,6 +27,7 @@ from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
 from accp_adapters.a2a import AccpRequestHandler, BoundedRequests, declare
+from accp_adapters.serving.paced import PacedHttp
 from tests.adapters.a2a.agent import FixtureAgent, card
 from tests.limits import PATIENCE, async_wait_until
 
@@ -108,7 +109,7 @@ async def serve(
 @asynccontextmanager
 async def running(app: ASGIApp, listener: socket.socket) -> AsyncIterator[None]:
     """Serve an application in this loop, on a socket that listens already."""
-    config = uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(app, http=PacedHttp, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve([listener]))
     await async_wait_until(lambda: server.started or serving.done())

@@ -9,9 +9,8 @@
     [the source was cut off; …]                     [source text: the source was cut off; …]
     … rows 0-19 of 110; next: offset=20             source text: … rows 0-19 of 110; next: offset=20
     0 of 260 rows; status has: closed (65)          source text: 0 of 260 rows; status has: closed (65)
-    E1004: expected …                               source text: E1004: expected …
 
-The last three begin a line. Each kind of marker is listed here; a test finds those that are not. Letters that look like
+The last two begin a line. Each kind of marker is listed here; a test finds those that are not. Letters that look like
 those of a marker are not listed: wide ones and those of other fonts are read as the plain ones, and any other letter
 beyond ASCII may stand for any letter of a word, unless all of the word are such letters.
 """
@@ -24,7 +23,6 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from accp_core.error_codes import ErrorCode
 from accp_core.lazy_patterns import lazy_pattern
 
 __all__ = ["UNSEEN", "MarkerStart", "escape_markers", "plain", "printable", "unescape_markers"]
@@ -86,11 +84,8 @@ _SPACE: Final = rf"(?:[{UNSEEN}]|{_UNSEEN_ESCAPE})*+"
 _LINE_END: Final = r"\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
 _ESCAPE: Final = "source text: "
 _ALIKE: Final = rf"(?:{_ESCAPE})*+_(?:{'|'.join(_LOOKS_ALIKE.values())})".replace("_", _SPACE)
-_NOTE: Final = (
-    rf"(?:[…\u2025\u22ef]|[.\u2024]{{3}}_(?:row|line|part|each))++_\S|0_{_spell('of')}_[0-9]"
-    rf"|(?:{'|'.join(ErrorCode)})_:"
-)
-"""How a line begins that a reader could take for ours: a note, "0 of …" where nothing was found, or a refusal."""
+_NOTE: Final = rf"(?:[…\u2025\u22ef]|[.\u2024]{{3}}_(?:row|line|part|each))++_\S|0_{_spell('of')}_[0-9]"
+"""How a line begins that a reader could take for ours: a note, or "0 of …" where nothing was found."""
 _NOTED: Final = rf"_(?:{_ESCAPE}_)*+(?:{_NOTE})".replace("_", rf"(?:(?![{_LINE_END}])[{UNSEEN}])*+")
 _STARTS: Final = [
     (lazy_pattern(f"{sign}(?i:(?={alike}))"), lazy_pattern(f"{sign}(?i:{_ESCAPE}(?={alike}))"))

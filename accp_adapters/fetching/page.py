@@ -16,6 +16,8 @@ from typing import Any, Final
 
 from accp_adapters.fetching.request import FetchRequest, refuse
 from accp_core.documents.json_styles import write_styled_json
+from accp_core.error_codes import ErrorCode
+from accp_core.markers import UNSEEN
 from accp_core.ports import TokenCounter
 from accp_core.tables import FIRST_LINE, count_lines
 from accp_core.view import render_text
@@ -38,6 +40,9 @@ PART_CHARS: Final = 400
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _ESCAPED: Final = re.compile(r"\\[bfru]")
 """The beginning of an escape that a quoted line may have."""
+_SPACE: Final = rf"(?:(?!\n)[{UNSEEN}])*+"
+_REFUSAL: Final = re.compile(rf"(?im)^(?=_(?:source text:_)*+(?:{'|'.join(ErrorCode)})_:)".replace("_", _SPACE))
+"""Where a line begins that a reader could take for a refusal of ours."""
 
 
 def quoted_lines(text: str) -> str:
@@ -58,7 +63,7 @@ def _quoted_line(line: str) -> str:
 
 def shown_source(text: str, notes: str = "", *, layout: str = AS_IS) -> str:
     """Return a text of a source as an answer shows it, and our notes behind it; `layout` is that of a view."""
-    return visible(escape_view(text, layout)) + notes
+    return _REFUSAL.sub("source text: ", visible(escape_view(text, layout))) + notes
 
 
 def numbered_line(number: int, text: str, *, is_found: bool) -> str:

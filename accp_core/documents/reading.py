@@ -121,7 +121,7 @@ _MAX_REST: Final = 300
 _LINE_END: Final = re.compile(r"[ \t\r]*\n\s*+")
 
 
-def _documents(source: str, looked_at: Mapping[int, tuple[Any, int]]) -> Iterator[Value]:
+def _documents(source: str, looked: Mapping[int, tuple[Any, int]]) -> Iterator[Value]:
     """Yield the documents; no character is read more than a few times."""
     at, budget = 0, _MAX_READS * len(source)
     while budget > 0 and (start := _START.search(source, at)):
@@ -134,19 +134,18 @@ def _documents(source: str, looked_at: Mapping[int, tuple[Any, int]]) -> Iterato
         if is_whole:
             found = _whole_at(source, at, end)
         else:
-            found, chars = _other_at(source, at, end, looked_at.get(at) or printed.look_at(source, at))
+            found, chars = _other_at(source, at, end, *(looked.get(at) or printed.look_at(source, at)))
             budget -= chars
         if found is not None:
             yield found
         at = found.end if found else end if is_whole else start.end()
 
 
-def _other_at(source: str, start: int, end: int, looked: tuple[Any, int]) -> tuple[Value | None, int]:
+def _other_at(source: str, start: int, end: int, value: Any, looked_at: int) -> tuple[Value | None, int]:
     """Return what is at a position where JSON can be read up to `end` only, and the cost of looking.
 
-    `looked` is what `printed.look_at` found there.
+    `printed.look_at` found `value` there, and looked up to `looked_at`.
     """
-    value, looked_at = looked
     written = source[start:looked_at]
     is_worth = value and len(written) >= _MIN_CHARS and ("{" in written or "(" in written)
     if is_worth and _END.match(source, looked_at):
@@ -252,14 +251,14 @@ def _values(source: str) -> list[Value]:
             Value(at, at + len(written), text, printed, closed, None if closed == written else len(written))
             for at, written, closed, text in texts
         ]
-    looked_at = {start: printed.look_at(source, start)} if not grids and body[0] in "[{" else {}
-    value, stop = looked_at.get(start, (body, start))
+    looked = {start: printed.look_at(source, start)} if not grids and body[0] in "[{" else {}
+    value, stop = looked.get(start, (body, start))
     if value is not None and stop == end:
         return [Value(start, end, value, printed, body)]
     # The lines of a log or of aligned columns are like the reprs of objects.
     if not grids and value is not None and (whole := _read_whole(body, start, (printed,))) is not None:
         return [whole]
-    return _beside(grids, list(_with_lines(source, _documents(source, looked_at))))
+    return _beside(grids, list(_with_lines(source, _documents(source, looked))))
 
 
 def _read_whole(body: str, start: int, forms: Sequence[WholeForm] = WHOLE_FORMS) -> Value | None:

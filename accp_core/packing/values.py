@@ -92,10 +92,9 @@ def is_same_json(one: object, other: object) -> bool:
     """Return whether two values have the same JSON text; `1`, `1.0` and `true` differ, and so do `0.0` and `-0.0`."""
     if type(one) is not type(other):
         return False
-    if type(one) is dict and type(other) is dict:
-        return list(one) == list(other) and all(map(is_same_json, one.values(), other.values()))
-    if type(one) is list and type(other) is list:
-        return len(one) == len(other) and all(map(is_same_json, one, other))
+    if type(one) in (dict, list):
+        # Of deep values, much sooner than member by member.
+        return one == other and repr(one) == repr(other)
     if type(one) is EmbeddedJson and type(other) is EmbeddedJson:
         return one.style == other.style and is_same_json(one.value, other.value)
     if type(one) is Repetition and type(other) is Repetition:

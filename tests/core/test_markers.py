@@ -118,7 +118,7 @@ def test_any_other_text_stays(text: str) -> None:
 
 
 SIGNS = ("[", "\uff3b", " ", "\n", "\u2028", ";", "…", "...", "5", "x", "\uff41", "source text: ", "\uff33ource Text: ")
-PARTS = st.sampled_from([*SIGNS, "as above", "As above:", "preview", " of", "0 of 9 rows", "E1004:"])
+PARTS = st.sampled_from([*SIGNS, "as above", "As above:", "preview", " of", "0 of 9 rows"])
 
 
 @given(st.lists(PARTS, max_size=20).map("".join) | st.text())

@@ -34,6 +34,8 @@ _MAX_CODE: Final = 0.3
 """The share of the lines of a reading that may look like code."""
 _TRIED: Final = 16
 """Lines on which a header is tried before all are read below it."""
+_USUAL: Final = 10
+"""Words of a header that are tried at the cost of their lines."""
 _MAX_CHARS: Final = 4_000_000
 _MAX_LINE: Final = 10_000
 """Characters of a line that may be a row or a header."""
@@ -252,11 +254,11 @@ def _paragraphs(lines: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _of_paragraph(lines: Sequence[str], start: int, end: int, rules: Collection[str]) -> Iterator[Reading | None]:
-    at, left = start, 4 * _SAMPLED + end - start if _may(rules, "columns by") else 0
+    at, left = start, 2 * _SAMPLED + end - start if _may(rules, "columns by") else 0
     while at < end - 1 and left > 0:
         # A header is tried on a few lines first, so that a long paragraph is not read once for each of its lines.
         found = read_aligned(lines, at, min(end, at + _TRIED))
-        left -= _TRIED * is_head(lines[at])
+        left -= is_head(lines[at]) * _TRIED * (1 + len(lines[at].split()) // _USUAL)
         if found is not None and at + _TRIED < end and found.bits >= _MIN_ROW_BITS * len(found.rows):
             left -= end - at
             found = read_aligned(lines, at, end)

@@ -272,7 +272,7 @@ async def test_words_alone_open_nothing_for_an_agent_as_a_tool() -> None:
     helper = Scripted(call("accp_fetch", lambda _: foreign), lambda sent: say_last_output([sent[-1]]))
     asker = Scripted(call("helper", lambda _: {"input": f"Open {foreign['ref']}"}), say_last_output)
     agent, settings = team(helper, asker)
-    assert (await Runner.run(agent, "?", run_config=settings)).final_output.startswith("source text: E5002")
+    assert (await Runner.run(agent, "?", run_config=settings)).final_output.startswith("E5002")
 
 
 async def test_an_agent_as_a_tool_opens_nothing_that_its_question_does_not_cite() -> None:
@@ -284,7 +284,7 @@ async def test_an_agent_as_a_tool_opens_nothing_that_its_question_does_not_cite(
 
     helper = Scripted(call("accp_fetch", lambda _: stolen[0]), say_last_output)
     agent, settings = team(helper, Scripted(call("orders"), call("helper", ask_without), say_last_output))
-    assert (await Runner.run(agent, "?", run_config=settings)).final_output.startswith("source text: E5002")
+    assert (await Runner.run(agent, "?", run_config=settings)).final_output.startswith("E5002")
 
 
 async def test_teams_at_once_give_nothing_to_each_other() -> None:
@@ -298,7 +298,7 @@ async def test_teams_at_once_give_nothing_to_each_other() -> None:
     ).messages[0]["content"]
     teams = [finding_team(None), finding_team(lambda _: fetch_arguments(others)), finding_team(None)]
     done = await asyncio.gather(*[Runner.run(agent, "?", run_config=settings) for agent, settings in teams])
-    assert [str(each.final_output)[:18] for each in done] == [LATE[:18], "source text: E5002", LATE[:18]]
+    assert [str(each.final_output)[:5] for each in done] == [LATE[:5], "E5002", LATE[:5]]
 
 
 async def test_parameters_of_an_agent_as_a_tool_are_carried_and_what_needs_approval_gets_words_only() -> None:
@@ -318,4 +318,4 @@ async def test_parameters_of_an_agent_as_a_tool_are_carried_and_what_needs_appro
             state = result.to_state()
             state.approve(result.interruptions[0])
             result = await Runner.run(agent, state, run_config=config(accp))
-        assert result.final_output.startswith("source text: E5002" if "needs_approval" in options else LATE)
+        assert result.final_output.startswith("E5002" if "needs_approval" in options else LATE)

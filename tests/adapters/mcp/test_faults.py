@@ -134,5 +134,5 @@ def test_a_client_gets_what_came_where_its_decoder_fails(view: Any, monkeypatch:
     encoder.from_client(decoder.from_client(start()))
     encoder.from_client(decoder.from_client(call()))
     coded = encoder.from_server(response(served(rows())))
-    monkeypatch.setattr("accp_adapters.mcp.decoder.restore_frame", fail)
+    monkeypatch.setattr("accp_adapters.mcp.decoder.mcp_frames.restore_frame", fail)
     assert decoder.from_server(coded) is coded

@@ -42,13 +42,14 @@ _VALUE: Final = (
     r"""|"(?:[^"\\]|\\.){1,400}|'[^']{1,400}|(?:Bearer|Basic)[ ]+[^\s"'\\]{4,400}|[^\s,;&"'{}\[\]\\]{1,400})"""
 )
 _PAIR: Final = re.compile(
-    r"""(?<![\w.-])(?:(?P<key>[\w.-]{3,64}+)\\{0,3}["']?[ \t]{0,40}(?:=>|[:=|](?!>))"""
+    r"""(?<![\w.-])(?:(?P<key>[\w.-]{3,64}+)\\{0,3}["']?[ \t]{0,40}(?:=>|:=|[:=|](?!>))"""
     r"""|--(?P<option>[\w-]{3,64}+)(?=[ ]))""" + _VALUE
 )
 """A key and its value, in JSON, in JSON within JSON, in headers, in query strings, in settings and in commands."""
 _BESIDE: Final = re.compile(
-    r"""(?:(?i:name|key)\\{0,3}["']?\s{0,9}[:=]\s{0,9}\\{0,3}["']?|[(\[]\s{0,9}\\{0,3}["'])(?P<key>[\w.-]{3,64}+)\\{0,3}"""
-    r"""["']?[\s,]{1,40}+(?P<told>\\{0,3}["']?\w{0,20}(?i:value)\\{0,3}["']?\s{0,9}[:=])?+""" + _VALUE
+    r"""(?:(?i:name|key)\\{0,3}["']?\s{0,9}[:=]\s{0,9}\\{0,3}["']?|[(\[]\s{0,9}\\{0,3}["']|<(?=\w+ +(?i:value)=))"""
+    r"""(?P<key>[\w.-]{3,64}+)\\{0,3}["']?[\s,]{1,40}+(?P<told>\\{0,3}["']?\w{0,20}(?i:value)\\{0,3}["']?\s{0,9}[:=])?+"""
+    + _VALUE
 )
 """A key and its value that are two values: `name="password" value="…"`, `("Authorization", "…")`."""
 _MORE: Final = re.compile(r"(?:[ \t]+[^\s,;&\"'{}\[\]\\]{1,400}){1,50}(?:(?:(?<=values)|(?<=\d\))),[^;\n]{1,400})?")
@@ -274,6 +275,7 @@ def _json_secrets(document: Any, redaction: Redaction) -> Iterator[str]:
             yield from () if str(value).lower() in _PLAIN | {""} else (str(value),)
         elif isinstance(value, str):
             yield from (value[start:end] for start, end in _spans(value, redaction))
+            yield from _column_values(value, redaction)
             waiting += [(each, False) for each in (*_documents(value), *_views(value, redaction))]
 
 

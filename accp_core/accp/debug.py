@@ -93,7 +93,8 @@ HIDDEN_VALUE: Final = "[redacted]"
 class Redaction:
     """Hides each value whose key ends in one of `endings`, with everything in it.
 
-    Only letters and digits are compared, in any case and any width: "apikey" hides `api_key`, `X-Api-Key` and `apiKey`.
+    Only letters and digits are compared, in any case and any width: "apikey" hides `api_key`, `X-Api-Key` and `apiKey`,
+    and `api_key_2` and `api_key_value`, too.
     Only keys are examined; a password in a sentence is shown.
     """
 
@@ -107,7 +108,9 @@ class Redaction:
 
     def hides(self, key: str) -> bool:
         """Return whether the value of `key` is hidden."""
-        return _normalize_key(key).endswith(tuple(self.endings))
+        name = _normalize_key(key)
+        bare = name.rstrip("0123456789").removesuffix("value")
+        return name.endswith(tuple(self.endings)) or bare.endswith(tuple(self.endings))
 
 
 def _normalize_key(key: str) -> str:
@@ -115,8 +118,9 @@ def _normalize_key(key: str) -> str:
 
 
 DEFAULT_REDACTION: Final = Redaction.of(
-    "access_key", "api_key", "authorization", "cookie", "cookies", "credential", "credentials", "jwt", "passphrase",
-    "passwd", "password", "passwords", "private_key", "pwd", "secret", "secret_key", "secrets", "token",
+    "access_key", "api_key", "api_keys", "authorization", "cookie", "cookies", "credential", "credentials", "db_pass",
+    "encryption_key", "jwt", "otp", "passcode", "passphrase", "passwd", "password", "passwords", "private_key", "pwd",
+    "secret", "secret_key", "secrets", "signing_key", "token", "user_pass",
 )  # fmt: skip
 """The rule that applies unless another is given."""
 

@@ -16,12 +16,14 @@ from accp_adapters.replay.recorded_run import Findings, Role
 from accp_core.strict_json import compact_json
 
 __all__ = [
-    "MAX_MESSAGES", "ROLES", "ChatLayout", "Item", "Kind", "Part", "ReadBlock", "ReadMessage", "Request", "Snapshot",
-    "Step", "Turn", "call", "content_parts", "definitions", "exchange_of", "instructions", "json_value",
+    "MAX_MEMORY", "MAX_MESSAGES", "ROLES", "ChatLayout", "Item", "Kind", "Part", "ReadBlock", "ReadMessage", "Request",
+    "Snapshot", "Step", "Turn", "call", "content_parts", "definitions", "exchange_of", "instructions", "json_value",
     "read_turns", "request_of", "require_mapping", "result", "result_text", "text", "turn_of", "written",
 ]  # fmt: skip
 
 
+MAX_MEMORY: Final = 512 << 20
+"""About the bytes of memory that one record takes at most: values and wide characters take far more than its text."""
 MAX_MESSAGES: Final = 5_000
 """Messages of one run; a longer one is a finding: each of its calls was sent all messages before it."""
 

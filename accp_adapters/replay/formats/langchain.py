@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from accp_adapters.replay.formats import conversation
 from accp_adapters.replay.recorded_run import Findings, Role, UnreadableRun
+from accp_adapters.serving.limits import weight_of
 
 __all__ = [
     "SQLITE", "StoredCheckpoint", "is_message", "is_message_dump", "read_langchain",
@@ -291,6 +292,12 @@ def _opened(path: str, patience: float) -> Iterator[sqlite3.Connection]:
             yield database
 
 
+def _memory_of(content: bytes) -> int:
+    """Return about the bytes of memory that msgpack takes once it is read: each of its bytes may be an item."""
+    above = content.translate(None, bytes(range(128)))
+    return 9 * len(content) + 32 * (len(above) + len(above.translate(None, bytes(range(160, 256)))))
+
+
 def _values(kind: str, content: bytes) -> tuple[dict[str, Any], str]:
     """Return the channels of a checkpoint, with messages as plain data, and when it was written.
 
@@ -299,6 +306,9 @@ def _values(kind: str, content: bytes) -> tuple[dict[str, Any], str]:
     """
     from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
+    size = weight_of(content.decode("latin-1")) if kind == "json" else _memory_of(content)
+    if size > conversation.MAX_MEMORY:
+        raise ValueError(f"expected checkpoints of at most {conversation.MAX_MEMORY:,} bytes of memory, found more")
     try:
         # With None only the types that LangGraph knows as safe are made; others stay names.
         value = JsonPlusSerializer(allowed_msgpack_modules=None).loads_typed((kind, content))

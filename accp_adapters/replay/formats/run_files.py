@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from accp_adapters.replay.formats import anthropic, bedrock, gemini, langchain, logged, openai, spans
+from accp_adapters.replay.formats import anthropic, bedrock, conversation, gemini, langchain, logged, openai, spans
 from accp_adapters.replay.formats.assembly import Assembler
 from accp_adapters.replay.formats.conversation import Item, Snapshot, Step
 from accp_adapters.replay.formats.langchain import SQLITE, read_sqlite, read_threads
@@ -37,10 +37,8 @@ __all__ = [
 
 MAX_RECORD: Final = 64 << 20
 """Bytes of one record: a line of JSON lines, or a whole document."""
-_MAX_MEMORY: Final = 512 << 20
-"""About the bytes of memory that one record takes at most: values and wide characters take far more than its text."""
-_KEY_BYTES, _NOT_ASCII, _WIDEST = 250, 6, 14
-"""Bytes of memory of a key, and further ones for each byte of a record with other characters, or with the widest."""
+_KEY_BYTES, _ESCAPE_BYTES, _NOT_ASCII, _WIDEST = 250, 60, 6, 14
+"""Bytes of memory of a key, an escape, and of each byte of a record with other characters, or with the widest."""
 _WIDE: Final = re.compile(rb"[\xf0-\xf4]")
 _MAX_BARREN: Final = 20_000
 """Lines without a model's turn after which a file is not read further."""
@@ -239,11 +237,13 @@ class _Lines:
                     excess = f"expected gzip of at most {_MAX_UNPACKED} times its bytes; unpack it first"
                     raise self._ended(self._refused(reason or excess))
                 weight += weight_of(piece.decode("latin-1")) + _KEY_BYTES * piece.count(b'":')
+                weight += _ESCAPE_BYTES * piece.count(b"\\u")
                 width = max(width, 0 if piece.isascii() else _WIDEST if _WIDE.search(piece) else _NOT_ASCII)
                 if len(content) > MAX_RECORD:
                     reason = f"expected records of at most {MAX_RECORD:,} bytes, found a larger one"
-                elif weight + width * len(content) > _MAX_MEMORY:
-                    reason = reason or f"expected records of at most {_MAX_MEMORY:,} bytes of memory, found more"
+                elif weight + width * len(content) > conversation.MAX_MEMORY:
+                    most = f"{conversation.MAX_MEMORY:,} bytes of memory"
+                    reason = reason or f"expected records of at most {most}, found more"
                 if reason:
                     content.clear()
                 if (is_line and piece.endswith(b"\n")) or (reason and not is_line):

@@ -39,6 +39,9 @@ _VERBATIM: Final = views.Options(embedded_json=False, repeated_values=False, der
 """What leaves the texts in a value as they are."""
 _GROWTH: Final = 4
 """How many times longer each beginning of a text is, until one has enough tokens."""
+_MAX_VALUES: Final = 1_000_000
+"""Values of a JSON text that is read whole; of one with more, its first characters are shown."""
+_BEGINNING: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +152,11 @@ class Source:
         """What the text holds."""
         return documents.read_verbatim(self.text) if self._verbatim else documents.read(self.text)
 
+    @functools.cached_property
+    def _is_dense(self) -> bool:
+        """Whether the text is JSON of so many values that it takes far over 100 MB of memory to read."""
+        return self.text[:_SAMPLE_CHARS].lstrip()[:1] in ("[", "{") and sum(map(self.text.count, "[,{")) > _MAX_VALUES
+
     def view(self, limit: int | None = None) -> Compressed:
         """Return the view of the text, or the text unchanged where a view has no fewer tokens.
 
@@ -156,7 +164,7 @@ class Source:
             limit: Tokens above which a preview is shown instead: a text so long that no view of it could fit stays
                 unchanged, and its tokens are estimated; None: none is too long.
         """
-        if limit is None or previews.is_rendered(self.text, limit):
+        if not self._is_dense and (limit is None or previews.is_rendered(self.text, limit)):
             options = _VERBATIM if self._verbatim else None
             view = self._rendered = render_document(self.document, counter=self._counter, options=options)
         else:
@@ -186,6 +194,7 @@ class Source:
             is_brief: As in `previews.preview`; the first line names no tool, either.
         """
         stored = StoredText.of(self.text)
+        chars = min(chars or _BEGINNING, _BEGINNING) if self._is_dense else chars
         is_part = chars is not None and chars < len(self.text)
         view = self._shown if is_part else self._shown or self.view(limit)
         try:

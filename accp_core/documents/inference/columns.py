@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Final
 
 from accp_core.documents.grids.cells import MAX_COLUMNS, SAMPLE, STRONG, class_of, distinct_names, is_number, is_row
@@ -117,7 +117,7 @@ def sums_in(rows: Sequence[Sequence[str | None]]) -> set[int]:
     added = [_added(rows[before + 1 : at], rows[at]) for before, at in pairwise(parts)]
     is_exact = all(digits and not odd for digits, odd in added) and sum(digits for digits, _ in added) > 4
     # "Average:" in front of the last rows says what they are.
-    named = {number for number in range(len(rows)) if labels[number] and all(labels[number:])}
+    named = {*range(len(rows) - len([*takewhile(bool, reversed(labels))]), len(rows))}
     found |= named if sum(labels) == len(named) < len(rows) else set()
     return found.union(parts[1:]) if is_exact else found
 

@@ -84,10 +84,6 @@ class WorkBudget:
         if self.use(steps):
             raise too_much(self._reason)
 
-    def look_at(self, chars: int) -> None:
-        """Count characters, or comparisons of one; E2003: there were too many."""
-        self.spend(chars // STEP_CHARS)
-
 
 def too_long(text: str) -> ProtocolError:
     """Return the refusal of a query of the values or tables of a text that is too long for them (E2003)."""

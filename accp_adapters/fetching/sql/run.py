@@ -18,7 +18,7 @@ from itertools import chain, islice
 from typing import Any, Final
 
 from accp_adapters.fetching.page import Room, quoted_lines
-from accp_adapters.fetching.request import WorkBudget, refuse, too_much
+from accp_adapters.fetching.request import STEP_CHARS, WorkBudget, refuse, too_much
 from accp_adapters.fetching.sql.operands import CHECKED, ResolvedQuery
 from accp_adapters.fetching.sql.query import CALLS, TABLE_FUNCTIONS, resolve_condition, resolve_select
 from accp_adapters.fetching.sql.tables import NUMERAL, Catalog, Database, NamedColumn, StoredColumn, quote, quoted_name
@@ -283,7 +283,7 @@ def _guard(connection: QueryConnection, function: Callable[..., Any]) -> Callabl
             return None
         try:
             budget.spend(_CALL)
-            budget.look_at(sum(len(each) for each in arguments if type(each) is str))
+            budget.spend(sum(len(each) for each in arguments if type(each) is str) // STEP_CHARS)
             return function(*arguments)
         except ProtocolError as error:
             connection.failure = error

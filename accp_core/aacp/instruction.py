@@ -16,25 +16,8 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Final
 
+from accp_core.aacp import packet as packets
 from accp_core.aacp.encoding import Guard, sensitive_values
-from accp_core.aacp.packet import (
-    DRAFT_VOCABULARY,
-    FIELD_TYPES,
-    ORDER,
-    PRIORITIES,
-    PRIORITY,
-    RETURN,
-    TASK_FIELDS,
-    VERSION,
-    VERSION_KEY,
-    Finding,
-    FindingCode,
-    Packet,
-    PacketScan,
-    Vocabulary,
-    scan_packet,
-    serialize_packet,
-)
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
 
@@ -51,11 +34,11 @@ __all__ = [
 class ValidationReport:
     """The findings of a validator."""
 
-    errors: tuple[Finding, ...] = ()
+    errors: tuple[packets.Finding, ...] = ()
     """Why the packet must not be sent or acted on, in the order of the text."""
-    warnings: tuple[Finding, ...] = ()
+    warnings: tuple[packets.Finding, ...] = ()
     """Findings to log, which never prevent sending."""
-    packet: Packet | None = None
+    packet: packets.Packet | None = None
     """The packet, None where there is an error."""
 
     @property
@@ -63,7 +46,7 @@ class ValidationReport:
         """Whether the packet may be sent."""
         return not self.errors
 
-    def check(self) -> Packet:
+    def check(self) -> packets.Packet:
         """Return the packet.
 
         Raises:
@@ -78,9 +61,9 @@ class ValidationReport:
 # "Validation errors MUST be reported before transmission.
 # Warnings SHOULD be logged but MUST NOT prevent transmission." (section 7)
 def validate(
-    packet: str | Packet,
+    packet: str | packets.Packet,
     *,
-    vocabulary: Vocabulary = DRAFT_VOCABULARY,
+    vocabulary: packets.Vocabulary = packets.DRAFT_VOCABULARY,
     guard: Guard | None = sensitive_values,
     forbid: bool = False,
 ) -> ValidationReport:
@@ -92,93 +75,101 @@ def validate(
         guard: Searches the values for what must not be in them (section 15); None: nothing is searched.
         forbid: Whether the findings of `guard` are errors instead of warnings.
     """
-    scan = _scan(packet) if isinstance(packet, Packet) else scan_packet(packet)
-    scanned = Packet(task=scan.task, domain=scan.domain, fields=scan.fields)
+    scan = _scan(packet) if isinstance(packet, packets.Packet) else packets.scan_packet(packet)
+    scanned = packets.Packet(task=scan.task, domain=scan.domain, fields=scan.fields)
     sensitive = tuple(guard(scanned)) if guard else ()
     errors = (*scan.faults, *_missing_fields(scan), *(sensitive if forbid else ()))
     warnings = (*_warnings(scan, vocabulary), *(() if forbid else sensitive))
     return ValidationReport(errors=errors, warnings=warnings, packet=None if errors else scanned)
 
 
-def find_unusable(packet: Packet, *, vocabulary: Vocabulary = DRAFT_VOCABULARY) -> Iterator[Finding]:
+def find_unusable(
+    packet: packets.Packet, *, vocabulary: packets.Vocabulary = packets.DRAFT_VOCABULARY
+) -> Iterator[packets.Finding]:
     """Yield an error for each reason why nobody can act on a valid packet.
 
     The draft accepts any TASK and asks for no field besides "return" and "aacp", so `validate` does, too. A packet that
     is made of an instruction must be of use: its TASK is known, and it has the fields that its TASK needs.
     """
     if packet.task not in vocabulary.tasks:
-        yield Finding(FindingCode.UNKNOWN_TASK, "TASK", f"expected a known TASK, found {packet.task!r}")
-    for keys in TASK_FIELDS.get(packet.task, ()):
+        yield packets.Finding(packets.FindingCode.UNKNOWN_TASK, "TASK", f"expected a known TASK, found {packet.task!r}")
+    for keys in packets.TASK_FIELDS.get(packet.task, ()):
         if not any(packet.fields.get(key) for key in keys):
-            reason = f"{packet.task} needs one of {', '.join(key for key in ORDER if key in keys)}"
-            yield Finding(FindingCode.MISSING, "packet", reason)
+            reason = f"{packet.task} needs one of {', '.join(key for key in packets.ORDER if key in keys)}"
+            yield packets.Finding(packets.FindingCode.MISSING, "packet", reason)
 
 
-def _scan(packet: Packet) -> PacketScan:
+def _scan(packet: packets.Packet) -> packets.PacketScan:
     """Return the content of a packet; one that cannot be written as text has a fault."""
     try:
-        serialize_packet(packet)
+        packets.serialize_packet(packet)
     except EncodeError as error:
-        return PacketScan("", "", {}, (Finding(FindingCode.UNWRITABLE, "packet", error.reason),), ())
-    return PacketScan(packet.task, packet.domain, packet.fields, (), ())
+        return packets.PacketScan(
+            "", "", {}, (packets.Finding(packets.FindingCode.UNWRITABLE, "packet", error.reason),), ()
+        )
+    return packets.PacketScan(packet.task, packet.domain, packet.fields, (), ())
 
 
 # "AACP validators MUST check: [...] A return: named field is present and non-empty. An aacp: named field is present"
-def _missing_fields(scan: PacketScan) -> Iterator[Finding]:
+def _missing_fields(scan: packets.PacketScan) -> Iterator[packets.Finding]:
     """Yield an error for each required field that is missing or empty, unless the text could not be read at all."""
     if scan.faults and not scan.task and not scan.fields:
         return
-    for key in (RETURN, VERSION_KEY):
+    for key in (packets.RETURN, packets.VERSION_KEY):
         if key not in scan.fields:
-            yield Finding(FindingCode.MISSING, key, "is missing")
+            yield packets.Finding(packets.FindingCode.MISSING, key, "is missing")
         elif not scan.fields[key]:
-            yield Finding(FindingCode.EMPTY, key, "is empty")
+            yield packets.Finding(packets.FindingCode.EMPTY, key, "is empty")
 
 
 # "AACP validators SHOULD warn on: Unrecognised TASK or DOM values; Missing p: field; AACP version mismatch;
 # sentiment: present without tone:; ltv: present without ccy:; Unknown extended field keys" (section 7)
-def _warnings(scan: PacketScan, vocabulary: Vocabulary) -> Iterator[Finding]:
+def _warnings(scan: packets.PacketScan, vocabulary: packets.Vocabulary) -> Iterator[packets.Finding]:
     """Yield what is unusual, but may be of a later version or of an organisation's own vocabulary."""
     if scan.task and scan.task not in vocabulary.tasks:
-        yield Finding(FindingCode.UNKNOWN_TASK, "TASK", f"unknown value {scan.task!r}")
+        yield packets.Finding(packets.FindingCode.UNKNOWN_TASK, "TASK", f"unknown value {scan.task!r}")
     if scan.domain and scan.domain not in vocabulary.domains:
-        yield Finding(FindingCode.UNKNOWN_DOMAIN, "DOM", f"unknown value {scan.domain!r}")
+        yield packets.Finding(packets.FindingCode.UNKNOWN_DOMAIN, "DOM", f"unknown value {scan.domain!r}")
     for name in scan.padded:
-        yield Finding(FindingCode.SPACE, name, "white space around it is not part of it")
+        yield packets.Finding(packets.FindingCode.SPACE, name, "white space around it is not part of it")
     for key, value in scan.fields.items():
         yield from _field_warnings(key, value, vocabulary)
     yield from _missing_optional_fields(scan)
 
 
-def _field_warnings(key: str, value: str, vocabulary: Vocabulary) -> Iterator[Finding]:
+def _field_warnings(key: str, value: str, vocabulary: packets.Vocabulary) -> Iterator[packets.Finding]:
     """Yield the warnings about one field."""
     if key not in vocabulary.keys:
-        yield Finding(FindingCode.UNKNOWN_KEY, key, f"unknown key {key!r}")
-    if key == PRIORITY and value not in PRIORITIES:
-        yield Finding(FindingCode.PRIORITY, key, f"expected one of {', '.join(PRIORITIES)}, found {value!r}")
+        yield packets.Finding(packets.FindingCode.UNKNOWN_KEY, key, f"unknown key {key!r}")
+    if key == packets.PRIORITY and value not in packets.PRIORITIES:
+        yield packets.Finding(
+            packets.FindingCode.PRIORITY, key, f"expected one of {', '.join(packets.PRIORITIES)}, found {value!r}"
+        )
     # "Implementations SHOULD warn on version mismatch but MUST NOT reject packets on version mismatch alone."
-    elif key == VERSION_KEY and value not in ("", VERSION):
-        yield Finding(FindingCode.VERSION, key, f"expected {VERSION}, found {value!r}")
-    elif not value and key not in (RETURN, VERSION_KEY):
-        yield Finding(FindingCode.EMPTY, key, "is empty")
-    elif key in FIELD_TYPES and not FIELD_TYPES[key][0](value):
-        yield Finding(FindingCode.VALUE, key, f"expected {FIELD_TYPES[key][1]}, found {value!r}")
+    elif key == packets.VERSION_KEY and value not in ("", packets.VERSION):
+        yield packets.Finding(packets.FindingCode.VERSION, key, f"expected {packets.VERSION}, found {value!r}")
+    elif not value and key not in (packets.RETURN, packets.VERSION_KEY):
+        yield packets.Finding(packets.FindingCode.EMPTY, key, "is empty")
+    elif key in packets.FIELD_TYPES and not packets.FIELD_TYPES[key][0](value):
+        yield packets.Finding(
+            packets.FindingCode.VALUE, key, f"expected {packets.FIELD_TYPES[key][1]}, found {value!r}"
+        )
 
 
 _COMPANIONS: Final = (
-    ("sentiment", "tone", FindingCode.TONE, "sentiment without tone"),
-    ("ltv", "ccy", FindingCode.CURRENCY, "ltv without ccy"),
+    ("sentiment", "tone", packets.FindingCode.TONE, "sentiment without tone"),
+    ("ltv", "ccy", packets.FindingCode.CURRENCY, "ltv without ccy"),
 )
 """Field, the field that belongs to it, and the finding where that is missing."""
 
 
-def _missing_optional_fields(scan: PacketScan) -> Iterator[Finding]:
+def _missing_optional_fields(scan: packets.PacketScan) -> Iterator[packets.Finding]:
     """Yield a warning for each optional field that a packet should have."""
-    if scan.fields and PRIORITY not in scan.fields:
-        yield Finding(FindingCode.MISSING, PRIORITY, "is missing; 2 (medium) is the default")
+    if scan.fields and packets.PRIORITY not in scan.fields:
+        yield packets.Finding(packets.FindingCode.MISSING, packets.PRIORITY, "is missing; 2 (medium) is the default")
     for name, companion, code, reason in _COMPANIONS:
         if name in scan.fields and companion not in scan.fields:
-            yield Finding(code, name, reason)
+            yield packets.Finding(code, name, reason)
 
 
 MAX_INSTRUCTION_CHARS: Final = 10_000
@@ -316,9 +307,10 @@ class Instruction:
                 f"expected 1 to {MAX_INSTRUCTION_CHARS} characters of English, found {self.english[:80]!r}",
                 code=ErrorCode.INVALID_TYPE,
             )
-        if self.priority not in PRIORITIES:
+        if self.priority not in packets.PRIORITIES:
             raise EncodeError(
-                f"priority: expected {', '.join(PRIORITIES)}, found {self.priority!r}", code=ErrorCode.INVALID_TYPE
+                f"priority: expected {', '.join(packets.PRIORITIES)}, found {self.priority!r}",
+                code=ErrorCode.INVALID_TYPE,
             )
         for name, word in (("domain", self.domain), ("return_agent", self.return_agent)):
             if not word.strip():
@@ -336,10 +328,10 @@ class Instruction:
 # hashes nothing else, so one domain could get the packet of another. Stored registries depend on these very bytes.
 def digest(*words: str) -> str:
     """Return the SHA-256 of the protocol version and `words`, in hexadecimal digits."""
-    return sha256(json.dumps([VERSION, *words]).encode()).hexdigest()
+    return sha256(json.dumps([packets.VERSION, *words]).encode()).hexdigest()
 
 
-def find_omissions(instruction: Instruction, packet: Packet) -> Iterator[Finding]:
+def find_omissions(instruction: Instruction, packet: packets.Packet) -> Iterator[packets.Finding]:
     """Yield a warning for each number, date, identifier or negation of the text that the packet does not have.
 
     A packet without them is still valid, so the sender is warned.
@@ -347,13 +339,17 @@ def find_omissions(instruction: Instruction, packet: Packet) -> Iterator[Finding
     carried = plain(" ".join((packet.task, *packet.fields.values())))
     for word in instruction.words:
         if word.source != "I" and is_identifier(word.source) and plain(word.source) not in carried:
-            yield Finding(
-                FindingCode.OMITTED, "packet", f"{word.source.strip('.,;:!?')!r} of the instruction is not in it"
+            yield packets.Finding(
+                packets.FindingCode.OMITTED,
+                "packet",
+                f"{word.source.strip('.,;:!?')!r} of the instruction is not in it",
             )
     negations = NEGATIONS.intersection(spellings(part for word in instruction.words for part in expand(word)))
     values = " ".join(packet.fields.values()).lower()
     if negations and "!" not in values and not NEGATIONS.intersection(re.split(r"[^a-z]+", values)):
-        yield Finding(FindingCode.OMITTED, "packet", f"{min(negations)!r} of the instruction is not in it")
+        yield packets.Finding(
+            packets.FindingCode.OMITTED, "packet", f"{min(negations)!r} of the instruction is not in it"
+        )
 
 
 def plain(text: str) -> str:

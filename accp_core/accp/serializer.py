@@ -8,22 +8,8 @@ from json import dumps
 from types import NoneType
 from typing import Any, Final, Literal, TypeAlias
 
+from accp_core.accp import frame as frames
 from accp_core.accp import grammar
-from accp_core.accp.frame import (
-    ENVELOPE_FIELDS,
-    FIELD_NAMES,
-    INTEGER_FIELDS,
-    INTENTS,
-    REMOVED,
-    Envelope,
-    Frame,
-    Ref,
-    Value,
-    is_delta,
-    sorted_keys,
-    write_key,
-    write_param_key,
-)
 from accp_core.accp.grammar import DEFAULT_LIMITS, GrammarLimits
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError, WouldRound
@@ -50,7 +36,11 @@ class _WriteState:
 
 
 def serialize_frame(
-    frame: Frame, *, ascii_only: bool = False, decimal: DecimalRule = "exact", limits: GrammarLimits = DEFAULT_LIMITS
+    frame: frames.Frame,
+    *,
+    ascii_only: bool = False,
+    decimal: DecimalRule = "exact",
+    limits: GrammarLimits = DEFAULT_LIMITS,
 ) -> str:
     """Return the text of `frame`: one line, the same for equal frames, without the draft's errata.
 
@@ -73,7 +63,11 @@ def serialize_frame(
 
 
 def serialize_parts(
-    frame: Frame, *, ascii_only: bool = False, decimal: DecimalRule = "exact", limits: GrammarLimits = DEFAULT_LIMITS
+    frame: frames.Frame,
+    *,
+    ascii_only: bool = False,
+    decimal: DecimalRule = "exact",
+    limits: GrammarLimits = DEFAULT_LIMITS,
 ) -> tuple[str, str]:
     """Return the text of `frame` in two parts: header and body, and the metadata block, "" without a field.
 
@@ -86,7 +80,9 @@ def serialize_parts(
     return body, metadata
 
 
-def serialize_envelope(envelope: Envelope, *, ascii_only: bool = False, limits: GrammarLimits = DEFAULT_LIMITS) -> str:
+def serialize_envelope(
+    envelope: frames.Envelope, *, ascii_only: bool = False, limits: GrammarLimits = DEFAULT_LIMITS
+) -> str:
     """Return the metadata block alone, for a frame whose body is written already; errors as `serialize_frame`."""
     return write_envelope(
         envelope, _WriteState(grammar.HIDDEN_IN_ASCII if ascii_only else grammar.HIDDEN, "exact", limits)
@@ -116,9 +112,9 @@ def write_word(word: str, pattern: re.Pattern[str], name: str) -> str:
 
 # header = "@" agent-id ">" intent
 # body   = ":" operation "{" [payload] "}"
-def write_header(frame: Frame) -> str:
+def write_header(frame: frames.Frame) -> str:
     """Return everything before the opening brace."""
-    if frame.intent not in INTENTS:
+    if frame.intent not in frames.INTENTS:
         raise EncodeError("expected a known intent", code=ErrorCode.INVALID_INTENT)
     sender = write_word(frame.sender, grammar.AGENT_ID, "an agent-id")
     return f"@{sender}>{frame.intent}:{write_word(frame.operation, grammar.NAME, 'an operation')}"
@@ -137,22 +133,22 @@ def count_members(members: int, state: _WriteState) -> None:
 
 # payload = param *( "|" param )
 # param   = key ":" value
-def write_payload(frame: Frame, state: _WriteState) -> str:
+def write_payload(frame: frames.Frame, state: _WriteState) -> str:
     """Return the parameters in their own order."""
     count_members(len(frame.params), state)
-    return "|".join([f"{write_param_key(key)}:{write_param(frame, key, state)}" for key in frame.params])
+    return "|".join([f"{frames.write_param_key(key)}:{write_param(frame, key, state)}" for key in frame.params])
 
 
-def write_param(frame: Frame, key: str, state: _WriteState) -> str:
+def write_param(frame: frames.Frame, key: str, state: _WriteState) -> str:
     """Return the value of a parameter; in a delta, REMOVED is written as null."""
     value = frame.params[key]
-    if key == "delta" and is_delta(frame.intent, frame.operation, key) and isinstance(value, Mapping):
+    if key == "delta" and frames.is_delta(frame.intent, frame.operation, key) and isinstance(value, Mapping):
         return write_map(value, 1, state, write_delta_member)
     return write_value(value, 1, state)
 
 
 # value = typed-literal / array / map / ref / null
-def write_value(value: Value, level: int, state: _WriteState) -> str:
+def write_value(value: frames.Value, level: int, state: _WriteState) -> str:
     """Return any value; an array or map is at nesting level `level`, which starts with 1."""
     return (WRITERS.get(type(value)) or find_writer(WRITERS, value))(value, level, state)
 
@@ -177,9 +173,9 @@ def write_null(value: None, level: int, state: _WriteState) -> str:
 
 
 # "removed_key:null" (section 5.4): so null in a delta needs another spelling, and `~` removes.
-def write_delta_member(value: Value, level: int, state: _WriteState) -> str:
+def write_delta_member(value: frames.Value, level: int, state: _WriteState) -> str:
     """Return a direct member of a delta."""
-    if value is REMOVED:
+    if value is frames.REMOVED:
         return "~"
     return "=null" if value is None else write_value(value, level, state)
 
@@ -258,7 +254,7 @@ def write_string(value: str, level: int, state: _WriteState) -> str:
 
 
 # ref = "$" ref-key
-def write_ref(value: Ref, level: int, state: _WriteState) -> str:
+def write_ref(value: frames.Ref, level: int, state: _WriteState) -> str:
     """Return a reference."""
     return f"${write_word(value.key, grammar.REF_KEY, 'a ref-key')}"
 
@@ -284,7 +280,7 @@ def write_map(value: Mapping[Any, Any], level: int, state: _WriteState, write_me
     names = tuple(value)
     layout = state.layouts.get(names)
     if layout is None:
-        layout = state.layouts[names] = [(key, write_key(key)) for key in sorted_keys(value)]
+        layout = state.layouts[names] = [(key, frames.write_key(key)) for key in frames.sorted_keys(value)]
     entries = [f"{word}:{write_member(value[key], level + 1, state)}" for key, word in layout]
     return f"{{{','.join(entries)}}}"
 
@@ -330,17 +326,17 @@ def write_json_object(value: Mapping[Any, Any], level: int, state: _WriteState) 
     check_json_level(level, state)
     members = [
         f"{write_json_string(key, level, state)}:{write_json(value[key], level + 1, state)}"
-        for key in sorted_keys(value)
+        for key in frames.sorted_keys(value)
     ]
     return f"{{{','.join(members)}}}"
 
 
 # metadata = "[" meta-pairs "]"
-def write_envelope(envelope: Envelope, state: _WriteState) -> str:
+def write_envelope(envelope: frames.Envelope, state: _WriteState) -> str:
     """Return the metadata block, "" without a field; the fields of Table 4 come first, in its order."""
     fields = [
         f"{short}:{write_field(name, value, state)}"
-        for name, short in ENVELOPE_FIELDS.items()
+        for name, short in frames.ENVELOPE_FIELDS.items()
         if (value := getattr(envelope, name)) is not None
     ]
     fields += [f"{write_extra_key(key)}:{write_field(key, envelope.extra[key], state)}" for key in envelope.extra]
@@ -350,15 +346,15 @@ def write_envelope(envelope: Envelope, state: _WriteState) -> str:
 
 def write_extra_key(key: str) -> str:
     """Return the key of a field that is not in Table 4."""
-    word = write_key(key)
-    if key in FIELD_NAMES:
+    word = frames.write_key(key)
+    if key in frames.FIELD_NAMES:
         raise unwritable(key, "expected a field that is not in Table 4")
     return word
 
 
 def write_field(name: str, value: object, state: _WriteState) -> str:
     """Return the value of a field as plain text; the envelope has no quoted form."""
-    if name in INTEGER_FIELDS:
+    if name in frames.INTEGER_FIELDS:
         if type(value) is not int or value < 0:
             raise unwritable(value, f"expected a whole number from 0 as {name}")
         return write_integer(value, 1, state)
@@ -391,7 +387,7 @@ WRITERS: Final[dict[type, Writer]] = {
     float: write_decimal,
     Decimal: write_decimal,
     NoneType: write_null,
-    Ref: write_ref,
+    frames.Ref: write_ref,
     list: write_array,
     tuple: write_array,
     dict: write_map,

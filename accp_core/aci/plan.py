@@ -9,25 +9,9 @@ from graphlib import CycleError, TopologicalSorter
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from accp_core.aci import items as aci_items
 from accp_core.aci.contexts import AgentContext, TaskContext, overall_status
 from accp_core.aci.evaluation import OpenItem
-from accp_core.aci.items import (
-    DONE,
-    MAX_ABSTRACT_CHARS,
-    MAX_ENTRIES,
-    OPEN,
-    Goal,
-    ItemState,
-    Json,
-    KeyInformation,
-    Outcome,
-    Status,
-    Usage,
-    check_text,
-    check_unique,
-    todo,
-    violation,
-)
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import LocalProtocolError
 
@@ -72,9 +56,11 @@ class Plan:
                 E2003, there are too few or too many subtasks.
         """
         ordered = sorted(contexts, key=lambda context: context.subtask_id)
-        if not 0 < len(ordered) <= MAX_ENTRIES:
-            raise violation(ErrorCode.BUDGET_EXCEEDED, f"1 to {MAX_ENTRIES:,} subtasks", len(ordered))
-        check_unique("the subtasks", (context.subtask_id for context in ordered))
+        if not 0 < len(ordered) <= aci_items.MAX_ENTRIES:
+            raise aci_items.violation(
+                ErrorCode.BUDGET_EXCEEDED, f"1 to {aci_items.MAX_ENTRIES:,} subtasks", len(ordered)
+            )
+        aci_items.check_unique("the subtasks", (context.subtask_id for context in ordered))
         subtasks = {context.subtask_id: context for context in ordered}
         served = {goal: tuple(ids) for goal, ids in (goals or _goals_of(ordered)).items()}
         _check_goals(task, subtasks, served)
@@ -83,13 +69,14 @@ class Plan:
         _in_order(subtasks)
         again = frozenset(repeatable)
         if unknown := sorted(again - set(subtasks)):
-            raise violation(ErrorCode.INVALID_TYPE, f"repeatable subtasks among {list(subtasks)}", unknown)
+            raise aci_items.violation(ErrorCode.INVALID_TYPE, f"repeatable subtasks among {list(subtasks)}", unknown)
         return cls(MappingProxyType(subtasks), MappingProxyType(served), again)
 
-    def goal_status(self, statuses: Mapping[str, Status]) -> tuple[Goal, ...]:
+    def goal_status(self, statuses: Mapping[str, aci_items.Status]) -> tuple[aci_items.Goal, ...]:
         """Return the goals, each with the status that follows from those of its subtasks."""
         return tuple(
-            Goal(goal, overall_status(statuses[subtask] for subtask in ids)) for goal, ids in self.goals.items()
+            aci_items.Goal(goal, overall_status(statuses[subtask] for subtask in ids))
+            for goal, ids in self.goals.items()
         )
 
     def dependants(self, subtask_id: str) -> tuple[str, ...]:
@@ -112,24 +99,24 @@ def _goals_of(contexts: Iterable[AgentContext]) -> dict[str, tuple[str, ...]]:
 def _check_goals(task: TaskContext, subtasks: Mapping[str, AgentContext], goals: Mapping[str, tuple[str, ...]]) -> None:
     for goal, ids in goals.items():
         if not ids or not set(ids) <= set(subtasks):
-            raise violation(ErrorCode.INVALID_TYPE, f"subtasks of the plan for goal {goal!r}", ids)
+            raise aci_items.violation(ErrorCode.INVALID_TYPE, f"subtasks of the plan for goal {goal!r}", ids)
     for known in task.goal_status:
         if known.goal not in goals:
-            raise violation(
+            raise aci_items.violation(
                 ErrorCode.INVALID_TYPE, f"a subtask for each goal of the task, one of {sorted(goals)}", known.goal
             )
 
 
 def _check_subtask(context: AgentContext, subtasks: Mapping[str, AgentContext]) -> None:
     if not context.todo_items:
-        raise violation(ErrorCode.INVALID_TYPE, f"an item to do in subtask {context.subtask_id!r}", ())
+        raise aci_items.violation(ErrorCode.INVALID_TYPE, f"an item to do in subtask {context.subtask_id!r}", ())
     if context.item_state_updates or context.key_information:
-        raise violation(
+        raise aci_items.violation(
             ErrorCode.INVALID_TYPE, f"subtask {context.subtask_id!r} to be planned without results", context.states
         )
     for dependency in context.dependencies:
         if dependency not in subtasks:
-            raise violation(
+            raise aci_items.violation(
                 ErrorCode.INVALID_TYPE, f"dependencies of {context.subtask_id!r} among {list(subtasks)}", dependency
             )
 
@@ -145,7 +132,7 @@ def _in_order(subtasks: Mapping[str, AgentContext]) -> tuple[str, ...]:
             TopologicalSorter({name: context.dependencies for name, context in subtasks.items()}).static_order()
         )
     except CycleError as error:
-        raise violation(ErrorCode.INVALID_TYPE, "dependencies without a cycle", error.args[1]) from None
+        raise aci_items.violation(ErrorCode.INVALID_TYPE, "dependencies without a cycle", error.args[1]) from None
 
 
 # The progress of one subtask, and the table of its transitions (ACI sections 4.1 and 5.3).
@@ -222,7 +209,7 @@ class Progress:
     """itemId to what was not understood in that reply."""
     reported: tuple[str, ...] = ()
     """The items of that reply whose answers a reporter gave."""
-    usage: Usage = field(default_factory=Usage)
+    usage: aci_items.Usage = field(default_factory=aci_items.Usage)
     """What all attempts cost."""
     started: str | None = None
     """The time of the first delivery in ISO 8601, or None."""
@@ -241,7 +228,7 @@ class Progress:
 
         That the verifier rejects what a reporter found says nothing of the work.
         """
-        return all(item.outcome is Outcome.FAILED and item.item_id not in self.reported for item in items)
+        return all(item.outcome is aci_items.Outcome.FAILED and item.item_id not in self.reported for item in items)
 
     def at(self, time: str) -> Progress:
         """Return the progress with `time` as the time of its last change, and of its beginning and end."""
@@ -268,8 +255,8 @@ def verified_context(planned: AgentContext, progress: Progress) -> AgentContext:
     done = [item.item_id for item in planned.todo_items if item.item_id in progress.verified]
     return replace(
         planned,
-        item_state_updates=tuple(ItemState(item, DONE) for item in done),
-        key_information=tuple(KeyInformation(item, progress.verified[item]) for item in done),
+        item_state_updates=tuple(aci_items.ItemState(item, aci_items.DONE) for item in done),
+        key_information=tuple(aci_items.KeyInformation(item, progress.verified[item]) for item in done),
         context_uri=(*planned.context_uri, *progress.stored),
         last_updated=progress.updated or planned.last_updated,
     )
@@ -280,11 +267,16 @@ def known_context(planned: AgentContext, progress: Progress) -> AgentContext:
     context = verified_context(planned, progress)
     if progress.state not in ENDED:
         return context
-    failed = [item.item_id for item in progress.open if item.outcome is Outcome.FAILED]
-    said = [KeyInformation(item.item_id, item.words[:MAX_ABSTRACT_CHARS]) for item in progress.open]
+    failed = [item.item_id for item in progress.open if item.outcome is aci_items.Outcome.FAILED]
+    said = [
+        aci_items.KeyInformation(item.item_id, item.words[: aci_items.MAX_ABSTRACT_CHARS]) for item in progress.open
+    ]
     return replace(
         context,
-        item_state_updates=(*context.item_state_updates, *(ItemState(item, OPEN) for item in failed)),
+        item_state_updates=(
+            *context.item_state_updates,
+            *(aci_items.ItemState(item, aci_items.OPEN) for item in failed),
+        ),
         key_information=(*context.key_information, *said),
     )
 
@@ -304,7 +296,7 @@ class Step:
     """What is to be done, one by one; empty: the title says it."""
     after: tuple[str, ...] = ()
     """The steps whose results it needs, each by its id, its title, or the AgentID of its agent."""
-    context: tuple[Json, ...] = ()
+    context: tuple[aci_items.Json, ...] = ()
     """Facts that the agent needs: JSON values."""
     references: tuple[str, ...] = ()
     """References that the agent may open."""
@@ -320,7 +312,7 @@ def step(
     *,
     items: Iterable[str] = (),
     after: str | Iterable[str] = (),
-    context: Iterable[Json] = (),
+    context: Iterable[aci_items.Json] = (),
     references: Iterable[str] = (),
     repeatable: bool = False,
     id: str = "",
@@ -341,10 +333,10 @@ def step(
         ProtocolError: E1004, agent or title is empty or no text, or `items` is one text.
     """
     if isinstance(items, str):
-        raise violation(ErrorCode.INVALID_TYPE, "items: a list of texts", items)
+        raise aci_items.violation(ErrorCode.INVALID_TYPE, "items: a list of texts", items)
     return Step(
-        agent=check_text("agent", agent, non_empty=True),
-        title=check_text("title", title, non_empty=True),
+        agent=aci_items.check_text("agent", agent, non_empty=True),
+        title=aci_items.check_text("title", title, non_empty=True),
         items=tuple(items),
         after=(after,) if isinstance(after, str) else tuple(after),
         context=tuple(context),
@@ -375,7 +367,7 @@ def plan_contexts(plan: Iterable[AgentContext] | Iterable[Step]) -> PlannedConte
     contexts = [entry for entry in entries if isinstance(entry, AgentContext)]
     if len(steps) + len(contexts) != len(entries):
         wrong = next(entry for entry in entries if not isinstance(entry, (Step, AgentContext)))
-        raise violation(ErrorCode.INVALID_TYPE, "a plan of steps or of AgentContexts", wrong)
+        raise aci_items.violation(ErrorCode.INVALID_TYPE, "a plan of steps or of AgentContexts", wrong)
     ids = _ids(steps)
     made = tuple(_context(place, steps, ids) for place in range(len(steps)))
     again = frozenset(own for own, each in zip(ids, steps, strict=True) if each.repeatable)
@@ -397,7 +389,7 @@ def _context(place: int, steps: Sequence[Step], ids: Sequence[str]) -> AgentCont
         dependencies=tuple(dict.fromkeys(_find(name, place, steps, ids) for name in own.after)),
         context=own.context,
         context_uri=own.references,
-        todo_items=todo(*(own.items or (own.title,))),
+        todo_items=aci_items.todo(*(own.items or (own.title,))),
     )
 
 
@@ -410,8 +402,10 @@ def _find(name: str, place: int, steps: Sequence[Step], ids: Sequence[str]) -> s
     title = steps[place].title
     if not found:
         known = [f"{steps[n].agent}: {steps[n].title}" for n in others]
-        raise violation(ErrorCode.INVALID_TYPE, f"after of step {title!r} to name another step of {known}", name)
+        raise aci_items.violation(
+            ErrorCode.INVALID_TYPE, f"after of step {title!r} to name another step of {known}", name
+        )
     several = [steps[n].title for n in found]
-    raise violation(
+    raise aci_items.violation(
         ErrorCode.INVALID_TYPE, f"after of step {title!r} to name one step, by its title of {several}", name
     )

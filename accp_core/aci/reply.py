@@ -17,20 +17,9 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
+from accp_core.aci import items as aci_items
 from accp_core.aci import replies
 from accp_core.aci.contexts import AgentContext
-from accp_core.aci.items import (
-    MAX_ABSTRACT_CHARS,
-    OPEN,
-    ItemState,
-    Json,
-    KeyInformation,
-    Outcome,
-    TodoItem,
-    Usage,
-    is_map,
-    violation,
-)
 from accp_core.compression import abridge
 from accp_core.error_codes import ErrorCode
 from accp_core.packing.values import Removed, apply, diff
@@ -52,7 +41,7 @@ _PLAN = ("subtask_name", "dependencies", "todo_items", "context")
 class AgentReply:
     """What an agent returned, unchecked."""
 
-    context: AgentContext | Mapping[str, Json]
+    context: AgentContext | Mapping[str, aci_items.Json]
     """Its own context, or the JSON of it."""
     full: Mapping[str, str] = field(default_factory=dict)
     """itemId to the whole result, where the abstract holds less; `offload_long` stores it."""
@@ -62,7 +51,7 @@ class AgentReply:
     """itemId to what was not understood of its answer; a reporter may read it from the transcript (`with_report`)."""
     reported: Collection[str] = ()
     """The items whose answers a reporter gave: their work was done, so that it is not repeated for these words."""
-    usage: Usage = field(default_factory=Usage)
+    usage: aci_items.Usage = field(default_factory=aci_items.Usage)
     """What the work cost."""
 
 
@@ -78,7 +67,7 @@ class AcceptedReply(AgentReply):
 
     @classmethod
     def of(
-        cls, sent: AgentContext, returned: AgentReply | AgentContext | Json, *, stored: Collection[str] = ()
+        cls, sent: AgentContext, returned: AgentReply | AgentContext | aci_items.Json, *, stored: Collection[str] = ()
     ) -> AcceptedReply:
         """Return the checked reply to `sent`; a reply that was accepted for `sent` before is not checked again.
 
@@ -109,32 +98,34 @@ class AcceptedReply(AgentReply):
         same = all(getattr(self.context, name) == getattr(sent, name) for name in (*_IDENTITY, *_PLAN))
         return same and set(sent.context_uri) <= set(self.context.context_uri)
 
-    def to_json(self) -> dict[str, Json]:
+    def to_json(self) -> dict[str, aci_items.Json]:
         """Return the JSON of a reply whose long results are stored: `{"context": {...}, "stored": [...]}` and more."""
         more = {"unread": dict(self.unread), "reported": list(self.reported), "usage": self.usage.to_json()}
         data = {"context": self.context.to_json(), "stored": list(self.stored)}
         return data | {name: value for name, value in more.items() if value}
 
     @classmethod
-    def from_json(cls, data: Json) -> AcceptedReply:
+    def from_json(cls, data: aci_items.Json) -> AcceptedReply:
         """Return the reply that `to_json` wrote; only for the master's own state, never for the JSON of a peer.
 
         Raises:
             ProtocolError: E1004, it is something else; as `AgentContext.from_json`.
         """
-        if not is_map(data) or not {"context", "stored"} <= set(data):
-            raise violation(ErrorCode.INVALID_TYPE, "a reply as `AcceptedReply.to_json` writes it", data)
+        if not aci_items.is_map(data) or not {"context", "stored"} <= set(data):
+            raise aci_items.violation(ErrorCode.INVALID_TYPE, "a reply as `AcceptedReply.to_json` writes it", data)
         return cls(
             context=AgentContext.from_json(data["context"]),
             stored=tuple(data["stored"]),
             unread=dict(data.get("unread", {})),
             reported=tuple(data.get("reported", ())),
-            usage=Usage.from_json(data.get("usage", {})),
+            usage=aci_items.Usage.from_json(data.get("usage", {})),
         )
 
 
 # "Upon completion, the corresponding agent returns exclusively its own updated AgentContext" (section 2.1)
-def accept_reply(sent: AgentContext, returned: AgentContext | Json, *, stored: Collection[str] = ()) -> AgentContext:
+def accept_reply(
+    sent: AgentContext, returned: AgentContext | aci_items.Json, *, stored: Collection[str] = ()
+) -> AgentContext:
     """Return `sent` with what the agent may change: states, abstracts, time, and references to what it stored.
 
     Identity and plan are always those of `sent`. A field that the reply leaves out stays as it was sent; an item
@@ -152,12 +143,12 @@ def accept_reply(sent: AgentContext, returned: AgentContext | Json, *, stored: C
     reply = returned if isinstance(returned, AgentContext) else AgentContext.from_json(returned)
     for name in _IDENTITY:
         if getattr(reply, name) != getattr(sent, name):
-            raise violation(
+            raise aci_items.violation(
                 ErrorCode.POLICY_DENIED, f"{name} {getattr(sent, name)!r} in the reply", getattr(reply, name)
             )
     for name in _PLAN:
         if getattr(reply, name) not in (getattr(sent, name), "", ()):
-            raise violation(ErrorCode.POLICY_DENIED, f"{name} unchanged in the reply", getattr(reply, name))
+            raise aci_items.violation(ErrorCode.POLICY_DENIED, f"{name} unchanged in the reply", getattr(reply, name))
     _check_items(sent, reply)
     return replace(
         sent,
@@ -173,17 +164,17 @@ def _check_items(sent: AgentContext, reply: AgentContext) -> None:
     known = {item.item_id for item in sent.todo_items}
     for item_id in (*reply.states, *reply.abstracts):
         if item_id not in known:
-            raise violation(ErrorCode.POLICY_DENIED, f"only items of subtask {sent.subtask_id!r}", item_id)
+            raise aci_items.violation(ErrorCode.POLICY_DENIED, f"only items of subtask {sent.subtask_id!r}", item_id)
 
 
 def _new_references(sent: AgentContext, reply: AgentContext, stored: Collection[str]) -> Iterable[str]:
     if reply.context_uri and not set(sent.context_uri) <= set(reply.context_uri):
-        raise violation(ErrorCode.POLICY_DENIED, "ContextURI with all that was sent", list(reply.context_uri))
+        raise aci_items.violation(ErrorCode.POLICY_DENIED, "ContextURI with all that was sent", list(reply.context_uri))
     new = [uri for uri in reply.context_uri if uri not in sent.context_uri]
     known = set(map(reference_to_uri, stored))
     for uri in new:
         if uri not in known:
-            raise violation(ErrorCode.UNAUTHORIZED_REF, "references that the agent stored itself", uri)
+            raise aci_items.violation(ErrorCode.UNAUTHORIZED_REF, "references that the agent stored itself", uri)
     return new
 
 
@@ -195,7 +186,7 @@ def reply_from_words(context: AgentContext, text: str) -> AgentReply:
     return _reply_of(context, replies.read_answers(context, text))
 
 
-def reply_from_value(context: AgentContext, value: Json) -> AgentReply:
+def reply_from_value(context: AgentContext, value: aci_items.Json) -> AgentReply:
     """Return the reply of an agent that gave a structured response: a JSON value, or an object with `model_dump`."""
     return _reply_of(context, replies.read_structured(context, value))
 
@@ -206,36 +197,36 @@ def _reply_of(context: AgentContext, answers: Mapping[str, replies.ItemAnswer]) 
 
 
 def _short(answers: Mapping[str, replies.ItemAnswer]) -> dict[str, replies.ItemAnswer]:
-    return {item: replace(answer, text=answer.text[:MAX_ABSTRACT_CHARS]) for item, answer in answers.items()}
+    return {item: replace(answer, text=answer.text[: aci_items.MAX_ABSTRACT_CHARS]) for item, answer in answers.items()}
 
 
 def _long(answers: Mapping[str, replies.ItemAnswer]) -> dict[str, str]:
-    return {item: answer.text for item, answer in answers.items() if len(answer.text) > MAX_ABSTRACT_CHARS}
+    return {item: answer.text for item, answer in answers.items() if len(answer.text) > aci_items.MAX_ABSTRACT_CHARS}
 
 
 def _missing_words(answer: replies.ItemAnswer) -> str:
     """Return what is missing in an answer, "" where nothing is."""
-    if answer.outcome is Outcome.DONE and replies.says_nothing(answer.text):
+    if answer.outcome is aci_items.Outcome.DONE and replies.says_nothing(answer.text):
         return replies.NO_EVIDENCE
     return answer.problem
 
 
 def unread_reply(context: AgentContext, reason: str) -> AgentReply:
     """Return the reply of an agent that worked, but whose answer cannot be used, for `reason`."""
-    why = reason[:MAX_ABSTRACT_CHARS]
+    why = reason[: aci_items.MAX_ABSTRACT_CHARS]
     items = [item.item_id for item in context.todo_items]
-    unread = replace(context, key_information=tuple(KeyInformation(item, why) for item in items))
+    unread = replace(context, key_information=tuple(aci_items.KeyInformation(item, why) for item in items))
     return AgentReply(context=unread, unread=dict.fromkeys(items, reason))
 
 
 def failed_reply(context: AgentContext, reason: str) -> AgentReply:
     """Return the reply of an agent that did nothing of its items, for `reason`."""
-    why = reason[:MAX_ABSTRACT_CHARS]
+    why = reason[: aci_items.MAX_ABSTRACT_CHARS]
     items = [item.item_id for item in context.todo_items]
     failed = replace(
         context,
-        item_state_updates=tuple(ItemState(item, OPEN) for item in items),
-        key_information=tuple(KeyInformation(item, why) for item in items if why),
+        item_state_updates=tuple(aci_items.ItemState(item, aci_items.OPEN) for item in items),
+        key_information=tuple(aci_items.KeyInformation(item, why) for item in items if why),
     )
     return AgentReply(context=failed)
 
@@ -253,7 +244,9 @@ def with_report(context: AgentContext, reply: AgentReply, words: str) -> AgentRe
     """
     asked = replies.report_context(context, reply.unread)
     said = replies.read_answers(asked, words)
-    answers = {item: each for item, each in said.items() if each.outcome is Outcome.DONE and not _missing_words(each)}
+    answers = {
+        item: each for item, each in said.items() if each.outcome is aci_items.Outcome.DONE and not _missing_words(each)
+    }
     read, short = replies.with_answers(context, _short(answers)), _short(said)
     known = AcceptedReply.of(context, reply).context
     merged = replace(
@@ -269,10 +262,12 @@ def with_report(context: AgentContext, reply: AgentReply, words: str) -> AgentRe
 
 def _with_words(problem: str, said: replies.ItemAnswer) -> str:
     """Return what is missing in an answer, and why a reporter did not find it."""
-    return f"{problem}; the reporter: {said.text}" if said.outcome is Outcome.FAILED and said.text else problem
+    return (
+        f"{problem}; the reporter: {said.text}" if said.outcome is aci_items.Outcome.FAILED and said.text else problem
+    )
 
 
-EntryT = TypeVar("EntryT", ItemState, KeyInformation)
+EntryT = TypeVar("EntryT", aci_items.ItemState, aci_items.KeyInformation)
 
 
 def _others(entries: Iterable[EntryT], answers: Collection[str]) -> tuple[EntryT, ...]:
@@ -300,7 +295,7 @@ def offload_long(
     entries = []
     for entry in context.key_information:
         text = full.get(entry.item_id, entry.output_abstract)
-        short = abridge(text, limit=limit, max_chars=MAX_ABSTRACT_CHARS, counter=counter, open_with=open_with)
+        short = abridge(text, limit=limit, max_chars=aci_items.MAX_ABSTRACT_CHARS, counter=counter, open_with=open_with)
         if short.stored is not None:
             stored[short.stored.key] = short.stored
             entry = replace(entry, output_abstract=short.text)
@@ -326,7 +321,7 @@ _LISTS: Final[Mapping[str, str]] = MappingProxyType(
 _TODO, _STATE, _INFO = "todo_", "state_", "info_"
 
 
-def context_to_fields(context: AgentContext) -> dict[str, Json]:
+def context_to_fields(context: AgentContext) -> dict[str, aci_items.Json]:
     """Return a context as a flat map, without empty fields.
 
     Its keys are `agent`, `agent_name`, `subtask`, `name`, `updated`, `deps`, `context` and `refs`, and for each item
@@ -339,33 +334,33 @@ def context_to_fields(context: AgentContext) -> dict[str, Json]:
     return fields | {f"{_INFO}{item}": abstract for item, abstract in context.abstracts.items()}
 
 
-def fields_to_context(fields: Json) -> AgentContext:
+def fields_to_context(fields: aci_items.Json) -> AgentContext:
     """Return the context of such a map; unknown keys are ignored.
 
     Raises:
         ProtocolError: E1004, it is no such map, or a field has another type; E2003, a field is too long.
     """
-    if not is_map(fields):
-        raise violation(ErrorCode.INVALID_TYPE, "the fields of an AgentContext", fields)
+    if not aci_items.is_map(fields):
+        raise aci_items.violation(ErrorCode.INVALID_TYPE, "the fields of an AgentContext", fields)
     for key in ("agent", "subtask"):
         if key not in fields:
-            raise violation(ErrorCode.INVALID_TYPE, f"an AgentContext with {key!r}", list(fields))
+            raise aci_items.violation(ErrorCode.INVALID_TYPE, f"an AgentContext with {key!r}", list(fields))
     attributes: dict[str, Any] = {name: fields[key] for name, key in _TEXTS.items() if key in fields}
     attributes |= {name: _entries(key, fields[key]) for name, key in _LISTS.items() if key in fields}
     return AgentContext(
         **attributes,
-        todo_items=tuple(TodoItem(item, value) for item, value in _items(fields, _TODO)),
-        item_state_updates=tuple(ItemState(item, value) for item, value in _items(fields, _STATE)),
-        key_information=tuple(KeyInformation(item, value) for item, value in _items(fields, _INFO)),
+        todo_items=tuple(aci_items.TodoItem(item, value) for item, value in _items(fields, _TODO)),
+        item_state_updates=tuple(aci_items.ItemState(item, value) for item, value in _items(fields, _STATE)),
+        key_information=tuple(aci_items.KeyInformation(item, value) for item, value in _items(fields, _INFO)),
     )
 
 
-def diff_contexts(old: AgentContext, new: AgentContext) -> dict[str, Json | Removed]:
+def diff_contexts(old: AgentContext, new: AgentContext) -> dict[str, aci_items.Json | Removed]:
     """Return the delta from `old` to `new`, for a receiver that has `old`; `patch_context` applies it."""
     return diff(context_to_fields(old), context_to_fields(new))
 
 
-def patch_context(old: AgentContext, delta: Mapping[str, Json | Removed]) -> AgentContext:
+def patch_context(old: AgentContext, delta: Mapping[str, aci_items.Json | Removed]) -> AgentContext:
     """Return `old` with `delta` applied, which `diff_contexts` made.
 
     Raises:
@@ -374,11 +369,11 @@ def patch_context(old: AgentContext, delta: Mapping[str, Json | Removed]) -> Age
     return fields_to_context(apply(context_to_fields(old), delta))
 
 
-def _items(fields: Mapping[str, Json], prefix: str) -> list[tuple[str, Json]]:
+def _items(fields: Mapping[str, aci_items.Json], prefix: str) -> list[tuple[str, aci_items.Json]]:
     return [(key.removeprefix(prefix), value) for key, value in fields.items() if key.startswith(prefix)]
 
 
-def _entries(key: str, value: Json) -> tuple[Json, ...]:
+def _entries(key: str, value: aci_items.Json) -> tuple[aci_items.Json, ...]:
     if not isinstance(value, (list, tuple)):
-        raise violation(ErrorCode.INVALID_TYPE, f"{key} to be an array", value)
+        raise aci_items.violation(ErrorCode.INVALID_TYPE, f"{key} to be an array", value)
     return tuple(value)

@@ -215,13 +215,13 @@ def find_requested_records(text: str, request: Request, opened: OpenedText | Non
     tables = tables_of_text(text, opened, records) if opened else []
     if opened and records.table.columns == ("text",):
         records = _lines_of_fields(text, opened) or records
-    named = find_named_rows(records.table, request, noun=records.noun)
+    named = find_named_rows(records.table, request, noun=(noun := records.noun))
     lines = text.split("\n")
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
     telling = (each for each in named if each.is_sure or len(each.numbers) <= _MAX_UNSURE)
     ranked = dict.fromkeys(number for each in telling for number in each.wanted)
     worths = {n: _FIRST - rank * _RANK for rank, number in enumerate(ranked) for n in range(*records.lines[number])}
-    worths |= {n: _QUOTED for n, line in enumerate(lines) if line.startswith(_QUOTE) and records.noun != "line"}
+    worths |= {n: _QUOTED for n, line in enumerate(lines) if line.startswith(_QUOTE) and noun != "line"}
     return RequestedRecords(
         named,
         [(starts[start], starts[end]) for start, end in records.lines],

@@ -68,6 +68,8 @@ class Turns:
         """When the last two callers with small requests sent one."""
         self._waiting: Final = set[str]()
         """The callers that wait for the end of their rest."""
+        self._dear = 0.0
+        """Until when no large request of any caller begins while others ask."""
         self._spent, self._each = 0.0, 2 * _UNSEEN
         """The processor time of the loop when the last request began, and its mean from one to the next."""
 
@@ -108,6 +110,8 @@ class Turns:
             others = len(self._waiting) - (line.caller in self._waiting)
             line.alone = max(now, line.alone) + (rest * others or spent * is_dear)
             line.beside = max(now, line.beside) + rest * (others + 1)
+        if is_dear:
+            self._dear = max(now, self._dear) + spent * _REST
 
     # Rests are twice as long, and end late: so several callers together still begin what the loop can serve.
     def _unseen(self) -> float:
@@ -122,7 +126,8 @@ class Turns:
         # Behind the own address may be others, too.
         own = {line.caller: begun if line.is_large else now}
         asks = any(asked > max(now - _PRESENT, own.get(each, 0.0)) for each, asked in self._small.items())
-        return (line.beside if asks else line.alone) - now
+        dear = self._dear if line.is_large else 0.0
+        return (max(line.beside, dear) if asks else line.alone) - now
 
 
 @coroutine

@@ -15,7 +15,7 @@ from accp_adapters.extras import needs
 with needs("redis"):
     import redis
 
-from accp_adapters.stores.texts import MAX_FOUND, decode_name, encode_name, pack_text, unpack_text
+from accp_adapters.stores.texts import MAX_FOUND, MAX_PACKED, decode_name, encode_name, pack_text, unpack_text
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
@@ -106,7 +106,8 @@ class RedisColdStore:
             ProtocolError: as `put`; E2001, the bytes there are not a stored text.
         """
         with redis_refusals(self._server, "get"):
-            packed: Any = self._client.hget(self._hash_name(session_id), encode_name(key))
+            name = self._hash_name(session_id), encode_name(key)
+            packed: Any = self._client.hget(*name) if self._client.hstrlen(*name) < MAX_PACKED else b""
         return None if packed is None else unpack_text(packed)
 
     def find(self, session_id: str, beginning: str) -> list[str]:
@@ -149,9 +150,10 @@ class RedisColdStore:
             ProtocolError: as `put`.
         """
         with redis_refusals(self._server, "load"):
-            found: Any = self._client.hmget(self._session_name(name), ["version", "data"])
-        version, packed = found
-        return None if packed is None else (int(version), unpack_text(packed))
+            is_packed = self._client.hstrlen(self._session_name(name), "data") < MAX_PACKED
+            found: Any = self._client.hmget(self._session_name(name), ["version", "data"] if is_packed else ["version"])
+        version, *packed = found
+        return None if version is None else (int(version), unpack_text(*(packed or [b""])))
 
     def save_session(self, name: str, version: int, data: str) -> bool:
         """Replace version `version` - 1 of a session, as `SessionStore.save_session`.

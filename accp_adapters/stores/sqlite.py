@@ -14,7 +14,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Final
 
 from accp_adapters.backoff import Backoff
-from accp_adapters.stores.texts import MAX_FOUND, encode_name, pack_text, unpack_text
+from accp_adapters.stores.texts import MAX_FOUND, MAX_PACKED, encode_name, pack_text, unpack_text
 from accp_core.strict_json import is_utf8
 
 if TYPE_CHECKING:
@@ -45,6 +45,9 @@ _PUT: Final = f"INSERT INTO cold VALUES (?, ?, ?) {_REPAIR}"
 _FIND: Final = "SELECT key FROM cold WHERE session = ? AND key >= ? AND key < ? ORDER BY key LIMIT ?"
 _BEGIN: Final = "INSERT OR IGNORE INTO sessions (version, used, data, name) VALUES (?, ?, ?, ?)"
 _REPLACE: Final = "UPDATE sessions SET version = ?, used = ?, data = ? WHERE name = ? AND version = ?"
+# What nobody can have packed is not read: NULL is no packed text.
+_GET: Final = f"SELECT CASE WHEN length(text) < {MAX_PACKED} THEN text END FROM cold WHERE session = ? AND key = ?"
+_LOAD: Final = f"SELECT version, CASE WHEN length(data) < {MAX_PACKED} THEN data END FROM sessions WHERE name = ?"
 _OLD: Final = "SELECT name FROM sessions WHERE used < ? ORDER BY used LIMIT 16"
 _FORGET_OLD: Final = (f"DELETE FROM cold WHERE session IN ({_OLD})", f"DELETE FROM sessions WHERE name IN ({_OLD})")
 _TIMEOUT: Final = 30.0
@@ -93,8 +96,7 @@ class SqliteColdStore:
         Raises:
             ProtocolError: E2001, the bytes there are not a stored text; E2003, the text is longer than 64 MiB.
         """
-        names = _column_value(session_id), _column_value(key)
-        rows, _ = self._execute("SELECT text FROM cold WHERE session = ? AND key = ?", *names)
+        rows, _ = self._execute(_GET, _column_value(session_id), _column_value(key))
         return unpack_text(rows[0][0]) if rows else None
 
     def find(self, session_id: str, beginning: str) -> list[str]:
@@ -113,7 +115,7 @@ class SqliteColdStore:
 
     def load_session(self, name: str) -> tuple[int, str] | None:
         """Return version and data of a session, as `SessionStore.load_session`."""
-        rows, _ = self._execute("SELECT version, data FROM sessions WHERE name = ?", _column_value(name))
+        rows, _ = self._execute(_LOAD, _column_value(name))
         return (rows[0][0], unpack_text(rows[0][1])) if rows else None
 
     def save_session(self, name: str, version: int, data: str) -> bool:

@@ -14,13 +14,15 @@ from accp_core.ports import ColdStore
 from accp_core.references import parse_reference, short_key
 
 __all__ = [
-    "ITEM_VERSION", "MAX_FOUND", "MAX_TEXT_BYTES", "SessionStore", "decode_name", "encode_name", "item_filter",
-    "namespace_label", "pack_text", "read_item", "stored_keys", "unpack_text", "write_item",
+    "ITEM_VERSION", "MAX_FOUND", "MAX_PACKED", "MAX_TEXT_BYTES", "SessionStore", "decode_name", "encode_name",
+    "item_filter", "namespace_label", "pack_text", "read_item", "stored_keys", "unpack_text", "write_item",
 ]  # fmt: skip
 
 
 MAX_TEXT_BYTES: Final = 64 * 1024 * 1024
 """Bytes of one text in UTF-8; a few bytes in a store could otherwise expand to gigabytes of memory."""
+MAX_PACKED: Final = 2 * MAX_TEXT_BYTES
+"""Bytes that a packed text has not; what has them in a store is not read."""
 MAX_FOUND: Final = 1_000
 """Keys with one beginning that a store returns."""
 
@@ -139,7 +141,8 @@ def _too_long(limit: int, found: str) -> ProtocolError:
 
 
 def _no_text(packed: object) -> ProtocolError:
-    return ProtocolError(f"expected a stored text, found other bytes: {packed!r:.40}", code=ErrorCode.REF_NOT_FOUND)
+    shown = packed[:20] if isinstance(packed, bytes) else packed
+    return ProtocolError(f"expected a stored text, found other bytes: {shown!r:.40}", code=ErrorCode.REF_NOT_FOUND)
 
 
 def _no_item(expected: str, value: object) -> ProtocolError:

@@ -672,12 +672,12 @@ async def _stored(work: Callable[..., T], *arguments: Any) -> T:
 
     Raises:
         OutOfReach: The store is out of reach, which is no fault of the peer whose frame waits for it.
-        ProtocolError: E2003, the text is longer than the store takes.
+        ProtocolError: E2003, the text is longer than the store takes; E2001, what is stored there is none.
     """
     try:
         return await in_thread(work, *arguments)
     except ProtocolError as error:
-        if error.code == ErrorCode.BUDGET_EXCEEDED:
+        if error.code in (ErrorCode.BUDGET_EXCEEDED, ErrorCode.REF_NOT_FOUND):
             raise
         raise OutOfReach(error.reason) from error
     except (OSError, sqlite3.Error) as error:

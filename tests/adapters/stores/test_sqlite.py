@@ -7,12 +7,14 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import tracemalloc
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from accp_adapters.stores import SqliteColdStore, embedded_store
+from accp_adapters.stores.texts import MAX_PACKED
 from accp_core.errors import ProtocolError
 
 
@@ -92,14 +94,16 @@ def test_a_process_has_one_embedded_store() -> None:
     assert embedded_store() is embedded_store()
 
 
-@pytest.mark.parametrize("value", ["words", 5])
+@pytest.mark.parametrize("value", ["words", 5, bytes(MAX_PACKED)], ids=["words", "5", "too many bytes"])
 def test_a_row_that_holds_something_else_than_bytes_is_refused(tmp_path: Path, value: object) -> None:
     store = SqliteColdStore(tmp_path / "cold.sqlite")
     store.put("s", "cold.1", "rows")
     with sqlite3.connect(tmp_path / "cold.sqlite") as other:
         other.execute("UPDATE cold SET text = ?", (value,))
     other.close()
+    tracemalloc.start()
     with pytest.raises(ProtocolError, match="expected a stored text, found other") as refusal:
         store.get("s", "cold.1")
-    assert refusal.value.code == "E2001"
+    assert (refusal.value.code, tracemalloc.get_traced_memory()[1] < 1_000_000) == ("E2001", True)
+    tracemalloc.stop()
     store.close()

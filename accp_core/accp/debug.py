@@ -19,19 +19,8 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 from unicodedata import normalize
 
+from accp_core.accp import frame as frames
 from accp_core.accp import grammar
-from accp_core.accp.frame import (
-    ENVELOPE_FIELDS,
-    FRAME_OPERATION,
-    PLAIN_KEYS,
-    REMOVED,
-    SCHEMA_KEY,
-    Envelope,
-    Frame,
-    Intent,
-    KeyTable,
-    Ref,
-)
 from accp_core.accp.parser import parse_frame
 from accp_core.accp.profiles import BUILT_IN
 from accp_core.accp.schema import SchemaRegistry
@@ -59,7 +48,7 @@ class FrameSeen:
     """Whether it was sent or received."""
     session_id: str
     """Its session."""
-    frame: Frame | None
+    frame: frames.Frame | None
     """The frame as on the wire; None for a text that is not a frame and for a message that came in chunks."""
     payload: Mapping[str, object] | None = None
     """The message's payload under full keys; None where the frame was not decoded."""
@@ -171,13 +160,13 @@ def _readable(value: object, redaction: Redaction, level: int) -> str:
             return dumps(value)
         case str():
             return _readable_text(value, redaction, level)
-        case Ref():
+        case frames.Ref():
             return f"${escape_hidden(value.key)}"
         case Mapping():
             return f"{{{', '.join(_readable_entries(value, redaction, level))}}}"
         case Sequence():
             return f"[{', '.join(_readable(item, redaction, level + 1) for item in value)}]"
-    return "(removed)" if value is REMOVED else escape_hidden(str(value))
+    return "(removed)" if value is frames.REMOVED else escape_hidden(str(value))
 
 
 def _readable_entries(value: Mapping[Any, Any], redaction: Redaction, level: int) -> Iterator[str]:
@@ -208,29 +197,29 @@ def _readable_text(text: str, redaction: Redaction, level: int) -> str:
 
 # A frame as one line of text for people (ACCP section 9, item 1).
 
-MEANINGS: Final[Mapping[Intent, str]] = MappingProxyType(
+MEANINGS: Final[Mapping[frames.Intent, str]] = MappingProxyType(
     {
-        Intent.REQUEST: "Request",
-        Intent.COMPLETE: "Complete",
-        Intent.FAILURE: "Failure",
-        Intent.WAITING: "Waiting",
-        Intent.ESCALATE: "Escalate",
-        Intent.COMPRESS: "Compress",
-        Intent.SYNCHRONIZE: "Synchronize",
-        Intent.QUERY: "Query",
-        Intent.ACKNOWLEDGE: "Acknowledge",
-        Intent.CANCEL: "Cancel",
-        Intent.STREAM: "Stream",
-        Intent.END_STREAM: "End stream",
-        Intent.PING: "Ping",
-        Intent.PONG: "Pong",
+        frames.Intent.REQUEST: "Request",
+        frames.Intent.COMPLETE: "Complete",
+        frames.Intent.FAILURE: "Failure",
+        frames.Intent.WAITING: "Waiting",
+        frames.Intent.ESCALATE: "Escalate",
+        frames.Intent.COMPRESS: "Compress",
+        frames.Intent.SYNCHRONIZE: "Synchronize",
+        frames.Intent.QUERY: "Query",
+        frames.Intent.ACKNOWLEDGE: "Acknowledge",
+        frames.Intent.CANCEL: "Cancel",
+        frames.Intent.STREAM: "Stream",
+        frames.Intent.END_STREAM: "End stream",
+        frames.Intent.PING: "Ping",
+        frames.Intent.PONG: "Pong",
     }
 )
 """The column "Meaning" of Table 7."""
 
 
 def describe(
-    frame: Frame,
+    frame: frames.Frame,
     *,
     payload: Mapping[str, object] | None = None,
     registry: SchemaRegistry = BUILT_IN,
@@ -252,8 +241,8 @@ def describe(
     return f"{head}({readable_members(shown, redaction)}){_describe_envelope(frame.envelope, redaction)}"
 
 
-def _is_frame_chunk(frame: Frame) -> bool:
-    return frame.intent is Intent.STREAM and frame.operation == FRAME_OPERATION
+def _is_frame_chunk(frame: frames.Frame) -> bool:
+    return frame.intent is frames.Intent.STREAM and frame.operation == frames.FRAME_OPERATION
 
 
 # The data of a chunk is part of a text without keys, so that no rule would find the secrets in it.
@@ -261,8 +250,8 @@ def _without_data(params: Mapping[str, object]) -> dict[str, object]:
     return {key: "(part of a frame)" if key == "data" else value for key, value in params.items()}
 
 
-def _describe_envelope(envelope: Envelope, redaction: Redaction) -> str:
-    known = {name: getattr(envelope, name) for name in ENVELOPE_FIELDS}
+def _describe_envelope(envelope: frames.Envelope, redaction: Redaction) -> str:
+    known = {name: getattr(envelope, name) for name in frames.ENVELOPE_FIELDS}
     fields = {name: value for name, value in {**known, **envelope.extra}.items() if value is not None}
     return f" [{readable_members(fields, redaction)}{_date(envelope.timestamp)}]" if fields else ""
 
@@ -286,22 +275,22 @@ def payload_differences(seen: FrameSeen) -> Iterator[str]:
             yield f"{key}: filled in, the frame leaves it to the schema's default"
         elif key not in params:
             yield f"{key}: omitted, it equals the schema's default"
-        elif isinstance(reference := params[key], Ref) and value != reference:
+        elif isinstance(reference := params[key], frames.Ref) and value != reference:
             kind = "externalised" if is_sent else "resolved"
             yield f"{key}: {kind}, the frame has the reference ${reference.key}"
 
 
-def full_params(frame: Frame, registry: SchemaRegistry) -> dict[str, object]:
+def full_params(frame: frames.Frame, registry: SchemaRegistry) -> dict[str, object]:
     """Return the parameters of a frame under full keys; of an unknown schema only the keys of Table 8 are expanded."""
     keys = _key_table(frame, registry)
     return {keys.to_full(key): value for key, value in frame.params.items()}
 
 
-def _key_table(frame: Frame, registry: SchemaRegistry) -> KeyTable:
+def _key_table(frame: frames.Frame, registry: SchemaRegistry) -> frames.KeyTable:
     try:
-        return registry.get(str(frame.params[SCHEMA_KEY])).keys
+        return registry.get(str(frame.params[frames.SCHEMA_KEY])).keys
     except (KeyError, ProtocolError):
-        return PLAIN_KEYS
+        return frames.PLAIN_KEYS
 
 
 # The observer that logs: one record for each frame (ACCP section 9, item 1).
@@ -339,7 +328,7 @@ def to_event(seen: FrameSeen, redaction: Redaction = DEFAULT_REDACTION) -> dict[
             "sender": escape_hidden(frame.sender),
             "intent": str(frame.intent),
             "operation": escape_hidden(frame.operation),
-            "schema": _text_or_none(frame.params.get(SCHEMA_KEY)),
+            "schema": _text_or_none(frame.params.get(frames.SCHEMA_KEY)),
             "msg_id": _text_or_none(frame.envelope.msg_id),
             "sequence": frame.envelope.sequence,
             "readable": describe(frame, payload=seen.payload, registry=seen.registry, redaction=redaction),

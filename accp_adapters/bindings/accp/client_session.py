@@ -20,21 +20,8 @@ from accp_core.accp.codec import Codec
 from accp_core.accp.frame import Envelope, Intent, Message
 from accp_core.accp.parser import frame_head
 from accp_core.accp.profiles import read_error, reply_correlation
+from accp_core.accp.session import events as session_events
 from accp_core.accp.session.delivery import FrameText
-from accp_core.accp.session.events import (
-    Event,
-    ExchangeClosed,
-    ExchangeOpened,
-    FrameHeld,
-    FrameRefused,
-    HeartbeatMissed,
-    MessageReceived,
-    RefsNeeded,
-    ResumeImpossible,
-    SessionOptions,
-    StreamChunkReceived,
-    StreamEnded,
-)
 from accp_core.accp.session.session import Session
 from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
@@ -84,7 +71,7 @@ class PendingAnswer:
 
     parts: asyncio.Queue[Message | ProtocolError | None] = field(default_factory=asyncio.Queue)
     """What was received of it; then None, or why there is no more."""
-    closed: ExchangeClosed | None = None
+    closed: session_events.ExchangeClosed | None = None
     """How its exchange ended, while the last message was not reported."""
 
 
@@ -114,9 +101,13 @@ class Answers:
         """Return the correlation_id of the only request; "" where there is none, or another one."""
         return next(iter(self._pending)) if len(self._pending) == 1 else ""
 
-    def take(self, events: Iterable[Event]) -> list[Message]:
+    def take(self, events: Iterable[session_events.Event]) -> list[Message]:
         """Take what belongs to requests; return the other messages, in order."""
-        others = [event.message for event in events if not self._take(event) and isinstance(event, MessageReceived)]
+        others = [
+            event.message
+            for event in events
+            if not self._take(event) and isinstance(event, session_events.MessageReceived)
+        ]
         for chain, pending in list(self._pending.items()):
             if pending.closed is not None:
                 self._end(chain, _failure(pending.closed))
@@ -127,26 +118,28 @@ class Answers:
         for chain in list(self._pending):
             self._end(chain, error)
 
-    def _take(self, event: Event) -> bool:
-        if isinstance(event, MessageReceived):
+    def _take(self, event: session_events.Event) -> bool:
+        if isinstance(event, session_events.MessageReceived):
             return self._take_message(event.message)
-        if isinstance(event, FrameRefused):
+        if isinstance(event, session_events.FrameRefused):
             return self._take_refused(event)
-        if not isinstance(event, StreamChunkReceived | StreamEnded | ExchangeClosed):
+        if not isinstance(
+            event, session_events.StreamChunkReceived | session_events.StreamEnded | session_events.ExchangeClosed
+        ):
             return False
         pending = self._pending.get(event.chain)
         if pending is None:
             return False
-        if isinstance(event, StreamChunkReceived):
+        if isinstance(event, session_events.StreamChunkReceived):
             pending.parts.put_nowait(event.message)
-        elif isinstance(event, StreamEnded):
+        elif isinstance(event, session_events.StreamEnded):
             self._end(event.chain, None)
         else:
             pending.closed = event
         return True
 
     # Nothing is sent again to us, or by us: without this the request would wait until its time is over.
-    def _take_refused(self, event: FrameRefused) -> bool:
+    def _take_refused(self, event: session_events.FrameRefused) -> bool:
         if self.may_go_on or event.code not in _STILL_OPEN:
             return False
         chain = event.frame.envelope.correlation_id if event.frame else None
@@ -176,7 +169,7 @@ class Answers:
             pending.parts.put_nowait(result)
 
 
-def _failure(closed: ExchangeClosed) -> RequestFailed | None:
+def _failure(closed: session_events.ExchangeClosed) -> RequestFailed | None:
     """Return the failure of an exchange that ended without a last message; None for one that ended well."""
     if closed.cancelled:
         return RequestFailed("the request was cancelled", code=ErrorCode.TIMEOUT)
@@ -255,7 +248,11 @@ class ClientSession:
     """
 
     def __init__(
-        self, new_session: Callable[[], Session], store: ColdStore, resuming: SessionOptions, agreed: Codec
+        self,
+        new_session: Callable[[], Session],
+        store: ColdStore,
+        resuming: session_events.SessionOptions,
+        agreed: Codec,
     ) -> None:
         """Start without a connection; `connect` does that.
 
@@ -376,9 +373,9 @@ class ClientSession:
         send = self._session.send if is_known else partial(self._session.send_literal, tell=_LOG.warning)
         frames = await off_loop(size, send, message, self._clock())
         events = self._session.handle_timer(self._clock())
-        opened = next((event.chain for event in events if isinstance(event, ExchangeOpened)), "")
+        opened = next((event.chain for event in events if isinstance(event, session_events.ExchangeOpened)), "")
         self._queue(frames)
-        await self._take([event for event in events if not isinstance(event, ExchangeOpened)])
+        await self._take([event for event in events if not isinstance(event, session_events.ExchangeOpened)])
         return opened
 
     # "Frames MUST be processed in ascending "seq" order" (section 3.7): a server that has not said that it puts frames
@@ -473,7 +470,7 @@ class ClientSession:
                 return
             events = await off_loop(len(text), self._session.receive, text, self._clock())
             # A frame that came too early and was not held is sent again.
-            if number <= self._session.received or any(isinstance(event, FrameHeld) for event in events):
+            if number <= self._session.received or any(isinstance(event, session_events.FrameHeld) for event in events):
                 self._seen.put(mid, text)
             await self._take(events)
 
@@ -510,10 +507,10 @@ class ClientSession:
         """Whether the session is over."""
         return self._lost is not None
 
-    async def _take(self, events: list[Event]) -> None:
+    async def _take(self, events: list[session_events.Event]) -> None:
         """Take the events of a step, with those that follow once the texts of the cold store are there."""
         taken = list(events)
-        while needed := [key for event in events if isinstance(event, RefsNeeded) for key in event.keys]:
+        while needed := [key for event in events if isinstance(event, session_events.RefsNeeded) for key in event.keys]:
             texts = {key: self._store.get(key.session_id, key.key) for key in needed}
             size = sum(len(text or "") for text in texts.values())
             events = await off_loop(size, self._session.resolve, texts, self._clock())
@@ -532,12 +529,12 @@ class ClientSession:
         elif self._lost is None:
             self._messages.put_nowait(message)
 
-    def _note(self, event: Event) -> None:
-        if isinstance(event, HeartbeatMissed):
+    def _note(self, event: session_events.Event) -> None:
+        if isinstance(event, session_events.HeartbeatMissed):
             self.on_silence()
-        elif isinstance(event, FrameRefused):
+        elif isinstance(event, session_events.FrameRefused):
             _LOG.warning("session %s: a frame was refused: %s %s", self.session_id, event.code, event.reason)
-        elif isinstance(event, ResumeImpossible):
+        elif isinstance(event, session_events.ResumeImpossible):
             reason = f"expected to go on with frame {event.expected}, found {event.oldest} as the first that is kept"
             self.lose(SessionLost(reason, code=ErrorCode.SEQUENCE_GAP))
 

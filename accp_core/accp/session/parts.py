@@ -15,21 +15,8 @@ from accp_core.accp.debug import Direction, FrameSeen, Observer
 from accp_core.accp.frame import Envelope, Frame, Intent, Message, Ref, Value
 from accp_core.accp.profiles import PINNED, ToolSignature, Transactions, read_error, reply_correlation
 from accp_core.accp.schema import SchemaRegistry, read_hash
+from accp_core.accp.session import events as session_events
 from accp_core.accp.session.delivery import Inbox, Outbox, PendingRequests, SessionLink
-from accp_core.accp.session.events import (
-    NO_EFFECTS,
-    CheckpointTaken,
-    Effects,
-    ExchangeClosed,
-    ExchangeOpened,
-    RegistryAgreed,
-    RegistryUpdated,
-    ResyncRequested,
-    SessionOptions,
-    StateChanged,
-    StreamChunkReceived,
-    StreamEnded,
-)
 from accp_core.accp.session.exchanges import FINISHED, UNMOVED, Exchange, ExchangeMove, Exchanges, FrameJoiner, Streams
 from accp_core.accp.state.checkpoint import Checkpoint, CheckpointTrigger, due_trigger, take_checkpoint
 from accp_core.accp.state.context_state import ColdKey, ContextState, Entry
@@ -52,7 +39,7 @@ _REQUESTS = (Intent.REQUEST, Intent.QUERY)
 class RequestChains:
     """The exchanges of a session, our requests that await an answer, and the streams that arrive."""
 
-    def __init__(self, options: SessionOptions) -> None:
+    def __init__(self, options: session_events.SessionOptions) -> None:
         """Start without any chain."""
         self.exchanges = Exchanges(options.exchanges)
         """The state of each chain."""
@@ -90,34 +77,36 @@ class RequestChains:
             exchange = Exchange(id=exchange.id, state=exchange.state, request_id=envelope.msg_id, parent=parent)
         return exchange.moved(ExchangeMove.FINAL_CHUNK if final else intent)
 
-    def update(self, after: Exchange | None, message: Message, now: int, *, ours: bool) -> Effects:
+    def update(self, after: Exchange | None, message: Message, now: int, *, ours: bool) -> session_events.Effects:
         """Store the exchange that `next_exchange` returned for a message.
 
         Raises:
             ProtocolError: E2003, too many requests are open; nothing changes then.
         """
         if after is None:
-            return NO_EFFECTS
+            return session_events.NO_EFFECTS
         before = self.exchanges.get(after.id)
         self.exchanges.put(after)
         if message.intent in _REQUESTS:
             if ours:
                 self.pending.start(after.id, message, now)
-            return Effects(events=(ExchangeOpened(chain=after.id),))
+            return session_events.Effects(events=(session_events.ExchangeOpened(chain=after.id),))
         if after.state in FINISHED:
             return self._finish(after, before, message, now)
         self.pending.extend(after.id, now, waiting=message.intent is Intent.WAITING)
-        return NO_EFFECTS
+        return session_events.NO_EFFECTS
 
-    def _finish(self, after: Exchange, before: Exchange, message: Message, now: int) -> Effects:
+    def _finish(self, after: Exchange, before: Exchange, message: Message, now: int) -> session_events.Effects:
         error = read_error(message)
         self.pending.finish(after.id, now, retryable=error is not None and error.retryable)
         self._streams.drop(after.id)
         if not before.is_live:
-            return NO_EFFECTS
-        return Effects(events=(ExchangeClosed(chain=after.id, code=error.code if error else None),))
+            return session_events.NO_EFFECTS
+        return session_events.Effects(
+            events=(session_events.ExchangeClosed(chain=after.id, code=error.code if error else None),)
+        )
 
-    def add_chunk(self, chunk: Message, now: int) -> Effects:
+    def add_chunk(self, chunk: Message, now: int) -> session_events.Effects:
         """Take a chunk of a stream and report the chunks that are next in order; the last one ends the exchange.
 
         Raises:
@@ -127,23 +116,29 @@ class RequestChains:
         going_on = self.next_exchange(chunk) or self.exchanges.get(chain)
         self.exchanges.check(going_on)
         ready, is_complete = self._streams.add(chain, chunk)
-        effects = Effects(events=tuple(StreamChunkReceived(chain=chain, message=each) for each in ready))
+        effects = session_events.Effects(
+            events=tuple(session_events.StreamChunkReceived(chain=chain, message=each) for each in ready)
+        )
         if not is_complete:
             return effects + self.update(going_on, chunk, now, ours=False)
         ended = self.update(self.next_exchange(chunk, final=True), chunk, now, ours=False)
-        return effects + ended + Effects(events=(StreamEnded(chain=chain),))
+        return effects + ended + session_events.Effects(events=(session_events.StreamEnded(chain=chain),))
 
-    def close_stream(self, message: Message) -> Effects:
+    def close_stream(self, message: Message) -> session_events.Effects:
         """End the stream that an `end` message names, if one is arriving.
 
         Raises:
             ProtocolError: E3003, a chunk is missing.
         """
         chain = self.chain_of(message)
-        return Effects(events=(StreamEnded(chain=chain),)) if self._streams.close(chain) else NO_EFFECTS
+        return (
+            session_events.Effects(events=(session_events.StreamEnded(chain=chain),))
+            if self._streams.close(chain)
+            else session_events.NO_EFFECTS
+        )
 
     # "A "cancel" intent frame referencing a "correlation_id" MUST stop all processing for that request chain."
-    def cancel(self, name: str, sender: str, now: int) -> Effects:
+    def cancel(self, name: str, sender: str, now: int) -> session_events.Effects:
         """Stop a chain of either end and every chain that it caused.
 
         Args:
@@ -156,15 +151,17 @@ class RequestChains:
             self.pending.finish(chain, now)
             self._streams.drop(chain)
             self.joiner.drop(sender, chain)
-        return Effects(events=tuple(ExchangeClosed(chain=chain, cancelled=True) for chain in stopped))
+        return session_events.Effects(
+            events=tuple(session_events.ExchangeClosed(chain=chain, cancelled=True) for chain in stopped)
+        )
 
-    def give_up(self, chain: str, now: int) -> Effects:
+    def give_up(self, chain: str, now: int) -> session_events.Effects:
         """Close a chain of ours that got no answer in time (E3001)."""
         self.pending.finish(chain, now)
         exchange = self.exchanges.get(chain)
         if exchange.is_live:
             self.exchanges.put(exchange.moved(Intent.FAILURE))
-        return Effects(events=(ExchangeClosed(chain=chain, code=ErrorCode.TIMEOUT),))
+        return session_events.Effects(events=(session_events.ExchangeClosed(chain=chain, code=ErrorCode.TIMEOUT),))
 
 
 def is_context_query(message: Message | Frame) -> bool:
@@ -223,7 +220,9 @@ class ContextTracker:
         self._hot, self._hot_tokens = dict(state.hot), state.hot_tokens
 
     # "Tier 1: HOT STATE (in-context)  Current frame + immediate parent frames."
-    def remember(self, key: str, message: Message, text: str, now: int, tokens: int | None = None) -> Effects:
+    def remember(
+        self, key: str, message: Message, text: str, now: int, tokens: int | None = None
+    ) -> session_events.Effects:
         """Put a message into hot state, and take the checkpoints that this makes due.
 
         Args:
@@ -239,7 +238,7 @@ class ContextTracker:
             text=text,
             entity=f"{message.sender}.{message.operation}",
         )
-        effects = NO_EFFECTS
+        effects = session_events.NO_EFFECTS
         limits = self._state.limits
         if self._hot and self._hot_tokens + entry.tokens > limits.hot:
             effects += self._take(CheckpointTrigger.HOT_LIMIT, now)
@@ -263,11 +262,13 @@ class ContextTracker:
         )
         return taken
 
-    def _take(self, trigger: CheckpointTrigger, now: int) -> Effects:
+    def _take(self, trigger: CheckpointTrigger, now: int) -> session_events.Effects:
         taken = self.checkpoint(trigger, now)
-        return Effects(events=(CheckpointTaken(checkpoint=taken),), stored=taken.stored)
+        return session_events.Effects(events=(session_events.CheckpointTaken(checkpoint=taken),), stored=taken.stored)
 
-    def receive_context(self, message: Message, agent_id: str) -> StateChanged | ResyncRequested | None:
+    def receive_context(
+        self, message: Message, agent_id: str
+    ) -> session_events.StateChanged | session_events.ResyncRequested | None:
         """Apply a `sync:state` message of a peer; return what happened, None where the message comes too late.
 
         Two agents may change one version at the same time. The change of the agent whose id sorts first then holds,
@@ -290,11 +291,11 @@ class ContextTracker:
             self._resync = False
         if changed is not None:
             self.state = changed
-            return StateChanged(version=changed.version, changes=diff(before.context, changed.context))
+            return session_events.StateChanged(version=changed.version, changes=diff(before.context, changed.context))
         if isinstance(version, int) and version <= before.version and agent_id < message.sender:
             return None
         self._resync = True
-        return ResyncRequested(sender=agent_id, version=before.version)
+        return session_events.ResyncRequested(sender=agent_id, version=before.version)
 
     def send_context(self, payload: Mapping[str, Value]) -> None:
         """Apply the payload of a `sync:state` message of our own.
@@ -321,7 +322,7 @@ class ContextTracker:
 #                                        ◄────   another hash: its whole registry, once
 # both registries merged, as a delta     ────►   which it merges as well: agreed
 
-RegistryEvent: TypeAlias = "RegistryAgreed | RegistryUpdated"
+RegistryEvent: TypeAlias = session_events.RegistryAgreed | session_events.RegistryUpdated
 
 MAX_BASES: Final = 4
 """Our last registries, to any of which a delta of the peer may refer."""
@@ -379,12 +380,12 @@ class Negotiation:
             merged = self._registry.merged(peer, pinned=PINNED)
             if merged.hash != self._registry.hash:
                 self.change(merged)
-                events.append(RegistryUpdated(version=merged.version, hash=merged.hash))
+                events.append(session_events.RegistryUpdated(version=merged.version, hash=merged.hash))
             announced, base = peer.hash, peer
         self.is_peer_known = True
         if not self._registry.matches(announced):
             return events, self._differ(announced, base)
-        events.append(RegistryAgreed(version=self._registry.version, hash=self._registry.hash))
+        events.append(session_events.RegistryAgreed(version=self._registry.version, hash=self._registry.hash))
         return events, None if self.announced else self.announce()
 
     def _differ(self, announced: str, base: SchemaRegistry | None) -> dict[str, Any] | None:
@@ -435,7 +436,7 @@ class SessionParts:
 
     session_id: str
     agent_id: str
-    options: SessionOptions
+    options: session_events.SessionOptions
     codec: Codec
     """With the schemas that are known now."""
     context: ContextTracker
@@ -460,7 +461,7 @@ class SessionParts:
         self.chains = RequestChains(options)
         self.negotiation = Negotiation(self.codec.registry)
 
-    def expect_numbers(self, options: SessionOptions) -> None:
+    def expect_numbers(self, options: session_events.SessionOptions) -> None:
         """Take other options, where no frame was received."""
         self.options, sent = options, self.inbox.sent
         self.inbox = _new_inbox(options)
@@ -470,7 +471,7 @@ class SessionParts:
         """Encode and decode with another registry from now on."""
         self.codec = replace(self.codec, registry=registry)
 
-    def remember(self, message: Message, body: str, tokens: int | None = None) -> Effects:
+    def remember(self, message: Message, body: str, tokens: int | None = None) -> session_events.Effects:
         """Put a message with a msg_id into hot state.
 
         Args:
@@ -515,7 +516,7 @@ class SessionParts:
             self.observe(replace(seen, registry=self.codec.registry))
 
 
-def _new_inbox(options: SessionOptions) -> Inbox[Arrival]:
+def _new_inbox(options: session_events.SessionOptions) -> Inbox[Arrival]:
     """Return an inbox without frames, as the options say."""
     return Inbox(
         options.scope,

@@ -120,7 +120,7 @@ def tell_cut(text: str, start: int = 0, end: int | None = None) -> str:
     """
     told = ""
     for found in find_omissions(text, start, end):
-        words = _EDGES.sub("", found[0])[:_MAX_QUOTED]
+        words = _EDGES.sub("", found[0].partition(";")[0])[:_MAX_QUOTED]
         around = text[max(found.start() - _MAX_SPACE, 0) : found.start()], text[found.end() : found.end() + _MAX_SPACE]
         if not words or not all(map(str.strip, around)):
             return CUT_OFF

@@ -40,7 +40,9 @@ _VERBATIM: Final = views.Options(embedded_json=False, repeated_values=False, der
 _GROWTH: Final = 4
 """How many times longer each beginning of a text is, until one has enough tokens."""
 _MAX_VALUES: Final = 1_000_000
-"""Values of a JSON text that is read whole; of one with more, as many characters are."""
+"""Values of a JSON text that is read whole."""
+_BEGINNING: Final = 1_000_000
+"""Characters that are read of a JSON text with more values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +195,7 @@ class Source:
             is_brief: As in `previews.preview`; the first line names no tool, either.
         """
         stored = StoredText.of(self.text)
-        chars = min(chars or _MAX_VALUES, _MAX_VALUES) if self._is_dense else chars
+        chars = min(chars or _BEGINNING, _BEGINNING) if self._is_dense else chars
         is_part = chars is not None and chars < len(self.text)
         view = self._shown if is_part else self._shown or self.view(limit)
         try:

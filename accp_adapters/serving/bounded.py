@@ -34,7 +34,7 @@ _LARGE: Final = 16_384
 _BODY_SECONDS: Final = 30.0
 _INVALID_REQUEST: Final = -32600
 _VALUE: Final = re.compile(rb'(?:[^"\[,{]++|"[^"\\]*+(?:\\.[^"\\]*+)*+"?+)*+(?:[\[,{]|\Z)', re.DOTALL)
-"""All up to the next value, or to the end; what stands in a string is none."""
+"""The text before a value of JSON, with the sign that begins it, or up to the end; signs in strings do not count."""
 
 
 class BoundedRequests:

@@ -150,6 +150,7 @@ class RedisColdStore:
             ProtocolError: as `put`.
         """
         with redis_refusals(self._server, "load"):
+            # Version and data are read at once, since another worker may save a session meanwhile.
             is_packed = self._client.hstrlen(self._session_name(name), "data") < MAX_PACKED
             found: Any = self._client.hmget(self._session_name(name), ["version", "data"] if is_packed else ["version"])
         version, *packed = found

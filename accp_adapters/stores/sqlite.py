@@ -45,7 +45,7 @@ _PUT: Final = f"INSERT INTO cold VALUES (?, ?, ?) {_REPAIR}"
 _FIND: Final = "SELECT key FROM cold WHERE session = ? AND key >= ? AND key < ? ORDER BY key LIMIT ?"
 _BEGIN: Final = "INSERT OR IGNORE INTO sessions (version, used, data, name) VALUES (?, ?, ?, ?)"
 _REPLACE: Final = "UPDATE sessions SET version = ?, used = ?, data = ? WHERE name = ? AND version = ?"
-# What nobody can have packed is not read: NULL is no packed text.
+# A value of MAX_PACKED bytes is no text that we stored: it is not loaded, and NULL in its place is refused.
 _GET: Final = f"SELECT CASE WHEN length(text) < {MAX_PACKED} THEN text END FROM cold WHERE session = ? AND key = ?"
 _LOAD: Final = f"SELECT version, CASE WHEN length(data) < {MAX_PACKED} THEN data END FROM sessions WHERE name = ?"
 _OLD: Final = "SELECT name FROM sessions WHERE used < ? ORDER BY used LIMIT 16"

@@ -22,7 +22,7 @@ __all__ = [
 MAX_TEXT_BYTES: Final = 64 * 1024 * 1024
 """Bytes of one text in UTF-8; a few bytes in a store could otherwise expand to gigabytes of memory."""
 MAX_PACKED: Final = 2 * MAX_TEXT_BYTES
-"""Bytes that a packed text has not; what has them in a store is not read."""
+"""A packed text has fewer bytes than these; a longer value in a store is refused without being loaded."""
 MAX_FOUND: Final = 1_000
 """Keys with one beginning that a store returns."""
 
@@ -141,7 +141,7 @@ def _too_long(limit: int, found: str) -> ProtocolError:
 
 
 def _no_text(packed: object) -> ProtocolError:
-    shown = packed[:20] if isinstance(packed, bytes) else packed
+    shown = packed[:20] if isinstance(packed, (bytes, str)) else packed
     return ProtocolError(f"expected a stored text, found other bytes: {shown!r:.40}", code=ErrorCode.REF_NOT_FOUND)
 
 

@@ -122,7 +122,10 @@ _LINE_END: Final = re.compile(r"[ \t\r]*\n\s*+")
 
 
 def _documents(source: str, looked: Mapping[int, tuple[Any, int]]) -> Iterator[Value]:
-    """Yield the documents; no character is read more than a few times."""
+    """Yield the documents; no character is read more than a few times.
+
+    `looked` has what `printed.look_at` found at the positions where it was asked before.
+    """
     at, budget = 0, _MAX_READS * len(source)
     while budget > 0 and (start := _START.search(source, at)):
         at = start.start(1)

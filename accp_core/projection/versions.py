@@ -37,7 +37,7 @@ _MAX_SHOWN: Final = 16
 _NUMBERED: Final = re.compile(r" *([0-9]{1,9})[\t→].*")
 """A line with its number before it, as tools print a file."""
 _CUT: Final = re.compile(r'source (?:was )?(cut off|says ".*")')
-"""What the first line of a preview says of a source that a tool cut."""
+"""How the first line of a preview says that a tool cut the source."""
 _LINE_BYTES: Final = 100
 """Memory of a line beside its text."""
 

@@ -287,7 +287,7 @@ def _matches(texts: Sequence[Any], pattern: re.Pattern[str]) -> list[re.Match[st
 def _measures(cells: Sequence[Any], written: Sequence[_Written], notation: _Notation) -> _Found:
     if _are_codes(written, notation[1]):
         return None
-    units = {(before, unit): f"{before.strip('~')} {unit}".strip() for _, before, _, _, unit, _ in written}
+    units = {(before, unit): _unit(before, unit) for _, before, _, _, unit, _ in written}
     of_texts = (
         (_number(minus, number, after, notation), units[before, unit], minus + number)
         for minus, before, number, after, unit, _ in written
@@ -322,6 +322,10 @@ def _are_codes(found: Sequence[_Written], point: str) -> bool:
     pointed = [number for number in written if not number.isdecimal()]
     is_short = all(len(number) <= _THOUSAND for number in written if number.isdecimal())
     return is_money and is_short and bool(pointed) and all(map(_UNSURE.fullmatch, pointed))
+
+
+def _unit(before: str, unit: str) -> str:
+    return f"{before.strip('~')} {unit}".strip()
 
 
 def _number(minus: str, number: str, after: str, notation: _Notation) -> Decimal:
@@ -374,7 +378,7 @@ class _Reader:
         if match is None:
             return None
         minus, before, digits, after, unit, _ = match.groups("")
-        number, own = _number(minus, digits, after, self.notation), f"{before.strip('~')} {unit}".strip()
+        number, own = _number(minus, digits, after, self.notation), _unit(before, unit)
         if own == self.unit or own.casefold() in self.scale:
             return self.of(number, own)
         # A column of bare numbers need not be of bytes: the memory that `ps` shows is of kilobytes.

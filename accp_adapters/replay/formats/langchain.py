@@ -308,7 +308,9 @@ def _values(kind: str, content: bytes) -> tuple[dict[str, Any], str]:
 
     size = weight_of(content.decode("latin-1")) if kind == "json" else _memory_of(content)
     if size > conversation.MAX_MEMORY:
-        raise ValueError(f"expected checkpoints of at most {conversation.MAX_MEMORY:,} bytes of memory, found more")
+        raise ValueError(
+            f"expected checkpoints of at most {conversation.MAX_MEMORY:,} bytes of memory, found about {size:,}"
+        )
     try:
         # With None only the types that LangGraph knows as safe are made; others stay names.
         value = JsonPlusSerializer(allowed_msgpack_modules=None).loads_typed((kind, content))

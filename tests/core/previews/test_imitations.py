@@ -121,7 +121,7 @@ def has_only_ours(shown: str, opening: str) -> bool:
     if any(escape_markers(line).startswith(ESCAPE) > line.startswith(ESCAPE) for line in shown.split("\n")):
         return False
     found = list(markers_in(shown))
-    told = r'(?:the whole is intact|the source (?:was cut off|says "[^";\n]*"), all that it returned)'
+    told = r'(?:the whole is intact|the source (?:was cut off|says "(?:[^"\\;\n]|\\.)*"), all that it returned)'
     is_preview = re.match(rf"\[preview[^;\n]*; {told}: (?:accp_fetch )?{re.escape(opening)}[;\]]", shown)
     if is_preview and found.pop(0) != shown:
         return False

@@ -30,6 +30,8 @@ _INNER_NEXT: Final = re.compile(r"(\n… \w+ \S+ of \d+); next: offset=\d+\Z")
 """The last line of a page of one row, whose offset is left out: that of a request counts rows."""
 _TOKEN_CHARS: Final = 100
 """Characters that a token stands for at most in a text that is not made of blanks."""
+_LEVEL_CHARS: Final = 20
+"""Characters that take as long to render as a map in a row."""
 _REST: Final = 0.1
 """The share of the rows that are shown with the others, although the page then has so much more than its limit."""
 _NEIGHBOUR_CHARS: Final = 100
@@ -113,7 +115,8 @@ class Room:
         if isinstance(value, str):
             return value
         text = write_styled_json(value, "0u")
-        return render_text(text, counter=self.counter).text if len(text) <= self.chars else ""
+        is_short = len(text) + _LEVEL_CHARS * text.count("{") <= self.chars
+        return render_text(text, counter=self.counter).text if is_short else ""
 
     def page(
         self, unit: str, total: int, write: Callable[[int], str], *, notes: str = "",

@@ -92,7 +92,7 @@ async def test_dear_bodies_of_an_address_take_a_tenth_of_the_loop_whatever_their
 
 async def test_small_requests_rest_when_they_hold_the_loop_again_and_again() -> None:
     once, *again = await pauses("small", many=4)
-    assert once < 9 * HELD < min(again)
+    assert max(once, 9 * HELD) < min(again)
 
 
 async def test_while_nobody_else_asks_they_take_half_of_it_and_owe_nothing_for_that() -> None:

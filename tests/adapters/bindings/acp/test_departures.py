@@ -70,7 +70,7 @@ async def test_a_room_has_one_host_and_one_guest_and_the_log_tells_of_them(caplo
             async with hosting(AcpHost(Echo()), link), acp_connect(link, card=AgentCard(name="Guest")) as guest:
                 await async_wait_until(lambda: "refused 127.0.0.1: 409 duplicate_connection" in caplog.text)
                 with pytest.raises(RemoteProtocolError, match="409 duplicate_connection: the room has a guest"):
-                    await acp_connect(link, wait_seconds=1).__aenter__()
+                    await acp_connect(link, wait_seconds=5).__aenter__()
                 assert text_of(await guest.request("hello")) == "echo hello"
                 assert guest.peer and guest.peer.name == "First"
                 entries = (await client.get(f"/acp/{TOKEN}/poll")).json()["messages"]

@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
 from itertools import count
 
 import pytest
@@ -113,6 +113,7 @@ def test_a_function_makes_no_value_that_is_too_long(old: str) -> None:
 
 DAYS = [f"{n // 60 % 24:02}:{n % 60:02}" for n in range(2_000)]
 WRITTEN = {
+    "deep rows": json.dumps([reduce(lambda inner, _: {"a": inner}, range(21), n) for n in range(2_000)]),
     "units": json.dumps([{"k": f"{n}.{n % 10} kB"} for n in range(2_000)]),
     "a list": json.dumps([f"{n}.5 kB" for n in range(2_000)]),
     "a map": json.dumps({f"k{n}": f"{n} ms" for n in range(2_000)}),
@@ -128,8 +129,10 @@ WRITTEN = {
 @pytest.mark.parametrize("name", WRITTEN)
 def test_the_work_of_a_text_is_what_its_tables_cost(name: str) -> None:
     text = WRITTEN[name]
-    DatabaseCache().get(text)
+    select = partial(answer, {"k": text}, FetchRequest(query="SELECT * FROM rows"), limit=1_000)
+    select(counter=len)
     assert count_calls(lambda: DatabaseCache().get(text)) < 3.5 * work_of(text)
+    assert count_calls(lambda: select(counter=lambda shown: len(shown) // 4)) < 1.5 * work_of(text)
 
 
 @pytest.mark.parametrize("text", ["... " * 3_000_000, "… 12 more lines\n" * 800_000])

@@ -140,9 +140,8 @@ def _decode(body: bytes) -> str:
     try:
         return body.decode().removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError as error:
-        raise requests.RequestRefused(
-            HTTPStatus.BAD_REQUEST, f"expected UTF-8, found another byte at {error.start}"
-        ) from None
+        reason = f"expected UTF-8, found another byte at {error.start}"
+        raise requests.RequestRefused(HTTPStatus.BAD_REQUEST, reason) from None
 
 
 class _FramesResponse:

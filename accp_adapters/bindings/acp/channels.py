@@ -457,9 +457,8 @@ class _ClientChannel(session.Channel):
             message = await self._socket.recv()
         except ConnectionClosed as closed:
             is_denied = closed.rcvd is not None and closed.rcvd.code == CLOSE_INVALID_TOKEN
-            raise session.ChannelClosed(
-                f"the WebSocket is closed: {closed}", code=session.TOKEN_REFUSED if is_denied else ""
-            ) from None
+            code = session.TOKEN_REFUSED if is_denied else ""
+            raise session.ChannelClosed(f"the WebSocket is closed: {closed}", code=code) from None
         return text_of(message)
 
     async def aclose(self, code: str = "") -> None:

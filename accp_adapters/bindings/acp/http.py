@@ -134,9 +134,8 @@ class _Endpoints:
             case acp.Refused():
                 return refuse(acp.AcpError(event.code), event.reason, message_id=done.get("message_id"))
             case acp.UnknownReceived():
-                return refuse(
-                    acp.AcpError.NOT_FOUND, "expected a message, or a reply to one that awaits it; found neither"
-                )
+                reason = "expected a message, or a reply to one that awaits it; found neither"
+                return refuse(acp.AcpError.NOT_FOUND, reason)
             case acp.AcpMessageReceived() | acp.DuplicateDropped():
                 return answer({**done, "server_seq": event.number})
             case acp.Acknowledged():
@@ -291,8 +290,12 @@ class HttpClient:
 
     async def _ask(self, method: str, path: str, body: str | None) -> tuple[int, dict[str, Any]]:
         headers = {} if body is None else {"content-type": "application/json"}
+        data = bytearray()
         async with self._client.stream(method, path, content=body, headers=headers) as response:
-            data = await self._read(response)
+            async for piece in response.aiter_bytes():
+                data += piece
+                if len(data) > 4 * self._limit:
+                    raise ChannelClosed(f"expected an answer of at most {4 * self._limit} bytes, found more")
         if response.status_code in (401, 403):
             raise ChannelClosed(f"the server refuses the token: {response.status_code}", code=self._denied)
         if response.status_code == 421:
@@ -311,14 +314,6 @@ class HttpClient:
     async def aclose(self) -> None:
         """Close all connections."""
         await self._client.aclose()
-
-    async def _read(self, response: httpx2.Response) -> bytes:
-        data = bytearray()
-        async for piece in response.aiter_bytes():
-            data += piece
-            if len(data) > 4 * self._limit:
-                raise ChannelClosed(f"expected an answer of at most {4 * self._limit} bytes, found more")
-        return bytes(data)
 
 
 async def open_http(url: str, session: AcpSession, *, token: str = "", tls: ssl.SSLContext | None = None) -> _Channel:

@@ -34,10 +34,11 @@ from accp_adapters.bindings.acp.http import HttpClient, answer, refusing
 from accp_adapters.bindings.acp.session import DUPLICATE, REPLACED, Channel, ChannelClosed
 from accp_adapters.bindings.clock import Signal
 from accp_adapters.serving import principals
-from accp_adapters.serving.limits import Quota, RateLimit, ServerLimits, Shares, TooMany
-from accp_adapters.serving.requests import AllowedHosts, RequestRefused, read_body, run_until_disconnect
+from accp_adapters.serving.limits import Quota, RateLimit, ServerLimits, Shares, TooMany, weight_of
+from accp_adapters.serving.requests import AllowedHosts, RequestRefused, read_body, run_until_disconnect, too_large
+from accp_adapters.serving.threads import OWNER, off_loop
 from accp_core.acp import Binding, ErrorMessage, Link, parse_link, serialize_envelope
-from accp_core.acp.connection import CURSOR, RESUME
+from accp_core.acp.connection import CURSOR, RESUME, Complete
 from accp_core.acp.envelope import MAX_ACP_BYTES, RELAY_FIELDS, SENT_AT, read_object
 from accp_core.errors import DecodeError
 from accp_core.strict_json import compact_json
@@ -75,17 +76,11 @@ class _Room:
         """The bytes of the messages."""
         return sum(len(text) for *_, text in self.messages)
 
-    def written(self, entry: Mapping[str, Any], entry_id: str) -> tuple[int, str, bytes]:
-        """Return the next message; the relay's own members replace those of the sender."""
+    def written(self, members: bytes, entry_id: str) -> tuple[int, str, bytes]:
+        """Return the next message, with the relay's own members behind those of the sender."""
         milliseconds = int(time.time() * 1000)
-        told = {**entry, "id": entry_id, "seq": self.last + 1, "ts": milliseconds}
-        return milliseconds, entry_id, compact_json(told).encode()
-
-    def append(self, message: tuple[int, str, bytes]) -> None:
-        """Add the next message."""
-        self.last += 1
-        self.messages.append(message)
-        self.changed.notify()
+        own = compact_json({"id": entry_id, "seq": self.last + 1, "ts": milliseconds})[1:-1].encode()
+        return milliseconds, entry_id, b"{%b}" % b",".join(filter(None, (members, own)))
 
     def after(self, after_id: str | None, since: float, limit: int) -> list[tuple[int, str, bytes]]:
         """Return the messages after one, or from a time on: at most `limit`, and of at most a megabyte.
@@ -122,8 +117,7 @@ def relay_app(*, limits: ServerLimits | None = None, ttl_seconds: float = 60.0, 
 
 class _Relay:
     def __init__(self, limits: ServerLimits, ttl_seconds: float, allowed: AllowedHosts) -> None:
-        self._limits, self._ttl_seconds = limits, ttl_seconds
-        self._allowed = allowed
+        self._limits, self._ttl_seconds, self._allowed = limits, ttl_seconds, allowed
         self._bodies = Quota(limits.buffered_bytes, limits.buffered_bytes // 2, "bytes of bodies")
         self._rate = RateLimit(limits.rate, limits.burst)
         self._unknown = RateLimit(limits.rate / 10, limits.burst / 10)
@@ -195,16 +189,12 @@ class _Relay:
         room = self._room(request.path_params["token"], request, owner)
         match request.method, request.path_params["action"]:
             case "POST", "join":
-                body = await self._body(request, owner)
-                name = str(body.get("name") or "agent")[:64]
+                name, *_ = await self._add(request, owner, _joining)
                 if not room.seats.get("guest"):
                     self._tell(logging.INFO, f"{room.session_id}: {name!r} has joined from {owner}")
-                # The reference's guest sends its card alone.
-                entry = {"type": "acp.agent_joined", "from": name, "name": name, "card": body.get("card", body)}
-                self._add(request, entry, owner)
                 return answer({"ok": True, "session_id": room.session_id, "seq": room.last, "agent_name": name})
             case "POST", "send":
-                entry_id, is_new = self._add(request, await self._body(request, owner), owner)
+                _, entry_id, is_new = await self._add(request, owner, dict)
                 return answer({"ok": True, "id": entry_id, **({"seq": room.last} if is_new else {"deduped": True})})
             case "GET", "poll":
                 return await self._poll(request, room)
@@ -231,27 +221,32 @@ class _Relay:
             self._owned.remove(owner, token)
             self._held.remove(owner, token)
 
-    def _add(self, request: Request, entry: Mapping[str, Any], owner: str) -> tuple[str, bool]:
-        """Add a message to a room; return its id and whether it is new. Others' messages may give way, never own."""
+    async def _add(self, request: Request, owner: str, complete: Complete) -> tuple[Any, str, bool]:
+        """Add what `complete` returns for a body to a room; return its name and its id, and whether it is new.
+
+        Others' messages may give way, never own.
+        """
+        data = await read_body(request, self._bodies, owner, limit=2 * MAX_ACP_BYTES, seconds=self._limits.body_time)
+        OWNER.set(owner)
+        with self._bodies.taken(owner, len(data)):
+            memory = self._limits.buffered_bytes // 4
+            given, name, members = await off_loop(len(data), _entry_of, data, complete, memory)
         token = request.path_params["token"]
         room = self._room(token, request, owner)
-        given = entry.get("id")
         entry_id = given if isinstance(given, str) and 0 < len(given) <= 200 else f"relay_{secrets.token_hex(8)}"
         if any(entry_id == kept for _, kept, _ in room.messages):
-            return entry_id, False
+            return name, entry_id, False
         self._count(self._rate, owner)
-        message, share = room.written(entry, entry_id), self._limits.buffered_bytes // 16
+        message, share = room.written(members, entry_id), self._limits.buffered_bytes // 16
         size = max(len(message[2]), min(room.size + len(message[2]), share))
         for other in self._held.admit(room.owner, token, lambda each: self._rooms[each].owner == room.owner, size=size):
             self._rooms[other].messages.clear()
-        room.append(message)
+        room.messages.append(message)
+        room.last += 1
+        room.changed.notify()
         while len(room.messages) > self._limits.window or (room.size > share and len(room.messages) > 1):
             room.messages.popleft()
-        return entry_id, True
-
-    async def _body(self, request: Request, owner: str) -> dict[str, Any]:
-        data = await read_body(request, self._bodies, owner, limit=2 * MAX_ACP_BYTES, seconds=self._limits.body_time)
-        return read_object(data.decode(), limit=2 * MAX_ACP_BYTES)
+        return name, entry_id, True
 
     async def _poll(self, request: Request, room: _Room) -> Response:
         query = request.query_params
@@ -270,6 +265,32 @@ class _Relay:
         about = {"count": len(found), "last_id": found[-1][1] if found else asked[0], "server_seq": room.last}
         body = b'{"messages":[%b],%b' % (b",".join(text for *_, text in found), compact_json(about)[1:].encode())
         return Response(body, media_type="application/json")
+
+
+def _entry_of(data: bytes, complete: Complete, memory: int) -> tuple[Any, Any, bytes]:
+    """Return the id and the name of the entry that a body is, and its members, but for those that the relay writes.
+
+    Args:
+        data: The body.
+        complete: Returns the entry of its object.
+        memory: Bytes that the entry may take once it is read.
+
+    Raises:
+        RequestRefused: It would take more; nothing was read.
+        DecodeError: It is no object of JSON.
+    """
+    text = data.decode()
+    if weight_of(text) > memory:
+        raise too_large(f"{memory:,} bytes once its values are read")
+    entry = complete(read_object(text, limit=2 * MAX_ACP_BYTES))
+    own = {name: value for name, value in entry.items() if name not in RELAY_FIELDS - {SENT_AT}}
+    return entry.get("id"), entry.get("name"), compact_json(own)[1:-1].encode()
+
+
+def _joining(body: Mapping[str, Any]) -> dict[str, Any]:
+    # The reference's guest sends its card alone.
+    name = str(body.get("name") or "agent")[:64]
+    return {"type": _JOINED, "from": name, "name": name, "card": body.get("card", body)}
 
 
 # Binding C for both agents: post to a room of a relay and poll it (ACP transport 0.3, section 5).

@@ -245,9 +245,8 @@ class AcpSession:
         """Return `send(now=…)`, called again after each change while too many messages wait."""
         while True:
             if self._ended:
-                raise LocalProtocolError(
-                    "expected a session that goes on, found its end", code=acp.AcpError.NOT_CONNECTED
-                )
+                reason = "expected a session that goes on, found its end"
+                raise LocalProtocolError(reason, code=acp.AcpError.NOT_CONNECTED)
             try:
                 result = send(now=self._clock())
             except LocalProtocolError as error:

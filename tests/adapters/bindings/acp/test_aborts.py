@@ -30,15 +30,12 @@ def host_for(agent: Echo) -> AcpHost:
 async def address_of(binding: str, host: AcpHost, proxy: Proxy) -> AsyncIterator[str]:
     """Yield the address of a host by one binding, through a proxy."""
     match binding:
-        case "A":
+        case "A" | "D":
             async with serving(acp_app(host)) as port, proxy.to(port) as shown:
-                yield f"acp://127.0.0.1:{shown}/{TOKEN}"
+                yield f"acp://127.0.0.1:{shown}/{TOKEN}" if binding == "A" else f"http://127.0.0.1:{shown}"
         case "E":
             async with serve_tcp(host) as port, proxy.to(port) as shown:
                 yield f"tcp://127.0.0.1:{shown}"
-        case "D":
-            async with serving(acp_app(host)) as port, proxy.to(port) as shown:
-                yield f"http://127.0.0.1:{shown}"
         case "C":
             async with serving(relay_app(limits=ServerLimits(rate=1e6))) as port, proxy.to(port) as shown:
                 link = f"acp+ws://127.0.0.1:{shown}/acp/{TOKEN}"

@@ -190,9 +190,9 @@ async def test_a_session_without_handler_replies_by_itself() -> None:
 
 
 @asynccontextmanager
-async def http_client(port: int) -> AsyncIterator[httpx2.AsyncClient]:
+async def http_client(port: int, path: str = "") -> AsyncIterator[httpx2.AsyncClient]:
     """Yield a plain HTTP client that says who it is."""
-    base, headers = f"http://127.0.0.1:{port}", {"x-acp-token": TOKEN}
+    base, headers = f"http://127.0.0.1:{port}{path}", {"x-acp-token": TOKEN}
     async with httpx2.AsyncClient(base_url=base, headers=headers, trust_env=False) as client:
         yield client
 
@@ -250,10 +250,7 @@ async def test_a_message_for_another_peer_is_refused() -> None:
 @pytest.mark.requirement("acp:5.3-1", "acp:5.3-2")
 async def test_a_relay_answers_as_its_specification_says() -> None:
     limits = ServerLimits(places=1, window=2)
-    async with (
-        serving(relay_app(limits=limits)) as port,
-        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}/acp", trust_env=False) as client,
-    ):
+    async with serving(relay_app(limits=limits)) as port, http_client(port, "/acp") as client:
         made = (await client.post("/new", params={"token": TOKEN})).json()
         assert made == {"token": TOKEN, "link": f"acp+ws://127.0.0.1:{port}/acp/{TOKEN}", "existed": False}
         assert (await client.post("/new", params={"token": TOKEN})).json()["existed"]
@@ -285,10 +282,7 @@ async def test_a_relay_answers_as_its_specification_says() -> None:
 
 async def test_the_rooms_of_a_relay_are_bounded_and_forgotten() -> None:
     limits = ServerLimits(places=4, window=9, buffered_bytes=64_000, rate=1, burst=60)
-    async with (
-        serving(relay_app(limits=limits, ttl_seconds=0.6)) as port,
-        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}/acp", trust_env=False) as client,
-    ):
+    async with serving(relay_app(limits=limits, ttl_seconds=0.6)) as port, http_client(port, "/acp") as client:
         made = [(await client.post("/new", params={"token": "bad token!"})).json()["token"] for _ in range(2)]
         assert all(token.startswith("tok_") for token in made)
         await client.post(f"/{made[0]}/join", json={"name": "A"})

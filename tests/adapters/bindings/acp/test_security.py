@@ -24,7 +24,9 @@ from accp_adapters.bindings.acp.relay import relay_app
 from accp_adapters.serving.principals import BearerTokens, Principal
 from accp_core.acp import parse_envelope
 from accp_core.errors import LocalProtocolError, RemoteProtocolError
-from tests.adapters.bindings.acp.agents import Echo, hosting, serving, text_of
+from tests.adapters.bindings.acp.agents import Echo, Proxy, serving, text_of
+from tests.adapters.bindings.acp.test_aborts import TOKEN, address_of, host_for
+from tests.adapters.bindings.test_off_loop import core_calls_with_long_texts
 from tests.limits import PATIENCE, async_wait_until
 
 ANN, BOB = "tok_aaaaaaaaaaaaaaaa", "tok_bbbbbbbbbbbbbbbb"
@@ -33,6 +35,10 @@ SMALL = ServerLimits(frame_bytes=2_000, places=2, places_each=2, body_time=0.2, 
 
 
 PATIENT = ServerLimits(body_time=PATIENCE)
+HELD = ServerLimits(buffered_bytes=4 << 20)
+LONG = json.dumps({"type": "acp.agent_card", "card": {"name": "G"}, "token": ANN, "x": [[]] * 2_000})
+DENSE = LONG[:-2] + ",[]" * 10_000
+"""More values than a quarter of `HELD` holds. Who reads it finds that it is no JSON."""
 
 
 def host_of(limits: ServerLimits = SMALL, authenticate: Any = TOKENS) -> AcpHost:
@@ -115,9 +121,7 @@ async def test_over_http_each_refusal_has_its_code(port: int) -> None:
 
 async def test_a_slow_body_is_refused_and_a_slow_line_too(port: int) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    head = (
-        f"POST /message:send HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {ANN}\r\nContent-Length: 50\r\n\r\n"
-    )
+    head = f"POST /message:send HTTP/1.1\r\nHost: localhost\r\nX-ACP-Token: {ANN}\r\nContent-Length: 50\r\n\r\n"
     writer.write(head.encode() + b'{"text":')
     assert b" 408 " in await reader.readline()
     writer.close()
@@ -320,20 +324,21 @@ async def test_no_card_says_a_token(port: int) -> None:
 async def test_a_token_stands_in_no_log(binding: str, caplog: pytest.LogCaptureFixture) -> None:
     """ACP 3.1 and 5.2: in A and C the token is a part of the address."""
     caplog.set_level(0)
-    host = host_of(ServerLimits())
-    async with (
-        serving(acp_app(host)) as port,
-        serving(relay_app()) as relay,
-        hosting(host, f"acp+ws://127.0.0.1:{relay}/acp/{ANN}"),
-        serve_tcp(host) as tcp_port,
-    ):
-        address = {
-            "A": f"acp://127.0.0.1:{port}/{ANN}",
-            "C": f"acp+ws://127.0.0.1:{relay}/acp/{ANN}",
-            "D": f"http://127.0.0.1:{port}",
-            "E": f"tcp://127.0.0.1:{tcp_port}",
-        }[binding]
-        async with acp_connect(address, token=ANN) as session:
-            assert text_of(await session.request("hello")) == "echo hello"
-    assert caplog.records
-    assert ANN not in caplog.text
+    reaching = address_of(binding, host_for(Echo()), Proxy())
+    async with reaching as address, acp_connect(address, token=TOKEN) as session:
+        assert text_of(await session.request("hello")) == "echo hello"
+    assert caplog.records or binding in "AE"
+    assert TOKEN not in caplog.text
+
+
+async def test_a_relay_reads_no_long_message_on_the_loop_and_no_dense_one_at_all() -> None:
+    async with serving(relay_app(limits=HELD)) as port, api(port) as client:
+        await client.post("/acp/new", params={"token": ANN})
+        with core_calls_with_long_texts() as read:
+            for action in ("send", "join"):
+                taken, refused = [await client.post(f"/acp/{ANN}/{action}", content=text) for text in (LONG, DENSE)]
+                assert (taken.status_code, refused.status_code) == (200, 413)
+                assert "1,048,576 bytes once its values are read" in refused.json()["message"]
+        sent, joined = (await client.get(f"/acp/{ANN}/poll")).json()["messages"]
+    assert read == set()
+    assert [{**sent, **json.loads(LONG)}, joined["card"]] == [sent, {"name": "G"}]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
@@ -35,8 +37,6 @@ class RecordedMessage:
     """The role of the sender."""
     text: str
     """The whole text."""
-    value: object = None
-    """The JSON object or array that the text is; None for any other text."""
     tool: str = ""
     """The tool that was called or that answered; empty for other messages."""
     call_id: str = ""
@@ -45,6 +45,15 @@ class RecordedMessage:
     """The messages that one model call produced have the same turn."""
     by_model: bool = False
     """Whether a model wrote it."""
+
+    @property
+    def value(self) -> object:
+        """The JSON object or array that the text is, None for any other text; not kept, for it takes far more memory."""
+        if not self.text.lstrip().startswith(("{", "[")):
+            return None
+        with suppress(ValueError, RecursionError):
+            return json.loads(self.text)
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -270,7 +270,8 @@ def values_of(messages: Sequence[RecordedMessage]) -> frozenset[WantedValue]:
     """Return the values in model outputs: the leaves of JSON arguments, the names and numbers of a text."""
     values: set[WantedValue] = set()
     for message in messages:
-        values.update(values_in(message.text) if message.value is None else _leaves(message.value))
+        value = message.value
+        values.update(values_in(message.text) if value is None else _leaves(value))
     return frozenset(values)
 
 

@@ -12,13 +12,15 @@ from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 from accp_adapters.replay.formats import conversation
-from accp_adapters.replay.formats.conversation import Item, Kind, Part, Request, Snapshot, Step, Turn, json_value, text
+from accp_adapters.replay.formats.conversation import Item, Kind, Part, Request, Snapshot, Step, Turn, text
 from accp_adapters.replay.recorded_run import Findings, RecordedCall, RecordedMessage, Role, Run, calls_in_order
 
 __all__ = ["MAX_OPEN", "Assembler"]
 
 MAX_OPEN: Final = 64
 """Runs that later records may continue; the one that was continued longest ago is closed."""
+_SHARE: Final = 1 << 20
+"""Characters of each of them, if they have all that room; a larger one leaves room for fewer."""
 _MODEL: Final = "assistant"
 _Key = tuple[str, ...]
 
@@ -61,7 +63,7 @@ class Assembler:
             yield from self._closed(key)
         self._open[key] = growing
         self._continues |= dict.fromkeys(growing.beginnings, key)
-        while len(self._open) > MAX_OPEN:
+        while len(self._open) > 1 and sum(max(_SHARE, each.size) for each in self._open.values()) > MAX_OPEN * _SHARE:
             yield from self._closed(next(iter(self._open)))
 
     def close(self) -> Iterator[Run]:
@@ -165,6 +167,8 @@ class _Growing:
         """What a record begins with that continues it; empty: it is continued by its group."""
         self.beginnings: tuple[str, ...] = ()
         """What a later record begins with, or has as a whole or as its id, that belongs to this run; and its traces."""
+        self.size = 0
+        """Characters of its texts."""
         self._ends: set[str] = set()
         self._gaps: dict[str, range] = {}
         """What later prompts have shown of calls that are not recorded yet, and the positions of their answers."""
@@ -377,6 +381,7 @@ class _Growing:
         for message in messages:
             self._positions[_key(message)].append(len(self._messages))
             self._messages.append(message)
+            self.size += len(message.text)
 
     def _recorded(self, turn: Turn) -> list[RecordedMessage]:
         """Return the messages of the next turn."""
@@ -392,15 +397,14 @@ class _Growing:
         if part.kind is Kind.RESULT:
             tool = part.tool or self._tool_names.get(part.call_id, "tool")
             common |= {"sender": tool, "recipient": _MODEL, "role": Role.TOOL, "tool": tool}
-            return RecordedMessage(**common, value=json_value(part.text))
+            return RecordedMessage(**common)
         if part.kind is Kind.CALL:
             self._tool_names[part.call_id] = part.tool
             common |= {"sender": sender, "recipient": part.tool, "role": Role.AGENT, "tool": part.tool}
-            return RecordedMessage(**common, value=json_value(part.text), by_model=True)
+            return RecordedMessage(**common, by_model=True)
         by_model = role is Role.AGENT and written_by_model
-        value = json_value(part.text) if by_model else None
         recipient = "user" if role is Role.AGENT else _MODEL
-        return RecordedMessage(**common, sender=sender, recipient=recipient, role=role, value=value, by_model=by_model)
+        return RecordedMessage(**common, sender=sender, recipient=recipient, role=role, by_model=by_model)
 
 
 def _key(message: RecordedMessage) -> _Key:

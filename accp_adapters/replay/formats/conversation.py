@@ -17,8 +17,8 @@ from accp_core.strict_json import compact_json
 
 __all__ = [
     "MAX_MEMORY", "MAX_MESSAGES", "ROLES", "ChatLayout", "Item", "Kind", "Part", "ReadBlock", "ReadMessage", "Request",
-    "Snapshot", "Step", "Turn", "call", "content_parts", "definitions", "exchange_of", "instructions", "json_value",
-    "read_turns", "request_of", "require_mapping", "result", "result_text", "text", "turn_of", "written",
+    "Snapshot", "Step", "Turn", "call", "content_parts", "definitions", "exchange_of", "instructions", "read_turns",
+    "request_of", "require_mapping", "result", "result_text", "text", "turn_of", "written",
 ]  # fmt: skip
 
 
@@ -253,17 +253,6 @@ def require_mapping(value: object, what: str) -> Mapping[str, Any]:
     """Return `value`; TypeError: it is no JSON object."""
     if not isinstance(value, Mapping):
         raise TypeError(f"expected {what} as a JSON object, found {value!r:.60}")
-    return value
-
-
-def json_value(text: str) -> object:
-    """Return the JSON object or array that `text` is; None for any other text."""
-    if not text.lstrip().startswith(("{", "[")):
-        return None
-    try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
     return value
 
 

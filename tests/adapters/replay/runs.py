@@ -26,7 +26,7 @@ def says(text: str, turn: int, *, sender: str = "clerk", to: str = "user") -> Re
 
 def asks(arguments: dict[str, Any], turn: int, *, tool: str = "search", call_id: str = "") -> RecordedMessage:
     """Return a tool call of `clerk`."""
-    return replace(says(json.dumps(arguments), turn, to=tool), value=arguments, tool=tool, call_id=call_id)
+    return replace(says(json.dumps(arguments), turn, to=tool), tool=tool, call_id=call_id)
 
 
 def answers(text: str, turn: int, *, tool: str = "search", call_id: str = "") -> RecordedMessage:

@@ -252,6 +252,21 @@ def test_a_record_of_many_values_is_refused_before_it_is_read(tmp_path: Path, na
     assert peak < 100 << 20
 
 
+def test_runs_that_may_go_on_hold_their_texts_alone_up_to_a_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("accp_adapters.replay.formats.assembly._SHARE", 100_000)
+    result = {"role": "tool", "tool_call_id": "c1", "content": f"[{'{},' * 300_000}1]"}
+    turns = [{"role": "user", "content": "go"}, result, {"role": "assistant", "content": "a"}]
+    log = tmp_path / "log.jsonl"
+    log.write_text("\n".join(json.dumps([{"role": "system", "content": str(n)}, *turns]) for n in range(20)))
+    tracemalloc.start()
+    runs = read_runs(log)
+    first, held = next(runs), tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert first.name.endswith(":1") and len(list(runs)) == 19 and held < 14_000_000
+
+
 def test_a_run_of_too_many_messages_is_a_finding_and_the_next_one_is_read() -> None:
     findings = Findings()
     lines = [json.dumps([{"role": "user", "content": str(n)}, {"role": "assistant", "content": "a"}]) for n in (1, 2)]

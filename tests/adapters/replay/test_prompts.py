@@ -53,7 +53,7 @@ def test_a_result_without_an_id_answers_a_call_of_the_last_turn() -> None:
 
 
 def test_arguments_that_are_no_object_are_those_of_a_tool_with_one_text() -> None:
-    command = replace(asks({}, 1, tool="shell"), text="ls -la", value=None)
+    command = replace(asks({}, 1, tool="shell"), text="ls -la")
     run, call = all_of(command)
     (message,) = SeenMessages(run).of(call)
     assert message.record.calls == (CallRecord(id="call_0", name="shell", args={"input": "ls -la"}),)

@@ -44,7 +44,6 @@ def _message(recorded: dict[str, Any]) -> RecordedMessage:
         recipient=recorded["to"],
         role=Role(recorded["role"]),
         text=recorded.get("raw") or (content if is_text else _written(content, recorded["fmt"])),
-        value=None if is_text else content,
         tool=recorded.get("tool_name", ""),
         call_id=recorded.get("tool_call_id") or "",
         turn=recorded["turn"],

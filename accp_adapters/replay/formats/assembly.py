@@ -178,6 +178,7 @@ class _Growing:
         self._calls: list[RecordedCall] = []
         self._requests: list[Request] = []
         self._exported: dict[str, int] = {}
+        self._once: dict[Turn, Turn] = {}
         self._starts: list[int] = []
         self._awaits_answer = False
         self._tool_names: dict[str, str] = {}
@@ -260,6 +261,9 @@ class _Growing:
     def _add_traced(self, request: Request) -> None:
         """Add a call of a trace; one that is exported again counts once, with its answer."""
         known = self._exported.setdefault(request.identity, len(self._requests)) if request.identity else None
+        # Each prompt repeats those before it: their texts are kept once.
+        self.size += sum(len(part.text) for turn in {*request.prompt}.difference(self._once) for part in turn.parts)
+        request = replace(request, prompt=tuple(self._once.setdefault(turn, turn) for turn in request.prompt))
         if known is None or known == len(self._requests):
             self._requests.append(request)
         elif request.output:
@@ -336,8 +340,7 @@ class _Growing:
             if call.output[0] in self._sent:
                 continue
             first = max((start for start in self._starts if start <= call.output[0]), default=0)
-            prompt = tuple(i for i in call.prompt if i >= first)
-            yield replace(call, prompt=prompt, tools=self._tools_at(call.output[0]))
+            yield replace(call, prompt=call.prompt[first:], tools=self._tools_at(call.output[0]))
         if self._awaits_answer and messages and messages[-1].role is Role.TOOL:
             self._unanswered.append(len(messages))
         for end in self._unanswered:

@@ -236,7 +236,9 @@ class _Lines:
                 if self._size > _PIECE + _MAX_UNPACKED * self._read():
                     excess = f"expected gzip of at most {_MAX_UNPACKED} times its bytes; unpack it first"
                     raise self._ended(self._refused(reason or excess))
-                weight += weight_of(piece.decode("latin-1")) + _KEY_BYTES * piece.count(b'":')
+                # The keys of JSON in a string are none of the record; a key may end with a backslash itself.
+                keys = piece.count(b'":') - piece.count(b'\\":') + piece.count(b'\\\\":')
+                weight += weight_of(piece.decode("latin-1")) + _KEY_BYTES * keys
                 weight += _ESCAPE_BYTES * piece.count(b"\\u")
                 width = max(width, 0 if piece.isascii() else _WIDEST if _WIDE.search(piece) else _NOT_ASCII)
                 if len(content) > MAX_RECORD:

@@ -252,11 +252,11 @@ def test_a_record_of_many_values_is_refused_before_it_is_read(tmp_path: Path, na
     assert peak < 100 << 20
 
 
-def test_runs_that_may_go_on_hold_their_texts_alone_up_to_a_bound(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_open_runs_hold_their_texts_alone_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("accp_adapters.replay.formats.assembly._SHARE", 100_000)
-    result = {"role": "tool", "tool_call_id": "c1", "content": f"[{'{},' * 300_000}1]"}
+    # The keys in the text of a result are none of its record.
+    monkeypatch.setattr("accp_adapters.replay.formats.conversation.MAX_MEMORY", 40_000_000)
+    result = {"role": "tool", "tool_call_id": "c1", "content": "[" + '{"a":1},' * 110_000 + "1]"}
     turns = [{"role": "user", "content": "go"}, result, {"role": "assistant", "content": "a"}]
     log = tmp_path / "log.jsonl"
     log.write_text("\n".join(json.dumps([{"role": "system", "content": str(n)}, *turns]) for n in range(20)))

@@ -6,12 +6,12 @@ A strategy sends messages as recorded, as compact JSON, or as `AccpMiddleware` d
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache, partial
-from itertools import dropwhile, groupby, islice
+from itertools import groupby, islice, takewhile
 from typing import Any, Final, TypeAlias
 
 from accp_adapters.fetching import FetchRequest, answer
@@ -22,7 +22,7 @@ from accp_adapters.replay.recorded_run import RecordedCall, RecordedMessage, Rol
 from accp_adapters.tokens import count_remembered
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
-from accp_core.projection import MessageRecord, Projected, PromptProjector
+from accp_core.projection import MessageRecord, Projected, ProjectionRules, Projector, attribute
 from accp_core.references import reference_to
 from accp_core.strict_json import compact_json
 
@@ -146,12 +146,19 @@ class SeenMessages:
         self._messages: Final = run.messages
         self._ids: Final = _call_ids(run.messages)
         self._seen: Final = cache(self._read)
-        self._together: Final = list(map(self._said_together, range(len(run.messages))))
+        self.together: Final = list(map(self._said_together, range(len(run.messages))))
+        """Of each text what those beside it have in common that are parts of the same message."""
 
-    def of(self, call: RecordedCall) -> Iterator[SeenMessage]:
-        """Yield the messages that are seen before a model call; the instructions at its beginning are none."""
-        prompt = dropwhile(lambda position: self._messages[position].role is Role.INSTRUCTIONS, call.prompt)
-        for _, positions in groupby(prompt, self._together.__getitem__):
+    def of(self, call: RecordedCall, start: int = 0) -> Iterator[SeenMessage]:
+        """Yield the messages that are seen before a model call; the instructions at its beginning are none.
+
+        Args:
+            call: The model call.
+            start: How many texts at the beginning of its prompt are left out.
+        """
+        roles = (self._messages[position].role for position in call.prompt)
+        first = sum(1 for _ in takewhile(Role.INSTRUCTIONS.__eq__, roles))
+        for _, positions in groupby(call.prompt[max(first, start) :], self.together.__getitem__):
             yield from self._seen(tuple(positions))
 
     def _said_together(self, position: int) -> tuple[object, ...]:
@@ -249,14 +256,18 @@ def _call_ids(messages: Iterable[RecordedMessage]) -> dict[int, str]:
     return ids
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class SentPrompt:
-    """What the model of one call is sent."""
+    """What the model of one call is sent; a later call of its agent whose prompt goes on from there adds to it."""
 
-    messages: Mapping[int, SentMessage]
+    messages: dict[int, SentMessage] = field(default_factory=dict)
     """Each message of the prompt, by its position in the run."""
-    definitions: tuple[str, ...]
+    definitions: tuple[str, ...] = ()
     """The tool definitions: those of the request, then that of the fetch tool where it is offered."""
+    records: deque[MessageRecord] = field(default_factory=deque)
+    """The next message for the middleware, which `projected` takes."""
+    projected: Iterator[Projected] = field(default_factory=lambda: iter(()))
+    """What the middleware sends of each message of `records`."""
 
 
 class PromptBuilder:
@@ -265,71 +276,66 @@ class PromptBuilder:
     def __init__(self, run: Run, strategy: Strategy) -> None:
         """Build the prompts of `run` under `strategy`."""
         self._run: Final = run
-        self._strategy: Final = strategy
-        self._as_recorded: Final = [SentMessage(text=message.text) for message in run.messages]
-        self._rewritten: Final[dict[int, SentMessage]] = {}
-        self._middleware: Final = _Middleware(run, strategy.policy) if strategy.policy else None
+        self._fetch_tool: Final = strategy.fetch_tool
+        rewrite = strategy.rewrite or (lambda message: SentMessage(text=message.text))
+        self._rewrite: Final = cache(lambda position: rewrite(run.messages[position]))
+        self._seen: Final = SeenMessages(run)
+        self._rules: Final = _rules_for(run, strategy.policy) if strategy.policy else None
         self._offered: Final[set[str]] = set()
         """The agents that have been offered the fetch tool, which then stays."""
 
-    def build(self, call: RecordedCall) -> SentPrompt:
-        """Return what the model of the next `call` is sent."""
-        messages, offers_tool = {position: self._as_recorded[position] for position in call.prompt}, False
-        if self._middleware:
-            changed, offers_tool = self._middleware.send(call)
-            messages.update(changed)
-        elif rewrite := self._strategy.rewrite:
-            foreign = (each for each in call.prompt if is_foreign(self._run.messages[each], call.agent))
-            messages.update((position, self._rewrite(position, rewrite)) for position in foreign)
-            offers_tool = any(message.reference for message in messages.values())
+    def goes_on(self, call: RecordedCall, size: int) -> bool:
+        """Return whether the prompt of `call` ends behind its first `size` texts, or goes on with another message."""
+        texts, together = call.prompt, self._seen.together
+        return not 0 < size < len(texts) or together[texts[size - 1]] != together[texts[size]]
+
+    def build(self, call: RecordedCall, before: SentPrompt | None = None, start: int = 0) -> SentPrompt:
+        """Return what the model of the next `call` is sent.
+
+        Args:
+            call: The call.
+            before: What an earlier call of the agent was sent from whose prompt this one's goes on; it is added to.
+            start: How many texts that was.
+        """
+        sent, messages = before or self._begin(call.agent), self._run.messages
+        new = {position: SentMessage(text=messages[position].text) for position in call.prompt[start:]}
+        sent.messages |= new
+        if self._rules:
+            offers_tool = True in [self._project(sent, each) for each in self._seen.of(call, start)]
+        else:
+            foreign = {each: self._rewrite(each) for each in new if is_foreign(messages[each], call.agent)}
+            sent.messages |= foreign
+            offers_tool = any(message.reference for message in foreign.values())
         if offers_tool:
             self._offered.add(call.agent)
-        return SentPrompt(messages=messages, definitions=tuple(filter(None, self._definitions(call))))
+        offered = self._fetch_tool if call.agent in self._offered else ""
+        sent.definitions = tuple(filter(None, (call.tools, offered)))
+        return sent
 
-    def _definitions(self, call: RecordedCall) -> Iterator[str]:
-        yield call.tools
-        if call.agent in self._offered:
-            yield self._strategy.fetch_tool
+    def _begin(self, agent: str) -> SentPrompt:
+        """Return what an agent was sent before its first call."""
+        sent, rules = SentPrompt(), self._rules
+        if rules:
+            records, own = iter(sent.records.popleft, None), name_of(agent, Role.AGENT)
+            sent.projected = map(Projector(rules).project, attribute(records, names=rules.agent_names, agent=own))
+        return sent
 
-    def _rewrite(self, position: int, rewrite: Rewriter) -> SentMessage:
-        if position not in self._rewritten:
-            self._rewritten[position] = rewrite(self._run.messages[position])
-        return self._rewritten[position]
-
-
-class _Middleware:
-    """What `AccpMiddleware` sends of the messages of one run."""
-
-    def __init__(self, run: Run, policy: Policy) -> None:
-        self._messages: Final = run.messages
-        self._seen: Final = SeenMessages(run)
-        names, known = policy.agent_names, run.agent_names
-        named = policy if names is None or known <= names else replace(policy, agent_names=names | known)
-        self._prompts: Final = PromptProjector(named.rules)
-        self._last: Final[dict[tuple[int, ...], tuple[Projected | None, dict[int, SentMessage]]]] = {}
-        """Of the texts of each message their last projection, and what it sends."""
-
-    def send(self, call: RecordedCall) -> tuple[dict[int, SentMessage], bool]:
-        """Return the messages that change, by their positions, and whether the fetch tool is offered."""
-        seen = list(self._seen.of(call))
-        prompt = self._prompts.project((each.record for each in seen), agent=name_of(call.agent, Role.AGENT))
-        changed: dict[int, SentMessage] = {}
-        for each, shown in zip(seen, prompt.messages, strict=True):
-            last, sent = self._last.get(each.positions, (None, {}))
-            if last is not shown:
-                sent = dict(self._sent(each, shown)) if shown.is_changed or shown.kept else {}
-                self._last[each.positions] = shown, sent
-            changed |= sent
-        return changed, prompt.offers_tool
-
-    def _sent(self, seen: SeenMessage, shown: Projected) -> Iterator[tuple[int, SentMessage]]:
+    def _project(self, sent: SentPrompt, seen: SeenMessage) -> bool:
+        """Add a message as `AccpMiddleware` sends it; return whether the fetch tool belongs to a prompt with it."""
+        sent.records.append(seen.record)
+        shown = next(sent.projected)
         references = {stored.text: stored.reference for stored in shown.stored}
         for position, text in zip(seen.positions, shown.blocks, strict=True):
+            recorded = self._run.messages[position].text
             if text is not None:
-                yield position, SentMessage(text=text, reference=references.get(self._text(position), ""))
+                sent.messages[position] = SentMessage(text=text, reference=references.get(recorded, ""))
             elif shown.kept:
-                yield position, SentMessage(text=self._text(position), kept=shown.kept)
+                sent.messages[position] = SentMessage(text=recorded, kept=shown.kept)
+        opens = self._rules and self._rules.open_with
+        return bool(shown.stored) or any(call.name == opens for call in seen.record.calls)
 
-    def _text(self, position: int) -> str:
-        message: RecordedMessage = self._messages[position]
-        return message.text
+
+def _rules_for(run: Run, policy: Policy) -> ProjectionRules:
+    """Return the rules of a policy that knows the agents of a run."""
+    names, known = policy.agent_names, run.agent_names
+    return (policy if names is None or known <= names else replace(policy, agent_names=names | known)).rules

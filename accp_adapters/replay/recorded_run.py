@@ -48,11 +48,9 @@ class RecordedMessage:
 
     @property
     def value(self) -> object:
-        """The JSON object or array that the text is, None for any other text; not kept, for it takes far more memory."""
-        if not self.text.lstrip().startswith(("{", "[")):
-            return None
+        """The JSON object or array that the text is, read anew each time; None for any other text."""
         with suppress(ValueError, RecursionError):
-            return json.loads(self.text)
+            return json.loads(self.text) if self.text.lstrip().startswith(("{", "[")) else None
         return None
 
 
@@ -102,8 +100,10 @@ def calls_in_order(messages: Sequence[RecordedMessage], tools: str = "") -> tupl
     for position, message in enumerate(messages):
         if message.by_model:
             outputs.setdefault((message.sender, message.turn), []).append(position)
+    # The prompts share their numbers: those of thousands of calls would take more memory than the texts.
+    positions = tuple(range(len(messages)))
     return tuple(
-        RecordedCall(agent=agent, prompt=tuple(range(output[0])), output=tuple(output), tools=tools)
+        RecordedCall(agent=agent, prompt=positions[: output[0]], output=tuple(output), tools=tools)
         for (agent, _), output in outputs.items()
     )
 

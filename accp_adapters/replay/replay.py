@@ -5,19 +5,20 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Final
 
 from accp_adapters.policy import Policy
 from accp_adapters.replay.prompts import PromptBuilder, SentPrompt, Strategy, StrategyName, to_strategy
-from accp_adapters.replay.recorded_run import RecordedCall, Role, Run
-from accp_adapters.replay.visibility import OneFetch, VisibilityCheck, forget_texts
+from accp_adapters.replay.recorded_run import RecordedCall, Role, Run, is_foreign
+from accp_adapters.replay.visibility import HeldValues, OneFetch, VisibilityCheck, forget_texts
 from accp_adapters.tokens import remembered_ids
+from accp_core.bounded import SizedCache
 
 __all__ = [
     "CACHE_MINIMUM", "READ_PRICE", "WRITE_PRICE", "CallFigures", "Charge", "MessageFigures",
-    "PromptCache", "Replay", "TokenIds", "Tokenizer", "price_prompt", "replay", "replay_all", "replay_under",
+    "PromptCache", "Replay", "TokenIds", "Tokenizer", "price_prompt", "replay", "replay_all",
 ]  # fmt: skip
 
 
@@ -36,6 +37,8 @@ WRITE_PRICE: Final = 1.25
 """Price of a token that is written to the cache."""
 TokenIds = Sequence[int]
 """The token ids of one part of a prompt: the tool definitions or one message."""
+_Form = tuple[int, str]
+"""The position of a message, and its text as it is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,69 +170,68 @@ def replay(
         tokenize: Splits a text into the tokens of the model; None: o200k_base.
         texts: Whether the texts of the prompts are kept.
     """
-    (only,) = replay_under(run, [to_strategy(strategy)], tokenize, texts=texts)
-    return only
+    ids = functools.cache(tokenize or remembered_ids)
+    return _Replayer(run, to_strategy(strategy), ids, VisibilityCheck(run), texts).replay()
 
 
-def replay_under(
-    run: Run, strategies: Iterable[Strategy], tokenize: Tokenizer | None = None, *, texts: bool = False
-) -> tuple[Replay, ...]:
-    """Return what `run` would have sent under each of `strategies`; see `replay`.
-
-    What is the same under all of them is found once: the tokens of a text and the values that a call needed.
-    """
-    shared = _Shared(run, tokenize or remembered_ids)
-    return tuple(_replay(run, strategy, shared, texts) for strategy in strategies)
+_MAX_SEATS: Final = 16_000_000
+"""Tokens of all prompts of one run that later calls may go on from; a prompt counts 10,000 more, a message 100."""
 
 
-def _replay(run: Run, strategy: Strategy, shared: _Shared, texts: bool) -> Replay:
-    replayer = _Replayer(run, strategy, shared, texts)
-    calls = tuple(replayer.replay_call(call) for call in run.calls)
-    return Replay(
-        run=run.name,
-        source=run.source,
-        strategy=strategy.name,
-        calls=calls,
-        messages=replayer.messages(),
-        prompts=tuple(replayer.prompts),
-        senders=tuple(message.tool or message.sender for message in run.messages),
-    )
+@dataclass(slots=True)
+class _Seat:
+    """The prompts of one agent of which each goes on from the one before, up to the last one."""
 
-
-class _Shared:
-    """What the replays of one run under several strategies have in common."""
-
-    def __init__(self, run: Run, tokenize: Tokenizer) -> None:
-        self.tokenize = functools.cache(tokenize)
-        self.visibility = VisibilityCheck(run)
+    sent: SentPrompt | None = None
+    held: HeldValues = field(default_factory=HeldValues)
+    parts: list[TokenIds] = field(default_factory=list)
+    """The tokens of each message."""
+    texts: list[_Form] = field(default_factory=list)
+    foreign: list[_Form] = field(default_factory=list)
+    """Those messages that come from tools and other agents."""
 
 
 class _Replayer:
     """The state of one replay: the provider's cache, and how often each message was shown."""
 
-    def __init__(self, run: Run, strategy: Strategy, shared: _Shared, texts: bool) -> None:
+    def __init__(self, run: Run, strategy: Strategy, tokenize: Tokenizer, check: VisibilityCheck, texts: bool) -> None:
         self._run = run
+        self._name = strategy.name
         self._texts = texts
-        self.prompts: list[tuple[tuple[int, str], ...]] = []
+        self._prompts: list[tuple[_Form, ...]] = []
         self._builder = PromptBuilder(run, strategy)
-        self._tokenize = shared.tokenize
+        self._tokenize = tokenize
         self._one_fetch = OneFetch(strategy.fetch)
-        self._visibility = shared.visibility
+        self._visibility = check
         self._cache = PromptCache()
-        self._shown: Counter[tuple[int, str]] = Counter()
-        self._kept: dict[int, str] = {}
+        self._seats: SizedCache[tuple[str, tuple[int, ...]], _Seat] = SizedCache(_MAX_SEATS)
+        self._shown: Counter[_Form] = Counter()
+        self._kept: dict[_Form, str] = {}
 
-    def replay_call(self, call: RecordedCall) -> CallFigures:
+    def replay(self) -> Replay:
+        """Return the figures of the run."""
+        return Replay(
+            run=self._run.name,
+            source=self._run.source,
+            strategy=self._name,
+            calls=tuple(map(self._replay_call, self._run.calls)),
+            messages=tuple(self._figures(*form, shown) for form, shown in sorted(self._shown.items())),
+            prompts=tuple(self._prompts),
+            senders=tuple(message.tool or message.sender for message in self._run.messages),
+        )
+
+    def _replay_call(self, call: RecordedCall) -> CallFigures:
         """Return the figures of the next call."""
-        prompt = self._builder.build(call)
-        sent = prompt.messages
-        foreign = self._visibility.foreign(call)
-        if self._texts:
-            self.prompts.append(tuple((position, sent[position].text) for position in call.prompt))
-        self._shown.update((i, sent[i].text) for i in foreign)
-        self._kept.update((i, sent[i].kept) for i in foreign)
-        needed = self._visibility.needed_values(call, sent, self._one_fetch)
-        charge = self._cache.charge(call.agent, self._prompt_parts(call, prompt))
+        sizes = sorted({len(prompt) for _, prompt in iter(self._seats.keys())}, reverse=True)
+        known = ((call.agent, call.prompt[:size]) for size in sizes if self._builder.goes_on(call, size))
+        before = next((key for key in known if key in self._seats), (call.agent, ()))
+        seat, start = self._seats.pop(before) or _Seat(), len(before[1])
+        seat.sent = prompt = self._builder.build(call, seat.sent, start)
+        self._add(seat, call, prompt, start)
+        needed = self._visibility.needed_values(call, prompt.messages, self._one_fetch, seat.held)
+        charge = self._cache.charge(call.agent, [*map(self._tokenize, prompt.definitions), *seat.parts])
+        size = 10_000 + charge.tokens + 100 * len(seat.parts)
+        self._seats.put((call.agent, call.prompt), seat, min(size, _MAX_SEATS))
         answers = {value.fetched.answer for value in needed if value.fetched}
         return CallFigures(
             agent=call.agent,
@@ -242,9 +244,19 @@ class _Replayer:
             queries=sum(price_prompt(charge.tokens + self._count(a), charge.tokens).cost for a in answers),
         )
 
-    def messages(self) -> tuple[MessageFigures, ...]:
-        """Return the figures of the messages that models were sent, one for each form of a message."""
-        return tuple(self._figures(position, text, shown) for (position, text), shown in sorted(self._shown.items()))
+    def _add(self, seat: _Seat, call: RecordedCall, prompt: SentPrompt, start: int) -> None:
+        """Add the messages of a prompt, from one on, to those of its agent."""
+        for position in call.prompt[start:]:
+            sent = prompt.messages[position]
+            form = position, sent.text
+            seat.parts.append(self._tokenize(sent.text))
+            seat.texts.append(form)
+            if is_foreign(self._run.messages[position], call.agent):
+                seat.foreign.append(form)
+                self._kept[form] = sent.kept
+        self._shown.update(seat.foreign)
+        if self._texts:
+            self._prompts.append(tuple(seat.texts))
 
     def _figures(self, position: int, text: str, shown: int) -> MessageFigures:
         message = self._run.messages[position]
@@ -256,12 +268,8 @@ class _Replayer:
             sent=self._count(text),
             unchanged=text == message.text,
             shown=shown,
-            kept=self._kept.get(position, "") if text == message.text else "",
+            kept=self._kept[position, text] if text == message.text else "",
         )
-
-    def _prompt_parts(self, call: RecordedCall, prompt: SentPrompt) -> list[TokenIds]:
-        said = (prompt.messages[position].text for position in call.prompt)
-        return [self._tokenize(text) for text in (*prompt.definitions, *said)]
 
     def _count(self, text: str) -> int:
         return len(self._tokenize(text))
@@ -283,7 +291,10 @@ def replay_all(
         unnamed = replace(run, name="", source="")
         # A log that repeats one run a thousand times is replayed once.
         if unnamed != last:
-            last, replays = unnamed, replay_under(run, strategies, texts=texts)
+            # What is the same under all strategies is found once: the tokens of a text, and the values in it.
+            ids, check = functools.cache(remembered_ids), VisibilityCheck(run)
+            replays = tuple(_Replayer(run, strategy, ids, check, texts).replay() for strategy in strategies)
+            last = unnamed
             # What was found in the texts of one run is of no use for the next one.
             forget_texts()
         yield tuple(replace(each, run=run.name, source=run.source) for each in replays)

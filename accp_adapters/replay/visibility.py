@@ -14,11 +14,11 @@ import functools
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from itertools import islice, takewhile
+from itertools import islice
 from typing import Final
 
 from accp_adapters.replay.prompts import SentMessage
@@ -80,7 +80,7 @@ _MAX_FORMS: Final = 4
 def contains(value: WantedValue, text: str) -> bool:
     """Return whether `text`, as it is or with its escapes removed, contains `value` as whole words."""
     if not isinstance(value, str):
-        return value in (numbers_in(text) if isinstance(value, Decimal) else dates_in(text))
+        return value in spelled_in(text)
     # Most texts do not hold most values: that is found out without a call for each.
     return any(has_words(form, value) for form in unescaped_forms(text) if value in form)
 
@@ -133,7 +133,6 @@ def _moved_cells(recorded: str, sent: str) -> frozenset[str]:
     return frozenset(moved - at_home)
 
 
-@functools.lru_cache(maxsize=256)
 def rows_in(text: str) -> list[frozenset[str]]:
     """Return the cells of each map of a JSON text, those of maps in it included; none of another text."""
     rows: list[frozenset[str]] = []
@@ -148,7 +147,7 @@ def rows_in(text: str) -> list[frozenset[str]]:
     return [frozenset(cell for cell in row if len(cell) >= _MIN_DIGITS) for row in rows]
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=16)
 def unescaped_forms(text: str) -> tuple[str, ...]:
     """Return `text` as it is and with up to three levels of backslash escapes removed, then with its groups joined."""
     forms = [text]
@@ -162,26 +161,22 @@ def _join_groups(text: str) -> str:
     return _GROUPS.sub(lambda code: code[0].replace(" ", ""), text)
 
 
-@functools.lru_cache(maxsize=4096)
-def numbers_in(text: str) -> frozenset[Decimal]:
-    """Return the numbers in `text` and its forms; those of "203,777" are 203777, 203.777, and 203 beside 777.
+@functools.lru_cache(maxsize=16)
+def spelled_in(text: str) -> frozenset[Decimal | date]:
+    """Return the dates and numbers in `text` and its forms; those of "203,777" are 203777, 203.777, and 203 beside 777.
 
     A comma stands between thousands, before a fraction, or between the cells of a row.
     """
+    days = {found[0]: found for form in unescaped_forms(text) for found in _DATE.finditer(form)}
     found = {number for form in unescaped_forms(text) for number in _NUMBER.findall(form)}
     cells = {cell for number in found if "," in number for cell in number.split(",")}
-    return frozenset(reading for number in found | cells for reading in _readings(number))
-
-
-@functools.lru_cache(maxsize=4096)
-def dates_in(text: str) -> frozenset[date]:
-    """Return the dates in `text`, as it is and with its escapes removed."""
-    return frozenset(day for form in unescaped_forms(text) for found in _DATE.finditer(form) for day in _days(found))
+    numbers = (reading for number in found | cells for reading in _readings(number))
+    return frozenset((*numbers, *(day for spelled in days.values() for day in _days(spelled))))
 
 
 def forget_texts() -> None:
     """Give up what is remembered of texts that were searched."""
-    for remembered in (_moved_cells, rows_in, unescaped_forms, numbers_in, dates_in, values_in):
+    for remembered in (_moved_cells, unescaped_forms, spelled_in, values_in):
         remembered.cache_clear()
 
 
@@ -270,8 +265,7 @@ def values_of(messages: Sequence[RecordedMessage]) -> frozenset[WantedValue]:
     """Return the values in model outputs: the leaves of JSON arguments, the names and numbers of a text."""
     values: set[WantedValue] = set()
     for message in messages:
-        value = message.value
-        values.update(values_in(message.text) if value is None else _leaves(value))
+        values.update(values_in(message.text) if (value := message.value) is None else _leaves(value))
     return frozenset(values)
 
 
@@ -375,32 +369,46 @@ class NeededValue:
         return self.visible or self.in_parts or (self.fetched is not None and self.fetched.found)
 
 
-class VisibilityCheck:
-    """Finds the needed values of a run's calls in what was sent; each text is looked through once for all of them.
+@dataclass(slots=True, kw_only=True)
+class HeldValues:
+    """Where the values of a run's outputs are in a prompt; a later one that goes on from there adds to it."""
 
-    What a call needed is the same under each strategy and is found once.
-    """
+    recorded: defaultdict[WantedValue, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """The positions of the messages of tools and other agents that hold each value, as recorded."""
+    sent: defaultdict[WantedValue, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """Those that hold it as they are sent."""
+    others: set[WantedValue] = field(default_factory=set)
+    """The values in all other messages."""
+    size: int = 0
+    """The number of messages."""
+
+
+def _look_up(value: WantedValue, sources: Sequence[str], one_fetch: OneFetch, *, in_parts: bool) -> NeededValue:
+    """Return a value that is not visible, with what one fetch brings of it from the texts that references open."""
+    if not sources:
+        return NeededValue(value, visible=False, in_parts=in_parts)
+    answers = (one_fetch.ask(text, value) for text in sources[:_MAX_SOURCES])
+    fetched = next((each for each in answers if each is None or each.found), one_fetch.ask(sources[0], value))
+    return NeededValue(value, visible=False, fetched=fetched, unasked=fetched is None)
+
+
+class VisibilityCheck:
+    """Finds the needed values of a run's calls in what was sent; each text is looked through once for all of them."""
 
     def __init__(self, run: Run, detector: Detector = values_of) -> None:
         """Check the calls of `run`; `detector` says what counts as a value."""
         self._run = run
-        self._said = {call: detector([run.messages[i] for i in call.output]) for call in run.calls if call.output}
+        self._said = {call.output: detector([run.messages[i] for i in call.output]) for call in run.calls}
         self._wanted = frozenset[WantedValue]().union(*self._said.values())
         self._index = ValueIndex(value for value in self._wanted if isinstance(value, str))
-        self._foreign_to = functools.cache(
-            lambda agent: frozenset(i for i, each in enumerate(run.messages) if is_foreign(each, agent))
-        )
         self._held: Callable[[str], frozenset[WantedValue]] = functools.cache(self._find)
-        self._sources: dict[RecordedCall, Mapping[WantedValue, list[int]]] = {}
 
     def _find(self, text: str) -> frozenset[WantedValue]:
         """Return the values of all outputs that `text` contains."""
-        return frozenset(
-            (*self._index.found_in(text), *(self._wanted & numbers_in(text)), *(self._wanted & dates_in(text)))
-        )
+        return frozenset((*self._index.found_in(text), *(self._wanted & spelled_in(text))))
 
     def needed_values(
-        self, call: RecordedCall, sent: Mapping[int, SentMessage], one_fetch: OneFetch
+        self, call: RecordedCall, sent: Mapping[int, SentMessage], one_fetch: OneFetch, held: HeldValues | None = None
     ) -> list[NeededValue]:
         """Return the values that the output of `call` needed from tools and other agents.
 
@@ -408,59 +416,45 @@ class VisibilityCheck:
             call: One call of the run.
             sent: What the model was sent, by the position of each message of its prompt.
             one_fetch: Asks for values that are hidden.
+            held: What is in the prompt of an earlier call from which this one's goes on; it is added to.
         """
-        if call not in self._sources:
-            self._sources[call] = self._find_sources(call)
-        sources = self._sources[call]
-        visible: set[WantedValue] = set()
-        # The last messages first: they mostly have all.
-        for i in takewhile(lambda _: len(visible) < len(sources), reversed(self.foreign(call))):
-            shown = (sources.keys() & self._held(sent[i].text)) - visible
-            recorded = self._run.messages[i].text
-            visible.update(value for value in shown if not has_moved(value, recorded, sent[i].text))
-        in_parts = self._in_parts({value: places for value, places in sources.items() if value not in visible}, sent)
-        return [
-            NeededValue(value, visible=True)
-            if value in visible
-            else self._look_up(value, holders, sent, one_fetch, in_parts)
-            for value, holders in sources.items()
-        ]
+        held, messages = held or HeldValues(), self._run.messages
+        self._add(call, sent, held)
+        sources = self._sources(call, held)
+        visible = {
+            value
+            for value in sources
+            # The last messages first: they mostly have all.
+            if any(not has_moved(value, messages[i].text, sent[i].text) for i in reversed(held.sent.get(value, ())))
+        }
+        hidden = {value: sorted(holders) for value, holders in sources.items() if value not in visible}
+        in_parts, needed = self._in_parts(hidden, sent), [NeededValue(value, visible=True) for value in visible]
+        for value, holders in hidden.items():
+            texts = [messages[i].text for i in holders if sent[i].reference]
+            needed.append(_look_up(value, texts, one_fetch, in_parts=value in in_parts))
+        return needed
 
-    def _find_sources(self, call: RecordedCall) -> Mapping[WantedValue, list[int]]:
+    def _add(self, call: RecordedCall, sent: Mapping[int, SentMessage], held: HeldValues) -> None:
+        """Add the next messages of a prompt to what it holds."""
+        for i in call.prompt[held.size :]:
+            message = self._run.messages[i]
+            if is_foreign(message, call.agent):
+                for found, text in ((held.recorded, message.text), (held.sent, sent[i].text)):
+                    for value in self._held(text):
+                        found[value].append(i)
+            else:
+                held.others |= self._held(message.text)
+        held.size = len(call.prompt)
+
+    def _sources(self, call: RecordedCall, held: HeldValues) -> Mapping[WantedValue, list[int]]:
         """Return each value that the output of `call` needed, and the positions of the messages that held it."""
-        messages, foreign = self._run.messages, self.foreign(call)
-        said, holders = self._said.get(call, frozenset()), defaultdict[WantedValue, list[int]](list)
-        for i in foreign if said else ():
-            for value in said & self._held(messages[i].text):
-                holders[value].append(i)
-        others = {messages[i].text for i in set(call.prompt).difference(foreign)} if holders else ()
-        for text in (*others, call.tools):
-            for value in holders.keys() & self._held(text):
-                del holders[value]
+        said = self._said[call.output]
+        holders = {value: held.recorded[value] for value in (said & held.recorded.keys()) - held.others}
+        for value in holders.keys() & self._held(call.tools):
+            del holders[value]
         # The words of a needed argument are no further values.
         words = {word for value in holders if isinstance(value, str) for word in self._held(value) - {value}}
         return {value: holders[value] for value in sorted(holders, key=str) if value not in words}
-
-    def foreign(self, call: RecordedCall) -> list[int]:
-        """Return the positions of the messages in a prompt that come from tools and other agents."""
-        positions = self._foreign_to(call.agent)
-        return [i for i in call.prompt if i in positions]
-
-    def _look_up(
-        self,
-        value: WantedValue,
-        holders: Sequence[int],
-        sent: Mapping[int, SentMessage],
-        one_fetch: OneFetch,
-        in_parts: Collection[WantedValue],
-    ) -> NeededValue:
-        """Return a value that is not visible, with what one fetch brings of it."""
-        sources = [self._run.messages[i].text for i in sorted(holders) if sent[i].reference]
-        if not sources:
-            return NeededValue(value, visible=False, in_parts=value in in_parts)
-        answers = (one_fetch.ask(text, value) for text in sources[:_MAX_SOURCES])
-        fetched = next((each for each in answers if each is None or each.found), one_fetch.ask(sources[0], value))
-        return NeededValue(value, visible=False, fetched=fetched, unasked=fetched is None)
 
     def _in_parts(
         self, hidden: Mapping[WantedValue, Iterable[int]], sent: Mapping[int, SentMessage]

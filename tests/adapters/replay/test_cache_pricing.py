@@ -9,17 +9,11 @@ def test_a_prefix_is_cached_from_a_minimum_on_in_steps_of_128() -> None:
     assert price_prompt(2000, 1023) == Charge(2000, 0, 2500.0)
 
 
-def test_a_second_prompt_pays_little_for_what_the_first_one_held() -> None:
+def test_a_prompt_pays_little_for_what_the_last_one_of_its_agent_held() -> None:
     cache, part = PromptCache(), list(range(1024))
-    first = cache.charge("a", [part])
-    second = cache.charge("a", [part, [1, 2, 3]])
+    first, second = cache.charge("a", [part]), cache.charge("a", [part, [1, 2, 3]])
     assert (first.cost, second.cached) == (1280.0, 1024)
     assert second.cost == pytest.approx(102.4 + 3.75)
-
-
-def test_only_the_last_prompt_of_each_agent_is_kept() -> None:
-    cache, part = PromptCache(), list(range(1024))
-    cache.charge("a", [part])
     assert cache.charge("b", [part]).cached == 0
     assert cache.charge("a", [list(part)]).cached == 1024
     cache.charge("a", [[7] * 1024])

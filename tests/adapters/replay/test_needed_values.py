@@ -33,10 +33,10 @@ def test_arguments_hold_their_leaves(arguments: dict[str, Any], values: set[obje
 
 
 def needs_of(
-    run: Run, sent: dict[int, SentMessage] | None = None, fetch: Callable[[str, str], str] | None = None
+    run: Run, sent: dict[int, SentMessage] | None = None, fetch: Callable[[str, str], str] | None = None, call: int = -1
 ) -> list[NeededValue]:
     recorded = {i: SentMessage(text=m.text) for i, m in enumerate(run.messages)}
-    return VisibilityCheck(run).needed_values(run.calls[-1], recorded | (sent or {}), OneFetch(fetch))
+    return VisibilityCheck(run).needed_values(run.calls[call], recorded | (sent or {}), OneFetch(fetch))
 
 
 @pytest.mark.parametrize("given", ["book HAT069", "the HAT069, please"])
@@ -139,8 +139,7 @@ def test_a_value_of_a_tool_that_is_offered_later_is_needed_before() -> None:
     run = run_of(user("book"), asks({}, 0), answers("HAT069", 0), says("take HAT069", 1), user("and?"), says("done", 2))
     first, second, third = run.calls
     later = replace(run, calls=(first, second, replace(third, tools='[{"enum":["HAT069"]}]')))
-    recorded = {i: SentMessage(text=m.text) for i, m in enumerate(run.messages)}
-    (need,) = VisibilityCheck(later).needed_values(second, recorded, OneFetch(None))
+    (need,) = needs_of(later, call=1)
     assert need.visible
 
 
@@ -177,3 +176,9 @@ def test_a_value_that_stands_in_the_row_of_others_has_moved(sent: str, moved: bo
     recorded = json.dumps([dict(zip(("file", "line", "text"), row, strict=True)) for row in rows])
     assert has_moved("create_agent", recorded, sent) is moved
     assert not has_moved("create_agent", recorded, recorded)
+
+
+def test_a_message_is_looked_through_once_for_all_prompts_that_begin_with_it() -> None:
+    half, whole = (run_of(*(m for n in range(size) for m in (asks({}, n), answers("HAT", n)))) for size in (100, 200))
+    once, twice = (count_calls(partial(replay, run, StrategyName.DEFAULT)) for run in (half, whole))
+    assert twice < 3 * once

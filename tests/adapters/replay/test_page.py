@@ -18,11 +18,11 @@ from tests.adapters.replay.runs import FLIGHTS, answers, asks, run_of, says, use
 EXAMPLE = Path(__file__).parents[3] / "accp_adapters" / "replay" / "recorded_run.json"
 
 
-def page_of(*runs: Run) -> str:
+def page_of(*runs: Run, **told: Any) -> str:
     report = Report()
     for before, after in replay_all(runs, (StrategyName.AS_RECORDED, StrategyName.DEFAULT), texts=True):
         report.add(before, after)
-    return html_report([report])
+    return html_report([report], **told)
 
 
 def run_with(text: str) -> Run:
@@ -33,8 +33,7 @@ def test_a_prompt_is_shown_as_recorded_and_as_sent() -> None:
     page = page_of(run_with(json.dumps(FLIGHTS * 200)))
     assert "search, as recorded" in page and "search, as sent" in page
     assert "{&#34;flight&#34;: &#34;HAT069&#34;" in page
-    assert "user, sent as recorded" in page
-    assert "<script" not in page
+    assert "user, sent as recorded" in page and "<script" not in page
 
 
 @pytest.mark.parametrize(
@@ -56,17 +55,13 @@ def test_no_name_on_the_page_moves_what_is_beside_it(sign: str) -> None:
     tool = replace(run.messages[2], sender=f"search{sign}")
     run = replace(run, messages=(*run.messages[:2], tool))
     finding = Finding(noun="record", detail=f"of {sign}", count=1, path=f"{sign}.json", line=1)
-    report = Report()
-    for before, after in replay_all([run], (StrategyName.AS_RECORDED, StrategyName.DEFAULT), texts=True):
-        report.add(before, after)
-    assert sign not in html_report([report], findings=[finding], made=sign)
+    assert sign not in page_of(run, findings=[finding], made=sign)
 
 
 def test_a_page_of_many_large_runs_has_a_bound() -> None:
     page = page_of(*(run_with("word " * 40_000) for _ in range(MAX_PAGE_RUNS + 2)))
     assert f"the first {MAX_PAGE_RUNS} of {MAX_PAGE_RUNS + 2} runs" in page
-    assert "more characters" in page
-    assert len(page) < 1_000_000
+    assert "more characters" in page and len(page) < 1_000_000
 
 
 @pytest.fixture(scope="module")

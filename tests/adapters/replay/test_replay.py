@@ -41,12 +41,9 @@ def test_a_result_counts_in_its_new_size_in_every_later_prompt() -> None:
     assert prompts(replay(job(), shortening(), words)) == [4, 7, 10]
 
 
-def test_as_recorded_everything_needed_is_visible() -> None:
+def test_everything_needed_is_visible_as_recorded_and_lost_if_left_out_without_a_reference() -> None:
     calls = replay(job(), AS_RECORDED, words).calls
     assert [(call.needed, call.visible, call.reachable) for call in calls] == [(0, 0, 0), (1, 1, 1), (0, 0, 0)]
-
-
-def test_what_is_left_out_without_a_reference_is_lost() -> None:
     for reference, reachable in (("", 0), ("$cold.1", 1)):
         call = replay(job(), shortening(ref=reference), words).calls[1]
         assert (call.needed, call.visible, call.reachable) == (1, 0, reachable)

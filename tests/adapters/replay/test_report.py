@@ -21,9 +21,8 @@ def replayed(run: str, *costs: float, source: str = "a.json", sizes: tuple[tuple
 
 
 def test_a_run_counts_as_costlier_above_one_percent() -> None:
-    before = [replayed("r1", 1000), replayed("r2", 1000)]
-    after = [replayed("r1", 1010), replayed("r2", 1011)]
-    assert Report.of(zip(before, after, strict=True)).total().costlier_runs == 1
+    pairs = [(replayed("r", 1000), replayed("r", 1010)), (replayed("r", 1000), replayed("r", 1011))]
+    assert Report.of(pairs).total().costlier_runs == 1
 
 
 def test_messages_with_more_tokens_than_recorded_are_counted() -> None:
@@ -41,10 +40,8 @@ def test_totals_add_up_calls() -> None:
 
 def test_sources_are_compared_apart() -> None:
     runs = [replayed("r1", 1, source="a"), replayed("r2", 2, source="b"), replayed("r3", 3, source="a")]
-    assert [(row.name, row.runs, row.before.prompt) for row in Report.of(zip(runs, runs, strict=True)).by_source()] == [
-        ("a", 2, 4),
-        ("b", 1, 2),
-    ]
+    rows = Report.of(zip(runs, runs, strict=True)).by_source()
+    assert [(row.name, row.runs, row.before.prompt) for row in rows] == [("a", 2, 4), ("b", 1, 2)]
 
 
 def test_tools_and_speaking_agents_are_summed_by_name() -> None:
@@ -87,8 +84,6 @@ def test_the_verdict_names_what_was_too_much_to_query() -> None:
     end = "0 one query away, 5 out of reach of one query, 3 hidden and too many to query."
     said = Report.of([(after, after)]).verdict()
     assert said.endswith(end) and "costs no less and sends no fewer prompt tokens" in said
-    after = replace(
-        after, calls=(replace(after.calls[0], needed=0), replace(after.calls[0], needed=0, unanswered=True))
-    )
+    after = replace(after, calls=tuple(replace(after.calls[0], needed=0, unanswered=each) for each in (False, True)))
     unknown = "no recorded answer needed a value of a result (1 of 2 answers are not recorded)."
     assert Report.of([(after, after)]).verdict().endswith(unknown)

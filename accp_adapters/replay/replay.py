@@ -174,7 +174,7 @@ def replay(
     return _Replayer(run, to_strategy(strategy), ids, VisibilityCheck(run), texts).replay()
 
 
-_MAX_SEATS: Final = 16_000_000
+_SEATS: Final = 16_000_000
 """Tokens of all prompts of one run that later calls may go on from; a prompt counts 10,000 more, a message 100."""
 
 
@@ -204,7 +204,7 @@ class _Replayer:
         self._one_fetch = OneFetch(strategy.fetch)
         self._visibility = check
         self._cache = PromptCache()
-        self._seats: SizedCache[tuple[str, tuple[int, ...]], _Seat] = SizedCache(_MAX_SEATS)
+        self._seats: SizedCache[tuple[str, tuple[int, ...]], _Seat] = SizedCache(_SEATS)
         self._shown: Counter[_Form] = Counter()
         self._kept: dict[_Form, str] = {}
 
@@ -230,8 +230,7 @@ class _Replayer:
         self._add(seat, call, prompt, start)
         needed = self._visibility.needed_values(call, prompt.messages, self._one_fetch, seat.held)
         charge = self._cache.charge(call.agent, [*map(self._tokenize, prompt.definitions), *seat.parts])
-        size = 10_000 + charge.tokens + 100 * len(seat.parts)
-        self._seats.put((call.agent, call.prompt), seat, min(size, _MAX_SEATS))
+        self._seats.put((call.agent, call.prompt), seat, min(10_000 + charge.tokens + 100 * len(seat.parts), _SEATS))
         answers = {value.fetched.answer for value in needed if value.fetched}
         return CallFigures(
             agent=call.agent,

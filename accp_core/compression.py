@@ -20,11 +20,12 @@ from accp_core.bounded import SizedCache, share
 from accp_core.packing.expansion import OWN_EXPANSION
 from accp_core.ports import TokenCounter
 from accp_core.references import StoredText, short_reference
+from accp_core.view.layout import APART, put_below
 from accp_core.view.text import render_document
 
 __all__ = [
     "ENTRY_BYTES", "MIN_PREVIEW", "Compressed", "ResultLimits", "Source", "abridge", "as_abstract", "bytes_of",
-    "compress", "compress_blocks", "compress_once", "count_once", "share_batch", "share_limits",
+    "compress", "compress_blocks", "compress_once", "count_once", "part_blocks", "share_batch", "share_limits",
 ]  # fmt: skip
 
 
@@ -379,22 +380,35 @@ def compress_blocks(
         Source(text, counter=counter, open_with=open_with, verbatim=limits.verbatim) if text else None
         for text in blocks
     ]
-    views = [source.view(limits.inline) if source else None for source in sources]
-    shown = [view if view and view.is_smaller else None for view in views]
-    rooms = share_limits([view.tokens_after if view else 0 for view in views], limits)
-    if limits.inline is None:
-        return tuple(shown)
-    chars = limits.previewed_chars
-    previews: list[Compressed | None] = []
-    for source, room in zip(sources, rooms, strict=True):
-        brief = is_brief or any(previews)
-        if source is None:
-            previews.append(None)
-        elif room is None:
-            previews.append(source.without_blobs(is_brief=brief))
+    shown = [source.view(limits.inline) if source else None for source in sources]
+    rooms = share_limits([view.tokens_after if view else 0 for view in shown], limits)
+    for at, (source, room) in enumerate(zip(sources, rooms, strict=True)):
+        if source is None or limits.inline is None:
+            continue
+        if room is None:
+            preview = source.without_blobs(is_brief=is_brief)
         else:
-            previews.append(source.preview(room, chars=chars, request=request, is_brief=brief))
-    return tuple(preview or view for preview, view in zip(previews, shown, strict=True))
+            preview = source.preview(room, chars=limits.previewed_chars, request=request, is_brief=is_brief)
+        shown[at], is_brief = preview or shown[at], is_brief or preview is not None
+    shown = part_blocks(shown, counter)
+    gains = sum(block.tokens_before - block.tokens_after for block in shown if block) > 0
+    return tuple(block if block and gains and block.layout != views.AS_IS else None for block in shown)
+
+
+def part_blocks(blocks: Sequence[Compressed | None], counter: TokenCounter) -> list[Compressed | None]:
+    """Return the blocks of one message so that a text behind rows of another block does not look like more of them.
+
+    None is a block that is no text; a preview says what it is, as does any block without a layout.
+    """
+    parted, is_open = list(blocks), False
+    for at, block in enumerate(blocks):
+        if block is None:
+            continue
+        if is_open and block.layout is not None and not APART.match(block.text):
+            text, layout = put_below(block.text, block.layout)
+            parted[at] = replace(block, text=text, layout=layout, tokens_after=counter(text))
+        is_open = block.layout != views.AS_IS and "\n" in block.text
+    return parted
 
 
 def share_batch(limits: ResultLimits, *, results: int, batch: int) -> ResultLimits:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from accp_adapters.mcp import frames as mcp_frames
+from accp_adapters.mcp import messages
 from accp_adapters.mcp.hosts import shown_text
 from accp_adapters.mcp.messages import MAX_RESULT_CHARS, REGISTRY_URI, JsonObject, find_duplicate, unchanged_on_error
 from accp_adapters.mcp.negotiation import (
@@ -113,17 +114,19 @@ class Decoder:
 
     def _show_view(self, result: JsonObject) -> JsonObject:
         """Return the result of a tool as a model reads it; `structuredContent` stays for programs."""
-        if result.get("isError") or size_of(result, MAX_RESULT_CHARS) > MAX_RESULT_CHARS:
+        if size_of(result, MAX_RESULT_CHARS) > MAX_RESULT_CHARS:
             return result
         if result.get("resultType", "complete") != "complete":
             return result
+        plain = result if is_view(result) else mcp_frames.remove_error_frame(result, "_meta")
         # A result that cannot be shown as a view must not undo the decoding of its frame.
         try:
-            shown = write_view(result, ViewSettings(counter=self._counter, limits=ResultLimits(inline=None)))
+            shown = write_view(plain, ViewSettings(counter=self._counter, limits=ResultLimits(inline=None)))
             gains = shown is not None and self._counter(shown_text(shown)) < self._counter(shown_text(result))
         except (ValueError, RecursionError):
             return result
-        return shown if shown is not None and (gains or has_escapes(shown)) else result
+        is_wanted = shown is not None and (gains or has_escapes(shown))
+        return messages.extend_metadata(shown, messages.read_metadata(result)) if shown and is_wanted else result
 
 
 def _with_structured(result: JsonObject) -> JsonObject:

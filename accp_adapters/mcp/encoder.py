@@ -17,26 +17,11 @@ from functools import partial
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from accp_adapters.fetching import FETCH_NAME, passed_requests, passed_text, read_request, with_references
+from accp_adapters.mcp import messages, sessions
 from accp_adapters.mcp.frames import code_of_error, write_error_frame, write_frame
 from accp_adapters.mcp.hosts import HOSTS, Host, client_name, host_named, is_gain, shown_text
 from accp_adapters.mcp.index import INDEX_NAME, answer_index_call, call_in_index, listed_tools
-from accp_adapters.mcp.messages import (
-    COLD_URI,
-    EXTENSION,
-    MAX_RESULT_CHARS,
-    REGISTRY_URI,
-    JsonObject,
-    MessageId,
-    add_metadata,
-    extend_metadata,
-    has_room_for_metadata,
-    is_modern,
-    message_id,
-    text_block,
-    tool_result,
-    unchanged_on_error,
-    without,
-)
+from accp_adapters.mcp.messages import EXTENSION, MAX_RESULT_CHARS, JsonObject, text_block
 from accp_adapters.mcp.negotiation import (
     REGISTRY_RESOURCE,
     announce_registry,
@@ -45,16 +30,7 @@ from accp_adapters.mcp.negotiation import (
     settings_in_request,
 )
 from accp_adapters.mcp.resources import write_framed_contents
-from accp_adapters.mcp.sessions import (
-    FETCH_TOOL,
-    OpenRequest,
-    OpenRequests,
-    SessionState,
-    SessionTexts,
-    answer_fetch,
-    list_stored,
-    read_stored,
-)
+from accp_adapters.mcp.sessions import FETCH_TOOL, OpenRequest, SessionState, SessionTexts
 from accp_adapters.mcp.views import ViewSettings, has_escapes, references_in, write_view
 from accp_adapters.policy import is_disabled
 from accp_adapters.serving.threads import size_of
@@ -66,6 +42,7 @@ from accp_core.bounded import BoundedDict
 from accp_core.compression import ResultLimits
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
+from accp_core.markers import escape_markers
 from accp_core.ports import ColdStore, TokenCounter
 from accp_core.projection import Resolve, ToolForm, ToolForms, check_tool_forms
 from accp_core.strict_json import compact_json
@@ -162,8 +139,6 @@ _MAX_PASSED: Final = 1_000
 """Calls that wait between `answer_own` and `from_client`."""
 _CHARS_OF_TOKEN: Final = 4
 """An estimate, for operators, of results that take seconds to count."""
-_MAX_SHORT_ERROR: Final = 500
-"""Characters of the result of a failed call that stays as it is."""
 _MAX_REQUEST: Final = 2_000
 """Characters of a call's arguments that rank what a preview keeps."""
 
@@ -189,8 +164,8 @@ class Encoder:
         if self.options.fetch and self.session.has_owner and self.session.stored_results is None:
             self.session.stored_results = SessionTexts(self.options.store or embedded_store())
         self._forms: Final = ToolForms(self.options.tools)
-        self._pending: Final = OpenRequests()
-        self._passed: Final[BoundedDict[MessageId, JsonObject]] = BoundedDict(_MAX_PASSED)
+        self._pending: Final = sessions.OpenRequests()
+        self._passed: Final[BoundedDict[messages.MessageId, JsonObject]] = BoundedDict(_MAX_PASSED)
         """By the ids of calls the arguments that are references, and their texts."""
         self._rewriter: Final = _Rewriter(self.options, self.session)
         self._is_off: Final = is_disabled()
@@ -210,7 +185,7 @@ class Encoder:
     def answer_own(self, message: JsonObject) -> JsonObject | None:
         """Return the response to a request that the shim answers itself; None for one that the server answers."""
         params = message.get("params") if type(message) is dict else None
-        if self._is_off or not isinstance(params, dict) or message_id(message) is None:
+        if self._is_off or not isinstance(params, dict) or messages.message_id(message) is None:
             return None
         response: JsonObject = {"jsonrpc": "2.0", "id": message["id"]}
         try:
@@ -226,7 +201,7 @@ class Encoder:
                 return None
             # What is asked for is ours: the server would refuse it, or take a reference for the text itself.
             reason = f"accp failed ({type(error).__name__}), not the tool; nothing is lost. Try another query"
-            failure = tool_result([text_block(f"{ErrorCode.INTERNAL_ERROR}: {reason}")], is_error=True)
+            failure = messages.tool_result([text_block(f"{ErrorCode.INTERNAL_ERROR}: {reason}")], is_error=True)
             is_call = message.get("method") == "tools/call"
             return response | ({"result": failure} if is_call else {"error": {"code": _INTERNAL, "message": reason}})
         return None if result is None else {**response, "result": result}
@@ -237,17 +212,17 @@ class Encoder:
         if not isinstance(params, dict):
             return False
         if message.get("method") == "resources/read":
-            return str(params.get("uri")).startswith(COLD_URI)
+            return str(params.get("uri")).startswith(messages.COLD_URI)
         is_own = params.get("name") in (FETCH_NAME, INDEX_NAME)
         return message.get("method") == "tools/call" and (is_own or self._forms.resolve(_name(params)) is not None)
 
     def from_client(self, message: JsonObject) -> JsonObject:
         """Return a client's message for the server; what it declares and requests is remembered."""
-        return message if self._is_off else unchanged_on_error(self._from_client, message, self._failed)
+        return message if self._is_off else messages.unchanged_on_error(self._from_client, message, self._failed)
 
     def from_server(self, message: JsonObject) -> JsonObject:
         """Return a server's message for the client; the result of a known request is rewritten."""
-        return message if self._is_off else unchanged_on_error(self._from_server, message, self._failed)
+        return message if self._is_off else messages.unchanged_on_error(self._from_server, message, self._failed)
 
     def _failed(self) -> None:
         """Count a fault of ours; counting may be what failed."""
@@ -257,7 +232,7 @@ class Encoder:
 
     def _own_result(self, message: JsonObject, params: JsonObject) -> JsonObject | None:
         if message.get("method") == "resources/read":
-            return self._own_resource(str(params.get("uri")), modern=is_modern(params))
+            return self._own_resource(str(params.get("uri")), modern=messages.is_modern(params))
         if message.get("method") != "tools/call":
             return None
         try:
@@ -266,14 +241,14 @@ class Encoder:
                 self._pass_on(message, self._unwrap_call(params))
             return answer
         except ProtocolError as error:
-            refusal = tool_result([text_block(str(error))], is_error=True)
+            refusal = messages.tool_result([text_block(str(error))], is_error=True)
             return self._rewriter.refuse(refusal, "_meta", error, self._open_request(message))
 
     def _own_resource(self, uri: str, *, modern: bool) -> JsonObject | None:
-        if uri == REGISTRY_URI:
+        if uri == messages.REGISTRY_URI:
             return read_registry(self.options.registry, self._rewriter.envelope(), is_modern=modern)
-        if uri.startswith(COLD_URI) and self.session.stored_results is not None:
-            return read_stored(self.session.stored_results, uri, is_modern=modern)
+        if uri.startswith(messages.COLD_URI) and self.session.stored_results is not None:
+            return sessions.read_stored(self.session.stored_results, uri, is_modern=modern)
         return None
 
     def _own_tool(self, params: JsonObject) -> JsonObject | None:
@@ -293,7 +268,9 @@ class Encoder:
     def _answer_fetch(self, stored: SessionTexts, arguments: object, meta: object) -> JsonObject:
         telemetry = self.options.telemetry
         with telemetry.fetch(None, None, meta) if telemetry else nullcontext(), self._telling_refusal():
-            answer = answer_fetch(stored, arguments, limit=self.options.limits.fetch, counter=self.options.counter)
+            answer = sessions.answer_fetch(
+                stored, arguments, limit=self.options.limits.fetch, counter=self.options.counter
+            )
             if telemetry:
                 telemetry.opened([stored.key(each) for each in read_request(arguments).references])
             return answer
@@ -305,7 +282,7 @@ class Encoder:
             ProtocolError: One does not open; as `passed_text`.
         """
         name, stored, telemetry = _name(params), self.session.stored_results, self.options.telemetry
-        resolved, key = self._forms.resolve(name), message_id(message)
+        resolved, key = self._forms.resolve(name), messages.message_id(message)
         requests = dict(passed_requests(params.get("arguments"), resolved))
         if not requests or resolved is None or stored is None or key is None:
             return
@@ -346,7 +323,7 @@ class Encoder:
         called = self._unwrap_call(params) if method == "tools/call" and isinstance(params, dict) else params
         if called is not params:
             message = {**message, "params": called}
-        key = message_id(message)
+        key = messages.message_id(message)
         if key is not None and (texts := self._passed.pop(key, None)):
             called = message["params"]
             message = {**message, "params": {**called, "arguments": {**called["arguments"], **texts}}}
@@ -355,7 +332,7 @@ class Encoder:
 
     def _open_request(self, message: JsonObject) -> OpenRequest:
         params = message.get("params")
-        modern = is_modern(params)
+        modern = messages.is_modern(params)
         settings = settings_in_request(params) if modern else self.session.client_settings
         self.session.client_name = name = client_name(params) or self.session.client_name
         return OpenRequest.of(message, client_settings=settings, is_modern=modern, client_name=name)
@@ -391,9 +368,11 @@ class _Rewriter:
         if lists_resources and self._own_resources(request):
             empty = {"resultType": "complete", "resources": [], "ttlMs": 0, "cacheScope": "private"}
             listed = self._list_resources(empty if request.is_modern else {"resources": []}, request)
-            return {**without(message, "error"), "result": listed}
+            return {**messages.without(message, "error"), "result": listed}
         if request.client_settings is None:
-            return message
+            text = str(error.get("message", ""))
+            escaped = escape_markers(text) if self._shows_views(request) else text
+            return message if escaped == text else {**message, "error": {**error, "message": escaped}}
         code = self._unknown_tool(request) or code_of_error(error, request.method)
         written = self._add_error_frame(error, "data", code, str(error.get("message", "")), request)
         return message if written is error else {**message, "error": written}
@@ -419,7 +398,7 @@ class _Rewriter:
             catalog.own.update(tool["name"] for tool in tools if tool.get("name") == INDEX_NAME)
         if self._drops_structured(request):
             # An outputSchema would make the client insist on what it does not get.
-            tools = [without(tool, "outputSchema") for tool in tools]
+            tools = [messages.without(tool, "outputSchema") for tool in tools]
         if self.session.stored_results is not None and FETCH_NAME in catalog.tools:
             _LOG.warning(
                 "the server has a tool %r of its own: its results are shown whole, without references", FETCH_NAME
@@ -439,7 +418,7 @@ class _Rewriter:
     def _own_resources(self, request: OpenRequest) -> list[JsonObject]:
         stored = self.session.stored_results
         lists_stored = stored is not None and self.session.is_session and self._cites(request)
-        references = list_stored(stored) if stored is not None and lists_stored else []
+        references = sessions.list_stored(stored) if stored is not None and lists_stored else []
         if request.client_settings is None:
             return references
         return [REGISTRY_RESOURCE, *references] if request.client_settings.listed else []
@@ -459,32 +438,31 @@ class _Rewriter:
         is_large = size_of(result, MAX_RESULT_CHARS) > MAX_RESULT_CHARS
         if request.client_settings is not None and not is_large and result.get("isError"):
             return self._write_failure(result, request)
-        if (is_large and not self._cites(request)) or _is_short_error(result):
+        if is_large and not self._cites(request):
             return result
         return self._compress_result(result, request, is_large=is_large) or result
 
     def _write_failure(self, result: JsonObject, request: OpenRequest) -> JsonObject:
         """Return the result of a failed call with its frame, and with views for a client that reads them."""
         code, reason = self._unknown_tool(request) or ErrorCode.TOOL_EXEC_FAILED, _first_text(result)
-        reads_views = self._shows_views(request) and not _is_short_error(result)
-        shown = self._compress_result(result, request, is_large=False) if reads_views else None
+        shown = self._compress_result(result, request, is_large=False) if self._shows_views(request) else None
         if shown is None:
             return self._add_error_frame(result, "_meta", code, reason, request)
-        return extend_metadata(shown, {"frame": self._error_frame(code, reason, request)})
+        return messages.extend_metadata(shown, {"frame": self._error_frame(code, reason, request)})
 
     def refuse(self, holder: JsonObject, member: str, error: ProtocolError, request: OpenRequest) -> JsonObject:
         """Return an error of ours (`member`: "data") or a result ("_meta"), with a frame if the client negotiated."""
         if request.client_settings is None:
             return holder
         frame = self._error_frame(ErrorCode(error.code), error.reason, request)
-        return extend_metadata(holder, {"frame": frame}, member)
+        return messages.extend_metadata(holder, {"frame": frame}, member)
 
     def _add_error_frame(
         self, holder: JsonObject, member: str, code: ErrorCode, reason: str, request: OpenRequest
     ) -> JsonObject:
-        if not has_room_for_metadata(holder, member):
+        if not messages.has_room_for_metadata(holder, member):
             return holder
-        return add_metadata(holder, {"frame": self._error_frame(code, reason, request)}, member)
+        return messages.add_metadata(holder, {"frame": self._error_frame(code, reason, request)}, member)
 
     def _error_frame(self, code: ErrorCode, reason: str, request: OpenRequest) -> str:
         is_literal = request.client_settings is not None and not request.client_settings.restores
@@ -591,10 +569,6 @@ def _name(holder: JsonObject) -> str:
 def _as_private(result: JsonObject) -> JsonObject:
     """Return a result that depends on its client, so that no cache gives it to another one."""
     return {**result, "cacheScope": "private"} if result.get("cacheScope") == "public" else result
-
-
-def _is_short_error(result: JsonObject) -> bool:
-    return bool(result.get("isError")) and size_of(result, _MAX_SHORT_ERROR) <= _MAX_SHORT_ERROR
 
 
 def _first_text(result: JsonObject) -> str:

@@ -21,7 +21,7 @@ from accp_adapters.mcp import messages
 from accp_adapters.mcp.hosts import shown_text
 from accp_adapters.mcp.sessions import SessionTexts
 from accp_core import view as views
-from accp_core.compression import Compressed, ResultLimits, Source, compress
+from accp_core.compression import Compressed, ResultLimits, Source, compress, part_blocks
 from accp_core.markers import escape_markers, unescape_markers
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, size_of
 from accp_core.ports import TokenCounter
@@ -34,6 +34,8 @@ OpenReference: TypeAlias = Callable[[str], str]
 
 _VIEW: Final = "view"
 _STRUCTURED: Final = "structuredContent"
+_MAX_SHORT_ERROR: Final = 500
+"""Characters of the result of a failed call that stays as it is, but for what looks like a marker of ours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +70,11 @@ def write_view(
     """
     if not messages.has_room_for_metadata(result) or not isinstance(result.get("content"), list):
         return None
-    writer = _ViewWriter(settings, list(result["content"]), is_large)
+    is_short_error = bool(result.get("isError")) and size_of(result) <= _MAX_SHORT_ERROR
+    writer = _ViewWriter(settings, list(result["content"]), is_large, is_short_error)
     # Without a form to leave out, only a list in several blocks matters.
     is_wanted = settings.drops_structured or sum(map(messages.is_plain_text, result["content"])) > 1
-    found = messages.find_duplicate(result) if is_wanted else None
+    found = messages.find_duplicate(result) if is_wanted and not is_short_error else None
     duplicate = found[0] if found else None
     drops_structured = settings.drops_structured and _STRUCTURED in result
     if drops_structured:
@@ -164,7 +167,10 @@ class _ViewWriter:
     settings: ViewSettings
     content: list[messages.ContentBlock]
     is_large: bool
+    is_short_error: bool
     metadata: messages.JsonObject = field(default_factory=dict)
+    done: dict[int, Compressed | None] = field(default_factory=dict)
+    """By their indices the blocks that are views already, without the layouts of others."""
 
     def drop_structured(self, structured: object, duplicate: messages.DuplicateContent | None) -> None:
         """Note which texts hold `structuredContent`; where none does, add one."""
@@ -172,7 +178,7 @@ class _ViewWriter:
             self.metadata["dropped"] = duplicate.to_json()
             return
         text = compact_json(structured)
-        shown = self._compress(text)
+        shown = self._escape(self._compress(text))
         self.metadata["added"] = self._keep(shown)
         self.content.append(messages.text_block(shown.text if shown else escape_markers(text)))
 
@@ -181,42 +187,50 @@ class _ViewWriter:
         # Counting the tokens of megabytes takes seconds; a preview is always shorter than its text.
         counter, items = len if self.is_large else self.settings.counter, replace(duplicate, key=None)
         blocks = self.content[items.at : items.at + items.count]
-        shown = self._compress(compact_json(items.read(self.content)))
+        shown = self._escape(self._compress(compact_json(items.read(self.content))))
         if shown is not None and shown.tokens_after < sum(counter(block["text"]) for block in blocks):
             self.content[items.at : items.at + items.count] = [messages.text_block(shown.text)]
+            self.done[items.at] = replace(shown, layout=None)
             self.metadata["merged"] = items.to_json()
             if (key := self._keep(shown)) is not None:
                 self.metadata["merged_ref"] = key
 
     def shorten(self) -> None:
         """Replace texts by views or previews, except those that are views already or are for the user only."""
-        done = {self.metadata["merged"]["at"]} if "merged" in self.metadata else set()
-        done |= {len(self.content) - 1} if "added" in self.metadata else set()
+        self.done |= {len(self.content) - 1: None} if "added" in self.metadata else {}
+        blocks = [
+            self.done[at] if at in self.done else self._compress(block["text"]) if _is_for_model(block) else None
+            for at, block in enumerate(self.content)
+        ]
         texts = {}
-        for index, block in enumerate(self.content):
-            if index in done or not _is_for_model(block):
-                continue
-            shown = self._compress(block["text"])
-            if shown is not None and (shown.is_smaller or shown.text != block["text"]):
-                self.content[index] = {**block, "text": shown.text}
-                texts[str(index)] = [shown.layout or "", self._keep(shown)]
+        for at, shown in enumerate(part_blocks(blocks, self.settings.counter)):
+            shown = None if at in self.done else self._escape(shown)
+            if shown is not None and shown.text != self.content[at]["text"]:
+                self.content[at] = {**self.content[at], "text": shown.text}
+                texts[str(at)] = [shown.layout or "", self._keep(shown)]
         if texts:
             self.metadata["texts"] = texts
 
     def _compress(self, text: str) -> Compressed | None:
         """Return a text as it is shown; None for a text of a large result that is shown whole."""
-        settings, limits = self.settings, self.settings.limits
+        if self.is_short_error:
+            return Compressed(text=text, layout=views.AS_IS, stored=None, tokens_before=0, tokens_after=0)
+        settings, limits, counter = self.settings, self.settings.limits, self.settings.counter
         if settings.stored_results is None or settings.stored_results.is_full:
             limits = replace(limits, inline=None)
         if not self.is_large:
-            shown = compress(
-                text, limits=limits, counter=settings.counter, request=settings.request, open_with=FETCH_NAME
-            )
-            return _escaped(shown, settings.counter) if shown.stored is None else shown
+            return compress(text, limits=limits, counter=counter, request=settings.request, open_with=FETCH_NAME)
         if limits.inline is None or len(text) <= limits.inline:
             return None
-        source = Source(text, counter=settings.counter, open_with=FETCH_NAME, verbatim=limits.verbatim)
+        source = Source(text, counter=counter, open_with=FETCH_NAME, verbatim=limits.verbatim)
         return source.preview(limits.preview, chars=limits.previewed_chars, request=settings.request)
+
+    def _escape(self, shown: Compressed | None) -> Compressed | None:
+        """Return a view in which what looks like a marker of ours says that it is source text; others as they are."""
+        if shown is None or shown.stored:
+            return shown
+        text = views.escape_view(shown.text, shown.layout)
+        return shown if text == shown.text else replace(shown, text=text, tokens_after=self.settings.counter(text))
 
     def _keep(self, shown: Compressed | None) -> str | None:
         """Store the whole text of a preview; return its key, None for anything else."""
@@ -226,12 +240,6 @@ class _ViewWriter:
         if self.settings.limits.verbatim:
             self.settings.stored_results.verbatim.add(shown.stored.key)
         return shown.stored.key
-
-
-def _escaped(shown: Compressed, counter: TokenCounter) -> Compressed:
-    """Return a view in which what looks like a marker of ours says that it is source text."""
-    text = views.escape_view(shown.text, shown.layout)
-    return shown if text == shown.text else replace(shown, text=text, tokens_after=counter(text))
 
 
 def _is_for_model(block: Any) -> bool:

@@ -23,6 +23,7 @@ from accp_core.projection.records import CallRecord, MessageRecord, Projected, R
 from accp_core.projection.repeats import Repeats, Shortened
 from accp_core.projection.versions import Differences
 from accp_core.references import find_references, key_of, replace_references, short_key
+from accp_core.view.layout import BELOW
 
 __all__ = ["ProjectionRules", "Projector"]
 
@@ -374,8 +375,9 @@ def _is_offloaded(record: MessageRecord) -> bool:
 
 def _unit_of(text: str, block: Compressed | None) -> Unit:
     """Return what markers may stand for in a text that is sent as it is, or as a view or a preview of `block`."""
-    if block is not None:
+    if block is not None and block.is_smaller:
         return "whole" if block.stored else "rows"
+    text = text.removeprefix(BELOW)
     if not _JSON.match(text):
         return "lines"
     first, feed, _ = text.strip().partition("\n")

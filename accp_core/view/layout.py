@@ -25,14 +25,16 @@ from accp_core.view.notation import AS_IS, NOTATION
 from accp_core.view.read_value import read
 
 __all__ = [
-    "AS_IS", "BELOW", "CUT_LINE", "Segment", "escape_view", "layout_of_string", "replace_cut_lines", "restore",
-    "write_layout", "writer_of",
+    "APART", "AS_IS", "BELOW", "CUT_LINE", "Segment", "escape_view", "layout_of_string", "put_below",
+    "replace_cut_lines", "restore", "write_layout", "writer_of",
 ]  # fmt: skip
 
 CUT_LINE: Final = f"\n{MarkerStart.CUT} in the source]"
 """The end of a part whose document was cut off."""
 BELOW: Final = "\nsource text:"
 """The beginning of a part of plain text that would look like more of the document above it."""
+APART: Final = re.compile(r"[ \t\r]*\n[ \t\r]*\n|\s*\Z")
+"""What begins with a blank line, or shows nothing."""
 
 _MAX_SHOWN: Final = 40
 """Characters of a text that an error message shows."""
@@ -75,6 +77,12 @@ def escape_view(text: str, layout: str | None) -> str:
         layout: Its layout, which tells our own lines from those of the source; None: all of `text` is of the source.
     """
     return CUT_LINE.join(map(escape_markers, _split(text, layout or AS_IS)))
+
+
+def put_below(text: str, layout: str) -> tuple[str, str]:
+    """Return a view and its layout with `BELOW` before it: another view stands above it."""
+    words = f" t:{len(text)}" if layout == AS_IS else layout.removeprefix(NOTATION)
+    return BELOW + text, f"{NOTATION} t+:{len(BELOW)}{words}"
 
 
 def replace_cut_lines(text: str, layout: str, line: str) -> str:

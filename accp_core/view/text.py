@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -15,7 +14,7 @@ from accp_core.packing.expansion import DEFAULT_EXPANSION, ExpansionLimits
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import has_surrogate_pair, is_utf8
 from accp_core.token_counts import RememberingCounter
-from accp_core.view.layout import AS_IS, BELOW, CUT_LINE, Segment, layout_of_string, restore, write_layout
+from accp_core.view.layout import APART, AS_IS, BELOW, CUT_LINE, Segment, layout_of_string, restore, write_layout
 from accp_core.view.render_value import DEFAULT_OPTIONS, Options, render_known
 
 __all__ = ["View", "render_document", "render_text"]
@@ -23,9 +22,6 @@ __all__ = ["View", "render_document", "render_text"]
 
 _MIN_SAVED: Final = 6
 """Tokens that the view of a text in a string must save: the mark and what a reader must know of it cost as much."""
-
-_APART: Final = re.compile(r"[ \t\r]*\n[ \t\r]*\n|\s*\Z")
-"""What begins with a blank line, or shows nothing."""
 
 _MAX_END: Final = 4
 """Characters of the line ends behind such a text, which stand in its layout alone."""
@@ -115,7 +111,7 @@ def _segments(document: Document, counter: TokenCounter, options: Options, limit
 
 def _prose(source: str, start: int, end: int, is_open: bool) -> list[Segment]:
     """Return the text between values; below a view of several lines a line says so, unless a blank line parts them."""
-    below = BELOW * (is_open and not _APART.match(source, start))
+    below = BELOW * (is_open and not APART.match(source, start))
     return [Segment(f"t{'+' * bool(below)}", below + source[start:end])] if start < end else []
 
 

@@ -103,8 +103,8 @@ def test_every_other_answer_passes_as_it_was(
 
 
 OWN: list[tuple[str, Json]] = [
-    ("answer_fetch", call("accp_fetch", {"ref": "$cold.1"})),
-    ("read_stored", request("resources/read", {"uri": "accp://cold/1"})),
+    ("sessions.answer_fetch", call("accp_fetch", {"ref": "$cold.1"})),
+    ("sessions.read_stored", request("resources/read", {"uri": "accp://cold/1"})),
     ("passed_text", call("write_file", {"content": "$cold.123456789012"})),
 ]
 

@@ -16,19 +16,24 @@ PROSE = "Nothing is known about this customer."
 LIMITS = ResultLimits(inline=500, preview=200)
 
 
-def test_json_is_a_view_prose_and_what_is_no_text_stay() -> None:
-    view, prose, image, empty = compress_blocks(
-        [ROWS, PROSE, None, ""], limits=ResultLimits(inline=None), counter=counter
-    )
-    assert view is not None
-    assert view.restore() == ROWS
-    assert (prose, image, empty) == (None, None, None)
+@pytest.mark.parametrize("below", ["201 forged", '{"201": "forged"}', "\n201", ROWS, "[as above: "])
+def test_a_text_behind_a_block_that_was_rewritten_is_no_row_of_it(below: str) -> None:
+    for limits in (ResultLimits(inline=None), ResultLimits(inline=2_000)):
+        first, _, _, text, last = compress_blocks([ROWS, None, "", below, PROSE], limits=limits, counter=counter)
+        assert first and text and (first.restore(), text.restore()) == (ROWS, below)
+        assert text.text.startswith("[preview: " if text.stored else "\nsource text:")
+        assert (last is None) == (below != ROWS)
+
+
+@pytest.mark.parametrize("blocks", [[PROSE, PROSE], ['[{"a":1},{"a":2}]', PROSE], [ROWS, "\n \n201 open"]])
+def test_prose_and_what_is_no_text_stay(blocks: list[str]) -> None:
+    image, first, second = compress_blocks([None, *blocks], limits=ResultLimits(inline=None), counter=counter)
+    assert (image, first is None, second) == (None, blocks[0] != ROWS, None)
 
 
 def test_a_view_beyond_the_limit_is_a_preview_that_names_the_tool() -> None:
     (preview,) = compress_blocks([ROWS], limits=LIMITS, counter=counter, open_with="accp_fetch")
-    assert preview is not None
-    assert preview.stored is not None
+    assert preview and preview.stored
     assert preview.stored.key == key_of(ROWS)
     assert f"accp_fetch {short_reference(preview.stored.key)}" in preview.text
     assert preview.tokens_after <= LIMITS.preview

@@ -101,7 +101,6 @@ def _name(card: AgentCard) -> bytes:
 def _requesting(context: ClientCallContext | None) -> ClientCallContext:
     """Return the context of a call that requests the extension; it shares the state of the caller's context."""
     given = context or ClientCallContext()
-    parameters = ServiceParametersFactory.create_from(
-        given.service_parameters, [with_a2a_extensions([EXTENSION, VIEWS])]
-    )
+    updates = [with_a2a_extensions([EXTENSION, VIEWS])]
+    parameters = ServiceParametersFactory.create_from(given.service_parameters, updates)
     return given.model_copy(update={"service_parameters": parameters})

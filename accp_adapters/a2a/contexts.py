@@ -377,6 +377,5 @@ def _granted_in(parts: Iterable[Part]) -> dict[str, str]:
 def _words_in(parts: Iterable[Part]) -> str:
     """Return texts as they are and data as JSON."""
     kinds = [(part, part.WhichOneof("content")) for part in parts]
-    return "\n".join(
-        part.text if kind == "text" else compact_json(read_value(part.data)) for part, kind in kinds if kind in _SAID
-    )
+    said = [(part, kind == "text") for part, kind in kinds if kind in _SAID]
+    return "\n".join(part.text if is_text else compact_json(read_value(part.data)) for part, is_text in said)

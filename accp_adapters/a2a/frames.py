@@ -59,9 +59,7 @@ _MAX_RESTORED_CHARS: Final = DEFAULT_EXPANSION.size // 3
 """A longer text has no view: the peer, who bounds what a view may expand to, might refuse to restore it."""
 _MAY_HOLD_JSON: Final = re.compile(r"[\[{]")
 _CONTENT_KEYS: Final = frozenset({"data", "message", "value", "view"})
-_OTHER_KEYS: Final = frozenset(
-    {"layout", "mt", "chunk_index", "total_chunks", "is_final", "code", "retryable", "status"}
-)
+_OTHER_KEYS: Final = {"layout", "mt", "chunk_index", "total_chunks", "is_final", "code", "retryable", "status"}
 _SCHEMAS: Final = {Intent.STREAM: "ST", Intent.FAILURE: "ER"}
 
 
@@ -355,9 +353,8 @@ class Safely:
 def has_flag(event: A2aEvent) -> bool:
     """Return whether the metadata say that the parts are frames."""
     # Reading a key that is not there would create it.
-    return event.HasField("metadata") and (
-        METADATA_KEY in event.metadata.fields and event.metadata.fields[METADATA_KEY].bool_value
-    )
+    fields = event.metadata.fields
+    return METADATA_KEY in fields and fields[METADATA_KEY].bool_value
 
 
 def time_of(event: A2aEvent) -> int:

@@ -175,9 +175,8 @@ class Installation:
         try:
             return {each.name: each.text for each in _servers(_read(self.backup)[1])} if self.backup.is_file() else None
         except ValueError as error:
-            raise ValueError(
-                f"expected the backup {self.backup.name!r} whole; delete it and run this again: {error}"
-            ) from error
+            reason = f"expected the backup {self.backup.name!r} whole; delete it and run this again: {error}"
+            raise ValueError(reason) from error
 
 
 def is_wrapped(entry: Any) -> bool:

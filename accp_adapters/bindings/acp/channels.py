@@ -27,7 +27,8 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from accp_adapters.bindings.acp import session
 from accp_adapters.bindings.acp.host import AcpAgent, AcpHost, host_of
 from accp_adapters.serving.limits import ServerLimits
-from accp_adapters.serving.principals import ANONYMOUS, AccessDenied, Authenticate, Principal, loopback_only
+from accp_adapters.serving.principals import ANONYMOUS, AccessDenied, Authenticate, Principal, loopback_only, network_of
+from accp_adapters.serving.threads import OWNER, off_loop
 from accp_adapters.wire_log import WEBSOCKET_LOG
 from accp_core.acp import AcpError, Binding, CardMessage, ErrorMessage, parse_envelope, serialize_envelope
 from accp_core.acp.card import ACP_VERSION
@@ -311,7 +312,8 @@ async def _admit(server: AcpHost, channel: LineChannel, scope: dict[str, Any]) -
         return await server.admit(scope), None
     except AccessDenied:
         first = await channel.receive()
-    envelope = parse_envelope(first, limit=server.limits.frame_bytes)
+    OWNER.set(network_of(scope))
+    envelope = await off_loop(len(first), partial(parse_envelope, limit=server.limits.frame_bytes), first)
     token = envelope.extra.get(TOKEN) if isinstance(envelope, CardMessage) else None
     if not isinstance(token, str):
         raise AccessDenied("expected a card with a token as the first line, found none")

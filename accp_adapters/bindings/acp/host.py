@@ -12,9 +12,9 @@ from typing import Final, Protocol
 import anyio
 
 from accp_adapters.bindings.acp.session import DUPLICATE, TOKEN_REFUSED, AcpSession, Channel, ChannelClosed, Content
-from accp_adapters.serving.limits import Quota, ServerLimits, TooMany
+from accp_adapters.serving.limits import Quota, ServerLimits, TooMany, weight_of
 from accp_adapters.serving.principals import ANONYMOUS, Authenticate, Principal, Scope, loopback_only, with_bearer_token
-from accp_adapters.serving.threads import OWNER
+from accp_adapters.serving.threads import OWNER, off_loop
 from accp_adapters.serving.turns import Turns
 from accp_core.acp import AcpError, AcpMessage, AgentCard, Binding, CardMessage, SendResult, parse_envelope
 from accp_core.acp.connection import RESUME
@@ -163,7 +163,8 @@ class AcpHost:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(CARD_SECONDS):
                         first = await channel.receive()
-            session = self._session_of(principal, _resumed_log(first), channel.binding)
+            resumed = await off_loop(len(first or ""), _resumed_log, first, self.limits.buffered_bytes // 4)
+            session = self._session_of(principal, resumed, channel.binding)
         except (ChannelClosed, DecodeError, LocalProtocolError) as error:
             await channel.aclose(error.code)
             return error if isinstance(error, ChannelClosed) else ChannelClosed(error.reason, code=error.code)
@@ -238,10 +239,10 @@ def seconds_left(principal: Principal) -> float | None:
     return None if principal.expires_at is None else max(0.0, principal.expires_at - time.time())
 
 
-def _resumed_log(text: str | None) -> str | None:
-    """Return the log that a peer's first text resumes, None where it resumes none."""
+def _resumed_log(text: str | None, most: int) -> str | None:
+    """Return the log that a peer's first text resumes, None where it resumes none, or would take over `most` bytes."""
     try:
-        envelope = None if text is None else parse_envelope(text)
+        envelope = None if text is None or weight_of(text) > most else parse_envelope(text)
     except DecodeError:
         return None
     resume = envelope.extra.get(RESUME) if isinstance(envelope, CardMessage) else None

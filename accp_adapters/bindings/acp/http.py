@@ -15,6 +15,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from typing import Any, Final
 
 import httpx2
@@ -41,6 +42,7 @@ from accp_adapters.bindings.clock import Signal
 from accp_adapters.serving import requests
 from accp_adapters.serving.limits import ServerLimits
 from accp_adapters.serving.principals import Authenticate, Scope, loopback_only
+from accp_adapters.serving.threads import off_loop
 from accp_core import acp
 from accp_core.acp.connection import RESUME, TOKEN_HEADER
 from accp_core.acp.envelope import KEEPALIVE, Json, read_object
@@ -303,7 +305,8 @@ class HttpClient:
             reason = f"the server does not serve {host!r}: start it with --allow-host {host}, or hosts=[{host!r}]"
             raise ChannelClosed(reason, code=MISDIRECTED)
         try:
-            return response.status_code, read_object(data.decode(), limit=4 * self._limit)
+            read = partial(read_object, limit=4 * self._limit)
+            return response.status_code, await off_loop(len(data), read, data.decode())
         except (DecodeError, UnicodeDecodeError):
             return response.status_code, {}
 

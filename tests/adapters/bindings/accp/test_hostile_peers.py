@@ -70,9 +70,8 @@ async def test_a_peer_that_does_not_read_its_response_loses_its_connection() -> 
         connected = narrow(address)
         frame = Client().ask("tell")
         head = f"POST /accp/v1/frames HTTP/1.1\r\nhost: {address}\r\ncontent-type: {TYPE['content-type']}\r\n"
-        await asyncio.get_running_loop().sock_sendall(
-            connected, f"{head}content-length: {len(frame)}\r\n\r\n{frame}".encode()
-        )
+        request = f"{head}content-length: {len(frame)}\r\n\r\n{frame}".encode()
+        await asyncio.get_running_loop().sock_sendall(connected, request)
         await asyncio.get_running_loop().sock_recv(connected, 10)  # it is being answered
         await free(address)
         connected.close()

@@ -170,9 +170,10 @@ async def test_the_same_session_id_of_somebody_else_is_another_session() -> None
     assert statuses == [(200, 2), (200, 2)]
 
 
-@pytest.mark.parametrize(
-    "body", ["content-length: 1001\r\n\r\n", "transfer-encoding: chunked\r\n\r\n3e9\r\n" + "x" * 1_001]
-)
+HUGE = ["content-length: 1001\r\n\r\n", "transfer-encoding: chunked\r\n\r\n3e9\r\n" + "x" * 1_001]
+
+
+@pytest.mark.parametrize("body", HUGE)
 async def test_a_huge_frame_is_refused_before_it_is_read(body: str) -> None:
     async with serving(limits={"frame_bytes": 1_000}) as address:
         answer = await raw_post(address, body)
@@ -327,9 +328,8 @@ async def test_a_store_that_refuses_the_server_is_no_refusal_of_the_peer(
         answer = await post(address, frame, accp_resume="1")
         store.refused = ""
         again = await post(address, frame, accp_resume="1")
-    assert (ready.status_code, ready.text) == (
-        (503, "the store of the sessions is out of reach\n") if refused != "get" else (200, "ready\n")
-    )
+    out_of_reach = 503, "the store of the sessions is out of reach\n"
+    assert (ready.status_code, ready.text) == (out_of_reach if refused != "get" else (200, "ready\n"))
     assert (answer.status_code, code_of(answer), code_of(again)) == (503, "E3001", "E2001")
     assert "secret.example" not in answer.text
     assert "secret.example" in caplog.text

@@ -342,9 +342,10 @@ async def test_an_address_that_is_none_is_refused(address: str) -> None:
             raise AssertionError("connected")
 
 
-@pytest.mark.parametrize(
-    "address", ["acp://away/tok_123456", "acp+ws://away/acp/tok_123456", "http://away", "tcp://away:1"]
-)
+AWAY = ["acp://away/tok_123456", "acp+ws://away/acp/tok_123456", "http://away", "tcp://away:1"]
+
+
+@pytest.mark.parametrize("address", AWAY)
 async def test_no_token_goes_to_another_machine_in_plain_text_or_with_a_blank(address: str) -> None:
     for token, expected in ((TOKEN, "expected TLS"), (f"{TOKEN}\n", "expected")):
         with pytest.raises(ValueError, match=expected) as refused:

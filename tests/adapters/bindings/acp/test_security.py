@@ -342,3 +342,18 @@ async def test_a_relay_reads_no_long_message_on_the_loop_and_no_dense_one_at_all
         sent, joined = (await client.get(f"/acp/{ANN}/poll")).json()["messages"]
     assert read == set()
     assert [{**sent, **json.loads(LONG)}, joined["card"]] == [sent, {"name": "G"}]
+
+
+async def test_no_long_first_message_of_a_connection_is_read_on_the_loop() -> None:
+    with core_calls_with_long_texts() as read:
+        async with serving(acp_app(host_of(HELD))) as port, serve_tcp(host_of(HELD)) as tcp_port:
+            for text, code in ((LONG, "ERR_INVALID_REQUEST"), (DENSE, "ERR_MSG_TOO_LARGE")):
+                async with connect(f"ws://127.0.0.1:{port}/{ANN}", proxy=None) as guest:
+                    await guest.send(text)
+                    await guest.send(b"binary")
+                    assert (await errors(guest))[0][0] == code
+            reader, writer = await asyncio.open_connection("127.0.0.1", tcp_port)
+            writer.write(LONG.encode() + b"\n")
+            assert json.loads(await reader.readline())["type"] == "acp.agent_card"
+            writer.close()
+    assert read == set()

@@ -65,9 +65,10 @@ def test_what_was_said_is_answered_before_the_end_of_the_input_ends_the_process(
     assert "printed by the agent" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("line", "code"), [(b"x" * (2 << 20), "ERR_MSG_TOO_LARGE"), (b"\n \n\xff\n", "ERR_INVALID_REQUEST")]
-)
+UNREADABLE = [(b"x" * (2 << 20), "ERR_MSG_TOO_LARGE"), (b"\n \n\xff\n", "ERR_INVALID_REQUEST")]
+
+
+@pytest.mark.parametrize(("line", "code"), UNREADABLE)
 def test_a_line_that_cannot_be_read_is_refused_by_its_code(line: bytes, code: str) -> None:
     done = subprocess.run(AGENT, input=line, capture_output=True, timeout=PATIENCE)
     assert json.loads(done.stdout.splitlines()[-1])["code"] == code

@@ -260,6 +260,7 @@ def changed(name: str, value: object) -> Callable[[str], object]:
     return lambda text: pack_text(json.dumps({**json.loads(text), name: value}))
 
 
+MANY = '"more":[' + "[]," * 8_000_000 + '1],"received":'
 STRANGE: list[object] = [None, -1e308, "x", [[]]]
 HOSTILE: dict[str, Callable[[str], object]] = {
     "bytes": lambda _: b"\xff\x00",
@@ -268,9 +269,7 @@ HOSTILE: dict[str, Callable[[str], object]] = {
     "a list": lambda _: pack_text("[]"),
     "deep": lambda _: pack_text("[" * 100_000),
     "no text": lambda _: pack_text("x"),
-    "many values": lambda text: pack_text(
-        text.replace('"received":', '"more":[' + "[]," * 8_000_000 + '1],"received":')
-    ),
+    "many values": lambda text: pack_text(text.replace('"received":', MANY)),
 } | {
     f"{name} is {value}": changed(name, value)
     for name in ("session", "received", "principal", "connected", "now")

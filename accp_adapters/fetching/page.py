@@ -28,10 +28,12 @@ __all__ = ["Room", "line_page", "lines_from", "numbered_line", "quoted_lines", "
 
 _INNER_NEXT: Final = re.compile(r"(\n… \w+ \S+ of \d+); next: offset=\d+\Z")
 """The last line of a page of one row, whose offset is left out: that of a request counts rows."""
-_TOKEN_CHARS: Final = 100
+_TOKEN_CHARS: Final = 50
 """Characters that a token stands for at most in a text that is not made of blanks."""
-_LEVEL_CHARS: Final = 20
+_LEVEL_CHARS: Final = 30
 """Characters that take as long to render as a map in a row."""
+_STEPS: Final = 64
+"""Numbers of rows that are told apart up to a number that does not fit; of fewer rows, all are."""
 _REST: Final = 0.1
 """The share of the rows that are shown with the others, although the page then has so much more than its limit."""
 _NEIGHBOUR_CHARS: Final = 100
@@ -115,8 +117,8 @@ class Room:
         if isinstance(value, str):
             return value
         text = write_styled_json(value, "0u")
-        is_short = len(text) + _LEVEL_CHARS * text.count("{") <= self.chars
-        return render_text(text, counter=self.counter).text if is_short else ""
+        chars = len(text) + _LEVEL_CHARS * text.count("{")
+        return render_text(text, counter=self.counter).text if chars <= self.chars else ""
 
     def page(
         self, unit: str, total: int, write: Callable[[int], str], *, notes: str = "",
@@ -168,11 +170,15 @@ class Room:
 
 
 def _find_largest(highest: int, fits: Callable[[int], bool]) -> int:
-    """Return the largest count up to `highest` that fits, 0 where none does; small counts are tried first."""
+    """Return the largest count up to `highest` that fits, 0 where none does; small counts are tried first.
+
+    Large ones are tried in steps, as each takes its time.
+    """
     high = 1
     while high < highest and fits(high):
         high *= 2
-    return bisect_left(range(1, min(high, highest) + 1), True, high // 2, key=lambda count: not fits(count))
+    counts = range(high // 2, min(high, highest) + 1, max(1, high // _STEPS))
+    return counts[bisect_left(counts, True, 1, key=lambda count: not fits(count)) - 1]
 
 
 def row_page(rows: list[Any], path: str, around: Callable[[list[Any]], Any], room: Room) -> str:

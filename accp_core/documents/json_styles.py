@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import marshal
 import re
 from typing import Any, Final, TypeAlias
 
@@ -59,7 +60,7 @@ def write_styled_json(value: object, style: str, expansion: Expansion | None = N
         KeyError: `style` is not a code of STYLES.
     """
     encoder, escapes = STYLES[style]
-    is_spelled = _holds_spelled(value)
+    is_spelled = _may_hold_spelled(value)
     written = _with_placeholders(value) if is_spelled else value
     # A text of one line is not much longer than its value; indentation may be.
     chunks = encoder.iterencode(written) if encoder.indent and expansion else [encoder.encode(written)]
@@ -96,14 +97,12 @@ def _with_placeholders(value: Any) -> object:
     return map_members(value, _with_placeholders, _MAY_HOLD_SPELLED)
 
 
-def _holds_spelled(value: object) -> bool:
-    level = [value]
-    while level:
-        if SpelledFloat in set(map(type, level)):
-            return True
-        containers = [member for member in level if type(member) is dict or type(member) is list]
-        level = [member for owner in containers for member in (owner.values() if type(owner) is dict else owner)]
-    return False
+def _may_hold_spelled(value: Any) -> bool:
+    """Return whether `marshal` refuses a value, as it does any subclass of float; a walk takes ten times as long."""
+    try:
+        return not marshal.dumps(value)
+    except ValueError:
+        return True
 
 
 def find_styles(text: str) -> tuple[str, ...]:

@@ -257,7 +257,7 @@ def work_of(text: str) -> int:
     if len(text) > MAX_CHARS:
         return len(text)
     if is_json(text):
-        return len(text) + _CELL_CHARS * (text.count(",") + 2 * text.count("{") + 2 * _count(_TYPED, text))
+        return len(text) + _CELL_CHARS * (text.count(",") + 3 * text.count("{") + 2 * _count(_TYPED, text))
     tags = text.count("<") if text[:_LOOKED_AT].lstrip().startswith("<") else 0
     cells = _CELL_CHARS // 2 * (_count(_SEPARATOR, text) + 2 * _count(_NUMBER, text))
     return len(text) + _LINE_CHARS * (text.count("\n") - text.count("\n\n")) + cells + _TAG_CHARS * tags

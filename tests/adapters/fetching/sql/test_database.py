@@ -84,7 +84,7 @@ def test_cells_count_as_well_as_characters(separator: str, monkeypatch: pytest.M
     monkeypatch.setattr(table, "MAX_CHARS", 4_000)
     text = "\n".join(separator.join(["id", "name", "x"] if n == 0 else [f"{n}", f"n{n}", "y"]) for n in range(60))
     assert ask(text, "n7").startswith("… words in lines")
-    assert ask(json.dumps([{"id": n} for n in range(100)], indent=1), "SELECT count(*) FROM rows") == "count(*) 100"
+    assert ask(json.dumps([{"id": n} for n in range(60)], indent=1), "SELECT count(*) FROM rows") == "count(*) 60"
     assert ask(json.dumps({f"k{n}": {"id": n} for n in range(150)}), "k7").startswith("… words in lines")
 
 

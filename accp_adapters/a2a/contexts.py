@@ -34,20 +34,12 @@ from accp_adapters.a2a.extension import VIEWS, error_code, is_declared
 from accp_adapters.a2a.values import read_struct, read_value, write_value
 from accp_adapters.a2a.walk import state_kind
 from accp_adapters.tokens import o200k_base
-from accp_core import aci
+from accp_core import aci, references
 from accp_core.aci import AcceptedReply, AgentContext, AgentReply
 from accp_core.aci.items import MAX_ABSTRACT_CHARS
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
-from accp_core.references import (
-    HANDED_TEXTS_KEY,
-    checked_text,
-    reference_to,
-    reference_to_uri,
-    short_reference,
-    uri_to_key,
-)
 from accp_core.strict_json import compact_json, read_json
 
 __all__ = ["ContextAgent", "ContextExecutor", "GrantedTexts", "RemoteAgent"]
@@ -85,7 +77,7 @@ class GrantedTexts:
             ProtocolError: E5002, the context does not grant it; E2001, the master sent no text for it, or another one.
         """
         key = aci.check_context_grant(self._context, reference)
-        return checked_text(key, self.texts.get(key))
+        return references.checked_text(key, self.texts.get(key))
 
 
 ContextAgent: TypeAlias = Callable[[AgentContext, GrantedTexts], Any]
@@ -171,7 +163,7 @@ async def run_graph(graph: Any, context: AgentContext, granted: GrantedTexts, *,
         ProtocolError: E1004, the state that it returns has no answer.
     """
     message = {"role": "user", "content": aci.brief(context, counter=counter)}
-    handed = {HANDED_TEXTS_KEY: dict(granted.texts)} if granted.texts else {}
+    handed = {references.HANDED_TEXTS_KEY: dict(granted.texts)} if granted.texts else {}
     found = await graph.ainvoke({"messages": [message], **handed})
     structured = _field(found, "structured_response")
     if structured is not None:
@@ -277,8 +269,8 @@ class RemoteAgent:
 
     async def _parts(self, context: AgentContext, card: AgentCard, given: Mapping[str, str]) -> list[Part]:
         """Return the parts that deliver `context`: for an agent that may not know contexts, also as words."""
-        keys = [key for uri in context.context_uri if (key := uri_to_key(uri))]
-        texts = {key: checked_text(key, given.get(key) or await self._text(key)) for key in keys}
+        keys = [key for uri in context.context_uri if (key := references.uri_to_key(uri))]
+        texts = {key: references.checked_text(key, given.get(key) or await self._text(key)) for key in keys}
         size = sum(len(compact_json(text).encode()) for text in texts.values())
         if size > MAX_GRANTED_BYTES:
             reason = f"expected granted texts of at most {MAX_GRANTED_BYTES} bytes as JSON, found {size}; grant less"
@@ -286,8 +278,9 @@ class RemoteAgent:
         parts = [] if is_declared(card, VIEWS) else [Part(text=aci.brief(context, counter=o200k_base()))]
         parts.append(_context_part(context))
         for key, text in texts.items():
-            named = Part(text=f"The whole of {short_reference(key)}:")
-            parts += [named, Part(text=text, metadata={_URI: reference_to_uri(reference_to(key))})]
+            named = Part(text=f"The whole of {references.short_reference(key)}:")
+            uri = references.reference_to_uri(references.reference_to(key))
+            parts += [named, Part(text=text, metadata={_URI: uri})]
         return parts
 
     async def _text(self, key: str) -> str | None:
@@ -371,7 +364,7 @@ def _json_in(part: Part) -> Any:
 def _granted_in(parts: Iterable[Part]) -> dict[str, str]:
     """Return key to text of the parts that are the texts behind references."""
     named = {str(read_struct(part.metadata)[_URI]): part.text for part in parts if _URI in part.metadata}
-    return {key: text for uri, text in named.items() if (key := uri_to_key(uri))}
+    return {key: text for uri, text in named.items() if (key := references.uri_to_key(uri))}
 
 
 def _words_in(parts: Iterable[Part]) -> str:

@@ -6,16 +6,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from accp_adapters.mcp import frames as mcp_frames
-from accp_adapters.mcp import messages
+from accp_adapters.mcp import messages, negotiation
 from accp_adapters.mcp.hosts import shown_text
 from accp_adapters.mcp.messages import MAX_RESULT_CHARS, REGISTRY_URI, JsonObject, find_duplicate, unchanged_on_error
-from accp_adapters.mcp.negotiation import (
-    ClientSettings,
-    declare_extension,
-    find_capability,
-    merge_registry,
-    remove_announcement,
-)
 from accp_adapters.mcp.resources import framed_contents, read_foreign_contents, restore_contents
 from accp_adapters.mcp.sessions import OpenRequest, OpenRequests
 from accp_adapters.mcp.views import ViewSettings, has_escapes, is_view, restore_view, write_view
@@ -57,7 +50,9 @@ class Decoder:
         """The known schemas; reading the resource `accp://registry` adds those of the server."""
         self._counter: Final = counter
         self._pending: Final = OpenRequests()
-        self._settings: Final = ClientSettings(restores=True, listed=view != "plain", registry=registry.hash)
+        self._settings: Final = negotiation.ClientSettings(
+            restores=True, listed=view != "plain", registry=registry.hash
+        )
 
     def from_client(self, message: JsonObject) -> JsonObject:
         """Return a client's message for the server, with the extension declared where the message can hold it."""
@@ -72,7 +67,7 @@ class Decoder:
             self._pending.add(message, OpenRequest.of(message, client_settings=None, is_modern=False))
         elif message.get("method") == "notifications/cancelled":
             self._pending.cancel(message.get("params"))
-        return declare_extension(message, self._settings)
+        return negotiation.declare_extension(message, self._settings)
 
     def _from_server(self, message: JsonObject) -> JsonObject:
         if "method" in message:
@@ -99,9 +94,9 @@ class Decoder:
             return result if self.view == "frame" else restore_contents(result)
         if is_view(result):
             return restore_view(result) if self.view == "plain" else result
-        capability = find_capability(result.get("capabilities"))
+        capability = negotiation.find_capability(result.get("capabilities"))
         if capability is not None:
-            return remove_announcement(result, str(capability["registry"]["hash"]))
+            return negotiation.remove_announcement(result, str(capability["registry"]["hash"]))
         self._learn_registry(result.get("contents"))
         plain = mcp_frames.remove_error_frame(result, "_meta") if self.view == "plain" else result
         return plain if self.view == "frame" else read_foreign_contents(mcp_frames.read_foreign_frames(plain))
@@ -110,7 +105,7 @@ class Decoder:
         """Add the schemas of the server's registry, if `contents` of resources/read hold it."""
         for content in contents if isinstance(contents, list) else ():
             if isinstance(content, dict) and content.get("uri") == REGISTRY_URI:
-                self.registry = merge_registry(self.registry, content["text"])
+                self.registry = negotiation.merge_registry(self.registry, content["text"])
 
     def _show_view(self, result: JsonObject) -> JsonObject:
         """Return the result of a tool as a model reads it; `structuredContent` stays for programs."""

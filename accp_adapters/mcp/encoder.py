@@ -17,18 +17,11 @@ from functools import partial
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from accp_adapters.fetching import FETCH_NAME, passed_requests, passed_text, read_request, with_references
-from accp_adapters.mcp import messages, sessions
+from accp_adapters.mcp import messages, negotiation, sessions
 from accp_adapters.mcp.frames import code_of_error, write_error_frame, write_frame
 from accp_adapters.mcp.hosts import HOSTS, Host, client_name, host_named, is_gain, shown_text
 from accp_adapters.mcp.index import INDEX_NAME, answer_index_call, call_in_index, listed_tools
 from accp_adapters.mcp.messages import EXTENSION, MAX_RESULT_CHARS, JsonObject, text_block
-from accp_adapters.mcp.negotiation import (
-    REGISTRY_RESOURCE,
-    announce_registry,
-    read_registry,
-    settings_in_initialize,
-    settings_in_request,
-)
 from accp_adapters.mcp.resources import write_framed_contents
 from accp_adapters.mcp.sessions import FETCH_TOOL, OpenRequest, SessionState, SessionTexts
 from accp_adapters.mcp.views import ViewSettings, has_escapes, references_in, write_view
@@ -246,7 +239,7 @@ class Encoder:
 
     def _own_resource(self, uri: str, *, modern: bool) -> JsonObject | None:
         if uri == messages.REGISTRY_URI:
-            return read_registry(self.options.registry, self._rewriter.envelope(), is_modern=modern)
+            return negotiation.read_registry(self.options.registry, self._rewriter.envelope(), is_modern=modern)
         if uri.startswith(messages.COLD_URI) and self.session.stored_results is not None:
             return sessions.read_stored(self.session.stored_results, uri, is_modern=modern)
         return None
@@ -318,7 +311,7 @@ class Encoder:
             self._pending.cancel(params)
             return message
         if method == "initialize":
-            self.session.client_settings = settings_in_initialize(params)
+            self.session.client_settings = negotiation.settings_in_initialize(params)
             self.session.client_name = client_name(params)
         called = self._unwrap_call(params) if method == "tools/call" and isinstance(params, dict) else params
         if called is not params:
@@ -333,7 +326,7 @@ class Encoder:
     def _open_request(self, message: JsonObject) -> OpenRequest:
         params = message.get("params")
         modern = messages.is_modern(params)
-        settings = settings_in_request(params) if modern else self.session.client_settings
+        settings = negotiation.settings_in_request(params) if modern else self.session.client_settings
         self.session.client_name = name = client_name(params) or self.session.client_name
         return OpenRequest.of(message, client_settings=settings, is_modern=modern, client_name=name)
 
@@ -386,7 +379,7 @@ class _Rewriter:
     def _announce(self, result: JsonObject, request: OpenRequest) -> JsonObject:
         if request.client_settings is None:
             return result
-        return _as_private(announce_registry(result, request.method, self.options.registry, self.envelope))
+        return _as_private(negotiation.announce_registry(result, request.method, self.options.registry, self.envelope))
 
     def _list_tools(self, result: JsonObject, request: OpenRequest) -> JsonObject:
         catalog = self.session.catalog
@@ -421,7 +414,7 @@ class _Rewriter:
         references = sessions.list_stored(stored) if stored is not None and lists_stored else []
         if request.client_settings is None:
             return references
-        return [REGISTRY_RESOURCE, *references] if request.client_settings.listed else []
+        return [negotiation.REGISTRY_RESOURCE, *references] if request.client_settings.listed else []
 
     def _read_resource(self, result: JsonObject, request: OpenRequest) -> JsonObject:
         options, settings = self.options, request.client_settings

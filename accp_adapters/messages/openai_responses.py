@@ -6,15 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
-from accp_adapters.messages.placed import (
-    MessageItem,
-    Placed,
-    TextPath,
-    json_call,
-    text_parts,
-    with_cited,
-    with_projected,
-)
+from accp_adapters.messages import placed
+from accp_adapters.messages.placed import with_projected
 from accp_core.projection import CallRecord, MessageRecord, Role, is_program
 
 __all__ = ["answer_message", "fetch_tool", "read_call", "read_messages", "with_projected"]
@@ -24,7 +17,7 @@ _OUTPUTS: Final = frozenset({"function_call_output", "custom_tool_call_output"})
 _CALLS: Final = frozenset({"function_call", "custom_tool_call"})
 
 
-def read_messages(messages: Sequence[MessageItem]) -> Iterator[Placed]:
+def read_messages(messages: Sequence[placed.MessageItem]) -> Iterator[placed.Placed]:
     """Yield the record of each message and output, and one for all items that the model wrote in a turn."""
     turn: list[int] = []
     for index, item in enumerate(messages):
@@ -39,34 +32,34 @@ def read_messages(messages: Sequence[MessageItem]) -> Iterator[Placed]:
         yield _turn(messages, turn)
 
 
-def _is_of_model(item: MessageItem) -> bool:
+def _is_of_model(item: placed.MessageItem) -> bool:
     """Return whether the model wrote an item: its words, reasoning, a call."""
     if item.get("type", "message") == "message":
         return item.get("role") == "assistant"
     return item.get("type") not in _OUTPUTS
 
 
-def _turn(messages: Sequence[MessageItem], turn: Sequence[int]) -> Placed:
+def _turn(messages: Sequence[placed.MessageItem], turn: Sequence[int]) -> placed.Placed:
     texts: list[str | None] = []
-    places: list[TextPath | None] = []
+    places: list[placed.TextPath | None] = []
     for index in turn:
-        found = text_parts(messages[index].get("content"), (index, "content"), _TEXTS)
+        found = placed.text_parts(messages[index].get("content"), (index, "content"), _TEXTS)
         texts += found[0]
         places += found[1]
     calls = tuple(read_call(messages[index]) for index in turn if messages[index].get("type") in _CALLS)
-    return Placed(record=MessageRecord(role=Role.MODEL, blocks=tuple(texts), calls=calls), places=tuple(places))
+    return placed.Placed(record=MessageRecord(role=Role.MODEL, blocks=tuple(texts), calls=calls), places=tuple(places))
 
 
-def _other_item(item: MessageItem, index: int) -> Iterator[Placed]:
+def _other_item(item: placed.MessageItem, index: int) -> Iterator[placed.Placed]:
     is_output = item.get("type") in _OUTPUTS
     field = "output" if is_output else "content"
-    texts, places = text_parts(item.get(field), (index, field), _TEXTS)
+    texts, places = placed.text_parts(item.get(field), (index, field), _TEXTS)
     is_user = not is_output and item.get("role") not in ("system", "developer")
     role = Role.TOOL if is_output else Role.USER if is_user else Role.INSTRUCTIONS
     by_program = is_output and is_program(item.get("caller"))
     record = MessageRecord(role=role, blocks=texts, call_id=item.get("call_id"), read_by_program=by_program)
-    placed = Placed(record=record, places=places)
-    yield from with_cited(placed) if is_user else (placed,)
+    message = placed.Placed(record=record, places=places)
+    yield from placed.with_cited(message) if is_user else (message,)
 
 
 def fetch_tool() -> dict[str, Any]:
@@ -75,10 +68,10 @@ def fetch_tool() -> dict[str, Any]:
     return {"type": "function", **definition, "strict": False}
 
 
-def read_call(call: MessageItem) -> CallRecord:
+def read_call(call: placed.MessageItem) -> CallRecord:
     """Return the record of an item with a call."""
     arguments = call.get("arguments") if "arguments" in call else {"input": call.get("input")}
-    return json_call(call.get("call_id"), call.get("name"), arguments, call.get("caller"))
+    return placed.json_call(call.get("call_id"), call.get("name"), arguments, call.get("caller"))
 
 
 def answer_message(call_id: str | None, text: str, *, failed: bool) -> dict[str, Any]:

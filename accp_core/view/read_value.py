@@ -11,6 +11,7 @@ from accp_core.documents.json_forms import WriteString, unpack_embedded_json
 from accp_core.documents.json_styles import STYLE_CODE, STYLES
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
+from accp_core.packing import tree as nodes
 from accp_core.packing.columns import unpack_column, unpack_derived
 from accp_core.packing.expansion import (
     DEFAULT_EXPANSION,
@@ -21,20 +22,6 @@ from accp_core.packing.expansion import (
     table_size,
 )
 from accp_core.packing.repeated_values import unpack_repeated_values
-from accp_core.packing.tree import (
-    ABSENT,
-    BESIDE,
-    IS_VIEW,
-    NEXT_ROW,
-    Column,
-    Constant,
-    Derived,
-    EmbeddedJson,
-    KeyColumn,
-    RepeatedValue,
-    Repetition,
-    Table,
-)
 from accp_core.packing.values import spelling_decoder
 from accp_core.view import line_reader
 from accp_core.view.notation import FENCE, KEY, KEY_COLUMN, TEXT_BLOCK, read_derived
@@ -47,7 +34,7 @@ _MAX_HEADER_DEPTH: Final = 60
 _STARTS: Final = frozenset('"{[&*!')
 _IN_KEY: Final = r'[^\s"{}\[\],;:=?]'
 _KEY: Final = re.compile(rf"{_IN_KEY}++(?::(?! |$){_IN_KEY}*+)*+")
-_Columns: TypeAlias = dict[str, line_reader.CellColumn | line_reader.Header | Constant | KeyColumn]
+_Columns: TypeAlias = dict[str, line_reader.CellColumn | line_reader.Header | nodes.Constant | nodes.KeyColumn]
 
 _REPEATED_ROW: Final = re.compile(r"&([1-9][0-9]{0,9}): ")
 _ROW_REPETITION: Final = re.compile(r"\*([1-9][0-9]{0,9})(?=$|[;\]}])")
@@ -73,7 +60,7 @@ _PLAIN_PAIR: Final = re.compile(r'([^\s"\[\]{},]++) ([^ "\[\]{}&*!,][^,\]}]*+)(?
 _COUNTED: Final = re.compile(r"([\[{])([1-9][0-9]{0,9})[\]}](:$| )")
 _DERIVED_PAIR: Final = re.compile(r'("(?:[^"\\]|\\.)*+"|[^\s"=]++)=[^ ]*+$')
 _REPEATED: Final = re.compile("[&*][0-9]")
-_EMBEDDED_JSON: Final = re.compile(rf"!(?:json({STYLE_CODE}|{BESIDE})|{IS_VIEW}) ")
+_EMBEDDED_JSON: Final = re.compile(rf"!(?:json({STYLE_CODE}|{nodes.BESIDE})|{nodes.IS_VIEW}) ")
 
 
 def read(
@@ -198,7 +185,7 @@ class _ViewReader:
     def _read_prefixed(self, line: str, at: int) -> object:
         if line[at] == "&":
             number, at = line_reader.read_repeat_number(self.lines, line, at, " ")
-            return RepeatedValue(number, self.read_value(line, at))
+            return nodes.RepeatedValue(number, self.read_value(line, at))
         embedded = _EMBEDDED_JSON.match(line, at)
         if embedded is not None:
             return self._embedded_json(embedded, self.read_value(line, embedded.end()))
@@ -241,10 +228,10 @@ class _ViewReader:
             return self._embedded_json(embedded, value), at
         if sign == "*":
             number, at = line_reader.read_repeat_number(self.lines, line, at, "")
-            return Repetition(number), at
+            return nodes.Repetition(number), at
         number, at = line_reader.read_repeat_number(self.lines, line, at, " ")
         value, at = self.read_inline(line, at, end)
-        return RepeatedValue(number, value), at
+        return nodes.RepeatedValue(number, value), at
 
     def _read_text(self, line: str, at: int) -> tuple[str, int]:
         fence = FENCE.match(line, at)
@@ -289,12 +276,12 @@ class _ViewReader:
             at = self.next_member(line, at, ",", "]")
         return items, at + 1
 
-    def _embedded_json(self, embedded: re.Match[str], value: object) -> EmbeddedJson:
-        style = IS_VIEW if embedded[1] is None else embedded[1]
-        if style not in STYLES and style not in (IS_VIEW, BESIDE):
+    def _embedded_json(self, embedded: re.Match[str], value: object) -> nodes.EmbeddedJson:
+        style = nodes.IS_VIEW if embedded[1] is None else embedded[1]
+        if style not in STYLES and style not in (nodes.IS_VIEW, nodes.BESIDE):
             self.lines.fail(f"expected the code of a style of JSON, found {style!r}", embedded.start(1))
         self.has_embedded = True
-        return EmbeddedJson(value, style)
+        return nodes.EmbeddedJson(value, style)
 
     def _enter(self, at: int) -> None:
         self.depth += 1
@@ -340,7 +327,7 @@ class _ViewReader:
         for leaf, cells in zip(header.leaves, [*columns, rests], strict=True):
             leaf.cells += cells
         header.rows = count
-        header.slots = [NEXT_ROW] * count
+        header.slots = [nodes.NEXT_ROW] * count
         self.lines.number += count
         return True
 
@@ -379,10 +366,10 @@ class _ViewReader:
             self.lines.fail("expected each key once", 0)
         return dict(zip(keys, items, strict=True))
 
-    def _to_column(self, header: line_reader.Header | line_reader.CellColumn, keys: list[str] | None) -> Column:
+    def _to_column(self, header: line_reader.Header | line_reader.CellColumn, keys: list[str] | None) -> nodes.Column:
         """Return the rows that were read; what they add is counted before they are built."""
         column = header.to_column(0)
-        if keys is not None and type(column) is Table:
+        if keys is not None and type(column) is nodes.Table:
             self._put_keys(column, keys)
         try:
             self.expansion.add(table_size(column, 0), "the rows of this table")
@@ -390,10 +377,10 @@ class _ViewReader:
             self.lines.fail(str(error), 0, code=ErrorCode.BUDGET_EXCEEDED)
         return column
 
-    def _put_keys(self, table: Table, keys: list[str]) -> None:
+    def _put_keys(self, table: nodes.Table, keys: list[str]) -> None:
         """Replace the columns that are the same as the keys of the rows."""
         for name, column in table.columns.items():
-            if type(column) is KeyColumn:
+            if type(column) is nodes.KeyColumn:
                 self.expansion.add(size_of(keys), f"{name}=={KEY}")
                 table.columns[name] = list(keys)
 
@@ -416,16 +403,16 @@ class _ViewReader:
             return self.read_cell(header, line, at, line_reader.NESTED_END if nested else line_reader.END_OF_LINE)
         sign = line[at : at + 1]
         if sign == "*" and len(header.leaves) != 1 and (repetition := _ROW_REPETITION.match(line, at)):
-            header.slots.append(Repetition(int(repetition[1])))
+            header.slots.append(nodes.Repetition(int(repetition[1])))
             return repetition.end()
         if sign == "{" and len(header.leaves) != 1 and (empty := _EMPTY_ROW.match(line, at)):
             header.slots.append({})
             return empty.end()
         if sign == "&" and (repeated := _REPEATED_ROW.match(line, at)):
-            header.slots.append(RepeatedValue(int(repeated[1]), NEXT_ROW))
+            header.slots.append(nodes.RepeatedValue(int(repeated[1]), nodes.NEXT_ROW))
             at = repeated.end()
         else:
-            header.slots.append(NEXT_ROW)
+            header.slots.append(nodes.NEXT_ROW)
         return self.read_row(header, line, at, nested=nested)
 
     def read_row(self, header: line_reader.Header, line: str, at: int, *, nested: bool) -> int:
@@ -456,7 +443,7 @@ class _ViewReader:
         is_last = False
         for leaf in header.leaves:
             if leaf.key and (is_last or not line.startswith(leaf.key, at)):
-                leaf.cells.append(ABSENT)
+                leaf.cells.append(nodes.ABSENT)
                 continue
             if is_last:
                 self.lines.fail("expected another cell", at)
@@ -507,7 +494,7 @@ class _ViewReader:
         assert leaf.inside is not None
         repeated = _REPEATED_CELL.match(line, at)
         at = self.expect(line, at if repeated is None else repeated.end(), leaf.bracket)
-        slot: object = NEXT_ROW
+        slot: object = nodes.NEXT_ROW
         if leaf.bracket == "{" and line.startswith("}", at):
             slot, at = {}, at + 1
         elif leaf.bracket == "{":
@@ -515,7 +502,7 @@ class _ViewReader:
             at = self.expect(line, self.read_row(leaf.inside, line, at, nested=True), "}")
         else:
             slot, at = self._read_items(leaf.inside, line, at)
-        leaf.cells.append(slot if repeated is None else RepeatedValue(int(repeated[1]), slot))
+        leaf.cells.append(slot if repeated is None else nodes.RepeatedValue(int(repeated[1]), slot))
         return at
 
     def _read_items(self, header: line_reader.Header | line_reader.CellColumn, line: str, at: int) -> tuple[int, int]:
@@ -566,7 +553,7 @@ class _ViewReader:
             else:
                 name, end = self._read_name(line, at, columns)
                 if keyed and line.startswith(f"=={KEY}", end):
-                    columns[name], at = KeyColumn(), end + 2 + len(KEY)
+                    columns[name], at = nodes.KeyColumn(), end + 2 + len(KEY)
                 else:
                     column, at = self._read_column(line, at, end)
                     columns[name] = column
@@ -586,15 +573,15 @@ class _ViewReader:
                 return self.expect(line, at, ")")
             at += 1
 
-    def _read_constant(self, line: str, at: int) -> tuple[Constant, int]:
+    def _read_constant(self, line: str, at: int) -> tuple[nodes.Constant, int]:
         found = line_reader.CONSTANT_END.search(line, at)
         end = found.start() if found else len(line)
         if "$" in line[at:end] and line[at] not in _STARTS:
-            return Constant(self.read_derived(line, at, end)), end
+            return nodes.Constant(self.read_derived(line, at, end)), end
         value, at = self.read_inline(line, at, line_reader.CONSTANT_END)
-        return Constant(value), at
+        return nodes.Constant(value), at
 
-    def read_derived(self, line: str, at: int, end: int) -> Derived:
+    def read_derived(self, line: str, at: int, end: int) -> nodes.Derived:
         """Return the string in `line[at:end]`, which contains the value of another key or column."""
         derived = read_derived(line[at:end])
         if derived is None:

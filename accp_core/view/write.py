@@ -8,22 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, TypeGuard
 
+from accp_core.packing import tree as nodes
 from accp_core.packing.columns import HIDDEN, last_column_with_cells, pack_keyed_rows, pack_list, pays_in_its_line
-from accp_core.packing.tree import (
-    ABSENT,
-    NEXT_ROW,
-    Column,
-    Constant,
-    Derived,
-    EmbeddedJson,
-    KeyColumn,
-    PooledLists,
-    RepeatedValue,
-    Repetition,
-    Sparse,
-    Table,
-    content_of,
-)
 from accp_core.view import notation
 
 __all__ = ["write_view"]
@@ -32,9 +18,9 @@ _MAX_PAIRS: Final = 4
 """Pairs of a map in one line."""
 _MAX_TEXT_CHARS: Final = 40
 """Characters of a string in a map or an array in one line."""
-_ROWS: Final = frozenset((dict, RepeatedValue, Repetition))
+_ROWS: Final = frozenset((dict, nodes.RepeatedValue, nodes.Repetition))
 """Types of the rows of a keyed table."""
-_STRUCTURED: Final = frozenset((dict, list, RepeatedValue, EmbeddedJson))
+_STRUCTURED: Final = frozenset((dict, list, nodes.RepeatedValue, nodes.EmbeddedJson))
 _NOT_IN_BLOCK: Final = re.compile(rf"(?![\t\n])[{HIDDEN}]")
 _NUMBER_WITH_COMMA: Final = re.compile(r"[+-]?[0-9][0-9.]*,[0-9]")
 _BLOCK_PLACEHOLDER: Final = re.compile(r"\x01([0-9]+)\x01")
@@ -77,7 +63,7 @@ class _ViewWriter:
 
         return "\n".join([below(line) if "\x01" in line else line for line in text.split("\n")])
 
-    def pack_keyed(self, members: dict[str, object]) -> Table | None:
+    def pack_keyed(self, members: dict[str, object]) -> nodes.Table | None:
         """Return the values of a map of maps as a table, or None if they do not make one."""
         if len(members) < 2 or not set(map(type, members.values())) <= _ROWS:
             return None
@@ -104,7 +90,7 @@ class _ViewWriter:
         )
 
     def write_pair(self, key: str, value: object) -> str:
-        if type(value) is not Derived:
+        if type(value) is not nodes.Derived:
             return f"{notation.write_key(key)} {self.write_value(value)}"
         if pays_in_its_line(value):
             return f"{notation.write_key(key)}={notation.write_derived(value)}"
@@ -118,9 +104,9 @@ class _ViewWriter:
             return self.write_map(value)
         if type(value) is list:
             return self.write_array(value)
-        if type(value) is RepeatedValue:
+        if type(value) is nodes.RepeatedValue:
             return f"&{value.number} {self.write_value(value.value)}"
-        if type(value) is EmbeddedJson:
+        if type(value) is nodes.EmbeddedJson:
             return f"{value.mark} {self.write_value(value.value)}"
         return _scalar(value)
 
@@ -156,15 +142,15 @@ class _ViewWriter:
         """Return a value in one line; `plain` decides which strings need no quotes."""
         if type(value) is str:
             return self.write_string(value, plain)
-        if type(value) is Derived:
+        if type(value) is nodes.Derived:
             return self.write_string(value.text, plain)
         if type(value) is dict:
             return self.write_inline_map(value)
         if type(value) is list:
             return self.write_inline_array(value)
-        if type(value) is RepeatedValue:
+        if type(value) is nodes.RepeatedValue:
             return f"&{value.number} {self.write_inline(value.value, plain)}"
-        if type(value) is EmbeddedJson:
+        if type(value) is nodes.EmbeddedJson:
             return f"{value.mark} {self.write_inline(value.value, plain)}"
         return _scalar(value)
 
@@ -202,25 +188,25 @@ class _ViewWriter:
             return f"\x01{len(self.blocks) - 1}\x01"
         return notation.quote(text)
 
-    def write_table(self, members: Table | PooledLists, *, nested: bool) -> tuple[str, list[str]]:
+    def write_table(self, members: nodes.Table | nodes.PooledLists, *, nested: bool) -> tuple[str, list[str]]:
         """Return the header and a text for each item; `nested`: the rows are inside brackets."""
-        if type(members) is PooledLists:
+        if type(members) is nodes.PooledLists:
             header, texts = self.write_lists(members)
             return f"[{header}]", texts
-        assert type(members) is Table
+        assert type(members) is nodes.Table
         header, rows = self.write_rows(members, nested=nested)
         return header, rows if members.slots is None else self.write_items(members.slots, rows, "{}", "&{}: {}")
 
-    def write_rows(self, table: Table, *, nested: bool) -> tuple[str, list[str]]:
+    def write_rows(self, table: nodes.Table, *, nested: bool) -> tuple[str, list[str]]:
         """Return the header and the text of each row."""
         heads, cells = self.write_columns(table, nested=nested, last=True)
         constants = (
-            f"{notation.write_key(name)}=" for name, column in table.columns.items() if type(column) is Constant
+            f"{notation.write_key(name)}=" for name, column in table.columns.items() if type(column) is nodes.Constant
         )
         _quote_like(cells, (*constants, *(column.key for column in cells if column.key)))
         return " ".join(heads), _join_cells(cells)
 
-    def write_columns(self, table: Table, *, nested: bool, last: bool) -> tuple[list[str], list[_Cells]]:
+    def write_columns(self, table: nodes.Table, *, nested: bool, last: bool) -> tuple[list[str], list[_Cells]]:
         """Return the words of the header and the cells.
 
         Args:
@@ -233,18 +219,18 @@ class _ViewWriter:
         constants: list[str] = []
         final = last_column_with_cells(table)
         for name, column in table.columns.items():
-            if type(column) is Constant:
+            if type(column) is nodes.Constant:
                 value = column.value
                 text = (
                     notation.write_derived(value)
-                    if type(value) is Derived
+                    if type(value) is nodes.Derived
                     else self.write_inline(value, notation.CONSTANT)
                 )
                 constants.append(f"{notation.write_key(name)}={text}")
                 continue
             heads += _in_parentheses(constants)
             constants = []
-            if type(column) is KeyColumn:
+            if type(column) is nodes.KeyColumn:
                 heads.append(f"{notation.write_key(name)}=={notation.KEY}")
                 continue
             is_last = last and name == final
@@ -253,39 +239,39 @@ class _ViewWriter:
             cells += more
         return heads + _in_parentheses(constants), cells
 
-    def write_column(self, name: str, column: Column, *, nested: bool, last: bool) -> tuple[str, list[_Cells]]:
+    def write_column(self, name: str, column: nodes.Column, *, nested: bool, last: bool) -> tuple[str, list[_Cells]]:
         """Return the text behind the name of a column in the header, and its cells."""
         if type(column) is list:
             texts, separator = self.write_cells(column, nested=nested, last=last)
             return separator.rstrip(), [_Cells(texts, separator)]
-        if type(column) is Sparse:
+        if type(column) is nodes.Sparse:
             return self._write_sparse(name, column, nested=nested, last=last)
-        if type(column) is PooledLists:
+        if type(column) is nodes.PooledLists:
             header, texts = self.write_lists(column)
             return f"[{header}]", [_Cells(texts)]
-        if type(column) is Table and column.slots is None:
+        if type(column) is nodes.Table and column.slots is None:
             heads, cells = self.write_columns(column, nested=nested, last=last)
             return f"{{{' '.join(heads)}}}", cells
-        assert type(column) is Table
+        assert type(column) is nodes.Table
         header, rows = self.write_rows(column, nested=True)
         return f"={{{header}}}", [_Cells(self.write_items(column.slots or [], rows, "{{{}}}", "&{} {{{}}}"))]
 
-    def _write_sparse(self, name: str, column: Sparse, *, nested: bool, last: bool) -> tuple[str, list[_Cells]]:
-        present = [value for value in column.values if value is not ABSENT]
+    def _write_sparse(self, name: str, column: nodes.Sparse, *, nested: bool, last: bool) -> tuple[str, list[_Cells]]:
+        present = [value for value in column.values if value is not nodes.ABSENT]
         written, separator = self.write_cells(present, nested=nested, last=last)
         rest, key = iter(written), f"{notation.write_key(name)}="
-        texts = ["" if value is ABSENT else f"{key}{next(rest)}" for value in column.values]
+        texts = ["" if value is nodes.ABSENT else f"{key}{next(rest)}" for value in column.values]
         return f"?{separator.rstrip()}", [_Cells(texts, separator, key)]
 
-    def write_lists(self, lists: PooledLists) -> tuple[str, list[str]]:
+    def write_lists(self, lists: nodes.PooledLists) -> tuple[str, list[str]]:
         """Return the header of the members and the text of each list, in brackets."""
         header, members = self.write_table(lists.members, nested=True)
         texts = []
         at = 0
         for slot in lists.slots:
-            length = content_of(slot)
+            length = nodes.content_of(slot)
             if type(length) is int:
-                prefix = f"&{slot.number} " if type(slot) is RepeatedValue else ""
+                prefix = f"&{slot.number} " if type(slot) is nodes.RepeatedValue else ""
                 texts.append(f"{prefix}[{notation.join_members(members[at : at + length], ';')}]")
                 at += length
             else:
@@ -296,15 +282,15 @@ class _ViewWriter:
         """Return a text for each slot: the next row in `form` (or `repeated`, with its number), or another value."""
         rest = iter(rows)
         return [
-            (repeated.format(slot.number, next(rest)) if type(slot) is RepeatedValue else form.format(next(rest)))
-            if content_of(slot) is NEXT_ROW
+            (repeated.format(slot.number, next(rest)) if type(slot) is nodes.RepeatedValue else form.format(next(rest)))
+            if nodes.content_of(slot) is nodes.NEXT_ROW
             else self.write_other(slot)
             for slot in slots
         ]
 
     def write_other(self, slot: object) -> str:
         """Return the text of a slot that has no row and no list."""
-        return notation.ABSENT_CELL if slot is ABSENT else self.write_inline(slot, notation.INLINE)
+        return notation.ABSENT_CELL if slot is nodes.ABSENT else self.write_inline(slot, notation.INLINE)
 
     def write_cells(self, values: list[object], *, nested: bool, last: bool) -> tuple[list[str], str]:
         """Return the texts of the cells of a column of values, and their separator."""
@@ -318,7 +304,7 @@ class _ViewWriter:
             value
             if type(value) is str and plain.allows(value)
             else notation.ABSENT_CELL
-            if value is ABSENT
+            if value is nodes.ABSENT
             else self.write_inline(value, plain)
             for value in values
         ], separator
@@ -355,7 +341,7 @@ def _short_texts(members: Collection[object]) -> list[str] | None:
 
 def _short_map(members: dict[str, object]) -> str | None:
     """Return a map of few short members in one line, else None."""
-    if len(members) > _MAX_PAIRS or Derived in set(map(type, members.values())):
+    if len(members) > _MAX_PAIRS or nodes.Derived in set(map(type, members.values())):
         return None
     texts = _short_texts(members.values())
     if texts is None:
@@ -369,7 +355,7 @@ def _scalar(value: object) -> str:
         return "null"
     if type(value) is bool:
         return "true" if value else "false"
-    if type(value) is Repetition:
+    if type(value) is nodes.Repetition:
         return f"*{value.number}"
     return repr(value)
 
@@ -443,6 +429,6 @@ def _spaced(values: list[object], kinds: set[type]) -> int:
     """Return the number of cells that are strings with a blank."""
     if kinds == {str}:
         return len([text for text in values if " " in text])  # type: ignore[operator]  # all are strings
-    if kinds.isdisjoint((str, RepeatedValue)):
+    if kinds.isdisjoint((str, nodes.RepeatedValue)):
         return 0
-    return sum(type(text) is str and " " in text for text in map(content_of, values))
+    return sum(type(text) is str and " " in text for text in map(nodes.content_of, values))

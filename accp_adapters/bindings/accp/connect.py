@@ -18,15 +18,7 @@ import websockets
 from websockets.asyncio.client import ClientConnection
 
 from accp_adapters.backoff import Backoff
-from accp_adapters.bindings.accp.client_session import (
-    RESUME_FIELD,
-    ClientSession,
-    ConnectionRefused,
-    SessionLost,
-    TokenSource,
-    parse_address,
-    token_fields,
-)
+from accp_adapters.bindings.accp import client_session
 from accp_adapters.stores import embedded_store
 from accp_adapters.tokens import o200k_base
 from accp_adapters.wire_log import WEBSOCKET_LOG, log_frame
@@ -91,9 +83,9 @@ _AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 class _Carrier:
     """Carries the frames of a session to an address."""
 
-    session: ClientSession
+    session: client_session.ClientSession
     url: str
-    token: TokenSource
+    token: client_session.TokenSource
     tls: ssl.SSLContext | None
     options: ClientOptions
     last_failure: str = ""
@@ -166,7 +158,7 @@ class HttpCarrier(_Carrier):
                     return
                 failures += 1
                 await asyncio.sleep(self.options.backoff.delay(failures, wait))
-        except SessionLost as lost:
+        except client_session.SessionLost as lost:
             self.session.lose(lost)
         finally:
             self._places.release()
@@ -181,8 +173,8 @@ class HttpCarrier(_Carrier):
         fields = {
             "content-type": MEDIA_TYPE,
             "accept-encoding": "identity",
-            RESUME_FIELD: "1",
-            **token_fields(self.token),
+            client_session.RESUME_FIELD: "1",
+            **client_session.token_fields(self.token),
         }
         log_frame(Direction.SENT, self.url, frame)
         async with self._client.stream("POST", self.url, content=frame.encode(), headers=fields) as response:
@@ -190,11 +182,11 @@ class HttpCarrier(_Carrier):
             # "If hashes match, no further exchange is needed" (section 6.4): an answer may be without frames.
             kind = response.headers.get("content-type", MEDIA_TYPE).lower()
             if status == HTTPStatus.NO_CONTENT or (status in _ANSWERED and kind.startswith(MEDIA_TYPE)):
-                self.session.meet(RESUME_FIELD in response.headers)
+                self.session.meet(client_session.RESUME_FIELD in response.headers)
                 is_early = await self._take(response, frame) and self.session.resumes
                 if is_early and frame.envelope.sequence == 1:  # nothing comes before it
                     reason = f"expected a new session, found that another client has used {self.session.session_id!r}"
-                    raise SessionLost(reason, code=ErrorCode.SEQUENCE_GAP)
+                    raise client_session.SessionLost(reason, code=ErrorCode.SEQUENCE_GAP)
                 return 0.0 if is_early else None
             if status in _AGAIN:
                 self.last_failure = f"HTTP {status}"
@@ -202,7 +194,7 @@ class HttpCarrier(_Carrier):
                 return float(wait) if wait.isdecimal() and len(wait) < 6 else 0.0
             said = "" if int(response.headers.get("content-length", 1 << 20)) > _MAX_REASON else await response.aread()
             reason = f"expected the frames of an answer of {self.url}, found HTTP {status} {said!r:.300}"
-            raise ConnectionRefused(reason, status=status)
+            raise client_session.ConnectionRefused(reason, status=status)
 
     async def _take(self, response: httpx2.Response, sent: FrameText) -> bool:
         """Take the frames of a response; return whether the last one only says that an earlier frame is missing."""
@@ -211,7 +203,7 @@ class HttpCarrier(_Carrier):
             for last in frames.feed(chunk):
                 await self._take_frame(last, sent)
             if len(frames.rest) > (most := self.options.frame_bytes):
-                raise ConnectionRefused(f"expected frames of at most {most} bytes, found a longer one")
+                raise client_session.ConnectionRefused(f"expected frames of at most {most} bytes, found a longer one")
         for last in frames.feed(b"\n"):
             await self._take_frame(last, sent)
         return _is_gap(last, sent.envelope.msg_id)
@@ -221,7 +213,7 @@ class HttpCarrier(_Carrier):
         with suppress(DecodeError):
             head = frame_head(text)
             if head.envelope.sequence == 0 and head.intent is Intent.FAILURE and self.session.resumes:
-                raise ConnectionRefused(f"the server refuses a frame: {text:.200}")
+                raise client_session.ConnectionRefused(f"the server refuses a frame: {text:.200}")
         answered = "" if self.session.resumes else sent.envelope.correlation_id or sent.envelope.msg_id or ""
         await self.session.receive(text, answered=answered)
 
@@ -298,14 +290,14 @@ class WebSocketCarrier(_Carrier):
             self._was_heard = False
             try:
                 await self._connect(ready)
-            except ConnectionRefused as error:
+            except client_session.ConnectionRefused as error:
                 self.session.lose(error)
             except websockets.InvalidStatus as refused:
                 status = refused.response.status_code
                 self.last_failure = f"HTTP {status}"
                 if status not in _AGAIN:
                     reason = f"expected a WebSocket at {self.url}, found HTTP {status}"
-                    self.session.lose(ConnectionRefused(reason, status=status))
+                    self.session.lose(client_session.ConnectionRefused(reason, status=status))
             except (OSError, TimeoutError, websockets.WebSocketException) as failure:
                 # The next connection goes on where this one ended.
                 self.last_failure = str(failure) or type(failure).__name__
@@ -316,7 +308,7 @@ class WebSocketCarrier(_Carrier):
     async def _connect(self, ready: asyncio.Event) -> None:
         socket = await websockets.connect(
             self.url,
-            additional_headers=token_fields(self.token),
+            additional_headers=client_session.token_fields(self.token),
             compression=None,
             max_size=self.options.frame_bytes,
             logger=WEBSOCKET_LOG,
@@ -348,7 +340,7 @@ class WebSocketCarrier(_Carrier):
             pass
         if socket.close_code in _FINAL_CODES:
             code, reason = _FINAL_CODES[socket.close_code]
-            raise ConnectionRefused(reason, code=code)
+            raise client_session.ConnectionRefused(reason, code=code)
 
     async def _take(self, text: str, ready: asyncio.Event) -> None:
         text = text.rstrip("\r\n")  # a line end after a frame is not part of it
@@ -368,9 +360,11 @@ class WebSocketCarrier(_Carrier):
         _LOG.warning("the server refuses a frame or a connection: %.200s", text)
         # Before anything was heard the refusal is that of the session; later it may be that of a token which has ended.
         if not self._was_heard and ErrorCode.POLICY_DENIED in text:
-            raise ConnectionRefused(f"the server refuses the session: {text:.200}")
+            raise client_session.ConnectionRefused(f"the server refuses the session: {text:.200}")
         if ErrorCode.SEQUENCE_GAP in text:
-            self.session.lose(SessionLost("the server cannot resume the session", code=ErrorCode.SEQUENCE_GAP))
+            self.session.lose(
+                client_session.SessionLost("the server cannot resume the session", code=ErrorCode.SEQUENCE_GAP)
+            )
 
     async def _write(self, socket: ClientConnection) -> None:
         with suppress(websockets.ConnectionClosed):
@@ -387,13 +381,13 @@ async def connect(
     url: str,
     *,
     agent_id: str = "client",
-    token: TokenSource = None,
+    token: client_session.TokenSource = None,
     tls: ssl.SSLContext | None = None,
     session_id: str | None = None,
     codec: Codec | None = None,
     store: ColdStore | None = None,
     options: ClientOptions | None = None,
-) -> AsyncIterator[ClientSession]:
+) -> AsyncIterator[client_session.ClientSession]:
     """Connect to a server and yield a session; connect again, and resume it, whenever the connection is lost.
 
     ```python
@@ -416,7 +410,7 @@ async def connect(
         ConnectionRefused: The server does not let this client in, or cannot be reached in time (E3001).
     """
     chosen = options or ClientOptions()
-    target = parse_address(url, token=token, allow_plain_text=chosen.allow_plain_text)
+    target = client_session.parse_address(url, token=token, allow_plain_text=chosen.allow_plain_text)
     is_websocket, agreed = target.startswith("ws"), codec or Codec(counter=o200k_base())
 
     exact: DecimalRule = "refuse" if agreed.decimal == "exact" else agreed.decimal
@@ -432,7 +426,7 @@ async def connect(
             options=unknown,
         )
 
-    session = ClientSession(new_session, store or embedded_store(), resuming, agreed)
+    session = client_session.ClientSession(new_session, store or embedded_store(), resuming, agreed)
     carrier = (WebSocketCarrier if is_websocket else HttpCarrier)(session, target, token, tls, chosen)
     ready = asyncio.Event()
     tasks = [asyncio.ensure_future(carrier.run(ready)), asyncio.ensure_future(_tick(session))]
@@ -473,10 +467,10 @@ async def _first_connection(carrier: _Carrier, ready: asyncio.Event, carrying: a
     elif not ready.is_set():
         cause = carrier.last_failure or "no answer"
         reason = f"expected a connection to {carrier.url} within {seconds} seconds, found {cause}"
-        raise ConnectionRefused(reason, code=ErrorCode.TIMEOUT)
+        raise client_session.ConnectionRefused(reason, code=ErrorCode.TIMEOUT)
 
 
-async def _finish(session: ClientSession, carrying: asyncio.Task[None], seconds: float) -> None:
+async def _finish(session: client_session.ClientSession, carrying: asyncio.Task[None], seconds: float) -> None:
     """Send what is still to be sent, and close the connection."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
@@ -486,7 +480,7 @@ async def _finish(session: ClientSession, carrying: asyncio.Task[None], seconds:
             await asyncio.wait([carrying])
 
 
-async def _tick(session: ClientSession) -> None:
+async def _tick(session: client_session.ClientSession) -> None:
     while True:
         await asyncio.sleep(1.0)
         await session.tick()

@@ -3,7 +3,8 @@
 status=late, total>200, courier is empty: 16 rows, all shown; greatest total: 2246.03
 status=late, total>9000: 0 rows; nearest: 85 rows without total>9000
 
-What is said of rows is counted over all of them. Where words may mean several columns, each reading is a line.
+What is said of rows is counted over all of them. Where words may mean several columns, each reading is a line, and so
+is each condition beside an "or".
 """
 
 from __future__ import annotations
@@ -147,12 +148,26 @@ class _Reader:
         sure = [each for each in conditions if each.is_sure]
         words = frozenset[str]().union(*(each.words for each in sure))
         texts = [each for each in conditions if not each.is_sure and words.isdisjoint(each.words)]
-        groups = _groups(sure)
+        groups = self._alternatives(_groups(sure))
         readings = islice(product(*groups), _MAX_READINGS)
         found = [named for reading in readings for named in self._narrowed(reading, texts)]
-        if not found and sure:
+        if not found and groups:
             found = [self._nearest([group[0] for group in groups])]
         return list({named.conditions: named for named in found}.values())
+
+    def _alternatives(self, groups: list[list[_Condition]]) -> list[list[_Condition]]:
+        """Return groups of conditions with two as one where an "or" stands between them: each is a reading.
+
+        In "late or open orders over 9" it stands between two values of one condition. Where more stands on both sides,
+        it is not known what belongs together, and no condition of the sentence is left.
+        """
+        for *sides, sentence in self._request.alternatives:
+            few, many = sorted(([each for each in groups if _are_in(each, side)] for side in sides), key=len)
+            if len(many) == 1 and few and few != many:
+                groups = [*(each for each in groups if each not in (*few, *many)), [*few[0], *many[0]]]
+            elif few and not (len(few) == 1 and few[0] in many):
+                groups = [each for each in groups if not _are_in(each, sentence)]
+        return groups
 
     def _narrowed(self, reading: Sequence[_Condition], texts: Sequence[_Condition]) -> Iterator[NamedRows]:
         """Yield the rows of a reading that have the words of the request in a text, then all of them."""
@@ -265,10 +280,12 @@ class _Reader:
         for column in self._names:
             found = [*self._values(column), *self._flag(column), *self._absence(column), *self._numbers(column)]
             yield from found or (() if self.typed(column).is_ordered else self._texts(column))
-        for number, asked in enumerate(self._request.asked):
+        for asked in self._request.asked:
             read = self._moment if asked.moment else self._bound
+            # No cell is at two times: "in March and April" has two readings.
+            times = () if asked.sign or not asked.moment else (re.sub(r"\d", "0", asked.moment),)
             for column in self._bounded(asked):
-                yield from read(column, asked, frozenset((f"{number}",)))
+                yield from read(column, asked, frozenset((asked.mark, *times)))
 
     def _bounded(self, asked: Asked) -> list[str]:
         """Return the columns that a number or a moment belongs to: those whose names or units stand beside it.
@@ -302,6 +319,8 @@ class _Reader:
         is_few, telling = len(cells) <= _MAX_VALUES, self._request.words - self._request.said
         named = [value for value in cells if (self._is_named(value) if is_few else value.casefold() in telling)]
         words = frozenset(word for value in named for word in self._words_of(value))
+        # A short number is in the names of other columns, too: "user 7 in level 7".
+        words = frozenset(word for word in words if not word.isdigit() or len(word) >= _MIN_WORD) or words
         affirmed = [value for value in named if not self._request.denies(value)]
         # In "not Ann, Bo or Cy" the negation may end at the comma: the preview shows both readings.
         for sign, values in (("=", affirmed), ("≠", named if len(affirmed) < len(named) else ())):
@@ -312,18 +331,18 @@ class _Reader:
                 yield _Condition(column, text, met, words, is_sure=not words <= self._request.kinds)
 
     def _is_named(self, value: str) -> bool:
-        """Return whether the request has all words of a value, and not only as what it counts."""
-        if len(value) > _MAX_VALUE_CHARS or is_left_out(value):
+        """Return whether the request has the words of a value as one run, and not only as what it counts."""
+        if len(value) > _MAX_VALUE_CHARS or is_left_out(value) or not self._request.has_all(value):
             return False
         words = set(self._words_of(value))
-        counted = {text for asked in self._request.asked for text in (asked.unit, f"{asked.number}")}
-        return value not in counted and not (words and words <= counted) and self._request.has_all(value)
+        return not any(words <= {asked.unit, f"{asked.number}"} for asked in self._request.asked)
 
     def _words_of(self, value: str) -> Iterator[str]:
         """Yield the words of the request that a value is named by."""
         for word in (*find_words(value), "".join(words_of_name(value))):
-            asked = self._request.match(word.casefold())
-            yield from [asked] if asked else filter(None, map(self._request.match, words_of_name(word)))
+            match, parts = self._request.match, [] if word.isdigit() else words_of_name(word)
+            found = [match(word.casefold())] if match(word.casefold()) else [match(p) or p * p.isdigit() for p in parts]
+            yield from filter(None, found)
 
     def _flag(self, column: str) -> Iterator[_Condition]:
         """Yield a flag whose name ends with a word of the request."""
@@ -348,15 +367,16 @@ class _Reader:
     def _numbers(self, column: str) -> Iterator[_Condition]:
         """Yield the numbers that the request names beside the column, or where they count nothing else."""
         numbers = {cell for cell in self._table.cells(column) if type(cell) is int}
-        names = {self._request.match(word) for word in self._request.names(column)}
+        names = {self._request.match(word) or word for word in self._request.names(column)}
         bare = (asked for asked in self._request.asked if not (asked.sign or asked.moment) and asked.number in numbers)
         told = [(f"{asked.number}", {*asked.before, asked.unit}, asked.unit in {*COMMON, ""}) for asked in bare]
+        told = [each for each in told if "to" not in each[1]]
         named = [text for text, near, is_alone in told if names & near or (is_alone and len(text) >= _MIN_WORD)]
         if named:
             is_denied = all(map(self._request.denies, named))
             rows = self._rows(column, lambda cell: type(cell) is int and (str(cell) in named) is not is_denied)
             text = f"{write_name(column)}{'≠' if is_denied else '='}{'|'.join(named)}"
-            yield _Condition(column, text, rows, frozenset(named))
+            yield _Condition(column, text, rows, frozenset(named).union(*(names & near for _, near, _ in told)))
 
     def _texts(self, column: str) -> Iterator[_Condition]:
         """Yield the texts that have the most words of the request together."""
@@ -476,6 +496,10 @@ def _write(cell: Any) -> str:
     if type(cell) is not str or cell.isdigit():
         return str(cell)
     return cell if INLINE.allows(cell) and ":" not in cell and "|" not in cell else quote(cell)
+
+
+def _are_in(group: Sequence[_Condition], words: frozenset[str]) -> bool:
+    return not all(words.isdisjoint(each.words) for each in group)
 
 
 def _groups(conditions: Sequence[_Condition]) -> list[list[_Condition]]:

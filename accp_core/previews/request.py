@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Final
 
 from accp_core.tables.values import CLOCK, DATE, MONTH, month_number, read_date
@@ -83,15 +83,27 @@ _DIGITS: Final = "zero one two three four five six seven eight nine ten"
 _ORDINALS: Final = "third fourth fifth sixth seventh eighth ninth tenth"
 _SAID: Final = (
     ("half an?", "0.5"), ("an?(?= (?:second|minute|hour|day|week)s?\\b)", "1"), ("negative", "below 0"),
-    ("positive", "over 0"), ("midnight", "00:00"), ("noon", "12:00"), (r"between(?= \S+ and \S)", "from"),
+    ("positive", "over 0"), ("midnight", "00:00"), ("noon", "12:00"),
     *((word, f"{number}") for number, word in enumerate(_DIGITS.split())),
     *((word, f"{number}") for number, word in enumerate(_ORDINALS.split(), 3)),
 )  # fmt: skip
 """Words for numbers, times and signs, and how they are read."""
-_IN_WORDS: Final = re.compile("|".join(rf"\b({word})\b" for word, _ in _SAID), re.IGNORECASE)
-_AND: Final = re.compile(r"(\b(not )?from \S+) and (?=\S*\d)")
 _WHEN: Final = {"": "in|of|on|at|during", "≥": "since|from", ">": "after", "≤": "until|till", "<": "before"}
 """The words before a time; before a month or a year alone there is one of them."""
+_ANY: Final = "|".join(sorted(COMMON))
+_PLAIN: Final = rf"(?:\d+(?:\.\d+)?|{MONTH})(?![\w%]|[.,:/-]\d)"
+"""A number or a month that may stand in a list."""
+_IN_WORDS: Final = re.compile("|".join(rf"\b({word})\b" for word, _ in _SAID), re.IGNORECASE)
+_RANGE: Final = re.compile(
+    rf"(?i)\b(not )?(?:(between )|from |(?=(?:\d+ )?{MONTH} |\d{{4}}-\d))"
+    rf"((?:\S+ ){{1,3}}?)(?(2)and|(?:to|-)) (?=\S*\d|{MONTH}\b)"
+)
+"""The beginning of a range with the word behind it: "between 5 and", "from 5 March to", "March to"."""
+_LIST: Final = re.compile(
+    rf"(?i)\b(((?:{_WHEN['']}) |(?!(?:between|{_ANY})\b)[^\W\d_]+(?: (?!from )(?:{_ANY})\b)?[ =:#]+){_PLAIN})"
+    rf"((?:,? or {_PLAIN}|(?:,(?! 20\d\d\b)|,? and) {_PLAIN}(?! (?!(?:{_ANY})\b)[^\W\d_]))+)"
+)
+"""Numbers after one word that is meant for each of them: "zone 3, 4 or 5", but not "zone 3, 4 hosts"."""
 _SIGNS: Final = {
     "≥": "at least|no less than|>=|≥",
     "≤": "at most|up to|no more than|<=|≤",
@@ -116,22 +128,26 @@ _NUMBER: Final = (
     r"(?:\s?(?P<unit>%|(?!(?:or|and)\b)[^\W\d_]+(?:/[a-z]+)?))?"
 )
 _VALUE: Final = re.compile(
-    rf"(?<!\w)(?:(?P<denied>not\s+)?(?:(?P<when>{'|'.join(_WHEN.values())})|(?P<sign>{'|'.join(_SIGNS.values())}))\s*['\"\\\\]*)?"
+    rf"(?:(?<!\w)|(?=[<>≤≥]))(?:(?P<denied>not\s+)?(?:(?P<when>{'|'.join(_WHEN.values())})|(?P<sign>{'|'.join(_SIGNS.values())}))\s*['\"\\\\]*)?"
     rf"(?:(?:on|the(?! \d+(?:st|nd|rd|th)))\s+)?(?<![\w./-])(?:(?P<moment>{_MOMENT})(?![\w/-])|{_NUMBER})"
-    rf"(?:\s(?:or|and)\s(?P<behind>{'|'.join(_BEHIND.values())})\b)?",
+    rf"(?:\s(?:or|and)\s(?P<behind>{'|'.join(_BEHIND.values())})\b(?! than))?",
     re.IGNORECASE,
 )
 """A number or a moment with the words before and behind it; a bare month or year only behind a word for a time."""
 _POWERS: Final = {"k": 10**3, "thousand": 10**3, "million": 10**6}
+_MARKS: Final = 0xF0000
+"""The first of the signs that stand for numbers and moments; no word has one."""
 _NO_YEAR: Final = "0000"
 NO_DATE: Final = "????-??-??T"
 """The beginning of a moment that is a time of any day."""
 _HALF_DAY: Final = 12
 _NEAR: Final = 4
 """Words after a value, a superlative or a negation that belong to it."""
+_MAX_RUN: Final = 8
+"""Words of a value that are looked for side by side."""
 _BEFORE: Final = 2
 """Words before it that belong to it."""
-_CLAUSE: Final = re.compile(r"[()]|[,;.?!](?=\s|$)|\b(?:but|and|or|which)\b", re.IGNORECASE)
+_CLAUSE: Final = re.compile(r"([()]|[,;.?!](?=\s|$)|\b(?:but|and|or|which)\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,21 +168,59 @@ class Asked:
     """The two words before it, without regard to case."""
     text: str
     """The words of the request for it and its sign, in lower case."""
+    mark: str
+    """What stands for it in `Request.alternatives`."""
+
+
+def _spelled(text: str) -> str:
+    """Return a request with digits for words, a sign at each end of a range, and its word at each number of a list."""
+    text = _IN_WORDS.sub(lambda found: _SAID[(found.lastindex or 1) - 1][1], text)
+    return _spread(_RANGE.sub(_range, text))
+
+
+def _range(found: re.Match[str]) -> str:
+    """Return the beginning of a range with a sign for each end; 2000 may be a year, but not behind 100."""
+    denied, first = found[1] or "", found[3]
+    signs = ("at least", "at most") if re.fullmatch(r"(?!20\d\d )[\d,.]+ ", first) else ("from", "until")
+    return f"{denied}{signs[0]} {first}{' or ' if denied else '; '}{denied}{signs[1]} "
+
+
+def _spread(text: str) -> str:
+    """Return a request with its word at each number of a list: "zone 3 or zone 4"."""
+    return _LIST.sub(lambda found: found[1] + re.sub(rf"(?i)(?<= ){_PLAIN}", f"{found[2]}\\g<0>", found[3]), text)
+
+
+def _alternatives(text: str) -> Iterator[tuple[frozenset[str], frozenset[str], frozenset[str]]]:
+    """Yield the words of the clauses before and behind each "or" of a request, and those of its sentence."""
+    text = _VALUE.sub(lambda found: f" {chr(_MARKS + found.start())} {_CLAUSE.sub(' ', found[0])}", text)
+    text = re.sub(rf";(?=\s*[{chr(_MARKS)}-\U000fffff])", "", text)
+    for sentence in re.split(r"[.?!](?=\s)|\n", text):
+        before, is_or = frozenset[str](), False
+        for clause in _CLAUSE.split(sentence):
+            is_or = is_or or clause.casefold() == "or"
+            if not _CLAUSE.fullmatch(clause) and (words := _words(clause)):
+                if is_or:
+                    yield before, words, _words(sentence)
+                before, is_or = words, False
 
 
 def _asked(text: str) -> Iterator[Asked]:
-    """Yield the numbers and the moments that a request names."""
-    text = _AND.sub(r"\1; \2until ", _IN_WORDS.sub(lambda found: _SAID[(found.lastindex or 1) - 1][1], text))
+    """Yield the numbers and the moments that a request names, of a text that `_spelled` gives."""
     for found in _VALUE.finditer(text):
-        word = found["sign"] or found["behind"] or found["when"] or ""
-        sign = next((sign for words, sign in _ALL_SIGNS.items() if re.fullmatch(words, word, re.IGNORECASE)), "")
+        sign = _sign(found)
         unit = (found["unit"] or "").casefold()
         number = Decimal((found["number"] or "0").replace(",", "")) * _POWERS.get((found["power"] or "").casefold(), 1)
         near = _near(f"{unit} {text[found.end() :]}")
         moment = _moment(found) if found["moment"] else ""
-        sign = _OPPOSITE.get(sign, "") if found["denied"] else sign
         if found["number"] or (moment and not (found["denied"] and not sign)):
-            yield Asked(sign, number, unit, moment, near, _words_before(text, found), found[0].casefold())
+            before, words = _words_before(text, found), found[0].casefold()
+            yield Asked(sign, number, unit, moment, near, before, words, chr(_MARKS + found.start()))
+
+
+def _sign(found: re.Match[str]) -> str:
+    word = found["sign"] or found["behind"] or found["when"] or ""
+    sign = next((sign for words, sign in _ALL_SIGNS.items() if re.fullmatch(words, word, re.IGNORECASE)), "")
+    return _OPPOSITE.get(sign, "") if found["denied"] else sign
 
 
 def _moment(found: re.Match[str]) -> str:
@@ -191,14 +245,19 @@ def _clock(found: re.Match[str], o: str) -> str:
 
 def _near(behind: str) -> frozenset[str]:
     """Return the words that a text begins with, up to the end of a clause."""
-    clause = _CLAUSE.split(behind, maxsplit=1)[0]
-    words = find_words(clause)[:_NEAR]
+    return _words(" ".join(find_words(_CLAUSE.split(behind, maxsplit=1)[0])[:_NEAR]))
+
+
+def _words(text: str) -> frozenset[str]:
+    """Return the words of a text and their parts, without regard to case, and its marks."""
+    words = find_words(text)
     parts = (part for word in words for part in (word.replace("-", "").casefold(), *words_of_name(word)))
-    return frozenset((*(word.casefold() for word in words), *parts))
+    marks = (char for char in text if char >= chr(_MARKS))
+    return frozenset((*(word.casefold() for word in words), *parts, *marks))
 
 
 def _words_before(text: str, found: re.Match[str]) -> frozenset[str]:
-    return _near(" ".join(find_words(text[: found.start()])[-_BEFORE:]))
+    return _words(_CLAUSE.split(" ".join(find_words(text[: found.start()])[-_BEFORE:]))[-1])
 
 
 # Superlatives, negations, and what else a request says of rows.
@@ -253,7 +312,7 @@ class Request:
 
     def __init__(self, text: str) -> None:
         """Read `text`: the user's words and the arguments of the call."""
-        text = _OF_REPLY.sub("", text[:_MAX_CHARS])
+        text = _spread(_OF_REPLY.sub("", text[:_MAX_CHARS]))
         self.words: Final = requested_words(text)
         """Its words without regard to case, at most 64."""
         self.excluded: Final = frozenset[str]().union(*_denied(_EXCLUDED, text))
@@ -269,10 +328,13 @@ class Request:
         plain = (part for word in words if not _is_compound(word) for part in parts[word])
         self._named: Final = self.words.union(codes, plain, (word.replace("-", "") for word in self.words))
         self._ordered: Final = sorted(self._named)
-        self._pairs: Final = frozenset(pairwise(words_of_name(text)))
+        self._runs: Final = frozenset(_runs(text))
         self.match: Final = functools.cache(self._match)
-        self.asked: Final = tuple(_asked(text))
+        spelled = _spelled(text)
+        self.asked: Final = tuple(_asked(spelled))
         """The numbers and the moments that it names."""
+        self.alternatives: Final = tuple(_alternatives(spelled))
+        """The words before and behind each "or", and of its sentence; a number or a moment is its mark there."""
         compared = [asked.text for asked in self.asked if asked.sign or asked.moment]
         compounds = (word for word in self.words if _is_compound(word) and not any(word in text for text in compared))
         self._wholes: Final = {word: re.compile(_WHOLE.format(re.escape(word))) for word in sorted(compounds)}
@@ -292,17 +354,10 @@ class Request:
         return self.match(word) is not None
 
     def has_all(self, text: str) -> bool:
-        """Return whether all words of a value stand in the request.
-
-        A value with a common word, such as "on", stands there only with its words side by side.
-        """
-        words = [word.casefold() for word in find_words(text)]
+        """Return whether the words of a value stand in the request as one run, in any case and with any punctuation."""
         parts = words_of_name(text)
-        if COMMON.isdisjoint(parts):
-            spellings = (words, parts if all(map(str.isalpha, parts)) else [])
-            is_joined = "".join(parts).isalpha() and "".join(parts) in self._named
-            return is_joined or any(spelling and all(map(self.has, spelling)) for spelling in spellings)
-        return not COMMON.issuperset(parts) and self._pairs.issuperset(pairwise(parts))
+        is_said = not COMMON.issuperset(parts) and (len(parts) > 1 or self.has(parts[0]))
+        return is_said and _joined([self.match(part) or part for part in parts]) in self._runs
 
     def words_in(self, text: str) -> Iterator[tuple[str, str]]:
         """Yield each word of the request that a text contains, and the form that it has there, in lower case.
@@ -322,7 +377,8 @@ class Request:
     def denies(self, text: str, *, is_absent: bool = False) -> bool:
         """Return whether the request asks for what a value or a name is not, or to be without what it names."""
         words, denied = words_of_name(text), self.absent if is_absent else self.denied
-        return "".join(words) in denied or any(self.match(word) in denied for word in words if self.has(word))
+        is_denied = "".join(words) in denied or any(self.match(word) in denied for word in words if self.has(word))
+        return is_denied and denied.issuperset(word for word in words if word.isdigit())
 
     def affirms(self, word: str) -> bool | None:
         """Return whether the request says that a flag is set, or is not; None: it says neither in words of English."""
@@ -341,6 +397,27 @@ class Request:
         if word in self._named:
             return word
         return next((other for other in self._ordered if _are_alike(word, other)), None)
+
+
+def _joined(words: Sequence[str]) -> str:
+    """Return words as one, with a blank only between two numbers."""
+    return re.sub(r"(?<!\d) | (?!\d)", "", " ".join(words))
+
+
+def _runs(text: str) -> Iterator[str]:
+    """Yield the runs of at most so many words as a value has, each as `_joined` writes it.
+
+    A comparison is one word: "4 days" does not stand in "fewer than 4 days".
+    """
+    text = _VALUE.sub(_comparison, re.sub(r" to (?=\d)", ".to.", text))
+    parts = [words_of_name(word) for word in find_words(text)]
+    for start in range(len(parts)):
+        yield from (_joined([*chain(*parts[start:end])]) for end in range(start + 1, start + 1 + _MAX_RUN))
+
+
+def _comparison(found: re.Match[str]) -> str:
+    """Return a comparison as one word that is in no value, but for one with its sign in words: "over 65"."""
+    return re.sub(r"\W+(?=.*\d)|(?<=\d) ", "-", re.sub(r"^(?=\W)", "x", found[0])) if _sign(found) else found[0]
 
 
 def _is_compound(word: str) -> bool:

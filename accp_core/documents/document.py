@@ -10,9 +10,9 @@ from typing import Final, Protocol, TypeAlias
 from accp_core.documents.omissions import CUT_OFF, omits_in_value, tell_cut
 from accp_core.packing.expansion import Expansion
 
-__all__ = ["BYTE_ORDER_MARK", "Document", "Form", "Part", "Prose", "Value", "WholeForm"]
+__all__ = ["BYTE_ORDER_MARK", "MAX_REST", "Document", "Form", "Part", "Prose", "Value", "WholeForm"]
 
-_MAX_REST: Final = 300
+MAX_REST: Final = 300
 """Maximum characters after a value that was cut off: its unread rest and the tool's note about the cut."""
 BYTE_ORDER_MARK: Final = "\ufeff"
 """Programs of Windows write it before a text; it is no part of a value after it."""
@@ -125,10 +125,9 @@ class Document:
     @property
     def beginning(self) -> Value | None:
         """The beginning of the value that the text is, where hardly more than the cut is beside."""
-        first = next(self.values(), None)
-        if first is None or not first.is_cut or self.source[: first.start].strip():
-            return None
-        return first if len(self.source) - first.end <= _MAX_REST else None
+        values = list(self.values())
+        is_first = len(values) == 1 and values[0].is_cut and not self.source[: values[0].start].strip()
+        return values[0] if is_first and len(self.source) - values[0].end <= MAX_REST else None
 
     @functools.cached_property
     def lines_outside(self) -> tuple[tuple[int, int], ...]:
@@ -160,7 +159,7 @@ def _lines_of(source: str, prose: Prose) -> tuple[int, int] | None:
     if not text.strip():
         # Of a line that holds a part of a value, what is longer than a mark of a cut is left out, too.
         start, text = prose.start, source[prose.start : prose.end]
-        if len(text.strip()) <= _MAX_REST:
+        if len(text.strip()) <= MAX_REST:
             return None
     first = source.count("\n", 0, start + len(text) - len(text.lstrip())) + 1
     return first, first + text.strip().count("\n")

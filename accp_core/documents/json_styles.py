@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import marshal
 import re
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from accp_core.packing.expansion import Expansion
 from accp_core.packing.tree import map_members
@@ -13,9 +13,6 @@ from accp_core.packing.values import SpelledFloat, read_float, read_int
 from accp_core.strict_json import refuse_constant
 
 __all__ = ["ESCAPE_FORMS", "STYLES", "STYLE_CODE", "find_styles", "read_styled_json", "write_styled_json"]
-
-StyledJson: TypeAlias = tuple[object, str]
-"""A JSON value and the code of the style in which it was written."""
 
 # Not strict about duplicate names: a text with one is not written again as it was.
 _DECODER: Final = json.JSONDecoder(parse_constant=refuse_constant, parse_float=read_float, parse_int=read_int)
@@ -75,7 +72,7 @@ def write_styled_json(value: object, style: str, expansion: Expansion | None = N
     return "".join(kept)
 
 
-def read_styled_json(text: str) -> StyledJson | None:
+def read_styled_json(text: str) -> tuple[object, str] | None:
     """Return the JSON value of `text` and the code of its style, or None if no style writes the same bytes.
 
     That is so for duplicate names, NaN, unusual blanks, and documents that are nested too deep.

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from accp_core.documents import printed, yaml
-from accp_core.documents.document import BYTE_ORDER_MARK, Document, Form, Value, WholeForm
+from accp_core.documents.document import BYTE_ORDER_MARK, MAX_REST, Document, Form, Value, WholeForm
 from accp_core.documents.grids import GRIDS, grids_in, markup
 from accp_core.documents.json_forms import JSON, JSON_LINES, read_json_text
 from accp_core.documents.omissions import DOTS, find_omissions
@@ -115,9 +115,10 @@ _CUT_READS: Final = 4
 _START: Final = re.compile(r'(?:^\ufeff?[ \t]*(?:<[^<>\n]*>)?|(?<=: ))([\[{])(?=\s*["\[{\'(])', re.MULTILINE)
 _END: Final = re.compile(r"(?:</[^<>\n]*>)?[ \t]*\r?$", re.MULTILINE)
 _CUT_LINE: Final = re.compile(r'\r?\n\s*+([\[{])\s*+(?:["\[{]|\Z)')
+_NEXT: Final = re.compile(r'\n(?:\n|[\[{]\s*+["\[{])')
+"""What stands behind a document that a text does not end in: a blank line, or the next document."""
+_OBJECT_LINE: Final = re.compile(r'^\{"[^\n]*\}(?=[ \t\r]*$)', re.MULTILINE)
 _BRACKET: Final = re.compile(r"[\[\](){}]")
-_MAX_REST: Final = 300
-"""Characters behind a cut in which a tool's mark stands."""
 _LINE_END: Final = re.compile(r"[ \t\r]*\n\s*+")
 
 
@@ -126,22 +127,27 @@ def _documents(source: str, looked: Mapping[int, tuple[Any, int]]) -> Iterator[V
 
     `looked` has what `printed.look_at` found at the positions where it was asked before.
     """
-    at, budget = 0, _MAX_READS * len(source)
+    at, budget, last = 0, _MAX_READS * len(source), -1
     while budget > 0 and (start := _START.search(source, at)):
         at = start.start(1)
         try:
             end, is_whole = end_of_json(source, at)
+            last = last if last >= 0 or (is_whole and end - at >= _MIN_CHARS) else _last_line(source)
         except RecursionError:
             return
         budget -= end - at
         if is_whole:
-            found = _whole_at(source, at, end)
+            found = _whole_at(source, at, end) if end - at >= _MIN_CHARS or last else None
         else:
             found, chars = _other_at(source, at, end, *(looked.get(at) or printed.look_at(source, at)))
             budget -= chars
+            # Among lines of JSON, what is none holds no row, and does not go on in the next line.
+            if last and found and (found.how is None if found.form is printed else at < last):
+                found = None
+            end = source.find("\n", at) if at < last else start.end()
         if found is not None:
             yield found
-        at = found.end if found else end if is_whole else start.end()
+        at = found.end if found else end
 
 
 def _other_at(source: str, start: int, end: int, value: Any, looked_at: int) -> tuple[Value | None, int]:
@@ -159,15 +165,26 @@ def _other_at(source: str, start: int, end: int, value: Any, looked_at: int) -> 
     return found, _CUT_READS * (end - start + looked_at - start)
 
 
+def _last_line(source: str) -> int:
+    """Return the position of the last line that is a JSON object, where most of a text is such lines; 0: it is not.
+
+    Of a line, as many characters count as a document that was cut off has at least.
+    """
+    lines = [line for line in _OBJECT_LINE.finditer(source) if _read_whole(line[0], 0, (JSON,)) is not None]
+    size = sum(min(len(line), MIN_CUT_CHARS) for line in source.split("\n"))
+    is_most = len(lines) > 1 and 2 * sum(min(len(line[0]), MIN_CUT_CHARS) for line in lines) > size
+    return lines[-1].start() if is_most else 0
+
+
 def _whole_at(source: str, start: int, end: int) -> Value | None:
     written = source[start:end]
-    is_worth = len(written) >= _MIN_CHARS and "{" in written and _END.match(source, end)
+    is_worth = "{" in written and _END.match(source, end)
     return _read_whole(written, start, (JSON,)) if is_worth else None
 
 
 def _goes_on(source: str, end: int) -> bool:
     """Return whether the brackets that are open at a position close behind it, so that nothing was cut off there."""
-    if next(find_omissions(source, end, end + _MAX_REST), None) or DOTS.search(source, end, end + _MAX_REST):
+    if next(find_omissions(source, end, end + MAX_REST), None) or DOTS.search(source, end, end + MAX_REST):
         return False
     depth = 0
     for sign in _BRACKET.finditer(source, end):
@@ -213,7 +230,7 @@ def _is_cut_behind(source: str, end: int) -> bool:
     if start is None:
         return False
     at, is_whole = end_of_json(source, start.start(1))
-    return not is_whole and len(source) - at < MIN_CUT_CHARS and "\n\n" not in source[at:]
+    return not is_whole and len(source) - at < MIN_CUT_CHARS and _NEXT.search(source, start.end()) is None
 
 
 # The forms in which a whole text, or a grid in one, may write a value.

@@ -145,14 +145,10 @@ def pack_keyed_rows(members: dict[str, object]) -> tree.Table | None:
     table = pack_list(list(members.values()))
     if type(table) is not tree.Table:
         return None
-    keys = list(members)
-    columns = {name: tree.KeyColumn() if _are_keys(column, keys) else column for name, column in table.columns.items()}
+    # Columns whose values are the keys of the rows are left out where these are long enough.
+    keys = list(members) if sum(map(len, members)) >= _MIN_SAVED_CHARS else None
+    columns = {name: tree.KeyColumn() if column == keys else column for name, column in table.columns.items()}
     return tree.Table(columns, table.slots, table.rows) if _shows_each_row(columns, table.rows) else table
-
-
-def _are_keys(column: tree.Column, keys: list[str]) -> bool:
-    """Return whether the values of a column are the keys of the rows, which are long enough to leave them out."""
-    return column == keys and sum(map(len, keys)) >= _MIN_SAVED_CHARS
 
 
 def _shows_each_row(columns: dict[str, tree.Column], rows: int) -> bool:

@@ -167,14 +167,12 @@ def check_json(value: object) -> int | None:
     levels = count = 0
     while level:
         kinds = set(map(type, level))
-        if not kinds <= _JSON_TYPES or (
-            float in kinds and not all(map(math.isfinite, [value for value in level if type(value) is float]))
-        ):
-            offender = next(value for value in level if not _is_json(value))
-            raise EncodeError(
-                f"expected a JSON value, found {offender!r} of type {type(offender).__name__!r}",
-                code=ErrorCode.INVALID_TYPE,
-            )
+        for member in level if float in kinds or not kinds <= _JSON_TYPES else ():
+            if not (math.isfinite(member) if type(member) is float else type(member) in _JSON_TYPES):
+                raise EncodeError(
+                    f"expected a JSON value, found {member!r} of type {type(member).__name__!r}",
+                    code=ErrorCode.INVALID_TYPE,
+                )
         if kinds.isdisjoint(_CONTAINERS):
             break
         # A container that contains itself would never end.
@@ -191,7 +189,3 @@ def check_json(value: object) -> int | None:
         offender = next(key for key in keys if type(key) is not str)
         raise EncodeError(f"expected strings as keys, found {offender!r}", code=ErrorCode.INVALID_TYPE)
     return levels if count == len(seen) else None
-
-
-def _is_json(value: object) -> bool:
-    return math.isfinite(value) if type(value) is float else type(value) in _JSON_TYPES

@@ -71,7 +71,8 @@ def render_document(document: Document, *, counter: TokenCounter, options: Optio
     source = document.source
     before = counter(source)
     if any(map(_is_rendered, document.values())) and not has_surrogate_pair(source):
-        limits = _limits_of(source)
+        # What reading a view adds is less than twice the value; the text that is written from it comes to that.
+        limits = replace(DEFAULT_EXPANSION, size=max(DEFAULT_EXPANSION.size, 3 * len(source)))
         segments = _segments(document, counter, options or DEFAULT_OPTIONS, limits)
         text = "".join([segment.text for segment in segments])
         after = counter(text)
@@ -79,14 +80,6 @@ def render_document(document: Document, *, counter: TokenCounter, options: Optio
             layout = write_layout(segments)
             return View(text=text, layout=layout, tokens_before=before, tokens_after=after, limits=limits)
     return View(text=source, layout=AS_IS, tokens_before=before, tokens_after=before)
-
-
-def _limits_of(source: str) -> ExpansionLimits:
-    """Return the limits for the view of a source: the default ones, and no less than the size of the source.
-
-    What reading a view adds is less than twice the value; the text that is written from it comes to that.
-    """
-    return replace(DEFAULT_EXPANSION, size=max(DEFAULT_EXPANSION.size, 3 * len(source)))
 
 
 def _is_rendered(part: Value) -> bool:

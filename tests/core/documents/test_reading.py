@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 
 from accp_core.documents import Value, read, reading
+from accp_core.tables import open_document
 from accp_core.view import render_text
 from tests.work import count_calls
 
@@ -27,15 +28,12 @@ def values_of(source: str) -> list[Value]:
     [
         ("", []),
         ("prose", []),
-        ('{"a": 1}', ["o"]),
         (' {"a":1,"b":2}\n', ["o"]),
         ('{"a":1}\n{"a":2}', ["n"]),
-        ("{'a': 1}", ["p"]),
         ('first:\n{"a": 1, "b": "c d"}\nsecond: [{"a": 1, "b": 2}]', ["o", "o"]),
         ('first:\n{"a": 1, "b": "c d"', []),
         ('first:\n{"a": 1, "b" : "c d"}\n', ["o"]),
         (f"first:\n{LINES}\n{LINES}", ["n"]),
-        (f"{LINES}\nlast", ["n"]),
         (f"{LINES}\n\n{LINES}", ["n"]),
         (f"{LINES}\n{COMPACT}\nlast", ["n"]),
         (f"x: {LINES}\nlast", ["o", "o"]),
@@ -49,7 +47,6 @@ def values_of(source: str) -> list[Value]:
         ('"a text"\n"{another}"', []),
         ('first: {"a":1,"b":2345}\n', ["o"]),
         ('first: {"a":1,"b":234}\n', []),
-        (f"print(x)\n{COMPACT}\n", ["o"]),
         (f"f(a='one\\ntwo\\nthree\\n')\n{COMPACT}", ["o"]),
         (f"first: {ROWS.replace('1, ', '1 , ', 1)[:-20]}", ["o"]),
         ('{"a": 1}\n[2]', ["n"]),
@@ -86,11 +83,14 @@ def test_each_document_is_where_its_text_is() -> None:
     assert json.loads(source[cut.start : cut.end] + "}]") == cut.value
 
 
-def test_lines_before_one_that_was_cut_off_are_all_that_is_read_of_them() -> None:
-    source = f"first:\n{LINES}\n{COMPACT[:-5]}"
-    (lines,) = values_of(source)
-    assert source[lines.start : lines.end] == LINES
-    assert lines.cut == len(LINES)
+@pytest.mark.parametrize("place", [0, 1, 2, 6, 7])
+@pytest.mark.parametrize("broken", ['{"n":', '{"n":5,"v"{"n":6}', '{"n":5}{"n":6}', f'{{"n":[{"9," * 99}', "…"])
+def test_a_line_that_is_no_json_is_no_row_and_hides_none(place: int, broken: str) -> None:
+    lines = [json.dumps({"n": "x" * 5 * size}) for size in range(9)]
+    document = read("\n".join([*lines[:place], broken, *lines[place:]]))
+    opened = open_document(document)
+    assert ([*map(json.dumps, opened.records)], opened.cut) == (lines, "")
+    assert document.lines_outside == ((place + 1, place + 1),)
 
 
 SHAPES = {

@@ -142,9 +142,8 @@ def _pieces(task: Task, opening: str | None, counter: TokenCounter) -> tuple[lis
     words, pieces = _last_words(task), []
     head = [_Piece(_lines({"state": _state_name(task.status.state)}, counter))]
     if words is not None:
-        head += _of_parts(
-            ["message:", _lines({"metadata": read_struct(words.metadata)}, counter)], words.parts, counter
-        )
+        told = _lines({"metadata": read_struct(words.metadata)}, counter)
+        head += _of_parts(["message:", told], words.parts, counter)
     for each in task.artifacts:
         about = {"description": each.description, "metadata": read_struct(each.metadata)}
         pieces += _of_parts([_label(each), _lines(about, counter)], each.parts, counter)

@@ -165,9 +165,8 @@ def _task_parts(task: Task) -> Iterator[PlacedPart]:
     kind = state_kind(task.status.state)
     answers = kind.intent is Intent.COMPLETE and not task.status.message.parts
     for left, artifact in enumerate(task.artifacts, 1 - len(task.artifacts)):
-        first = PartPlace(
-            owner_id=_owner(task.id, artifact), kind=kind if answers and left == 0 else _PROGRESS, chain=task.id
-        )
+        which = kind if answers and left == 0 else _PROGRESS
+        first = PartPlace(owner_id=_owner(task.id, artifact), kind=which, chain=task.id)
         yield from _numbered(artifact.parts, first)
     yield from _message_parts(task.status.message, kind, task.id)
 

@@ -49,7 +49,7 @@ class BoundedRequests:
     """What is in a small body from which more is read."""
 
     def __init__(
-        self, app: Application, *, max_bytes: int = 8 << 20, max_values: int = 20_000, memory: int = 128 << 20
+        self, app: Application, *, max_bytes: int = 8 << 20, max_values: int = 10_000, memory: int = 128 << 20
     ) -> None:
         """Wrap an application.
 

@@ -65,11 +65,13 @@ class Turns:
         self._lines: Final = BoundedDict[tuple[str, bool], Line](1_000)
         """Of the callers that asked last."""
         self._small: Final = BoundedDict[str, float](2)
-        """When the last two callers with small requests sent one."""
+        """When the last two callers with small requests sent one, on a clock that stands while the loop is held."""
         self._waiting: Final = set[str]()
         """The callers that wait for the end of their rest."""
         self._dear = 0.0
         """Until when no large request of any caller begins while others ask."""
+        self._held, self._alive = 0.0, time.monotonic()
+        """Seconds for which dear steps have held the loop, in which nobody could ask, and the end of the last step."""
         self._spent, self._each = 0.0, 2 * _UNSEEN
         """The processor time of the loop when the last request began, and its mean from one to the next."""
 
@@ -79,12 +81,12 @@ class Turns:
         line.has_many, line.client = line.client != client, client
         self._lines.put((caller, is_large), line)
         if not is_large:
-            self._small.put(caller, time.monotonic())
+            self._small.put(caller, time.monotonic() - self._held)
         return line
 
     async def begin(self, line: Line, left: Callable[[], Awaitable[object]] = asyncio.Future) -> bool:
         """Return True when a request has its turn, False where `left` returns before: its client has left."""
-        begun = time.monotonic()
+        begun = time.monotonic() - self._held
         async with line.turn:
             self._waiting.add(line.caller)
             try:
@@ -95,7 +97,7 @@ class Turns:
                             return False
             finally:
                 self._waiting.discard(line.caller)
-            line.alone = line.beside = time.monotonic()
+            line.alone = line.beside = self._alive = time.monotonic()
             self.rest(line, self._unseen())
             return True
 
@@ -112,6 +114,8 @@ class Turns:
             line.beside = max(now, line.beside) + rest * (others + 1)
         if is_dear:
             self._dear = max(now, self._dear) + spent * _REST
+            self._held += min(now - self._alive, spent * _REST)  # a step may last longer than the processor works
+        self._alive = now
 
     # Rests are twice as long, and end late: so several callers together still begin what the loop can serve.
     def _unseen(self) -> float:
@@ -121,11 +125,12 @@ class Turns:
         return self._each / 3
 
     def _left(self, line: Line, begun: float) -> float:
-        """Return the seconds that a line still rests, for a request that came at `begun`."""
+        """Return the seconds that a line still rests, for a request that came at `begun` on that clock."""
         now = time.monotonic()
+        free = now - self._held
         # Behind the own address may be others, too.
-        own = {line.caller: begun if line.is_large else now}
-        asks = any(asked > max(now - _PRESENT, own.get(each, 0.0)) for each, asked in self._small.items())
+        own = {line.caller: begun if line.is_large else free}
+        asks = any(asked > max(free - _PRESENT, own.get(each, 0.0)) for each, asked in self._small.items())
         dear = self._dear if line.is_large else 0.0
         return (max(line.beside, dear) if asks else line.alone) - now
 

@@ -176,9 +176,8 @@ def _print(reports: list[Report]) -> None:
 
 def _check_target(path: Path, inputs: list[str]) -> None:
     if path.exists() and any(os.path.exists(name) and path.samefile(name) for name in inputs):
-        raise typer.BadParameter(
-            f"expected another file than the recorded runs, found {str(path)!r}", param_hint="--html"
-        )
+        reason = f"expected another file than the recorded runs, found {str(path)!r}"
+        raise typer.BadParameter(reason, param_hint="--html")
 
 
 def _write_page(path: Path, reports: list[Report], findings: Findings) -> None:

@@ -55,16 +55,6 @@ async def test_too_large_a_body_is_refused_as_json_rpc_before_the_application_re
     assert (await client(BoundedRequests(Application())).post("/", content=many)).status_code == 413
 
 
-async def test_expensive_bodies_of_several_addresses_do_not_follow_each_other_at_once() -> None:
-    app = BoundedRequests(application := Application())
-    await client(app, "192.0.2.9").post("/", content="x")
-    posts = [asyncio.ensure_future(client(app, f"192.0.2.{at}").post("/", content=DENSE)) for at in range(3)]
-    await asyncio.sleep(2 * HELD)
-    assert len(application.read) == 2  # the small one, and one of three
-    for post in posts:
-        post.cancel()
-
-
 async def pauses(body: str, many: int = 3, alone: int = 0) -> list[float]:
     """Return the seconds between bodies of one address, first alone, then while another one sends small requests."""
     application = Application()

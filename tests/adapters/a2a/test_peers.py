@@ -192,7 +192,7 @@ ROWS = [{"a": 1, "b": "x", "c": 2}]
 )
 async def test_the_values_in_frames_count_as_those_of_a_plain_body(served: Served, asked: SendMessageRequest) -> None:
     async with Recorder() as http, await connect(served.card, http=http) as client:
-        with pytest.raises(A2AError, match="at most 20,000 values, found more in its frames") as refused:
+        with pytest.raises(A2AError, match="at most 10,000 values, found more in its frames") as refused:
             await task_of(client, "m", asked=asked)
         async with await connect(served.card, aware=False, http=http) as direct:
             with pytest.raises(A2AClientError, match="413"):

@@ -1,16 +1,16 @@
-"""When a connection has to rest from what was dear to read."""
+"""When a connection or a caller has to rest from what was dear to read."""
 
 import asyncio
 from itertools import count
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import MagicMock
+from unittest.mock import AsyncMock, MagicMock
 
 import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from accp_adapters.serving import paced
+from accp_adapters.serving import paced, turns
 
 
 async def answer(scope: Any, receive: Any, send: Any) -> None:
@@ -25,6 +25,7 @@ async def test_a_connection_rests_only_while_reading_takes_much_of_the_loop(
     ticks, work = count(), count()
     clock = SimpleNamespace(monotonic=lambda: next(ticks) / 1_000, thread_time=lambda: next(work) * cost)
     monkeypatch.setattr(paced, "time", clock)
+    monkeypatch.setattr(paced._Paced, "last", -1.0)  # what another test has spent is long ago
     config = uvicorn.Config(answer, lifespan="off")
     config.load()
     transport = MagicMock(spec=asyncio.Transport, is_closing=lambda: False)
@@ -38,3 +39,14 @@ async def test_a_connection_rests_only_while_reading_takes_much_of_the_loop(
         for _ in range(5):
             await asyncio.sleep(0)
     assert transport.pause_reading.called == rests
+
+
+async def test_who_cannot_ask_while_the_loop_is_held_counts_as_one_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, left = [100.0], AsyncMock()
+    monkeypatch.setattr(turns, "time", SimpleNamespace(monotonic=lambda: now[0], thread_time=lambda: now[0]))
+    callers = turns.Turns()
+    _, hog, other = [callers.line(name, 1, is_large=name != "ann") for name in ("ann", "hog", "other")]
+    assert await callers.begin(hog, left)
+    now[0] += 5
+    callers.rest(hog, 5)
+    assert not await callers.begin(other, left)  # it waits until its client has left

@@ -127,7 +127,7 @@ def _documents(source: str, looked: Mapping[int, tuple[Any, int]]) -> Iterator[V
 
     `looked` has what `printed.look_at` found at the positions where it was asked before.
     """
-    at, budget, last = 0, _MAX_READS * len(source), -1
+    at, budget, last, others = 0, _MAX_READS * len(source), -1, 0
     while budget > 0 and (start := _START.search(source, at)):
         at = start.start(1)
         try:
@@ -139,7 +139,10 @@ def _documents(source: str, looked: Mapping[int, tuple[Any, int]]) -> Iterator[V
         if is_whole:
             found = _whole_at(source, at, end) if end - at >= _MIN_CHARS or last else None
         else:
-            found, chars = _other_at(source, at, end, *(looked.get(at) or printed.look_at(source, at)))
+            others += 1
+            # However many there are, all together look through the text a few times.
+            reach = _CUT_READS * len(source) // others**2
+            found, chars = _other_at(source, at, end, reach, *(looked.get(at) or printed.look_at(source, at)))
             budget -= chars
             # Among lines of JSON, what is none holds no row, and does not go on in the next line.
             if last and found and (found.how is None if found.form is printed else at < last):
@@ -150,17 +153,18 @@ def _documents(source: str, looked: Mapping[int, tuple[Any, int]]) -> Iterator[V
         at = found.end if found else end
 
 
-def _other_at(source: str, start: int, end: int, value: Any, looked_at: int) -> tuple[Value | None, int]:
+def _other_at(source: str, start: int, end: int, reach: int, value: Any, looked_at: int) -> tuple[Value | None, int]:
     """Return what is at a position where JSON can be read up to `end` only, and the cost of looking.
 
-    `printed.look_at` found `value` there, and looked up to `looked_at`.
+    `printed.look_at` found `value` there, and looked up to `looked_at`. Behind what was read, `reach` characters are
+    looked at for its end.
     """
     written = source[start:looked_at]
     is_worth = value and len(written) >= _MIN_CHARS and ("{" in written or "(" in written)
     if is_worth and _END.match(source, looked_at):
         return Value(start, looked_at, value, printed, written), looked_at - start
     found = read_cut_json(source, start, end)
-    if found and _goes_on(source, found.end):
+    if found and _goes_on(source, found.end, reach):
         found = replace(found, form=printed, written=source[start : found.end], cut=None)
     return found, _CUT_READS * (end - start + looked_at - start)
 
@@ -182,12 +186,12 @@ def _whole_at(source: str, start: int, end: int) -> Value | None:
     return _read_whole(written, start, (JSON,)) if is_worth else None
 
 
-def _goes_on(source: str, end: int) -> bool:
+def _goes_on(source: str, end: int, reach: int) -> bool:
     """Return whether the brackets that are open at a position close behind it, so that nothing was cut off there."""
     if next(find_omissions(source, end, end + MAX_REST), None) or DOTS.search(source, end, end + MAX_REST):
         return False
     depth = 0
-    for sign in _BRACKET.finditer(source, end):
+    for sign in _BRACKET.finditer(source, end, end + reach):
         depth += 1 if sign[0] in "[{(" else -1
         if depth < 0:
             return True

@@ -100,10 +100,9 @@ SHAPES = {
     "quotes behind colons": ": [\"'",
     "short documents": '{"a": 1, "b": "c d"} x\n',
     "cut documents": f"x: {ROWS[:-20]}\n",
-    "line feeds": "\n",
+    "cut lines": f'{{"id": 1, "v": ["{"x" * 300}", {{"a": [1], "t\n',
     "openings of literals": "=' =\" ",
     "escapes in literals": "a='\\n\\",
-    "blanks": " ",
 }
 
 
@@ -120,16 +119,23 @@ def test_the_work_grows_with_the_length_of_the_text(shape: str, monkeypatch: pyt
 
 
 def count_windows(patched: pytest.MonkeyPatch) -> list[int]:
-    """Return the lengths of the texts that the JSON decoder is given from now on: an error counts all their lines."""
+    """Return the lengths of the texts that the JSON decoder is given from now on: an error counts all their lines.
+
+    Each bracket behind what was cut off is one more.
+    """
     lengths: list[int] = []
-    decoder = reading._DECODER
+    decoder, brackets = reading._DECODER, reading._BRACKET
 
     class Counting:
         def raw_decode(self, text: str) -> tuple[object, int]:
             lengths.append(len(text))
             return decoder.raw_decode(text)
 
+        def finditer(self, text: str, start: int, end: int = 10**9) -> object:
+            return filter(lambda _: lengths.append(1) is None, brackets.finditer(text, start, end))
+
     patched.setattr(reading, "_DECODER", Counting())
+    patched.setattr(reading, "_BRACKET", Counting())
     return lengths
 
 

@@ -289,7 +289,8 @@ def _whole(sources: Sources, room: Room) -> str:
     source = next(iter(sources.texts.values()))
     if len(sources.texts) > 1:
         raise refuse(f"expected one reference, or a SELECT that joins them, found {len(sources.texts)}. {GRAMMAR}")
-    is_short = not room.request.is_part and len(source) <= room.chars
+    # Views save half of a text, seldom more, and take long.
+    is_short = not room.request.is_part and 4 * len(source) <= room.chars
     # A view does not tell a line of a text that is quoted from one that looks so.
     if is_short and (page.quoted_lines(source) == source or sources.opened[0].prose is None):
         view = render_text(source, counter=room.counter)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final, Protocol, TypeAlias
 
 from accp_core.documents.omissions import CUT_OFF, omits_in_value, tell_cut
@@ -135,7 +136,9 @@ class Document:
 
         Lines have numbers from 1.
         """
-        runs = (_lines_of(self.source, part) for part in self.parts if isinstance(part, Prose))
+        numbers = accumulate((self.source.count("\n", part.start, part.end) for part in self.parts), initial=1)
+        parts = zip(self.parts, numbers, strict=False)
+        runs = (_lines_of(self.source, part, number) for part, number in parts if isinstance(part, Prose))
         return tuple(run for run in runs if run is not None)
 
     @functools.cached_property
@@ -148,8 +151,11 @@ class Document:
         return None if around.replace(BYTE_ORDER_MARK, "").strip() else values[0]
 
 
-def _lines_of(source: str, prose: Prose) -> tuple[int, int] | None:
-    """Return the numbers of the first and the last line that are all prose and not blank; None: there is none."""
+def _lines_of(source: str, prose: Prose, number: int) -> tuple[int, int] | None:
+    """Return the numbers of the first and the last line that are all prose and not blank; None: there is none.
+
+    `number` is that of the line in which the prose begins.
+    """
     start, end = prose.start, prose.end
     if start and source[start - 1] != "\n":
         start = source.find("\n", start, end) + 1 or end
@@ -161,7 +167,7 @@ def _lines_of(source: str, prose: Prose) -> tuple[int, int] | None:
         start, text = prose.start, source[prose.start : prose.end]
         if len(text.strip()) <= MAX_REST:
             return None
-    first = source.count("\n", 0, start + len(text) - len(text.lstrip())) + 1
+    first = number + source.count("\n", prose.start, start + len(text) - len(text.lstrip()))
     return first, first + text.strip().count("\n")
 
 

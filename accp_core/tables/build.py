@@ -13,7 +13,7 @@ from accp_core.documents import read
 from accp_core.documents.grids import GRIDS
 from accp_core.strict_json import is_json
 from accp_core.tables.layouts import NUMBERED, arrange
-from accp_core.tables.table import DistinctNames, ParentLink, Table, columns_side_by_side, is_matrix, table_of_lines
+from accp_core.tables.table import DistinctNames, ParentLink, Table, columns_side_by_side, is_matrix
 
 __all__ = ["MAX_TABLES", "tables_of"]
 
@@ -246,20 +246,18 @@ _KEY: Final = re.compile(
 )
 
 
-def tables_of(value: object, taken: Iterable[str] = (), *, with_objects: bool = False) -> tuple[Table, ...]:
-    """Return the tables of a JSON value, or of a text that is none; parents stand before their children.
+def tables_of(value: object, names: DistinctNames | None = None, *, with_objects: bool = False) -> tuple[Table, ...]:
+    """Return the tables of a JSON value; parents stand before their children.
 
     The rules are those of the package's docstring. The number of tables is bounded; names, rows and cells are no more
     than those of the value.
 
     Args:
-        value: A JSON value; a string is a text, whose only table is `lines`.
-        taken: Names that no table gets, because others have them.
+        value: A JSON value.
+        names: The names of other tables, which take those of these; None: there are no others.
         with_objects: Whether each map and array of maps in a row is a cell of a column, too.
     """
-    if isinstance(value, str):
-        return (table_of_lines(value),)
-    tables = _Tables(taken, with_objects=with_objects)
+    tables = _Tables(names or DistinctNames(), with_objects=with_objects)
     value = arrange(value, tables.sources)
     if isinstance(value, dict):
         tables.add_map(value, (), 1)
@@ -271,14 +269,12 @@ def tables_of(value: object, taken: Iterable[str] = (), *, with_objects: bool = 
 class _Tables:
     """One walk through a value."""
 
-    def __init__(self, taken: Iterable[str], *, with_objects: bool) -> None:
+    def __init__(self, names: DistinctNames, *, with_objects: bool) -> None:
         self._with_objects = with_objects
         self.sources: Final[dict[int, Any]] = {}
         """What `arrange` made anew, by its identity, and what it was."""
         self._tables: list[Table] = []
-        self._names = DistinctNames()
-        for name in taken:
-            self._names.claim(name)
+        self._names = names
         self._root: dict[tuple[str, ...], Any] = {}
 
     def finished(self) -> tuple[Table, ...]:

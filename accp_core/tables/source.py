@@ -20,7 +20,7 @@ from accp_core.documents.inference.columns import sums_in, top_class
 from accp_core.documents.inference.records import SECTION
 from accp_core.documents.omissions import find_omissions, tell_cut
 from accp_core.tables.build import tables_of
-from accp_core.tables.table import FIELDS, LINES, LineNumbers, Table, table_of_lines
+from accp_core.tables.table import FIELDS, LINES, DistinctNames, LineNumbers, Table, table_of_lines
 from accp_core.tables.values import Kind, is_left_out, type_column
 
 __all__ = ["MAX_WHOLE", "OpenedText", "SampledTables", "open_document", "open_text", "sample_tables"]
@@ -210,12 +210,13 @@ class OpenedText:
     def tables(self, *, with_objects: bool = False) -> tuple[Table, ...]:
         """Return the tables of the value, as `tables_of` does, then `lines` where there is other text around it."""
         if isinstance(self.value, str):
-            return tables_of(self.value)
-        found: list[Table] = []
-        taken = [LINES] * (self.prose is not None)
-        for value in self.grids or [self.records]:
-            found += tables_of(value, [*taken, *(table.name for table in found)], with_objects=with_objects)
-        return (*found, *([table_of_lines(self.prose)] if self.prose is not None else ()))
+            return (table_of_lines(self.value),)
+        names = DistinctNames()
+        lines = [] if self.prose is None else [table_of_lines(self.prose)]
+        if lines:
+            names.claim(LINES)
+        values = self.grids or [self.records]
+        return (*chain.from_iterable(tables_of(each, names, with_objects=with_objects) for each in values), *lines)
 
     @cached_property
     def own_tables(self) -> tuple[Table, ...]:
@@ -304,10 +305,9 @@ def _is_grid(part: Value) -> bool:
 def _of_values(document: Document) -> OpenedText:
     text, outside = document.source, list(document.lines_outside)
     cut = ""
-    found: list[Any] = []
-    rest: list[Any] = []
-    sections: list[Section] = []
-    for part in document.values():
+    found, rest, sections = list[Any](), list[Any](), list[Section]()
+    numbers, ends = LineNumbers(text), [0, *(part.end for part in document.values())]
+    for before, part in zip(ends, document.values(), strict=False):
         value: Any = part.value
         if isinstance(value, str):
             inner = read(value)
@@ -323,10 +323,11 @@ def _of_values(document: Document) -> OpenedText:
             continue
         (rows,) = values
         sums = sums_in([[None if cell is None else str(cell) for cell in row.values()] for row in rows])
-        end = text.count("\n", 0, part.end) + 2 - len(rows)
+        end = numbers.number_at(part.end) + 1 - len(rows)
         outside += [(end + number, end + number) for number in sums]
         kept = [row for number, row in enumerate(rows) if number not in sums]
-        sections.append(Section(_heading_of(document, part.start), kept))
+        lines = text[before : text.find("\n", part.start)].split("\n")
+        sections.append(Section(heading_above(lines, len(lines) - 1, 0), kept))
     if not found:
         return OpenedText(value=text, prose=text, cut=cut)
     grids = [section.rows for section in join_sections(sections)]
@@ -339,13 +340,6 @@ def _of_values(document: Document) -> OpenedText:
         grids=(*grids, _records_of(rest)) if grids and rest else tuple(grids),
         outside=tuple(sorted(outside)),
     )
-
-
-def _heading_of(document: Document, start: int) -> str:
-    """Return the heading above the value that starts at a position."""
-    before = max((part.end for part in document.values() if part.end <= start), default=0)
-    lines = document.source[before : document.source.find("\n", start)].split("\n")
-    return heading_above(lines, len(lines) - 1, 0)
 
 
 def _inferred(document: Document) -> OpenedText | None:

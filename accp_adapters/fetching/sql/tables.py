@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
@@ -36,6 +36,8 @@ __all__ = [
 
 MAX_CELLS: Final = 2_000_000
 """Rows times columns of a table, and of all tables of a text; an absent cell takes as long as any other."""
+_MAX_BUILT: Final = 300
+"""Tables of a text that can be queried, beside its lines: a condition looks for its rows in each, one after another."""
 SPELLING: Final = ".text"
 """The end of the name of a column with the spellings of another."""
 _BESIDE_ARRAYS: Final = frozenset(("root", FIELDS, LINES, TEXT_RECORDS))
@@ -317,7 +319,8 @@ def _build(text: str, opened: OpenedText, key: str, *, whole: bool) -> Database:
         for table in _tables_of(text, opened, whole=whole):
             cells = len(table.rows) * len(table.columns)
             place, columns = f"t{len(tables)}", dict[str, StoredColumn]()
-            if len(table.columns) <= MAX_COLUMNS and cells <= left:
+            is_among = len(tables) < _MAX_BUILT or table.holds_lines
+            if is_among and len(table.columns) <= MAX_COLUMNS and cells <= left:
                 left -= cells
                 columns = _add_table(connection, place, table, key, types, whole=whole)
             for name, column in columns.items():
@@ -449,6 +452,10 @@ class Catalog:
         self.tables: Final = [
             NamedTable(number, table) for number, database in enumerate(databases) for table in database.tables
         ]
+        self._children: Final = defaultdict[tuple[int, str], list[NamedTable]](list)
+        for table in self.tables:
+            if link := table.stored.source.parent:
+                self._children[table.number, link.table].append(table)
 
     def main(self, key: str | None = None) -> NamedTable | None:
         """Return the table that is meant where none is named; None where there are several texts or no table."""
@@ -481,7 +488,7 @@ class Catalog:
         if len(found) != 1:
             raise self._unknown(written or "no table", tables, found)
         if not found[0].stored.columns:
-            limit = f"{MAX_COLUMNS:,} columns and {MAX_CELLS:,} cells"
+            limit = f"{MAX_COLUMNS:,} columns and {MAX_CELLS:,} cells, of the first {_MAX_BUILT:,}"
             raise refuse(f"expected a table of at most {limit}, found {found[0].name!r}; use a path, words, or offset")
         return found[0]
 
@@ -515,7 +522,7 @@ class Catalog:
 
     def unknown_column(self, written: str, named: Sequence[NamedTable], what: str = "a column") -> Exception:
         """Return the refusal of a column that the tables named by a query do not have; it names the others, too."""
-        others = [table for table in self.tables if table not in named]
+        others = [table for table in self.tables[: len(named) + _MAX_NAMES + 1] if table not in named]
         expected = self.describe(named, most=_MAX_COLUMNS) if named else self.describe()
         also = f"; other tables: {self.describe(others)}" if named and others else ""
         reason = f"expected {what} of {expected}; found {written[:_MAX_NAME_CHARS]!r}{also}"
@@ -552,8 +559,7 @@ class Catalog:
 
     def children(self, table: NamedTable) -> list[NamedTable]:
         """Return the child tables of a table."""
-        of_text = [each for each in self.tables if each.number == table.number]
-        return [each for each in of_text if each.stored.source.parent and each.stored.source.parent.table == table.name]
+        return self._children[table.number, table.name]
 
 
 def _described_table(table: NamedTable, most: int) -> str:

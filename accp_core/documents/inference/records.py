@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice, pairwise, takewhile
 from typing import Final
@@ -248,7 +248,6 @@ def _key_value(line: str) -> tuple[int, str, str] | None:
     return len(found["indent"].expandtabs()), found["key"].strip(' "'), value
 
 
-@lru_cache(maxsize=20_000)
 def _shape(line: str) -> str:
     """Return what lines that begin records have in common: their first word, without digits."""
     word = line.split(None, 1)[0] if line.strip() else ""
@@ -264,10 +263,10 @@ def read_blocks(lines: Sequence[str], start: int, end: int) -> Reading | None:
     """Return the best reading of lines as records: apart by blank lines, indentation, or like lines."""
     there = [number for number in range(start, end) if lines[number].strip()]
     best: Reading | None = None
-    shapes = [_shape(lines[number]) for number in there]
-    for starts in map(list, dict.fromkeys(map(tuple, _partitions(lines, there) if len(there) >= 4 else ()))):
+    shapes = {number: _shape(lines[number]) for number in there}
+    for starts in map(list, dict.fromkeys(map(tuple, _partitions(lines, there, shapes) if len(there) >= 4 else ()))):
         # If each record has a line like the first one, the first record begins there, and these starts are too late.
-        is_late = there[:1] < starts[:1] and shapes.count(shapes[0]) >= len(starts)
+        is_late = there[:1] < starts[:1] and [*shapes.values()].count(shapes[there[0]]) >= len(starts)
         if len(starts) < 2 or 2 * len(starts) > len(there) or is_late:
             continue
         part = starts[:_MAX_TRIED]
@@ -280,7 +279,7 @@ def read_blocks(lines: Sequence[str], start: int, end: int) -> Reading | None:
     return best if best is None or len(best.rows) == len(best.lines) else fill_blocks(lines, best.lines, end)
 
 
-def _partitions(lines: Sequence[str], there: Sequence[int]) -> Iterator[list[int]]:
+def _partitions(lines: Sequence[str], there: Sequence[int], shapes: Mapping[int, str]) -> Iterator[list[int]]:
     """Yield the numbers of the lines with which records may begin."""
     depths = [len(lines[number]) - len(lines[number].lstrip()) for number in there]
     least = min(depths)
@@ -289,12 +288,12 @@ def _partitions(lines: Sequence[str], there: Sequence[int]) -> Iterator[list[int
     yield [number for number in there if number in level and (number == there[0] or not lines[number - 1].strip())]
     if 1 < len(flush) < 0.75 * len(there):
         yield flush
-    if (first := _shape(lines[there[0]])).startswith("k:"):
-        yield [number for number in there if _shape(lines[number]) == first]
-    counts = Counter(_shape(lines[number]) for number in flush)
+    if (first := shapes[there[0]]).startswith("k:"):
+        yield [number for number in there if shapes[number] == first]
+    counts = Counter(map(shapes.__getitem__, flush))
     repeated = [shape for shape, count in counts.items() if count > 1]
     for shape in dict.fromkeys([*repeated[:2], *sorted(repeated, key=counts.__getitem__)[-2:]]):
-        yield [number for number in flush if _shape(lines[number]) == shape]
+        yield [number for number in flush if shapes[number] == shape]
 
 
 def fill_blocks(lines: Sequence[str], starts: Sequence[int], end: int) -> Reading | None:

@@ -121,8 +121,8 @@ WRITTEN = {
     "durations": json.dumps([{"d": f"{n}h {n % 60}m {n % 59}s"} for n in range(2_000)]),
     "cut": json.dumps([{"id": n, "at": f"2026-01-02T{day}"} for n, day in enumerate(DAYS)])[:-9],
     "log": "".join(f"2026-03-01 {day}:09 INFO srv[{n}] read /a/{n} in {n % 300} ms\n" for n, day in enumerate(DAYS)),
-    "ls": "total 9\n"
-    + "".join(f"-rw-r--r-- 1 root root {n * 37:>8} Mar  1 {day} {n}.py\n" for n, day in enumerate(DAYS)),
+    "ls": "".join(f"-rw-r--r-- 1 root root {n * 37:>8} Mar  1 {day} {n}.py\n" for n, day in enumerate(DAYS)),
+    "tables": "\n\n".join(f"| a{n} | b{n} |\n|---|---|\n| {n} | 2 |" for n in range(2_000)),
 }
 
 
@@ -133,6 +133,13 @@ def test_the_work_of_a_text_is_what_its_tables_cost(name: str) -> None:
     select(counter=len)
     assert count_calls(lambda: DatabaseCache().get(text)) < 3.5 * work_of(text)
     assert count_calls(lambda: select(counter=lambda shown: len(shown) // 4)) < 1.5 * work_of(text)
+
+
+def test_of_many_tables_the_first_and_the_lines_are_built() -> None:
+    ask = partial(answer, {"k": WRITTEN["tables"]}, limit=300, counter=count_o200k)
+    assert "7999" in ask(FetchRequest(query="SELECT max(n) FROM lines"))
+    with pytest.raises(ProtocolError, match=r"E1004: expected a table .*, of the first 300, found 'rows_900'"):
+        ask(FetchRequest(query="SELECT * FROM rows_900"))
 
 
 @pytest.mark.parametrize("text", ["... " * 3_000_000, "… 12 more lines\n" * 800_000])

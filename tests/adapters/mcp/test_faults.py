@@ -82,7 +82,7 @@ def test_a_result_passes_as_it_was(
 
 
 PAIRS: list[tuple[str, Json, Json]] = [
-    ("announce_registry", start(), response(started(), 0)),
+    ("negotiation.announce_registry", start(), response(started(), 0)),
     ("listed_tools", request("tools/list"), response({"tools": [{"name": "find"}]})),
     ("write_framed_contents", request("resources/read", {"uri": "a"}), response({"contents": [{"text": "x"}]})),
     ("code_of_error", call(), {"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "no"}}),

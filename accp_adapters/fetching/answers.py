@@ -289,8 +289,8 @@ def _whole(sources: Sources, room: Room) -> str:
     source = next(iter(sources.texts.values()))
     if len(sources.texts) > 1:
         raise refuse(f"expected one reference, or a SELECT that joins them, found {len(sources.texts)}. {GRAMMAR}")
-    # Views save half of a text, seldom more, and take long.
-    is_short = not room.request.is_part and 4 * len(source) <= room.chars
+    # A view takes long, and a longer text hardly ever has one that fits.
+    is_short = not room.request.is_part and 2 * len(source) <= room.chars
     # A view does not tell a line of a text that is quoted from one that looks so.
     if is_short and (page.quoted_lines(source) == source or sources.opened[0].prose is None):
         view = render_text(source, counter=room.counter)

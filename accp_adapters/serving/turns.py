@@ -71,7 +71,7 @@ class Turns:
         self._dear = 0.0
         """Until when no large request of any caller begins while others ask."""
         self._held, self._alive = 0.0, time.monotonic()
-        """Seconds for which dear steps have held the loop, in which nobody could ask, and the end of the last step."""
+        """Seconds for which expensive requests held the loop, when nobody could ask; and when the last step ended."""
         self._spent, self._each = 0.0, 2 * _UNSEEN
         """The processor time of the loop when the last request began, and its mean from one to the next."""
 

@@ -92,7 +92,7 @@ _WHEN: Final = {"": "in|of|on|at|during", "â‰¥": "since|from", ">": "after", "â‰
 """The words before a time; before a month or a year alone there is one of them."""
 _ANY: Final = "|".join(sorted(COMMON))
 _PLAIN: Final = rf"(?:\d+(?:\.\d+)?|{MONTH})(?![\w%]|[.,:/-]\d)"
-"""A number or a month that may stand in a list."""
+"""A number or a month, as in "zone 3, 4 or 5"; no part of a date, a time or a word."""
 _IN_WORDS: Final = re.compile("|".join(rf"\b({word})\b" for word, _ in _SAID), re.IGNORECASE)
 _RANGE: Final = re.compile(
     rf"(?i)\b(not )?(?:(between )|from |(?=(?:\d+ )?{MONTH} |\d{{4}}-\d))"
@@ -354,7 +354,7 @@ class Request:
         return self.match(word) is not None
 
     def has_all(self, text: str) -> bool:
-        """Return whether the words of a value stand in the request as one run, in any case and with any punctuation."""
+        """Return whether the request has the words of a value side by side and in order, in any case."""
         parts = words_of_name(text)
         is_said = not COMMON.issuperset(parts) and (len(parts) > 1 or self.has(parts[0]))
         return is_said and _joined([self.match(part) or part for part in parts]) in self._runs

@@ -80,7 +80,7 @@ def escape_view(text: str, layout: str | None) -> str:
 
 
 def put_below(text: str, layout: str) -> tuple[str, str]:
-    """Return a view and its layout with `BELOW` before it: another view stands above it."""
+    """Return a view that begins with `BELOW`, since another view stands above it, and its layout."""
     words = f" t:{len(text)}" if layout == AS_IS else layout.removeprefix(NOTATION)
     return BELOW + text, f"{NOTATION} t+:{len(BELOW)}{words}"
 
